@@ -1,0 +1,141 @@
+/**
+ * Everything that can go wrong with a message or a management call. docs/failures.md is generated from this
+ * catalogue, so a failure that is not here cannot be answered.
+ */
+export type FailureKind = Readonly<{
+  /** HTTP status of the answer. */
+  status: number
+  /** Whether the same message may succeed later with nothing changed: decides over retry or dead letter. */
+  retry: boolean
+  /** One sentence for the user's guide. */
+  means: string
+}>
+
+export const FAILURES = {
+  ROUTE_UNKNOWN: { status: 404, retry: false, means: 'No endpoint has a pattern that matches this path.' },
+  METHOD_NOT_ALLOWED: {
+    status: 405,
+    retry: false,
+    means: 'The path is known, with another method; the Allow header lists them.',
+  },
+  URL_MALFORMED: { status: 400, retry: false, means: 'The URL of the request holds a broken percent-encoding.' },
+  BODY_UNREADABLE: { status: 400, retry: false, means: 'The body is not well-formed in the input format.' },
+  BODY_TOO_DEEP: { status: 400, retry: false, means: 'The body is nested deeper than 64 levels.' },
+  BODY_TOO_LARGE: { status: 413, retry: false, means: 'The body is larger than `PARSER_LIMIT`.' },
+  BODY_CUT_SHORT: { status: 400, retry: false, means: 'The request ended before its body was complete.' },
+  MEDIA_TYPE_WRONG: {
+    status: 415,
+    retry: false,
+    means: 'The media type, charset or content coding of the body is not what the endpoint takes.',
+  },
+  PARAMETER_INVALID: {
+    status: 400,
+    retry: false,
+    means: 'A URL or query parameter of a request found nothing (URL) or a value that cannot stand in a URL.',
+  },
+  FOREACH_INVALID: {
+    status: 400,
+    retry: false,
+    means: '`forEach.items` found no array, or one with more items than `FOREACH_MAX_ITEMS`.',
+  },
+  VALIDATION_FAILED: { status: 400, retry: false, means: 'The message does not satisfy `inputValidation`.' },
+  LOOKUP_REFUSED: {
+    status: 502,
+    retry: false,
+    means:
+      'A lookup answered with a status outside its `allowedStatuses`; answered with that status where it is a 4xx or 5xx.',
+  },
+  LOOKUP_UNREACHABLE: { status: 502, retry: true, means: 'A lookup could not be reached.' },
+  LOOKUP_TIMED_OUT: { status: 504, retry: true, means: 'A lookup did not answer in time.' },
+  LOOKUP_UNREADABLE: {
+    status: 502,
+    retry: false,
+    means: 'The answer of a lookup is not well-formed in the type that it declares, or is too large or too deep.',
+  },
+  TRANSFORM_FAILED: { status: 500, retry: false, means: 'An expression of `inputTransforms` failed.' },
+  MAPPING_FAILED: { status: 500, retry: false, means: 'An entry of `inputMapping` failed.' },
+  SERIALISE_FAILED: { status: 500, retry: false, means: 'The output cannot be written in its type.' },
+  RESPONSE_UNREACHABLE: { status: 502, retry: true, means: 'A response request could not reach its target.' },
+  RESPONSE_TIMED_OUT: { status: 504, retry: true, means: 'The target of a response request did not answer in time.' },
+  RESPONSE_UNREADABLE: {
+    status: 502,
+    retry: false,
+    means:
+      'The answer of a response request is not well-formed in the type that it declares, or is too large or too deep.',
+  },
+  DEADLINE_EXCEEDED: { status: 504, retry: true, means: 'The message took longer than `MESSAGE_TIMEOUT_MS`.' },
+  STATE_UNAVAILABLE: { status: 503, retry: true, means: 'The store that holds the state of endpoints did not answer.' },
+  OVERLOADED: { status: 503, retry: true, means: 'Too many messages at once; try again after `Retry-After` seconds.' },
+  SHUTTING_DOWN: { status: 503, retry: true, means: 'The service is stopping; try again after `Retry-After` seconds.' },
+  CONFIGURATION_INVALID: {
+    status: 400,
+    retry: false,
+    means: 'The endpoint document has faults; `details` lists all of them, each with its place.',
+  },
+  CONFIGURATION_CLASH: {
+    status: 409,
+    retry: false,
+    means: 'Another endpoint has the same name, or a pattern that matches the same paths for the same method.',
+  },
+  ENDPOINT_UNKNOWN: { status: 404, retry: false, means: 'No endpoint has this id.' },
+  ID_MALFORMED: { status: 400, retry: false, means: 'The id is not 24 lower-case hexadecimal digits.' },
+  FILTER_INVALID: { status: 400, retry: false, means: 'The name of a query filter is not a field path.' },
+  PRECONDITION_FAILED: {
+    status: 412,
+    retry: false,
+    means: '`If-Match` names another version of the document than the stored one.',
+  },
+  MANAGEMENT_REFUSED: {
+    status: 403,
+    retry: false,
+    means: 'Endpoints are managed from this machine only, until `MANAGEMENT_AUTH` is set.',
+  },
+  STORE_UNAVAILABLE: { status: 503, retry: true, means: 'The store that holds the endpoints did not answer.' },
+  INTERNAL: { status: 500, retry: true, means: 'A fault of the service; the cause is in its log.' },
+} as const satisfies Record<string, FailureKind>
+
+export type FailureCode = keyof typeof FAILURES
+
+export type FailureDetail = Readonly<{ path: string; message: string }>
+
+export type FailureOptions = Readonly<{
+  /** Place in the configuration, for example `requests.lookup[0].config.url`. */
+  path?: string
+  details?: readonly FailureDetail[]
+  /** Instead of the catalogue's status: where an upstream's own status is passed on. */
+  status?: number
+  /** Further headers of the answer, for example `allow`. */
+  headers?: Readonly<Record<string, string>>
+  /** Answer as a FHIR R4 OperationOutcome. */
+  fhir?: boolean
+  cause?: unknown
+}>
+
+/** A fault of one message: thrown by a stage, answered by pipeline/reply.ts. Its text is safe to send. */
+export class Failure extends Error {
+  readonly code: FailureCode
+  readonly status: number
+  readonly options: FailureOptions
+  /** Set once by the chain, which knows the stage that threw. */
+  stage: string | undefined
+
+  constructor(code: FailureCode, message: string, options: FailureOptions = {}) {
+    super(message, options.cause === undefined ? undefined : { cause: options.cause })
+    this.name = 'Failure'
+    this.code = code
+    this.status = options.status ?? FAILURES[code].status
+    this.options = options
+  }
+
+  get retry(): boolean {
+    return FAILURES[this.code].retry
+  }
+}
+
+/** Any thrown value as a Failure: what is not one already is a bug of the service, whose text is never sent. */
+export function asFailure(thrown: unknown): Failure {
+  if (thrown instanceof Failure) return thrown
+  return new Failure('INTERNAL', 'The service failed to process this message; its log has the cause.', {
+    cause: thrown,
+  })
+}

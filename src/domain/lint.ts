@@ -1,0 +1,40 @@
+/**
+ * Faults of a configuration, collected as data: compiling never throws for a bad document, so that one answer
+ * can tell everything that is wrong, and where.
+ */
+export type Lint = Readonly<{
+  /** Place in the document, for example `requests.lookup[0].config.url`; empty for the document as a whole. */
+  path: string
+  /** What is wrong and what to do about it, in one sentence. */
+  message: string
+  /** An error refuses the document; a warning is told and the document accepted. */
+  severity: 'error' | 'warning'
+}>
+
+/** Where compiling reports to; `at` gives a sink for a place further in. */
+export type LintSink = Readonly<{
+  path: string
+  error(message: string): void
+  warning(message: string): void
+  at(...segments: readonly (string | number)[]): LintSink
+}>
+
+/** Appends segments to a place: names joined by dots (dots within a name escaped), numbers as `[n]`. */
+export function place(base: string, ...segments: readonly (string | number)[]): string {
+  let text = base
+  for (const segment of segments) {
+    if (typeof segment === 'number') text += `[${segment}]`
+    else text += (text === '' ? '' : '.') + segment.replaceAll('.', '\\.')
+  }
+  return text
+}
+
+/** A sink that adds to `lints`. */
+export function collectInto(lints: Lint[], path = ''): LintSink {
+  return {
+    path,
+    error: (message) => void lints.push({ path, message, severity: 'error' }),
+    warning: (message) => void lints.push({ path, message, severity: 'warning' }),
+    at: (...segments) => collectInto(lints, place(path, ...segments)),
+  }
+}
