@@ -127,8 +127,9 @@ export class Failure extends Error {
     this.options = options
   }
 
+  /** Whether the same message may succeed later; an upstream's own status decides where it is passed on. */
   get retry(): boolean {
-    return FAILURES[this.code].retry
+    return this.options.status === undefined ? FAILURES[this.code].retry : this.options.status >= 500
   }
 }
 

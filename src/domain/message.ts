@@ -1,0 +1,51 @@
+/**
+ * What an endpoint can address, stage by stage. Every property name is a path root that stored documents use.
+ * A message only grows: each stage takes a read-only message and returns a wider one.
+ */
+import type { Json, JsonObject } from './json.ts'
+
+export type Headers = Readonly<Record<string, string>>
+
+/** A message as it reached the service, before anything was read from it. */
+export type Received = Readonly<{
+  constants: JsonObject
+  requestHeaders: Headers
+  query: JsonObject
+  urlParams: JsonObject
+  timestamps: JsonObject
+  /** The body's bytes; undefined where there is none. No path root: documents cannot address it. */
+  body: Uint8Array | undefined
+}>
+
+export type Recalled = Received & Readonly<{ state: JsonObject }>
+export type Parsed = Recalled & Readonly<{ requestBody: Json }>
+/** `lookupRequests.<id>` is `{ data, headers }`, or an array of them where the lookup has a `forEach`. */
+export type Enriched = Parsed & Readonly<{ lookupRequests: JsonObject }>
+export type Transformed = Enriched & Readonly<{ transforms: JsonObject }>
+export type Mapped = Transformed & Readonly<{ responseBody: Json }>
+export type Serialised = Mapped & Readonly<{ output: string }>
+export type Answered = Serialised & Readonly<{ answer: Answer }>
+
+/** What goes back to whoever sent the message. */
+export type Answer = Readonly<{
+  status: number
+  /** Lower-case names; content-type among them where there is a body. */
+  headers: Readonly<Record<string, string | readonly string[]>>
+  body: string | Uint8Array
+}>
+
+/** The roots that configuration may read, and the stage after which each exists. */
+export const ROOTS = {
+  constants: 'start',
+  requestHeaders: 'start',
+  query: 'start',
+  urlParams: 'start',
+  state: 'start',
+  timestamps: 'start',
+  requestBody: 'parse',
+  lookupRequests: 'lookup',
+  transforms: 'transform',
+  responseBody: 'map',
+} as const
+
+export type Root = keyof typeof ROOTS

@@ -1,0 +1,122 @@
+/** What the pipeline and the registry need from outside; adapters implement these. */
+import type { Awaitable, JsonObject } from './json.ts'
+
+/** A checked configuration as it is kept and shown: the document with what the service sets. */
+export type StoredDocument = JsonObject &
+  Readonly<{
+    /** 24 lower-case hex digits, time-ordered. */
+    _id: string
+    name: string
+    /** ISO 8601 with milliseconds and `Z`. */
+    createdAt: string
+    updatedAt: string
+    __v: 0
+  }>
+
+/** What a write is refused for. */
+export type Clash = 'name' | 'route'
+
+/** A document with the keys that the store keeps unique. */
+export type EndpointRecord = Readonly<{
+  document: StoredDocument
+  /** Normalised method and pattern, parameter names aside: `POST /patients/:`. */
+  routeKey: string
+}>
+
+/**
+ * Where configurations live. Every promise that resolves is durable: it survives `kill -9`.
+ * A store that cannot answer rejects with `StoreUnavailable`.
+ */
+export interface EndpointStore {
+  /** All documents, oldest first. */
+  list(): Promise<readonly StoredDocument[]>
+  get(id: string): Promise<StoredDocument | undefined>
+  insert(record: EndpointRecord): Promise<'stored' | Clash>
+  /**
+   * Replaces the document of the same `_id` where the stored one still is `expected` (as JSON text).
+   * 'gone': no such document; 'stale': it has changed since it was read.
+   */
+  replace(record: EndpointRecord, expected: StoredDocument): Promise<'stored' | 'gone' | 'stale' | Clash>
+  /** Removes the document and its states where it is still `expected`. */
+  remove(expected: StoredDocument): Promise<'removed' | 'gone' | 'stale'>
+  /** Resolves where the store answers; rejects with StoreUnavailable. */
+  ping(): Promise<void>
+  close(): Promise<void>
+}
+
+/** What is kept of one message for the next ones of its endpoint. */
+export type StateRecord = Readonly<{
+  /** What `state.extract` took, with `system.timestamps`: what the root `state` shows. */
+  values: JsonObject
+  /** The highest HTTP status of the message's lookups; undefined where it made none that answered. */
+  lookupStatus: number | undefined
+  networkError: boolean
+}>
+
+/** Inclusive ranges of HTTP statuses. `any` also takes what has no status. */
+export type StatusSet = Readonly<{ any: boolean; ranges: readonly (readonly [from: number, to: number])[] }>
+
+export type StateFilter = Readonly<{ networkErrors: 'no-filter' | 'include' | 'exclude'; statuses: StatusSet }>
+
+/** State of endpoints, from one message to the next. */
+export interface StateStore {
+  /** The newest committed state of the endpoint that passes the filter. */
+  newest(endpointId: string, filter: StateFilter): Awaitable<StateRecord | undefined>
+  /**
+   * Resolves when the record is durable. Concurrent calls are committed together.
+   * A record replaces the older one of the same endpoint, lookupStatus and networkError: no filter could select that again.
+   */
+  append(endpointId: string, record: StateRecord): Promise<void>
+}
+
+/** The store did not answer; the message or call may be tried again. */
+export class StoreUnavailable extends Error {
+  override readonly name = 'StoreUnavailable'
+}
+
+export type OutboundRequest = Readonly<{
+  /** Upper case. */
+  method: string
+  /** Absolute http or https URL. */
+  url: string
+  /** Lower-case names. */
+  headers: Readonly<Record<string, string>>
+  body?: string | Uint8Array
+  /** For the whole exchange, connecting and reading the answer included, retries too. */
+  timeoutMs: number
+  /** Further attempts after a network error or a 502, 503 or 504. */
+  retries: number
+}>
+
+export type OutboundAnswer = Readonly<{
+  status: number
+  /** Lower-case names, as received. */
+  headers: Readonly<Record<string, string | readonly string[]>>
+  /** Content codings undone. */
+  body: Uint8Array
+}>
+
+export type OutboundFault = 'unreachable' | 'timeout' | 'too-large' | 'unreadable'
+
+/** An exchange that gave no whole answer. Its message is safe to send: no credentials, no query of the URL. */
+export class OutboundError extends Error {
+  override readonly name = 'OutboundError'
+  readonly fault: OutboundFault
+  constructor(fault: OutboundFault, message: string, options?: ErrorOptions) {
+    super(message, options)
+    this.fault = fault
+  }
+}
+
+export interface HttpClient {
+  /** Fails with OutboundError. Follows no redirects. */
+  send(request: OutboundRequest): Promise<OutboundAnswer>
+  close(): Promise<void>
+}
+
+export type Logger = Readonly<{
+  debug(fields: object, message: string): void
+  info(fields: object, message: string): void
+  warn(fields: object, message: string): void
+  error(fields: object, message: string): void
+}>
