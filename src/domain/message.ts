@@ -6,15 +6,13 @@ import type { Json, JsonObject } from './json.ts'
 
 export type Headers = Readonly<Record<string, string>>
 
-/** A message as it reached the service, before anything was read from it. */
+/** A message as it reached the service, before its body was read; the body's bytes are in the Run, where no path can address them. */
 export type Received = Readonly<{
   constants: JsonObject
   requestHeaders: Headers
   query: JsonObject
   urlParams: JsonObject
   timestamps: JsonObject
-  /** The body's bytes; undefined where there is none. No path root: documents cannot address it. */
-  body: Uint8Array | undefined
 }>
 
 export type Recalled = Received & Readonly<{ state: JsonObject }>

@@ -11,6 +11,8 @@ export type Run = {
   readonly startedAt: number
   /** After this moment no outbound call is started, and those under way are given up. */
   readonly deadlineAt: number
+  /** The bytes of the incoming body; undefined where there is none. */
+  readonly body: Uint8Array | undefined
   /** `timestamps.lookupRequests` of the message, filled by the lookups. */
   readonly lookupTimes: Record<string, JsonObject>
   /** How the lookups went; kept with the state. */

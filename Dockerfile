@@ -1,0 +1,30 @@
+# syntax=docker/dockerfile:1
+
+# The image has Node.js 24 itself, so neither the launcher nor the optional packages with a Node.js are needed.
+FROM node:24-slim AS dependencies
+WORKDIR /app
+COPY package.json package-lock.json .npmrc ./
+RUN npm ci --omit=dev --omit=optional --ignore-scripts
+
+FROM node:24-slim
+WORKDIR /app
+COPY --from=dependencies /app/node_modules ./node_modules
+COPY package.json LICENSE ./
+COPY src ./src
+RUN mkdir /data && chown node:node /data
+USER node
+VOLUME /data
+
+# Messages come from outside of the container. The admin port stays within it, and endpoints can be managed from
+# outside only once MANAGEMENT_AUTH is set.
+ENV NODE_ENV=production \
+    HOST=0.0.0.0 \
+    DATABASE_URL=sqlite:/data/crosswalk.db
+EXPOSE 3003
+
+HEALTHCHECK --interval=10s --timeout=3s --start-period=10s --retries=3 \
+  CMD ["node", "-e", "fetch('http://127.0.0.1:3004/health/live').then((answer) => process.exit(answer.ok ? 0 : 1), () => process.exit(1))"]
+
+# SIGTERM goes to the service itself: it finishes the messages under way (SHUTDOWN_TIMEOUT_MS, 30 s), so give it
+# longer than that before it is killed: `docker stop --time 35`.
+CMD ["node", "src/main.ts"]

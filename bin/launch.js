@@ -1,0 +1,89 @@
+/**
+ * Starts Node.js 24 or newer, whatever Node.js the machine has: the service runs TypeScript as it is and stores in
+ * node:sqlite, which older versions cannot. Plain JavaScript, because Node.js 18 and newer must be able to run it.
+ */
+import { spawn } from 'node:child_process'
+import { readFileSync } from 'node:fs'
+import { createRequire } from 'node:module'
+import { constants } from 'node:os'
+
+const NEEDED_MAJOR = 24
+const INSTALL = 'Install Node.js 24 or newer from https://nodejs.org and try again.'
+
+/** What the child is told that only the launcher got. */
+const FORWARDED = ['SIGINT', 'SIGQUIT', 'SIGTERM', 'SIGHUP', 'SIGUSR1', 'SIGUSR2', 'SIGCONT']
+
+/** What a terminal's keys send to the launcher and the child alike. */
+const FROM_KEYS = ['SIGINT', 'SIGQUIT']
+
+/**
+ * Runs Node.js with these arguments and ends as it ends: with its exit code, or by the signal that ended it.
+ *
+ * The standard streams are the launcher's own. Ends with 1 and one sentence where no Node.js is new enough.
+ *
+ * @param {readonly string[]} args
+ */
+export function launch(args) {
+  const node = findNode()
+  if (node === undefined) {
+    fail(
+      `Crosswalk needs Node.js ${NEEDED_MAJOR} or newer; this is ${process.versions.node}, and no package with a newer one is installed for ${process.platform}-${process.arch}. ${INSTALL}`,
+    )
+    return
+  }
+
+  /** @type {import('node:child_process').ChildProcess | undefined} */
+  let child
+  for (const signal of FORWARDED) {
+    process.on(signal, () => {
+      if (FROM_KEYS.includes(signal) && isInForeground()) return
+      child?.kill(signal)
+    })
+  }
+  child = spawn(node, args, { stdio: 'inherit' })
+  child.on('error', (error) => fail(`${node} cannot be started (${error.code ?? error.message}). ${INSTALL}`))
+  child.on('exit', (code, signal) => {
+    if (signal === null) process.exitCode = code ?? 1
+    else endBy(signal)
+  })
+}
+
+/** The path of a Node.js that is new enough: this one, or the one that npm installed for this platform. */
+function findNode() {
+  if (Number.parseInt(process.versions.node, 10) >= NEEDED_MAJOR) return process.execPath
+  const require = createRequire(import.meta.url)
+  try {
+    // The package's own `.bin` link is missing under some versions of npm; the file itself is always there.
+    return require.resolve(`node-${process.platform}-${process.arch}/bin/node`)
+  } catch {
+    return undefined
+  }
+}
+
+/**
+ * Whether this process group is the one that the terminal's keys go to. The kernel then gives the signal to the child
+ * too, and forwarding it would deliver it twice: programs take a second Ctrl-C as "at once".
+ */
+function isInForeground() {
+  try {
+    // Linux, proc_pid_stat(5): after the name in parentheses come state, ppid, pgrp, session, tty_nr, tpgid.
+    const stat = readFileSync('/proc/self/stat', 'utf8')
+    const [, , group, , , foreground] = stat.slice(stat.lastIndexOf(')') + 2).split(' ')
+    return group === foreground
+  } catch {
+    return process.stdin.isTTY === true
+  }
+}
+
+/** Ends this process by the signal that ended the child, so that whoever waits for it sees what really happened. */
+function endBy(signal) {
+  for (const name of FORWARDED) process.removeAllListeners(name)
+  // Where the signal does not end this process (some cannot), the exit code says it as shells do.
+  process.exitCode = 128 + (constants.signals[signal] ?? 0)
+  process.kill(process.pid, signal)
+}
+
+function fail(sentence) {
+  process.stderr.write(`${sentence}\n`)
+  process.exitCode = 1
+}

@@ -1,0 +1,72 @@
+/**
+ * Everything that must hold before a change is taken: format and lint, types, generated files, tests. Changes nothing;
+ * stops at the first step that fails and names it.
+ */
+import { spawn } from 'node:child_process'
+import { readdirSync } from 'node:fs'
+import { fileURLToPath } from 'node:url'
+import { stripVTControlCharacters } from 'node:util'
+
+type Step = Readonly<{
+  name: string
+  command: readonly [string, ...string[]]
+  /** What is wrong with an output that came with exit code 0. */
+  faultIn?: (output: string) => string | undefined
+}>
+
+const root = fileURLToPath(new URL('..', import.meta.url))
+
+const generators = readdirSync(`${root}/scripts`).filter((name) => /^docs-.*\.ts$/.test(name))
+
+const steps: readonly Step[] = [
+  {
+    name: 'format and lint',
+    command: [process.execPath, 'node_modules/@biomejs/biome/bin/biome', 'check', '--error-on-warnings'],
+  },
+  { name: 'types', command: [process.execPath, 'node_modules/typescript/bin/tsc', '-p', '.'] },
+  ...generators.map(
+    (name): Step => ({
+      name: `generated files (scripts/${name})`,
+      command: [process.execPath, `scripts/${name}`, '--check'],
+    }),
+  ),
+  { name: 'tests', command: ['npm', 'test'], faultIn: faultInTests },
+]
+
+/** A test that is skipped shows nothing, and a run without tests less: both are failures here. */
+function faultInTests(output: string): string | undefined {
+  const count = (what: string): number =>
+    Number(output.match(new RegExp(`^\\S+ ${what} (\\d+)$`, 'm'))?.[1] ?? Number.NaN)
+  if (!(count('tests') > 0)) return 'no summary of a test run was printed, or it ran no tests'
+  for (const what of ['fail', 'cancelled', 'skipped', 'todo']) {
+    if (count(what) !== 0) return `the summary says ${what} ${count(what)}, which must be 0`
+  }
+  return undefined
+}
+
+/** Runs a step, showing its output as it comes. Out: what is wrong, or undefined. */
+function run({ command: [program, ...args], faultIn }: Step): Promise<string | undefined> {
+  return new Promise((resolve) => {
+    const child = spawn(program, args, { cwd: root, stdio: ['ignore', 'pipe', 'inherit'] })
+    const chunks: Buffer[] = []
+    child.stdout.on('data', (chunk: Buffer) => {
+      chunks.push(chunk)
+      process.stdout.write(chunk)
+    })
+    child.on('error', (error) => resolve(`${program} cannot be started: ${error.message}`))
+    child.on('close', (code, signal) => {
+      if (code !== 0) resolve(signal === null ? `exit code ${code}` : `ended by ${signal}`)
+      else resolve(faultIn?.(stripVTControlCharacters(Buffer.concat(chunks).toString('utf8'))))
+    })
+  })
+}
+
+for (const step of steps) {
+  console.log(`\n== ${step.name}`)
+  const fault = await run(step)
+  if (fault !== undefined) {
+    console.error(`\ncheck: FAILED at "${step.name}": ${fault}.`)
+    process.exit(1)
+  }
+}
+console.log('\ncheck: all steps passed.')

@@ -1,0 +1,105 @@
+/** Writes docs/endpoint-document.md from the schema of the endpoint document. `--check` compares instead. */
+import { fileURLToPath } from 'node:url'
+import { EndpointField } from '../src/config/schema.ts'
+import type { Field } from '../src/config/schema-fields.ts'
+import type { Json } from '../src/domain/json.ts'
+import { generate, generatedBy } from './generated.ts'
+
+const INTRODUCTION = `${generatedBy('scripts/docs-endpoint.ts')}
+# The endpoint document
+
+An endpoint is one JSON document. This page lists each of its fields; **required** ones have no default. A default in
+_italics_ holds where the field is left out, but is not written into the stored document; any other is filled in when
+the document is stored, and shown whenever it is read.
+
+A document is checked whole before it is stored. Every fault is told at once, each with its place: names joined by
+dots, elements of an array as \`[0]\`, a dot within a name as \`\\.\`. A field that is not listed here is refused.
+
+\`_id\`, \`createdAt\`, \`updatedAt\` and \`__v\` are set by the service. They are ignored in a document that is sent, so what
+was read can be changed and sent back.
+
+The smallest document:
+
+\`\`\`json
+{
+  "name": "Patient intake",
+  "endpoint": { "pattern": "/patients" },
+  "transformation": { "input": "JSON", "output": "JSON" }
+}
+\`\`\`
+`
+
+type Section = { places: string[]; field: Field }
+
+/** Every object with fields of its own, in the order of the document; the same object at two places is one section. */
+function sectionsOf(field: Field, place: string, sections: Section[]): Section[] {
+  if (field.properties) {
+    const known = sections.find((section) => JSON.stringify(section.field) === JSON.stringify(field))
+    if (known) known.places.push(place)
+    else sections.push({ places: [place], field })
+    for (const [name, property] of Object.entries(field.properties)) {
+      sectionsOf(property, place === '' ? name : `${place}.${name}`, sections)
+    }
+  }
+  if (field.items) sectionsOf(field.items, `${place}[]`, sections)
+  if (typeof field.additionalProperties === 'object')
+    sectionsOf(field.additionalProperties, `${place}.<name>`, sections)
+  return sections
+}
+
+const code = (value: Json): string => `\`${typeof value === 'string' ? value : JSON.stringify(value)}\``
+
+/** A cell of a table: a bar would end it. */
+const cell = (text: string): string => text.replaceAll('|', '\\|')
+
+function typeOf(field: Field): string {
+  if (field.enum) return field.enum.map((value) => code(value)).join(' ')
+  if (field.expects) return field.expects.replace(/^an? /, '')
+  if (field.type === 'array') return field.single ? 'array of objects, or one object' : 'array'
+  if (field.type === 'integer') return `whole number, ${field.minimum} to ${field.maximum}`
+  if (typeof field.additionalProperties !== 'object') return field.type ?? ''
+  return `object of ${field.additionalProperties.type}s by name`
+}
+
+function defaultOf(field: Field, required: boolean): string {
+  if (field.default !== undefined) return code(field.default)
+  if (field.assumed !== undefined) return `_${field.assumed}_`
+  return required ? '**required**' : ''
+}
+
+function row(name: string, field: Field, required: boolean): string {
+  const [example] = field.examples ?? []
+  const cells = [
+    `\`${name}\``,
+    typeOf(field),
+    defaultOf(field, required),
+    field.description ?? '',
+    example === undefined ? '' : code(example),
+  ]
+  return `| ${cells.map(cell).join(' | ')} |\n`
+}
+
+/** Parts of both kinds of request are named once, by where they are within it. */
+function titleOf(places: readonly string[]): string {
+  if (places[0] === '') return 'The document'
+  if (places.length === 1) return `\`${places[0]}\``
+  const within = new Set(places.map((place) => `\`${place.replace(/^requests\.\w+\[\]\./, '')}\``))
+  return `${[...within].join(' and ')} of any request`
+}
+
+function table({ places, field }: Section): string {
+  const rows = Object.entries(field.properties ?? {}).map(([name, property]) =>
+    row(name, property, field.required?.includes(name) ?? false),
+  )
+  const head = '| field | type | default | meaning | example |\n|---|---|---|---|---|\n'
+  return `\n## ${titleOf(places)}\n\n${field.description ?? ''}\n\n${head}${rows.join('')}`
+}
+
+const sections = sectionsOf(EndpointField, '', [])
+
+generate([
+  {
+    path: fileURLToPath(new URL('../docs/endpoint-document.md', import.meta.url)),
+    text: INTRODUCTION + sections.map(table).join(''),
+  },
+])

@@ -1,0 +1,34 @@
+/** Writes docs/failures.md from the catalogue of failures. `--check` compares instead. */
+import { fileURLToPath } from 'node:url'
+import { FAILURES } from '../src/domain/failure.ts'
+import { generate, generatedBy } from './generated.ts'
+
+const INTRODUCTION = `${generatedBy('scripts/docs-failures.ts')}
+# Failures
+
+Whatever goes wrong is answered in one shape:
+
+| field | holds |
+|---|---|
+| \`error\` | one sentence that says what is wrong and what to do about it |
+| \`code\` | one of the codes below; programs should look at this, not at \`error\` |
+| \`stage\` | the stage of the pipeline that failed |
+| \`path\` | the place in the endpoint document that is to blame, such as \`inputTransforms.age\` |
+| \`messageId\` | names the message in the log |
+| \`details\` | every single fault, where there can be several: each has \`path\` and \`message\` |
+
+Fields that do not apply are left out. The answer comes in the endpoint's output type: as JSON, or as XML with the
+same fields under \`<root>\`. A lookup with \`fhirResponse\` has its failures answered as a FHIR R4 OperationOutcome.
+
+A code marked *yes* under "try again" may succeed later with the same message and the same configuration. An answer
+with status 503 says in its header \`Retry-After\` after how many seconds.
+
+| code | status | try again | meaning |
+|---|---|---|---|
+`
+
+const rows = Object.entries(FAILURES).map(
+  ([code, { status, retry, means }]) => `| \`${code}\` | ${status} | ${retry ? 'yes' : 'no'} | ${means} |\n`,
+)
+
+generate([{ path: fileURLToPath(new URL('../docs/failures.md', import.meta.url)), text: INTRODUCTION + rows.join('') }])

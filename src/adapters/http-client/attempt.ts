@@ -1,0 +1,99 @@
+/**
+ * One request on the wire. On undici's dispatcher itself, below its `request`: only there can a request that still waits
+ * for a connection be given up at its deadline, and be known whether anything was sent or answered.
+ */
+import type { Agent, Dispatcher } from 'undici'
+import type { OutboundAnswer, OutboundError, OutboundRequest } from '../../domain/ports.ts'
+import { createBodyBuffer } from './body-buffer.ts'
+import { subjectOf, tooLarge } from './faults.ts'
+
+/** A request as it goes to the dispatcher, ready for any number of attempts. */
+export type Call = Readonly<{ subject: string; options: Dispatcher.DispatchOptions }>
+
+/** How an attempt ended: with an answer, its codings not yet undone; given up on our side; or lost with its connection. */
+export type Outcome =
+  | Readonly<{ kind: 'answer'; answer: OutboundAnswer }>
+  | Readonly<{ kind: 'given-up'; error: OutboundError }>
+  | Readonly<{ kind: 'lost'; error: unknown; sent: boolean; answered: boolean }>
+
+/** Headers of the connection and of the framing: the client's own, whatever a document says of them. */
+const OWN_HEADERS: ReadonlySet<string> = new Set([
+  'connection',
+  'content-length',
+  'expect',
+  'keep-alive',
+  'proxy-connection',
+  'transfer-encoding',
+  'upgrade',
+])
+
+export function prepareCall(request: OutboundRequest, url: URL): Call {
+  const headers: [name: string, value: string][] = Object.entries(request.headers).filter(
+    ([name]) => !OWN_HEADERS.has(name),
+  )
+  if (!Object.hasOwn(request.headers, 'accept-encoding')) headers.push(['accept-encoding', 'identity'])
+  const path = url.pathname + url.search
+  const { method, body = null } = request
+  return {
+    subject: subjectOf(request, url),
+    options: { origin: url.origin, path, method, headers: headers.flat(), body },
+  }
+}
+
+/**
+ * Sends once and reads the whole answer, of at most `limitBytes`; drops the connection where it is larger or where
+ * `signal` aborts, whose reason is then the outcome. Settles once, and never rejects.
+ */
+export function attempt(
+  agent: Agent,
+  { subject, options }: Call,
+  limitBytes: number,
+  signal: AbortSignal,
+): Promise<Outcome> {
+  return new Promise((resolve) => {
+    const body = createBodyBuffer(limitBytes)
+    let controller: Dispatcher.DispatchController | undefined
+    let answered = false
+    let status = 0
+    let headers: OutboundAnswer['headers'] = {}
+
+    const settle = (outcome: Outcome): void => {
+      signal.removeEventListener('abort', onAbort)
+      resolve(outcome)
+    }
+    const giveUp = (error: OutboundError): void => {
+      settle({ kind: 'given-up', error })
+      controller?.abort(error)
+    }
+    const onAbort = (): void => giveUp(signal.reason)
+
+    signal.addEventListener('abort', onAbort)
+    if (signal.aborted) return onAbort()
+    agent.dispatch(options, {
+      onRequestStart(starting) {
+        // It waited for a connection until after its deadline. Thrown, this spares the connection; an abort would drop it.
+        if (signal.aborted) throw signal.reason
+        controller = starting
+      },
+      onResponseStarted() {
+        answered = true
+      },
+      onResponseStart(_controller, statusCode, received) {
+        if (statusCode < 200) return
+        status = statusCode
+        headers = received as OutboundAnswer['headers']
+        const hasBody = options.method !== 'HEAD' && statusCode !== 204 && statusCode !== 304
+        if (hasBody && Number(received['content-length']) > limitBytes) giveUp(tooLarge(subject, limitBytes))
+      },
+      onResponseData(_controller, chunk) {
+        if (!body.append(chunk)) giveUp(tooLarge(subject, limitBytes))
+      },
+      onResponseEnd() {
+        settle({ kind: 'answer', answer: { status, headers, body: body.take() } })
+      },
+      onResponseError(_controller, error) {
+        settle({ kind: 'lost', error, sent: controller !== undefined, answered })
+      },
+    })
+  })
+}

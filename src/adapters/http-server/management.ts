@@ -1,0 +1,116 @@
+/** `/endpoints`: the management of configurations, the same on both ports. */
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import { Failure } from '../../domain/failure.ts'
+import type { Json } from '../../domain/json.ts'
+import { parseMediaType, syntaxOf } from '../../formats/media-type.ts'
+import { decodeText } from '../../formats/text.ts'
+import { Unreadable } from '../../formats/unreadable.ts'
+import type { Accepted, Catalogue } from '../../registry/catalogue.ts'
+import { etagOf } from '../../registry/etag.ts'
+
+type ById = { Params: { id: string } }
+
+/** Decides whether a caller may manage endpoints; gives the refusal where not. */
+export type Guard = (request: FastifyRequest) => Failure | undefined
+
+export function serveManagement(server: FastifyInstance, catalogue: Catalogue, guard: Guard): void {
+  server.register(async (scope) => {
+    scope.addHook('onRequest', async (request) => {
+      const refused = guard(request)
+      if (refused !== undefined) throw refused
+    })
+
+    scope.get('/endpoints', async (request, reply) => {
+      const filters = Object.entries(request.query as Record<string, string | string[]>)
+      const documents = await catalogue.list(filters.map(([path, value]) => [path, [value].flat()] as const))
+      return send(request, reply, 200, documents as Json)
+    })
+    scope.post('/endpoints', async (request, reply) => {
+      const accepted = await catalogue.create(readDocument(request))
+      reply.header('location', `/endpoints/${accepted.document._id}`)
+      return sendAccepted(request, reply, 201, accepted)
+    })
+    scope.get<ById>('/endpoints/:id', async (request, reply) =>
+      send(request, reply, 200, await catalogue.get(request.params.id)),
+    )
+    scope.put<ById>('/endpoints/:id', async (request, reply) =>
+      sendAccepted(
+        request,
+        reply,
+        200,
+        await catalogue.replace(request.params.id, readDocument(request), request.headers['if-match']),
+      ),
+    )
+    scope.patch<ById>('/endpoints/:id', async (request, reply) =>
+      sendAccepted(
+        request,
+        reply,
+        200,
+        await catalogue.patch(request.params.id, readDocument(request), request.headers['if-match']),
+      ),
+    )
+    scope.delete<ById>('/endpoints/:id', async (request, reply) => {
+      const { _id } = await catalogue.remove(request.params.id, request.headers['if-match'])
+      return send(request, reply, 200, { message: `Endpoint with ID '${_id}' deleted` })
+    })
+    refuseOtherMethods(scope, '/endpoints', ['GET', 'POST'])
+    refuseOtherMethods(scope, '/endpoints/:id', ['GET', 'PUT', 'PATCH', 'DELETE'])
+    scope.all('/endpoints/*', (request) => {
+      throw new Failure('ROUTE_UNKNOWN', `There is nothing at ${request.url}; paths below /endpoints are reserved.`)
+    })
+  })
+}
+
+/** Answers the methods that a path does not take with 405 and `Allow`. */
+export function refuseOtherMethods(scope: FastifyInstance, url: string, allowed: readonly string[]): void {
+  const allow = allowed.join(', ')
+  scope.route({
+    method: scope.supportedMethods.filter((method) => !allowed.includes(method)),
+    url,
+    handler: (request) => {
+      throw new Failure('METHOD_NOT_ALLOWED', `${url} does not take ${request.method}, but ${allow}.`, {
+        headers: { allow },
+      })
+    },
+  })
+}
+
+function send(request: FastifyRequest, reply: FastifyReply, status: number, representation: Json): FastifyReply {
+  const etag = etagOf(representation)
+  reply.header('etag', etag)
+  if (request.method === 'GET' && request.headers['if-none-match'] === etag) return reply.code(304).send()
+  return reply.code(status).type('application/json').send(JSON.stringify(representation))
+}
+
+/** Warnings go into a header, so that the body stays the stored document; as JSON of ASCII characters. */
+function sendAccepted(
+  request: FastifyRequest,
+  reply: FastifyReply,
+  status: number,
+  { document, warnings }: Accepted,
+): FastifyReply {
+  if (warnings.length > 0) {
+    const json = JSON.stringify(warnings.map(({ path, message }) => ({ path, message })))
+    const ascii = json.replace(/[^\x20-\x7e]/g, (char) => `\\u${char.charCodeAt(0).toString(16).padStart(4, '0')}`)
+    reply.header('x-crosswalk-warnings', ascii)
+  }
+  return send(request, reply, status, document)
+}
+
+/** A document must say that it is JSON: what a web page can send to this machine unasked never does. */
+function readDocument(request: FastifyRequest): string {
+  const declared = parseMediaType(request.headers['content-type'] ?? '')
+  if (declared === undefined || syntaxOf(declared) !== 'json') {
+    throw new Failure('MEDIA_TYPE_WRONG', 'Send the document as JSON, with the header Content-Type: application/json.')
+  }
+  const bytes = request.body as Uint8Array | undefined
+  if (bytes === undefined || bytes.byteLength === 0) {
+    throw new Failure('BODY_UNREADABLE', 'The request has no body; send the endpoint document as JSON.')
+  }
+  try {
+    return decodeText(bytes, declared.charset)
+  } catch (thrown) {
+    if (thrown instanceof Unreadable) throw new Failure('BODY_UNREADABLE', thrown.message)
+    throw thrown
+  }
+}

@@ -1,0 +1,63 @@
+/** What tells how the service is: /uptime on both ports, health and metrics on the admin port. */
+import type { FastifyInstance } from 'fastify'
+import { Counter, collectDefaultMetrics, Gauge, Registry as Metrics } from 'prom-client'
+import { Failure } from '../../domain/failure.ts'
+import type { TallyEntry } from '../../registry/tally.ts'
+import { refuseOtherMethods } from './management.ts'
+
+export function serveUptime(server: FastifyInstance, uptimeMs: () => number): void {
+  server.get('/uptime', async () => ({ milliseconds: Math.floor(uptimeMs()) }))
+  refuseOtherMethods(server, '/uptime', ['GET'])
+  server.all('/uptime/*', (request) => {
+    throw new Failure('ROUTE_UNKNOWN', `There is nothing at ${request.url}; paths below /uptime are reserved.`)
+  })
+}
+
+/** `ready`: whether messages can be answered now; the rest is detail for people. */
+export type Health = Readonly<{
+  ready: boolean
+  stopping: boolean
+  store: 'ok' | 'unavailable'
+  endpoints: number
+  /** Stored endpoints that this version refuses, by id. */
+  endpointsNotInForce: readonly string[]
+  messagesInFlight: number
+}>
+
+export function serveHealth(server: FastifyInstance, health: () => Promise<Health>): void {
+  server.get('/health/live', async () => ({ status: 'alive' }))
+  server.get('/health/ready', async (_request, reply) => {
+    const { ready, ...detail } = await health()
+    if (!ready) reply.header('retry-after', '1')
+    return reply.code(ready ? 200 : 503).send({ status: ready ? 'ready' : 'not ready', ...detail })
+  })
+}
+
+/** Prometheus' text format. Labels are endpoint names and codes of the catalogue, never paths or ids. */
+export function serveMetrics(
+  server: FastifyInstance,
+  tally: () => readonly TallyEntry[],
+  inFlight: () => number,
+): void {
+  const metrics = new Metrics()
+  collectDefaultMetrics({ register: metrics })
+  new Counter({
+    name: 'crosswalk_messages_total',
+    help: 'Messages answered, by endpoint, outcome and failure code.',
+    labelNames: ['endpoint', 'outcome', 'code'],
+    registers: [metrics],
+    collect() {
+      this.reset()
+      for (const { count, ...labels } of tally()) this.inc(labels, count)
+    },
+  })
+  new Gauge({
+    name: 'crosswalk_messages_in_flight',
+    help: 'Messages under way.',
+    registers: [metrics],
+    collect() {
+      this.set(inFlight())
+    },
+  })
+  server.get('/metrics', async (_request, reply) => reply.type(metrics.contentType).send(await metrics.metrics()))
+}

@@ -1,0 +1,74 @@
+/** A bare HTTP server with every limit set; what it serves is added by the modules beside this one. */
+import Fastify, { type FastifyError, type FastifyInstance, type FastifyReply } from 'fastify'
+import { asFailure, Failure } from '../../domain/failure.ts'
+import type { Answer } from '../../domain/message.ts'
+
+export type ServerLimits = Readonly<{
+  parserLimitBytes: number
+  serverHeadersTimeoutMs: number
+  serverRequestTimeoutMs: number
+  serverKeepAliveTimeoutMs: number
+}>
+
+/** Answers a failure that happened outside of any route, or before one was known. */
+export type AnswerFailure = (failure: Failure) => Answer
+
+/**
+ * Bodies are handed on as bytes, at most parserLimitBytes of them.
+ *
+ * Node's own defaults leave a slow sender 300 s; Fastify's, for ever.
+ */
+export function createServer(limits: ServerLimits, answerFailure: AnswerFailure): FastifyInstance {
+  const server = Fastify({
+    bodyLimit: limits.parserLimitBytes,
+    requestTimeout: limits.serverRequestTimeoutMs,
+    keepAliveTimeout: limits.serverKeepAliveTimeoutMs,
+    http: { headersTimeout: limits.serverHeadersTimeoutMs, connectionsCheckingInterval: 1_000 },
+    exposeHeadRoutes: false,
+    // While stopping, messages are still answered: with a 503 of our own.
+    return503OnClosing: false,
+    routerOptions: { maxParamLength: 65_536 },
+    frameworkErrors: (error, _request, reply) => void sendAnswer(reply, answerFailure(fromFastify(error))),
+  })
+  server.removeAllContentTypeParsers()
+  server.addContentTypeParser('*', { parseAs: 'buffer' }, (_request, body, done) => done(null, body))
+  server.setErrorHandler((error: FastifyError, _request, reply) => sendAnswer(reply, answerFailure(fromFastify(error))))
+  server.setNotFoundHandler((request, reply) =>
+    sendAnswer(
+      reply,
+      answerFailure(new Failure('ROUTE_UNKNOWN', `There is nothing at ${request.method} ${pathOf(request.url)}.`)),
+    ),
+  )
+  return server
+}
+
+export const pathOf = (url: string): string => url.split('?', 1)[0] as string
+
+export function sendAnswer(reply: FastifyReply, { status, headers, body }: Answer): FastifyReply {
+  return reply
+    .code(status)
+    .headers(headers as Record<string, string>)
+    .send(body)
+}
+
+/** Fastify's own errors by their codes (https://fastify.dev/docs/latest/Reference/Errors/); any other is a bug. */
+export function fromFastify(error: unknown): Failure {
+  const { code, statusCode } = error as Partial<FastifyError>
+  switch (code) {
+    case 'FST_ERR_CTP_BODY_TOO_LARGE':
+      return new Failure('BODY_TOO_LARGE', 'The body is larger than this service takes (PARSER_LIMIT).', {
+        headers: { connection: 'close' },
+      })
+    case 'FST_ERR_CTP_INVALID_MEDIA_TYPE':
+      return new Failure('MEDIA_TYPE_WRONG', 'The Content-Type of the request is not a media type.')
+    case 'FST_ERR_CTP_INVALID_CONTENT_LENGTH':
+    case 'ECONNRESET':
+      return new Failure('BODY_CUT_SHORT', 'The body is not as long as its Content-Length says.')
+    case 'FST_ERR_BAD_URL':
+      return new Failure('URL_MALFORMED', 'The URL of the request holds a broken percent-encoding.')
+    default:
+      return statusCode === 400
+        ? new Failure('BODY_CUT_SHORT', 'The request could not be read to its end.')
+        : asFailure(error)
+  }
+}

@@ -1,0 +1,89 @@
+/**
+ * What of an event goes into the log: a bounded copy without secrets. Whoever logs may pass whole headers, documents
+ * and errors; that no credential reaches the log must not depend on their care.
+ */
+
+const REDACTED = '[redacted]'
+
+/** Headers and properties whose value is a credential, or may be one. Names in full would miss `x-acme-api-key`. */
+const SECRET = /authorization|cookie|api-?_?key|subscription-key|token|secret|password|credential/i
+
+/** Bounds of one event: deeper, longer and further values are named and left out. */
+const MOST_LEVELS = 8
+const MOST_VALUES = 1_000
+const MOST_CHARACTERS = 10_000
+
+/** pino writes these itself; a second one in the same line would hide the first. */
+const TAKEN = ['level', 'time', 'msg']
+
+/**
+ * A plain copy of an event's fields that any logger can write.
+ *
+ * Values under the name of a secret header are replaced, also in lists of names and values as node:http has them.
+ * Errors become `{ type, message, code?, stack, cause? }`. Cycles, bigints and bytes are written as text. May throw
+ * only what a getter of the fields throws.
+ */
+export function loggable(fields: object): Record<string, unknown> {
+  const budget = { left: MOST_VALUES }
+  const copied = fields instanceof Error ? { err: copy(fields, [], budget) } : copy(fields, [], budget)
+  const entries = typeof copied === 'object' && copied !== null ? Object.entries(copied) : []
+  return Object.fromEntries(entries.map(([name, value]) => [TAKEN.includes(name) ? `${name}_` : name, value]))
+}
+
+type Budget = { left: number }
+
+function copy(value: unknown, above: readonly object[], budget: Budget): unknown {
+  if (typeof value === 'string') return shorten(value)
+  if (typeof value === 'bigint') return `${value}`
+  if (typeof value === 'function' || typeof value === 'symbol') return undefined
+  if (typeof value !== 'object' || value === null) return value
+  if (budget.left-- <= 0) return '[more]'
+  if (above.includes(value)) return '[circular]'
+  if (above.length >= MOST_LEVELS) return '[deeper]'
+  if (value instanceof Date) return Number.isNaN(value.getTime()) ? 'Invalid Date' : value.toISOString()
+  // User name, password and query of a URL may be credentials.
+  if (value instanceof URL) return shorten(`${value.protocol}//${value.host}${value.pathname}`)
+  if (ArrayBuffer.isView(value)) return `[${value.byteLength} bytes]`
+  const within = [...above, value]
+  if (value instanceof Error) return copyError(value, within, budget)
+  if (value instanceof Map || value instanceof Headers) return copyEntries([...value.entries()], within, budget)
+  if (value instanceof Set) return copyList([...value], within, budget)
+  if (Array.isArray(value)) return copyList(value, within, budget)
+  return copyEntries(Object.entries(value), within, budget)
+}
+
+function copyEntries(entries: readonly (readonly [unknown, unknown])[], above: readonly object[], budget: Budget) {
+  const copied: [string, unknown][] = []
+  for (const [key, value] of entries) {
+    if (budget.left <= 0) break
+    budget.left--
+    const name = String(key)
+    copied.push([name, SECRET.test(name) && value !== undefined ? REDACTED : copy(value, above, budget)])
+  }
+  return Object.fromEntries(copied)
+}
+
+/** A list may hold names and values in turn (`rawHeaders`): what follows the name of a secret is one. */
+function copyList(values: readonly unknown[], above: readonly object[], budget: Budget) {
+  const copied: unknown[] = []
+  for (const value of values) {
+    if (budget.left <= 0) {
+      copied.push('[more]')
+      break
+    }
+    budget.left--
+    const before = values[copied.length - 1]
+    const isSecret = typeof before === 'string' && /^[\w-]+$/.test(before) && SECRET.test(before)
+    copied.push(isSecret ? REDACTED : copy(value, above, budget))
+  }
+  return copied
+}
+
+function copyError(error: Error, above: readonly object[], budget: Budget) {
+  const code = 'code' in error ? { code: copy(error.code, above, budget) } : {}
+  const cause = error.cause === undefined ? {} : { cause: copy(error.cause, above, budget) }
+  return { type: error.name, message: shorten(error.message), ...code, stack: shorten(error.stack ?? ''), ...cause }
+}
+
+const shorten = (text: string): string =>
+  text.length > MOST_CHARACTERS ? `${text.slice(0, MOST_CHARACTERS)}… (${text.length} characters)` : text

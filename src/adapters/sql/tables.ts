@@ -1,0 +1,53 @@
+/** The tables that every SQL store keeps, as Kysely sees them, and what their columns hold. */
+import type { StateRecord, StoredDocument } from '../../domain/ports.ts'
+
+export type Tables = {
+  /** One row a migration that has run. */
+  schema_version: { version: number; name: string }
+  endpoints: {
+    /** The document's `_id`: ordering by it is ordering by age. */
+    id: string
+    /** `keyText` of the document's name. */
+    name: string
+    route_key: string
+    document: string
+  }
+  states: {
+    endpoint_id: string
+    /** `NO_STATUS` where no lookup answered: a null would not take part in the primary key. */
+    lookup_status: number
+    /** 0 or 1. */
+    network_error: number
+    /** Tells the newest of an endpoint's rows; it means nothing across endpoints. */
+    sequence: number
+    /** `StateRecord.values`. */
+    state: string
+  }
+}
+
+const NO_STATUS = -1
+
+export type StateRow = Pick<Tables['states'], 'lookup_status' | 'network_error' | 'state'>
+
+/** The text that stands for a document in its column; two documents are the same where their texts are. */
+export const documentText = (document: StoredDocument): string => JSON.stringify(document)
+
+export const documentOf = (row: Pick<Tables['endpoints'], 'document'>): StoredDocument => JSON.parse(row.document)
+
+/**
+ * A name as a key of the database: databases refuse or merge what is no well-formed text (NUL, lone surrogates),
+ * so those are kept escaped. Two different names never share a key.
+ */
+export const keyText = (name: string): string => JSON.stringify(name).slice(1, -1)
+
+export const stateRow = (record: StateRecord): StateRow => ({
+  lookup_status: record.lookupStatus ?? NO_STATUS,
+  network_error: record.networkError ? 1 : 0,
+  state: JSON.stringify(record.values),
+})
+
+export const stateOf = (row: StateRow): StateRecord => ({
+  values: JSON.parse(row.state),
+  lookupStatus: row.lookup_status === NO_STATUS ? undefined : row.lookup_status,
+  networkError: row.network_error === 1,
+})

@@ -1,0 +1,45 @@
+/** What the result codes of SQLite mean to whoever asked the store. */
+import { StoreUnavailable } from '../../domain/ports.ts'
+
+/**
+ * Primary result codes (https://www.sqlite.org/rescode.html) that tell of the file, the disk or another process.
+ * The others tell of a wrong query or value, which trying again would not mend.
+ */
+const UNAVAILABLE: Readonly<Record<number, string>> = {
+  3: 'access to its file is not permitted',
+  5: 'another process holds its lock',
+  6: 'another connection holds its lock',
+  7: 'there is not enough memory',
+  8: 'its file cannot be written; check the permissions of the file and its folder',
+  9: 'the operation was interrupted',
+  10: 'reading or writing its file failed; check the disk',
+  11: 'its file is damaged; restore it from a backup',
+  13: 'the disk is full; free some space',
+  14: 'its file cannot be opened',
+  15: 'its locks cannot be taken; check that the file is on a local disk',
+  26: 'its file is no SQLite database',
+}
+
+const BUSY = 5
+
+/** The primary result code of an error that node:sqlite threw; undefined for any other. */
+function resultCode(thrown: unknown): number | undefined {
+  if (!(thrown instanceof Error) || !('errcode' in thrown) || typeof thrown.errcode !== 'number') return undefined
+  return thrown.errcode & 0xff
+}
+
+export const isBusy = (thrown: unknown): boolean => resultCode(thrown) === BUSY
+
+/** What SQLite says is wrong with the file, disk or lock, as part of a sentence; undefined where it is none of them. */
+export function unavailableReason(thrown: unknown): string | undefined {
+  const code = resultCode(thrown)
+  return code === undefined ? undefined : UNAVAILABLE[code]
+}
+
+/** A thrown value as what the ports promise: `StoreUnavailable` where trying again may help, else itself. */
+export function storeFault(thrown: unknown): unknown {
+  const reason = unavailableReason(thrown)
+  return reason === undefined ? thrown : new StoreUnavailable(`The store did not answer: ${reason}.`, { cause: thrown })
+}
+
+export const storeClosed = (): StoreUnavailable => new StoreUnavailable('The store is closed.')

@@ -1,0 +1,149 @@
+/**
+ * All writes go through here: those that wait at the same time share one transaction, and so one wait for the disk.
+ * node:sqlite blocks the thread while the disk syncs, which makes the batches grow by themselves under load: what
+ * arrives meanwhile is the next batch. A lock of another process is never waited for on the thread.
+ */
+import type { DatabaseSync } from 'node:sqlite'
+import { type Logger, StoreUnavailable } from '../../domain/ports.ts'
+import { isBusy, storeClosed, storeFault, unavailableReason } from './faults.ts'
+
+const LOCK_RETRY_MS = 5
+
+export type GroupCommitOptions = Readonly<{
+  db: DatabaseSync
+  /** How long a write may wait for a lock that another process holds. */
+  busyTimeoutMs: number
+  logger: Logger
+}>
+
+export type GroupCommit = Readonly<{
+  /**
+   * Runs `work` in the next transaction, after all writes before it; resolves with its value when that is durable.
+   * `work` is synchronous and changes the database with at most one statement, so that its failure leaves no trace.
+   *
+   * Rejects with StoreUnavailable where the transaction failed, with what `work` threw where only it did.
+   */
+  write<T>(work: () => T): Promise<T>
+  /** Takes no more writes; resolves when those that wait are done. */
+  close(): Promise<void>
+}>
+
+type Pending = Readonly<{
+  work: () => unknown
+  /** On the clock of `performance.now()`. */
+  deadlineAt: number
+  resolve(value: unknown): void
+  reject(reason: unknown): void
+}>
+
+type Outcome = Readonly<{ ok: true; value: unknown } | { ok: false; reason: unknown }>
+
+/** Builds the writer of a connection; nobody else may write on it. */
+export function compileGroupCommit({ db, busyTimeoutMs, logger }: GroupCommitOptions): GroupCommit {
+  const beginNow = compileBeginNow(db, busyTimeoutMs)
+  const commit = db.prepare('COMMIT')
+  let queue: Pending[] = []
+  let scheduled = false
+  let idle: (() => void) | undefined
+  let closed = false
+
+  function take(): Pending[] {
+    const batch = queue
+    queue = []
+    return batch
+  }
+
+  function rejectAll(batch: readonly Pending[], thrown: unknown): void {
+    logger.error({ err: thrown, writes: batch.length, reason: unavailableReason(thrown) }, 'A transaction failed.')
+    for (const pending of batch) pending.reject(storeFault(thrown))
+  }
+
+  function waitForLock(): void {
+    const now = performance.now()
+    const late = queue.filter((pending) => pending.deadlineAt <= now)
+    queue = queue.filter((pending) => pending.deadlineAt > now)
+    const reason = `The store did not answer: another process has held its lock for ${busyTimeoutMs} ms.`
+    if (late.length > 0) logger.warn({ writes: late.length }, reason)
+    for (const pending of late) pending.reject(new StoreUnavailable(reason))
+    if (queue.length > 0) setTimeout(flush, LOCK_RETRY_MS)
+  }
+
+  function flush(): void {
+    try {
+      if (beginNow()) commitBatch(take())
+      else waitForLock()
+    } catch (thrown) {
+      rejectAll(take(), thrown)
+    }
+    scheduled = queue.length > 0
+    if (!scheduled) idle?.()
+  }
+
+  function commitBatch(batch: readonly Pending[]): void {
+    let outcomes: readonly Outcome[]
+    try {
+      outcomes = runAll(db, batch)
+      commit.run()
+    } catch (thrown) {
+      rejectAll(batch, thrown)
+      if (db.isTransaction) db.exec('ROLLBACK')
+      return
+    }
+    for (const [index, outcome] of outcomes.entries()) {
+      if (outcome.ok) batch[index]?.resolve(outcome.value)
+      else batch[index]?.reject(storeFault(outcome.reason))
+    }
+  }
+
+  return {
+    write: <T>(work: () => T) =>
+      new Promise<T>((resolve, reject) => {
+        if (closed) return reject(storeClosed())
+        const deadlineAt = performance.now() + busyTimeoutMs
+        queue.push({ work, deadlineAt, resolve: (value) => resolve(value as T), reject })
+        if (!scheduled) setImmediate(flush)
+        scheduled = true
+      }),
+    close: () => {
+      closed = true
+      return new Promise((resolve) => {
+        if (scheduled) idle = resolve
+        else resolve()
+      })
+    },
+  }
+}
+
+/** Runs the writes of a batch, each for itself. Throws where SQLite gave up the whole transaction. */
+function runAll(db: DatabaseSync, batch: readonly Pending[]): readonly Outcome[] {
+  return batch.map(({ work }) => {
+    try {
+      return { ok: true, value: work() }
+    } catch (reason) {
+      if (!db.isTransaction) throw reason
+      return { ok: false, reason }
+    }
+  })
+}
+
+/**
+ * Builds the start of a transaction that holds the write lock at once, or does not wait: false where another process
+ * holds it. Everything else on the connection keeps the timeout, as readers in WAL mode wait only for short moments.
+ */
+function compileBeginNow(db: DatabaseSync, busyTimeoutMs: number): () => boolean {
+  const begin = db.prepare('BEGIN IMMEDIATE')
+  const waitNot = db.prepare('PRAGMA busy_timeout = 0')
+  const waitAgain = db.prepare(`PRAGMA busy_timeout = ${busyTimeoutMs}`)
+  return () => {
+    waitNot.get()
+    try {
+      begin.run()
+      return true
+    } catch (thrown) {
+      if (isBusy(thrown)) return false
+      throw thrown
+    } finally {
+      waitAgain.get()
+    }
+  }
+}

@@ -1,0 +1,128 @@
+/** Composition root: the only file that joins ports to adapters. */
+import { randomBytes } from 'node:crypto'
+import type { AddressInfo } from 'node:net'
+import type { FastifyInstance } from 'fastify'
+import { createHttpClient } from './adapters/http-client/http-client.ts'
+import { createGuard } from './adapters/http-server/guard.ts'
+import { serveManagement } from './adapters/http-server/management.ts'
+import { serveMessages } from './adapters/http-server/messages.ts'
+import { describeApi, serveOpenApi } from './adapters/http-server/openapi.ts'
+import { type Health, serveHealth, serveMetrics, serveUptime } from './adapters/http-server/operations.ts'
+import { createServer } from './adapters/http-server/server.ts'
+import { openSqliteStore } from './adapters/sqlite/open-sqlite-store.ts'
+import { EndpointSchema } from './config/schema.ts'
+import { createIds } from './domain/id.ts'
+import type { Json } from './domain/json.ts'
+import type { Logger } from './domain/ports.ts'
+import { answerFailure } from './pipeline/reply.ts'
+import { createCatalogue } from './registry/catalogue.ts'
+import { createIntake, type Intake } from './registry/intake.ts'
+import { createRegistry } from './registry/registry.ts'
+import { createTally } from './registry/tally.ts'
+import type { Settings } from './settings.ts'
+
+export type App = Readonly<{
+  /** The ports listened on, where the settings leave the choice to the system. */
+  messagePort: number
+  adminPort: number
+  /**
+   * Readiness off, no new messages, those under way finish (at most shutdownTimeoutMs), then everything is closed.
+   * Resolves to the number of messages that had to be given up.
+   */
+  stop(): Promise<number>
+}>
+
+/** How long stopping waits for the last bytes of answers already given. */
+const FLUSH_MS = 1_000
+
+/** Starts the service. Rejects where the store cannot be opened or a port cannot be listened on, with everything closed. */
+export async function startApp(settings: Settings, version: string, logger: Logger): Promise<App> {
+  const clock = Date.now
+  const startedAt = performance.now()
+  const newId = createIds(clock, randomBytes(4).readUInt32BE())
+  const store = await openSqliteStore({ path: sqlitePath(settings.databaseUrl), logger })
+  const http = createHttpClient({
+    connectTimeoutMs: settings.requestConnectTimeoutMs,
+    answerLimitBytes: settings.answerLimitBytes,
+  })
+  const registry = createRegistry()
+  const services = { http, states: store.states }
+  const catalogue = createCatalogue({ store: store.endpoints, registry, services, settings, clock, newId, logger })
+  const tally = createTally()
+  const intake = createIntake({ ...settings, clock, newId, logger, count: tally.count })
+  let stopping = false
+  let notInForce: readonly string[] = []
+
+  const health = async (): Promise<Health> => {
+    const answers = await store.endpoints.ping().then(
+      () => true,
+      () => false,
+    )
+    return {
+      ready: answers && !stopping,
+      stopping,
+      store: answers ? 'ok' : 'unavailable',
+      endpoints: registry.all().length,
+      endpointsNotInForce: notInForce,
+      messagesInFlight: intake.inFlight,
+    }
+  }
+
+  const answer = (failure: Parameters<typeof answerFailure>[0]) => answerFailure(failure, 'JSON')
+  const guard = createGuard(settings.managementAuth)
+  const messageServer = createServer(settings, answer)
+  const adminServer = createServer(settings, answer)
+  for (const server of [messageServer, adminServer]) {
+    serveUptime(server, () => performance.now() - startedAt)
+    serveManagement(server, catalogue, guard)
+  }
+  serveMessages(messageServer, registry, intake)
+  serveHealth(adminServer, health)
+  serveMetrics(adminServer, tally.entries, () => intake.inFlight)
+  serveOpenApi(adminServer, describeApi(EndpointSchema as unknown as Json, version))
+
+  const closeAll = async () => {
+    await Promise.all([messageServer.close(), adminServer.close()])
+    await http.close()
+    await store.close()
+  }
+  try {
+    notInForce = await catalogue.load()
+    await messageServer.listen({ host: settings.host, port: settings.serverPort })
+    await adminServer.listen({ host: settings.adminHost, port: settings.adminPort })
+  } catch (thrown) {
+    await closeAll()
+    throw thrown
+  }
+
+  return {
+    messagePort: portOf(messageServer),
+    adminPort: portOf(adminServer),
+    stop: async () => {
+      stopping = true
+      const left = await drain(intake, settings.shutdownTimeoutMs)
+      // Answers may still be on their way out; a peer that does not read its own is not waited for.
+      const force = setTimeout(() => {
+        for (const server of [messageServer, adminServer]) server.server.closeAllConnections()
+      }, FLUSH_MS)
+      await closeAll()
+      clearTimeout(force)
+      return left
+    },
+  }
+}
+
+const portOf = (server: FastifyInstance): number => (server.server.address() as AddressInfo).port
+
+const sqlitePath = (databaseUrl: string): string => databaseUrl.replace(/^sqlite:/, '')
+
+/** Resolves when no message is under way any more, or the time is up; to the number of those that are left. */
+async function drain(intake: Intake, timeoutMs: number): Promise<number> {
+  let timer: NodeJS.Timeout | undefined
+  const timeUp = new Promise<void>((resolve) => {
+    timer = setTimeout(resolve, timeoutMs)
+  })
+  await Promise.race([intake.drain(), timeUp])
+  clearTimeout(timer)
+  return intake.inFlight
+}

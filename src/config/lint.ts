@@ -1,0 +1,147 @@
+/**
+ * The rules between the fields of a document that need no compiling. What a stage compiles (expressions, paths, URLs,
+ * sets of statuses) it reports itself, so that each fault is told once.
+ */
+import type { LintSink } from '../domain/lint.ts'
+import { didYouMean, nearest } from '../domain/nearest.ts'
+import { isHeaderName, isHeaderValue } from '../language/headers.ts'
+import { parseRoutePattern } from '../language/route-pattern.ts'
+import { parseUrlTemplate } from '../language/url-template.ts'
+import { REFUSED_NAMES } from './check-field.ts'
+import { type Endpoint, isPrimary, type LookupRequest, type ResponseRequest } from './schema.ts'
+import { UNKNOWN, UNKNOWN_PATTERN, UNKNOWN_URL } from './schema-fields.ts'
+import { lintXmlNames } from './xml-names.ts'
+
+/** Set by the service from the URL, the body and the connection (RFC 9110 sections 7.2, 7.6.1, 8.6, 10.1.1). */
+const OWN_HEADERS: ReadonlySet<string> = new Set([
+  'connection',
+  'content-length',
+  'expect',
+  'host',
+  'keep-alive',
+  'proxy-connection',
+  'te',
+  'trailer',
+  'transfer-encoding',
+  'upgrade',
+])
+
+type Request = LookupRequest | ResponseRequest
+
+/**
+ * Checks the rules that hold between the fields of an endpoint: route, ids, primary, headers, placeholders,
+ * `state.extract`, and names that the output cannot have.
+ *
+ * In: an endpoint as checkDocument gives it; its stand-ins are passed over. Lints at the places of the document.
+ */
+export function lintEndpoint(endpoint: Endpoint, lint: LintSink): void {
+  const { lookup, response } = endpoint.requests
+  lintRoute(endpoint, lint)
+  lintIds(lookup, 'lookups', lint.at('requests', 'lookup'))
+  lintIds(response, 'responses', lint.at('requests', 'response'))
+  lintPrimary(response, lint.at('requests', 'response'))
+  lookup.forEach((request, index) => {
+    const sink = lint.at('requests', 'lookup', index)
+    lintRequest(request, sink)
+    lintForwarding(request, endpoint, sink)
+  })
+  response.forEach((request, index) => {
+    lintRequest(request, lint.at('requests', 'response', index))
+  })
+  lintExtract(endpoint, lint.at('state', 'extract'))
+  lintXmlNames(endpoint, lint.at('inputMapping'))
+}
+
+function lintRoute({ endpoint }: Endpoint, lint: LintSink): void {
+  if (endpoint.pattern === UNKNOWN_PATTERN) return
+  const pattern = parseRoutePattern(endpoint.pattern)
+  if (!pattern.ok) lint.at('endpoint', 'pattern').error(pattern.message)
+}
+
+function lintIds(requests: readonly Request[], among: string, lint: LintSink): void {
+  const first = new Map<string, number>()
+  requests.forEach(({ id }, index) => {
+    const sink = lint.at(index, 'id')
+    const earlier = first.get(id)
+    if (REFUSED_NAMES.has(id)) sink.error(`The id "${id}" is reserved; choose another one.`)
+    else if (earlier === undefined) first.set(id, index)
+    else if (id !== UNKNOWN)
+      sink.error(`"${lint.at(earlier).path}" has the id "${id}" already; ids are unique among the ${among}.`)
+  })
+}
+
+function lintPrimary(responses: readonly ResponseRequest[], lint: LintSink): void {
+  let earlier: string | undefined
+  responses.forEach((request, index) => {
+    if (!isPrimary(request)) return
+    const sink = request.primary === true ? lint.at(index, 'primary') : lint.at(index, 'config', 'primary')
+    if (request.forEach !== undefined) {
+      sink.error('A request with "forEach" gives many answers and cannot be primary; leave one of the two out.')
+    }
+    if (earlier !== undefined) sink.error(`Only one request can be primary, and "${earlier}" is; leave this out.`)
+    earlier ??= lint.at(index).path
+  })
+}
+
+function lintRequest({ config }: Request, lint: LintSink): void {
+  lintHeaders(config?.headers ?? {}, lint.at('config', 'headers'))
+  lintPlaceholders(config, lint.at('config'))
+}
+
+function lintHeaders(headers: Readonly<Record<string, string>>, lint: LintSink): void {
+  const seen = new Set<string>()
+  for (const [name, value] of Object.entries(headers)) {
+    const sink = lint.at(name)
+    const lowerCase = name.toLowerCase()
+    if (!isHeaderName(name)) sink.error(`"${name}" cannot name a header; write letters, digits and hyphens only.`)
+    else if (OWN_HEADERS.has(lowerCase)) sink.error(`The header "${name}" is set by the service; leave it out.`)
+    else if (seen.has(lowerCase))
+      sink.error(`The header "${name}" is here twice, but for upper and lower case; keep one.`)
+    if (!isHeaderValue(value)) {
+      sink.error(`The value of the header "${name}" holds a line break or another character that no header can hold.`)
+    }
+    seen.add(lowerCase)
+  }
+}
+
+/** Each placeholder of the URL has a parameter, and each parameter a placeholder. */
+function lintPlaceholders(config: Request['config'], lint: LintSink): void {
+  if (config?.url === undefined || config.url === UNKNOWN_URL) return
+  const template = parseUrlTemplate(config.url)
+  if (!template.ok) return
+  const defined = Object.keys(config.params?.url ?? {})
+  const missing = new Set(template.value.placeholders.filter((name) => !defined.includes(name)))
+  for (const name of defined) {
+    if (name === UNKNOWN || template.value.placeholders.includes(name)) continue
+    const meant = nearest(name, missing)
+    // A misspelt name is one fault, not a missing and a needless one.
+    if (meant !== undefined) missing.delete(meant)
+    const advice = meant === undefined ? '; leave it out or add it to the URL.' : `; did you mean ":${meant}"?`
+    lint.at('params', 'url', name).error(`The URL has no placeholder ":${name}"${advice}`)
+  }
+  if (defined.includes(UNKNOWN)) return
+  for (const name of missing) {
+    lint.at('url').error(`The placeholder ":${name}" has no value; define "${name}" in "config.params.url".`)
+  }
+}
+
+function lintForwarding(request: LookupRequest, { endpoint, kafkaConsumerTopic }: Endpoint, lint: LintSink): void {
+  const hasBody = endpoint.method === 'POST' || endpoint.method === 'PUT' || kafkaConsumerTopic !== undefined
+  if (!request.forwardExistingRequestBody || request.forEach !== undefined || hasBody) return
+  lint.at('forwardExistingRequestBody').warning(`A ${endpoint.method} brings no body that could be forwarded.`)
+}
+
+function lintExtract({ requests, state }: Endpoint, lint: LintSink): void {
+  const { requestBody = {}, responseBody = {}, query = {}, lookupRequests = {} } = state.extract ?? {}
+  for (const [root, paths] of Object.entries({ requestBody, responseBody, query })) {
+    for (const [name, path] of Object.entries(paths)) {
+      if (path !== root && !path.startsWith(`${root}.`)) continue
+      lint.at(root, name).warning(`The path is read within "${root}" already; leave "${root}" out of it.`)
+    }
+  }
+  const ids = requests.lookup.map(({ id }) => id)
+  for (const id of Object.keys(lookupRequests)) {
+    if (ids.includes(id) || ids.includes(UNKNOWN)) continue
+    lint.at('lookupRequests', id).error(`There is no lookup with the id "${id}"${didYouMean(id, ids)}`)
+  }
+}

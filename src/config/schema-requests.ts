@@ -1,0 +1,202 @@
+/**
+ * The schema of requests: lookups, which fetch what a message lacks, and responses, which the output is sent to.
+ */
+import Type from 'typebox'
+import {
+  type FieldNotes,
+  flag,
+  list,
+  named,
+  nonEmptyText,
+  optional,
+  path,
+  record,
+  STATUSES,
+  status,
+  text,
+  topic,
+  UNKNOWN,
+  UNKNOWN_PATH,
+  UNKNOWN_URL,
+  whole,
+} from './schema-fields.ts'
+
+/** The methods that a request can use. */
+export const REQUEST_METHODS = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'HEAD', 'OPTIONS'] as const
+
+export const ParameterSchema = record(
+  {
+    path: path('Where in the message the value is.', 'payload.patient.id'),
+    prefix: optional(text({ description: 'Text put before the value.', examples: ['code:'] })),
+    postfix: optional(text({ description: 'Text put after the value.', examples: [':exact'] })),
+  },
+  { description: 'A value read from the message for the URL of a request.' },
+)
+
+const params = record(
+  {
+    query: optional(
+      named(ParameterSchema, {
+        description: 'Query parameters by name; one whose path finds nothing is left out.',
+        examples: [{ _id: { path: 'urlParams.id' } }],
+      }),
+    ),
+    url: optional(
+      named(ParameterSchema, {
+        description:
+          'Values for the `:name` placeholders of the URL; one whose path finds nothing is answered with 400.',
+        examples: [{ id: { path: 'payload.id', prefix: 'p-' } }],
+        namesInMessage: true,
+        salvage: { [UNKNOWN]: { path: UNKNOWN_PATH } },
+      }),
+    ),
+  },
+  {
+    description: 'Parameters of the URL, filled from the message.',
+    salvage: { url: { [UNKNOWN]: { path: UNKNOWN_PATH } } },
+  },
+)
+
+const method = (fallback: string) =>
+  Type.Enum([...REQUEST_METHODS], {
+    description: 'Method of the request, in any case.',
+    default: fallback,
+    anyCase: true,
+    examples: [fallback],
+  } satisfies FieldNotes)
+
+const url = {
+  description: 'Absolute http or https URL; its path and query may hold `:name` placeholders.',
+  examples: ['https://fhir.example.org/Patient/:id'],
+  salvage: UNKNOWN_URL,
+}
+
+const headers = optional(
+  named(Type.String({ description: 'Value of the header.' }), {
+    description: 'Headers of the request.',
+    examples: [{ Accept: 'application/fhir+json' }],
+    namesInMessage: true,
+  }),
+)
+
+const forEach = optional(
+  record(
+    {
+      items: path('Where in the message the array is.', 'payload.entry'),
+      concurrency: optional(
+        Type.Union(
+          [Type.Integer({ minimum: 1, maximum: 1000 }), Type.String({ pattern: '^(?:[1-9][0-9]{0,2}|1000)$' })],
+          {
+            description: 'How many calls of this request are under way at once, at most.',
+            expects: 'a whole number from 1 to 1000, or such a number as a string',
+            assumed: '1',
+            examples: [4],
+          } satisfies FieldNotes,
+        ),
+      ),
+    },
+    {
+      description: 'Makes the request once for each element of an array, which `item` then holds.',
+      salvage: { items: UNKNOWN_PATH },
+    },
+  ),
+)
+
+const requestId = (among: string) =>
+  nonEmptyText({
+    description: `Name of the request, unique among the ${among} requests.`,
+    examples: ['patient'],
+    salvage: UNKNOWN,
+  })
+
+const manners = {
+  forEach,
+  allowedStatuses: optional(
+    list(status, {
+      description: 'The answers that count as success.',
+      expects: `${STATUSES}, with at least one of them`,
+      minItems: 1,
+      assumed: '`["2xx"]`',
+      examples: [['2xx', '404']],
+    }),
+  ),
+  timeoutMs: optional(
+    whole(1, 300_000, {
+      description: 'Milliseconds that the whole exchange may take, retries included.',
+      assumed: '`REQUEST_TIMEOUT_MS`',
+      examples: [5000],
+    }),
+  ),
+  retries: optional(
+    whole(0, 10, {
+      description: 'Further attempts after a network error or a 502, 503 or 504; for idempotent requests only.',
+      assumed: '`REQUEST_RETRIES`',
+      examples: [2],
+    }),
+  ),
+  idempotent: optional(
+    flag({
+      description: 'Says that repeating the request does no harm, whatever its method, so that it may be retried.',
+      assumed: 'by the method: `false` for POST and PATCH',
+      examples: [true],
+    }),
+  ),
+}
+
+export const LookupSchema = record(
+  {
+    id: requestId('lookup'),
+    config: record(
+      { method: method('GET'), url: Type.String(url), headers, params: optional(params) },
+      { description: 'The HTTP request to make.' },
+    ),
+    forwardExistingRequestBody: optional(
+      flag({
+        description: 'Sends the incoming body, or with `forEach` the current item, as the body of the request.',
+        assumed: '`false`',
+        examples: [true],
+      }),
+    ),
+    ...manners,
+    fhirResponse: optional(
+      flag({
+        description: 'Answers a failure of this lookup as a FHIR R4 OperationOutcome.',
+        assumed: '`false`',
+        examples: [true],
+      }),
+    ),
+  },
+  { description: 'A request made before the mapping; its answer is `lookupRequests.<id>`.' },
+)
+
+export const ResponseSchema = record(
+  {
+    id: requestId('response'),
+    config: optional(
+      record(
+        {
+          method: method('POST'),
+          url: optional(Type.String(url)),
+          headers,
+          params: optional(params),
+          primary: optional(
+            flag({ description: 'Returns the answer of this request alone.', assumed: '`false`', examples: [true] }),
+          ),
+        },
+        {
+          description: 'The HTTP request to make; needed unless `kafkaProducerTopic` is given.',
+          salvage: { method: 'POST', url: UNKNOWN_URL },
+        },
+      ),
+    ),
+    primary: optional(
+      flag({ description: 'Another place for `config.primary`.', assumed: '`false`', examples: [true] }),
+    ),
+    kafkaProducerTopic: optional(topic('Topic that the output is produced to, instead of calling a URL.', 'patients')),
+    ...manners,
+  },
+  {
+    description: 'A request that the output is sent to.',
+    salvage: { id: UNKNOWN, config: { method: 'POST', url: UNKNOWN_URL } },
+  },
+)

@@ -1,0 +1,28 @@
+/** Ids of endpoints and messages: 24 lower-case hex digits whose order is the order in which they were made. */
+import type { Clock } from './run.ts'
+
+export const isId = (text: string): boolean => /^[0-9a-f]{24}$/.test(text)
+
+/**
+ * Makes ids: 12 digits of milliseconds, 4 that count within them, 8 of `random`, drawn once a generator so that
+ * two processes do not collide.
+ *
+ * `random` is an integer from 0 to 2^32 - 1. Ids of one generator always ascend, even where the clock goes back.
+ */
+export function createIds(clock: Clock, random: number): () => string {
+  const tail = random.toString(16).padStart(8, '0')
+  let lastMs = 0
+  let count = 0
+  let head = ''
+  return () => {
+    const now = clock()
+    if (now > lastMs || count === 0xffff) {
+      lastMs = Math.max(now, lastMs + 1)
+      count = 0
+      head = lastMs.toString(16).padStart(12, '0')
+    } else {
+      count += 1
+    }
+    return head + count.toString(16).padStart(4, '0') + tail
+  }
+}

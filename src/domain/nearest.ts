@@ -1,0 +1,52 @@
+/**
+ * The name that somebody probably meant. Most unknown names are slips of typing, and an answer that tells the right
+ * one saves a look into the guide.
+ */
+
+/** Longer names are no slips, and comparing them costs time by the square. */
+const LONGEST = 64
+
+/**
+ * The known name nearest to `name`, or undefined where none is near.
+ *
+ * Near: the same but for upper and lower case, or at most one slip in three characters. A slip is a character too many,
+ * missing, or wrong, or two neighbours swapped (optimal string alignment). The first of several as near wins.
+ */
+export function nearest(name: string, known: Iterable<string>): string | undefined {
+  if (name.length > LONGEST) return undefined
+  const wanted = name.toLowerCase()
+  let best: string | undefined
+  let bestSlips = Math.floor(name.length / 3) + 1
+  for (const candidate of known) {
+    if (Math.abs(candidate.length - name.length) >= bestSlips) continue
+    const slips = countSlips(wanted, candidate.toLowerCase())
+    if (slips < bestSlips) [best, bestSlips] = [candidate, slips]
+  }
+  return best
+}
+
+/** `; did you mean "x"?` where a known name is near, else a full stop. */
+export function didYouMean(name: string, known: Iterable<string>): string {
+  const meant = nearest(name, known)
+  return meant === undefined ? '.' : `; did you mean "${meant}"?`
+}
+
+function countSlips(a: string, b: string): number {
+  let beforeLast: number[] = []
+  let last = Array.from({ length: b.length + 1 }, (_, column) => column)
+  for (let row = 1; row <= a.length; row++) {
+    const current = [row]
+    for (let column = 1; column <= b.length; column++) {
+      const same = a[row - 1] === b[column - 1]
+      let slips = Math.min(at(last, column) + 1, at(current, column - 1) + 1, at(last, column - 1) + (same ? 0 : 1))
+      const swapped = row > 1 && column > 1 && a[row - 1] === b[column - 2] && a[row - 2] === b[column - 1]
+      if (swapped) slips = Math.min(slips, at(beforeLast, column - 2) + 1)
+      current.push(slips)
+    }
+    beforeLast = last
+    last = current
+  }
+  return at(last, b.length)
+}
+
+const at = (row: readonly number[], column: number): number => row[column] ?? Number.POSITIVE_INFINITY

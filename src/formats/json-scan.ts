@@ -1,0 +1,115 @@
+/**
+ * A walk over JSON text that builds no values: for what JSON.parse does not tell, which is where a text is malformed
+ * (its own messages differ by fault and by engine, and quote the body) and which names of an object are repeated.
+ */
+
+/** What the walk meets, in the order of the text. */
+export type JsonVisitor = Readonly<{
+  open(kind: Kind): void
+  /** The name of the next member, as written: quoted, with its escapes. */
+  name(literal: string): void
+  /** A further element of an array; its first is met by `open`. */
+  item(): void
+  close(): void
+}>
+
+type Kind = 'object' | 'array'
+type Walk = Readonly<{ text: string; open: Kind[]; visitor: JsonVisitor | undefined }>
+
+const NUMBER = /-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?/y
+const ESCAPE = /\\(?:["\\/bfnrt]|u[\da-fA-F]{4})/y
+const LITERALS = ['true', 'false', 'null']
+
+/** A scan function's answer: the index after what it read, or `fault(index)` of the character that cannot stand there. */
+type Outcome = number
+const fault = (index: number): Outcome => ~index
+const isFault = (outcome: Outcome): boolean => outcome < 0
+
+/**
+ * The index of the first character that cannot stand where it does (the text's length where it ends too early);
+ * undefined where the text is well-formed. Any depth; linear in the text's length. RFC 8259 §2 to §7.
+ */
+export function scanJson(text: string, visitor?: JsonVisitor): number | undefined {
+  const walk: Walk = { text, open: [], visitor }
+  let at: Outcome = skipSpace(text, 0)
+  do {
+    at = scanToValueEnd(walk, at)
+    if (!isFault(at)) at = scanToNextValue(walk, at)
+  } while (!isFault(at) && walk.open.length > 0)
+  if (isFault(at)) return ~at
+  return at === text.length ? undefined : at
+}
+
+const closerOf = (kind: Kind): string => (kind === 'object' ? '}' : ']')
+
+/** Reads a scalar; opens objects and arrays up to the first scalar within, or the closing bracket of an empty one. */
+function scanToValueEnd({ text, open, visitor }: Walk, start: number): Outcome {
+  let at: Outcome = start
+  while (!isFault(at) && (text[at] === '{' || text[at] === '[')) {
+    const kind = text[at] === '{' ? 'object' : 'array'
+    open.push(kind)
+    visitor?.open(kind)
+    at = skipSpace(text, at + 1)
+    if (text[at] === closerOf(kind)) return at
+    if (kind === 'object') at = scanName(text, at, visitor)
+  }
+  return isFault(at) ? at : scanScalar(text, at)
+}
+
+/** Closes what ends here, up to the place of the next value; with nothing left open, up to the end of the text. */
+function scanToNextValue({ text, open, visitor }: Walk, start: number): Outcome {
+  let at = skipSpace(text, start)
+  for (let kind = open.at(-1); kind !== undefined; kind = open.at(-1)) {
+    if (text[at] === ',') {
+      at = skipSpace(text, at + 1)
+      if (kind === 'object') return scanName(text, at, visitor)
+      visitor?.item()
+      return at
+    }
+    if (text[at] !== closerOf(kind)) return fault(at)
+    open.pop()
+    visitor?.close()
+    at = skipSpace(text, at + 1)
+  }
+  return at
+}
+
+function scanName(text: string, start: number, visitor: JsonVisitor | undefined): Outcome {
+  if (text[start] !== '"') return fault(start)
+  const end = scanString(text, start)
+  if (isFault(end)) return end
+  visitor?.name(text.slice(start, end))
+  const colon = skipSpace(text, end)
+  return text[colon] === ':' ? skipSpace(text, colon + 1) : fault(colon)
+}
+
+function scanScalar(text: string, start: number): Outcome {
+  if (text[start] === '"') return scanString(text, start)
+  const literal = LITERALS.find((word) => text.startsWith(word, start))
+  if (literal !== undefined) return start + literal.length
+  NUMBER.lastIndex = start
+  return NUMBER.test(text) ? NUMBER.lastIndex : fault(start)
+}
+
+function scanString(text: string, start: number): Outcome {
+  let at = start + 1
+  for (;;) {
+    const code = text.charCodeAt(at)
+    if (code === 0x22) return at + 1
+    if (!(code >= 0x20)) return fault(at) // control characters, and NaN at the end of the text
+    if (code === 0x5c) {
+      ESCAPE.lastIndex = at
+      if (!ESCAPE.test(text)) return fault(at)
+      at = ESCAPE.lastIndex
+    } else at++
+  }
+}
+
+function skipSpace(text: string, start: number): number {
+  let at = start
+  for (;;) {
+    const code = text.charCodeAt(at)
+    if (code !== 0x20 && code !== 0x0a && code !== 0x0d && code !== 0x09) return at
+    at++
+  }
+}

@@ -1,0 +1,119 @@
+/** JSON as messages and endpoint documents use it: bounded in depth, and with faults that name their place. */
+import type { Json } from '../domain/json.ts'
+import { place } from '../domain/lint.ts'
+import { scanJson } from './json-scan.ts'
+import { Unreadable } from './unreadable.ts'
+
+/** Levels of nesting that a message may have; the XML reader keeps to it too. */
+export const MAX_DEPTH = 64
+
+/**
+ * Parses a JSON text (RFC 8259). Names such as `__proto__` become plain own properties; of a repeated name the last counts.
+ *
+ * Throws Unreadable: `too-deep` beyond MAX_DEPTH objects and arrays within each other (checked first, so that no input
+ * is too deep to be refused), else `malformed`, with the line and column of the first character that cannot stand there.
+ */
+export function parseJson(text: string): Json {
+  if (mayBeTooDeep(text)) refuseTooDeep(text)
+  try {
+    return JSON.parse(text)
+  } catch {
+    throw malformed(text)
+  }
+}
+
+/**
+ * Whether the text has more opening brackets than MAX_DEPTH, within strings or not. Most messages have fewer, and
+ * searching for a character costs far less than looking at each.
+ */
+function mayBeTooDeep(text: string): boolean {
+  let brackets = 0
+  for (const bracket of ['{', '[']) {
+    for (let at = text.indexOf(bracket); at !== -1; at = text.indexOf(bracket, at + 1)) {
+      if (++brackets > MAX_DEPTH) return true
+    }
+  }
+  return false
+}
+
+function refuseTooDeep(text: string): void {
+  let depth = 0
+  for (let at = 0; at < text.length; at++) {
+    switch (text.charCodeAt(at)) {
+      case 0x22: // "
+        at = closingQuote(text, at)
+        break
+      case 0x5b: // [
+      case 0x7b: // {
+        if (++depth > MAX_DEPTH) {
+          throw new Unreadable(
+            'too-deep',
+            `The JSON is nested deeper than ${MAX_DEPTH} levels ${position(text, at)}; send it in a flatter form.`,
+          )
+        }
+        break
+      case 0x5d: // ]
+      case 0x7d: // }
+        depth--
+    }
+  }
+}
+
+/** Index of the quote that ends the string opened at `start`; the text's length where none does. */
+function closingQuote(text: string, start: number): number {
+  for (let quote = text.indexOf('"', start + 1); quote !== -1; quote = text.indexOf('"', quote + 1)) {
+    let backslashes = 0
+    while (text.charCodeAt(quote - 1 - backslashes) === 0x5c) backslashes++
+    if (backslashes % 2 === 0) return quote
+  }
+  return text.length
+}
+
+function malformed(text: string): Unreadable {
+  const at = scanJson(text)
+  if (at === undefined) return new Unreadable('malformed', 'The JSON is not well-formed.')
+  if (at < text.length) {
+    return new Unreadable('malformed', `The JSON is not well-formed: unexpected character ${position(text, at)}.`)
+  }
+  const fault = text.trim() === '' ? 'The JSON is empty' : 'The JSON ends before it is complete'
+  return new Unreadable('malformed', `${fault}, ${position(text, at)}.`)
+}
+
+function position(text: string, index: number): string {
+  let line = 1
+  let lineStart = 0
+  for (let end = text.indexOf('\n'); end !== -1 && end < index; end = text.indexOf('\n', lineStart)) {
+    line++
+    lineStart = end + 1
+  }
+  return `at line ${line}, column ${index - lineStart + 1}`
+}
+
+/**
+ * The names that one object of a document holds more than once, each with its place (`inputTransforms.age`), in the
+ * order of the text. For endpoint documents, where the member that silently loses is a mistake of whoever wrote it.
+ *
+ * `text` is well-formed JSON; names are compared decoded, so `"\u0061"` repeats `"a"`.
+ */
+export function findDuplicateNames(text: string): readonly { place: string; name: string }[] {
+  const duplicates: { place: string; name: string }[] = []
+  const open: { step: string | number; names: Map<string, number> }[] = []
+  scanJson(text, {
+    open: (kind) => void open.push({ step: kind === 'array' ? 0 : '', names: new Map() }),
+    close: () => void open.pop(),
+    item: () => {
+      const array = open.at(-1)
+      if (typeof array?.step === 'number') array.step++
+    },
+    name: (literal) => {
+      const object = open.at(-1)
+      if (object === undefined) return
+      const name: string = JSON.parse(literal)
+      const count = (object.names.get(name) ?? 0) + 1
+      object.names.set(name, count)
+      object.step = name
+      if (count === 2) duplicates.push({ place: place('', ...open.map(({ step }) => step)), name })
+    },
+  })
+  return duplicates
+}

@@ -1,0 +1,58 @@
+/** Bytes to text, strictly: a wrong charset is reported to whoever sent it, never guessed into garbled names. */
+import { isAscii } from 'node:buffer'
+import { TextDecoder } from 'node:util'
+import { Unreadable } from './unreadable.ts'
+
+const UTF_8 = new TextDecoder('utf-8', { fatal: true })
+
+/**
+ * Decodes a body by the charset of its media type, UTF-8 where there is none. A byte order mark is dropped.
+ *
+ * Labels are those of the WHATWG Encoding Standard §4.2 (so `iso-8859-1` is read as its superset windows-1252), except
+ * that `us-ascii` is read as ASCII. UTF-16 without a byte order mark is taken in the order in which the first
+ * character is ASCII, as it is in every JSON or XML text.
+ * Throws Unreadable for bytes that are not valid in the charset, and for an unknown charset.
+ */
+export function decodeText(bytes: Uint8Array, charset: string | undefined): string {
+  const label = charset === undefined ? 'utf-8' : charset.trim().toLowerCase()
+  const decoder = decoderOf(label, bytes)
+  if (decoder === undefined) {
+    throw new Unreadable('malformed', `The charset ${quoted(label)} is not known; send the body as UTF-8.`)
+  }
+  if (isAsciiLabel(label) && !isAscii(bytes)) throw invalidBytes(label)
+  try {
+    return decoder.decode(bytes)
+  } catch {
+    throw invalidBytes(label)
+  }
+}
+
+/** Whether `decodeText` knows the charset: what it does not know is a wrong media type rather than a broken body. */
+export function isKnownCharset(charset: string): boolean {
+  return decoderOf(charset.trim().toLowerCase(), new Uint8Array(0)) !== undefined
+}
+
+function decoderOf(label: string, bytes: Uint8Array): TextDecoder | undefined {
+  if (label === 'utf-8' || isAsciiLabel(label)) return UTF_8
+  try {
+    return new TextDecoder(label === 'utf-16' ? utf16Order(bytes) : label, { fatal: true })
+  } catch {
+    return undefined
+  }
+}
+
+const isAsciiLabel = (label: string): boolean => label === 'us-ascii' || label === 'ascii'
+
+function utf16Order(bytes: Uint8Array): string {
+  const bigEndianMark = bytes[0] === 0xfe && bytes[1] === 0xff
+  return bigEndianMark || bytes[0] === 0 ? 'utf-16be' : 'utf-16le'
+}
+
+const invalidBytes = (label: string): Unreadable =>
+  new Unreadable(
+    'malformed',
+    `The body is not valid ${quoted(label)}; name the charset that it is encoded in, or send it as UTF-8.`,
+  )
+
+/** The label comes from outside: bounded, and of characters that any log and format can hold. */
+const quoted = (label: string): string => `"${label.slice(0, 40).replace(/[^ -~]/g, '?')}"`

@@ -1,0 +1,162 @@
+/**
+ * Values as XML, the reverse of reading it (section 9 of the contract). Our own, because the one thing that counts is
+ * that no value can break out of its element, and that is easier to see in a page of code than in a library.
+ */
+import { isObject, type Json, type JsonObject } from '../domain/json.ts'
+import { place } from '../domain/lint.ts'
+import { escapeAttribute, escapeText, forbiddenIn, isXmlName, withoutForbidden } from './xml-characters.ts'
+
+/** A value that XML cannot hold. The message is a whole sentence, with the place. */
+export class Unwritable extends Error {
+  override readonly name = 'Unwritable'
+  /** Dotted place within the value; empty for the value as a whole. */
+  readonly place: string
+
+  constructor(at: string, problem: string) {
+    super(`The output cannot be written as XML: ${at === '' ? '' : `at "${shown(at)}", `}${problem}.`)
+    this.place = at
+  }
+}
+
+const DECLARATION = '<?xml version="1.0" encoding="UTF-8" standalone="yes"?>'
+const STEP = '  '
+
+/** The element that holds what has no single name of its own, and the one for items of an array without a name. */
+const ROOT_NAME = 'root'
+const ITEM_NAME = 'item'
+
+/** Far more than is useful, and far less than exhausts the stack. */
+const MAX_BUILD_DEPTH = 1_000
+
+/** A long name repeated for every item of a long array could otherwise make gigabytes of a message of one megabyte. */
+const MAX_BUILT_LENGTH = 64 * 1024 * 1024
+
+type Scalar = Exclude<Json, JsonObject | readonly Json[]>
+
+/** `path` leads to the value being written. */
+type Writer = { xml: string; readonly path: (string | number)[] }
+
+/**
+ * Writes a value as an XML document, indented by two spaces where that adds no text to an element that has some.
+ *
+ * A single top-level name is the root; anything else is put under `<root>`: several names, none, an array, a scalar.
+ * `$` holds attributes, `_` the text. An array repeats its element; an array within an array, or at the top, becomes
+ * one element with `<item>` children. null, "" and {} are empty elements; numbers that are not finite too.
+ * Throws Unwritable for names that are no XML names, characters that XML 1.0 cannot hold (§2.2), a `$` or `_` of the
+ * wrong type, and values too deep or too long to be meant.
+ */
+export function buildXml(value: Json): string {
+  const writer: Writer = { xml: DECLARATION, path: [] }
+  const name = rootName(value)
+  if (name === undefined) writeElement(writer, ROOT_NAME, value, '\n')
+  else writeMember(writer, name, (value as JsonObject)[name], '\n')
+  return writer.xml
+}
+
+/** The single top-level name, where it gives exactly one element. */
+function rootName(value: Json): string | undefined {
+  if (!isObject(value)) return undefined
+  const [name, ...others] = Object.keys(value)
+  if (name === undefined || others.length > 0 || name === '$' || name === '_') return undefined
+  return value[name] === undefined || isArray(value[name]) ? undefined : name
+}
+
+function writeMember(writer: Writer, name: string, value: Json | undefined, indent: string): void {
+  if (value === undefined) return
+  writer.path.push(name)
+  if (!isXmlName(name)) fail(writer, `"${shown(name)}" cannot be the name of an XML element; rename it`)
+  if (isArray(value)) writeItems(writer, name, value, indent)
+  else writeElement(writer, name, value, indent)
+  writer.path.pop()
+}
+
+function writeItems(writer: Writer, name: string, items: readonly Json[], indent: string): void {
+  items.forEach((item, index) => {
+    writer.path.push(index)
+    writeElement(writer, name, item, indent)
+    writer.path.pop()
+  })
+}
+
+/** `indent` is the line break and spaces before the element; empty within text, where both would be part of it. */
+function writeElement(writer: Writer, name: string, value: Json, indent: string): void {
+  if (writer.path.length > MAX_BUILD_DEPTH) fail(writer, `the value is nested deeper than ${MAX_BUILD_DEPTH} levels`)
+  if (writer.xml.length > MAX_BUILT_LENGTH) fail(writer, `the output is longer than ${MAX_BUILT_LENGTH} characters`)
+  const start = `${writer.xml}${indent}<${name}${isObject(value) ? attributesText(writer, value.$) : ''}`
+  writer.xml = `${start}>`
+  const indentOfEnd = writeContent(writer, value, indent)
+  const isEmpty = writer.xml.length === start.length + 1
+  writer.xml = isEmpty ? `${start}/>` : `${writer.xml}${indentOfEnd}</${name}>`
+}
+
+/** Writes what stands between the tags; returns the indentation of the end tag. */
+function writeContent(writer: Writer, value: Json, indent: string): string {
+  if (isArray(value)) {
+    writeItems(writer, ITEM_NAME, value, indent === '' ? '' : indent + STEP)
+    return indent
+  }
+  if (!isObject(value)) {
+    writer.xml += written(writer, value, escapeText)
+    return ''
+  }
+  const text = textOf(writer, value._)
+  const indentOfChildren = indent === '' || text !== '' ? '' : indent + STEP
+  for (const name of Object.keys(value)) {
+    if (name === '_') writer.xml += text
+    else if (name !== '$') writeMember(writer, name, value[name], indentOfChildren)
+  }
+  return indentOfChildren === '' ? '' : indent
+}
+
+function textOf(writer: Writer, value: Json | undefined): string {
+  if (value === undefined) return ''
+  writer.path.push('_')
+  if (typeof value === 'object' && value !== null) fail(writer, 'the text of an element must not be an object or array')
+  const text = written(writer, value, escapeText)
+  writer.path.pop()
+  return text
+}
+
+function attributesText(writer: Writer, attributes: Json | undefined): string {
+  if (attributes === undefined || attributes === null) return ''
+  writer.path.push('$')
+  if (!isObject(attributes)) return fail(writer, '`$` must be an object, with one member for each attribute')
+  let text = ''
+  for (const name of Object.keys(attributes)) {
+    const value = attributes[name]
+    if (value === undefined) continue
+    writer.path.push(name)
+    if (!isXmlName(name)) fail(writer, `"${shown(name)}" cannot be the name of an XML attribute; rename it`)
+    if (typeof value === 'object' && value !== null) fail(writer, 'an attribute must not be an object or array')
+    text += ` ${name}="${written(writer, value, escapeAttribute)}"`
+    writer.path.pop()
+  }
+  writer.path.pop()
+  return text
+}
+
+function written(writer: Writer, value: Scalar, escaped: typeof escapeText): string {
+  const text = scalarText(value)
+  return escaped(text) ?? refuseCharacter(writer, text)
+}
+
+function scalarText(value: Scalar): string {
+  if (value === null) return ''
+  return typeof value === 'number' && !Number.isFinite(value) ? '' : String(value)
+}
+
+const isArray = (value: Json | undefined): value is readonly Json[] => Array.isArray(value)
+
+function fail(writer: Writer, problem: string): never {
+  throw new Unwritable(place('', ...writer.path), problem)
+}
+
+function refuseCharacter(writer: Writer, text: string): never {
+  const code = forbiddenIn(text)?.toString(16).toUpperCase().padStart(4, '0')
+  return fail(writer, `the value holds the character U+${code}, which XML cannot hold; remove or replace it`)
+}
+
+/** Text of a message within an error: bounded, and only of characters that any format can hold. */
+function shown(text: string): string {
+  return withoutForbidden(text.length > 80 ? `${text.slice(0, 80)}…` : text)
+}

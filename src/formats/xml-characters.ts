@@ -1,0 +1,60 @@
+/** What XML 1.0 lets be written where: characters, their escapes, and names. */
+
+/** Values that may stand as they are; most pass this one test and cost nothing more. */
+const PLAIN_TEXT = /^[\t\n -%'-;=?-\uD7FF\uE000-\uFFFD]*$/
+const PLAIN_ATTRIBUTE = /^[ !#-%'-;=?-\uD7FF\uE000-\uFFFD]*$/
+
+/** The production `Char` of §2.2, negated; half a surrogate pair is not in it. */
+const FORBIDDEN = /[^\t\n\r -\uD7FF\uE000-\uFFFD\u{10000}-\u{10FFFF}]/gu
+
+/** White space is written as references where a reader would normalise it: §2.11 and §3.3.3. */
+const REFERENCES: Readonly<Record<string, string>> = {
+  '&': '&amp;',
+  '<': '&lt;',
+  '>': '&gt;',
+  '"': '&quot;',
+  '\t': '&#9;',
+  '\n': '&#10;',
+  '\r': '&#13;',
+}
+
+/** The text as it is written between tags; undefined where it holds a character that XML cannot hold. */
+export function escapeText(text: string): string | undefined {
+  return PLAIN_TEXT.test(text) ? text : withReferences(text, /[&<>\r]/g)
+}
+
+/** The text as it is written between double quotes; undefined where it holds a character that XML cannot hold. */
+export function escapeAttribute(text: string): string | undefined {
+  return PLAIN_ATTRIBUTE.test(text) ? text : withReferences(text, /[&<>"\t\n\r]/g)
+}
+
+function withReferences(text: string, special: RegExp): string | undefined {
+  if (text.search(FORBIDDEN) !== -1) return undefined
+  return text.replace(special, (character) => REFERENCES[character] ?? character)
+}
+
+/** The first code point that XML cannot hold, not even as a reference. */
+export function forbiddenIn(text: string): number | undefined {
+  const index = text.search(FORBIDDEN)
+  return index === -1 ? undefined : text.codePointAt(index)
+}
+
+export function withoutForbidden(text: string): string {
+  return text.replace(FORBIDDEN, '\uFFFD')
+}
+
+/** §2.3 without the colon. */
+const NAME_START =
+  'A-Z_a-z\\u{C0}-\\u{D6}\\u{D8}-\\u{F6}\\u{F8}-\\u{2FF}\\u{370}-\\u{37D}\\u{37F}-\\u{1FFF}\\u{200C}\\u{200D}' +
+  '\\u{2070}-\\u{218F}\\u{2C00}-\\u{2FEF}\\u{3001}-\\u{D7FF}\\u{F900}-\\u{FDCF}\\u{FDF0}-\\u{FFFD}\\u{10000}-\\u{EFFFF}'
+const NC_NAME = `[${NAME_START}][${NAME_START}.0-9\\u{B7}\\u{300}-\\u{36F}\\u{203F}\\u{2040}-]*`
+const XML_NAME = new RegExp(`^${NC_NAME}(?::${NC_NAME})?$`, 'u')
+
+/**
+ * Whether an element or attribute can have this name: an XML 1.0 name with at most one colon, between a prefix and a
+ * local part, as readers that know namespaces ask for (Namespaces in XML 1.0 §4). That the prefix is declared is up
+ * to the document.
+ */
+export function isXmlName(name: string): boolean {
+  return XML_NAME.test(name)
+}

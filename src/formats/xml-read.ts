@@ -1,0 +1,139 @@
+/**
+ * XML as the values that documents address (section 9 of the contract): attributes under `$`, text beside them under
+ * `_`, repeated children as arrays. Saxes checks well-formedness; entities other than the five of XML itself, and so
+ * everything that could grow while it is read, cannot be declared, because a DOCTYPE is refused.
+ */
+import { SaxesParser } from 'saxes'
+import type { Json } from '../domain/json.ts'
+import { MAX_DEPTH } from './json.ts'
+import { decodeText } from './text.ts'
+import { Unreadable } from './unreadable.ts'
+
+/** `trim`: space around text goes. `explicitRoot`: the root's name is kept. `explicitArray`: every child is in an array. */
+export type XmlOptions = Readonly<{ trim: boolean; explicitRoot: boolean; explicitArray: boolean }>
+
+/** `$` and the children of an element. */
+type Content = Record<string, Json>
+
+/** An element whose end has not come yet. */
+type OpenElement = { text: string; hasCdata: boolean; content: Content | undefined }
+
+/**
+ * Parses bytes of XML, whose encoding is named by a byte order mark, else by the charset of the media type, else by the
+ * XML declaration; without any of them they are UTF-8. RFC 7303 §3, XML 1.0 §4.3.3 and appendix F.
+ *
+ * Throws Unreadable as `parseXml` and `decodeText` do, and for a declaration that the bytes contradict.
+ */
+export function readXml(bytes: Uint8Array, charset: string | undefined, options: XmlOptions): Json {
+  return parseXml(decodeText(bytes, encodingByMark(bytes) ?? charset ?? encodingByDeclaration(bytes)), options)
+}
+
+function encodingByMark(bytes: Uint8Array): string | undefined {
+  const [first, second, third] = bytes
+  if (first === 0xef && second === 0xbb && third === 0xbf) return 'utf-8'
+  if (first === 0xfe && second === 0xff) return 'utf-16be'
+  if (first === 0xff && second === 0xfe) return 'utf-16le'
+  return undefined
+}
+
+const DECLARED_ENCODING = /^<\?xml\s[^<>]*?\sencoding\s*=\s*["']([\w.-]+)["']/
+
+function encodingByDeclaration(bytes: Uint8Array): string | undefined {
+  if (bytes[0] === 0 || bytes[1] === 0) return 'utf-16'
+  const declared = DECLARED_ENCODING.exec(Buffer.from(bytes.subarray(0, 200)).toString('latin1'))?.[1]?.toLowerCase()
+  if (declared !== undefined && /^(utf-16|ucs-2|iso-10646-ucs-2|utf-32)/.test(declared)) {
+    throw new Unreadable(
+      'malformed',
+      `The XML declares the encoding ${declared}, but is not encoded in it; correct the declaration, or name the charset in Content-Type.`,
+    )
+  }
+  return declared
+}
+
+/**
+ * Parses an XML 1.0 document. Everything is a string; an element with neither text, attributes nor children is "".
+ *
+ * Names keep their prefixes and may be any, `__proto__` included: they become plain own properties.
+ * Throws Unreadable: `malformed` for what is not well-formed or has a DOCTYPE, `too-deep` for more than MAX_DEPTH
+ * elements within each other; both with line and column.
+ */
+export function parseXml(text: string, options: XmlOptions): Json {
+  // Saxes takes whatever follows half a surrogate pair for the other half, a `<` too.
+  if (!text.isWellFormed()) throw new Unreadable('malformed', 'The XML holds half of a surrogate pair.')
+  const parser = new SaxesParser({ xmlns: false, position: false, defaultXMLVersion: '1.0', forceXMLVersion: true })
+  const refuse = (reason: Unreadable['reason'], what: string): never => {
+    throw new Unreadable(reason, `${what} at line ${parser.line}, column ${Math.max(1, parser.column)}.`)
+  }
+  const open: OpenElement[] = []
+  let root: Json = ''
+
+  parser.on('error', (error) => refuse('malformed', describe(error.message, text)))
+  parser.on('doctype', () => refuse('malformed', 'A DOCTYPE is not accepted, and this XML has one that ends'))
+  parser.on('opentag', ({ attributes }) => {
+    if (open.length === MAX_DEPTH) refuse('too-deep', `The XML is nested deeper than ${MAX_DEPTH} levels`)
+    open.push({ text: '', hasCdata: false, content: attributesContent(attributes) })
+  })
+  parser.on('text', (part) => {
+    const element = open.at(-1)
+    if (element !== undefined) element.text += part
+  })
+  parser.on('cdata', (part) => {
+    const element = open.at(-1)
+    if (element === undefined) return
+    element.text += part
+    element.hasCdata = true
+  })
+  parser.on('closetag', ({ name }) => {
+    const element = open.pop()
+    if (element === undefined) return
+    const value = valueOfElement(element, options.trim)
+    const parent = open.at(-1)
+    if (parent === undefined) root = options.explicitRoot ? define({}, name, value) : value
+    else {
+      parent.content ??= {}
+      addChild(parent.content, name, value, options.explicitArray)
+    }
+  })
+  parser.write(text).close()
+  return root
+}
+
+function attributesContent(attributes: Readonly<Record<string, string>>): Content | undefined {
+  const names = Object.keys(attributes)
+  if (names.length === 0) return undefined
+  const own: Content = {}
+  for (const name of names) define(own, name, attributes[name] ?? '')
+  return { $: own }
+}
+
+function addChild(content: Content, name: string, value: Json, explicitArray: boolean): void {
+  const present = Object.hasOwn(content, name) ? content[name] : undefined
+  if (present === undefined) define(content, name, explicitArray ? [value] : value)
+  else if (Array.isArray(present)) present.push(value)
+  else define(content, name, [present, value])
+}
+
+/** Sets a property that is the object's own whatever its name: assigning to `__proto__` would set the prototype. */
+function define(target: Content, name: string, value: Json): Content {
+  if (name !== '__proto__') target[name] = value
+  else Object.defineProperty(target, name, { value, writable: true, enumerable: true, configurable: true })
+  return target
+}
+
+/**
+ * White space between elements is no text, except where it was written as CDATA and was not trimmed. An element that is
+ * itself called `_` shares that name with the text, as though both were repeated children.
+ */
+function valueOfElement({ text, hasCdata, content }: OpenElement, trim: boolean): Json {
+  const kept = trim ? text.trim() : text
+  if (content === undefined) return kept
+  if (hasCdata ? kept === '' : kept.trim() === '') return content
+  return { _: kept, ...content, ...(Object.hasOwn(content, '_') && { _: [kept, content._ ?? ''].flat() }) }
+}
+
+/** What saxes found, without the names that it adds: they are the sender's, and of any length. */
+function describe(message: string, text: string): string {
+  const [what = ''] = message.replace(/\.$/, '').split(': ')
+  const bareAmpersand = what === 'unclosed tag' && /&(?!#?\w+;)/.test(text)
+  return `The XML is not well-formed: ${what}${bareAmpersand ? ' (or a `&` that is not written as `&amp;`)' : ''}`
+}

@@ -1,0 +1,164 @@
+/**
+ * One running instance of the JSONata engine for an expression. An instance keeps the time, the limits and the bindings
+ * of its evaluation, so it must not run twice at once; whoever opens instances sees to that.
+ */
+import jsonata from 'jsonata'
+import { fault, found, type Result } from '../domain/result.ts'
+import { LimitReached } from './expression-fault.ts'
+import {
+  BUILT_INS,
+  type BuiltIn,
+  type Focus,
+  type Guard,
+  guarded,
+  ORDER_BY,
+  orderByBuiltIn,
+} from './expression-functions.ts'
+import { doublesTooOften, type Hardened, harden } from './expression-harden.ts'
+import { type KnownSizes, sizeOf, TEXT_LIMIT, tooLong } from './expression-size.ts'
+import type { Node } from './expression-tree.ts'
+import { PatternTooCostly } from './pattern.ts'
+
+export type ExpressionLimits = Readonly<{
+  /** For one evaluation. */
+  timeoutMs: number
+  /** Levels of calls and of nested parts. */
+  maxDepth: number
+  /** Items of any list that an expression builds. */
+  maxSequence: number
+}>
+
+export type Instance = Readonly<{
+  /** What the engine finds; rejects with whatever it throws. After a rejection, `stop` the instance and drop it. */
+  run(input: unknown): Promise<unknown>
+  /** Branches of a failed evaluation go on by themselves: this ends them at their next step. */
+  stop(): void
+}>
+
+type Environment = Readonly<{ lookup(name: string | symbol): unknown }>
+
+/** The engine's own hooks: called around every step with its node, input, environment and result. */
+const ON_ENTRY = Symbol.for('jsonata.__evaluate_entry') as unknown as string
+const ON_EXIT = Symbol.for('jsonata.__evaluate_exit') as unknown as string
+
+const EXPRESSION_LIMIT = 65_536
+
+/** Parses a text; throws what the engine throws, or LimitReached where it must not be parsed. */
+export function parseTree(text: string): Node {
+  if (text.length > EXPRESSION_LIMIT) {
+    throw new LimitReached(`An expression may have at most ${EXPRESSION_LIMIT.toLocaleString('en')} characters`)
+  }
+  if (doublesTooOften(text)) {
+    throw new LimitReached('The left side of "??" or "?:" nests too many of them; bind parts of it to variables')
+  }
+  return jsonata(text).ast() as Node
+}
+
+/** Opens an instance; fails with one sentence for what `harden` refuses. The text must parse. */
+export function openInstance(text: string, limits: ExpressionLimits): Result<Instance> {
+  const options = { timeout: limits.timeoutMs, stack: limits.maxDepth, sequence: limits.maxSequence }
+  const state = { deadlineAt: 0, known: new WeakMap() as KnownSizes }
+  const guard: Guard = {
+    maxSequence: limits.maxSequence,
+    checkTime: () => {
+      if (Date.now() <= state.deadlineAt) return
+      throw new LimitReached(`The expression took longer than ${limits.timeoutMs} milliseconds`)
+    },
+  }
+  const trees: Hardened[] = []
+  const engine = jsonata(text, { ...options, RegexEngine: regexEngine(trees, guard) })
+  const hardened = harden(engine.ast() as Node)
+  if (!hardened.ok) return fault(hardened.message)
+  trees.push(hardened.value)
+  bindFunctions(engine, guard, trees)
+  engine.assign(ON_EXIT, (node: unknown, _input: unknown, _environment: unknown, result: unknown) => {
+    if (typeof result === 'string') {
+      if (result.length > TEXT_LIMIT) throw tooLong()
+    } else if (typeof result === 'object' && result !== null && trees.some(({ growing }) => growing.has(node))) {
+      state.known.set(result, sizeOf(result, state.known))
+    }
+  })
+  return found({
+    run(input) {
+      state.known = new WeakMap()
+      state.deadlineAt = Date.now() + limits.timeoutMs
+      return engine.evaluate(input)
+    },
+    stop() {
+      state.deadlineAt = 0
+    },
+  })
+}
+
+function bindFunctions(engine: jsonata.Expression, guard: Guard, trees: Hardened[]): void {
+  const environment = environmentOf(engine)
+  for (const name of BUILT_INS) {
+    const original = environment.lookup(name) as BuiltIn
+    const own = name === 'eval' ? { ...original, implementation: evaluateText(trees) } : original
+    engine.assign(name, guarded(name, own, guard))
+  }
+  engine.assign(ORDER_BY, { _jsonata_function: true, ...guarded(ORDER_BY, orderByBuiltIn(), guard) })
+}
+
+/** The frame that built-ins are found in. The engine shows it to its hooks alone, the first time before it ever waits. */
+function environmentOf(engine: jsonata.Expression): Environment {
+  let environment: Environment | undefined
+  engine.assign(ON_ENTRY, (_node: unknown, _input: unknown, current: Environment) => {
+    environment = current
+    throw new LimitReached('The environment was asked for')
+  })
+  engine.evaluate({}).catch(() => {})
+  engine.assign(ON_ENTRY, undefined)
+  if (environment === undefined) throw new TypeError('The installed JSONata engine has no evaluation hooks.')
+  return environment
+}
+
+/**
+ * `$eval`, hardened as the expression itself is: gives the engine a tail call of a function whose body is the text.
+ * It sees the variables around it; what it binds stays its own.
+ */
+function evaluateText(trees: Hardened[]): BuiltIn['implementation'] {
+  return function $eval(this: Focus, expr: unknown, focus: unknown) {
+    if (typeof expr !== 'string') return undefined
+    let body: Node
+    try {
+      body = parseTree(expr)
+    } catch {
+      throw new LimitReached('The text given to $eval does not parse')
+    }
+    const hardened = harden(body)
+    if (!hardened.ok) throw new LimitReached(hardened.message)
+    trees.push(hardened.value)
+    let input = focus === undefined ? this.input : focus
+    if (Array.isArray(input)) input = Object.assign(this.createSequence(input), { outerWrapper: true })
+    const procedure = { type: 'lambda', arguments: [], body, position: 0 }
+    const call = { type: 'function', procedure, arguments: [] }
+    return { _jsonata_lambda: true, thunk: true, input, environment: this.environment, body: call, arguments: [] }
+  }
+}
+
+/** A stand-in for RegExp with the parts that the engine uses: `lastIndex` and `exec`, on linear-time patterns. */
+function regexEngine(trees: readonly Hardened[], guard: Guard): RegExpConstructor {
+  function LinearRegExp(expression: RegExp) {
+    const pattern = trees.map(({ patterns }) => patterns.get(expression)).find((known) => known !== undefined)
+    if (pattern === undefined) throw new LimitReached('The regular expression was not compiled')
+    const engine = {
+      lastIndex: 0,
+      exec(text: string) {
+        guard.checkTime()
+        const match = findIn(text)
+        engine.lastIndex = match === undefined ? 0 : match.start + match.text.length
+        return match === undefined ? null : Object.assign([match.text, ...match.groups], { index: match.start })
+      },
+    }
+    const findIn = (text: string) => {
+      try {
+        return pattern.find(text, engine.lastIndex)
+      } catch (thrown) {
+        throw thrown instanceof PatternTooCostly ? new LimitReached(thrown.message) : thrown
+      }
+    }
+    return engine
+  }
+  return LinearRegExp as unknown as RegExpConstructor
+}

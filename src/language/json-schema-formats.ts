@@ -1,0 +1,52 @@
+/** The formats of JSON Schema, as checks that cannot take long: some of the library's backtrack. */
+import { domainToASCII } from 'node:url'
+import type { Ajv } from 'ajv'
+import addFormats from 'ajv-formats'
+
+type Check = (text: string) => boolean
+
+/** Longer texts are of no format but these, whose checks are linear. */
+const LONGEST = 4096
+const ANY_LENGTH = new Set(['byte', 'binary', 'password', 'json-pointer'])
+
+/** What JSON Schema 2020-12 section 7.3 has and the library has not: each by way of its ASCII form. */
+const INTERNATIONAL: Readonly<Record<string, Readonly<{ as: string; toAscii: (text: string) => string }>>> = {
+  iri: { as: 'uri', toAscii: percentEncoded },
+  'iri-reference': { as: 'uri-reference', toAscii: percentEncoded },
+  'idn-hostname': { as: 'hostname', toAscii: domainToASCII },
+  'idn-email': { as: 'email', toAscii: asciiAddress },
+}
+
+/** Adds every format to the instance. */
+export function addAllFormats(ajv: Ajv): void {
+  addFormats.default(ajv)
+  for (const [name, { as, toAscii }] of Object.entries(INTERNATIONAL)) {
+    const check = checkOf(ajv.formats[as])
+    if (check !== undefined) ajv.addFormat(name, (text) => check(toAscii(text)))
+  }
+  for (const [name, format] of Object.entries(ajv.formats)) {
+    const check = checkOf(format)
+    if (check !== undefined && !ANY_LENGTH.has(name)) {
+      ajv.addFormat(name, (text) => text.length <= LONGEST && check(text))
+    }
+  }
+}
+
+/** The check of a format for strings; undefined for the formats of numbers and those that check nothing. */
+function checkOf(format: Ajv['formats'][string]): Check | undefined {
+  if (format instanceof RegExp) return (text) => format.test(text)
+  if (typeof format === 'function') return format as Check
+  if (typeof format !== 'object' || format.type === 'number' || format.async === true) return undefined
+  return checkOf(format.validate as Ajv['formats'][string])
+}
+
+/** RFC 3987 section 3.1: what is not ASCII, percent-encoded; lone surrogates stay, and no URI has them. */
+function percentEncoded(text: string): string {
+  return text.replace(/[^\0-\x7f]+/g, (part) => (part.isWellFormed() ? encodeURIComponent(part) : part))
+}
+
+/** RFC 6531 section 3.3: letters of any script count as letters. */
+function asciiAddress(text: string): string {
+  const at = text.lastIndexOf('@')
+  return `${text.slice(0, Math.max(at, 0)).replace(/[^\0-\x7f]/gu, 'x')}@${domainToASCII(text.slice(at + 1))}`
+}

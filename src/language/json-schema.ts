@@ -1,0 +1,216 @@
+/** JSON Schema for messages: compiled when an endpoint is registered, and never able to stop the process. */
+import { Ajv, type AnySchemaObject, type ErrorObject, type Options, type ValidateFunction } from 'ajv'
+import { Ajv2020 } from 'ajv/dist/2020.js'
+import addErrors from 'ajv-errors'
+import { isObject, type Json, type JsonObject } from '../domain/json.ts'
+import type { LintSink } from '../domain/lint.ts'
+import { identityOf } from './expression-identity.ts'
+import { faultsOf, type SchemaFault } from './json-schema-faults.ts'
+import { addAllFormats } from './json-schema-formats.ts'
+import type { Draft } from './json-schema-keywords.ts'
+import { endless, targetsOf } from './json-schema-refs.ts'
+import { type Reading, rewriteSchema, STEP } from './json-schema-rewrite.ts'
+import { compilePattern } from './pattern.ts'
+
+export type SchemaOptions = Readonly<{
+  /** Null passes any type, `enum` and `const`. */
+  acceptNull: boolean
+  /** Values are converted to the type that the schema names, in a copy. */
+  coerceTypes: boolean
+}>
+
+/** `value` is the data itself, or the coerced copy of it. */
+export type Verdict = Readonly<{ ok: true; value: Json }> | Readonly<{ ok: false; faults: readonly SchemaFault[] }>
+
+/** Throws nothing, whatever the data. */
+export type Validator = (data: Json) => Verdict
+
+const DRAFTS: Readonly<Record<string, Draft>> = {
+  'json-schema.org/draft-07/schema': 'draft-07',
+  'json-schema.org/draft/2020-12/schema': '2020-12',
+}
+
+/** References followed for one message: a schema may have two at each level, and messages sixty levels. */
+const STEP_LIMIT = 200_000
+
+/** Values of a message × schemas up to which every fault is listed; above it the first alone, for memory's sake. */
+const LISTING_LIMIT = 4_000_000
+
+/** A validation that was given up. */
+class TooManySteps extends Error {
+  override readonly name = 'TooManySteps'
+}
+
+/**
+ * Compiles a JSON Schema of draft-07, or of 2020-12 where `$schema` names it.
+ *
+ * Knows all formats, `errorMessage` (ajv-errors), `nullable`, and `min` / `max` for `minimum` / `maximum`. Patterns run in
+ * linear time; references to other documents are never fetched. Lints every fault with its place; undefined where one is
+ * an error. Source: https://json-schema.org/draft-07, https://json-schema.org/draft/2020-12.
+ */
+export function compileJsonSchema(schema: JsonObject, options: SchemaOptions, lint: LintSink): Validator | undefined {
+  let sound = true
+  const sink = noticing(lint, () => {
+    sound = false
+  })
+  const draft = draftOf(schema, sink)
+  const steps = { left: 0 }
+  const quick = openAjv(draft, { allErrors: false, coerceTypes: options.coerceTypes }, steps)
+  const whole = openAjv(draft, { allErrors: true, verbose: true, coerceTypes: options.coerceTypes }, steps)
+  addErrors.default(whole)
+  const formats = Object.keys(quick.formats)
+  const reading: Reading = { draft, root: schema, targets: targetsOf(schema), formats, references: [], count: 0 }
+  const written = rewriteSchema(schema, reading, sink, options.acceptNull)
+  const loops = new Set(
+    endless(
+      reading.references.map((reference) => reference.schema),
+      schema,
+    ),
+  )
+  for (const { schema: from, lint: at } of reading.references) {
+    if (loops.has(from))
+      at.at('$ref').error('refers back to itself without end; put a keyword such as "properties" between.')
+  }
+  if (!sound || !isObject(written)) return undefined
+  try {
+    const validators = {
+      quick: quick.compile(written as AnySchemaObject),
+      whole: whole.compile(written as AnySchemaObject),
+    }
+    return (data) => validate(data, validators, reading.count, options, steps)
+  } catch (thrown) {
+    const text = thrown instanceof RangeError || !(thrown instanceof Error) ? 'it is nested too deeply' : thrown.message
+    lint.error(`The schema does not compile: ${text}.`)
+    return undefined
+  }
+}
+
+function draftOf(schema: JsonObject, lint: LintSink): Draft {
+  const { $schema } = schema
+  if ($schema === undefined) return 'draft-07'
+  const draft = typeof $schema === 'string' ? DRAFTS[$schema.replace(/^https?:\/\//, '').replace(/#$/, '')] : undefined
+  if (draft === undefined) {
+    lint
+      .at('$schema')
+      .error(
+        '"$schema" must be "http://json-schema.org/draft-07/schema#" or "https://json-schema.org/draft/2020-12/schema".',
+      )
+  }
+  return draft ?? 'draft-07'
+}
+
+/** The sink, calling `onError` for each error. */
+function noticing(lint: LintSink, onError: () => void): LintSink {
+  return {
+    path: lint.path,
+    warning: (message) => lint.warning(message),
+    error: (message) => {
+      onError()
+      lint.error(message)
+    },
+    at: (...segments) => noticing(lint.at(...segments), onError),
+  }
+}
+
+/** An instance of its own for each compiled schema: instances keep every schema that they ever saw. */
+function openAjv(draft: Draft, options: Options, steps: { left: number }): Ajv {
+  const common: Options = {
+    ...options,
+    strict: false,
+    // The schema was checked while it was rewritten, with better sentences.
+    validateSchema: false,
+    logger: false,
+    ownProperties: true,
+    code: { regExp: Object.assign(linearRegExp, { code: 'linearRegExp' }) },
+  }
+  const ajv = draft === '2020-12' ? new Ajv2020(common) : new Ajv(common)
+  addAllFormats(ajv)
+  ajv.removeKeyword('uniqueItems')
+  ajv.addKeyword({ keyword: 'uniqueItems', type: 'array', schemaType: 'boolean', errors: true, validate: uniqueItems })
+  ajv.addKeyword({
+    keyword: STEP,
+    schemaType: 'boolean',
+    errors: false,
+    validate: () => {
+      if (--steps.left < 0) throw new TooManySteps()
+      return true
+    },
+  })
+  return ajv
+}
+
+function linearRegExp(source: string) {
+  const pattern = compilePattern(source)
+  if (!pattern.ok) throw new TypeError(pattern.message)
+  return { test: pattern.value.test, toString: () => source }
+}
+
+/** In place of the validator's own, which compares each object with each. */
+const uniqueItems: { (unique: boolean, items: unknown[]): boolean; errors?: Partial<ErrorObject>[] } = (
+  unique,
+  items,
+) => {
+  if (!unique) return true
+  const places = new Map<unknown, number>()
+  for (const [index, item] of items.entries()) {
+    const key = identityOf(item)
+    const before = places.get(key)
+    if (before !== undefined) {
+      uniqueItems.errors = [{ keyword: 'uniqueItems', params: { i: index, j: before } }]
+      return false
+    }
+    places.set(key, index)
+  }
+  return true
+}
+
+type Validators = Readonly<{ quick: ValidateFunction; whole: ValidateFunction }>
+
+function validate(
+  data: Json,
+  { quick, whole }: Validators,
+  schemas: number,
+  options: SchemaOptions,
+  steps: { left: number },
+): Verdict {
+  const run = (validator: ValidateFunction) => {
+    const holder = { value: options.coerceTypes ? structuredClone(data) : data }
+    steps.left = STEP_LIMIT
+    const place = {
+      instancePath: '',
+      parentData: holder,
+      parentDataProperty: 'value',
+      rootData: holder.value,
+      dynamicAnchors: {},
+    }
+    // The place lets the validator replace the value as a whole where it coerces that.
+    return validator(holder.value, place as Parameters<ValidateFunction>[1]) ? holder : undefined
+  }
+  try {
+    const passed = run(quick)
+    if (passed !== undefined) return { ok: true, value: passed.value }
+    const first = faultsOf(quick.errors ?? [])
+    if (countValues(data, LISTING_LIMIT / schemas) * schemas >= LISTING_LIMIT) {
+      return { ok: false, faults: [...first, only('the message is too large to list further faults')] }
+    }
+    run(whole)
+    const faults = faultsOf(whole.errors ?? [])
+    return { ok: false, faults: faults.length > 0 ? faults : first }
+  } catch (thrown) {
+    if (!(thrown instanceof TooManySteps) && !(thrown instanceof RangeError)) throw thrown
+    return { ok: false, faults: [only('the message is nested too deeply, or takes too many steps, for this schema')] }
+  }
+}
+
+const only = (message: string): SchemaFault => ({ pointer: '', message, custom: true })
+
+/** How many values the data has, counted up to `limit`. */
+function countValues(data: Json, limit: number): number {
+  let count = 0
+  const pending: Json[] = [data]
+  for (let value = pending.pop(); value !== undefined && count < limit; value = pending.pop()) {
+    count++
+    if (typeof value === 'object' && value !== null) for (const inner of Object.values(value)) pending.push(inner)
+  }
+  return count
+}

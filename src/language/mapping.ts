@@ -1,0 +1,109 @@
+/**
+ * `inputMapping`: what turns a message into the output object. The document is read once, here; a message then runs one
+ * closure an entry.
+ */
+import type { Json, JsonObject } from '../domain/json.ts'
+import type { LintSink } from '../domain/lint.ts'
+import type { Convert } from './functions.ts'
+import { type Plan, readTargets } from './mapping-targets.ts'
+import { parsePath, type Source, type SourcePath } from './path.ts'
+import { spreads } from './target.ts'
+import type { Account } from './target-budget.ts'
+import { nothingWritten, recordWritten, type Written } from './target-sharing.ts'
+import { compileWrite, type Output, type Write } from './target-write.ts'
+
+export type Mapping = Readonly<{
+  /**
+   * The output for a message: a new object, which shares values with the message and with the document but never
+   * changes them. Throws nothing but MAPPING_FAILED where the output would grow out of bounds (`compileWrite`).
+   */
+  apply(source: Source): JsonObject
+  /** What it reads, with the place of each entry; entries whose target is at fault included. */
+  sources: readonly Readonly<{ path: SourcePath; place: string }>[]
+}>
+
+/**
+ * Compiles `inputMapping`, an object of source paths (`parsePath`) and their targets: a target's text (`parseTarget`),
+ * an object `{ key, default?, transform? }`, or an array of those and of `[key, transform, default]`.
+ *
+ * Entries apply in the order written, a later one over an earlier one where they conflict. A value that is missing or
+ * null (or that the function of its target makes so) is replaced by the default; without one, nothing is written, but
+ * null where the target ends in `?`. A default is written as it is, past the function. Where an array is spread over
+ * elements, all of this holds for each element.
+ *
+ * Lints, each at the place of its entry: every fault of every path, target, function and parameter; unknown keys with
+ * the nearest known one. Warns of two entries with one target. An entry at fault is left out; nothing is thrown.
+ */
+export function compileMapping(inputMapping: JsonObject, lint: LintSink): Mapping {
+  const sources: Readonly<{ path: SourcePath; place: string }>[] = []
+  const entries: Entry[] = []
+  const written = nothingWritten()
+  const places = new Map<string, string>()
+
+  for (const [text, declared] of Object.entries(inputMapping)) {
+    const sink = lint.at(text)
+    const path = parsePath(text)
+    if (path.ok) sources.push({ path: path.value, place: sink.path })
+    else sink.error(path.message)
+    const plans = readTargets(declared, sink)
+    if (!path.ok || plans === undefined) continue
+    for (const plan of plans) warnOfRepeat(plan, places)
+    entries.push(compileEntry(path.value, compileAssigns(plans, written, sink.path)))
+  }
+
+  return {
+    sources,
+    apply(source) {
+      const output: Output = {}
+      const account: Account = { addedBytes: 0 }
+      for (let at = 0; at < entries.length; at++) entries[at]?.(source, output, account)
+      return output
+    },
+  }
+}
+
+/** Warns where an earlier entry has the same target, unless both add to it. `places`: target to place, added to. */
+function warnOfRepeat({ target, function: applied, sink }: Plan, places: Map<string, string>): void {
+  const adds = target.steps.at(-1)?.kind === 'each' || applied?.placement === 'concat'
+  if (adds || applied?.placement === 'root') return
+  const steps = JSON.stringify(target.steps)
+  const earlier = places.get(steps)
+  if (earlier === undefined) places.set(steps, sink.path)
+  else sink.warning(`This writes the same target as ${earlier}, and replaces its value where both have one.`)
+}
+
+type Assign = (value: Json | undefined, output: Output, account: Account) => void
+type Entry = (source: Source, output: Output, account: Account) => void
+
+function compileAssigns(plans: readonly Plan[], written: Written, place: string): readonly Assign[] {
+  return plans.map((plan) => {
+    const { target, function: applied, fill } = plan
+    const placement = applied?.placement ?? 'spread'
+    const write = compileWrite(target, { placement, fill, written, place })
+    recordWritten(written, target, placement)
+    const convert = spreads(target) ? applied?.convertEach : applied?.convert
+    if (convert !== undefined || fill !== undefined || target.takesNull) return compileAssign(plan, convert, write)
+    return (value, output, account) => {
+      if (value !== undefined && value !== null) write(output, value, account)
+    }
+  })
+}
+
+function compileAssign({ target, fill }: Plan, convert: Convert | undefined, write: Write): Assign {
+  return (value, output, account) => {
+    const converted = convert === undefined ? value : convert(value)
+    if (converted !== undefined && converted !== null) write(output, converted, account)
+    else if (fill !== undefined) write(output, fill, account)
+    else if (target.takesNull && (value === null || converted === null)) write(output, null, account)
+  }
+}
+
+function compileEntry(path: SourcePath, assigns: readonly Assign[]): Entry {
+  const { read } = path
+  const [only, ...others] = assigns
+  if (only !== undefined && others.length === 0) return (source, output, account) => only(read(source), output, account)
+  return (source, output, account) => {
+    const value = read(source)
+    for (const assign of assigns) assign(value, output, account)
+  }
+}

@@ -1,0 +1,103 @@
+/**
+ * Regular expressions of documents, run in linear time. V8's own engine backtracks: one pattern such as `(a+)+b` and a
+ * text of forty characters stop a process, and patterns come from documents, the texts from anybody.
+ */
+import { RE2JS } from 're2js'
+import { fault, found, type Result } from '../domain/result.ts'
+
+export type PatternMatch = Readonly<{ text: string; start: number; groups: readonly (string | undefined)[] }>
+
+export type Pattern = Readonly<{
+  source: string
+  /** Whether the pattern is found anywhere in the text. Linear in the length of the text. */
+  test(text: string): boolean
+  /**
+   * The first match at or after `from` (a UTF-16 index); `start` is one too.
+   * Throws PatternTooCostly where finding the groups in so long a text could take seconds.
+   */
+  find(text: string, from: number): PatternMatch | undefined
+}>
+
+/** A text too long for a pattern of this size. */
+export class PatternTooCostly extends Error {
+  override readonly name = 'PatternTooCostly'
+}
+
+/** Finding groups takes up to text × program steps; this many take about a second. */
+const FIND_STEPS = 50_000_000
+
+/** Instructions of a compiled pattern: `.{0,1000}` has 2,003. */
+const PROGRAM_LIMIT = 10_000
+
+/**
+ * Compiles an ECMAScript pattern to run on RE2. `flags` may hold `i` and `m`; others are ignored.
+ *
+ * Fails with one sentence for what is no ECMAScript pattern, for what RE2 does not have (look-ahead, look-behind,
+ * back-references, repeats over 1,000) and for programs that are too large. Two differences to ECMAScript remain: `\s`
+ * and `.` know the ASCII white space and line ends only.
+ * Source: https://github.com/google/re2/wiki/Syntax, ECMA-262 section 22.2.
+ */
+export function compilePattern(source: string, flags = ''): Result<Pattern> {
+  const reason = whyNotEcmaScript(source) ?? whyNotLinear(source)
+  if (reason !== undefined) return fault(`the pattern ${quote(source)} ${reason}.`)
+  try {
+    const program = RE2JS.compile(RE2JS.translateRegExp(source), re2Flags(flags))
+    if (program.programSize() > PROGRAM_LIMIT) {
+      return fault(`the pattern ${quote(source)} is too large; lower the counts of its repeats.`)
+    }
+    return found({ source, test: (text) => program.test(text), find: finder(source, program) })
+  } catch (thrown) {
+    const text = thrown instanceof Error ? thrown.message.replace(/^error parsing regexp: /, '') : 'it does not compile'
+    return fault(`the pattern ${quote(source)} cannot run in linear time: ${text}.`)
+  }
+}
+
+function finder(source: string, program: RE2JS): Pattern['find'] {
+  const size = program.programSize()
+  let matcher = program.matcher('')
+  let current = ''
+  return (text, from) => {
+    if ((text.length - from) * size > FIND_STEPS) {
+      throw new PatternTooCostly(
+        `The pattern ${quote(source)} may be applied to at most ${Math.floor(FIND_STEPS / size)} characters at a time.`,
+      )
+    }
+    if (text !== current) [matcher, current] = [program.matcher(text), text]
+    if (from > text.length || !matcher.find(from)) return undefined
+    const start = matcher.start()
+    const groups: (string | undefined)[] = []
+    for (let group = 1; group <= matcher.groupCount(); group++) groups.push(matcher.group(group) ?? undefined)
+    return { text: text.slice(start, matcher.end()), start, groups }
+  }
+}
+
+function re2Flags(flags: string): number {
+  return (flags.includes('i') ? RE2JS.CASE_INSENSITIVE : 0) | (flags.includes('m') ? RE2JS.MULTILINE : 0)
+}
+
+/** Compiling with V8 only parses: nothing of the pattern runs. Both modes, since many patterns escape more than `u` allows. */
+function whyNotEcmaScript(source: string): string | undefined {
+  for (const mode of ['u', '']) {
+    try {
+      new RegExp(source, mode)
+      return undefined
+    } catch {}
+  }
+  return 'is no regular expression'
+}
+
+/** What RE2 refuses in words that do not help, and what the translation would silently read as something else. */
+function whyNotLinear(source: string): string | undefined {
+  const plain = source.replace(/\\[^1-9kpP]/g, '').replace(/\[(?:\\.|[^\]\\])*\]/g, '')
+  if (/\(\?<?[=!]/.test(plain)) {
+    return 'looks ahead or behind, which cannot run in linear time; say it with another keyword or expression'
+  }
+  if (/\\[1-9k]/.test(plain)) return 'refers back to a group, which cannot run in linear time; write the text out'
+  const letter = /\\(?:\\|[^A-Za-z]|[bBcdDfnpPrsStuvwWx])|\\([A-Za-z])/g
+  for (const [written, unknown] of source.matchAll(letter)) {
+    if (unknown !== undefined) return `holds the unknown escape ${written}`
+  }
+  return undefined
+}
+
+const quote = (source: string): string => (source.length > 100 ? `/${source.slice(0, 100)}…/` : `/${source}/`)

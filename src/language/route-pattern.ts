@@ -1,0 +1,87 @@
+/**
+ * `endpoint.pattern`: the paths that an endpoint answers. What is accepted here means in the router (find-my-way)
+ * exactly what it says: characters with a meaning of their own there (`*`, `(`, `)`, `?`, `::`) are refused.
+ */
+import { fault, found, type Result } from '../domain/result.ts'
+
+export type RoutePattern = Readonly<{
+  pattern: string
+  /** Names of the parameters, in the order of their segments. */
+  parameters: readonly string[]
+  /** What clashes with another endpoint's: method and pattern, parameter names aside, as in `POST /patients/:`. */
+  routeKey(method: string): string
+}>
+
+const LIMIT_CHARACTERS = 2_000
+const RESERVED = ['/uptime', '/endpoints']
+const PARAMETER = /^[A-Za-z_][A-Za-z0-9_]*$/
+/** RFC 3986 section 3.3: pchar without percent-encodings, `:`, `*` and parentheses. */
+const WRONG_IN_LITERAL = /[^A-Za-z0-9\-._~!$&'+,;=@]/u
+
+/** Reads a pattern of section 4 of the contract; fails with what is wrong and what to write instead. */
+export function parseRoutePattern(pattern: string): Result<RoutePattern> {
+  if (!pattern.startsWith('/'))
+    return fault(`The pattern ${quote(pattern)} must start with "/": write ${quote(`/${pattern}`)}.`)
+  if (pattern.length > LIMIT_CHARACTERS)
+    return fault(`The pattern must have at most ${LIMIT_CHARACTERS} characters; write a shorter one.`)
+  const reserved = RESERVED.find((path) => pattern === path || pattern.startsWith(`${path}/`))
+  if (reserved !== undefined) {
+    return fault(
+      `${quote(reserved)} and the paths below it belong to the service; start the pattern with another segment.`,
+    )
+  }
+  const segments = pattern === '/' ? [] : pattern.slice(1).split('/')
+  const parameters: string[] = []
+  for (const [index, segment] of segments.entries()) {
+    const wrong = faultOf(segment, index === segments.length - 1)
+    if (wrong !== undefined) return fault(wrong)
+    if (!segment.startsWith(':')) continue
+    const name = segment.slice(1)
+    if (parameters.includes(name))
+      return fault(`The parameter ":${name}" appears twice in the pattern; give each its own name.`)
+    parameters.push(name)
+  }
+  const shape = `/${segments.map((segment) => (segment.startsWith(':') ? ':' : segment)).join('/')}`
+  return found({ pattern, parameters, routeKey: (method) => `${method.toUpperCase()} ${shape}` })
+}
+
+function faultOf(segment: string, last: boolean): string | undefined {
+  if (segment === '') {
+    return last
+      ? 'The pattern must not end with "/"; leave the last "/" out.'
+      : 'The pattern must not hold "//"; write a single "/" between segments.'
+  }
+  if (segment === '.' || segment === '..') {
+    return `The pattern must not hold the segment "${segment}", which clients resolve away; write the path that it leads to.`
+  }
+  return segment.startsWith(':') ? faultOfParameter(segment.slice(1)) : faultOfLiteral(segment)
+}
+
+function faultOfParameter(name: string): string | undefined {
+  if (name === '__proto__') return 'The parameter ":__proto__" cannot be addressed; choose another name.'
+  if (PARAMETER.test(name)) return undefined
+  return `${quote(`:${name}`)} is no parameter; write ":" and a name of letters, digits and "_" that fills its segment, such as ":id".`
+}
+
+function faultOfLiteral(segment: string): string | undefined {
+  const wrong = WRONG_IN_LITERAL.exec(segment)?.[0]
+  if (wrong === undefined) return undefined
+  const place = `the segment ${quote(segment)} of the pattern`
+  switch (wrong) {
+    case ':':
+      return `A parameter must fill its segment, and ${place} has ":" further in; write ":name" as a segment of its own.`
+    case '?':
+    case '#':
+      return `The pattern must not hold a query or a fragment; leave out ${quote(wrong)} and what follows (every query reaches the endpoint).`
+    case '%':
+      return `Percent-encodings are not understood in ${place}; write the character itself where a URL may hold it, or a parameter such as ":name".`
+    case '*':
+    case '(':
+    case ')':
+      return `Wildcards and regular expressions are not understood in ${place}; write a parameter such as ":name" for each variable segment.`
+    default:
+      return `${quote(wrong)} cannot stand in ${place}; write letters, digits and -._~!$&'+,;=@ only, or a parameter such as ":name".`
+  }
+}
+
+const quote = (text: string): string => JSON.stringify(text.length > 80 ? `${text.slice(0, 80)}…` : text)

@@ -1,0 +1,59 @@
+/** Targets of a mapping: places in the output, as documents write them. */
+import { fault, found, type Result } from '../domain/result.ts'
+import { parseSteps } from './path-steps.ts'
+
+/** `each` is element 0 or the place to spread an array over; as the last step, it appends. */
+export type TargetStep = Readonly<{ kind: 'name'; name: string } | { kind: 'index'; index: number } | { kind: 'each' }>
+
+export type Target = Readonly<{
+  text: string
+  /** At least one, the first a name. */
+  steps: readonly TargetStep[]
+  /** Ends in `?`: null is written too. */
+  takesNull: boolean
+}>
+
+/** Assigning to these would change what objects inherit, here or wherever the output goes. */
+export const REFUSED_NAMES: readonly string[] = ['__proto__', 'constructor', 'prototype']
+const INDEX_MAX = 10_000
+
+/**
+ * Parses a target such as `entry[].resource.name[0].given[]+?`: names as in paths, `[2]` an element, `[]` element 0 or
+ * one element each, a last `[]` or `[]+` to append, a last `?` to write null too (`\?` is one within a name).
+ *
+ * Fails with a sentence: what parsing a path fails with, `*`, names that are refused, an index above 10,000.
+ */
+export function parseTarget(text: string): Result<Target> {
+  const takesNull = endsInMark(text)
+  const marked = takesNull ? text.slice(0, -1) : text
+  const parsed = parseSteps(marked.endsWith('[]+') ? marked.slice(0, -1) : marked, 'target')
+  if (!parsed.ok) return parsed
+  const steps: TargetStep[] = []
+  for (const step of parsed.value) {
+    if (step.kind === 'any') return fault(`The target "${text}" has a "*", which only a source can have; write a name.`)
+    if (step.kind === 'name' && REFUSED_NAMES.includes(step.name)) {
+      return fault(`The target "${text}" has the name "${step.name}", which is refused; choose another.`)
+    }
+    if (step.kind === 'index' && step.index > INDEX_MAX) {
+      return fault(`The target "${text}" has an index above ${INDEX_MAX}; use a lower one, or "[]" to append.`)
+    }
+    steps.push(step)
+  }
+  return found({ text, steps, takesNull })
+}
+
+/** Whether the text ends in a `?` that no backslash escapes. */
+function endsInMark(text: string): boolean {
+  if (!text.endsWith('?')) return false
+  let backslashes = 0
+  while (text[text.length - 2 - backslashes] === '\\') backslashes += 1
+  return backslashes % 2 === 0
+}
+
+/** Whether an array is spread over elements of this target: it has `[]` with a name or index after it. */
+export const spreads = (target: Target): boolean => lastInnerEach(target.steps) !== -1
+
+/** The step that an array is spread over: the last `[]` with something after it; -1 where there is none. */
+export function lastInnerEach(steps: readonly TargetStep[]): number {
+  return steps.slice(0, -1).findLastIndex(({ kind }) => kind === 'each')
+}

@@ -1,0 +1,93 @@
+/**
+ * Joins stages to one pipeline: the only place that runs them, awaits them and wraps what they throw.
+ * The types say what must have run before a stage, so a wrong order does not compile.
+ */
+import { asFailure, type Failure } from '../domain/failure.ts'
+import type { Awaitable } from '../domain/json.ts'
+import type { Run } from '../domain/run.ts'
+
+export type StageName =
+  | 'recall'
+  | 'parse'
+  | 'lookup'
+  | 'validate'
+  | 'transform'
+  | 'map'
+  | 'extract'
+  | 'serialise'
+  | 'respond'
+
+/** Takes a read-only message and returns a wider one. Shares nothing mutable with other messages. */
+export type Stage<In, Out> = (message: In, run: Run) => Awaitable<Out>
+
+/** A stage that an endpoint does not use: what it would have added is known when compiling, so nothing runs. */
+export type Unused<Out> = Readonly<{ adds: Partial<Out> }>
+
+export type Step<In, Out> = Stage<In, Out> | Unused<Out>
+
+export type Pipeline<In, Out> = (message: In, run: Run) => Awaitable<Out>
+
+export interface Chain<In extends object, Out extends object> {
+  /** Appends a step; the compiler rejects one whose input the steps before it do not supply. */
+  add<Next extends object>(name: StageName, step: Step<Out, Next>): Chain<In, Next>
+  /**
+   * The pipeline: runs without a promise as long as its stages do.
+   * Throws or rejects with a Failure that names its stage, whatever the stage threw.
+   */
+  build(): Pipeline<In, Out>
+}
+
+type AnyStage = Stage<object, object>
+type Link = Readonly<{ name: StageName; stage: AnyStage }>
+
+export function startChain<In extends object>(): Chain<In, In> {
+  return extend<In, In>([], {})
+}
+
+function extend<In extends object, Out extends object>(links: readonly Link[], constants: object): Chain<In, Out> {
+  return {
+    add: <Next extends object>(name: StageName, step: Step<Out, Next>) =>
+      typeof step === 'function'
+        ? extend<In, Next>([...links, { name, stage: step as unknown as AnyStage }], constants)
+        : extend<In, Next>(links, { ...constants, ...step.adds }),
+    build: () => join(links, constants) as unknown as Pipeline<In, Out>,
+  }
+}
+
+function join(links: readonly Link[], constants: object): Pipeline<object, object> {
+  return (message, run) => {
+    let current: object = { ...message, ...constants }
+    for (let index = 0; index < links.length; index += 1) {
+      const { name, stage } = links[index] as Link
+      let next: Awaitable<object>
+      try {
+        next = stage(current, run)
+      } catch (thrown) {
+        throw blame(thrown, name)
+      }
+      if (next instanceof Promise) return resume(links, index, next, run)
+      current = next
+    }
+    return current
+  }
+}
+
+/** The rest of the pipeline from the first stage that gave a promise. */
+async function resume(links: readonly Link[], from: number, pending: Promise<object>, run: Run): Promise<object> {
+  let index = from
+  try {
+    let current = await pending
+    for (index += 1; index < links.length; index += 1) {
+      current = await (links[index] as Link).stage(current, run)
+    }
+    return current
+  } catch (thrown) {
+    throw blame(thrown, (links[index] as Link).name)
+  }
+}
+
+function blame(thrown: unknown, stage: StageName): Failure {
+  const failure = asFailure(thrown)
+  failure.stage ??= stage
+  return failure
+}

@@ -1,0 +1,90 @@
+/** THE PIPELINE: one line a stage. Compiles an endpoint document once; its messages only run what comes out. */
+import type { Endpoint } from '../config/schema.ts'
+import { asFailure, type Failure } from '../domain/failure.ts'
+import type { Awaitable } from '../domain/json.ts'
+import type { LintSink } from '../domain/lint.ts'
+import type { Answer, Answered, Received } from '../domain/message.ts'
+import type { Run } from '../domain/run.ts'
+import { type Pipeline, startChain } from './chain.ts'
+import { answerFailure } from './reply.ts'
+import type { PipelineSettings, Services } from './services.ts'
+import { compileLookup } from './stages/lookup.ts'
+import { compileMap } from './stages/map.ts'
+import { compileParse } from './stages/parse.ts'
+import { compileRespond } from './stages/respond.ts'
+import { compileSerialise } from './stages/serialise.ts'
+import { compileExtract, compileKeep, compileRecall, type Keep } from './stages/state.ts'
+import { compileTransform } from './stages/transform.ts'
+import { compileValidate } from './stages/validate.ts'
+
+/** What became of a message: always an answer, and the failure behind it where there is one. */
+export type Outcome = Readonly<{ answer: Answer; failure: Failure | undefined }>
+
+/** Runs one message; never throws or rejects. Gives a promise only where a stage does. */
+export type Handle = (message: Received, run: Run) => Awaitable<Outcome>
+
+/**
+ * Compiles a checked document. `id` is the endpoint's, under which its state is kept.
+ *
+ * Faults go to `lint`; where it got an error, the result must not be run.
+ */
+export function compileEndpoint(
+  endpoint: Endpoint,
+  id: string,
+  services: Services,
+  settings: PipelineSettings,
+  lint: LintSink,
+): Handle {
+  if (endpoint.kafkaConsumerTopic !== undefined) {
+    lint.at('kafkaConsumerTopic').error('This version has no broker yet; leave the topic out.')
+  }
+  const schema = { acceptNull: settings.validationAcceptNullValues, coerceTypes: settings.validationCoerceTypes }
+  const pipeline = startChain<Received>()
+    .add('recall', compileRecall(endpoint, id, services.states, lint))
+    .add('parse', compileParse(endpoint, settings))
+    .add('lookup', compileLookup(endpoint, services, settings, lint))
+    .add('validate', compileValidate(endpoint.inputValidation, schema, lint.at('inputValidation')) ?? { adds: {} })
+    .add('transform', compileTransform(endpoint, settings, lint))
+    .add('map', compileMap(endpoint, lint))
+    .add('extract', compileExtract(endpoint, lint))
+    .add('serialise', compileSerialise(endpoint))
+    .add('respond', compileRespond(endpoint, services, settings, lint))
+    .build()
+  return handleWith(pipeline, compileKeep(endpoint, id, services.states), endpoint)
+}
+
+function handleWith(
+  pipeline: Pipeline<Received, Answered>,
+  keep: Keep | undefined,
+  { transformation: { output } }: Endpoint,
+): Handle {
+  const succeed = ({ answer }: Answered): Outcome => ({ answer, failure: undefined })
+  const fail = (thrown: unknown, run: Run): Outcome => {
+    const failure = asFailure(thrown)
+    return { answer: answerFailure(failure, output, run.messageId), failure }
+  }
+
+  const handle: Handle = (message, run) => {
+    try {
+      const answered = pipeline(message, run)
+      if (!(answered instanceof Promise)) return succeed(answered)
+      return answered.then(succeed, (thrown) => fail(thrown, run))
+    } catch (thrown) {
+      return fail(thrown, run)
+    }
+  }
+  if (keep === undefined) return handle
+
+  return async (message, run) => {
+    const outcome = await handle(message, run)
+    try {
+      // What could not be recalled says nothing about this message's lookups: there is nothing to keep.
+      if (outcome.failure?.code !== 'STATE_UNAVAILABLE') await keep(run)
+      return outcome
+    } catch (thrown) {
+      const failure = asFailure(thrown)
+      failure.stage ??= 'extract'
+      return fail(failure, run)
+    }
+  }
+}

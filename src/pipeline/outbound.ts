@@ -1,0 +1,236 @@
+/** What lookups and response requests share: building a call from a message, sending it, and reading what came back. */
+import { checkReference } from '../config/roots.ts'
+import type { Endpoint, LookupRequest, ParameterSpec, ResponseRequest } from '../config/schema.ts'
+import { Failure, type FailureCode } from '../domain/failure.ts'
+import { isObject, type Json, type JsonObject, typeName } from '../domain/json.ts'
+import { type LintSink, place } from '../domain/lint.ts'
+import { type OutboundAnswer, OutboundError, type OutboundRequest, type StatusSet } from '../domain/ports.ts'
+import type { Run } from '../domain/run.ts'
+import { parsePath, type SourcePath } from '../language/path.ts'
+import { parseStatusSet } from '../language/status-set.ts'
+import { appendQuery, parseUrlTemplate, type UrlTemplate } from '../language/url-template.ts'
+import type { PipelineSettings, Services } from './services.ts'
+
+/** A message, with `item` inside a forEach. */
+export type Scope = JsonObject
+
+export type Call = Readonly<{
+  /** Place of the request in the document, for example `requests.lookup[0]`. */
+  path: string
+  id: string
+  allowed: StatusSet
+  /** Own Content-Type of the request's configured headers. */
+  contentType: string | undefined
+  /** The items of its forEach; undefined where it has none. Fails with FOREACH_INVALID. */
+  items: ((message: Scope) => readonly Json[]) | undefined
+  concurrency: number
+  /** Everything but the body. Fails with PARAMETER_INVALID. */
+  prepare(scope: Scope): Prepared
+  /** Fails with <kind>_UNREACHABLE, _TIMED_OUT or _UNREADABLE, and with DEADLINE_EXCEEDED. */
+  send(prepared: Prepared, body: Body | undefined, run: Run): Promise<OutboundAnswer>
+}>
+
+export type Prepared = Readonly<{ method: string; url: string; headers: Readonly<Record<string, string>> }>
+export type Body = Readonly<{ content: string | Uint8Array; contentType: string }>
+
+type Kind = 'LOOKUP' | 'RESPONSE'
+type Parameter = Readonly<{ name: string; path: string; source: SourcePath; prefix: string; postfix: string }>
+
+/** Checks what a path reads; `inside` where it is read once an item. */
+type Check = (path: SourcePath, inside: boolean, lint: LintSink) => void
+
+/** Methods that may be sent twice (RFC 9110 §9.2.2). */
+const IDEMPOTENT = new Set(['GET', 'HEAD', 'PUT', 'DELETE', 'OPTIONS'])
+
+/**
+ * Compiles what a request needs besides its body.
+ *
+ * Lints, with `lint` at the request: the URL, paths, what they read at their stage, allowedStatuses. Where there is an
+ * error, the call is not to be used.
+ */
+export function compileCall(
+  kind: Kind,
+  request: LookupRequest | ResponseRequest,
+  endpoint: Endpoint,
+  services: Services,
+  settings: PipelineSettings,
+  lint: LintSink,
+): Call {
+  const { forEach } = request
+  const stage = kind === 'LOOKUP' ? 'lookup' : 'respond'
+  const check = (path: SourcePath, inside: boolean, sink: LintSink) =>
+    checkReference(path.names, inside && forEach !== undefined ? `${stage}-item` : stage, endpoint, sink)
+  const config: NonNullable<ResponseRequest['config']> = request.config ?? { method: 'POST' }
+  const parameters = (group: 'query' | 'url') =>
+    Object.entries(config.params?.[group] ?? {}).flatMap(([name, spec]) =>
+      compileParameter(name, spec, check, lint.at('config', 'params', group, name)),
+    )
+  const query = parameters('query')
+  const placeholders = parameters('url')
+  const url = compileUrl(config.url, lint.at('config', 'url'))
+  const headers = Object.fromEntries(
+    Object.entries(config.headers ?? {}).map(([name, value]) => [name.toLowerCase(), value]),
+  )
+  const allowed = compileAllowed(request.allowedStatuses, lint.at('allowedStatuses'))
+  const idempotent = IDEMPOTENT.has(config.method) || request.idempotent === true
+  if (!idempotent && (request.retries ?? 0) > 0) {
+    lint
+      .at('retries')
+      .warning(`a ${config.method} is sent once only; set "idempotent": true if the target may receive it twice`)
+  }
+  const retries = idempotent ? (request.retries ?? settings.requestRetries) : 0
+  const timeoutMs = request.timeoutMs ?? settings.requestTimeoutMs
+
+  return {
+    path: lint.path,
+    id: request.id,
+    allowed,
+    contentType: headers['content-type'],
+    items: forEach && compileItems(forEach.items, check, settings, lint.at('forEach', 'items')),
+    concurrency: Number(forEach?.concurrency ?? 1),
+    prepare: (scope) => ({ method: config.method, url: fillUrl(url, placeholders, query, scope, lint.path), headers }),
+    send: async (prepared, body, run) => {
+      const left = run.deadlineAt - run.clock()
+      if (left <= 0) {
+        throw new Failure('DEADLINE_EXCEEDED', `The message ran out of time before "${request.id}" was called.`, {
+          path: lint.path,
+        })
+      }
+      const outbound: OutboundRequest = {
+        ...prepared,
+        ...(body === undefined
+          ? {}
+          : { body: body.content, headers: { ...prepared.headers, 'content-type': body.contentType } }),
+        timeoutMs: Math.min(timeoutMs, left),
+        retries,
+      }
+      try {
+        return await services.http.send(outbound)
+      } catch (thrown) {
+        if (thrown instanceof OutboundError) throw outboundFailure(kind, request.id, lint.path, thrown)
+        throw thrown
+      }
+    },
+  }
+}
+
+function outboundFailure(kind: Kind, id: string, path: string, error: OutboundError): Failure {
+  const codes = {
+    unreachable: `${kind}_UNREACHABLE`,
+    timeout: `${kind}_TIMED_OUT`,
+    'too-large': `${kind}_UNREADABLE`,
+    unreadable: `${kind}_UNREADABLE`,
+  } as const satisfies Record<OutboundError['fault'], FailureCode>
+  return new Failure(codes[error.fault], `The request "${id}" failed: ${error.message}`, { path, cause: error })
+}
+
+/** A response without a URL has a topic instead, and is not called. */
+function compileUrl(text: string | undefined, lint: LintSink): UrlTemplate {
+  const nowhere: UrlTemplate = { placeholders: [], fill: () => ({ ok: true, value: '' }) }
+  if (text === undefined) return nowhere
+  const template = parseUrlTemplate(text)
+  if (template.ok) return template.value
+  lint.error(template.message)
+  return nowhere
+}
+
+function compileAllowed(statuses: readonly (string | number)[] = ['2xx'], lint: LintSink): StatusSet {
+  const set = parseStatusSet(statuses)
+  if (set.ok) return set.value
+  lint.error(set.message)
+  return { any: false, ranges: [] }
+}
+
+/** `payload` is another name for `requestBody` in request parameters and forEach.items. */
+function parseRequestPath(text: string, lint: LintSink): SourcePath | undefined {
+  const parsed = parsePath(text)
+  if (!parsed.ok) {
+    lint.error(parsed.message)
+    return undefined
+  }
+  const renamed = parsed.value.root === 'payload' ? parsePath(`requestBody${text.slice('payload'.length)}`) : parsed
+  return renamed.ok ? { ...renamed.value, text } : undefined
+}
+
+function compileParameter(name: string, spec: ParameterSpec, check: Check, lint: LintSink): Parameter[] {
+  const source = parseRequestPath(spec.path, lint.at('path'))
+  if (source === undefined) return []
+  check(source, true, lint.at('path'))
+  return [{ name, path: lint.path, source, prefix: spec.prefix ?? '', postfix: spec.postfix ?? '' }]
+}
+
+function compileItems(
+  text: string,
+  check: Check,
+  settings: PipelineSettings,
+  lint: LintSink,
+): (message: Scope) => readonly Json[] {
+  const source = parseRequestPath(text, lint)
+  if (source === undefined) return () => []
+  check(source, false, lint)
+  const limit = settings.forEachMaxItems
+  return (message) => {
+    const items = source.read(message)
+    if (!Array.isArray(items)) {
+      throw new Failure('FOREACH_INVALID', `"${text}" must give an array to go over, but gave ${typeName(items)}.`, {
+        path: lint.path,
+      })
+    }
+    if (items.length > limit) {
+      throw new Failure('FOREACH_INVALID', `"${text}" gave ${items.length} items; at most ${limit} are allowed.`, {
+        path: lint.path,
+      })
+    }
+    return items
+  }
+}
+
+function fillUrl(
+  url: UrlTemplate,
+  placeholders: readonly Parameter[],
+  query: readonly Parameter[],
+  scope: Scope,
+  path: string,
+): string {
+  const values: Record<string, string> = {}
+  for (const parameter of placeholders) {
+    const value = parameterText(parameter, scope)
+    if (value === undefined) {
+      throw new Failure(
+        'PARAMETER_INVALID',
+        `"${parameter.source.text}" found nothing for the URL's :${parameter.name}.`,
+        {
+          path: parameter.path,
+        },
+      )
+    }
+    values[parameter.name] = value
+  }
+  const filled = url.fill(values)
+  if (!filled.ok) throw new Failure('PARAMETER_INVALID', filled.message, { path: place(path, 'config', 'url') })
+  const pairs = query.flatMap((parameter) => {
+    const value = parameterText(parameter, scope)
+    return value === undefined ? [] : [[parameter.name, value] as const]
+  })
+  return pairs.length === 0 ? filled.value : appendQuery(filled.value, pairs)
+}
+
+/** The text of a parameter: arrays joined by commas; undefined where its path finds nothing. */
+function parameterText({ source, prefix, postfix, path }: Parameter, scope: Scope): string | undefined {
+  const value = source.read(scope)
+  const elements = (Array.isArray(value) ? value : [value]).filter(
+    (element) => element !== undefined && element !== null,
+  )
+  if (elements.length === 0) return undefined
+  const odd = elements.find((element) => typeof element === 'object')
+  if (odd !== undefined) {
+    throw new Failure(
+      'PARAMETER_INVALID',
+      `"${source.text}" gave ${isObject(odd) ? 'an object' : 'an array of arrays'}, which cannot stand in a URL.`,
+      { path },
+    )
+  }
+  const text = `${prefix}${elements.join(',')}${postfix}`
+  if (text.isWellFormed()) return text
+  throw new Failure('PARAMETER_INVALID', `"${source.text}" gave a text that is not valid Unicode.`, { path })
+}

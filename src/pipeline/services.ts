@@ -1,0 +1,20 @@
+/** What compiled endpoints call and obey: the ports and the settings that stages read. */
+import type { HttpClient, StateStore } from '../domain/ports.ts'
+
+export type Services = Readonly<{ http: HttpClient; states: StateStore }>
+
+/** The part of the settings that the pipeline obeys; names and units as in src/settings.ts. */
+export type PipelineSettings = Readonly<{
+  parserXmlTrim: boolean
+  parserXmlExplicitRoot: boolean
+  parserXmlExplicitArray: boolean
+  validationAcceptNullValues: boolean
+  validationCoerceTypes: boolean
+  requestTimeoutMs: number
+  requestRetries: number
+  forEachMaxItems: number
+  messageTimeoutMs: number
+  expressionTimeoutMs: number
+  expressionMaxDepth: number
+  expressionMaxSequence: number
+}>

@@ -1,0 +1,165 @@
+import type { Endpoint, LookupRequest } from '../../config/schema.ts'
+import { Failure } from '../../domain/failure.ts'
+import type { Json, JsonObject } from '../../domain/json.ts'
+import type { LintSink } from '../../domain/lint.ts'
+import type { Enriched, Parsed } from '../../domain/message.ts'
+import type { OutboundAnswer } from '../../domain/ports.ts'
+import type { Run } from '../../domain/run.ts'
+import { MEDIA_TYPES, parseMediaType, syntaxOf, syntaxOfFormat } from '../../formats/media-type.ts'
+import { Unreadable } from '../../formats/unreadable.ts'
+import type { XmlOptions } from '../../formats/xml.ts'
+import { hasStatus } from '../../language/status-set.ts'
+import { excerpt, readContent } from '../answer-content.ts'
+import type { Step } from '../chain.ts'
+import { mapItems, settleAll } from '../for-each.ts'
+import { type Body, type Call, compileCall, type Prepared } from '../outbound.ts'
+import { xmlOptions } from '../read-body.ts'
+import type { PipelineSettings, Services } from '../services.ts'
+import { write } from './serialise.ts'
+
+type Result = { data: Json; headers: JsonObject }
+
+/** A lookup that is ready to be sent: everything that the message could be wrong in was found. */
+type Ready = (run: Run) => Promise<Result | Result[]>
+type Lookup = Readonly<{ id: string; prepare(message: Parsed, run: Run): Ready }>
+
+/**
+ * Makes all lookups at once, after the calls of all of them could be built from the message.
+ *
+ * In: `requestBody`. Out: adds `lookupRequests` and `timestamps.lookupRequests`.
+ * Lints: everything that compileCall does.
+ * Fails: PARAMETER_INVALID and FOREACH_INVALID before anything is sent; LOOKUP_REFUSED, LOOKUP_UNREACHABLE,
+ * LOOKUP_TIMED_OUT, LOOKUP_UNREADABLE; with several failures, the first in the order of the document.
+ */
+export function compileLookup(
+  endpoint: Endpoint,
+  services: Services,
+  settings: PipelineSettings,
+  lint: LintSink,
+): Step<Parsed, Enriched> {
+  const lookups = endpoint.requests.lookup.map((request, index) =>
+    compileOne(request, endpoint, services, settings, lint.at('requests', 'lookup', index)),
+  )
+  if (lookups.length === 0) return { adds: { lookupRequests: {} } }
+
+  return async (message, run) => {
+    const ready = lookups.map(({ id, prepare }) => ({ id, send: prepare(message, run) }))
+    const entries = await settleAll(
+      ready.map(async ({ id, send }) => {
+        const start = run.clock()
+        try {
+          return [id, await send(run)] as const
+        } finally {
+          run.lookupTimes[id] = times(start, run.clock())
+        }
+      }),
+    )
+    const timestamps = { ...message.timestamps, lookupRequests: { ...run.lookupTimes } }
+    return { ...message, timestamps, lookupRequests: Object.fromEntries(entries) }
+  }
+}
+
+const times = (start: number, end: number): JsonObject => ({
+  requestStart: new Date(start).toISOString(),
+  requestEnd: new Date(end).toISOString(),
+  requestDuration: { milliseconds: end - start },
+})
+
+function compileOne(
+  request: LookupRequest,
+  endpoint: Endpoint,
+  services: Services,
+  settings: PipelineSettings,
+  lint: LintSink,
+): Lookup {
+  const call = compileCall('LOOKUP', request, endpoint, services, settings, lint)
+  const xml = xmlOptions(settings)
+  const { items } = call
+  const fetch = async (prepared: Prepared, body: Body | undefined, run: Run): Promise<Result> => {
+    const answer = await call.send(prepared, body, run)
+    run.lookups.highestStatus = Math.max(run.lookups.highestStatus ?? 0, answer.status)
+    if (!hasStatus(call.allowed, answer.status)) throw refusal(call, answer)
+    return { data: readData(call, answer, xml), headers: answer.headers }
+  }
+  const lookup = async (prepared: Prepared, body: Body | undefined, run: Run): Promise<Result> => {
+    try {
+      return await fetch(prepared, body, run)
+    } catch (thrown) {
+      if (!(thrown instanceof Failure)) throw thrown
+      if (thrown.code === 'LOOKUP_UNREACHABLE' || thrown.code === 'LOOKUP_TIMED_OUT') run.lookups.networkError = true
+      throw request.fhirResponse === true ? asOutcome(thrown) : thrown
+    }
+  }
+
+  if (items === undefined) {
+    const forward = request.forwardExistingRequestBody === true ? compileForward(endpoint, call) : () => undefined
+    return {
+      id: request.id,
+      prepare: (message, run) => {
+        const prepared = call.prepare(message)
+        const body = forward(message, run)
+        return () => lookup(prepared, body, run)
+      },
+    }
+  }
+  const bodyOf = request.forwardExistingRequestBody === true ? compileItemBody(call) : () => undefined
+  return {
+    id: request.id,
+    prepare: (message, run) => {
+      const calls = items(message).map((item) => [call.prepare({ ...message, item }), bodyOf(item)] as const)
+      return () => mapItems(calls, call.concurrency, ([prepared, body]) => lookup(prepared, body, run))
+    },
+  }
+}
+
+function readData(call: Call, answer: OutboundAnswer, xml: XmlOptions): Json {
+  try {
+    return readContent(answer, xml).value
+  } catch (thrown) {
+    if (!(thrown instanceof Unreadable)) throw thrown
+    throw new Failure('LOOKUP_UNREADABLE', `The answer of the lookup "${call.id}" cannot be read: ${thrown.message}`, {
+      path: call.path,
+    })
+  }
+}
+
+/** An answer outside allowedStatuses: its own status where that is a failure, for the message's sender to see. */
+function refusal(call: Call, answer: OutboundAnswer): Failure {
+  const start = excerpt(answer.body)
+  return new Failure(
+    'LOOKUP_REFUSED',
+    `The lookup "${call.id}" answered with status ${answer.status}${start === '' ? '' : `: ${start}`}`,
+    { path: call.path, status: answer.status >= 400 ? answer.status : 502 },
+  )
+}
+
+function asOutcome(failure: Failure): Failure {
+  return new Failure(failure.code, failure.message, { ...failure.options, fhir: true, cause: failure.cause })
+}
+
+const namesXml = (contentType: string | undefined): boolean => {
+  const declared = contentType === undefined ? undefined : parseMediaType(contentType)
+  return declared !== undefined && syntaxOf(declared) === 'xml'
+}
+
+/**
+ * The incoming body for `forwardExistingRequestBody`: as JSON, unless the request's own Content-Type names XML.
+ * Where the body came in that form it goes on byte for byte, so that neither digits nor the root element are lost.
+ */
+function compileForward(endpoint: Endpoint, call: Call): (message: Parsed, run: Run) => Body {
+  const syntax = namesXml(call.contentType) ? 'xml' : 'json'
+  const contentType = call.contentType ?? MEDIA_TYPES.JSON
+  const { input } = endpoint.transformation
+  const sameForm = input !== undefined && syntaxOfFormat(input) === syntax
+  return (message, run) => {
+    const charset = parseMediaType(message.requestHeaders['content-type'] ?? '')?.charset ?? 'utf-8'
+    const asItCame = sameForm && run.body !== undefined && run.body.byteLength > 0 && charset.toLowerCase() === 'utf-8'
+    return { content: asItCame ? run.body : write(message.requestBody, syntax), contentType }
+  }
+}
+
+function compileItemBody(call: Call): (item: Json) => Body {
+  const syntax = namesXml(call.contentType) ? 'xml' : 'json'
+  const contentType = call.contentType ?? MEDIA_TYPES.JSON
+  return (item) => ({ content: write(item, syntax), contentType })
+}

@@ -1,0 +1,29 @@
+import { checkReference } from '../../config/roots.ts'
+import type { Endpoint } from '../../config/schema.ts'
+import type { LintSink } from '../../domain/lint.ts'
+import type { Mapped, Transformed } from '../../domain/message.ts'
+import { compileMapping } from '../../language/mapping.ts'
+import type { Stage } from '../chain.ts'
+
+/**
+ * Maps the message to its new shape by `inputMapping`.
+ *
+ * In: everything so far. Out: adds `responseBody`; without a mapping, the parsed body, or
+ * `{ requestBody, lookupRequests }` where there are lookups.
+ * Lints: every entry that does not parse, and sources that do not exist.
+ * Fails: MAPPING_FAILED where one message would make an output far beyond any use; anything else can be mapped.
+ */
+export function compileMap(endpoint: Endpoint, lint: LintSink): Stage<Transformed, Mapped> {
+  const sink = lint.at('inputMapping')
+  const mapping = compileMapping(endpoint.inputMapping, sink)
+  for (const { path } of mapping.sources) checkReference(path.names, 'map', endpoint, sink.at(path.text))
+
+  if (Object.keys(endpoint.inputMapping).length > 0) {
+    return (message) => ({ ...message, responseBody: mapping.apply(message) })
+  }
+  if (endpoint.requests.lookup.length === 0) return (message) => ({ ...message, responseBody: message.requestBody })
+  return (message) => {
+    const { requestBody, lookupRequests } = message
+    return { ...message, responseBody: { requestBody, lookupRequests } }
+  }
+}

@@ -1,0 +1,53 @@
+import type { Endpoint } from '../../config/schema.ts'
+import { Failure } from '../../domain/failure.ts'
+import type { Parsed, Recalled } from '../../domain/message.ts'
+import { type Format, MEDIA_TYPES, parseMediaType, syntaxOf, syntaxOfFormat } from '../../formats/media-type.ts'
+import { Unreadable } from '../../formats/unreadable.ts'
+import type { Step } from '../chain.ts'
+import { readBody, xmlOptions } from '../read-body.ts'
+import type { PipelineSettings } from '../services.ts'
+
+/**
+ * Reads the body in the format of `transformation.input`.
+ *
+ * In: the bytes of the run. Out: adds `requestBody`, `{}` where there is no body.
+ * Fails: MEDIA_TYPE_WRONG where the request declares another type, a charset that is not known, or a content coding;
+ * BODY_UNREADABLE; BODY_TOO_DEEP. A request that declares no type is taken at the endpoint's word.
+ */
+export function compileParse(endpoint: Endpoint, settings: PipelineSettings): Step<Recalled, Parsed> {
+  const { method } = endpoint.endpoint
+  const format = endpoint.transformation.input
+  if (method === 'GET' || method === 'DELETE' || format === undefined) return { adds: { requestBody: {} } }
+  const syntax = syntaxOfFormat(format)
+  const xml = xmlOptions(settings)
+  const path = 'transformation.input'
+
+  return (message, run) => {
+    if (run.body === undefined || run.body.byteLength === 0) return { ...message, requestBody: {} }
+    const { 'content-type': contentType, 'content-encoding': coding } = message.requestHeaders
+    if (coding !== undefined && coding.toLowerCase() !== 'identity') throw codingRefused(coding)
+    const charset = contentType === undefined ? undefined : charsetOf(contentType, format)
+    try {
+      return { ...message, requestBody: readBody(run.body, syntax, charset, xml) }
+    } catch (thrown) {
+      if (!(thrown instanceof Unreadable)) throw thrown
+      throw new Failure(thrown.reason === 'too-deep' ? 'BODY_TOO_DEEP' : 'BODY_UNREADABLE', thrown.message, { path })
+    }
+  }
+}
+
+function codingRefused(coding: string): Failure {
+  return new Failure('MEDIA_TYPE_WRONG', `The body has the content coding "${coding}"; send it without one.`, {
+    headers: { 'accept-encoding': 'identity' },
+  })
+}
+
+function charsetOf(contentType: string, format: Format): string | undefined {
+  const declared = parseMediaType(contentType)
+  if (declared !== undefined && syntaxOf(declared) === syntaxOfFormat(format)) return declared.charset
+  throw new Failure(
+    'MEDIA_TYPE_WRONG',
+    `This endpoint takes ${format} (${MEDIA_TYPES[format]}), but the request declares "${contentType}".`,
+    { path: 'transformation.input', headers: { accept: MEDIA_TYPES[format] } },
+  )
+}

@@ -1,0 +1,185 @@
+import { type Endpoint, isPrimary, type ResponseRequest } from '../../config/schema.ts'
+import { Failure } from '../../domain/failure.ts'
+import type { Json, JsonObject } from '../../domain/json.ts'
+import type { LintSink } from '../../domain/lint.ts'
+import type { Answer, Answered, Serialised } from '../../domain/message.ts'
+import type { OutboundAnswer } from '../../domain/ports.ts'
+import type { Run } from '../../domain/run.ts'
+import { type Format, MEDIA_TYPES, parseMediaType, syntaxOf, syntaxOfFormat } from '../../formats/media-type.ts'
+import { Unreadable } from '../../formats/unreadable.ts'
+import type { XmlOptions } from '../../formats/xml.ts'
+import { endToEnd } from '../../language/headers.ts'
+import { hasStatus } from '../../language/status-set.ts'
+import { type Content, excerpt, readContent } from '../answer-content.ts'
+import type { Stage } from '../chain.ts'
+import { mapItems, settleAll } from '../for-each.ts'
+import { type Body, type Call, compileCall } from '../outbound.ts'
+import { type Syntax, xmlOptions } from '../read-body.ts'
+import type { PipelineSettings, Services } from '../services.ts'
+import { write } from './serialise.ts'
+
+/** What one call gave: an answer from outside, or the failure that stands in its place. */
+type Outcome = Readonly<{ answer: OutboundAnswer; content: Content; ok: boolean }> | Failure
+type Ready = (run: Run) => Promise<Outcome | Outcome[]>
+type Response = Readonly<{ id: string; prepare(message: Serialised): Ready }>
+
+/**
+ * Sends the output to the response requests, all at once, and makes the answer from what they give (section 6.7).
+ *
+ * In: `output`. Out: adds `answer`; without response requests, the output itself.
+ * Lints: everything that compileCall does. Fails: PARAMETER_INVALID and FOREACH_INVALID before anything is sent; where
+ * there is one response alone or a primary one, its RESPONSE_UNREACHABLE, RESPONSE_TIMED_OUT or RESPONSE_UNREADABLE.
+ */
+export function compileRespond(
+  endpoint: Endpoint,
+  services: Services,
+  settings: PipelineSettings,
+  lint: LintSink,
+): Stage<Serialised, Answered> {
+  const format = endpoint.transformation.output
+  const requests = endpoint.requests.response
+  if (requests.length === 0) {
+    const headers = { 'content-type': MEDIA_TYPES[format] }
+    return (message) => ({ ...message, answer: { status: 200, headers, body: message.output } })
+  }
+  const responses = requests.map((request, index) =>
+    compileOne(request, endpoint, services, settings, lint.at('requests', 'response', index)),
+  )
+  const alone = requests.findIndex(
+    (request) => request.forEach === undefined && (requests.length === 1 || isPrimary(request)),
+  )
+
+  return async (message, run) => {
+    const ready = responses.map((response) => response.prepare(message))
+    const outcomes = await settleAll(ready.map((send) => send(run)))
+    if (alone < 0) return { ...message, answer: aggregate(responses, outcomes, format) }
+    const outcome = outcomes[alone] as Outcome
+    if (outcome instanceof Failure) throw outcome
+    return { ...message, answer: passOn(outcome.answer, outcome.content, format) }
+  }
+}
+
+function compileOne(
+  request: ResponseRequest,
+  endpoint: Endpoint,
+  services: Services,
+  settings: PipelineSettings,
+  lint: LintSink,
+): Response {
+  if (request.kafkaProducerTopic !== undefined) {
+    lint.at('kafkaProducerTopic').error('This version has no broker yet; send the output to a URL.')
+  }
+  const call = compileCall('RESPONSE', request, endpoint, services, settings, lint)
+  const xml = xmlOptions(settings)
+  const { output } = endpoint.transformation
+  const form = outgoingForm(call.contentType, output)
+  if (call.contentType !== undefined && form.contentType !== call.contentType) {
+    lint
+      .at('config', 'headers')
+      .warning(
+        `a Content-Type that names neither JSON nor XML gives way to ${form.contentType}, the type of the output`,
+      )
+  }
+  const bodiless = request.config?.method === 'GET' || request.config?.method === 'HEAD'
+  const asOutput = form.syntax === syntaxOfFormat(output)
+  const send = (prepared: ReturnType<Call['prepare']>, content: string | undefined, run: Run): Promise<Outcome> => {
+    const body: Body | undefined = content === undefined ? undefined : { content, contentType: form.contentType }
+    return exchange(call, prepared, body, xml, run)
+  }
+  const { items } = call
+
+  if (items === undefined) {
+    return {
+      id: request.id,
+      prepare: (message) => {
+        const prepared = call.prepare(message)
+        const content = asOutput ? message.output : write(message.responseBody, form.syntax)
+        return (run) => send(prepared, bodiless ? undefined : content, run)
+      },
+    }
+  }
+  return {
+    id: request.id,
+    prepare: (message) => {
+      const calls = items(message).map(
+        (item) => [call.prepare({ ...message, item }), bodiless ? undefined : write(item, form.syntax)] as const,
+      )
+      return (run) => mapItems(calls, call.concurrency, ([prepared, content]) => send(prepared, content, run))
+    },
+  }
+}
+
+/** The form of an outgoing body: that of the request's own Content-Type where it names JSON or XML, else the output's. */
+function outgoingForm(own: string | undefined, output: Format): Readonly<{ syntax: Syntax; contentType: string }> {
+  const declared = own === undefined ? undefined : parseMediaType(own)
+  const syntax = declared && syntaxOf(declared)
+  if (own !== undefined && syntax !== undefined) return { syntax, contentType: own }
+  return { syntax: syntaxOfFormat(output), contentType: MEDIA_TYPES[output] }
+}
+
+/** One call with its answer read. A Failure is returned, not thrown: whether it fails the message is not known here. */
+async function exchange(
+  call: Call,
+  prepared: ReturnType<Call['prepare']>,
+  body: Body | undefined,
+  xml: XmlOptions,
+  run: Run,
+): Promise<Outcome> {
+  try {
+    const answer = await call.send(prepared, body, run)
+    const ok = hasStatus(call.allowed, answer.status)
+    return { answer, content: readAnswer(call, answer, xml, ok), ok }
+  } catch (thrown) {
+    if (thrown instanceof Failure) return thrown
+    throw thrown
+  }
+}
+
+/** A refusal that is not what it declares keeps its status, and its body goes on as text. */
+function readAnswer(call: Call, answer: OutboundAnswer, xml: XmlOptions, ok: boolean): Content {
+  try {
+    return readContent(answer, xml)
+  } catch (thrown) {
+    if (!(thrown instanceof Unreadable)) throw thrown
+    if (!ok) return { value: excerpt(answer.body), syntax: undefined, portable: false }
+    throw new Failure('RESPONSE_UNREADABLE', `The answer to "${call.id}" cannot be read: ${thrown.message}`, {
+      path: call.path,
+    })
+  }
+}
+
+/** The answer of one request as our own: its status and end-to-end headers, its body in the output type. */
+function passOn(answer: OutboundAnswer, content: Content, format: Format): Answer {
+  const { status } = answer
+  const { 'content-type': _, ...headers } = endToEnd(answer.headers)
+  const syntax = syntaxOfFormat(format)
+  const withType = { ...headers, 'content-type': MEDIA_TYPES[format] }
+  if (answer.body.byteLength === 0) {
+    const mayHaveBody = status !== 204 && status !== 205 && status !== 304
+    return syntax === 'xml' && mayHaveBody
+      ? { status, headers: withType, body: write({}, 'xml') }
+      : { status, headers, body: '' }
+  }
+  if (content.syntax === syntax && content.portable) return { status, headers: withType, body: answer.body }
+  return { status, headers: withType, body: write(content.value, syntax) }
+}
+
+/** Several answers as one, keyed by request id. */
+function aggregate(responses: readonly Response[], outcomes: readonly (Outcome | Outcome[])[], format: Format): Answer {
+  const bodies = responses.map(({ id }, index) => {
+    const outcome = outcomes[index] as Outcome | Outcome[]
+    return [id, Array.isArray(outcome) ? outcome.map(bodyOf) : bodyOf(outcome)] as const
+  })
+  const partial = outcomes.flat().some((outcome) => outcome instanceof Failure || !outcome.ok)
+  return {
+    status: 200,
+    headers: { 'content-type': MEDIA_TYPES[format], ...(partial ? { 'x-crosswalk-status': 'partial' } : {}) },
+    body: write(Object.fromEntries(bodies) as JsonObject, syntaxOfFormat(format)),
+  }
+}
+
+function bodyOf(outcome: Outcome): Json {
+  if (outcome instanceof Failure) return { error: outcome.message, code: outcome.code }
+  if (outcome.ok || outcome.answer.body.byteLength > 0) return outcome.content.value
+  return { error: `The target answered with status ${outcome.answer.status} and no body.` }
+}

@@ -1,0 +1,150 @@
+/** State of an endpoint, from one message to the next: recalled before a message, extracted from it, kept after it. */
+import type { Endpoint } from '../../config/schema.ts'
+import { Failure } from '../../domain/failure.ts'
+import type { JsonObject } from '../../domain/json.ts'
+import type { LintSink } from '../../domain/lint.ts'
+import type { Mapped, Recalled, Received } from '../../domain/message.ts'
+import { type StateFilter, type StateRecord, type StateStore, StoreUnavailable } from '../../domain/ports.ts'
+import type { Run } from '../../domain/run.ts'
+import { parsePath, type SourcePath } from '../../language/path.ts'
+import { parseStatusSet } from '../../language/status-set.ts'
+import type { Step } from '../chain.ts'
+
+const PATH = 'state'
+
+/** Whether messages of this endpoint read or leave state; the others touch no store on their way. */
+export function usesState({ state, inputMapping, inputTransforms, requests }: Endpoint): boolean {
+  if (state.extract !== undefined) return true
+  const calls = [...requests.lookup, ...requests.response]
+  const paths = [
+    ...Object.keys(inputMapping),
+    ...calls.flatMap(({ config, forEach }) => [
+      ...Object.values(config?.params?.query ?? {}).map(({ path }) => path),
+      ...Object.values(config?.params?.url ?? {}).map(({ path }) => path),
+      ...(forEach === undefined ? [] : [forEach.items]),
+    ]),
+  ]
+  if (paths.some((path) => /^state(?=$|[.[])/.test(path))) return true
+  return Object.values(inputTransforms ?? {}).some((expression) => /\bstate\b/.test(expression))
+}
+
+/**
+ * Reads what earlier messages left.
+ *
+ * In: the endpoint's own state. Out: adds `state`, the newest record that passes `state.config`, `{}` where there is none.
+ * Fails: STATE_UNAVAILABLE.
+ */
+export function compileRecall(
+  endpoint: Endpoint,
+  id: string,
+  states: StateStore,
+  lint: LintSink,
+): Step<Received, Recalled> {
+  const { networkErrors, includeStatuses } = endpoint.state.config
+  // A list that names nothing takes everything: section 10 lets messages without lookups pass an empty list.
+  const set = parseStatusSet(includeStatuses.length === 0 ? ['*'] : includeStatuses)
+  if (!set.ok) lint.at('state', 'config', 'includeStatuses').error(set.message)
+  if (!set.ok || !usesState(endpoint)) return { adds: { state: {} } }
+  const filter: StateFilter = { networkErrors, statuses: set.value }
+
+  const widen = (message: Received, record: StateRecord | undefined): Recalled => ({
+    ...message,
+    state: record?.values ?? {},
+  })
+  return (message) => {
+    try {
+      const record = states.newest(id, filter)
+      if (!(record instanceof Promise)) return widen(message, record)
+      return record.then(
+        (found) => widen(message, found),
+        (thrown) => Promise.reject(unavailable(thrown)),
+      )
+    } catch (thrown) {
+      throw unavailable(thrown)
+    }
+  }
+}
+
+/**
+ * Takes the values of `state.extract` from the mapped message; `compileKeep` stores them when the message is done.
+ *
+ * In: everything. Out: the same. Lints: each path that does not parse.
+ */
+export function compileExtract(endpoint: Endpoint, lint: LintSink): Step<Mapped, Mapped> {
+  const extract = endpoint.state.extract
+  if (extract === undefined) return { adds: {} }
+  const sink = lint.at('state', 'extract')
+  const { requestBody, responseBody, query, lookupRequests } = extract
+  const groups = [
+    ['requestBody', compileGroup(requestBody ?? {}, 'requestBody', sink.at('requestBody'))],
+    ['responseBody', compileGroup(responseBody ?? {}, 'responseBody', sink.at('responseBody'))],
+    ['query', compileGroup(query ?? {}, 'query', sink.at('query'))],
+  ] as const
+  const lookups = Object.entries(lookupRequests ?? {}).map(([id, paths]) => {
+    const base = `lookupRequests.${id.replaceAll('.', '\\.')}.data`
+    return [id, compileGroup(paths, base, sink.at('lookupRequests', id))] as const
+  })
+  const take = (message: Mapped): JsonObject => ({
+    ...Object.fromEntries(groups.map(([name, group]) => [name, readGroup(group, message)])),
+    lookupRequests: Object.fromEntries(lookups.map(([id, group]) => [id, readGroup(group, message)])),
+  })
+  return (message, run) => {
+    run.extracted = take(message)
+    return message
+  }
+}
+
+type Group = readonly (readonly [name: string, path: SourcePath])[]
+
+/** Paths are written relative to their root, which may be an array: `[0].id`. */
+function compileGroup(paths: Readonly<Record<string, string>>, base: string, lint: LintSink): Group {
+  return Object.entries(paths).flatMap(([name, text]) => {
+    const relative = text.startsWith('[') ? parsePath(`${base}${text}`) : parsePath(text)
+    const parsed = relative.ok && !text.startsWith('[') ? parsePath(`${base}.${text}`) : relative
+    if (parsed.ok) return [[name, parsed.value] as const]
+    lint.at(name).error(parsed.message)
+    return []
+  })
+}
+
+const readGroup = (group: Group, message: JsonObject): JsonObject =>
+  Object.fromEntries(
+    group.flatMap(([name, path]) => {
+      const value = path.read(message)
+      return value === undefined ? [] : [[name, value]]
+    }),
+  )
+
+/** Stores what a message leaves, whether it succeeded or failed. Resolves when that is durable. Fails: STATE_UNAVAILABLE. */
+export type Keep = (run: Run) => Promise<void>
+
+export function compileKeep(endpoint: Endpoint, id: string, states: StateStore): Keep | undefined {
+  if (!usesState(endpoint)) return undefined
+  return async (run) => {
+    const { highestStatus, networkError } = run.lookups
+    const values = { ...run.extracted, system: { timestamps: endTimes(run) } }
+    try {
+      await states.append(id, { values, lookupStatus: highestStatus, networkError })
+    } catch (thrown) {
+      throw unavailable(thrown)
+    }
+  }
+}
+
+function endTimes(run: Run): JsonObject {
+  const end = run.clock()
+  return {
+    endpointStart: new Date(run.startedAt).toISOString(),
+    endpointEnd: new Date(end).toISOString(),
+    endpointDuration: { milliseconds: end - run.startedAt },
+    lookupRequests: { ...run.lookupTimes },
+  }
+}
+
+function unavailable(thrown: unknown): unknown {
+  if (!(thrown instanceof StoreUnavailable)) return thrown
+  return new Failure('STATE_UNAVAILABLE', 'The state of this endpoint cannot be read or kept now; try again.', {
+    path: PATH,
+    cause: thrown,
+  })
+}

@@ -1,0 +1,59 @@
+import { checkReference } from '../../config/roots.ts'
+import type { Endpoint } from '../../config/schema.ts'
+import { Failure } from '../../domain/failure.ts'
+import type { JsonObject } from '../../domain/json.ts'
+import { type LintSink, place } from '../../domain/lint.ts'
+import type { Enriched, Transformed } from '../../domain/message.ts'
+import { type Expression, ExpressionFault, parseExpression } from '../../language/expression.ts'
+import type { Step } from '../chain.ts'
+import type { PipelineSettings } from '../services.ts'
+
+type Entry = Readonly<{ name: string; path: string; expression: Expression }>
+
+/**
+ * Runs `inputTransforms` in the order written; each may read the ones before it.
+ *
+ * In: `requestBody`, `lookupRequests`, … Out: adds `transforms`, one key for each expression that found something.
+ * Lints: each expression that does not parse, with its position, and constants that are not defined.
+ * Fails: TRANSFORM_FAILED at the expression to blame.
+ */
+export function compileTransform(
+  endpoint: Endpoint,
+  settings: PipelineSettings,
+  lint: LintSink,
+): Step<Enriched, Transformed> {
+  const entries = Object.entries(endpoint.inputTransforms ?? {}).flatMap(([name, text]): Entry[] => {
+    const parsed = parseExpression(text, {
+      timeoutMs: settings.expressionTimeoutMs,
+      maxDepth: settings.expressionMaxDepth,
+      maxSequence: settings.expressionMaxSequence,
+    })
+    const sink = lint.at('inputTransforms', name)
+    if (!parsed.ok) {
+      sink.error(parsed.message)
+      return []
+    }
+    for (const reference of parsed.value.references) checkReference(reference, 'transform', endpoint, sink, name)
+    return [{ name, path: place('inputTransforms', name), expression: parsed.value }]
+  })
+  if (entries.length === 0) return { adds: { transforms: {} } }
+
+  return async (message) => {
+    let transforms: JsonObject = {}
+    for (const { name, path, expression } of entries) {
+      const value = await evaluate(expression, { ...message, transforms }, path)
+      // A new object each time: an expression may have returned `transforms` itself, which must not come to contain itself.
+      if (value !== undefined) transforms = { ...transforms, [name]: value }
+    }
+    return { ...message, transforms }
+  }
+}
+
+async function evaluate(expression: Expression, input: JsonObject, path: string) {
+  try {
+    return await expression.evaluate(input)
+  } catch (thrown) {
+    if (!(thrown instanceof ExpressionFault)) throw thrown
+    throw new Failure('TRANSFORM_FAILED', `The expression "${path}" failed: ${thrown.message}`, { path, cause: thrown })
+  }
+}

@@ -1,0 +1,80 @@
+/** Checks what came in, before anything is made of it: the stage of `inputValidation`. */
+import { Failure } from '../../domain/failure.ts'
+import { isObject, type Json, type JsonObject } from '../../domain/json.ts'
+import type { LintSink } from '../../domain/lint.ts'
+import type { Enriched } from '../../domain/message.ts'
+import { compileJsonSchema, type SchemaOptions, type Validator } from '../../language/json-schema.ts'
+import type { SchemaFault } from '../../language/json-schema-faults.ts'
+import { resolveLocal } from '../../language/json-schema-refs.ts'
+
+/** The roots that a schema may speak of; one that speaks of none describes the message itself. */
+const PARTS = ['requestBody', 'query', 'lookupRequests'] as const
+
+/**
+ * Validates the message by `inputValidation`; undefined where there is none or it has an error.
+ *
+ * In and out: Enriched; the same object unless types are coerced, then one with the coerced `requestBody`, `query` and
+ * `lookupRequests`. Lints every fault of the schema; the sink is at `inputValidation`. Fails: VALIDATION_FAILED, with a
+ * JSON Pointer for each fault: from the message's parts (`/requestBody/name`) where the schema speaks of them, from the
+ * body (`/name`) where it describes that.
+ */
+export function compileValidate(
+  schema: JsonObject | undefined,
+  options: SchemaOptions,
+  lint: LintSink,
+): ((message: Enriched) => Enriched) | undefined {
+  if (schema === undefined) return undefined
+  const validator = compileJsonSchema(schema, options, lint)
+  if (validator === undefined) return undefined
+  if (!speaksOfParts(schema, schema)) {
+    return (message) => {
+      const requestBody = check(validator, message.requestBody)
+      return options.coerceTypes ? { ...message, requestBody } : message
+    }
+  }
+  return (message) => {
+    const { requestBody, query, lookupRequests } = message
+    const value = check(validator, { requestBody, query, lookupRequests })
+    return options.coerceTypes ? withParts(message, value) : message
+  }
+}
+
+/** Whether the schema names one of PARTS at its top level, also by way of what is applied to the same data. */
+function speaksOfParts(schema: Json | undefined, root: JsonObject, seen = new Set<Json>()): boolean {
+  if (!isObject(schema) || seen.has(schema)) return false
+  seen.add(schema)
+  const { required, properties, $ref, allOf, anyOf, oneOf } = schema
+  const names = [...(Array.isArray(required) ? required : []), ...(isObject(properties) ? Object.keys(properties) : [])]
+  if (PARTS.some((part) => names.includes(part))) return true
+  if (typeof $ref === 'string' && speaksOfParts(resolveLocal(root, $ref), root, seen)) return true
+  return [allOf, anyOf, oneOf].some(
+    (list) => Array.isArray(list) && list.some((part: Json) => speaksOfParts(part, root, seen)),
+  )
+}
+
+function check(validator: Validator, data: Json): Json {
+  const verdict = validator(data)
+  if (verdict.ok) return verdict.value
+  const details = verdict.faults.map(({ pointer, message }) => ({ path: pointer, message }))
+  throw new Failure('VALIDATION_FAILED', `Validation failed: ${verdict.faults.map(sentence).join('; ')}.`, {
+    path: 'inputValidation',
+    details,
+  })
+}
+
+function sentence({ pointer, message, custom }: SchemaFault): string {
+  if (custom) return message.replace(/\.$/, '')
+  return `${pointer === '' ? 'the message' : pointer} ${message}`
+}
+
+/** Coercing changes values, never their names: what was an object still is one. */
+function withParts(message: Enriched, value: Json): Enriched {
+  const parts = isObject(value) ? value : {}
+  const { requestBody = message.requestBody, query, lookupRequests } = parts
+  return {
+    ...message,
+    requestBody,
+    query: isObject(query) ? query : message.query,
+    lookupRequests: isObject(lookupRequests) ? lookupRequests : message.lookupRequests,
+  }
+}

@@ -1,0 +1,36 @@
+/** From a raw document to an endpoint that can be put in force, with everything that is wrong with it. */
+import { checkDocument } from '../config/check.ts'
+import { lintEndpoint } from '../config/lint.ts'
+import type { Json } from '../domain/json.ts'
+import { collectInto, type Lint } from '../domain/lint.ts'
+import type { StoredDocument } from '../domain/ports.ts'
+import { parseRoutePattern } from '../language/route-pattern.ts'
+import { compileEndpoint } from '../pipeline/compile.ts'
+import type { PipelineSettings, Services } from '../pipeline/services.ts'
+import type { Compiled } from './registry.ts'
+
+/** What the service sets in a document. Timestamps are ISO 8601 with milliseconds and `Z`. */
+export type Stamp = Readonly<{ _id: string; createdAt: string; updatedAt: string }>
+
+/** Checks and compiles a document. Where `lints` holds an error, `compiled` must not be put in force. */
+export function build(
+  raw: Json,
+  { _id, createdAt, updatedAt }: Stamp,
+  services: Services,
+  settings: PipelineSettings,
+): Readonly<{ lints: readonly Lint[]; compiled: Compiled }> {
+  const { endpoint, lints: structural } = checkDocument(raw)
+  const lints: Lint[] = [...structural]
+  const sink = collectInto(lints)
+  lintEndpoint(endpoint, sink)
+  const handle = compileEndpoint(endpoint, _id, services, settings, sink)
+  const pattern = parseRoutePattern(endpoint.endpoint.pattern)
+  const routeKey = pattern.ok ? pattern.value.routeKey(endpoint.endpoint.method) : ''
+  const document = { _id, ...endpoint, createdAt, updatedAt, __v: 0 } as unknown as StoredDocument
+  return { lints: distinct(lints), compiled: { document, endpoint, routeKey, handle } }
+}
+
+/** Two checks may see one fault; it is told once. */
+function distinct(lints: readonly Lint[]): readonly Lint[] {
+  return [...new Map(lints.map((lint) => [`${lint.path}\n${lint.message}`, lint])).values()]
+}

@@ -1,0 +1,28 @@
+/** Two endpoints may share neither a name nor, for one method, the paths that they answer on. */
+import { collectInto, type Lint } from '../domain/lint.ts'
+import type { Clash } from '../domain/ports.ts'
+import type { Compiled, Registry } from './registry.ts'
+
+/** Clashes with the endpoints in force, each naming the other side. The store's unique keys have the last word. */
+export function findClashes({ document, routeKey }: Compiled, registry: Registry): readonly Lint[] {
+  const lints: Lint[] = []
+  const lint = collectInto(lints)
+  for (const other of registry.all()) {
+    if (other.document._id === document._id) continue
+    if (other.document.name === document.name) {
+      lint.at('name').error(`the endpoint ${other.document._id} has this name already`)
+    }
+    if (other.routeKey === routeKey) {
+      const { method, pattern } = other.endpoint.endpoint
+      lint
+        .at('endpoint', 'pattern')
+        .error(`"${other.document.name}" (${method} ${pattern}) answers the same paths already`)
+    }
+  }
+  return lints
+}
+
+export const storeClash = (what: Clash): Lint =>
+  what === 'name'
+    ? { path: 'name', message: 'another endpoint has this name already', severity: 'error' }
+    : { path: 'endpoint.pattern', message: 'another endpoint answers the same paths already', severity: 'error' }

@@ -1,0 +1,30 @@
+/** The sentences that management calls are refused with. */
+import { Failure } from '../domain/failure.ts'
+import type { Lint } from '../domain/lint.ts'
+
+export function invalid(faults: readonly Lint[]): Failure {
+  const count = faults.length === 1 ? 'one fault' : `${faults.length} faults`
+  return new Failure('CONFIGURATION_INVALID', `The endpoint document has ${count}; nothing was stored.`, {
+    details: detailsOf(faults),
+  })
+}
+
+export function clash(clashes: readonly Lint[]): Failure {
+  const places = clashes.map(({ path }) => path).join(' and ')
+  return new Failure('CONFIGURATION_CLASH', `Another endpoint stands in the way of ${places}; nothing was stored.`, {
+    details: detailsOf(clashes),
+  })
+}
+
+export const unknown = (id: string): Failure => new Failure('ENDPOINT_UNKNOWN', `There is no endpoint with ID '${id}'.`)
+
+export const malformedId = (id: string): Failure =>
+  new Failure('ID_MALFORMED', `'${id}' is not an ID: 24 lower-case hexadecimal digits.`)
+
+export const stale = (): Failure =>
+  new Failure('PRECONDITION_FAILED', 'The endpoint has changed since it was read; read it again and repeat the change.')
+
+export const storeUnavailable = (cause: unknown): Failure =>
+  new Failure('STORE_UNAVAILABLE', 'The store of endpoints does not answer now; try again.', { cause })
+
+const detailsOf = (lints: readonly Lint[]) => lints.map(({ path, message }) => ({ path, message }))

@@ -1,0 +1,131 @@
+/**
+ * The one way into the pipeline, whatever a message came by: gives it an id and a deadline, bounds how many run at
+ * once, refuses new ones while the service stops, and reports what became of it.
+ */
+import { Failure } from '../domain/failure.ts'
+import type { Awaitable, JsonObject } from '../domain/json.ts'
+import type { Headers, Received } from '../domain/message.ts'
+import type { Logger } from '../domain/ports.ts'
+import type { Clock, Run } from '../domain/run.ts'
+import type { Outcome } from '../pipeline/compile.ts'
+import { answerFailure } from '../pipeline/reply.ts'
+import type { Compiled } from './registry.ts'
+
+export type Incoming = Readonly<{
+  requestHeaders: Headers
+  query: JsonObject
+  urlParams: JsonObject
+  body: Uint8Array | undefined
+}>
+
+export interface Intake {
+  /** Runs a message; never throws or rejects. */
+  accept(compiled: Compiled, incoming: Incoming): Awaitable<Outcome>
+  /** Why a message would not be let in now: OVERLOADED or SHUTTING_DOWN; undefined where it would. */
+  refusal(): Failure | undefined
+  /** Answers a failure of a message that did not come as far as the pipeline. */
+  refuse(compiled: Compiled | undefined, failure: Failure): Outcome
+  readonly inFlight: number
+  /** Lets no message in any more; resolves when those under way are done. */
+  drain(): Promise<void>
+}
+
+export type IntakeOptions = Readonly<{
+  clock: Clock
+  newId: () => string
+  logger: Logger
+  messageTimeoutMs: number
+  maxMessagesInFlight: number
+  /** Told of each message that is done, for the metrics. */
+  count: (compiled: Compiled | undefined, outcome: Outcome) => void
+}>
+
+export function createIntake(options: IntakeOptions): Intake {
+  const { clock, newId, logger, messageTimeoutMs, maxMessagesInFlight, count } = options
+  let inFlight = 0
+  let whenIdle: (() => void) | undefined
+  let draining = false
+
+  const report = (compiled: Compiled | undefined, messageId: string, outcome: Outcome): Outcome => {
+    if (outcome.failure !== undefined) logFailure(logger, compiled, messageId, outcome.failure)
+    count(compiled, outcome)
+    return outcome
+  }
+  const finish = (compiled: Compiled, messageId: string, outcome: Outcome): Outcome => {
+    inFlight -= 1
+    if (inFlight === 0) whenIdle?.()
+    return report(compiled, messageId, outcome)
+  }
+  const refusal = (): Failure | undefined => {
+    if (draining) return new Failure('SHUTTING_DOWN', 'The service is stopping; send the message again in a moment.')
+    if (inFlight < maxMessagesInFlight) return undefined
+    return new Failure('OVERLOADED', `${inFlight} messages are under way already; send this one again in a moment.`)
+  }
+  const refuse = (compiled: Compiled | undefined, failure: Failure): Outcome => {
+    const messageId = newId()
+    const format = compiled?.endpoint.transformation.output ?? 'JSON'
+    return report(compiled, messageId, { answer: answerFailure(failure, format, messageId), failure })
+  }
+
+  return {
+    refusal,
+    refuse,
+    accept: (compiled, incoming) => {
+      const refused = refusal()
+      if (refused !== undefined) return refuse(compiled, refused)
+      inFlight += 1
+      const messageId = newId()
+      const startedAt = clock()
+      const run: Run = {
+        messageId,
+        clock,
+        startedAt,
+        deadlineAt: startedAt + messageTimeoutMs,
+        body: incoming.body,
+        lookupTimes: {},
+        lookups: { highestStatus: undefined, networkError: false },
+        extracted: undefined,
+      }
+      const outcome = compiled.handle(receive(compiled, incoming, startedAt), run)
+      return outcome instanceof Promise
+        ? outcome.then((done) => finish(compiled, messageId, done))
+        : finish(compiled, messageId, outcome)
+    },
+    get inFlight() {
+      return inFlight
+    },
+    drain: () => {
+      draining = true
+      if (inFlight === 0) return Promise.resolve()
+      return new Promise((resolve) => {
+        whenIdle = resolve
+      })
+    },
+  }
+}
+
+function receive(compiled: Compiled, { requestHeaders, query, urlParams }: Incoming, startedAt: number): Received {
+  return {
+    constants: compiled.endpoint.constants,
+    requestHeaders,
+    query,
+    urlParams,
+    timestamps: { endpointStart: new Date(startedAt).toISOString(), lookupRequests: {} },
+  }
+}
+
+/** A sender's mistake is information; what only we or an upstream can mend is a warning, a bug an error with its cause. */
+function logFailure(logger: Logger, compiled: Compiled | undefined, messageId: string, failure: Failure): void {
+  const fields = {
+    messageId,
+    endpoint: compiled?.document.name,
+    endpointId: compiled?.document._id,
+    code: failure.code,
+    status: failure.status,
+    stage: failure.stage,
+    path: failure.options.path,
+  }
+  if (failure.code === 'INTERNAL') logger.error({ ...fields, err: failure.cause }, failure.message)
+  else if (failure.status >= 500) logger.warn(fields, failure.message)
+  else logger.info(fields, failure.message)
+}

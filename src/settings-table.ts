@@ -1,0 +1,235 @@
+/**
+ * Every setting of the service, once: its name in the environment, what it accepts, its default and what it is for.
+ * Reading, `--help`, docs/settings.md and .env.example all come from this table.
+ */
+import {
+  choice,
+  databaseUrl,
+  flag,
+  type Kind,
+  listenAddress,
+  milliseconds,
+  optional,
+  port,
+  size,
+  wholeNumber,
+} from './settings-kinds.ts'
+
+export type Setting<T> = Readonly<{
+  /** Name of the environment variable. */
+  name: string
+  kind: Kind<T>
+  /** As a user would write it; empty where the setting has no value of its own. */
+  default: string
+  /** What it is for, in whole sentences. */
+  means: string
+  /** The value may hold a secret, so no message repeats it. */
+  secret?: true
+}>
+
+const limitSize = size(100)
+
+const listeners = {
+  serverPort: {
+    name: 'SERVER_PORT',
+    kind: port,
+    default: '3003',
+    means: 'Port for messages: the routes of the endpoints. 0 takes any free port.',
+  },
+  host: {
+    name: 'HOST',
+    kind: listenAddress,
+    default: '127.0.0.1',
+    means: 'Address that the message port listens on. `0.0.0.0` is every IPv4 address of the machine.',
+  },
+  adminPort: {
+    name: 'ADMIN_PORT',
+    kind: port,
+    default: '3004',
+    means: 'Port for health, metrics, the console and the management of endpoints. 0 takes any free port.',
+  },
+  adminHost: {
+    name: 'ADMIN_HOST',
+    kind: listenAddress,
+    default: '127.0.0.1',
+    means: 'Address that the admin port listens on.',
+  },
+  managementAuth: {
+    name: 'MANAGEMENT_AUTH',
+    kind: optional(choice('off')),
+    default: '',
+    means:
+      'Who may manage endpoints. Unset: where the listener is not on a loopback address, only callers from this machine. `off`: everyone who reaches a port.',
+  },
+  serverHeadersTimeoutMs: {
+    name: 'SERVER_HEADERS_TIMEOUT_MS',
+    kind: milliseconds,
+    default: '10000',
+    means: 'How long a caller may take to send the headers of a request; at most `SERVER_REQUEST_TIMEOUT_MS`.',
+  },
+  serverRequestTimeoutMs: {
+    name: 'SERVER_REQUEST_TIMEOUT_MS',
+    kind: milliseconds,
+    default: '30000',
+    means: 'How long a caller may take to send a whole request.',
+  },
+  serverKeepAliveTimeoutMs: {
+    name: 'SERVER_KEEP_ALIVE_TIMEOUT_MS',
+    kind: milliseconds,
+    default: '72000',
+    means: 'How long an idle connection stays open. Keep it above the idle time of a load balancer in front.',
+  },
+} as const satisfies Record<string, Setting<unknown>>
+
+const store = {
+  databaseUrl: {
+    name: 'DATABASE_URL',
+    kind: databaseUrl,
+    default: 'sqlite:./data/crosswalk.db',
+    means: 'Where endpoints and their state are stored. A relative path starts at the working directory.',
+    secret: true,
+  },
+} as const satisfies Record<string, Setting<unknown>>
+
+const log = {
+  logLevel: {
+    name: 'LOG_LEVEL',
+    kind: choice('trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'),
+    default: 'info',
+    means: 'The least severe events that are logged.',
+  },
+  enableLogging: {
+    name: 'ENABLE_LOGGING',
+    kind: flag,
+    default: 'true',
+    means: '`false` logs nothing at all, whatever `LOG_LEVEL` says.',
+  },
+} as const satisfies Record<string, Setting<unknown>>
+
+const messages = {
+  parserLimitBytes: {
+    name: 'PARSER_LIMIT',
+    kind: limitSize,
+    default: '1mb',
+    means: 'The largest body of a message; a larger one is answered with 413.',
+  },
+  parserXmlTrim: {
+    name: 'PARSER_XML_OPTIONS_TRIM',
+    kind: flag,
+    default: 'true',
+    means: 'Whether white space around the text of XML elements is dropped.',
+  },
+  parserXmlExplicitRoot: {
+    name: 'PARSER_XML_OPTIONS_EXPLICIT_ROOT',
+    kind: flag,
+    default: 'false',
+    means: 'Whether the root element of XML is kept as the one top-level name.',
+  },
+  parserXmlExplicitArray: {
+    name: 'PARSER_XML_OPTIONS_EXPLICIT_ARRAY',
+    kind: flag,
+    default: 'false',
+    means: 'Whether every XML child is an array, also where it occurs once.',
+  },
+  validationAcceptNullValues: {
+    name: 'VALIDATION_ACCEPT_NULL_VALUES',
+    kind: flag,
+    default: 'false',
+    means: 'Whether null passes any type in `inputValidation`.',
+  },
+  validationCoerceTypes: {
+    name: 'VALIDATION_COERCE_TYPES',
+    kind: flag,
+    default: 'false',
+    means:
+      'Whether values are turned into the type that `inputValidation` asks for; the later stages see the new values.',
+  },
+  messageTimeoutMs: {
+    name: 'MESSAGE_TIMEOUT_MS',
+    kind: milliseconds,
+    default: '30000',
+    means: 'How long a message may take from its arrival to its answer; a longer one is answered with 504.',
+  },
+  maxMessagesInFlight: {
+    name: 'MAX_MESSAGES_IN_FLIGHT',
+    kind: wholeNumber(1, 1_000_000),
+    default: '1000',
+    means: 'How many messages are worked on at once; one more is answered with 503 and `Retry-After`.',
+  },
+  shutdownTimeoutMs: {
+    name: 'SHUTDOWN_TIMEOUT_MS',
+    kind: wholeNumber(0, 86_400_000),
+    default: '30000',
+    means: 'How long messages under way may go on after the service was told to stop.',
+  },
+} as const satisfies Record<string, Setting<unknown>>
+
+const requests = {
+  requestConnectTimeoutMs: {
+    name: 'REQUEST_CONNECT_TIMEOUT_MS',
+    kind: milliseconds,
+    default: '2000',
+    means: 'How long connecting to the target of a lookup or response request may take.',
+  },
+  requestTimeoutMs: {
+    name: 'REQUEST_TIMEOUT_MS',
+    kind: milliseconds,
+    default: '10000',
+    means: 'How long a whole lookup or response request may take, retries included, where it has no `timeoutMs`.',
+  },
+  requestRetries: {
+    name: 'REQUEST_RETRIES',
+    kind: wholeNumber(0, 10),
+    default: '0',
+    means:
+      'Further attempts of a request that has no `retries`; only for idempotent methods, or where it declares `idempotent: true`.',
+  },
+  answerLimitBytes: {
+    name: 'ANSWER_LIMIT',
+    kind: limitSize,
+    default: '10mb',
+    means: 'The largest body of an answer to a lookup or response request.',
+  },
+  forEachMaxItems: {
+    name: 'FOREACH_MAX_ITEMS',
+    kind: wholeNumber(1, 1_000_000),
+    default: '1000',
+    means: 'The most items of one `forEach`; a message with more is answered with 400.',
+  },
+} as const satisfies Record<string, Setting<unknown>>
+
+const expressions = {
+  expressionTimeoutMs: {
+    name: 'EXPRESSION_TIMEOUT_MS',
+    kind: milliseconds,
+    default: '1000',
+    means: 'How long one expression of `inputTransforms` may run.',
+  },
+  expressionMaxDepth: {
+    name: 'EXPRESSION_MAX_DEPTH',
+    kind: wholeNumber(1, 10_000),
+    default: '200',
+    means: 'How deep the functions of an expression may call each other.',
+  },
+  expressionMaxSequence: {
+    name: 'EXPRESSION_MAX_SEQUENCE',
+    kind: wholeNumber(1, 10_000_000),
+    default: '100000',
+    means: 'The most items of a sequence that an expression builds.',
+  },
+} as const satisfies Record<string, Setting<unknown>>
+
+/** By the property that the code reads it under. */
+export const SETTINGS = { ...listeners, ...store, ...log, ...messages, ...requests, ...expressions }
+
+export type SettingKey = keyof typeof SETTINGS
+
+/** The order and the headings of the documentation. */
+export const SETTING_GROUPS: readonly Readonly<{ title: string; settings: readonly Setting<unknown>[] }>[] = [
+  { title: 'Listeners', settings: Object.values(listeners) },
+  { title: 'Store', settings: Object.values(store) },
+  { title: 'Log', settings: Object.values(log) },
+  { title: 'Messages', settings: Object.values(messages) },
+  { title: 'Lookup and response requests', settings: Object.values(requests) },
+  { title: 'Expressions', settings: Object.values(expressions) },
+]

@@ -1,0 +1,83 @@
+/**
+ * The environment as typed, frozen settings. A wrong value stops the start, so everything behind this module can rely
+ * on what it is given.
+ */
+import { fault, found, type Result } from './domain/result.ts'
+import type { Kind } from './settings-kinds.ts'
+import { SETTINGS, type Setting, type SettingKey } from './settings-table.ts'
+import { warnOfUnknown } from './settings-unknown.ts'
+
+type ValueOf<S> = S extends { kind: Kind<infer T> } ? T : never
+
+/** Sizes in bytes, times in milliseconds. */
+export type Settings = { readonly [Key in SettingKey]: ValueOf<(typeof SETTINGS)[Key]> }
+
+export type Environment = Readonly<Record<string, string | undefined>>
+
+export type SettingsReading =
+  | Readonly<{ ok: true; settings: Settings; warnings: readonly string[] }>
+  | Readonly<{ ok: false; faults: readonly string[] }>
+
+/**
+ * Reads every setting and tells all that is wrong at once.
+ *
+ * In: the environment; a variable that is empty counts as not set. Out: frozen settings and warnings (names that look
+ * like settings and are none), or the faults. Each fault and warning is one line.
+ */
+export function readSettings(env: Environment): SettingsReading {
+  const faults: string[] = []
+  const values: Partial<Record<SettingKey, unknown>> = {}
+  for (const [key, setting] of Object.entries(SETTINGS) as [SettingKey, Setting<unknown>][]) {
+    const text = env[setting.name]?.trim() ?? ''
+    const reading = setting.kind.parse(text === '' ? setting.default : text)
+    if (reading.ok) values[key] = reading.value
+    else faults.push(`${setting.name} is ${setting.secret ? 'wrong' : quote(text)}. ${reading.message}`)
+  }
+  if (faults.length > 0) return { ok: false, faults }
+
+  // Every key of the table was read above, each with the parser that its type is taken from.
+  const settings = Object.freeze(values) as Settings
+  const contradictions = findContradictions(settings)
+  if (contradictions.length > 0) return { ok: false, faults: contradictions }
+  const names = Object.values(SETTINGS).map((setting) => setting.name)
+  return { ok: true, settings, warnings: warnOfUnknown(env, names) }
+}
+
+/**
+ * Adds the variables of a `.env` file to `process.env`, where there is such a file; what is set already stays.
+ * Fails with one sentence where the file is there and cannot be read.
+ */
+export function loadEnvFile(path = '.env'): Result<'loaded' | 'absent'> {
+  try {
+    process.loadEnvFile(path)
+    return found('loaded')
+  } catch (error) {
+    const code = error instanceof Error && 'code' in error ? String(error.code) : 'unreadable'
+    if (code === 'ENOENT') return found('absent')
+    return fault(`The settings file ${quote(path)} cannot be read (${code}). Make it readable, or remove it.`)
+  }
+}
+
+const EVERY_ADDRESS = ['0.0.0.0', '::']
+
+/** What is right one by one and cannot be together. */
+function findContradictions(settings: Settings): string[] {
+  const { serverPort, host, adminPort, adminHost, serverHeadersTimeoutMs, serverRequestTimeoutMs } = settings
+  const found: string[] = []
+  const overlap = host === adminHost || EVERY_ADDRESS.includes(host) || EVERY_ADDRESS.includes(adminHost)
+  if (serverPort !== 0 && serverPort === adminPort && overlap) {
+    found.push(`SERVER_PORT and ADMIN_PORT are both ${serverPort}. Give each a port of its own.`)
+  }
+  // node:http refuses to start a server with these two the other way round.
+  if (serverHeadersTimeoutMs > serverRequestTimeoutMs) {
+    found.push(
+      `SERVER_HEADERS_TIMEOUT_MS is ${serverHeadersTimeoutMs}, more than SERVER_REQUEST_TIMEOUT_MS (${serverRequestTimeoutMs}). Lower the first or raise the second.`,
+    )
+  }
+  return found
+}
+
+/** A value on one line, short enough to read. */
+function quote(text: string): string {
+  return JSON.stringify(text.length > 60 ? `${text.slice(0, 60)}…` : text)
+}

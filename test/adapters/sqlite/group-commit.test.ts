@@ -1,0 +1,147 @@
+import assert from 'node:assert/strict'
+import { statSync } from 'node:fs'
+import { DatabaseSync } from 'node:sqlite'
+import { it, type TestContext } from 'node:test'
+import fc from 'fast-check'
+import { compileGroupCommit } from '../../../src/adapters/sqlite/group-commit.ts'
+import { StoreUnavailable } from '../../../src/domain/ports.ts'
+import { silent } from '../../contracts/stores.ts'
+import { assertSound, freshPath } from './folder.ts'
+
+const PAGE_BYTES = 4_096
+
+/** A writer over a table `kept (n, text)` whose `n` is unique. */
+function writerFor(test: TestContext) {
+  const path = freshPath(test)
+  const db = new DatabaseSync(path)
+  db.exec('PRAGMA journal_mode = WAL; CREATE TABLE kept (n INTEGER PRIMARY KEY, text TEXT) STRICT')
+  const insert = db.prepare('INSERT INTO kept VALUES (?, ?)')
+  const writer = compileGroupCommit({ db, busyTimeoutMs: 5_000, logger: silent })
+  return {
+    path,
+    db,
+    writer,
+    keep: (n: number, text = '') => writer.write(() => insert.run(n, text).changes),
+    kept: () =>
+      db
+        .prepare('SELECT n FROM kept ORDER BY n')
+        .all()
+        .map((row) => row.n),
+    async end() {
+      await writer.close()
+      if (db.isOpen) db.close()
+      assertSound(path)
+    },
+  }
+}
+
+const outcomes = async (writes: readonly Promise<unknown>[]) =>
+  (await Promise.allSettled(writes)).map((result) =>
+    result.status === 'fulfilled' ? 'done' : result.reason instanceof StoreUnavailable ? 'unavailable' : 'failed',
+  )
+
+it('commits what waits at the same time in one transaction', async (test) => {
+  const { path, keep, kept, end } = writerFor(test)
+  await keep(0)
+  const before = statSync(`${path}-wal`).size
+  await Promise.all(Array.from({ length: 200 }, (_, n) => keep(n + 1)))
+  const frames = (statSync(`${path}-wal`).size - before) / PAGE_BYTES
+  assert.ok(frames < 20, `a transaction each writes at least 200 pages to the log; ${frames} were written`)
+  assert.equal(kept().length, 201)
+  await end()
+})
+
+it('runs writes in the order of the calls and gives each its own value', async (test) => {
+  const { writer, end } = writerFor(test)
+  const order: number[] = []
+  const values = await Promise.all(
+    [1, 2, 3].map((n) =>
+      writer.write(() => {
+        order.push(n)
+        return n * 10
+      }),
+    ),
+  )
+  assert.deepEqual(order, [1, 2, 3])
+  assert.deepEqual(values, [10, 20, 30])
+  await end()
+})
+
+it('rejects exactly the writes that cannot be done', async (test) => {
+  const { writer, keep, kept, end } = writerFor(test)
+  const fault = new Error('thrown by the work itself')
+  const thrown = writer.write(() => {
+    throw fault
+  })
+  const results = outcomes([keep(1), keep(1), thrown, keep(2)])
+  await assert.rejects(thrown, fault)
+  assert.deepEqual(await results, ['done', 'failed', 'failed', 'done'])
+  assert.deepEqual(kept(), [1, 2])
+  await end()
+})
+
+it('keeps exactly what it acknowledged, whichever writes fail', async (test) => {
+  const { keep, kept, end } = writerFor(test)
+  const acknowledged = new Set<number>()
+  const number = fc.oneof(fc.integer({ min: 0, max: 30 }), fc.constant(0.5))
+  await fc.assert(
+    fc.asyncProperty(fc.array(number, { maxLength: 12 }), async (numbers) => {
+      const results = await outcomes(numbers.map((n) => keep(n)))
+      for (const [index, n] of numbers.entries()) if (results[index] === 'done') acknowledged.add(n)
+    }),
+    { numRuns: 40 },
+  )
+  assert.ok(acknowledged.size > 0 && !acknowledged.has(0.5))
+  assert.deepEqual(
+    kept(),
+    [...acknowledged].sort((one, other) => one - other),
+  )
+  await end()
+})
+
+it('rejects with StoreUnavailable while the disk is full, loses nothing, and goes on when there is room', async (test) => {
+  const { db, keep, kept, end } = writerFor(test)
+  await keep(1)
+  const pages = Number(db.prepare('PRAGMA page_count').get()?.page_count)
+  db.exec(`PRAGMA max_page_count = ${pages + 2}`)
+  const large = 'x'.repeat(50 * PAGE_BYTES)
+  assert.deepEqual(await outcomes([keep(2, large), keep(3, large)]), ['unavailable', 'unavailable'])
+  db.exec('PRAGMA max_page_count = 1000000')
+  assert.deepEqual(await outcomes([keep(4, large), keep(5)]), ['done', 'done'])
+  assert.deepEqual(kept(), [1, 4, 5])
+  await end()
+})
+
+it('rejects the whole batch of a transaction that was given up, and only that', async (test) => {
+  const { db, writer, keep, kept, end } = writerFor(test)
+  await keep(1)
+  const lost = writer.write(() => {
+    db.exec('ROLLBACK')
+    throw new Error('the database gave up the transaction')
+  })
+  assert.deepEqual(await outcomes([keep(2), lost, keep(3)]), ['failed', 'failed', 'failed'])
+  assert.deepEqual(kept(), [1])
+  assert.equal(await keep(4), 1)
+  await end()
+})
+
+it('rejects the whole batch of a commit that failed, and only that', async (test) => {
+  const { db, writer, keep, kept, end } = writerFor(test)
+  db.exec('CREATE TABLE pointing (n INTEGER REFERENCES kept DEFERRABLE INITIALLY DEFERRED) STRICT')
+  const dangling = writer.write(() => db.exec('INSERT INTO pointing VALUES (99)'))
+  assert.deepEqual(await outcomes([keep(1), dangling, keep(2)]), ['failed', 'failed', 'failed'])
+  assert.equal(await keep(3), 1)
+  assert.deepEqual(kept(), [3])
+  await end()
+})
+
+it('finishes the writes that wait before it closes, and takes no more', async (test) => {
+  const { writer, keep, kept, end } = writerFor(test)
+  const writes = Array.from({ length: 1_000 }, (_, n) => keep(n))
+  const closed = writer.close()
+  await assert.rejects(keep(2_000), StoreUnavailable)
+  await closed
+  assert.equal(kept().length, 1_000)
+  await Promise.all(writes)
+  await end()
+})

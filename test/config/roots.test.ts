@@ -1,0 +1,174 @@
+import assert from 'node:assert/strict'
+import { describe, test } from 'node:test'
+import fc from 'fast-check'
+import { checkDocument } from '../../src/config/check.ts'
+import { checkReference, type ReferenceStage } from '../../src/config/roots.ts'
+import type { Json } from '../../src/domain/json.ts'
+import { collectInto, type Lint } from '../../src/domain/lint.ts'
+
+const DOCUMENT = {
+  name: 'a',
+  endpoint: { pattern: '/a/:id/:kind' },
+  transformation: { input: 'JSON', output: 'JSON' },
+  constants: { system: 'x', codes: { m: 'male', list: [1] } },
+  inputTransforms: { first: '1', second: '2' },
+  requests: { lookup: { id: 'patient', config: { url: 'http://x.example/' } } },
+  state: { extract: { requestBody: { last: 'id' }, lookupRequests: { patient: { version: 'v' } } } },
+} as const
+
+const STAGES: readonly ReferenceStage[] = ['lookup', 'lookup-item', 'transform', 'map', 'respond', 'respond-item']
+
+function lintsOf(names: readonly string[], stage: ReferenceStage, raw: Json = DOCUMENT, transform?: string): Lint[] {
+  const lints: Lint[] = []
+  checkReference(names, stage, checkDocument(raw).endpoint, collectInto(lints), transform)
+  return lints
+}
+
+describe('roots', () => {
+  const everywhere = ['constants', 'requestHeaders', 'query', 'urlParams', 'state', 'timestamps', 'requestBody']
+  const exist: Readonly<Record<ReferenceStage, readonly string[]>> = {
+    lookup: [...everywhere, 'payload'],
+    'lookup-item': [...everywhere, 'payload', 'item'],
+    transform: [...everywhere, 'lookupRequests', 'transforms'],
+    map: [...everywhere, 'lookupRequests', 'transforms'],
+    respond: [...everywhere, 'payload', 'lookupRequests', 'transforms', 'responseBody'],
+    'respond-item': [...everywhere, 'payload', 'lookupRequests', 'transforms', 'responseBody', 'item'],
+  }
+  const roots = [...exist['respond-item'], 'constant', 'toString', '__proto__', '']
+  for (const stage of STAGES) {
+    test(`of stage ${stage} are those that exist by then`, () => {
+      const sound = roots.filter((root) => lintsOf([root], stage).length === 0)
+      assert.deepEqual(sound.sort(), [...exist[stage]].sort())
+    })
+  }
+
+  const cases: readonly { names: string[]; stage: ReferenceStage; message: RegExp }[] = [
+    {
+      names: ['constant', 'x'],
+      stage: 'map',
+      message: /^"constant" is no part of a message; did you mean "constants"\?$/,
+    },
+    {
+      names: ['foo'],
+      stage: 'map',
+      message: /^"foo" is no part of a message; a path begins with one of: constants, .*\.$/,
+    },
+    { names: ['payload', 'x'], stage: 'map', message: /write "requestBody" here\.$/ },
+    {
+      names: ['item', 'x'],
+      stage: 'respond',
+      message: /^"item" exists in the parameters of a request with "forEach" only\.$/,
+    },
+    { names: ['paylod'], stage: 'lookup', message: /did you mean "payload"\?$/ },
+    { names: ['itme'], stage: 'lookup-item', message: /did you mean "item"\?$/ },
+    {
+      names: ['lookupRequests', 'patient'],
+      stage: 'lookup',
+      message: /^"lookupRequests" does not exist yet when lookups are made; what does: .*requestBody\.$/,
+    },
+    { names: ['responseBody'], stage: 'map', message: /does not exist yet when the message is mapped/ },
+  ]
+  for (const { names, stage, message } of cases) {
+    test(`"${names.join('.')}" at ${stage} is refused with advice`, () => {
+      const lints = lintsOf(names, stage)
+      assert.equal(lints.length, 1)
+      assert.equal(lints[0]?.severity, 'error')
+      assert.match(lints[0]?.message ?? '', message)
+    })
+  }
+})
+
+describe('names below a root', () => {
+  const cases: readonly { path: string; tells?: readonly ['error' | 'warning', string] }[] = [
+    { path: 'constants.system' },
+    { path: 'constants' },
+    { path: 'constants.codes.m' },
+    { path: 'constants.codes.list.deep' },
+    { path: 'constants.sytem', tells: ['error', 'The constant "sytem" is not defined; did you mean "system"?'] },
+    { path: 'constants.toString', tells: ['error', 'The constant "toString" is not defined.'] },
+    { path: 'constants.codes.f', tells: ['warning', 'The constant "codes" holds no "f".'] },
+    { path: 'urlParams.id' },
+    { path: 'urlParams.knid', tells: ['error', '"endpoint.pattern" has no parameter "knid"; did you mean "kind"?'] },
+    { path: 'lookupRequests.patient.data.x' },
+    { path: 'lookupRequests.patient.headers' },
+    {
+      path: 'lookupRequests.pateint.data',
+      tells: ['error', 'There is no lookup with the id "pateint"; did you mean "patient"?'],
+    },
+    { path: 'lookupRequests.patient.name', tells: ['warning', 'did you mean "data.name"?'] },
+    { path: 'transforms.first' },
+    { path: 'transforms.frist', tells: ['error', 'The transform "frist" is not defined; did you mean "first"?'] },
+    { path: 'requestHeaders.x-a' },
+    { path: 'requestHeaders.X-A', tells: ['warning', 'write "x-a".'] },
+    { path: 'requestBody.anything' },
+    { path: 'query.anything' },
+    { path: 'state.requestBody.last.deep' },
+    { path: 'state.lookupRequests.patient.version' },
+    { path: 'state.system.timestamps.endpointStart' },
+    { path: 'state.requestBody.first', tells: ['warning', '"state.extract.requestBody" keeps no "first".'] },
+    { path: 'state.query.page', tells: ['warning', '"state.extract" keeps no "query".'] },
+    { path: 'state.requestbody', tells: ['warning', 'A state holds no "requestbody"; did you mean "requestBody"?'] },
+  ]
+  for (const { path, tells } of cases) {
+    test(`${path} ${tells ? `tells: ${tells[1]}` : 'is sound'}`, () => {
+      const lints = lintsOf(path.split('.'), 'map')
+      assert.equal(lints.length, tells ? 1 : 0, JSON.stringify(lints))
+      if (!tells) return
+      assert.equal(lints[0]?.severity, tells[0])
+      assert.ok(lints[0]?.message.includes(tells[1]), lints[0]?.message)
+    })
+  }
+
+  test('a transform sees those before it only', () => {
+    assert.deepEqual(lintsOf(['transforms', 'first'], 'transform', DOCUMENT, 'second'), [])
+    assert.match(
+      lintsOf(['transforms', 'second'], 'transform', DOCUMENT, 'first')[0]?.message ?? '',
+      /write "second" before "first"/,
+    )
+    assert.match(
+      lintsOf(['transforms', 'first'], 'transform', DOCUMENT, 'first')[0]?.message ?? '',
+      /those before it only/,
+    )
+  })
+
+  test('the body of a GET is worth a warning, unless records of a topic bring one', () => {
+    const get = { ...DOCUMENT, endpoint: { pattern: '/a', method: 'GET' } }
+    assert.deepEqual(
+      lintsOf(['requestBody', 'x'], 'map', get).map(({ severity }) => severity),
+      ['warning'],
+    )
+    assert.equal(lintsOf(['payload', 'x'], 'lookup', get).length, 1)
+    assert.deepEqual(lintsOf(['requestBody', 'x'], 'map', { ...get, kafkaConsumerTopic: 't' }), [])
+  })
+
+  const faulty: readonly { change: { readonly [name: string]: Json }; names: string[] }[] = [
+    { change: { constants: 5 }, names: ['constants', 'x'] },
+    { change: { endpoint: { pattern: 5 } }, names: ['urlParams', 'x'] },
+    { change: { endpoint: { pattern: 'a/:x' } }, names: ['urlParams', 'x'] },
+    { change: { inputTransforms: [] }, names: ['transforms', 'x'] },
+    { change: { inputTransforms: { x: 5 } }, names: ['transforms', 'x'] },
+    { change: { requests: 5 }, names: ['lookupRequests', 'x'] },
+    { change: { requests: { lookup: [5] } }, names: ['lookupRequests', 'x'] },
+    { change: { requests: { lookup: { config: 5 } } }, names: ['lookupRequests', 'x'] },
+    { change: { requests: { lookup: { id: 'x' } } }, names: ['lookupRequests', 'x'] },
+    { change: { contsants: { x: 1 } }, names: ['constants', 'x'] },
+  ]
+  for (const { change, names } of faulty) {
+    test(`a reference into ${JSON.stringify(change)} is not a second fault`, () => {
+      const { constants: _, ...rest } = DOCUMENT
+      assert.deepEqual(lintsOf(names, 'map', { ...rest, ...change }), [])
+    })
+  }
+
+  test('any names are taken without an exception', () => {
+    const name = fc.oneof(
+      fc.string(),
+      fc.constantFrom('constants', 'state', 'transforms', 'lookupRequests', '__proto__', 'codes', 'patient'),
+    )
+    fc.assert(
+      fc.property(fc.array(name, { maxLength: 6 }), fc.constantFrom(...STAGES), (names, stage) => {
+        for (const { message } of lintsOf(names, stage)) assert.match(message, /[.?]$/)
+      }),
+    )
+  })
+})

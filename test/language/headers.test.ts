@@ -1,0 +1,55 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { endToEnd, isHeaderName, isHeaderValue } from '../../src/language/headers.ts'
+
+const names = [
+  { name: 'content-type', valid: true },
+  { name: "X-1_!#$%&'*+.^`|~", valid: true },
+  { name: '', valid: false },
+  { name: 'a b', valid: false },
+  { name: 'a:', valid: false },
+  { name: 'a\n', valid: false },
+  { name: 'é', valid: false },
+]
+test('isHeaderName takes tokens only', () => {
+  for (const { name, valid } of names) assert.equal(isHeaderName(name), valid, JSON.stringify(name))
+})
+
+const values = [
+  { value: '', valid: true },
+  { value: 'a\tb c, "d"; é', valid: true },
+  { value: 'a\r\nb: c', valid: false },
+  { value: 'a\n', valid: false },
+  { value: 'a\0', valid: false },
+  { value: 'a\x7f', valid: false },
+  { value: 'łódź', valid: false },
+]
+test('isHeaderValue takes no control characters and nothing above U+00FF', () => {
+  for (const { value, valid } of values) assert.equal(isHeaderValue(value), valid, JSON.stringify(value))
+})
+
+test('endToEnd keeps what belongs to the answer and drops what belongs to its way', () => {
+  const kept = { 'content-type': 'text/plain', etag: '"1"', link: ['a', 'b'], 'x-own': '1', server: 's' }
+  const dropped = {
+    connection: ['close, X-Hop ', 'x-other'],
+    'content-encoding': 'gzip',
+    'content-length': '12',
+    'keep-alive': 'timeout=5',
+    'proxy-authenticate': 'Basic',
+    'proxy-connection': 'close',
+    'set-cookie': ['a=1', 'b=2'],
+    te: 'trailers',
+    trailer: 'x-sum',
+    'transfer-encoding': 'chunked',
+    upgrade: 'h2c',
+    'x-hop': '1',
+    'x-other': '2',
+  }
+  assert.deepEqual(endToEnd({ ...dropped, ...kept }), kept)
+  assert.deepEqual(endToEnd({ connection: 'etag', etag: '1', server: 's' }), { server: 's' })
+})
+
+test('endToEnd takes a header named like a property of every object as any other', () => {
+  const odd = JSON.parse('{"__proto__":"a","constructor":"b"}')
+  assert.equal(JSON.stringify(endToEnd(odd)), '{"__proto__":"a","constructor":"b"}')
+})

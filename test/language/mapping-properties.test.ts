@@ -1,0 +1,144 @@
+import assert from 'node:assert/strict'
+import { describe, it } from 'node:test'
+import fc from 'fast-check'
+import { isObject, type Json, type JsonObject } from '../../src/domain/json.ts'
+import { collectInto, type Lint } from '../../src/domain/lint.ts'
+import { FUNCTIONS } from '../../src/language/functions.ts'
+import { compileMapping, type Mapping } from '../../src/language/mapping.ts'
+import { parsePath } from '../../src/language/path.ts'
+import { parseTarget, type TargetStep } from '../../src/language/target.ts'
+
+function compile(inputMapping: JsonObject): { mapping: Mapping; lints: readonly Lint[] } {
+  const lints: Lint[] = []
+  return { mapping: compileMapping(inputMapping, collectInto(lints, 'inputMapping')), lints }
+}
+
+/** Writing to a frozen value throws, so a mapping that changes what it was given fails. */
+function freeze<T extends Json>(value: T): T {
+  if (typeof value === 'object' && value !== null)
+    for (const inner of Object.values(Object.freeze(value))) freeze(inner)
+  return value
+}
+
+const name = fc.constantFrom('a', 'b', 'c', '0', '1', 'é', 'toString', '__proto__', 'constructor', 'prototype', '')
+const tree = fc.letrec<{ value: Json }>((tie) => ({
+  value: fc.oneof(
+    { depthSize: 'small' },
+    fc.constantFrom<Json>(null, true, 0, '', 'text', '12'),
+    fc.array(tie('value'), { maxLength: 3 }),
+    fc.dictionary(name, tie('value'), { maxKeys: 4, noNullPrototype: true }),
+  ),
+})).value
+const object = fc.dictionary(name, tree, { noNullPrototype: true })
+const texts = (...brackets: readonly string[]) =>
+  fc
+    .array(
+      fc.tuple(name, fc.constantFrom('', '', ...brackets)).map((parts) => parts.join('')),
+      { minLength: 1, maxLength: 3 },
+    )
+    .map((steps) => steps.join('.'))
+const path = texts('[]', '[0]', '[1]')
+const target = fc
+  .tuple(texts('[]', '[0]', '[2]', '[][]'), fc.constantFrom('', '', '?', '[]', '[]+'))
+  .map((parts) => parts.join(''))
+const transform = fc
+  .constantFrom(...Object.keys(FUNCTIONS))
+  .map((named) => ({ function: named, parameters: { a: 'A', default: { d: 1 } } }))
+
+describe('any mapping of any source', () => {
+  const inherited = JSON.stringify(Object.getOwnPropertyNames(Object.prototype))
+
+  it('agrees with a plain reading of the rules', () => {
+    const mappings = fc.dictionary(path, target, { maxKeys: 6, noNullPrototype: true })
+    fc.assert(
+      fc.property(mappings, object, (inputMapping, from) => {
+        const { mapping } = compile(inputMapping)
+        const output = mapping.apply(freeze(from))
+        assert.deepEqual(output, applyPlainly(inputMapping, from))
+        assert.deepEqual(mapping.apply(from), output)
+        assert.equal(JSON.stringify(Object.getOwnPropertyNames(Object.prototype)), inherited)
+      }),
+      { numRuns: 3000 },
+    )
+  })
+
+  it('never throws, and changes neither source nor document, with functions', () => {
+    const declared = fc.record({ key: target, transform, default: tree }, { requiredKeys: ['key'] })
+    const mappings = fc.dictionary(
+      path,
+      fc.oneof(target, declared, fc.array(declared, { minLength: 1, maxLength: 2 })),
+      {
+        maxKeys: 6,
+        noNullPrototype: true,
+      },
+    )
+    fc.assert(
+      fc.property(mappings, object, (inputMapping, from) => {
+        const { mapping } = compile(freeze(inputMapping))
+        const output = mapping.apply(freeze(from))
+        const text = JSON.stringify(output)
+        assert.equal(JSON.stringify(mapping.apply(from)), text)
+        assert.equal(JSON.stringify(output), text)
+        assert.deepEqual(JSON.parse(text), output)
+        assert.equal(JSON.stringify(Object.getOwnPropertyNames(Object.prototype)), inherited)
+      }),
+      { numRuns: 3000 },
+    )
+  })
+
+  it('compiles any JSON, with a sentence for each fault', () => {
+    const anything = fc.dictionary(fc.string(), fc.jsonValue() as fc.Arbitrary<Json>, { noNullPrototype: true })
+    fc.assert(
+      fc.property(anything, object, (inputMapping, from) => {
+        const { mapping, lints } = compile(inputMapping)
+        mapping.apply(from)
+        for (const { message } of lints) assert.match(message, /^[A-Z].*[.?]$/s)
+      }),
+      { numRuns: 1000 },
+    )
+  })
+})
+
+/** The rules of targets at their plainest: everything is copied at every step, so nothing can be shared. */
+function applyPlainly(inputMapping: JsonObject, from: JsonObject): JsonObject {
+  let output: Json = {}
+  for (const [text, key] of Object.entries(inputMapping)) {
+    const path = parsePath(text)
+    const target = parseTarget(String(key))
+    if (!path.ok || !target.ok) continue
+    const value = path.value.read(from)
+    const { steps, takesNull } = target.value
+    if (value === undefined || (value === null && !takesNull)) continue
+    const spreadAt = steps.slice(0, -1).findLastIndex(({ kind }) => kind === 'each')
+    output = putPlainly(output, steps, value, Array.isArray(value) ? steps.length - spreadAt : 0, takesNull)
+  }
+  return isObject(output) ? output : {}
+}
+
+/** `spreadAt`: how many steps are left where the array is spread; 0: nowhere. */
+function putPlainly(
+  existing: Json,
+  steps: readonly TargetStep[],
+  value: Json,
+  spreadAt: number,
+  takesNull: boolean,
+): Json {
+  const [step, ...rest] = steps
+  if (step === undefined) return value
+  if (step.kind === 'name') {
+    const fields = isObject(existing) ? Object.entries(existing) : []
+    const before = fields.find(([field]) => field === step.name)?.[1] ?? null
+    return Object.fromEntries([...fields, [step.name, putPlainly(before, rest, value, spreadAt, takesNull)]])
+  }
+  const elements = Array.isArray(existing) ? [...existing] : []
+  if (step.kind === 'each' && rest.length === 0) return [...elements, value]
+  const isSpread = step.kind === 'each' && steps.length === spreadAt && Array.isArray(value)
+  const parts: readonly Json[] = isSpread ? (value as readonly Json[]) : [value]
+  const first = step.kind === 'index' ? step.index : 0
+  while (elements.length < first + parts.length) elements.push(null)
+  for (const [at, part] of parts.entries()) {
+    if (isSpread && part === null && !takesNull) continue
+    elements[first + at] = putPlainly(elements[first + at] ?? null, rest, part, isSpread ? 0 : spreadAt, takesNull)
+  }
+  return elements
+}
