@@ -2,7 +2,6 @@
  * What can be known of an expression without running it: what it reads of the message, which names it calls that do not
  * exist, and whether running it may write to its input (JSONata 2.2.2 does, in places).
  */
-
 import { nearest } from '../domain/nearest.ts'
 import { calledName, type Node, namesBoundBy, partsOf } from './expression-tree.ts'
 

@@ -142,6 +142,7 @@ function regexEngine(trees: readonly Hardened[], guard: Guard): RegExpConstructo
   function LinearRegExp(expression: RegExp) {
     const pattern = trees.map(({ patterns }) => patterns.get(expression)).find((known) => known !== undefined)
     if (pattern === undefined) throw new LimitReached('The regular expression was not compiled')
+    const find = pattern.finder()
     const engine = {
       lastIndex: 0,
       exec(text: string) {
@@ -153,7 +154,7 @@ function regexEngine(trees: readonly Hardened[], guard: Guard): RegExpConstructo
     }
     const findIn = (text: string) => {
       try {
-        return pattern.find(text, engine.lastIndex)
+        return find(text, engine.lastIndex)
       } catch (thrown) {
         throw thrown instanceof PatternTooCostly ? new LimitReached(thrown.message) : thrown
       }

@@ -42,6 +42,7 @@ export function asExpressionFault(thrown: unknown): ExpressionFault {
   if (thrown instanceof RangeError) {
     return new ExpressionFault('The expression recurses too deeply, or builds a text or list that is too large')
   }
+  if (thrown instanceof SyntaxError) return new ExpressionFault(sentence(thrown.message))
   if (typeof code !== 'string') return new ExpressionFault('The expression failed on a value that it cannot work with')
   let text = LIMITS[code]?.replace('\0', String(value)) ?? (typeof message === 'string' ? message : `Error ${code}`)
   if (!code.startsWith('S') && !OWN_WORDS.has(code) && !(code in LIMITS)) text = withoutData(text, [value, value2, exp])
@@ -58,7 +59,7 @@ const sentence = (text: string): string => text.replace(/\s+/g, ' ').replace(/[.
 function withoutData(text: string, values: readonly unknown[]): string {
   let safe = text
   for (const value of values) {
-    const written = JSON.stringify(value)
+    const written = json(value)
     if (written === undefined) continue
     safe = safe
       .split(written)
@@ -69,3 +70,12 @@ function withoutData(text: string, values: readonly unknown[]): string {
 
 /** The value 1 is not meant by the 1 of "2012". */
 const partOfWord = (before: string, after: string): boolean => /[\w.]$/.test(before) || /^\w/.test(after)
+
+/** Undefined for functions, which hold themselves; no text quotes them. */
+function json(value: unknown): string | undefined {
+  try {
+    return JSON.stringify(value)
+  } catch {
+    return undefined
+  }
+}

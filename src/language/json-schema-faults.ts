@@ -74,6 +74,8 @@ const compared = ({ comparison, limit }: Params) => `${COMPARISONS[String(compar
 const dependent = ({ missingProperty, property }: Params) =>
   missingProperty === undefined ? undefined : `is required where ${JSON.stringify(property)} is given`
 
+const tooMany = ({ limit, len }: Params) => `must have at most ${count(limit ?? len, 'item')}`
+
 const unknownField = () => 'is not a field of this schema'
 
 const MESSAGES: Readonly<Record<string, (params: Params, data: unknown) => string | undefined>> = {
@@ -94,6 +96,9 @@ const MESSAGES: Readonly<Record<string, (params: Params, data: unknown) => strin
   maxLength: ({ limit }) => `must have at most ${count(limit, 'character')}`,
   minItems: ({ limit }) => `must have at least ${count(limit, 'item')}`,
   maxItems: ({ limit }) => `must have at most ${count(limit, 'item')}`,
+  items: tooMany,
+  additionalItems: tooMany,
+  unevaluatedItems: tooMany,
   minProperties: ({ limit }) => `must have at least ${fields(limit)}`,
   maxProperties: ({ limit }) => `must have at most ${fields(limit)}`,
   uniqueItems: ({ i, j }) => `must not have the same item twice (items ${j} and ${i})`,

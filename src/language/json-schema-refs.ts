@@ -66,7 +66,7 @@ export function inPlace(schema: JsonObject, root: JsonObject): JsonObject[] {
   return parts.filter(isObject)
 }
 
-/** Those of the schemas from which references lead round without end. */
+/** Those of the schemas from which references lead round without end: one for each loop. */
 export function endless(schemas: readonly JsonObject[], root: JsonObject): JsonObject[] {
   const done = new Set<JsonObject>()
   return schemas.filter((start) => {

@@ -74,7 +74,11 @@ function rewriteValue(
   const inner = nulls && !QUESTIONS.has(name)
   const each = (map: JsonObject, read: (value: Json, at: LintSink) => Json): Json => {
     const all: Written = {}
-    for (const [key, item] of Object.entries(map)) define(all, key, read(item, lint.at(key)))
+    for (const [key, item] of Object.entries(map)) {
+      // The validator would skip it without a word.
+      if (key === '__proto__') lint.at(key).error('"__proto__" cannot be the name of a field.')
+      else define(all, key, read(item, lint.at(key)))
+    }
     return all
   }
   if (Array.isArray(value) && (kind === 'schemas' || kind === 'schema or schemas')) {
@@ -182,8 +186,8 @@ function withoutNull(schema: Json): Json {
 }
 
 function said(value: Json): string {
-  if (Array.isArray(value) && value.length === 0) return 'an empty list'
-  return typeof value === 'string' || typeof value === 'number' ? JSON.stringify(value) : typeName(value)
+  const text = JSON.stringify(value)
+  return text.length > 60 ? `${text.slice(0, 60)}…` : text
 }
 
 /** Assignment would call the setter of `__proto__`. */

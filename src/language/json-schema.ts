@@ -36,6 +36,9 @@ const STEP_LIMIT = 200_000
 /** Values of a message × schemas up to which every fault is listed; above it the first alone, for memory's sake. */
 const LISTING_LIMIT = 4_000_000
 
+/** What is left of the validation under way; validating is synchronous, so that there is one at a time. */
+type Steps = { left: number }
+
 /** A validation that was given up. */
 class TooManySteps extends Error {
   override readonly name = 'TooManySteps'
@@ -54,7 +57,7 @@ export function compileJsonSchema(schema: JsonObject, options: SchemaOptions, li
     sound = false
   })
   const draft = draftOf(schema, sink)
-  const steps = { left: 0 }
+  const steps: Steps = { left: 0 }
   const quick = openAjv(draft, { allErrors: false, coerceTypes: options.coerceTypes }, steps)
   const whole = openAjv(draft, { allErrors: true, verbose: true, coerceTypes: options.coerceTypes }, steps)
   addErrors.default(whole)
@@ -77,7 +80,7 @@ export function compileJsonSchema(schema: JsonObject, options: SchemaOptions, li
       quick: quick.compile(written as AnySchemaObject),
       whole: whole.compile(written as AnySchemaObject),
     }
-    return (data) => validate(data, validators, reading.count, options, steps)
+    return (data) => validate(data, validators, reading.count, options.coerceTypes, steps)
   } catch (thrown) {
     const text = thrown instanceof RangeError || !(thrown instanceof Error) ? 'it is nested too deeply' : thrown.message
     lint.error(`The schema does not compile: ${text}.`)
@@ -113,7 +116,7 @@ function noticing(lint: LintSink, onError: () => void): LintSink {
 }
 
 /** An instance of its own for each compiled schema: instances keep every schema that they ever saw. */
-function openAjv(draft: Draft, options: Options, steps: { left: number }): Ajv {
+function openAjv(draft: Draft, options: Options, steps: Steps): Ajv {
   const common: Options = {
     ...options,
     strict: false,
@@ -170,36 +173,40 @@ function validate(
   data: Json,
   { quick, whole }: Validators,
   schemas: number,
-  options: SchemaOptions,
-  steps: { left: number },
+  coerceTypes: boolean,
+  steps: Steps,
 ): Verdict {
-  const run = (validator: ValidateFunction) => {
-    const holder = { value: options.coerceTypes ? structuredClone(data) : data }
-    steps.left = STEP_LIMIT
-    const place = {
-      instancePath: '',
-      parentData: holder,
-      parentDataProperty: 'value',
-      rootData: holder.value,
-      dynamicAnchors: {},
-    }
-    // The place lets the validator replace the value as a whole where it coerces that.
-    return validator(holder.value, place as Parameters<ValidateFunction>[1]) ? holder : undefined
-  }
   try {
-    const passed = run(quick)
-    if (passed !== undefined) return { ok: true, value: passed.value }
-    const first = faultsOf(quick.errors ?? [])
+    const quickly = run(quick, data, coerceTypes, steps)
+    if (quickly.errors === undefined) return { ok: true, value: quickly.value }
+    const first = faultsOf(quickly.errors)
     if (countValues(data, LISTING_LIMIT / schemas) * schemas >= LISTING_LIMIT) {
       return { ok: false, faults: [...first, only('the message is too large to list further faults')] }
     }
-    run(whole)
-    const faults = faultsOf(whole.errors ?? [])
+    const faults = faultsOf(run(whole, data, coerceTypes, steps).errors ?? [])
     return { ok: false, faults: faults.length > 0 ? faults : first }
   } catch (thrown) {
     if (!(thrown instanceof TooManySteps) && !(thrown instanceof RangeError)) throw thrown
     return { ok: false, faults: [only('the message is nested too deeply, or takes too many steps, for this schema')] }
   }
+}
+
+function run(validator: ValidateFunction, data: Json, coerceTypes: boolean, steps: Steps) {
+  const holder = { value: coerceTypes ? structuredClone(data) : data }
+  steps.left = STEP_LIMIT
+  // The place lets the validator replace the value as a whole where it coerces that.
+  const place = {
+    instancePath: '',
+    parentData: holder,
+    parentDataProperty: 'value',
+    rootData: holder.value,
+    dynamicAnchors: {},
+  }
+  const passed = validator(holder.value, place as Parameters<ValidateFunction>[1])
+  const errors = passed ? undefined : (validator.errors ?? [])
+  // They hold parts of the message, and the validator lives as long as the endpoint.
+  validator.errors = null
+  return { value: holder.value, errors }
 }
 
 const only = (message: string): SchemaFault => ({ pointer: '', message, custom: true })

@@ -11,12 +11,15 @@ export type Pattern = Readonly<{
   source: string
   /** Whether the pattern is found anywhere in the text. Linear in the length of the text. */
   test(text: string): boolean
-  /**
-   * The first match at or after `from` (a UTF-16 index); `start` is one too.
-   * Throws PatternTooCostly where finding the groups in so long a text could take seconds.
-   */
-  find(text: string, from: number): PatternMatch | undefined
+  /** A search of its own, which keeps the text that it was last given: for the matches of a text one after the other. */
+  finder(): Find
 }>
+
+/**
+ * The first match at or after `from` (a UTF-16 index); `start` is one too.
+ * Throws PatternTooCostly where finding the groups in so long a text could take seconds.
+ */
+export type Find = (text: string, from: number) => PatternMatch | undefined
 
 /** A text too long for a pattern of this size. */
 export class PatternTooCostly extends Error {
@@ -45,14 +48,14 @@ export function compilePattern(source: string, flags = ''): Result<Pattern> {
     if (program.programSize() > PROGRAM_LIMIT) {
       return fault(`the pattern ${quote(source)} is too large; lower the counts of its repeats.`)
     }
-    return found({ source, test: (text) => program.test(text), find: finder(source, program) })
+    return found({ source, test: (text) => program.test(text), finder: () => finder(source, program) })
   } catch (thrown) {
     const text = thrown instanceof Error ? thrown.message.replace(/^error parsing regexp: /, '') : 'it does not compile'
     return fault(`the pattern ${quote(source)} cannot run in linear time: ${text}.`)
   }
 }
 
-function finder(source: string, program: RE2JS): Pattern['find'] {
+function finder(source: string, program: RE2JS): Find {
   const size = program.programSize()
   let matcher = program.matcher('')
   let current = ''

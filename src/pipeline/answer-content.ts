@@ -2,11 +2,10 @@
 import type { Json } from '../domain/json.ts'
 import type { OutboundAnswer } from '../domain/ports.ts'
 import { parseJson } from '../formats/json.ts'
-import { parseMediaType, syntaxOf } from '../formats/media-type.ts'
+import { parseMediaType, type Syntax, syntaxOf } from '../formats/media-type.ts'
 import { decodeText } from '../formats/text.ts'
 import { Unreadable } from '../formats/unreadable.ts'
 import { readXml, type XmlOptions } from '../formats/xml.ts'
-import type { Syntax } from './read-body.ts'
 
 export type Content = Readonly<{
   /** JSON and XML parsed, other bodies as text, null where there is none. */

@@ -38,12 +38,11 @@ export function compileEndpoint(
   if (endpoint.kafkaConsumerTopic !== undefined) {
     lint.at('kafkaConsumerTopic').error('This version has no broker yet; leave the topic out.')
   }
-  const schema = { acceptNull: settings.validationAcceptNullValues, coerceTypes: settings.validationCoerceTypes }
   const pipeline = startChain<Received>()
     .add('recall', compileRecall(endpoint, id, services.states, lint))
     .add('parse', compileParse(endpoint, settings))
     .add('lookup', compileLookup(endpoint, services, settings, lint))
-    .add('validate', compileValidate(endpoint.inputValidation, schema, lint.at('inputValidation')) ?? { adds: {} })
+    .add('validate', compileValidate(endpoint, settings, lint))
     .add('transform', compileTransform(endpoint, settings, lint))
     .add('map', compileMap(endpoint, lint))
     .add('extract', compileExtract(endpoint, lint))

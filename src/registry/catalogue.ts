@@ -57,7 +57,7 @@ export type CatalogueOptions = Readonly<{
 }>
 
 export function createCatalogue(options: CatalogueOptions): Catalogue {
-  const { store, registry, services, settings, clock, newId, logger } = options
+  const { store, registry, services, settings, clock, newId } = options
   const inTurn = createQueue()
 
   const accept = async (
@@ -67,7 +67,7 @@ export function createCatalogue(options: CatalogueOptions): Catalogue {
     write: (compiled: Compiled) => ReturnType<EndpointStore['replace']>,
   ): Promise<Accepted> => {
     const { lints, compiled } = build(raw, stamp, services, settings)
-    const clashes = findClashes(compiled, registry)
+    const clashes = findClashes(compiled, registry.all())
     const errors = [...faults, ...lints.filter(({ severity }) => severity === 'error')]
     if (errors.length > 0) throw failures.invalid([...errors, ...clashes])
     if (clashes.length > 0) throw failures.clash(clashes)
@@ -100,9 +100,15 @@ export function createCatalogue(options: CatalogueOptions): Catalogue {
 
   return {
     load: async () => {
-      const revived = (await store.list()).map((document) => revive(document, options, logger))
-      registry.load(revived.filter((one) => typeof one !== 'string'))
-      return revived.filter((one) => typeof one === 'string')
+      const inForce: Compiled[] = []
+      const refused: string[] = []
+      for (const document of await store.list()) {
+        const compiled = revive(document, inForce, options)
+        if (compiled === undefined) refused.push(document._id)
+        else inForce.push(compiled)
+      }
+      registry.load(inForce)
+      return refused
     },
     list: async (filters) => {
       const tests = filters.map(([path, values]) => compileFilter(path, values))
@@ -141,14 +147,18 @@ export function createCatalogue(options: CatalogueOptions): Catalogue {
   }
 }
 
-/** What a stored document compiles to; its id where this version refuses it. */
-function revive(document: StoredDocument, { services, settings }: CatalogueOptions, logger: Logger): Compiled | string {
+/** What a stored document compiles to; undefined where this version refuses it, or to have it beside `inForce`. */
+function revive(
+  document: StoredDocument,
+  inForce: readonly Compiled[],
+  { services, settings, logger }: CatalogueOptions,
+): Compiled | undefined {
   const { lints, compiled } = build(document, document, services, settings)
-  const faults = lints.filter(({ severity }) => severity === 'error')
+  const faults = [...lints.filter(({ severity }) => severity === 'error'), ...findClashes(compiled, inForce)]
   if (faults.length === 0) return { ...compiled, document }
   const { _id, name } = document
   logger.error({ endpointId: _id, endpoint: name, faults }, 'A stored endpoint is not in force: it has faults')
-  return _id
+  return undefined
 }
 
 /** An `updatedAt` that differs from the one before, even within one millisecond. */

@@ -1,13 +1,13 @@
 /** Two endpoints may share neither a name nor, for one method, the paths that they answer on. */
 import { collectInto, type Lint } from '../domain/lint.ts'
 import type { Clash } from '../domain/ports.ts'
-import type { Compiled, Registry } from './registry.ts'
+import type { Compiled } from './registry.ts'
 
 /** Clashes with the endpoints in force, each naming the other side. The store's unique keys have the last word. */
-export function findClashes({ document, routeKey }: Compiled, registry: Registry): readonly Lint[] {
+export function findClashes({ document, routeKey }: Compiled, inForce: readonly Compiled[]): readonly Lint[] {
   const lints: Lint[] = []
   const lint = collectInto(lints)
-  for (const other of registry.all()) {
+  for (const other of inForce) {
     if (other.document._id === document._id) continue
     if (other.document.name === document.name) {
       lint.at('name').error(`the endpoint ${other.document._id} has this name already`)

@@ -11,7 +11,8 @@ export function compileFilter(path: string, values: readonly string[]): (documen
   if (!parsed.ok) throw new Failure('FILTER_INVALID', `The filter "${path}" is not a field path: ${parsed.message}`)
   const { value: field } = parsed
   const matches = (value: Json | undefined): boolean => {
-    if (Array.isArray(value)) return value.some(matches)
+    // Within an array, null also stands for an element without the field.
+    if (Array.isArray(value)) return value.some((item) => item !== null && matches(item))
     return value !== undefined && !isObject(value) && values.includes(String(value))
   }
   return (document) => matches(field.read(document))

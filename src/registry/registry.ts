@@ -62,12 +62,19 @@ export function createRegistry(): Registry {
 }
 
 function match({ router }: Table, method: string, url: string): Match {
-  const found = router.find(method as HTTPMethod, url)
-  if (found !== null) {
-    return { kind: 'endpoint', compiled: found.store as Compiled, urlParams: found.params as JsonObject }
-  }
-  const allow = METHODS.filter((other) => router.find(other, url) !== null)
+  const found = find(router, method, url)
+  if (found !== undefined) return found
+  const allow = METHODS.filter((other) => find(router, other, url) !== undefined)
   return allow.length === 0 ? { kind: 'unknown' } : { kind: 'method', allow }
+}
+
+function find(router: Table['router'], method: string, url: string): Extract<Match, { kind: 'endpoint' }> | undefined {
+  const found = router.find(method as HTTPMethod, url)
+  if (found === null) return undefined
+  const urlParams = found.params as JsonObject
+  // The router lets a parameter match an empty segment, and `/patients/` would be a patient without an id.
+  for (const name in urlParams) if (urlParams[name] === '') return undefined
+  return { kind: 'endpoint', compiled: found.store as Compiled, urlParams }
 }
 
 /** Parameters may be as long as the URL, which the HTTP server bounds. */

@@ -43,7 +43,7 @@ export async function sendWithRetries(attempts: Attempts, policy: RetryPolicy): 
     if (outcome.kind === 'given-up') throw outcome.error
     if (outcome.kind === 'answer' && !RETRIED_STATUSES.has(outcome.answer.status)) return outcome.answer
     if (resendable && wasStale(outcome, attempts)) {
-      resendable = true
+      resendable = false
       continue
     }
     const pauseMs = retry < attempts.retries && mayPass(outcome) ? pauseBefore(retry, outcome, policy) : Infinity

@@ -3,10 +3,11 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { Failure } from '../../domain/failure.ts'
 import type { Json } from '../../domain/json.ts'
 import { parseMediaType, syntaxOf } from '../../formats/media-type.ts'
-import { decodeText } from '../../formats/text.ts'
+import { decodeText, isKnownCharset } from '../../formats/text.ts'
 import { Unreadable } from '../../formats/unreadable.ts'
 import type { Accepted, Catalogue } from '../../registry/catalogue.ts'
 import { etagOf } from '../../registry/etag.ts'
+import { pathOf, refuse } from './server.ts'
 
 type ById = { Params: { id: string } }
 
@@ -55,23 +56,25 @@ export function serveManagement(server: FastifyInstance, catalogue: Catalogue, g
     })
     refuseOtherMethods(scope, '/endpoints', ['GET', 'POST'])
     refuseOtherMethods(scope, '/endpoints/:id', ['GET', 'PUT', 'PATCH', 'DELETE'])
-    scope.all('/endpoints/*', (request) => {
-      throw new Failure('ROUTE_UNKNOWN', `There is nothing at ${request.url}; paths below /endpoints are reserved.`)
-    })
+    refuseBelow(scope, '/endpoints')
   })
 }
 
 /** Answers the methods that a path does not take with 405 and `Allow`. */
 export function refuseOtherMethods(scope: FastifyInstance, url: string, allowed: readonly string[]): void {
   const allow = allowed.join(', ')
-  scope.route({
-    method: scope.supportedMethods.filter((method) => !allowed.includes(method)),
-    url,
-    handler: (request) => {
-      throw new Failure('METHOD_NOT_ALLOWED', `${url} does not take ${request.method}, but ${allow}.`, {
-        headers: { allow },
-      })
-    },
+  const others = scope.supportedMethods.filter((method) => !allowed.includes(method))
+  refuse(scope, url, others, (request) => {
+    const sentence = `${pathOf(request.url)} does not take ${request.method}, but ${allow}.`
+    return new Failure('METHOD_NOT_ALLOWED', sentence, { headers: { allow } })
+  })
+}
+
+/** Keeps what is below a path of the service from the routes of users. */
+export function refuseBelow(scope: FastifyInstance, url: string): void {
+  refuse(scope, `${url}/*`, scope.supportedMethods, (request) => {
+    const sentence = `There is nothing at ${pathOf(request.url)}; paths below ${url} are reserved.`
+    return new Failure('ROUTE_UNKNOWN', sentence)
   })
 }
 
@@ -82,18 +85,33 @@ function send(request: FastifyRequest, reply: FastifyReply, status: number, repr
   return reply.code(status).type('application/json').send(JSON.stringify(representation))
 }
 
-/** Warnings go into a header, so that the body stays the stored document; as JSON of ASCII characters. */
+/** Well within the 16 KiB that clients commonly take of all headers together. */
+const WARNINGS_CHARACTERS = 4_000
+
+/** As many warnings as fit, as JSON of ASCII characters; a last one says how many more there are. */
+function warningsHeader(warnings: Accepted['warnings']): string {
+  const texts = warnings.map(({ path, message }) => asciiJson({ path, message }))
+  let length = 0
+  const fits = texts.findIndex((text) => {
+    length += text.length + 1
+    return length > WARNINGS_CHARACTERS
+  })
+  if (fits === -1) return `[${texts}]`
+  const rest = asciiJson({ path: '', message: `and ${texts.length - fits} more` })
+  return `[${[...texts.slice(0, fits), rest]}]`
+}
+
+const asciiJson = (value: Json): string =>
+  JSON.stringify(value).replace(/[^\x20-\x7e]/g, (char) => `\\u${char.charCodeAt(0).toString(16).padStart(4, '0')}`)
+
+/** Warnings go into a header, so that the body stays the stored document. */
 function sendAccepted(
   request: FastifyRequest,
   reply: FastifyReply,
   status: number,
   { document, warnings }: Accepted,
 ): FastifyReply {
-  if (warnings.length > 0) {
-    const json = JSON.stringify(warnings.map(({ path, message }) => ({ path, message })))
-    const ascii = json.replace(/[^\x20-\x7e]/g, (char) => `\\u${char.charCodeAt(0).toString(16).padStart(4, '0')}`)
-    reply.header('x-crosswalk-warnings', ascii)
-  }
+  if (warnings.length > 0) reply.header('x-crosswalk-warnings', warningsHeader(warnings))
   return send(request, reply, status, document)
 }
 
@@ -103,12 +121,21 @@ function readDocument(request: FastifyRequest): string {
   if (declared === undefined || syntaxOf(declared) !== 'json') {
     throw new Failure('MEDIA_TYPE_WRONG', 'Send the document as JSON, with the header Content-Type: application/json.')
   }
+  const { charset } = declared
+  if (charset !== undefined && !isKnownCharset(charset)) {
+    throw new Failure('MEDIA_TYPE_WRONG', 'The charset of the document is not known; send it as UTF-8.')
+  }
+  if ((request.headers['content-encoding'] ?? 'identity').toLowerCase() !== 'identity') {
+    throw new Failure('MEDIA_TYPE_WRONG', 'The document has a content coding; send it without one.', {
+      headers: { 'accept-encoding': 'identity' },
+    })
+  }
   const bytes = request.body as Uint8Array | undefined
   if (bytes === undefined || bytes.byteLength === 0) {
     throw new Failure('BODY_UNREADABLE', 'The request has no body; send the endpoint document as JSON.')
   }
   try {
-    return decodeText(bytes, declared.charset)
+    return decodeText(bytes, charset)
   } catch (thrown) {
     if (thrown instanceof Unreadable) throw new Failure('BODY_UNREADABLE', thrown.message)
     throw thrown

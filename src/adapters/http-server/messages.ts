@@ -5,7 +5,7 @@ import type { JsonObject } from '../../domain/json.ts'
 import type { Headers } from '../../domain/message.ts'
 import type { Intake } from '../../registry/intake.ts'
 import type { Compiled, Registry } from '../../registry/registry.ts'
-import { fromFastify, pathOf, sendAnswer } from './server.ts'
+import { closeIfUnread, fromFastify, pathOf, sendAnswer } from './server.ts'
 
 /** The endpoint that a request was matched with, before its body was read. */
 type Target = Readonly<{ compiled: Compiled; urlParams: JsonObject }>
@@ -31,8 +31,7 @@ export function serveMessages(server: FastifyInstance, registry: Registry, intak
       onRequest: (request: Targeted, reply, next) => {
         const refused = matchTarget(request, registry, intake)
         if (refused === undefined) return next()
-        // The body stays unread: the connection cannot carry another request.
-        if (hasBody(request)) reply.header('connection', 'close')
+        closeIfUnread(request, reply)
         sendAnswer(reply, intake.refuse(request[TARGET]?.compiled, refused).answer)
       },
       handler: (request: Targeted, reply) => handle(request, reply, intake),
@@ -52,9 +51,6 @@ function matchTarget(request: Targeted, registry: Registry, intake: Intake): Fai
     headers: { allow: match.allow.join(', ') },
   })
 }
-
-const hasBody = ({ headers }: FastifyRequest): boolean =>
-  headers['transfer-encoding'] !== undefined || (headers['content-length'] ?? '0') !== '0'
 
 function handle(request: Targeted, reply: FastifyReply, intake: Intake): FastifyReply | Promise<FastifyReply> {
   const { compiled, urlParams } = request[TARGET] as Target

@@ -1,16 +1,13 @@
 /** What tells how the service is: /uptime on both ports, health and metrics on the admin port. */
 import type { FastifyInstance } from 'fastify'
 import { Counter, collectDefaultMetrics, Gauge, Registry as Metrics } from 'prom-client'
-import { Failure } from '../../domain/failure.ts'
 import type { TallyEntry } from '../../registry/tally.ts'
-import { refuseOtherMethods } from './management.ts'
+import { refuseBelow, refuseOtherMethods } from './management.ts'
 
 export function serveUptime(server: FastifyInstance, uptimeMs: () => number): void {
   server.get('/uptime', async () => ({ milliseconds: Math.floor(uptimeMs()) }))
   refuseOtherMethods(server, '/uptime', ['GET'])
-  server.all('/uptime/*', (request) => {
-    throw new Failure('ROUTE_UNKNOWN', `There is nothing at ${request.url}; paths below /uptime are reserved.`)
-  })
+  refuseBelow(server, '/uptime')
 }
 
 /** `ready`: whether messages can be answered now; the rest is detail for people. */

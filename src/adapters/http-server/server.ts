@@ -1,5 +1,6 @@
 /** A bare HTTP server with every limit set; what it serves is added by the modules beside this one. */
-import Fastify, { type FastifyError, type FastifyInstance, type FastifyReply } from 'fastify'
+import { METHODS } from 'node:http'
+import Fastify, { type FastifyError, type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify'
 import { asFailure, Failure } from '../../domain/failure.ts'
 import type { Answer } from '../../domain/message.ts'
 
@@ -30,6 +31,8 @@ export function createServer(limits: ServerLimits, answerFailure: AnswerFailure)
     routerOptions: { maxParamLength: 65_536 },
     frameworkErrors: (error, _request, reply) => void sendAnswer(reply, answerFailure(fromFastify(error))),
   })
+  // Fastify knows the common methods only, and would deny that a path exists to all others.
+  for (const method of METHODS) if (!server.supportedMethods.includes(method)) server.addHttpMethod(method)
   server.removeAllContentTypeParsers()
   server.addContentTypeParser('*', { parseAs: 'buffer' }, (_request, body, done) => done(null, body))
   server.setErrorHandler((error: FastifyError, _request, reply) => sendAnswer(reply, answerFailure(fromFastify(error))))
@@ -44,12 +47,40 @@ export function createServer(limits: ServerLimits, answerFailure: AnswerFailure)
 
 export const pathOf = (url: string): string => url.split('?', 1)[0] as string
 
+/** Answers calls with a failure before their body is read: nothing in it could change the answer. */
+export function refuse(
+  scope: FastifyInstance,
+  url: string,
+  methods: readonly string[],
+  failureOf: (request: FastifyRequest) => Failure,
+): void {
+  scope.route({
+    method: [...methods],
+    url,
+    onRequest: async (request, reply) => {
+      closeIfUnread(request, reply)
+      throw failureOf(request)
+    },
+    handler: async () => undefined,
+  })
+}
+
+/** A body that stays unread: the connection cannot carry another request. */
+export function closeIfUnread({ headers }: FastifyRequest, reply: FastifyReply): void {
+  const hasBody = headers['transfer-encoding'] !== undefined || (headers['content-length'] ?? '0') !== '0'
+  if (hasBody) reply.header('connection', 'close')
+}
+
+/** Sends an answer as it is: without a serialiser of our own, Fastify would add a charset to every JSON type. */
 export function sendAnswer(reply: FastifyReply, { status, headers, body }: Answer): FastifyReply {
   return reply
     .code(status)
     .headers(headers as Record<string, string>)
+    .serializer(asItIs)
     .send(body)
 }
+
+const asItIs = (body: string): string => body
 
 /** Fastify's own errors by their codes (https://fastify.dev/docs/latest/Reference/Errors/); any other is a bug. */
 export function fromFastify(error: unknown): Failure {

@@ -1,7 +1,15 @@
 import type { Endpoint } from '../../config/schema.ts'
 import { Failure } from '../../domain/failure.ts'
 import type { Parsed, Recalled } from '../../domain/message.ts'
-import { type Format, MEDIA_TYPES, parseMediaType, syntaxOf, syntaxOfFormat } from '../../formats/media-type.ts'
+import {
+  type Format,
+  MEDIA_TYPES,
+  type MediaType,
+  parseMediaType,
+  syntaxOf,
+  syntaxOfFormat,
+} from '../../formats/media-type.ts'
+import { isKnownCharset } from '../../formats/text.ts'
 import { Unreadable } from '../../formats/unreadable.ts'
 import type { Step } from '../chain.ts'
 import { readBody, xmlOptions } from '../read-body.ts'
@@ -44,10 +52,21 @@ function codingRefused(coding: string): Failure {
 
 function charsetOf(contentType: string, format: Format): string | undefined {
   const declared = parseMediaType(contentType)
-  if (declared !== undefined && syntaxOf(declared) === syntaxOfFormat(format)) return declared.charset
+  if (declared !== undefined && syntaxOf(declared) === syntaxOfFormat(format)) return knownCharset(declared)
   throw new Failure(
     'MEDIA_TYPE_WRONG',
     `This endpoint takes ${format} (${MEDIA_TYPES[format]}), but the request declares "${contentType}".`,
     { path: 'transformation.input', headers: { accept: MEDIA_TYPES[format] } },
+  )
+}
+
+function knownCharset({ charset }: MediaType): string | undefined {
+  if (charset === undefined || isKnownCharset(charset)) return charset
+  throw new Failure(
+    'MEDIA_TYPE_WRONG',
+    `The body has the charset "${charset}", which is not known; send it as UTF-8.`,
+    {
+      path: 'transformation.input',
+    },
   )
 }

@@ -5,7 +5,14 @@ import type { LintSink } from '../../domain/lint.ts'
 import type { Answer, Answered, Serialised } from '../../domain/message.ts'
 import type { OutboundAnswer } from '../../domain/ports.ts'
 import type { Run } from '../../domain/run.ts'
-import { type Format, MEDIA_TYPES, parseMediaType, syntaxOf, syntaxOfFormat } from '../../formats/media-type.ts'
+import {
+  type Format,
+  MEDIA_TYPES,
+  parseMediaType,
+  type Syntax,
+  syntaxOf,
+  syntaxOfFormat,
+} from '../../formats/media-type.ts'
 import { Unreadable } from '../../formats/unreadable.ts'
 import type { XmlOptions } from '../../formats/xml.ts'
 import { endToEnd } from '../../language/headers.ts'
@@ -14,7 +21,7 @@ import { type Content, excerpt, readContent } from '../answer-content.ts'
 import type { Stage } from '../chain.ts'
 import { mapItems, settleAll } from '../for-each.ts'
 import { type Body, type Call, compileCall } from '../outbound.ts'
-import { type Syntax, xmlOptions } from '../read-body.ts'
+import { xmlOptions } from '../read-body.ts'
 import type { PipelineSettings, Services } from '../services.ts'
 import { write } from './serialise.ts'
 

@@ -2,10 +2,9 @@ import type { Endpoint } from '../../config/schema.ts'
 import { Failure } from '../../domain/failure.ts'
 import type { Json } from '../../domain/json.ts'
 import type { Mapped, Serialised } from '../../domain/message.ts'
-import { syntaxOfFormat } from '../../formats/media-type.ts'
+import { type Syntax, syntaxOfFormat } from '../../formats/media-type.ts'
 import { buildXml, Unwritable } from '../../formats/xml.ts'
 import type { Stage } from '../chain.ts'
-import type { Syntax } from '../read-body.ts'
 
 /**
  * Writes the mapped output in the format of `transformation.output`.
@@ -19,11 +18,18 @@ export function compileSerialise(endpoint: Endpoint): Stage<Mapped, Serialised> 
 
 /** A value as JSON or XML text. Fails with SERIALISE_FAILED. */
 export function write(value: Json, syntax: Syntax): string {
-  if (syntax === 'json') return JSON.stringify(value)
   try {
-    return buildXml(value)
+    return syntax === 'json' ? JSON.stringify(value) : buildXml(value)
   } catch (thrown) {
-    if (!(thrown instanceof Unwritable)) throw thrown
-    throw new Failure('SERIALISE_FAILED', thrown.message, { path: 'transformation.output', cause: thrown })
+    const problem = problemOf(thrown)
+    if (problem === undefined) throw thrown
+    throw new Failure('SERIALISE_FAILED', problem, { path: 'transformation.output', cause: thrown })
   }
+}
+
+/** The engine throws a RangeError where a text would be longer than a string can be, or a value exhausts the stack. */
+function problemOf(thrown: unknown): string | undefined {
+  if (thrown instanceof Unwritable) return thrown.message
+  if (thrown instanceof RangeError) return 'The output cannot be written: it is too long or nested too deeply.'
+  return undefined
 }

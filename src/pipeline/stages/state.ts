@@ -6,6 +6,8 @@ import type { LintSink } from '../../domain/lint.ts'
 import type { Mapped, Recalled, Received } from '../../domain/message.ts'
 import { type StateFilter, type StateRecord, type StateStore, StoreUnavailable } from '../../domain/ports.ts'
 import type { Run } from '../../domain/run.ts'
+import { readsOf } from '../../language/expression-analysis.ts'
+import { parseTree } from '../../language/expression-engine.ts'
 import { parsePath, type SourcePath } from '../../language/path.ts'
 import { parseStatusSet } from '../../language/status-set.ts'
 import type { Step } from '../chain.ts'
@@ -25,7 +27,17 @@ export function usesState({ state, inputMapping, inputTransforms, requests }: En
     ]),
   ]
   if (paths.some((path) => /^state(?=$|[.[])/.test(path))) return true
-  return Object.values(inputTransforms ?? {}).some((expression) => /\bstate\b/.test(expression))
+  return Object.values(inputTransforms ?? {}).some(mayReadState)
+}
+
+/** What does not parse is never run; what reads the message as a whole reads its state too. */
+function mayReadState(expression: string): boolean {
+  try {
+    const { roots } = readsOf(parseTree(expression))
+    return roots === undefined || roots.has('state')
+  } catch {
+    return false
+  }
 }
 
 /**

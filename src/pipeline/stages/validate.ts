@@ -1,41 +1,46 @@
 /** Checks what came in, before anything is made of it: the stage of `inputValidation`. */
+import type { Endpoint } from '../../config/schema.ts'
 import { Failure } from '../../domain/failure.ts'
 import { isObject, type Json, type JsonObject } from '../../domain/json.ts'
 import type { LintSink } from '../../domain/lint.ts'
 import type { Enriched } from '../../domain/message.ts'
-import { compileJsonSchema, type SchemaOptions, type Validator } from '../../language/json-schema.ts'
+import { compileJsonSchema, type Validator } from '../../language/json-schema.ts'
 import type { SchemaFault } from '../../language/json-schema-faults.ts'
 import { resolveLocal } from '../../language/json-schema-refs.ts'
+import type { Step } from '../chain.ts'
+import type { PipelineSettings } from '../services.ts'
 
 /** The roots that a schema may speak of; one that speaks of none describes the message itself. */
 const PARTS = ['requestBody', 'query', 'lookupRequests'] as const
 
 /**
- * Validates the message by `inputValidation`; undefined where there is none or it has an error.
+ * Validates the message by `inputValidation`.
  *
  * In and out: Enriched; the same object unless types are coerced, then one with the coerced `requestBody`, `query` and
- * `lookupRequests`. Lints every fault of the schema; the sink is at `inputValidation`. Fails: VALIDATION_FAILED, with a
- * JSON Pointer for each fault: from the message's parts (`/requestBody/name`) where the schema speaks of them, from the
- * body (`/name`) where it describes that.
+ * `lookupRequests`. Lints every fault of the schema. Fails: VALIDATION_FAILED, with a JSON Pointer for each fault: from
+ * the message's parts (`/requestBody/name`) where the schema speaks of them, from the body (`/name`) where it does not.
  */
 export function compileValidate(
-  schema: JsonObject | undefined,
-  options: SchemaOptions,
+  { inputValidation: schema }: Pick<Endpoint, 'inputValidation'>,
+  settings: Pick<PipelineSettings, 'validationAcceptNullValues' | 'validationCoerceTypes'>,
   lint: LintSink,
-): ((message: Enriched) => Enriched) | undefined {
-  if (schema === undefined) return undefined
-  const validator = compileJsonSchema(schema, options, lint)
-  if (validator === undefined) return undefined
+): Step<Enriched, Enriched> {
+  const unused = { adds: {} }
+  if (schema === undefined) return unused
+  const coerceTypes = settings.validationCoerceTypes
+  const options = { acceptNull: settings.validationAcceptNullValues, coerceTypes }
+  const validator = compileJsonSchema(schema, options, lint.at('inputValidation'))
+  if (validator === undefined) return unused
   if (!speaksOfParts(schema, schema)) {
     return (message) => {
       const requestBody = check(validator, message.requestBody)
-      return options.coerceTypes ? { ...message, requestBody } : message
+      return coerceTypes ? { ...message, requestBody } : message
     }
   }
   return (message) => {
     const { requestBody, query, lookupRequests } = message
     const value = check(validator, { requestBody, query, lookupRequests })
-    return options.coerceTypes ? withParts(message, value) : message
+    return coerceTypes ? withParts(message, value) : message
   }
 }
 

@@ -10,7 +10,7 @@ export type Upstream = Readonly<{
   url: string
   /** Every connection so far, in order. */
   sockets: readonly Socket[]
-  /** Resolves when no connection is open. */
+  /** Resolves when no connection is open; rejects where one still is after five seconds. */
   quiet(): Promise<void>
 }>
 
@@ -37,12 +37,16 @@ async function start(t: TestContext, server: Server): Promise<Upstream> {
     for (const socket of sockets) socket.destroy()
     server.close()
   })
-  const closed = (socket: Socket) =>
-    new Promise((resolve) => (socket.closed ? resolve(0) : socket.once('close', resolve)))
+  const closed = (signal: AbortSignal) => (socket: Socket) =>
+    new Promise<void>((resolve, reject) => {
+      if (socket.closed) return resolve()
+      socket.once('close', () => resolve())
+      signal.addEventListener('abort', () => reject(signal.reason))
+    })
   return {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
     sockets,
-    quiet: async () => void (await Promise.all(sockets.map(closed))),
+    quiet: async () => void (await Promise.all(sockets.map(closed(AbortSignal.timeout(5_000))))),
   }
 }
 

@@ -1,0 +1,80 @@
+/** A server under measurement, in a process of its own, and what the operating system knows about that process. */
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { readFileSync } from 'node:fs'
+import { createInterface } from 'node:readline'
+import type { Command } from './cores.ts'
+
+export type ServerProcess = Readonly<{
+  pid: number
+  /** Of the message port, without a path. */
+  origin: string
+  /** Since it was started, in user and in system mode, all its threads. */
+  cpuSeconds(): number
+  /** VmRSS of proc_pid_status(5), in bytes. */
+  residentBytes(): number
+  stop(): Promise<void>
+}>
+
+/** Linux tells times in ticks of this length to every program, whatever its own clock does. */
+const TICKS_PER_SECOND = 100
+
+/**
+ * Starts a server that tells its port on standard output: a line of JSON with `messagePort`.
+ *
+ * `folder`: its working directory. Of the environment it gets `env` and the search path, so that nothing that is set
+ * where the benchmark runs changes what is measured. Rejects where the process ends without such a line.
+ */
+export async function startServer(
+  [program, ...args]: Command,
+  folder: string,
+  env: Readonly<Record<string, string>> = {},
+): Promise<ServerProcess> {
+  const child = spawn(program, args, {
+    cwd: folder,
+    env: { PATH: process.env.PATH, ...env },
+    stdio: ['ignore', 'pipe', 'inherit'],
+  })
+  const ended = once(child, 'exit')
+  const port = await new Promise<number>((resolve, reject) => {
+    const lines = createInterface({ input: child.stdout })
+    lines.on('line', (line) => {
+      const messagePort = portIn(line)
+      if (messagePort !== undefined) resolve(messagePort)
+    })
+    lines.on('close', () => reject(new Error(`${[program, ...args].join(' ')} ended before it listened.`)))
+    child.on('error', reject)
+  })
+  const pid = child.pid as number
+  return {
+    pid,
+    origin: `http://127.0.0.1:${port}`,
+    cpuSeconds: () => cpuSeconds(pid),
+    residentBytes: () => residentBytes(pid),
+    stop: async () => {
+      child.kill('SIGTERM')
+      await ended
+    },
+  }
+}
+
+function portIn(line: string): number | undefined {
+  try {
+    const { messagePort } = JSON.parse(line) as { messagePort?: number }
+    return messagePort
+  } catch {
+    return undefined
+  }
+}
+
+function cpuSeconds(pid: number): number {
+  const stat = readFileSync(`/proc/${pid}/stat`, 'utf8')
+  // proc_pid_stat(5): utime and stime are fields 14 and 15; the second field may hold spaces and ends with the last ")".
+  const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ')
+  return (Number(fields[11]) + Number(fields[12])) / TICKS_PER_SECOND
+}
+
+function residentBytes(pid: number): number {
+  const kibibytes = /^VmRSS:\s+(\d+) kB$/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1]
+  return Number(kibibytes) * 1024
+}

@@ -1,0 +1,66 @@
+/**
+ * Finds the place of a fault, such as `requests.lookup[0].config.url`, in the text of a document.
+ *
+ * The names of a document may hold dots and brackets themselves (`inputMapping.requestBody\.items[0]\.code` is one
+ * member of `inputMapping`), so a path cannot be split by itself: it is walked along the text, which knows its names.
+ */
+import { readJsonText } from './json-text.js'
+
+/**
+ * Where the path's value stands, as a range to select: the value itself where it is a simple one, else its name.
+ * A place that the text does not have, such as a field left out, gives the nearest place around it, with `exact` false;
+ * undefined where the text is no JSON.
+ *
+ * @param {string} text
+ * @param {string} path names joined by dots (dots within a name escaped), elements as `[n]`; empty for the document
+ * @returns {{ start: number, end: number, exact: boolean } | undefined}
+ */
+export function findPlace(text, path) {
+  const { root } = readJsonText(text)
+  if (root === undefined) return undefined
+  const { node, member, rest } = walk({ node: root, member: undefined, rest: path })
+  return { ...rangeOf(node, member), exact: rest === '' }
+}
+
+/** Follows a path as far as the text goes: the way that leaves the least of it wins. */
+function walk(place) {
+  if (place.rest === '') return place
+  return nextPlaces(place).reduce((best, next) => {
+    if (best.rest === '') return best
+    const end = walk(next)
+    return end.rest.length < best.rest.length ? end : best
+  }, place)
+}
+
+function nextPlaces({ node, member, rest }) {
+  if (node.kind === 'object') {
+    const inside = node.members.flatMap((one) => {
+      const left = leave(rest, one.name.replaceAll('.', '\\.'))
+      return left === undefined ? [] : [{ node: one.value, member: one, rest: left }]
+    })
+    // Of a name that stands twice the last one counts.
+    if (inside.length > 0) return inside.reverse()
+  }
+  const index = /^\[(\d+)\]/.exec(rest)
+  if (index === null) return []
+  const left = leave(rest, index[0])
+  if (left === undefined) return []
+  // A single request may stand without its array: its fields are those of element 0.
+  if (node.kind !== 'array') return index[1] === '0' ? [{ node, member, rest: left }] : []
+  const item = node.items[Number(index[1])]
+  return item === undefined ? [] : [{ node: item, member: undefined, rest: left }]
+}
+
+/** What is left of a path after one of its steps; undefined where the path does not begin with it. */
+function leave(path, step) {
+  if (!path.startsWith(step)) return undefined
+  const left = path.slice(step.length)
+  if (left.startsWith('.')) return left.slice(1)
+  return left === '' || left.startsWith('[') ? left : undefined
+}
+
+function rangeOf({ kind, start, end }, member) {
+  if (kind === 'scalar') return { start, end }
+  if (member !== undefined) return { start: member.start, end: member.end }
+  return { start, end: start + 1 }
+}
