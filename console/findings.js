@@ -2,20 +2,21 @@
  * What the service, or a look at the text, had to say about a document: one entry a finding, which takes the cursor
  * to its place. Places are looked up when they are needed, because the text changes under them.
  *
- * @typedef {{ where: string, message: string, severity: 'fault' | 'warning', place: (text: string) =>
- *   { start: number, end: number } | undefined }} Shown
+ * @typedef {ReturnType<typeof import('./json-text.js').readJsonText>} Reading
+ * @typedef {{ where: string, message: string, severity: 'fault' | 'warning',
+ *   place: (reading: Reading) => { start: number, end: number } | undefined }} Shown
  */
 import { byId, element } from './elements.js'
 import { findPlace } from './json-place.js'
 import { lineAndColumn, readJsonText } from './json-text.js'
 
-/** Findings of the service, as it lists them. */
+/** Findings of the service, as it lists them. In a text that has come to be broken, the fault of the text is their place. */
 export const findingsAt = (details, severity) =>
   details.map(({ path, message }) => ({
     where: path === '' ? 'whole document' : path,
     message,
     severity,
-    place: (text) => findPlace(text, path) ?? brokenPlace(text),
+    place: (reading) => (reading.root === undefined ? brokenPlace(reading) : findPlace(reading.root, path)),
   }))
 
 /** What keeps a text from being JSON: one finding or none. */
@@ -28,25 +29,22 @@ export function findingsInText(text) {
   return [{ where, message, severity: 'fault', place: brokenPlace }]
 }
 
-function brokenPlace(text) {
-  const { fault } = readJsonText(text)
-  return fault === undefined ? undefined : { start: fault.offset, end: fault.offset }
-}
+const brokenPlace = ({ fault }) => (fault === undefined ? undefined : { start: fault.offset, end: fault.offset })
 
 export function createFindings(area) {
   /** @type {Shown[]} */
   let findings = []
 
-  const mark = () => {
+  const mark = (reading) => {
     const lines = new Map()
     for (const { place, severity } of findings) {
-      const { line } = lineAndColumn(area.text, place(area.text)?.start ?? 0)
+      const { line } = lineAndColumn(area.text, place(reading)?.start ?? 0)
       if (lines.get(line) !== 'fault') lines.set(line, severity)
     }
     area.mark(lines)
   }
   const goTo = ({ place }) => {
-    const range = place(area.text)
+    const range = place(readJsonText(area.text))
     if (range !== undefined) area.goTo(range)
   }
   /** @param {Shown[]} shown */
@@ -55,15 +53,17 @@ export function createFindings(area) {
     byId('findings').hidden = shown.length === 0
     byId('findings-title').textContent = countFindings(shown)
     byId('findings-list').replaceChildren(...shown.map((finding) => entry(finding, () => goTo(finding))))
-    mark()
+    mark(readJsonText(area.text))
   }
   return {
     show,
     goToFirst: () => findings.slice(0, 1).forEach(goTo),
     /** Follows an edit: marks stay with what they mark, and the fault of a broken text goes when it is mended. */
     edited: () => {
-      if (findings.some(({ place }) => place === brokenPlace)) show(findingsInText(area.text))
-      else if (findings.length > 0 && readJsonText(area.text).fault === undefined) mark()
+      if (findings.some(({ place }) => place === brokenPlace)) return show(findingsInText(area.text))
+      if (findings.length === 0) return
+      const reading = readJsonText(area.text)
+      if (reading.root !== undefined) mark(reading)
     },
   }
 }

@@ -3,23 +3,23 @@
  *
  * The names of a document may hold dots and brackets themselves (`inputMapping.requestBody\.items[0]\.code` is one
  * member of `inputMapping`), so a path cannot be split by itself: it is walked along the text, which knows its names.
+ *
+ * @typedef {import('./json-text.js').JsonNode} JsonNode
  */
-import { readJsonText } from './json-text.js'
 
 /**
  * Where the path's value stands, as a range to select: the value itself where it is a simple one, else its name.
- * A place that the text does not have, such as a field left out, gives the nearest place around it, with `exact` false;
- * undefined where the text is no JSON.
+ * A place that the document does not have, such as a field left out, gives the nearest one around it.
  *
- * @param {string} text
+ * @param {JsonNode} root
  * @param {string} path names joined by dots (dots within a name escaped), elements as `[n]`; empty for the document
- * @returns {{ start: number, end: number, exact: boolean } | undefined}
+ * @returns {{ start: number, end: number }}
  */
-export function findPlace(text, path) {
-  const { root } = readJsonText(text)
-  if (root === undefined) return undefined
-  const { node, member, rest } = walk({ node: root, member: undefined, rest: path })
-  return { ...rangeOf(node, member), exact: rest === '' }
+export function findPlace(root, path) {
+  const { node, member } = walk({ node: root, member: undefined, rest: path })
+  if (node.kind === 'scalar') return { start: node.start, end: node.end }
+  if (member !== undefined) return { start: member.start, end: member.end }
+  return { start: node.start, end: node.start + 1 }
 }
 
 /** Follows a path as far as the text goes: the way that leaves the least of it wins. */
@@ -57,10 +57,4 @@ function leave(path, step) {
   const left = path.slice(step.length)
   if (left.startsWith('.')) return left.slice(1)
   return left === '' || left.startsWith('[') ? left : undefined
-}
-
-function rangeOf({ kind, start, end }, member) {
-  if (kind === 'scalar') return { start, end }
-  if (member !== undefined) return { start: member.start, end: member.end }
-  return { start, end: start + 1 }
 }

@@ -54,11 +54,14 @@ function row({ _id, name, description, endpoint, transformation, updatedAt }, is
   const method = element('span', { class: 'method', 'data-method': endpoint.method }, endpoint.method)
   return element(
     'tr',
-    {},
-    element('th', { scope: 'row' }, ...named),
-    element('td', {}, method),
-    element('td', { class: 'pattern' }, element('code', {}, endpoint.pattern)),
-    element('td', { class: 'types' }, `${transformation.input ?? 'no body'} → ${transformation.output}`),
-    element('td', { class: 'updated' }, moment(updatedAt)),
+    { role: 'row' },
+    element('th', { scope: 'row', role: 'rowheader' }, ...named),
+    cell('called', method),
+    cell('pattern', element('code', {}, endpoint.pattern)),
+    cell('types', `${transformation.input ?? 'no body'} → ${transformation.output}`),
+    cell('updated', moment(updatedAt)),
   )
 }
+
+/** The roles are told, because a narrow page shows the rows as blocks, which browsers do not take for a table. */
+const cell = (name, content) => element('td', { class: name, role: 'cell' }, content)

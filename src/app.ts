@@ -3,6 +3,7 @@ import { randomBytes } from 'node:crypto'
 import type { AddressInfo } from 'node:net'
 import type { FastifyInstance } from 'fastify'
 import { createHttpClient } from './adapters/http-client/http-client.ts'
+import { serveConsole } from './adapters/http-server/console.ts'
 import { createGuard } from './adapters/http-server/guard.ts'
 import { serveManagement } from './adapters/http-server/management.ts'
 import { serveMessages } from './adapters/http-server/messages.ts'
@@ -79,6 +80,7 @@ export async function startApp(settings: Settings, version: string, logger: Logg
   serveMessages(messageServer, registry, intake)
   serveHealth(adminServer, health)
   serveMetrics(adminServer, tally.entries, () => intake.inFlight)
+  serveConsole(adminServer)
   serveOpenApi(adminServer, describeApi(EndpointSchema as unknown as Json, version))
 
   const closeAll = async () => {

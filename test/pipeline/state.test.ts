@@ -61,7 +61,7 @@ describe('what is extracted', () => {
           requestBody: { name: 'name', second: 'codes[1]', missing: 'none' },
           responseBody: { given: 'name' },
           query: { page: 'page' },
-          lookupRequests: { 'my.lookup': { id: 'id', last: 'rows[1].n' }, each: { ids: 'id', first: '[0].id' } },
+          lookupRequests: { 'my.lookup': { id: 'id', last: 'rows[1].n' }, each: { ids: 'id', last: 'rows[1].n' } },
         },
       },
     })
@@ -72,7 +72,7 @@ describe('what is extracted', () => {
       requestBody: { name: 'Jane', second: 'b' },
       responseBody: { given: 'Jane' },
       query: { page: '2' },
-      lookupRequests: { 'my.lookup': { id: 'single', last: 2 }, each: { ids: ['a', 'b'], first: 'a' } },
+      lookupRequests: { 'my.lookup': { id: 'single', last: 2 }, each: { ids: ['a', 'b'], last: [2, 2] } },
     })
   })
 
@@ -171,7 +171,6 @@ describe('state.config', () => {
   ]
   for (const { name, config, statuses, sees } of cases) {
     it(name, async () => {
-      // By the start of the message: one with a network error keeps no values that would tell which it was.
       const extract = { requestBody: { number: 'number' } }
       const path = await registerStateful({ requests: { lookup: byQuery('status') }, state: { extract, config } })
       for (const [index, status] of statuses.entries()) {

@@ -7,7 +7,7 @@ import { decodeText, isKnownCharset } from '../../formats/text.ts'
 import { Unreadable } from '../../formats/unreadable.ts'
 import type { Accepted, Catalogue } from '../../registry/catalogue.ts'
 import { etagOf } from '../../registry/etag.ts'
-import { pathOf, refuse } from './server.ts'
+import { pathOf, refuse, sendAnswer } from './server.ts'
 
 type ById = { Params: { id: string } }
 
@@ -80,9 +80,11 @@ export function refuseBelow(scope: FastifyInstance, url: string): void {
 
 function send(request: FastifyRequest, reply: FastifyReply, status: number, representation: Json): FastifyReply {
   const etag = etagOf(representation)
-  reply.header('etag', etag)
-  if (request.method === 'GET' && request.headers['if-none-match'] === etag) return reply.code(304).send()
-  return reply.code(status).type('application/json').send(JSON.stringify(representation))
+  if (request.method === 'GET' && request.headers['if-none-match'] === etag) {
+    return sendAnswer(reply, { status: 304, headers: { etag }, body: '' })
+  }
+  const headers = { etag, 'content-type': 'application/json' }
+  return sendAnswer(reply, { status, headers, body: JSON.stringify(representation) })
 }
 
 /** Well within the 16 KiB that clients commonly take of all headers together. */

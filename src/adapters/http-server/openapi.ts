@@ -1,10 +1,13 @@
 /** /openapi.json: the management API for tools; the document's schema is the one that documents are checked with. */
 import type { FastifyInstance } from 'fastify'
 import type { Json, JsonObject } from '../../domain/json.ts'
+import { sendAnswer } from './server.ts'
 
 export function serveOpenApi(server: FastifyInstance, description: JsonObject): void {
   const body = JSON.stringify(description)
-  server.get('/openapi.json', async (_request, reply) => reply.type('application/json').send(body))
+  server.get('/openapi.json', async (_request, reply) =>
+    sendAnswer(reply, { status: 200, headers: { 'content-type': 'application/json' }, body }),
+  )
 }
 
 const ref = (name: string): JsonObject => ({ $ref: `#/components/schemas/${name}` })

@@ -1,0 +1,41 @@
+import assert from 'node:assert/strict'
+import { readdirSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { test } from 'node:test'
+import type { JsonObject } from '../src/domain/json.ts'
+import { startService } from '../test/service.ts'
+
+const entries = readdirSync(import.meta.dirname, { withFileTypes: true })
+const folders = entries.filter((entry) => entry.isDirectory()).map(({ name }) => name)
+const documents = folders.flatMap((folder) =>
+  readdirSync(join(import.meta.dirname, folder))
+    .filter((file) => /^endpoint.*\.json$/.test(file))
+    .map((file) => join(folder, file)),
+)
+const read = (path: string): string => readFileSync(join(import.meta.dirname, path), 'utf8')
+
+for (const folder of folders) {
+  test(`${folder} is in the index, and its README names its documents`, () => {
+    assert.ok(read('README.md').includes(`(${folder}/README.md)`))
+    const readme = read(`${folder}/README.md`)
+    for (const path of documents.filter((document) => document.startsWith(`${folder}/`))) {
+      assert.ok(readme.includes(path.slice(folder.length + 1)), path)
+    }
+  })
+}
+
+test('all documents can be registered in one service, beside each other and as they are', async (t) => {
+  const service = await startService()
+  t.after(service.stop)
+  for (const path of documents) {
+    const reply = await service.fetch('/endpoints', {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: read(path),
+    })
+    assert.equal(reply.status, 201, `${path}: ${reply.text}`)
+    assert.equal(reply.headers.get('x-crosswalk-warnings'), null, path)
+  }
+  const stored = (await service.fetch('/endpoints')).json<JsonObject[]>()
+  assert.equal(stored.length, documents.length)
+})

@@ -1,0 +1,318 @@
+/** The web console: how its files are served, how it talks to the service, and where it sends the cursor. */
+import assert from 'node:assert/strict'
+import { readdirSync, readFileSync } from 'node:fs'
+import { request } from 'node:http'
+import { after, before, describe, test } from 'node:test'
+import { endpointDocument, type Service, startService } from './service.ts'
+
+type Range = Readonly<{ start: number; end: number }>
+type Answer = Readonly<{
+  status: number
+  body: { _id: string; name: string }
+  etag: string
+  warnings: readonly { path: string; message: string }[]
+  error: string | undefined
+  details: readonly { path: string; message: string }[]
+}>
+type Api = Readonly<{
+  read(id: string): Promise<Answer>
+  create(text: string): Promise<Answer>
+  replace(id: string, text: string, etag: string): Promise<Answer>
+  remove(id: string, etag: string): Promise<Answer>
+  uptime(): Promise<Answer>
+}>
+
+/** Modules of the console are plain JavaScript: their types are said where they are used. */
+const load = async <T>(name: string): Promise<T> => (await import(`../console/${name}`)) as T
+const { readJsonText, lineAndColumn } = await load<{
+  readJsonText(text: string): { root: object; fault?: undefined } | { fault: { offset: number; message: string } }
+  lineAndColumn(text: string, offset: number): { line: number; column: number }
+}>('json-text.js')
+const { findPlace } = await load<{ findPlace(root: object, path: string): Range }>('json-place.js')
+const { createApi } = await load<{ createApi(baseUrl: string): Api }>('api.js')
+const { TEMPLATE, textOf } = await load<{ TEMPLATE: string; textOf(document: object): string }>('document-text.js')
+
+const folder = new URL('../console/', import.meta.url)
+const files = readdirSync(folder)
+const read = (name: string): string => readFileSync(new URL(name, folder), 'utf8')
+const urlOf = (name: string): string => (name === 'index.html' ? '/' : `/console/${name}`)
+
+let service: Service
+before(async () => {
+  service = await startService()
+})
+after(() => service.stop())
+
+const get = (path: string, init?: RequestInit) => fetch(`${service.adminUrl}${path}`, { redirect: 'manual', ...init })
+
+/** A request whose path is sent as it is written; fetch would resolve its dots. */
+const getAsWritten = (path: string): Promise<{ status: number; text: string }> =>
+  new Promise((resolve, reject) => {
+    const call = request(service.adminUrl, { path, agent: false }, async (response) => {
+      let text = ''
+      for await (const chunk of response.setEncoding('utf8')) text += chunk
+      resolve({ status: response.statusCode ?? 0, text })
+    })
+    call.on('error', reject).end()
+  })
+
+describe('the files of the console', () => {
+  const types: Record<string, string> = {
+    html: 'text/html; charset=utf-8',
+    css: 'text/css; charset=utf-8',
+    js: 'text/javascript; charset=utf-8',
+    svg: 'image/svg+xml',
+  }
+  for (const name of files) {
+    test(`${name} is served as what it is`, async () => {
+      const response = await get(urlOf(name))
+      assert.equal(response.status, 200)
+      assert.equal(await response.text(), read(name))
+      assert.equal(response.headers.get('content-type'), types[name.split('.').at(-1) as string])
+      assert.equal(response.headers.get('x-content-type-options'), 'nosniff')
+      assert.equal(response.headers.get('cache-control'), 'no-cache')
+    })
+  }
+
+  test('may do nothing but run their own scripts and call their own origin', async () => {
+    for (const name of files) {
+      const policy = (await get(urlOf(name))).headers.get('content-security-policy') ?? ''
+      const directives = new Map(policy.split('; ').map((one) => one.split(/ (.*)/, 2) as [string, string]))
+      assert.deepEqual(Object.fromEntries(directives), {
+        'default-src': "'none'",
+        'script-src': "'self'",
+        'style-src': "'self'",
+        'img-src': "'self'",
+        'connect-src': "'self'",
+        'base-uri': "'none'",
+        'form-action': "'none'",
+        'frame-ancestors': "'none'",
+        'require-trusted-types-for': "'script'",
+        'trusted-types': "'none'",
+      })
+    }
+  })
+
+  const conditions = [
+    { name: 'the same', tag: (etag: string) => etag, status: 304 },
+    { name: 'a weak one', tag: (etag: string) => `W/${etag}`, status: 304 },
+    { name: 'one of several', tag: (etag: string) => `"other", ${etag}`, status: 304 },
+    { name: 'any', tag: () => '*', status: 304 },
+    { name: 'another', tag: () => '"other"', status: 200 },
+    { name: 'the start of it', tag: (etag: string) => etag.slice(0, -2), status: 200 },
+  ]
+  for (const { name, tag, status } of conditions) {
+    test(`answer ${status} where the browser has ${name}`, async () => {
+      const first = await get('/console/console.js')
+      const whole = await first.text()
+      const etag = first.headers.get('etag') as string
+      assert.match(etag, /^"[\w-]+"$/)
+      const second = await get('/console/console.js', { headers: { 'if-none-match': tag(etag) } })
+      assert.equal(second.status, status)
+      assert.equal(second.headers.get('etag'), etag)
+      assert.equal(await second.text(), status === 200 ? whole : '')
+    })
+  }
+
+  test('have ETags of their own', async () => {
+    const etags = await Promise.all(files.map(async (name) => (await get(urlOf(name))).headers.get('etag')))
+    assert.equal(new Set(etags).size, files.length)
+  })
+
+  const outside = [
+    '/console',
+    '/console/',
+    '/console/nothing.js',
+    '/console/index.html/',
+    '/console/console.js/',
+    '/console/console.js%00',
+    '/console/__proto__',
+    '/console/../package.json',
+    '/console/%2e%2e/package.json',
+    '/console/..%2fpackage.json',
+    '/console/..%5cpackage.json',
+    '/console/..;/package.json',
+    '/console//etc/passwd',
+    '//console/../../package.json',
+    '/../package.json',
+  ]
+  for (const path of outside) {
+    test(`do not include ${path}`, async () => {
+      const { status, text } = await getAsWritten(path)
+      assert.equal(status, 404)
+      assert.equal(JSON.parse(text).code, 'ROUTE_UNKNOWN')
+    })
+  }
+
+  test('are read only', async () => {
+    for (const method of ['POST', 'PUT', 'DELETE']) {
+      const response = await get('/', { method })
+      assert.equal(response.status, 405)
+      assert.equal(response.headers.get('allow'), 'GET, HEAD')
+    }
+    const head = await get('/', { method: 'HEAD' })
+    assert.equal(head.status, 200)
+    assert.equal(head.headers.get('content-length'), `${Buffer.byteLength(read('index.html'))}`)
+  })
+
+  test('are not on the message port, whose paths belong to endpoints', async () => {
+    for (const name of files) assert.equal((await service.fetch(urlOf(name))).status, 404)
+  })
+
+  test('refer to each other and to nothing else', () => {
+    const referred = new Set(['index.html'])
+    for (const [, target] of read('index.html').matchAll(/\s(?:href|src)="(?!#)([^"]*)"/g)) {
+      assert.match(target as string, /^console\//)
+      referred.add((target as string).slice('console/'.length))
+    }
+    for (const name of files.filter((one) => one.endsWith('.js'))) {
+      for (const [, target] of read(name).matchAll(/^import .* from '\.\/([^']*)'$/gm)) referred.add(target as string)
+    }
+    assert.deepEqual([...referred].sort(), [...files].sort())
+  })
+
+  test('hold no inline script or style, and write no HTML from text', () => {
+    assert.doesNotMatch(read('index.html'), /<script(?![^>]* src=)|<style|\son\w+=|\sstyle=/)
+    for (const name of files.filter((one) => one.endsWith('.js'))) {
+      assert.doesNotMatch(read(name), /innerHTML|outerHTML|insertAdjacentHTML|document\.write|\beval\b/, name)
+    }
+  })
+})
+
+describe('the calls of the console', () => {
+  const text = (changes: Parameters<typeof endpointDocument>[0]) => JSON.stringify(endpointDocument(changes))
+
+  test('store the example of a new document as it stands', async () => {
+    const created = await createApi(`${service.adminUrl}/`).create(TEMPLATE)
+    assert.equal(created.error, undefined)
+    assert.deepEqual(created.warnings, [])
+  })
+
+  test('never overwrite or delete what somebody else stored meanwhile', async () => {
+    const api = createApi(`${service.adminUrl}/`)
+    const { body, etag } = await api.create(text({ endpoint: { pattern: '/console/mine' } }))
+    const mine = textOf({ ...body, description: 'mine' })
+    const theirs = await api.replace(body._id, textOf({ ...body, description: 'theirs' }), etag)
+    assert.equal(theirs.status, 200)
+    assert.equal((await api.replace(body._id, mine, etag)).status, 412)
+    assert.equal((await api.remove(body._id, etag)).status, 412)
+    assert.deepEqual((await api.read(body._id)).body, theirs.body)
+    assert.equal((await api.replace(body._id, mine, theirs.etag)).status, 200)
+  })
+
+  test('give every fault with its path', async () => {
+    const refused = await createApi(`${service.adminUrl}/`).create('{"name": 1, "nonsense": 2}')
+    assert.equal(refused.status, 400)
+    assert.match(refused.error as string, /nothing was stored/)
+    const paths = refused.details.map(({ path }) => path)
+    for (const path of ['name', 'nonsense']) assert.ok(paths.includes(path), path)
+  })
+
+  test('give warnings, in whatever characters', async () => {
+    const output = { transformation: { input: 'JSON', output: 'XML' }, inputMapping: { 'requestBody.a': 'β γ' } }
+    const saved = await createApi(`${service.adminUrl}/`).create(text({ endpoint: { pattern: '/warned' }, ...output }))
+    assert.equal(saved.status, 201)
+    assert.deepEqual(
+      saved.warnings.map(({ path }) => path),
+      ['inputMapping.requestBody\\.a'],
+    )
+    assert.match(saved.warnings[0]?.message as string, /β γ/)
+  })
+
+  test('say so where nothing answers', async () => {
+    const { status, error } = await createApi('http://127.0.0.1:1/').uptime()
+    assert.deepEqual({ status, error }, { status: 0, error: 'The service does not answer.' })
+  })
+
+  test('show a document without what the service sets, whatever its names', () => {
+    const stored = JSON.parse('{"_id":"1","name":"a","__proto__":{"b":1},"createdAt":"c","updatedAt":"d","__v":0}')
+    assert.equal(textOf(stored).replace(/\s/g, ''), '{"name":"a","__proto__":{"b":1}}')
+  })
+})
+
+describe('the place of a fault', () => {
+  const lookups = '{"requests": {"lookup": [{"id": "a"}, {"id": "b", "config": {"url": "ftp://x"}}]}}'
+  const mapping = '{"inputMapping": {"a": {"b": "plain"}, "a.b": "dotted", "items[0]": "element", "items": ["list"]}}'
+  const cases = [
+    { name: 'a field', text: '{"name": 1, "other": 2}', path: 'name', selects: '1' },
+    { name: 'an element', text: lookups, path: 'requests.lookup[1].config.url', selects: '"ftp://x"' },
+    { name: 'an object, by its name', text: lookups, path: 'requests.lookup[1].config', selects: '"config"' },
+    { name: 'an object in an array', text: '{"a": [ {"b": 1}]}', path: 'a[0]', selects: '{' },
+    { name: 'the whole document', text: ' {"a": 1}', path: '', selects: '{' },
+    { name: 'a document that is no object', text: ' 17 ', path: '', selects: '17' },
+    { name: 'names within each other', text: mapping, path: 'inputMapping.a.b', selects: '"plain"' },
+    { name: 'a dot within a name', text: mapping, path: 'inputMapping.a\\.b', selects: '"dotted"' },
+    { name: 'brackets within a name', text: mapping, path: 'inputMapping.items[0]', selects: '"element"' },
+    { name: 'brackets after a name', text: '{"a[0]": 1, "a": [[2]]}', path: 'a[0][0]', selects: '2' },
+    { name: 'a name that only begins alike', text: '{"ab": 1, "a": 2}', path: 'a', selects: '2' },
+    { name: 'a name with escapes', text: '{"a\\u0062\\"": 1}', path: 'ab"', selects: '1' },
+    { name: 'a single request without its array', text: '{"lookup": {"id": 7}}', path: 'lookup[0].id', selects: '7' },
+    { name: 'no second of a single request', text: '{"lookup": {"id": 7}}', path: 'lookup[1].id', selects: '"lookup"' },
+    { name: 'the last of a name that stands twice', text: '{"a": 1, "a": 2}', path: 'a', selects: '2' },
+    {
+      name: 'the nearest of a field left out',
+      text: '{"endpoint": {}}',
+      path: 'endpoint.pattern',
+      selects: '"endpoint"',
+    },
+    { name: 'the nearest of an element left out', text: '{"a": [1]}', path: 'a[3]', selects: '"a"' },
+    { name: 'strings that look like structure', text: '{"x": "{\\"a\\": 1, [", "a": 2}', path: 'a', selects: '2' },
+  ]
+  for (const { name, text, path, selects } of cases) {
+    test(`is ${name}`, () => {
+      const reading = readJsonText(text)
+      assert.ok('root' in reading)
+      const { start, end } = findPlace(reading.root, path)
+      assert.equal(text.slice(start, end), selects)
+    })
+  }
+})
+
+describe('a text that is no JSON', () => {
+  const cases = [
+    { name: 'nothing', text: '', at: [1, 1], says: 'expected a value, found the end of the text' },
+    {
+      name: 'a comma too many in an object',
+      text: '{\n  "a": 1,\n}',
+      at: [3, 1],
+      says: 'double quotes after the comma',
+    },
+    { name: 'a comma too many in an array', text: '[1,\n]', at: [2, 1], says: 'a value after the comma' },
+    { name: 'a comma too few', text: '{"a": 1\n "b": 2}', at: [2, 2], says: 'expected "," or "}"' },
+    { name: 'a colon too few', text: '{"a" 1}', at: [1, 6], says: 'expected ":"' },
+    { name: 'single quotes', text: "{'a': 1}", at: [1, 2], says: 'double quotes only' },
+    { name: 'a comment', text: '{} // done', at: [1, 4], says: 'no comments' },
+    { name: 'quotes never closed', text: '{\n"a": "b}', at: [2, 6], says: 'never closed' },
+    { name: 'a line break within quotes', text: '{"a": "b\n"}', at: [1, 9], says: 'line break' },
+    { name: 'a backslash alone', text: '{"a": "\\d"}', at: [1, 8], says: 'backslash' },
+    { name: 'brackets never closed', text: '{"a": [1', at: [1, 9], says: 'expected "," or "]"' },
+    { name: 'a second document', text: '{}\n{}', at: [2, 1], says: 'expected the end of the text' },
+    { name: 'a number with a leading zero', text: '[01]', at: [1, 3], says: 'expected "," or "]"' },
+    { name: 'a word that is none of JSON', text: '[True]', at: [1, 2], says: 'expected a value, found T' },
+    { name: 'a space that is none of JSON', text: '{\u00a0"a": 1}', at: [1, 2], says: 'U+00A0' },
+    { name: 'a nesting without end', text: '['.repeat(100_000), at: [1, 501], says: 'nested too deeply' },
+  ]
+  for (const { name, text, at, says } of cases) {
+    test(`is told its line and column: ${name}`, () => {
+      const { fault } = readJsonText(text)
+      assert.ok(fault !== undefined)
+      const { line, column } = lineAndColumn(text, fault.offset)
+      assert.deepEqual([line, column], at)
+      assert.ok(fault.message.includes(says), fault.message)
+    })
+  }
+
+  test('is none that JSON.parse takes', () => {
+    const texts = [
+      ' {"a": [1, -2.5e+3, 0, true, false, null, {}, [], "\\u00e9\\n"]}\r\n\t',
+      '"a"',
+      '-0',
+      '[[[]]]',
+      '{"": ""}',
+    ]
+    for (const text of texts) {
+      JSON.parse(text)
+      assert.equal(readJsonText(text).fault, undefined, text)
+    }
+  })
+})

@@ -1,0 +1,99 @@
+/** What management answers when the store does not, over a real store that was closed. */
+import assert from 'node:assert/strict'
+import { after, describe, test } from 'node:test'
+import { createHttpClient } from '../../src/adapters/http-client/http-client.ts'
+import { openSqliteStore } from '../../src/adapters/sqlite/open-sqlite-store.ts'
+import { Failure } from '../../src/domain/failure.ts'
+import { createIds } from '../../src/domain/id.ts'
+import type { Logger } from '../../src/domain/ports.ts'
+import { createCatalogue } from '../../src/registry/catalogue.ts'
+import { createRegistry } from '../../src/registry/registry.ts'
+import { readSettings } from '../../src/settings.ts'
+
+const quiet: Logger = { debug: () => {}, info: () => {}, warn: () => {}, error: () => {} }
+const http = createHttpClient({ connectTimeoutMs: 1_000, answerLimitBytes: 1_000 })
+after(() => http.close())
+
+async function open(clock = Date.now) {
+  const store = await openSqliteStore({ path: ':memory:', logger: quiet })
+  const reading = readSettings({})
+  assert.ok(reading.ok)
+  const registry = createRegistry()
+  const catalogue = createCatalogue({
+    store: store.endpoints,
+    registry,
+    services: { http, states: store.states },
+    settings: reading.settings,
+    clock,
+    newId: createIds(clock, 1),
+    logger: quiet,
+  })
+  return { store, registry, catalogue }
+}
+
+const text = (description: string) =>
+  JSON.stringify({
+    name: 'one',
+    description,
+    endpoint: { pattern: '/one' },
+    transformation: { input: 'JSON', output: 'JSON' },
+  })
+
+describe('a store that does not answer', () => {
+  const calls = ['list', 'get', 'create', 'replace', 'patch', 'remove'] as const
+  for (const name of calls) {
+    test(`fails ${name} with 503, and changes nothing that is in force`, async () => {
+      const { store, registry, catalogue } = await open()
+      const { document } = await catalogue.create(text('first'))
+      const before = registry.all()
+      await store.close()
+      const { _id: id } = document
+      const other = text('second').replace('one', 'two').replace('/one', '/two')
+      const call = {
+        list: () => catalogue.list([]),
+        get: () => catalogue.get(id),
+        create: () => catalogue.create(other),
+        replace: () => catalogue.replace(id, other, undefined),
+        patch: () => catalogue.patch(id, '{}', undefined),
+        remove: () => catalogue.remove(id, undefined),
+      }[name]
+      await assert.rejects(call, (thrown) => {
+        assert.ok(thrown instanceof Failure)
+        assert.deepEqual([thrown.code, thrown.status], ['STORE_UNAVAILABLE', 503])
+        return true
+      })
+      assert.deepEqual(registry.all(), before)
+      assert.equal(registry.match('POST', '/one').kind, 'endpoint')
+      assert.equal(registry.match('POST', '/two').kind, 'unknown')
+    })
+  }
+})
+
+test('updatedAt moves on even where the clock goes back', async () => {
+  let now = Date.parse('2024-01-01T00:00:01.000Z')
+  const { store, catalogue } = await open(() => now)
+  const { document } = await catalogue.create(text('first'))
+  now -= 1_000
+  const { document: second } = await catalogue.replace(document._id, text('second'), undefined)
+  const { document: third } = await catalogue.patch(document._id, '{"description":"third"}', undefined)
+  assert.deepEqual(
+    [document, second, third].map(({ updatedAt }) => updatedAt),
+    ['2024-01-01T00:00:01.000Z', '2024-01-01T00:00:01.001Z', '2024-01-01T00:00:01.002Z'],
+  )
+  assert.equal(third.createdAt, '2024-01-01T00:00:01.000Z')
+  await store.close()
+})
+
+test('a change that another process made meanwhile is not overwritten', async () => {
+  const { store, registry, catalogue } = await open()
+  const { document } = await catalogue.create(text('first'))
+  const [compiled] = registry.all()
+  assert.ok(compiled)
+  // Both read the same document; the other process writes between our read and our write.
+  const ours = catalogue.replace(document._id, text('ours'), undefined)
+  const theirs = { document: { ...document, description: 'theirs' }, routeKey: compiled.routeKey }
+  assert.equal(await store.endpoints.replace(theirs, document), 'stored')
+  await assert.rejects(ours, (thrown) => thrown instanceof Failure && thrown.code === 'PRECONDITION_FAILED')
+  assert.deepEqual(await catalogue.get(document._id), theirs.document)
+  await store.close()
+})

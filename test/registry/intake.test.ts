@@ -1,0 +1,208 @@
+/** What lets messages in: bounds, stopping, and the account of each. */
+import assert from 'node:assert/strict'
+import { describe, test } from 'node:test'
+import { checkDocument } from '../../src/config/check.ts'
+import { Failure } from '../../src/domain/failure.ts'
+import type { Received } from '../../src/domain/message.ts'
+import type { Run } from '../../src/domain/run.ts'
+import type { Handle, Outcome } from '../../src/pipeline/compile.ts'
+import { createIntake, type Incoming } from '../../src/registry/intake.ts'
+import type { Compiled } from '../../src/registry/registry.ts'
+
+const stamp = { _id: '0'.repeat(24), createdAt: '', updatedAt: '', __v: 0 as const }
+
+function endpointWith(handle: Handle, output = 'JSON'): Compiled {
+  const raw = {
+    name: 'one',
+    endpoint: { pattern: '/one' },
+    transformation: { input: 'JSON', output },
+    constants: { c: 1 },
+  }
+  const { endpoint, lints } = checkDocument(raw)
+  assert.deepEqual(lints, [])
+  return { document: { ...raw, ...stamp }, endpoint, routeKey: 'POST /one', handle }
+}
+
+const incoming: Incoming = {
+  requestHeaders: { a: 'b' },
+  query: { q: '1' },
+  urlParams: { u: '2' },
+  body: new Uint8Array([1]),
+}
+const done: Outcome = { answer: { status: 200, headers: {}, body: '' }, failure: undefined }
+
+type Line = { level: string; fields: Record<string, unknown>; message: string }
+
+function open(limits: Partial<Parameters<typeof createIntake>[0]> = {}) {
+  const log: Line[] = []
+  const counted: [Compiled | undefined, Outcome][] = []
+  let ids = 0
+  const at = (level: string) => (fields: object, message: string) =>
+    void log.push({ level, fields: fields as Line['fields'], message })
+  const intake = createIntake({
+    clock: () => 1_000,
+    newId: () => `id ${++ids}`,
+    logger: { debug: at('debug'), info: at('info'), warn: at('warn'), error: at('error') },
+    messageTimeoutMs: 30,
+    maxMessagesInFlight: 2,
+    count: (compiled, outcome) => void counted.push([compiled, outcome]),
+    ...limits,
+  })
+  return { intake, log, counted }
+}
+
+/** A handle whose messages end when the test says so. */
+function held() {
+  const ends: (() => void)[] = []
+  const handle: Handle = () => new Promise((resolve) => ends.push(() => resolve(done)))
+  return { compiled: endpointWith(handle), ends }
+}
+
+test('gives each message an account of its own', () => {
+  const seen: [Received, Run][] = []
+  const { intake } = open()
+  const compiled = endpointWith((message, run) => {
+    seen.push([message, run])
+    return done
+  })
+  for (const outcome of [intake.accept(compiled, incoming), intake.accept(compiled, incoming)])
+    assert.equal(outcome, done)
+  const [[message, run] = assert.fail(), [, other] = assert.fail()] = seen
+  assert.deepEqual(message, {
+    constants: { c: 1 },
+    requestHeaders: { a: 'b' },
+    query: { q: '1' },
+    urlParams: { u: '2' },
+    timestamps: { endpointStart: '1970-01-01T00:00:01.000Z', lookupRequests: {} },
+  })
+  const { messageId, startedAt, deadlineAt, body } = run
+  assert.deepEqual(
+    { messageId, startedAt, deadlineAt, body },
+    { messageId: 'id 1', startedAt: 1_000, deadlineAt: 1_030, body: incoming.body },
+  )
+  assert.equal(other.messageId, 'id 2')
+  assert.notEqual(run.lookups, other.lookups)
+  assert.notEqual(run.lookupTimes, other.lookupTimes)
+})
+
+test('stays synchronous where the endpoint does', () => {
+  const { intake } = open()
+  assert.equal(
+    intake.accept(
+      endpointWith(() => done),
+      incoming,
+    ),
+    done,
+  )
+  assert.equal(intake.inFlight, 0)
+})
+
+test('refuses what is one too many, until another is done', async () => {
+  const { intake, counted } = open()
+  const { compiled, ends } = held()
+  const first = intake.accept(compiled, incoming)
+  const second = intake.accept(compiled, incoming)
+  assert.equal(intake.inFlight, 2)
+  const refused = await intake.accept(compiled, incoming)
+  assert.equal(refused.failure?.code, 'OVERLOADED')
+  assert.equal(refused.answer.status, 503)
+  assert.equal(refused.answer.headers['retry-after'], '1')
+  assert.equal(ends.length, 2)
+  ends[0]?.()
+  assert.equal(await first, done)
+  assert.equal(intake.refusal(), undefined)
+  const third = intake.accept(compiled, incoming)
+  ends[1]?.()
+  ends[2]?.()
+  assert.deepEqual([await second, await third], [done, done])
+  assert.equal(intake.inFlight, 0)
+  assert.deepEqual(
+    counted.map(([, { answer }]) => answer.status),
+    [503, 200, 200, 200],
+  )
+})
+
+describe('draining', () => {
+  test('lets in nothing new, and ends with the last message', async () => {
+    const { intake } = open()
+    const { compiled, ends } = held()
+    const messages = [intake.accept(compiled, incoming), intake.accept(compiled, incoming)]
+    let drained = false
+    const drain = intake.drain().then(() => {
+      drained = true
+    })
+    const refused = await intake.accept(compiled, incoming)
+    assert.deepEqual([refused.failure?.code, refused.answer.headers['retry-after']], ['SHUTTING_DOWN', '1'])
+    ends[0]?.()
+    await messages[0]
+    assert.equal(drained, false)
+    ends[1]?.()
+    await Promise.all(messages)
+    await drain
+    assert.equal(intake.inFlight, 0)
+  })
+
+  test('ends at once where nothing is under way', async () => {
+    const { intake } = open()
+    await intake.drain()
+    assert.equal(intake.refusal()?.code, 'SHUTTING_DOWN')
+  })
+})
+
+describe('what became of a message', () => {
+  const cause = new Error('secret')
+  const cases = [
+    {
+      name: 'a sender’s mistake is information',
+      failure: new Failure('BODY_UNREADABLE', 'x', { path: 'p' }),
+      level: 'info',
+    },
+    { name: 'what an upstream can mend is a warning', failure: new Failure('LOOKUP_UNREACHABLE', 'x'), level: 'warn' },
+    { name: 'a bug is an error with its cause', failure: new Failure('INTERNAL', 'x', { cause }), level: 'error' },
+  ]
+  for (const { name, failure, level } of cases) {
+    test(name, async () => {
+      const { intake, log, counted } = open()
+      const outcome: Outcome = { answer: { status: failure.status, headers: {}, body: '' }, failure }
+      const compiled = endpointWith(() => outcome)
+      await intake.accept(compiled, incoming)
+      assert.deepEqual(counted, [[compiled, outcome]])
+      assert.equal(log.length, 1)
+      const { fields, ...line } = log[0] as Line
+      assert.deepEqual(line, { level, message: 'x' })
+      const { messageId, endpoint, endpointId, code, status, path, err } = fields
+      assert.deepEqual(
+        [messageId, endpoint, endpointId, code, status],
+        ['id 1', 'one', stamp._id, failure.code, failure.status],
+      )
+      assert.equal(path, failure.options.path)
+      assert.equal(err, level === 'error' ? cause : undefined)
+    })
+  }
+
+  test('that went well is not logged', async () => {
+    const { intake, log } = open()
+    await intake.accept(
+      endpointWith(() => done),
+      incoming,
+    )
+    assert.deepEqual(log, [])
+  })
+})
+
+describe('a refusal before the pipeline', () => {
+  test('is answered in the output type of the endpoint', () => {
+    const { intake, counted } = open()
+    const compiled = endpointWith(() => done, 'XML')
+    const { answer } = intake.refuse(compiled, new Failure('BODY_TOO_LARGE', 'too large'))
+    assert.equal(answer.headers['content-type'], 'application/xml')
+    assert.match(String(answer.body), /<error>too large<\/error>.*<messageId>id 1<\/messageId>/s)
+    assert.equal(counted[0]?.[0], compiled)
+  })
+  test('is answered in JSON where no endpoint is known', () => {
+    const { intake, counted } = open()
+    const { answer } = intake.refuse(undefined, new Failure('ROUTE_UNKNOWN', 'unknown'))
+    assert.deepEqual(JSON.parse(String(answer.body)), { error: 'unknown', code: 'ROUTE_UNKNOWN', messageId: 'id 1' })
+    assert.equal(counted[0]?.[0], undefined)
+  })
+})

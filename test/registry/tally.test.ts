@@ -1,0 +1,54 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { checkDocument } from '../../src/config/check.ts'
+import { Failure, type FailureCode } from '../../src/domain/failure.ts'
+import type { Outcome } from '../../src/pipeline/compile.ts'
+import type { Compiled } from '../../src/registry/registry.ts'
+import { createTally } from '../../src/registry/tally.ts'
+
+const answered = (headers: Record<string, string> = {}, status = 200): Outcome => ({
+  answer: { status, headers, body: '' },
+  failure: undefined,
+})
+const failed = (code: FailureCode, status?: number): Outcome => ({
+  answer: { status: 0, headers: {}, body: '' },
+  failure: new Failure(code, '', status === undefined ? {} : { status }),
+})
+
+function named(name: string): Compiled {
+  const raw = { name, endpoint: { pattern: '/' }, transformation: { input: 'JSON', output: 'JSON' } }
+  const document = { ...raw, _id: '', createdAt: '', updatedAt: '', __v: 0 as const }
+  return { document, endpoint: checkDocument(raw).endpoint, routeKey: '', handle: () => answered() }
+}
+
+test('counts messages by endpoint, outcome and code', () => {
+  const tally = createTally()
+  assert.deepEqual(tally.entries(), [])
+  const [a, b] = [named('a'), named('b')]
+  const told: readonly (readonly [Compiled | undefined, Outcome])[] = [
+    [a, answered()],
+    [b, answered()],
+    [a, answered()],
+    // What an upstream said is the answer as configured, whatever its status.
+    [b, answered({}, 503)],
+    [a, answered({ 'x-crosswalk-status': 'partial' })],
+    [a, failed('BODY_UNREADABLE')],
+    [a, failed('LOOKUP_UNREACHABLE')],
+    [a, failed('LOOKUP_REFUSED', 404)],
+    [a, failed('LOOKUP_REFUSED', 404)],
+    [a, failed('LOOKUP_REFUSED', 503)],
+    [undefined, failed('ROUTE_UNKNOWN')],
+  ]
+  for (const [compiled, outcome] of told) tally.count(compiled, outcome)
+  const lines = tally.entries().map(({ endpoint, outcome, code, count }) => `${endpoint} ${outcome} ${code} ${count}`)
+  assert.deepEqual(lines.sort(), [
+    ' refused ROUTE_UNKNOWN 1',
+    'a done  2',
+    'a failed LOOKUP_REFUSED 1',
+    'a failed LOOKUP_UNREACHABLE 1',
+    'a partial  1',
+    'a refused BODY_UNREADABLE 1',
+    'a refused LOOKUP_REFUSED 2',
+    'b done  2',
+  ])
+})
