@@ -11,6 +11,7 @@ WORKDIR /app
 COPY --from=dependencies /app/node_modules ./node_modules
 COPY package.json LICENSE ./
 COPY src ./src
+COPY console ./console
 RUN mkdir /data && chown node:node /data
 USER node
 VOLUME /data

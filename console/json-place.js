@@ -38,16 +38,16 @@ function nextPlaces({ node, member, rest }) {
       const left = leave(rest, one.name.replaceAll('.', '\\.'))
       return left === undefined ? [] : [{ node: one.value, member: one, rest: left }]
     })
-    // Of a name that stands twice the last one counts.
-    if (inside.length > 0) return inside.reverse()
+    // Of a name that stands twice the last one counts; of names that both fit, the one that says more of the path.
+    if (inside.length > 0) return inside.reverse().sort((one, other) => one.rest.length - other.rest.length)
   }
   const index = /^\[(\d+)\]/.exec(rest)
   if (index === null) return []
   const left = leave(rest, index[0])
   if (left === undefined) return []
   // A single request may stand without its array: its fields are those of element 0.
-  if (node.kind !== 'array') return index[1] === '0' ? [{ node, member, rest: left }] : []
-  const item = node.items[Number(index[1])]
+  if (node.kind === 'object' && index[1] === '0') return [{ node, member, rest: left }]
+  const item = node.kind === 'array' ? node.items[Number(index[1])] : undefined
   return item === undefined ? [] : [{ node: item, member: undefined, rest: left }]
 }
 

@@ -52,7 +52,6 @@ export async function startApp(settings: Settings, version: string, logger: Logg
   const tally = createTally()
   const intake = createIntake({ ...settings, clock, newId, logger, count: tally.count })
   let stopping = false
-  let notInForce: readonly string[] = []
 
   const health = async (): Promise<Health> => {
     const answers = await store.endpoints.ping().then(
@@ -64,7 +63,7 @@ export async function startApp(settings: Settings, version: string, logger: Logg
       stopping,
       store: answers ? 'ok' : 'unavailable',
       endpoints: registry.all().length,
-      endpointsNotInForce: notInForce,
+      endpointsNotInForce: catalogue.notInForce(),
       messagesInFlight: intake.inFlight,
     }
   }
@@ -89,7 +88,7 @@ export async function startApp(settings: Settings, version: string, logger: Logg
     await store.close()
   }
   try {
-    notInForce = await catalogue.load()
+    await catalogue.load()
     await messageServer.listen({ host: settings.host, port: settings.serverPort })
     await adminServer.listen({ host: settings.adminHost, port: settings.adminPort })
   } catch (thrown) {

@@ -9,9 +9,9 @@ const FHIR = 'http://127.0.0.1:8082'
 
 let sample: Sample
 let seen: { atOnce: number; most: number }
-let secondPage: PromiseWithResolvers<void>
+let lastPage: PromiseWithResolvers<void>
 
-/** Answers the first of several pages only after the second was asked for, so that the answers come out of order. */
+/** Answers the first of several pages only when the third is asked for, so that the answers come out of order. */
 const register: Answering = async ({ url }, response) => {
   const query = new URL(url, REGISTER).searchParams
   const [page, size] = [Number(query.get('page')), Number(query.get('size'))]
@@ -21,8 +21,8 @@ const register: Answering = async ({ url }, response) => {
   }
   seen.atOnce += 1
   seen.most = Math.max(seen.most, seen.atOnce)
-  if (page === 2) secondPage.resolve()
-  if (page === 1 && size > 1) await secondPage.promise
+  if (page === 3) lastPage.resolve()
+  if (page === 1 && size > 1) await lastPage.promise
   seen.atOnce -= 1
   const all = sample.json('register.json') as Json[]
   return { page, size, total: all.length, facilities: all.slice((page - 1) * size, page * size) }
@@ -42,7 +42,7 @@ before(async () => {
 })
 beforeEach(() => {
   seen = { atOnce: 0, most: 0 }
-  secondPage = Promise.withResolvers()
+  lastPage = Promise.withResolvers()
 })
 after(() => sample.stop())
 

@@ -47,13 +47,29 @@ for (const { name, heartRate, temperatureF, expect } of flags) {
   })
 }
 
-test('tells all that is wrong with a message at once', async () => {
-  const reply = await measured({ patientId: '../10021', measuredAt: 'this morning', heartRate: 8, temperatureF: 38.5 })
-  assert.equal(reply.status, 400)
-  const { error, details } = reply.json<Fault>()
-  assert.match(error, /^Validation failed: /)
-  const messages = new Map(details.map(({ path, message }) => [path, message]))
-  assert.deepEqual([...messages.keys()].sort(), ['/heartRate', '/measuredAt', '/patientId', '/temperatureF'])
-  assert.equal(messages.get('/heartRate'), 'heartRate must be a whole number of beats a minute, 20 to 300')
-  assert.equal(messages.get('/temperatureF'), 'temperatureF must be in degrees Fahrenheit, 77 to 113')
+const faulty = [
+  {
+    name: 'all of it, at once',
+    changes: { patientId: '../10021', measuredAt: 'this morning', heartRate: 19, temperatureF: 76.9 },
+    expect: ['/heartRate', '/measuredAt', '/patientId', '/temperatureF'],
+  },
+  { name: 'too much', changes: { heartRate: 301, temperatureF: 113.1 }, expect: ['/heartRate', '/temperatureF'] },
+  { name: 'half a beat', changes: { heartRate: 72.5 }, expect: ['/heartRate'] },
+]
+
+for (const { name, changes, expect } of faulty) {
+  test(`tells what is wrong: ${name}`, async () => {
+    const reply = await measured(changes)
+    assert.equal(reply.status, 400)
+    const { error, details } = reply.json<Fault>()
+    assert.match(error, /^Validation failed: .*heartRate must be a whole number of beats a minute, 20 to 300/)
+    assert.deepEqual(details.map(({ path }) => path).sort(), expect)
+  })
+}
+
+test('says in its own words which unit is wanted', async () => {
+  const { details } = (await measured({ temperatureF: 38.5 })).json<Fault>()
+  assert.deepEqual(details, [
+    { path: '/temperatureF', message: 'temperatureF must be in degrees Fahrenheit, 77 to 113' },
+  ])
 })

@@ -56,7 +56,6 @@ export function parseTree(text: string): Node {
 
 /** Opens an instance; fails with one sentence for what `harden` refuses. The text must parse. */
 export function openInstance(text: string, limits: ExpressionLimits): Result<Instance> {
-  const options = { timeout: limits.timeoutMs, stack: limits.maxDepth, sequence: limits.maxSequence }
   const state = { deadlineAt: 0, known: new WeakMap() as KnownSizes }
   const guard: Guard = {
     maxSequence: limits.maxSequence,
@@ -66,7 +65,13 @@ export function openInstance(text: string, limits: ExpressionLimits): Result<Ins
     },
   }
   const trees: Hardened[] = []
-  const engine = jsonata(text, { ...options, RegexEngine: regexEngine(trees, guard) })
+  const options = {
+    timeout: limits.timeoutMs,
+    stack: limits.maxDepth,
+    sequence: limits.maxSequence,
+    RegexEngine: regexEngine(trees, guard),
+  }
+  const engine = jsonata(text, options)
   const hardened = harden(engine.ast() as Node)
   if (!hardened.ok) return fault(hardened.message)
   trees.push(hardened.value)
@@ -86,6 +91,8 @@ export function openInstance(text: string, limits: ExpressionLimits): Result<Ins
     },
     stop() {
       state.deadlineAt = 0
+      // The engine looks at it before each step, and takes 0 for none.
+      options.timeout = Number.MIN_VALUE
     },
   })
 }

@@ -32,9 +32,11 @@ export type Condition = string | undefined
 export interface Catalogue {
   /**
    * Compiles what the store holds and puts it in force. A document that this version no longer accepts is logged and
-   * left out; resolves to the ids of those.
+   * left out.
    */
-  load(): Promise<readonly string[]>
+  load(): Promise<void>
+  /** Ids of the stored documents that are not in force, until they are mended or deleted. */
+  notInForce(): readonly string[]
   /** Oldest first; each filter is a field path with the texts of which one must be equal. */
   list(filters: readonly (readonly [path: string, values: readonly string[]])[]): Promise<readonly StoredDocument[]>
   get(id: string): Promise<StoredDocument>
@@ -59,6 +61,7 @@ export type CatalogueOptions = Readonly<{
 export function createCatalogue(options: CatalogueOptions): Catalogue {
   const { store, registry, services, settings, clock, newId } = options
   const inTurn = createQueue()
+  const refused = new Set<string>()
 
   const accept = async (
     raw: Json,
@@ -76,6 +79,7 @@ export function createCatalogue(options: CatalogueOptions): Catalogue {
     if (result === 'stale') throw failures.stale()
     if (result !== 'stored') throw failures.clash([storeClash(result)])
     registry.put(compiled)
+    refused.delete(stamp._id)
     return { document: compiled.document, warnings: lints.filter(({ severity }) => severity === 'warning') }
   }
 
@@ -101,15 +105,14 @@ export function createCatalogue(options: CatalogueOptions): Catalogue {
   return {
     load: async () => {
       const inForce: Compiled[] = []
-      const refused: string[] = []
       for (const document of await store.list()) {
         const compiled = revive(document, inForce, options)
-        if (compiled === undefined) refused.push(document._id)
+        if (compiled === undefined) refused.add(document._id)
         else inForce.push(compiled)
       }
       registry.load(inForce)
-      return refused
     },
+    notInForce: () => [...refused],
     list: async (filters) => {
       const tests = filters.map(([path, values]) => compileFilter(path, values))
       return (await guardStore(() => store.list())).filter((document) => tests.every((test) => test(document)))
@@ -142,6 +145,7 @@ export function createCatalogue(options: CatalogueOptions): Catalogue {
         if (result === 'stale') throw failures.stale()
         if (result === 'gone') throw failures.unknown(id)
         registry.remove(id)
+        refused.delete(id)
         return current
       }),
   }

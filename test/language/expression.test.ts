@@ -243,6 +243,19 @@ describe('concurrent evaluations', () => {
   })
 })
 
+describe('an evaluation that failed', () => {
+  test('does not go on in its other branches', async () => {
+    const expression = parsed('[$error("first"), ($f := function($x){ $f($x) }; $f(1))]', {
+      ...limits,
+      timeoutMs: 20_000,
+    })
+    const before = performance.now()
+    await assert.rejects(expression.evaluate({}), { code: 'D3137' })
+    await new Promise((resolve) => setImmediate(resolve))
+    assert.ok(performance.now() - before < 5000)
+  })
+})
+
 describe('what an expression reads', () => {
   type Reads = { text: string; roots: string[] | undefined; references?: string[][] }
   const cases: Reads[] = [
@@ -340,10 +353,15 @@ describe('faults', () => {
     { text: '$error("no patient")', code: 'D3137', part: 'no patient, near character 7 of the expression.' },
     { text: '$assert(false, "must hold")', code: 'D3141', part: 'must hold' },
     { text: 'requestBody.name()', code: 'T1006', part: 'non-function' },
-    { text: '1 + function($x){ $x }', code: undefined, part: 'cannot work with' },
+    { text: '1 + function($x){ $x }', code: 'T2002', part: 'must evaluate to a number' },
     { text: '$eval("1 +")', code: undefined, part: 'given to $eval does not parse' },
     { text: '$eval("$nope()")', code: 'T1006', part: 'non-function' },
     { text: 'requestBody.items^(detail)', code: undefined, part: 'must be numbers or texts' },
+    {
+      text: '($d := function($o, $n){ $n = 0 ? $o : $d($o & $o, $n - 1) }; $d("xxxxxxxx", 25))',
+      code: undefined,
+      part: 'text of more than 8,388,608 characters',
+    },
     { text: '$sort([1, "a"])', code: undefined, part: 'list of numbers or a list of texts' },
   ]
   for (const { text, code, part } of cases) {
@@ -381,6 +399,8 @@ describe('hostile expressions end in a fault', () => {
     doubling('$append($o, $o)', '[1]'),
     doubling('$merge([{"a": $o}, {"b": $o}])', '{"x": 1}'),
     doubling('$join([$o, $o])', '"xxxxxxxxxx"'),
+    `${doubling('{"a": $o, "b": $o}', '{"x": 1}')} = ${doubling('{"a": $o, "b": $o}', '{"x": 1}')}`,
+    `"" & ${doubling('[[$o], [$o]]', '[1]')}`,
     '$pad("", 1e9)',
     '$pad("x", -1e9, "ab")',
     '$join([1..99999].("x" & $pad("", 1000)))',

@@ -247,6 +247,7 @@ describe('formats', () => {
     ['ipv6', '::1', ':::'],
     ['uri', 'urn:oid:1.2.3', 'a b'],
     ['uri-reference', '../a?b#c', '\\'],
+    ['url', 'https://example.org/a?b', 'example.org'],
     ['iri', 'http://exämple.org/ü', 'no iri'],
     ['iri-reference', '/ü', '\\ü'],
     ['uri-template', '/a/{id}', '/a/{'],

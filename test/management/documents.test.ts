@@ -146,7 +146,7 @@ describe('PUT', () => {
     assert.deepEqual(await read(stored._id), replaced)
   })
 
-  test('changes updatedAt each time, also within a millisecond', async () => {
+  test('changes updatedAt each time', async () => {
     const stored = await service.register({ endpoint: { pattern: '/often' } })
     const seen = [stored.updatedAt]
     const replies = await Promise.all(Array.from({ length: 20 }, () => send('PUT', `/endpoints/${stored._id}`, stored)))

@@ -63,20 +63,18 @@ it('keeps no more than a filter could ever select, and nothing of an endpoint th
     config: { url: `${upstream.url}/:status`, params: { url: { status: { path: 'payload.status' } } } },
     allowedStatuses: ['*'],
   }
-  const { _id } = await service.register({ endpoint: { pattern: '/bounded' }, requests: { lookup }, ...stateful })
-  const statuses = [200, 201, 404, 500]
-  const senders = Array.from({ length: 50 }, async (_, sender) => {
-    for (let message = 0; message < 40; message++) {
-      // A broken connection costs more than an answer, so there are few.
-      const status = message % 20 === 0 ? 'reset' : (statuses[message % statuses.length] ?? 0)
-      const body = { n: sender * 40 + message, status }
-      const reply = await service.fetch('/bounded', json('POST', body))
-      assert.equal(reply.status, status === 'reset' ? 502 : 200)
-    }
+  const looking = await service.register({ endpoint: { pattern: '/looking' }, requests: { lookup }, ...stateful })
+  const alone = await service.register({ endpoint: { pattern: '/alone' }, ...stateful })
+  const statuses = [200, 201, 404, 500, 'reset']
+  const senders = Array.from({ length: 100 }, async (_, sender) => {
+    const status = statuses[sender % statuses.length] ?? null
+    const reply = await service.fetch('/looking', json('POST', { n: sender, status }))
+    assert.equal(reply.status, status === 'reset' ? 502 : 200)
+    for (let n = 0; n < 19; n++) await service.fetch('/alone', json('POST', { n }))
   })
   await Promise.all(senders)
   assert.equal(stateRows().length, statuses.length + 1)
-  await service.fetch(`/endpoints/${_id}`, { method: 'DELETE' })
+  for (const { _id } of [looking, alone]) await service.fetch(`/endpoints/${_id}`, { method: 'DELETE' })
   assert.equal(stateRows().length, 0)
 })
 

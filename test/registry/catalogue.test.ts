@@ -1,4 +1,4 @@
-/** What management answers when the store does not, over a real store that was closed. */
+/** What cannot be told apart over HTTP: a store that does not answer, changes at once, and a clock that goes back. */
 import assert from 'node:assert/strict'
 import { after, describe, test } from 'node:test'
 import { createHttpClient } from '../../src/adapters/http-client/http-client.ts'
@@ -67,6 +67,41 @@ describe('a store that does not answer', () => {
       assert.equal(registry.match('POST', '/two').kind, 'unknown')
     })
   }
+})
+
+describe('changes at once', () => {
+  test('without a condition are all made, one after the other', async () => {
+    const { store, catalogue } = await open()
+    const { document } = await catalogue.create(text('first'))
+    const patches = Array.from({ length: 20 }, (_, n) => `{"constants":{"n${n}":${n}}}`)
+    await Promise.all(patches.map((patch) => catalogue.patch(document._id, patch, undefined)))
+    const { constants } = await catalogue.get(document._id)
+    assert.deepEqual(constants, Object.fromEntries(patches.map((_, n) => [`n${n}`, n])))
+    await store.close()
+  })
+
+  test('of which one can be made name it to the others', async () => {
+    const { store, catalogue } = await open()
+    const results = await Promise.allSettled(Array.from({ length: 20 }, () => catalogue.create(text('same'))))
+    const [winner, ...others] = results.flatMap((one) => (one.status === 'fulfilled' ? [one.value.document._id] : []))
+    assert.deepEqual(others, [])
+    const refusals = results.flatMap((one) => (one.status === 'rejected' ? [one.reason as Failure] : []))
+    assert.equal(refusals.length, 19)
+    for (const { code, options } of refusals) {
+      assert.equal(code, 'CONFIGURATION_CLASH')
+      const [name, route] = options.details ?? []
+      assert.ok(name?.path === 'name' && name.message.includes(String(winner)), name?.message)
+      assert.ok(route?.path === 'endpoint.pattern' && route.message.includes('"one" (POST /one)'), route?.message)
+    }
+    await store.close()
+  })
+
+  test('go on after one that failed', async () => {
+    const { store, catalogue } = await open()
+    const [failed, made] = await Promise.allSettled([catalogue.create('{'), catalogue.create(text('made'))])
+    assert.deepEqual([failed.status, made.status], ['rejected', 'fulfilled'])
+    await store.close()
+  })
 })
 
 test('updatedAt moves on even where the clock goes back', async () => {

@@ -3,7 +3,19 @@ import { describe, test } from 'node:test'
 import { etagOf, matchesEtag } from '../../src/registry/etag.ts'
 
 describe('etagOf', () => {
-  const distinct = [{}, [], null, '', 0, { a: 1 }, { a: '1' }, { a: 1, b: 2 }, { b: 2, a: 1 }, { a: '\u00fc' }, { a: 'u\u0308' }]
+  const distinct = [
+    {},
+    [],
+    null,
+    '',
+    0,
+    { a: 1 },
+    { a: '1' },
+    { a: 1, b: 2 },
+    { b: 2, a: 1 },
+    { a: '\u00fc' },
+    { a: 'u\u0308' },
+  ]
   test('differs where the bytes differ', () => {
     assert.equal(new Set(distinct.map(etagOf)).size, distinct.length)
   })

@@ -14,15 +14,24 @@ export function isLoopback(host: string): boolean {
   return address === '::1' || address === 'localhost'
 }
 
-/** Lets callers on loopback manage endpoints, others only where MANAGEMENT_AUTH is `off`. Fails with MANAGEMENT_REFUSED. */
+/**
+ * Lets callers on loopback manage endpoints, others only where MANAGEMENT_AUTH is `off`. Fails with MANAGEMENT_REFUSED.
+ *
+ * A browser on this machine is such a caller too, whatever page it shows: a page whose own name was made to resolve to
+ * 127.0.0.1 (DNS rebinding) still calls by that name, and is refused for it.
+ */
 export function createGuard(managementAuth: 'off' | undefined): Guard {
   if (managementAuth === 'off') return () => undefined
   return (request: FastifyRequest) => {
     const remote = request.socket.remoteAddress ?? ''
-    if (isLoopback(remote)) return undefined
-    return new Failure(
-      'MANAGEMENT_REFUSED',
-      `Endpoints are managed from this machine only, and the call came from ${remote}. To let others, set MANAGEMENT_AUTH=off (no check at all).`,
-    )
+    if (!isLoopback(remote)) return refusal(`the call came from ${remote}`)
+    const named = request.headers.host === undefined ? 'localhost' : request.hostname
+    return isLoopback(named) ? undefined : refusal(`the call was made to "${named}" instead of 127.0.0.1 or localhost`)
   }
 }
+
+const refusal = (what: string): Failure =>
+  new Failure(
+    'MANAGEMENT_REFUSED',
+    `Endpoints are managed from this machine only, and ${what}. To let others, set MANAGEMENT_AUTH=off (no check at all).`,
+  )

@@ -61,10 +61,25 @@ describe('the guard', () => {
       assert.equal(guarded.statusCode, loopback ? 200 : 403)
       if (!loopback) {
         assert.equal(guarded.json().code, 'MANAGEMENT_REFUSED')
-        assert.ok(guarded.json().error.includes(`from ${remoteAddress}.`))
+        assert.ok(guarded.json().error.includes(`from ${remoteAddress}. `))
         assert.match(guarded.json().error, /MANAGEMENT_AUTH=off/)
       }
       assert.equal((await server.inject({ url: '/off', remoteAddress })).statusCode, 200)
+    })
+  }
+
+  const names: readonly { host: string; status: number }[] = [
+    { host: 'localhost:3003', status: 200 },
+    { host: '127.0.0.1:3003', status: 200 },
+    { host: '[::1]:3003', status: 200 },
+    { host: 'rebound.example.org', status: 403 },
+    { host: '127.0.0.1.example.org:3003', status: 403 },
+    { host: '10.0.0.1:3003', status: 403 },
+  ]
+  for (const { host, status } of names) {
+    test(`answers ${status} to a call on this machine by the name ${host}`, async () => {
+      const reply = await server.inject({ url: '/undefined', remoteAddress: '127.0.0.1', headers: { host } })
+      assert.equal(reply.statusCode, status)
     })
   }
 })

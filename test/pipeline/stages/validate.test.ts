@@ -107,6 +107,16 @@ describe('what a schema is applied to', () => {
     assert.equal(failureOf(schema, messageWith({})).code, 'VALIDATION_FAILED')
   })
 
+  test('references that double at every level are looked at once', () => {
+    const double = (level: number) => ({
+      allOf: [level, level].map((next) => ({ $ref: `#/definitions/d${next + 1}` })),
+    })
+    const levels = Array.from({ length: 40 }, (_, level) => [`d${level}`, double(level)])
+    const definitions = Object.fromEntries([...levels, ['d40', { required: ['name'] }]])
+    const schema = { allOf: [{ $ref: '#/definitions/d0' }], definitions }
+    assert.match(failureOf(schema, messageWith({ requestBody: { name: 1 } })).message, /too many steps/)
+  })
+
   test('a body that is no object has its schema too', () => {
     const message = messageWith({ requestBody: ['a'] })
     assert.equal(compiled({ type: 'array', items: { type: 'string' } })(message), message)
