@@ -267,12 +267,13 @@ describe('formats', () => {
   }
 
   test('no text takes long', () => {
-    const validator = sound({ additionalProperties: { anyOf: cases.map(([format]) => ({ format })) } })
-    const texts = ['a', '1', 'a.', 'a-', '1:', 'http://a:', 'a@a.', '%41', 'é', '\n'].map(
-      (part) => `http://x${part.repeat(200_000)}!`,
-    )
+    const parts = ['a', '1', 'a.', 'a-', '1:', 'http://a:', 'a@a.', '%41', 'é', '\n']
+    const texts = parts.map((part) => `http://x${part.repeat(50_000)}!`)
     const before = performance.now()
-    validator(Object.fromEntries(texts.map((text, index) => [`t${index}`, text])))
+    for (const [format] of cases) {
+      const validator = sound({ format })
+      for (const text of texts) validator(text)
+    }
     assert.ok(performance.now() - before < 5000)
   })
 })

@@ -118,12 +118,28 @@ describe('a stored document that this version refuses', () => {
     const reply = await service.fetch(path, json('PATCH', { ...mended, fieldOfAnotherVersion: null }))
     assert.equal(reply.status, 200, reply.text)
     assert.deepEqual((await message(service, '/broken')).json(), { age: 2 })
+    assert.deepEqual((await ready(service)).json().endpointsNotInForce, [id('2'), id('f')])
   })
 
   test('can be deleted', async () => {
     for (const { _id } of [clashing, shapeless]) {
       assert.equal((await service.fetch(`/endpoints/${_id}`, { method: 'DELETE' })).status, 200)
     }
+    assert.deepEqual((await ready(service)).json().endpointsNotInForce, [])
     assert.deepEqual((await message(service, '/kept/7')).json(), { z: 1, id: '7' })
   })
+})
+
+test('a store that fails makes the service not ready; messages go on, and its own words are not sent', async () => {
+  const service = await startService({}, folder)
+  const db = new DatabaseSync(join(folder, 'test.db'))
+  db.exec('drop table states; drop table endpoints')
+  db.close()
+  const health = await ready(service)
+  assert.deepEqual([health.status, health.json().status, health.json().store], [503, 'not ready', 'unavailable'])
+  const reply = await service.fetch('/endpoints')
+  assert.deepEqual([reply.status, reply.json().code], [500, 'INTERNAL'])
+  assert.doesNotMatch(reply.text, /table|sql/i)
+  assert.deepEqual((await message(service, '/kept/7')).json(), { z: 1, id: '7' })
+  await service.stop()
 })

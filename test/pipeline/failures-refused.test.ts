@@ -11,7 +11,10 @@ let upstream: Upstream
 /** Lets the upstream answer what it holds; `held` resolves when a message has come as far as it. */
 let release: () => void
 let held: Promise<void>
+let stopping: Promise<void> | undefined
+const stop = () => (stopping ??= service.stop())
 beforeEach(async () => {
+  stopping = undefined
   folder = mkdtempSync(join(tmpdir(), 'crosswalk-refused-'))
   service = await startService({ MAX_MESSAGES_IN_FLIGHT: '1' }, folder)
   const arrived = Promise.withResolvers<void>()
@@ -29,6 +32,8 @@ beforeEach(async () => {
   await service.register({ endpoint: { pattern: '/xml' }, transformation: { input: 'JSON', output: 'XML' } })
 })
 afterEach(async () => {
+  release()
+  await stop()
   await upstream.stop()
   rmSync(folder, { recursive: true })
 })
@@ -52,13 +57,12 @@ describe('a message that cannot be taken now', () => {
     release()
     assert.equal((await slow).status, 200)
     assert.equal((await service.fetch('/quick', json('POST', {}))).status, 200)
-    await service.stop()
   })
 
   it('is refused while the service stops, and those under way are answered', async () => {
     const slow = service.fetch('/slow', json('POST', { n: 1 }))
     await held
-    const stopped = service.stop()
+    const stopped = stop()
     assertRefused(await service.fetch('/quick', json('POST', {})), 'SHUTTING_DOWN')
     release()
     const reply = await slow

@@ -45,12 +45,13 @@ it('has the state of an answered message after kill -9', async () => {
   })
   const registered = await fetch(`${url}/endpoints`, json('POST', document))
   assert.equal(registered.status, 201)
-  for (const n of [1, 2, 3]) {
+  for (const n of [1, 2]) {
     const reply = await fetch(`${url}/counter`, json('POST', { n }))
+    const answer = await reply.json()
     await kill(child)
-    assert.deepEqual([reply.status, await reply.json()], [200, { ...(n > 1 && { before: n - 1 }), n }])
+    assert.deepEqual([reply.status, answer], [200, { ...(n > 1 && { before: n - 1 }), n }])
     ;({ child, url } = await start())
   }
-  const reply = await fetch(`${url}/counter`, json('POST', { n: 4 }))
-  assert.deepEqual(await reply.json(), { before: 3, n: 4 })
+  const reply = await fetch(`${url}/counter`, json('POST', { n: 3 }))
+  assert.deepEqual(await reply.json(), { before: 2, n: 3 })
 })

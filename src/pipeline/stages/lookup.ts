@@ -1,5 +1,5 @@
 import type { Endpoint, LookupRequest } from '../../config/schema.ts'
-import { Failure } from '../../domain/failure.ts'
+import { Failure, type FailureCode } from '../../domain/failure.ts'
 import type { Json, JsonObject } from '../../domain/json.ts'
 import type { LintSink } from '../../domain/lint.ts'
 import type { Enriched, Parsed } from '../../domain/message.ts'
@@ -22,6 +22,9 @@ type Result = { data: Json; headers: JsonObject }
 /** A lookup that is ready to be sent: everything that the message could be wrong in was found. */
 type Ready = (run: Run) => Promise<Result | Result[]>
 type Lookup = Readonly<{ id: string; prepare(message: Parsed, run: Run): Ready }>
+
+/** What a lookup fails with where no answer came: kept with the state. */
+const NETWORK_ERRORS: ReadonlySet<FailureCode> = new Set(['LOOKUP_UNREACHABLE', 'LOOKUP_TIMED_OUT'])
 
 /**
  * Makes all lookups at once, after the calls of all of them could be built from the message.
@@ -85,31 +88,28 @@ function compileOne(
     try {
       return await fetch(prepared, body, run)
     } catch (thrown) {
-      if (!(thrown instanceof Failure)) throw thrown
-      if (thrown.code === 'LOOKUP_UNREACHABLE' || thrown.code === 'LOOKUP_TIMED_OUT') run.lookups.networkError = true
-      throw request.fhirResponse === true ? asOutcome(thrown) : thrown
+      if (thrown instanceof Failure && NETWORK_ERRORS.has(thrown.code)) run.lookups.networkError = true
+      throw thrown
     }
   }
+  const finish = (prepare: Lookup['prepare']): Lookup => ({
+    id: request.id,
+    prepare: request.fhirResponse === true ? withOutcomes(prepare) : prepare,
+  })
 
   if (items === undefined) {
     const forward = request.forwardExistingRequestBody === true ? compileForward(endpoint, call) : () => undefined
-    return {
-      id: request.id,
-      prepare: (message, run) => {
-        const prepared = call.prepare(message)
-        const body = forward(message, run)
-        return () => lookup(prepared, body, run)
-      },
-    }
+    return finish((message, run) => {
+      const prepared = call.prepare(message)
+      const body = forward(message, run)
+      return () => lookup(prepared, body, run)
+    })
   }
   const bodyOf = request.forwardExistingRequestBody === true ? compileItemBody(call) : () => undefined
-  return {
-    id: request.id,
-    prepare: (message, run) => {
-      const calls = items(message).map((item) => [call.prepare({ ...message, item }), bodyOf(item)] as const)
-      return () => mapItems(calls, call.concurrency, ([prepared, body]) => lookup(prepared, body, run))
-    },
-  }
+  return finish((message, run) => {
+    const calls = items(message).map((item) => [call.prepare({ ...message, item }), bodyOf(item)] as const)
+    return () => mapItems(calls, call.concurrency, ([prepared, body]) => lookup(prepared, body, run))
+  })
 }
 
 function readData(call: Call, answer: OutboundAnswer, xml: XmlOptions): Json {
@@ -129,12 +129,24 @@ function refusal(call: Call, answer: OutboundAnswer): Failure {
   return new Failure(
     'LOOKUP_REFUSED',
     `The lookup "${call.id}" answered with status ${answer.status}${start === '' ? '' : `: ${start}`}`,
-    { path: call.path, status: answer.status >= 400 ? answer.status : 502 },
+    { path: call.path, status: answer.status >= 400 && answer.status <= 599 ? answer.status : 502 },
   )
 }
 
-function asOutcome(failure: Failure): Failure {
-  return new Failure(failure.code, failure.message, { ...failure.options, fhir: true, cause: failure.cause })
+/** Marks what a lookup with `fhirResponse` fails with, before it is sent and after, for the answer to be an OperationOutcome. */
+function withOutcomes(prepare: Lookup['prepare']): Lookup['prepare'] {
+  const rethrow = (thrown: unknown): never => {
+    if (!(thrown instanceof Failure)) throw thrown
+    throw new Failure(thrown.code, thrown.message, { ...thrown.options, fhir: true, cause: thrown.cause })
+  }
+  return (message, run) => {
+    try {
+      const send = prepare(message, run)
+      return () => send(run).catch(rethrow)
+    } catch (thrown) {
+      return rethrow(thrown)
+    }
+  }
 }
 
 const namesXml = (contentType: string | undefined): boolean => {
@@ -144,13 +156,16 @@ const namesXml = (contentType: string | undefined): boolean => {
 
 /**
  * The incoming body for `forwardExistingRequestBody`: as JSON, unless the request's own Content-Type names XML.
- * Where the body came in that form it goes on byte for byte, so that neither digits nor the root element are lost.
+ * Where the body came in that form it goes on byte for byte, so that neither digits nor the root element are lost;
+ * what came with a GET or DELETE was never parsed, and does not go on.
  */
 function compileForward(endpoint: Endpoint, call: Call): (message: Parsed, run: Run) => Body {
   const syntax = namesXml(call.contentType) ? 'xml' : 'json'
   const contentType = call.contentType ?? MEDIA_TYPES.JSON
   const { input } = endpoint.transformation
-  const sameForm = input !== undefined && syntaxOfFormat(input) === syntax
+  const { method } = endpoint.endpoint
+  const parsed = method === 'POST' || method === 'PUT'
+  const sameForm = parsed && input !== undefined && syntaxOfFormat(input) === syntax
   return (message, run) => {
     const charset = parseMediaType(message.requestHeaders['content-type'] ?? '')?.charset ?? 'utf-8'
     const asItCame = sameForm && run.body !== undefined && run.body.byteLength > 0 && charset.toLowerCase() === 'utf-8'
