@@ -8,8 +8,16 @@ import { createGuard } from './adapters/http-server/guard.ts'
 import { serveManagement } from './adapters/http-server/management.ts'
 import { serveMessages } from './adapters/http-server/messages.ts'
 import { describeApi, serveOpenApi } from './adapters/http-server/openapi.ts'
-import { type Health, serveHealth, serveMetrics, serveUptime } from './adapters/http-server/operations.ts'
+import {
+  type Health,
+  serveConsumers,
+  serveHealth,
+  serveMetrics,
+  serveUptime,
+} from './adapters/http-server/operations.ts'
 import { createServer } from './adapters/http-server/server.ts'
+import { type Consumers, startConsumers } from './adapters/kafka/consumers.ts'
+import { createKafkaProducer } from './adapters/kafka/producer.ts'
 import { openSqliteStore } from './adapters/sqlite/open-sqlite-store.ts'
 import { describeDocument } from './config/public-schema.ts'
 import type { Failure } from './domain/failure.ts'
@@ -46,11 +54,13 @@ export async function startApp(settings: Settings, version: string, logger: Logg
     answerLimitBytes: settings.answerLimitBytes,
   })
   const registry = createRegistry()
-  const services = { http, states: store.states }
+  const producer = createKafkaProducer(settings)
+  const services = { http, states: store.states, producer }
   const catalogue = createCatalogue({ store: store.endpoints, registry, services, settings, clock, newId, logger })
   const tally = createTally()
   const intake = createIntake({ ...settings, clock, newId, logger, count: tally.count })
   let stopping = false
+  let consumers: Consumers | undefined
 
   const health = async (): Promise<Health> => {
     const answers = await store.endpoints.ping().then(
@@ -64,6 +74,7 @@ export async function startApp(settings: Settings, version: string, logger: Logg
       endpoints: registry.all().length,
       endpointsNotInForce: catalogue.notInForce(),
       messagesInFlight: intake.inFlight,
+      consumers: consumers?.status() ?? [],
     }
   }
 
@@ -80,6 +91,7 @@ export async function startApp(settings: Settings, version: string, logger: Logg
   }
   serveMessages(messageServer, registry, intake)
   serveHealth(adminServer, health)
+  serveConsumers(adminServer, () => consumers?.status() ?? [])
   serveMetrics(adminServer, tally.entries, () => intake.inFlight)
   serveConsole(adminServer)
   serveOpenApi(adminServer, describeApi(describeDocument(), version))
@@ -87,6 +99,7 @@ export async function startApp(settings: Settings, version: string, logger: Logg
   const closeAll = async () => {
     await Promise.all([messageServer.close(), adminServer.close()])
     await http.close()
+    await producer.close()
     await store.close()
   }
   try {
@@ -97,13 +110,14 @@ export async function startApp(settings: Settings, version: string, logger: Logg
     await closeAll()
     throw thrown
   }
+  consumers = startConsumers({ registry, settings, intake, producer, logger })
 
   return {
     messagePort: portOf(messageServer),
     adminPort: portOf(adminServer),
     stop: async () => {
       stopping = true
-      const left = await drain(intake, settings.shutdownTimeoutMs)
+      const left = await drain(intake, consumers, settings.shutdownTimeoutMs)
       // Answers may still be on their way out; a peer that does not read its own is not waited for.
       const force = setTimeout(() => {
         for (const server of [messageServer, adminServer]) server.server.closeAllConnections()
@@ -120,12 +134,12 @@ const portOf = (server: FastifyInstance): number => (server.server.address() as 
 const sqlitePath = (databaseUrl: string): string => databaseUrl.replace(/^sqlite:/, '')
 
 /** Resolves when no message is under way any more, or the time is up; to the number of those that are left. */
-async function drain(intake: Intake, timeoutMs: number): Promise<number> {
+async function drain(intake: Intake, consumers: Consumers, timeoutMs: number): Promise<number> {
   let timer: NodeJS.Timeout | undefined
   const timeUp = new Promise<void>((resolve) => {
     timer = setTimeout(resolve, timeoutMs)
   })
-  await Promise.race([intake.drain(), timeUp])
+  await Promise.race([Promise.all([intake.drain(), consumers.stop()]), timeUp])
   clearTimeout(timer)
   return intake.inFlight
 }

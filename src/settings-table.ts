@@ -2,6 +2,7 @@
  * Every setting of the service, once: its name in the environment, what it accepts, its default and what it is for.
  * Reading, `--help`, docs/settings.md and .env.example all come from this table.
  */
+import { kafka } from './settings-kafka.ts'
 import {
   choice,
   databaseUrl,
@@ -220,7 +221,7 @@ const expressions = {
 } as const satisfies Record<string, Setting<unknown>>
 
 /** By the property that the code reads it under. */
-export const SETTINGS = { ...listeners, ...store, ...log, ...messages, ...requests, ...expressions }
+export const SETTINGS = { ...listeners, ...store, ...log, ...messages, ...requests, ...expressions, ...kafka }
 
 export type SettingKey = keyof typeof SETTINGS
 
@@ -232,4 +233,5 @@ export const SETTING_GROUPS: readonly Readonly<{ title: string; settings: readon
   { title: 'Messages', settings: Object.values(messages) },
   { title: 'Lookup and response requests', settings: Object.values(requests) },
   { title: 'Expressions', settings: Object.values(expressions) },
+  { title: 'Broker', settings: Object.values(kafka) },
 ]

@@ -74,6 +74,25 @@ function findContradictions(settings: Settings): string[] {
       `SERVER_HEADERS_TIMEOUT_MS is ${serverHeadersTimeoutMs}, more than SERVER_REQUEST_TIMEOUT_MS (${serverRequestTimeoutMs}). Lower the first or raise the second.`,
     )
   }
+  return [...found, ...findBrokerContradictions(settings)]
+}
+
+/** A secret or a certificate that is given and not used would be sent in the clear, or not at all. */
+function findBrokerContradictions(settings: Settings): string[] {
+  const { kafkaTls, kafkaTlsCa, kafkaTlsCert, kafkaTlsKey, kafkaSaslMechanism } = settings
+  const found: string[] = []
+  if (!kafkaTls && (kafkaTlsCa ?? kafkaTlsCert ?? kafkaTlsKey) !== undefined) {
+    found.push('KAFKA_TLS is false, but files for TLS are given. Set KAFKA_TLS to true or leave them out.')
+  }
+  if ((kafkaTlsCert === undefined) !== (kafkaTlsKey === undefined)) {
+    found.push('KAFKA_TLS_CERT_FILE and KAFKA_TLS_KEY_FILE belong together. Give both or none.')
+  }
+  const credentials = [settings.kafkaSaslUsername, settings.kafkaSaslPassword].filter((one) => one !== undefined)
+  if (credentials.length !== (kafkaSaslMechanism === undefined ? 0 : 2)) {
+    found.push(
+      'KAFKA_SASL_MECHANISM, KAFKA_SASL_USERNAME and KAFKA_SASL_PASSWORD belong together. Give all three or none.',
+    )
+  }
   return found
 }
 

@@ -22,6 +22,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   'adapters/log': ['adapters/log', 'domain/'],
   'adapters/http-client/': ['domain/', 'language/headers.ts', 'formats/'],
   'adapters/http-server/': ['domain/', 'language/headers.ts', 'formats/', 'registry/'],
+  'adapters/kafka/': ['domain/', 'formats/media-type.ts', 'registry/'],
   'adapters/sql/': ['domain/'],
   'adapters/sqlite/': ['domain/', 'adapters/sql/'],
   settings: ['settings', 'domain/'],

@@ -55,6 +55,22 @@ const DEFAULTS: Settings = {
   expressionTimeoutMs: 1000,
   expressionMaxDepth: 200,
   expressionMaxSequence: 100_000,
+  kafkaBrokers: ['localhost:9092'],
+  kafkaClientId: 'crosswalk',
+  kafkaGroupId: 'mapping-mediator',
+  kafkaMaxInFlight: 64,
+  kafkaRetryPausesMs: [1000, 5000, 30_000, 120_000],
+  kafkaDeadLetterTopic: '{topic}.dlq',
+  kafkaConnectTimeoutMs: 3000,
+  kafkaRequestTimeoutMs: 10_000,
+  kafkaSessionTimeoutMs: 10_000,
+  kafkaTls: false,
+  kafkaTlsCa: undefined,
+  kafkaTlsCert: undefined,
+  kafkaTlsKey: undefined,
+  kafkaSaslMechanism: undefined,
+  kafkaSaslUsername: undefined,
+  kafkaSaslPassword: undefined,
 }
 
 describe('reading', () => {
@@ -166,8 +182,8 @@ describe('warnings', () => {
       warns: 'FOREACH_MAXITEMS is no setting and has no effect; did you mean FOREACH_MAX_ITEMS?',
     },
     {
-      name: 'KAFKA_BROKERS',
-      warns: 'KAFKA_BROKERS is no setting of this version and has no effect; `--help` lists all settings.',
+      name: 'KAFKA_SHARDS',
+      warns: 'KAFKA_SHARDS is no setting of this version and has no effect; `--help` lists all settings.',
     },
     { name: 'LOG_DIRECTORY_OF_ANOTHER_PROGRAM', warns: undefined },
     { name: 'PORT', warns: undefined },

@@ -48,6 +48,7 @@ export function lintEndpoint(endpoint: Endpoint, lint: LintSink): void {
   response.forEach((request, index) => {
     lintRequest(request, lint.at('requests', 'response', index))
   })
+  lintTopics(endpoint, lint)
   lintExtract(endpoint, lint.at('state', 'extract'))
   lintXmlNames(endpoint, lint.at('inputMapping'))
 }
@@ -56,6 +57,25 @@ function lintRoute({ endpoint }: Endpoint, lint: LintSink): void {
   if (endpoint.pattern === UNKNOWN_PATTERN) return
   const pattern = parseRoutePattern(endpoint.pattern)
   if (!pattern.ok) lint.at('endpoint', 'pattern').error(pattern.message)
+}
+
+function lintTopics({ kafkaConsumerTopic: topic, transformation, requests }: Endpoint, lint: LintSink): void {
+  if (topic !== undefined && transformation.input === undefined) {
+    lint
+      .at('transformation', 'input')
+      .error(
+        '"transformation.input" is required where a topic is consumed: say which type of message its records hold.',
+      )
+  }
+  requests.response.forEach(({ kafkaProducerTopic, key }, index) => {
+    const sink = lint.at('requests', 'response', index)
+    if (key !== undefined && kafkaProducerTopic === undefined) {
+      sink.at('key').error('"key" is the key of a record; give "kafkaProducerTopic" as well, or leave it out.')
+    }
+    if (topic !== undefined && kafkaProducerTopic === topic) {
+      sink.at('kafkaProducerTopic').warning(`the endpoint consumes "${topic}" itself, so each record makes another one`)
+    }
+  })
 }
 
 function lintIds(requests: readonly Request[], among: string, lint: LintSink): void {

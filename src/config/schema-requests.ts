@@ -193,6 +193,20 @@ export const ResponseSchema = record(
       flag({ description: 'Another place for `config.primary`.', assumed: '`false`', examples: [true] }),
     ),
     kafkaProducerTopic: optional(topic('Topic that the output is produced to, instead of calling a URL.', 'patients')),
+    key: optional(
+      record(
+        {
+          path: path('Where in the message the key is.', 'payload.patient.id'),
+          prefix: optional(text({ description: 'Text put before the value.', examples: ['patient-'] })),
+          postfix: optional(text({ description: 'Text put after the value.', examples: ['-v2'] })),
+        },
+        {
+          description:
+            'Key of the record, for `kafkaProducerTopic`: records with the same key stay in order. A path that finds nothing leaves the key out.',
+          salvage: { path: UNKNOWN_PATH },
+        },
+      ),
+    ),
     ...manners,
   },
   {

@@ -63,6 +63,12 @@ export const FAILURES = {
     means:
       'The answer of a response request is not well-formed in the type that it declares, or is too large or too deep.',
   },
+  RESPONSE_REFUSED: {
+    status: 502,
+    retry: false,
+    means:
+      'The broker refused the output, or a response request of a consumed record was answered outside its `allowedStatuses`.',
+  },
   DEADLINE_EXCEEDED: { status: 504, retry: true, means: 'The message took longer than `MESSAGE_TIMEOUT_MS`.' },
   STATE_UNAVAILABLE: { status: 503, retry: true, means: 'The store that holds the state of endpoints did not answer.' },
   OVERLOADED: { status: 503, retry: true, means: 'Too many messages at once; try again after `Retry-After` seconds.' },

@@ -96,7 +96,8 @@ export type OutboundAnswer = Readonly<{
   body: Uint8Array
 }>
 
-export type OutboundFault = 'unreachable' | 'timeout' | 'too-large' | 'unreadable'
+/** 'refused': the other side said no, and would say so again. */
+export type OutboundFault = 'unreachable' | 'timeout' | 'too-large' | 'unreadable' | 'refused'
 
 /** An exchange that gave no whole answer. Its message is safe to send: no credentials, no query of the URL. */
 export class OutboundError extends Error {
@@ -113,6 +114,49 @@ export interface HttpClient {
   send(request: OutboundRequest): Promise<OutboundAnswer>
   close(): Promise<void>
 }
+
+/** What a record carries; null stands for a key or value that is not there. */
+export type BrokerRecord = Readonly<{
+  topic: string
+  key: string | Uint8Array | null
+  value: string | Uint8Array | null
+  /** In order; a name may stand several times. */
+  headers: readonly (readonly [name: string | Uint8Array, value: string | Uint8Array | null])[]
+}>
+
+/** Where a record stands in the broker's log. */
+export type RecordPlace = Readonly<{ topic: string; partition: number; offset: number }>
+
+export interface RecordProducer {
+  /** Resolves when every replica in sync has the record. Fails with OutboundError after timeoutMs at the latest. */
+  produce(record: BrokerRecord, timeoutMs: number): Promise<RecordPlace>
+}
+
+/** How consuming goes in one partition. Offsets and counts of records. */
+export type PartitionStatus = Readonly<{
+  partition: number
+  /** waiting: for the next attempt at a record; stopped: at a record that cannot be done. */
+  state: 'running' | 'waiting' | 'stopped'
+  /** The next offset to be committed, and where the log ends. */
+  committed: number
+  end: number
+  lag: number
+}>
+
+/** How the consumer of an endpoint is doing, for people. */
+export type ConsumerStatus = Readonly<{
+  endpointId: string
+  endpoint: string
+  topic: string
+  groupId: string
+  /** connecting: not in the group yet, or not any more; stopped: a partition cannot go on. */
+  state: 'connecting' | 'running' | 'waiting' | 'stopped'
+  /** Records that wait in the partitions of this instance. */
+  lag: number
+  inFlight: number
+  partitions: readonly PartitionStatus[]
+  lastError?: Readonly<{ message: string; at: string }>
+}>
 
 export type Logger = Readonly<{
   debug(fields: object, message: string): void

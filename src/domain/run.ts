@@ -11,6 +11,8 @@ export type Run = {
   readonly startedAt: number
   /** After this moment no outbound call is started, and those under way are given up. */
   readonly deadlineAt: number
+  /** Whether the message is a record of a topic: nobody waits for its answer, so what went wrong must fail it. */
+  readonly isRecord: boolean
   /** The bytes of the incoming body; undefined where there is none. */
   readonly body: Uint8Array | undefined
   /** `timestamps.lookupRequests` of the message, filled by the lookups. */

@@ -35,9 +35,6 @@ export function compileEndpoint(
   settings: PipelineSettings,
   lint: LintSink,
 ): Handle {
-  if (endpoint.kafkaConsumerTopic !== undefined) {
-    lint.at('kafkaConsumerTopic').error('This version has no broker yet; leave the topic out.')
-  }
   const states = usesState(endpoint) ? services.states : undefined
   const pipeline = startChain<Received>()
     .add('recall', compileRecall(endpoint, id, states, lint))

@@ -4,11 +4,12 @@ import type { Endpoint, LookupRequest, ParameterSpec, ResponseRequest } from '..
 import { Failure, type FailureCode } from '../domain/failure.ts'
 import { isObject, type Json, type JsonObject, typeName } from '../domain/json.ts'
 import { type LintSink, place } from '../domain/lint.ts'
-import { type OutboundAnswer, OutboundError, type OutboundRequest, type StatusSet } from '../domain/ports.ts'
+import { type OutboundAnswer, OutboundError, type StatusSet } from '../domain/ports.ts'
 import type { Run } from '../domain/run.ts'
 import { parsePath, type SourcePath } from '../language/path.ts'
 import { parseStatusSet } from '../language/status-set.ts'
 import { appendQuery, parseUrlTemplate, type UrlTemplate } from '../language/url-template.ts'
+import { deliverToTopic, deliverToUrl } from './delivery.ts'
 import type { PipelineSettings, Services } from './services.ts'
 
 /** A message, with `item` inside a forEach. */
@@ -26,11 +27,17 @@ export type Call = Readonly<{
   concurrency: number
   /** Everything but the body. Fails with PARAMETER_INVALID. */
   prepare(scope: Scope): Prepared
-  /** Fails with <kind>_UNREACHABLE, _TIMED_OUT or _UNREADABLE, and with DEADLINE_EXCEEDED. */
+  /** Fails with <kind>_UNREACHABLE, _TIMED_OUT, _REFUSED or _UNREADABLE, and with DEADLINE_EXCEEDED. */
   send(prepared: Prepared, body: Body | undefined, run: Run): Promise<OutboundAnswer>
 }>
 
-export type Prepared = Readonly<{ method: string; url: string; headers: Readonly<Record<string, string>> }>
+export type Prepared = Readonly<{
+  method: string
+  url: string
+  headers: Readonly<Record<string, string>>
+  /** Of a record; null where the request has no key or its path finds nothing. */
+  key: string | null
+}>
 export type Body = Readonly<{ content: string | Uint8Array; contentType: string }>
 
 type Kind = 'LOOKUP' | 'RESPONSE'
@@ -80,6 +87,10 @@ export function compileCall(
   }
   const retries = idempotent ? (request.retries ?? settings.requestRetries) : 0
   const timeoutMs = request.timeoutMs ?? settings.requestTimeoutMs
+  const topic = 'kafkaProducerTopic' in request ? request.kafkaProducerTopic : undefined
+  const deliver = topic === undefined ? deliverToUrl(services.http, retries) : deliverToTopic(topic, services.producer)
+  const keySpec = 'key' in request ? request.key : undefined
+  const [key] = keySpec === undefined ? [] : compileParameter('key', keySpec, check, lint.at('key'))
 
   return {
     path: lint.path,
@@ -88,7 +99,12 @@ export function compileCall(
     contentType: headers['content-type'],
     items: forEach && compileItems(forEach.items, check, settings, lint.at('forEach', 'items')),
     concurrency: Number(forEach?.concurrency ?? 1),
-    prepare: (scope) => ({ method: config.method, url: fillUrl(url, placeholders, query, scope, lint.path), headers }),
+    prepare: (scope) => ({
+      method: config.method,
+      url: fillUrl(url, placeholders, query, scope, lint.path),
+      headers,
+      key: (key && parameterText(key, scope, 'be the key of a record')) ?? null,
+    }),
     send: async (prepared, body, run) => {
       const left = run.deadlineAt - run.clock()
       if (left <= 0) {
@@ -96,16 +112,8 @@ export function compileCall(
           path: lint.path,
         })
       }
-      const outbound: OutboundRequest = {
-        ...prepared,
-        ...(body === undefined
-          ? {}
-          : { body: body.content, headers: { ...prepared.headers, 'content-type': body.contentType } }),
-        timeoutMs: Math.min(timeoutMs, left),
-        retries,
-      }
       try {
-        return await services.http.send(outbound)
+        return await deliver(prepared, body, Math.min(timeoutMs, left), run)
       } catch (thrown) {
         if (thrown instanceof OutboundError) throw outboundFailure(kind, request.id, lint.path, thrown)
         throw thrown
@@ -120,6 +128,7 @@ function outboundFailure(kind: Kind, id: string, path: string, error: OutboundEr
     timeout: `${kind}_TIMED_OUT`,
     'too-large': `${kind}_UNREADABLE`,
     unreadable: `${kind}_UNREADABLE`,
+    refused: `${kind}_REFUSED`,
   } as const satisfies Record<OutboundError['fault'], FailureCode>
   return new Failure(codes[error.fault], `The request "${id}" failed: ${error.message}`, { path, cause: error })
 }
@@ -216,7 +225,11 @@ function fillUrl(
 }
 
 /** The text of a parameter: arrays joined by commas; undefined where its path finds nothing. */
-function parameterText({ source, prefix, postfix, path }: Parameter, scope: Scope): string | undefined {
+function parameterText(
+  { source, prefix, postfix, path }: Parameter,
+  scope: Scope,
+  purpose = 'stand in a URL',
+): string | undefined {
   const value = source.read(scope)
   const elements = (Array.isArray(value) ? value : [value]).filter(
     (element) => element !== undefined && element !== null,
@@ -226,7 +239,7 @@ function parameterText({ source, prefix, postfix, path }: Parameter, scope: Scop
   if (odd !== undefined) {
     throw new Failure(
       'PARAMETER_INVALID',
-      `"${source.text}" gave ${isObject(odd) ? 'an object' : 'an array of arrays'}, which cannot stand in a URL.`,
+      `"${source.text}" gave ${isObject(odd) ? 'an object' : 'an array of arrays'}, which cannot ${purpose}.`,
       { path },
     )
   }

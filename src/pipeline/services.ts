@@ -1,7 +1,7 @@
 /** What compiled endpoints call and obey: the ports and the settings that stages read. */
-import type { HttpClient, StateStore } from '../domain/ports.ts'
+import type { HttpClient, RecordProducer, StateStore } from '../domain/ports.ts'
 
-export type Services = Readonly<{ http: HttpClient; states: StateStore }>
+export type Services = Readonly<{ http: HttpClient; states: StateStore; producer: RecordProducer }>
 
 /** The part of the settings that the pipeline obeys; names and units as in src/settings.ts. */
 export type PipelineSettings = Readonly<{

@@ -16,6 +16,8 @@ export type Incoming = Readonly<{
   query: JsonObject
   urlParams: JsonObject
   body: Uint8Array | undefined
+  /** Set where the message is a record of a topic. */
+  isRecord?: boolean
 }>
 
 export interface Intake {
@@ -82,6 +84,7 @@ export function createIntake(options: IntakeOptions): Intake {
         clock,
         startedAt,
         deadlineAt: startedAt + messageTimeoutMs,
+        isRecord: incoming.isRecord ?? false,
         body: incoming.body,
         lookupTimes: {},
         lookups: { highestStatus: undefined, networkError: false },

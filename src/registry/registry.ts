@@ -33,6 +33,8 @@ export interface Registry {
   remove(id: string): void
   /** Replaces everything at once. */
   load(compiled: readonly Compiled[]): void
+  /** Tells a listener, from now on, after each change. */
+  watch(listener: () => void): void
 }
 
 type Table = Readonly<{
@@ -44,10 +46,15 @@ const METHODS = ['GET', 'POST', 'PUT', 'DELETE'] as const satisfies readonly HTT
 
 export function createRegistry(): Registry {
   let table = buildTable(new Map())
+  const listeners: (() => void)[] = []
+  const setTable = (next: Table) => {
+    table = next
+    for (const listener of listeners) listener()
+  }
   const swap = (change: (byId: Map<string, Compiled>) => void) => {
     const byId = new Map(table.byId)
     change(byId)
-    table = buildTable(byId)
+    setTable(buildTable(byId))
   }
   return {
     match: (method, url) => match(table, method, url),
@@ -55,9 +62,8 @@ export function createRegistry(): Registry {
     all: () => [...table.byId.values()],
     put: (compiled) => swap((byId) => byId.set(compiled.document._id, compiled)),
     remove: (id) => swap((byId) => byId.delete(id)),
-    load: (compiled) => {
-      table = buildTable(new Map(compiled.map((one) => [one.document._id, one])))
-    },
+    load: (compiled) => setTable(buildTable(new Map(compiled.map((one) => [one.document._id, one])))),
+    watch: (listener) => void listeners.push(listener),
   }
 }
 

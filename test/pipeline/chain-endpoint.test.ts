@@ -26,6 +26,8 @@ const untouched: Services['states'] = {
   newest: () => assert.fail('the store was read'),
   append: () => assert.fail('the store was written'),
 }
+/** A broker that nobody may ask. */
+const unasked: Services['producer'] = { produce: () => assert.fail('something was produced') }
 
 type Send = (body: Json) => Outcome | Promise<Outcome>
 
@@ -34,7 +36,7 @@ function compile(changes: JsonObject, services: Partial<Services> = {}): { send:
   const { endpoint, lints: structural } = checkDocument(endpointDocument({ endpoint: { pattern: '/a' }, ...changes }))
   const lints: Lint[] = [...structural]
   const id = '0'.repeat(24)
-  const all = { http: unreachable, states: untouched, ...services }
+  const all = { http: unreachable, states: untouched, producer: unasked, ...services }
   const handle = compileEndpoint(endpoint, id, all, settings, collectInto(lints))
   assert.deepEqual(lints, [])
   const log: object[] = []

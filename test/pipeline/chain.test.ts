@@ -21,6 +21,7 @@ const run: Run = {
   messageId: '0',
   clock: () => 0,
   startedAt: 0,
+  isRecord: false,
   deadlineAt: 0,
   body: undefined,
   lookupTimes: {},

@@ -12,6 +12,7 @@ import { readSettings } from '../../src/settings.ts'
 
 const quiet: Logger = { debug: () => {}, info: () => {}, warn: () => {}, error: () => {} }
 const http = createHttpClient({ connectTimeoutMs: 1_000, answerLimitBytes: 1_000 })
+const producer = { produce: () => assert.fail('something was produced') }
 after(() => http.close())
 
 async function open(clock = Date.now) {
@@ -22,7 +23,7 @@ async function open(clock = Date.now) {
   const catalogue = createCatalogue({
     store: store.endpoints,
     registry,
-    services: { http, states: store.states },
+    services: { http, states: store.states, producer },
     settings: reading.settings,
     clock,
     newId: createIds(clock, 1),

@@ -75,6 +75,14 @@ export function describeApi(endpointSchema: JsonObject, version: string): JsonOb
           responses: { 200: answer('They can.'), 503: answer('They cannot.') },
         },
       },
+      '/consumers': {
+        get: {
+          summary: 'How the consumer of each endpoint with a topic is doing.',
+          responses: {
+            200: answer('State, lag and last error of each.', { type: 'array', items: { type: 'object' } }),
+          },
+        },
+      },
       '/metrics': {
         get: { summary: 'Metrics in the text format of Prometheus.', responses: { 200: answer('Metrics.') } },
       },

@@ -1,6 +1,7 @@
 /** What tells how the service is: /uptime on both ports, health and metrics on the admin port. */
 import type { FastifyInstance } from 'fastify'
 import { Counter, collectDefaultMetrics, Gauge, Registry as Metrics } from 'prom-client'
+import type { ConsumerStatus } from '../../domain/ports.ts'
 import type { TallyEntry } from '../../registry/tally.ts'
 import { refuseBelow, refuseOtherMethods } from './management.ts'
 
@@ -19,7 +20,14 @@ export type Health = Readonly<{
   /** Stored endpoints that this version refuses, by id. */
   endpointsNotInForce: readonly string[]
   messagesInFlight: number
+  /** A broker that is away does not make the service unready: messages over HTTP are answered without it. */
+  consumers: readonly ConsumerStatus[]
 }>
+
+export function serveConsumers(server: FastifyInstance, status: () => readonly ConsumerStatus[]): void {
+  server.get('/consumers', async () => status())
+  refuseOtherMethods(server, '/consumers', ['GET'])
+}
 
 export function serveHealth(server: FastifyInstance, health: () => Promise<Health>): void {
   server.get('/health/live', async () => ({ status: 'alive' }))

@@ -20,23 +20,28 @@ import type { PipelineSettings } from '../services.ts'
  *
  * In: the bytes of the run. Out: adds `requestBody`, `{}` where there is no body.
  * Fails: MEDIA_TYPE_WRONG where the request declares another type, a charset that is not known, or a content coding;
- * BODY_UNREADABLE; BODY_TOO_DEEP. A request that declares no type is taken at the endpoint's word.
+ * BODY_UNREADABLE; BODY_TOO_DEEP. A request that declares no type is taken at the endpoint's word. A record has a value or it is
+ * unreadable: an empty one is no message without a body, as a request's would be.
  */
 export function compileParse(endpoint: Endpoint, settings: PipelineSettings): Step<Recalled, Parsed> {
   const { method } = endpoint.endpoint
   const format = endpoint.transformation.input
-  if (method === 'GET' || method === 'DELETE' || format === undefined) return { adds: { requestBody: {} } }
+  const bodiless = method === 'GET' || method === 'DELETE'
+  const consumes = endpoint.kafkaConsumerTopic !== undefined
+  if (format === undefined || (bodiless && !consumes)) return { adds: { requestBody: {} } }
   const syntax = syntaxOfFormat(format)
   const xml = xmlOptions(settings)
   const path = 'transformation.input'
 
   return (message, run) => {
-    if (run.body === undefined || run.body.byteLength === 0) return { ...message, requestBody: {} }
+    if (!run.isRecord && (bodiless || run.body === undefined || run.body.byteLength === 0)) {
+      return { ...message, requestBody: {} }
+    }
     const { 'content-type': contentType, 'content-encoding': coding } = message.requestHeaders
     if (coding !== undefined && coding.toLowerCase() !== 'identity') throw codingRefused(coding)
     const charset = contentType === undefined ? undefined : charsetOf(contentType, format)
     try {
-      return { ...message, requestBody: readBody(run.body, syntax, charset, xml) }
+      return { ...message, requestBody: readBody(run.body ?? new Uint8Array(), syntax, charset, xml) }
     } catch (thrown) {
       if (!(thrown instanceof Unreadable)) throw thrown
       throw new Failure(thrown.reason === 'too-deep' ? 'BODY_TOO_DEEP' : 'BODY_UNREADABLE', thrown.message, { path })

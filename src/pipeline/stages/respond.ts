@@ -17,7 +17,7 @@ import { Unreadable } from '../../formats/unreadable.ts'
 import type { XmlOptions } from '../../formats/xml.ts'
 import { endToEnd } from '../../language/headers.ts'
 import { hasStatus } from '../../language/status-set.ts'
-import { type Content, readContent } from '../answer-content.ts'
+import { type Content, excerpt, readContent } from '../answer-content.ts'
 import type { Stage } from '../chain.ts'
 import { mapItems, settleAll } from '../for-each.ts'
 import { type Body, type Call, compileCall } from '../outbound.ts'
@@ -28,14 +28,15 @@ import { write } from './serialise.ts'
 /** What one call gave: an answer from outside, or the failure that stands in its place. */
 type Outcome = Readonly<{ answer: OutboundAnswer; content: Content; ok: boolean }> | Failure
 type Ready = (run: Run) => Promise<Outcome | Outcome[]>
-type Response = Readonly<{ id: string; prepare(message: Serialised): Ready }>
+type Response = Readonly<{ id: string; path: string; prepare(message: Serialised): Ready }>
 
 /**
  * Sends the output to the response requests, all at once, and makes the answer from what they give (section 6.7).
  *
  * In: `output`. Out: adds `answer`; without response requests, the output itself.
  * Lints: everything that compileCall does. Fails: PARAMETER_INVALID and FOREACH_INVALID before anything is sent; where
- * there is one response alone or a primary one, its RESPONSE_UNREACHABLE, RESPONSE_TIMED_OUT or RESPONSE_UNREADABLE.
+ * there is one response alone or a primary one, its RESPONSE_UNREACHABLE, RESPONSE_TIMED_OUT, RESPONSE_REFUSED or
+ * RESPONSE_UNREADABLE; a record with those of every response.
  */
 export function compileRespond(
   endpoint: Endpoint,
@@ -59,6 +60,7 @@ export function compileRespond(
   return async (message, run) => {
     const ready = responses.map((response) => response.prepare(message))
     const outcomes = await settleAll(ready.map((send) => send(run)))
+    if (run.isRecord) refuseFailed(responses, outcomes)
     if (alone < 0) return { ...message, answer: aggregate(responses, outcomes, format) }
     const outcome = outcomes[alone] as Outcome
     if (outcome instanceof Failure) throw outcome
@@ -73,9 +75,6 @@ function compileOne(
   settings: PipelineSettings,
   lint: LintSink,
 ): Response {
-  if (request.kafkaProducerTopic !== undefined) {
-    lint.at('kafkaProducerTopic').error('This version has no broker yet; send the output to a URL.')
-  }
   const call = compileCall('RESPONSE', request, endpoint, services, settings, lint)
   const xml = xmlOptions(settings)
   const { output } = endpoint.transformation
@@ -87,7 +86,8 @@ function compileOne(
         `a Content-Type that names neither JSON nor XML gives way to ${form.contentType}, the type of the output`,
       )
   }
-  const bodiless = request.config?.method === 'GET' || request.config?.method === 'HEAD'
+  const { method } = request.config ?? {}
+  const bodiless = request.kafkaProducerTopic === undefined && (method === 'GET' || method === 'HEAD')
   const asOutput = form.syntax === syntaxOfFormat(output)
   const send = (prepared: ReturnType<Call['prepare']>, content: string | undefined, run: Run): Promise<Outcome> => {
     const body: Body | undefined = content === undefined ? undefined : { content, contentType: form.contentType }
@@ -98,6 +98,7 @@ function compileOne(
   if (items === undefined) {
     return {
       id: request.id,
+      path: call.path,
       prepare: (message) => {
         const prepared = call.prepare(message)
         const content = asOutput ? message.output : write(message.responseBody, form.syntax)
@@ -107,6 +108,7 @@ function compileOne(
   }
   return {
     id: request.id,
+    path: call.path,
     prepare: (message) => {
       const calls = items(message).map(
         (item) => [call.prepare({ ...message, item }), bodiless ? undefined : write(item, form.syntax)] as const,
@@ -172,6 +174,30 @@ function passOn(answer: OutboundAnswer, content: Content, format: Format): Answe
   }
   if (content.syntax === syntax && content.portable) return { status, headers: withType, body: answer.body }
   return { status, headers: withType, body: write(content.value, syntax) }
+}
+
+/**
+ * Nobody reads the answer to a record, so whatever went wrong with one of its responses must fail the record itself.
+ * What may succeed later comes first: the record is then sent again.
+ */
+function refuseFailed(responses: readonly Response[], outcomes: readonly (Outcome | Outcome[])[]): void {
+  const failures = outcomes.flatMap((outcome, index) =>
+    [outcome].flat().flatMap((one) => {
+      if (one instanceof Failure) return [one]
+      return one.ok ? [] : [refusal(responses[index] as Response, one.answer)]
+    }),
+  )
+  const first = failures.find(({ retry }) => retry) ?? failures[0]
+  if (first !== undefined) throw first
+}
+
+function refusal({ id, path }: Response, answer: OutboundAnswer): Failure {
+  const start = excerpt(answer.body)
+  return new Failure(
+    'RESPONSE_REFUSED',
+    `The request "${id}" was answered with status ${answer.status}${start === '' ? '' : `: ${start}`}`,
+    { path, status: answer.status >= 400 && answer.status <= 599 ? answer.status : 502 },
+  )
 }
 
 /** Several answers as one, keyed by request id. */

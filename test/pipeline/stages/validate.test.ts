@@ -13,6 +13,7 @@ const run: Run = {
   messageId: 'm',
   clock: () => 0,
   startedAt: 0,
+  isRecord: false,
   deadlineAt: 0,
   lookupTimes: {},
   lookups: { highestStatus: undefined, networkError: false },

@@ -1,0 +1,155 @@
+/** The consumer of one endpoint for as long as it names a topic: begins anew, after a pause, whenever it has ended. */
+import type { ConsumerStatus, Logger } from '../../domain/ports.ts'
+import type { Compiled } from '../../registry/registry.ts'
+import type { KafkaSettings } from './client-options.ts'
+import { describeError } from './faults.ts'
+import type { Partition } from './partition.ts'
+import type { SettleOptions } from './settle.ts'
+import { type Subscription, subscribe } from './subscription.ts'
+
+const LEAST_PAUSE_MS = 500
+const MOST_PAUSE_MS = 10_000
+
+export type ConsumerOptions = Readonly<{
+  settings: KafkaSettings
+  endpointId: string
+  topic: string
+  /** The endpoint in force; undefined where it is gone. */
+  get: () => Compiled | undefined
+  intake: SettleOptions['intake']
+  producer: SettleOptions['producer']
+  logger: Logger
+}>
+
+export interface EndpointConsumer {
+  readonly topic: string
+  status(): ConsumerStatus
+  changed(): void
+  /** Resolves when the records under way are done and committed, and the group is left. */
+  stop(): Promise<void>
+}
+
+export function startConsumer(options: ConsumerOptions): EndpointConsumer {
+  const { settings, endpointId, topic, get, intake, producer, logger } = options
+  const groupId = `${settings.kafkaGroupId}.${endpointId}`
+  const stopping = Promise.withResolvers<void>()
+  let isStopping = false
+  let subscription: Subscription | undefined
+  let joined = false
+  let lastError: ConsumerStatus['lastError']
+  /** What is wrong now; undefined where nothing is. Told in the log when it changes, not each time. */
+  let trouble: string | undefined
+  let pauseMs = LEAST_PAUSE_MS
+
+  const fields = () => ({ endpoint: get()?.document.name, endpointId, topic })
+  const note = (message: string) => {
+    lastError = { message, at: new Date().toISOString() }
+  }
+  const onTrouble = (error: unknown) => {
+    const message = describeError(error)
+    note(message)
+    if (message === trouble) return
+    trouble = message
+    logger.warn(fields(), `Consuming the topic ${topic} does not go on and is tried again: ${message}`)
+  }
+  const current = () => {
+    const compiled = get()
+    return compiled?.endpoint.kafkaConsumerTopic === topic ? compiled : undefined
+  }
+  const { kafkaDeadLetterTopic: deadLetters } = settings
+  const settle: SettleOptions = {
+    current,
+    intake,
+    producer,
+    logger,
+    deadLetterTopic: deadLetters === 'off' ? undefined : deadLetters.replaceAll('{topic}', topic),
+    retryPausesMs: settings.kafkaRetryPausesMs,
+    parserLimitBytes: settings.parserLimitBytes,
+    produceTimeoutMs: settings.kafkaRequestTimeoutMs,
+  }
+
+  const live = async (): Promise<void> => {
+    const life = subscribe({
+      settings,
+      groupId,
+      topic,
+      settle,
+      onJoined: (partitions) => {
+        joined = true
+        trouble = undefined
+        pauseMs = LEAST_PAUSE_MS
+        logger.info({ ...fields(), partitions }, `Consuming the topic ${topic}`)
+      },
+      onTrouble,
+      onSound: () => {
+        trouble = undefined
+      },
+      onReport: (partition, { state, error }) => {
+        if (error !== undefined) note(error)
+        if (state === 'stopped') logger.error({ ...fields(), partition }, `Consuming stops here: ${error}`)
+      },
+      onSkipped: (partition, from, to) => {
+        const message = `The broker has deleted the records ${from} to ${to} of partition ${partition} before they were read`
+        note(message)
+        logger.error({ ...fields(), partition }, message)
+      },
+    })
+    subscription = life
+    const reason = await Promise.race([life.ended, stopping.promise])
+    joined = false
+    await life.close()
+    subscription = undefined
+    if (!isStopping) onTrouble(reason)
+  }
+  const supervise = async (): Promise<void> => {
+    while (!isStopping) {
+      await live()
+      if (isStopping) return
+      let timer: NodeJS.Timeout | undefined
+      const pause = new Promise<void>((resolve) => {
+        timer = setTimeout(resolve, pauseMs)
+      })
+      await Promise.race([pause, stopping.promise])
+      clearTimeout(timer)
+      pauseMs = Math.min(pauseMs * 2, MOST_PAUSE_MS)
+    }
+  }
+  const supervising = supervise()
+
+  return {
+    topic,
+    status: () => {
+      const partitions = (subscription?.partitions() ?? []).map(partitionStatus)
+      const states = partitions.map(({ state }) => state)
+      const worst = (['stopped', 'waiting'] as const).find((state) => states.includes(state)) ?? 'running'
+      return {
+        endpointId,
+        endpoint: get()?.document.name ?? '',
+        topic,
+        groupId,
+        state: joined && trouble === undefined ? worst : 'connecting',
+        lag: partitions.reduce((sum, { lag }) => sum + lag, 0),
+        inFlight: subscription?.inFlight ?? 0,
+        partitions,
+        ...(lastError === undefined ? {} : { lastError }),
+      }
+    },
+    changed: () => subscription?.changed(),
+    stop: () => {
+      isStopping = true
+      stopping.resolve()
+      return supervising
+    },
+  }
+}
+
+function partitionStatus({ number, state: { state }, committedOffset, endOffset }: Partition) {
+  const lag = endOffset > committedOffset ? endOffset - committedOffset : 0n
+  return {
+    partition: number,
+    state,
+    committed: Number(committedOffset),
+    end: Number(endOffset),
+    lag: Number(lag),
+  }
+}

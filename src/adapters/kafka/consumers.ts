@@ -1,0 +1,54 @@
+/** Keeps a consumer for each endpoint in force that names a topic, as endpoints come, change and go. */
+import type { ConsumerStatus } from '../../domain/ports.ts'
+import type { Registry } from '../../registry/registry.ts'
+import { type ConsumerOptions, type EndpointConsumer, startConsumer } from './consumer.ts'
+
+export interface Consumers {
+  status(): readonly ConsumerStatus[]
+  /** Resolves when all records under way are done and committed. */
+  stop(): Promise<void>
+}
+
+export type ConsumersOptions = Readonly<{ registry: Registry }> &
+  Pick<ConsumerOptions, 'settings' | 'intake' | 'producer' | 'logger'>
+
+/** Starts a consumer for what is in force now, and follows every change from then on. */
+export function startConsumers({ registry, ...shared }: ConsumersOptions): Consumers {
+  const running = new Map<string, EndpointConsumer>()
+  /** Endpoints whose former consumer is still leaving the group: a new one joins it after that. */
+  const leaving = new Map<string, Promise<void>>()
+  let stopped = false
+
+  const stopOne = (id: string, consumer: EndpointConsumer): void => {
+    running.delete(id)
+    const left: Promise<void> = Promise.all([leaving.get(id), consumer.stop()]).then(() => {
+      if (leaving.get(id) !== left) return
+      leaving.delete(id)
+      follow()
+    })
+    leaving.set(id, left)
+  }
+  const follow = (): void => {
+    if (stopped) return
+    const topics = new Map(registry.all().map(({ document, endpoint }) => [document._id, endpoint.kafkaConsumerTopic]))
+    for (const [id, consumer] of [...running]) {
+      if (topics.get(id) === consumer.topic) consumer.changed()
+      else stopOne(id, consumer)
+    }
+    for (const [endpointId, topic] of topics) {
+      if (topic === undefined || running.has(endpointId) || leaving.has(endpointId)) continue
+      running.set(endpointId, startConsumer({ ...shared, endpointId, topic, get: () => registry.get(endpointId) }))
+    }
+  }
+  registry.watch(follow)
+  follow()
+
+  return {
+    status: () => [...running.values()].map((consumer) => consumer.status()),
+    stop: async () => {
+      stopped = true
+      await Promise.all([...leaving.values(), ...[...running.values()].map((consumer) => consumer.stop())])
+      running.clear()
+    },
+  }
+}

@@ -1,0 +1,50 @@
+/** What the client's errors mean: whether trying again can help, and what a person should read. */
+import { findErrorBy } from '@platformatic/kafka'
+import { OutboundError, type OutboundFault } from '../../domain/ports.ts'
+
+/** Answers of a broker that it would give again (https://kafka.apache.org/protocol#protocol_error_codes). */
+const REFUSALS: Readonly<Record<string, string>> = {
+  MESSAGE_TOO_LARGE: 'the record is larger than the topic takes (max.message.bytes)',
+  RECORD_LIST_TOO_LARGE: 'the record is larger than a segment of the topic',
+  INVALID_RECORD: 'the broker finds the record invalid; a compacted topic takes records with a key only',
+  INVALID_TOPIC_EXCEPTION: 'the topic cannot be written to',
+  POLICY_VIOLATION: 'the record violates a policy of the broker',
+  TOPIC_AUTHORIZATION_FAILED: 'the service has no right to write to this topic',
+  CLUSTER_AUTHORIZATION_FAILED: 'the service has no right to write to this cluster',
+}
+
+export const isProtocolError = (error: unknown, id: string): boolean =>
+  error instanceof Error && findErrorBy(error, 'apiId', id) !== null
+
+export const refusalOf = (error: unknown): string | undefined => {
+  const id = Object.keys(REFUSALS).find((name) => isProtocolError(error, name))
+  return id === undefined ? undefined : REFUSALS[id]
+}
+
+/** The last cause in one line: the errors of the client wrap each other, and the outer ones say little. */
+export function describeError(error: unknown): string {
+  if (isProtocolError(error, 'UNKNOWN_TOPIC_OR_PARTITION')) return 'the topic does not exist'
+  const texts = new Set(causes(error).map((text) => text.replace(/\s+/g, ' ').trim()))
+  return [...texts].join('; ').slice(0, 300) || 'unknown error'
+}
+
+function causes(error: unknown): string[] {
+  if (!(error instanceof Error)) return [String(error)]
+  const { errors } = error as { errors?: unknown }
+  const inner =
+    Array.isArray(errors) && errors.length > 0 ? errors.slice(-1) : error.cause === undefined ? [] : [error.cause]
+  return inner.length === 0 ? [error.message] : inner.flatMap(causes)
+}
+
+export function produceError(topic: string, error: unknown): OutboundError {
+  const refusal = refusalOf(error)
+  const timedOut = isProtocolError(error, 'REQUEST_TIMED_OUT') || hasCode(error, 'PLT_KFK_TIMEOUT')
+  const fault: OutboundFault = refusal !== undefined ? 'refused' : timedOut ? 'timeout' : 'unreachable'
+  return notAcknowledged(fault, topic, refusal ?? describeError(error), error)
+}
+
+export const notAcknowledged = (fault: OutboundFault, topic: string, why: string, cause?: unknown): OutboundError =>
+  new OutboundError(fault, `The broker did not acknowledge a record for the topic "${topic}": ${why}.`, { cause })
+
+const hasCode = (error: unknown, code: string): boolean =>
+  error instanceof Error && findErrorBy(error, 'code', code) !== null

@@ -1,0 +1,181 @@
+/**
+ * One partition while it is ours: its records run one after the other, and its offsets are done in order, so that
+ * what may be committed is always everything before the record under way.
+ */
+import type { ConsumedRecord } from './record.ts'
+import { type Attendant, type RecordState, type SettleOptions, settleRecord } from './settle.ts'
+import type { Slots } from './slots.ts'
+
+export interface Partition {
+  readonly number: number
+  /** What the next fetch should begin with. */
+  readonly fetchOffset: bigint
+  /** Everything before it is done. */
+  readonly doneOffset: bigint
+  /** Everything before it is committed, as far as this instance knows. */
+  committedOffset: bigint
+  /** Where the log ends, when last asked. */
+  endOffset: bigint
+  readonly bufferedBytes: number
+  readonly state: RecordState
+  /** Takes what a fetch that began at fetchOffset gave; `next` is where the next one begins. */
+  offer(records: readonly ConsumedRecord[], next: bigint): void
+  /** Begins elsewhere: what was wanted is not there any more. */
+  moveTo(offset: bigint): void
+  /** Notes what was committed; gives back the slots of those records. */
+  committed(offset: bigint): void
+  /** Lets a record that waits for it be tried again. */
+  changed(): void
+  /** Begins no further record; resolves when the one under way has come to its end. */
+  close(): Promise<void>
+}
+
+export type PartitionOptions = Readonly<{
+  number: number
+  offset: bigint
+  slots: Slots
+  settle: SettleOptions
+  /** Told when something can be committed, when more could be fetched, and when the state has changed. */
+  onProgress: () => void
+  onReport: (state: RecordState) => void
+  /** Told of a bug: the consumer has to start anew. */
+  onFault: (error: unknown) => void
+}>
+
+export function openPartition({
+  number,
+  offset,
+  slots,
+  settle,
+  onProgress,
+  onReport,
+  onFault,
+}: PartitionOptions): Partition {
+  const closing = new AbortController()
+  let queue: readonly ConsumedRecord[] = []
+  let position = 0
+  let bufferedBytes = 0
+  let fetchOffset = offset
+  let doneOffset = offset
+  /** Of the records that are done and hold a slot until they are committed. */
+  let uncommitted: bigint[] = []
+  let state: RecordState = { state: 'running' }
+  let wake: (() => void) | undefined
+  let work: Promise<void> = Promise.resolve()
+  let isRunning = false
+  let holdsSlot = false
+
+  const attendant: Attendant = {
+    signal: closing.signal,
+    report: (next) => {
+      state = next
+      onReport(next)
+    },
+    pause: async (timeMs) => {
+      // Whoever waits must not keep the records of other partitions from beginning.
+      holdsSlot = false
+      slots.give(1)
+      await new Promise<void>((resolve) => {
+        const timer = timeMs === undefined ? undefined : setTimeout(resolve, timeMs)
+        wake = () => {
+          clearTimeout(timer)
+          resolve()
+        }
+        if (closing.signal.aborted) wake()
+      })
+      wake = undefined
+      closing.signal.throwIfAborted()
+      holdsSlot = await slots.take()
+      closing.signal.throwIfAborted()
+    },
+  }
+
+  const runQueue = async (): Promise<void> => {
+    for (let record = queue[position]; record !== undefined; record = queue[position]) {
+      if (closing.signal.aborted) break
+      const slot = slots.take()
+      holdsSlot = slot instanceof Promise ? await slot : slot
+      if (!holdsSlot || closing.signal.aborted) break
+      const settled = settleRecord(record, settle, attendant)
+      const done = settled instanceof Promise ? await settled : settled
+      if (!done) break
+      holdsSlot = false
+      uncommitted.push(record.offset)
+      position += 1
+      bufferedBytes -= sizeOf(record)
+      doneOffset = record.offset + 1n
+      onProgress()
+    }
+    if (closing.signal.aborted || queue[position] !== undefined) return
+    // Behind the last record there may be marks of transactions, which nobody sees.
+    doneOffset = fetchOffset
+    onProgress()
+  }
+  const run = async (): Promise<void> => {
+    try {
+      await runQueue()
+    } catch (thrown) {
+      onFault(thrown)
+    }
+    if (holdsSlot) slots.give(1)
+    holdsSlot = false
+    isRunning = false
+  }
+  const start = () => {
+    if (isRunning || queue[position] === undefined || closing.signal.aborted) return
+    isRunning = true
+    work = run()
+  }
+  const giveBack = (upTo: bigint) => {
+    const kept = uncommitted.filter((done) => done >= upTo)
+    slots.give(uncommitted.length - kept.length)
+    uncommitted = kept
+  }
+
+  return {
+    number,
+    committedOffset: offset,
+    endOffset: offset,
+    get fetchOffset() {
+      return fetchOffset
+    },
+    get doneOffset() {
+      return doneOffset
+    },
+    get bufferedBytes() {
+      return bufferedBytes
+    },
+    get state() {
+      return state
+    },
+    offer: (records, next) => {
+      if (closing.signal.aborted) return
+      fetchOffset = next
+      queue = [...queue.slice(position), ...records]
+      position = 0
+      for (const record of records) bufferedBytes += sizeOf(record)
+      if (records.length === 0 && !isRunning && queue.length === 0) doneOffset = next
+      start()
+    },
+    moveTo: (target) => {
+      fetchOffset = target
+      if (!isRunning) doneOffset = target
+    },
+    committed(target) {
+      this.committedOffset = target
+      giveBack(target)
+    },
+    changed: () => {
+      wake?.()
+      start()
+    },
+    close: async () => {
+      closing.abort()
+      wake?.()
+      await work
+      giveBack(fetchOffset)
+    },
+  }
+}
+
+const sizeOf = ({ key, value }: ConsumedRecord): number => 100 + (key?.byteLength ?? 0) + (value?.byteLength ?? 0)

@@ -1,0 +1,147 @@
+/**
+ * What becomes of one record: it succeeds, or it goes to the dead-letter topic and is acknowledged there. There is no
+ * third way out, except that its partition is taken from us, and then it is not done.
+ */
+import { Failure } from '../../domain/failure.ts'
+import type { Logger, RecordProducer } from '../../domain/ports.ts'
+import type { Intake } from '../../registry/intake.ts'
+import type { Compiled } from '../../registry/registry.ts'
+import { type ConsumedRecord, toDeadLetter, toIncoming } from './record.ts'
+
+export type SettleOptions = Readonly<{
+  /** The endpoint as it is in force now; undefined once it is gone, or consumes another topic. */
+  current: () => Compiled | undefined
+  intake: Intake
+  producer: RecordProducer
+  logger: Logger
+  /** Undefined: records that cannot be processed stop their partition. */
+  deadLetterTopic: string | undefined
+  retryPausesMs: readonly number[]
+  parserLimitBytes: number
+  produceTimeoutMs: number
+}>
+
+/** How a record's partition is doing, for people. `waiting`: for the next attempt; `stopped`: cannot go on at all. */
+export type RecordState = Readonly<{ state: 'running' | 'waiting' | 'stopped'; error?: string }>
+
+export type Attendant = Readonly<{
+  /** Aborted when the partition is no longer ours. */
+  signal: AbortSignal
+  report(state: RecordState): void
+  /** Resolves after the time, or when the endpoint was changed; without a time, then only. Rejects when aborted. */
+  pause(timeMs: number | undefined): Promise<void>
+}>
+
+type Attempt = 'done' | 'gone' | 'busy' | Failure
+
+const BUSY_PAUSE_MS = 50
+const LONGEST_PAUSE_MS = 30_000
+
+/** Resolves to true when the record is done, to false when it is not ours any more. */
+export function settleRecord(
+  record: ConsumedRecord,
+  options: SettleOptions,
+  attendant: Attendant,
+): boolean | Promise<boolean> {
+  const first = attempt(record, options)
+  if (first === 'done') return true
+  return first instanceof Promise
+    ? first.then((outcome) => (outcome === 'done' ? true : persist(record, outcome, options, attendant)))
+    : persist(record, first, options, attendant)
+}
+
+function attempt(
+  record: ConsumedRecord,
+  { current, intake, parserLimitBytes }: SettleOptions,
+): Attempt | Promise<Attempt> {
+  const compiled = current()
+  if (compiled === undefined) return 'gone'
+  // A message that is not let in was not tried: the record waits, however long that takes.
+  if (intake.refusal() !== undefined) return 'busy'
+  const size = record.value?.byteLength ?? 0
+  if (size > parserLimitBytes) {
+    const failure = new Failure('BODY_TOO_LARGE', `The record has ${size} bytes; PARSER_LIMIT is ${parserLimitBytes}.`)
+    return intake.refuse(compiled, failure).failure ?? failure
+  }
+  const outcome = intake.accept(compiled, toIncoming(record, compiled))
+  return outcome instanceof Promise ? outcome.then(({ failure }) => failure ?? 'done') : (outcome.failure ?? 'done')
+}
+
+/** Everything after a first attempt that did not succeed. */
+async function persist(
+  record: ConsumedRecord,
+  first: Exclude<Attempt, 'done'>,
+  options: SettleOptions,
+  attendant: Attendant,
+): Promise<boolean> {
+  const { signal, report, pause } = attendant
+  const { retryPausesMs } = options
+  let outcome: Attempt = first
+  let attempts = 0
+  try {
+    while (outcome !== 'done') {
+      signal.throwIfAborted()
+      if (outcome === 'gone') return false
+      if (outcome === 'busy') {
+        await pause(BUSY_PAUSE_MS)
+      } else {
+        attempts += 1
+        const pauseMs = outcome.retry ? retryPausesMs[attempts - 1] : undefined
+        if (pauseMs !== undefined) {
+          report({ state: 'waiting', error: outcome.message })
+          await pause(pauseMs)
+        } else if (options.deadLetterTopic !== undefined) {
+          return await deadLetter(record, outcome, attempts, options.deadLetterTopic, options, attendant)
+        } else {
+          report({ state: 'stopped', error: outcome.message })
+          // Only what may succeed later is tried again by itself; the rest waits for a change of the endpoint.
+          await pause(outcome.retry ? (retryPausesMs.at(-1) ?? LONGEST_PAUSE_MS) : undefined)
+        }
+      }
+      outcome = await attempt(record, options)
+    }
+    report({ state: 'running' })
+    return true
+  } catch (thrown) {
+    if (signal.aborted) return false
+    throw thrown
+  }
+}
+
+/** Writes until it is acknowledged; a dead-letter topic that does not answer stops the partition, and is told. */
+async function deadLetter(
+  record: ConsumedRecord,
+  failure: Failure,
+  attempts: number,
+  topic: string,
+  { current, producer, logger, produceTimeoutMs }: SettleOptions,
+  { signal, report, pause }: Attendant,
+): Promise<boolean> {
+  for (let tries = 0; ; tries += 1) {
+    signal.throwIfAborted()
+    const compiled = current()
+    if (compiled === undefined) return false
+    try {
+      await producer.produce(toDeadLetter(record, topic, compiled, failure, attempts), produceTimeoutMs)
+      const { topic: source, partition, offset } = record
+      logger.warn(
+        {
+          endpoint: compiled.document.name,
+          code: failure.code,
+          topic: source,
+          partition,
+          offset: String(offset),
+          attempts,
+        },
+        `A record went to the dead-letter topic ${topic}: ${failure.message}`,
+      )
+      report({ state: 'running', error: `A record went to ${topic}: ${failure.message}` })
+      return true
+    } catch (thrown) {
+      const error = `The dead-letter topic cannot be written to: ${(thrown as Error).message}`
+      report({ state: 'stopped', error })
+      if (tries === 0) logger.error({ endpoint: compiled.document.name, topic, err: thrown }, error)
+      await pause(Math.min(1_000 * 2 ** tries, LONGEST_PAUSE_MS))
+    }
+  }
+}

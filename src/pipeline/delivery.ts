@@ -1,0 +1,46 @@
+/** The two places that a request can go to: a URL, whose answer comes back, and a topic, whose acknowledgement does. */
+import type { HttpClient, OutboundAnswer, RecordProducer } from '../domain/ports.ts'
+import type { Run } from '../domain/run.ts'
+import type { Body, Prepared } from './outbound.ts'
+
+/** Fails with OutboundError. */
+export type Deliver = (
+  prepared: Prepared,
+  body: Body | undefined,
+  timeoutMs: number,
+  run: Run,
+) => Promise<OutboundAnswer>
+
+export function deliverToUrl(http: HttpClient, retries: number): Deliver {
+  return ({ method, url, headers }, body, timeoutMs) =>
+    http.send({
+      method,
+      url,
+      headers: body === undefined ? headers : { ...headers, 'content-type': body.contentType },
+      ...(body === undefined ? {} : { body: body.content }),
+      timeoutMs,
+      retries,
+    })
+}
+
+/** Produces the body; the answer is `{ topic, partition, offset }`, once every replica in sync has the record. */
+export function deliverToTopic(topic: string, producer: RecordProducer): Deliver {
+  return async ({ headers, key }, body, timeoutMs, run) => {
+    const ownHeaders = Object.entries(headers).filter(([name]) => name !== 'content-type')
+    const contentType = body === undefined ? [] : [['content-type', body.contentType] as const]
+    const place = await producer.produce(
+      {
+        topic,
+        key,
+        value: body?.content ?? '',
+        headers: [...ownHeaders, ...contentType, ['crosswalk.message-id', run.messageId]],
+      },
+      timeoutMs,
+    )
+    return {
+      status: 200,
+      headers: { 'content-type': 'application/json' },
+      body: Buffer.from(JSON.stringify(place)),
+    }
+  }
+}

@@ -1,0 +1,150 @@
+/** A real Kafka broker in KRaft mode, alone in its cluster, with all it keeps in a folder of its own. */
+import { type ChildProcess, execFile, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdirSync, mkdtempSync, openSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { type AddressInfo, connect, createServer } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { promisify } from 'node:util'
+import { kafkaClassPath } from './kafka-class-path.ts'
+
+const run = promisify(execFile)
+
+export type Kafka = Readonly<{
+  /** `host:port`, as KAFKA_BROKERS takes it. */
+  brokers: string
+  /** Ends the broker at once, as a power cut would; `restart` brings it back on the same port with what it had kept. */
+  kill(): Promise<void>
+  restart(): Promise<void>
+  /** Ends the broker and removes what it kept. */
+  stop(): Promise<void>
+}>
+
+export type KafkaOptions = Readonly<{ heapMb?: number }>
+
+/** Resolves when the broker takes connections. Rejects with the end of its log where it does not within a minute. */
+export async function startKafka({ heapMb = 512 }: KafkaOptions = {}): Promise<Kafka> {
+  const classPath = await kafkaClassPath()
+  const folder = mkdtempSync(join(tmpdir(), 'crosswalk-kafka-'))
+  const [port, controllerPort] = await freePorts()
+  const properties = join(folder, 'server.properties')
+  writeFileSync(properties, serverProperties(folder, port, controllerPort))
+  const logging = join(folder, 'log4j2.properties')
+  writeFileSync(logging, LOGGING)
+  const java = [
+    `-Xmx${heapMb}m`,
+    '-XX:+UseSerialGC',
+    '-XX:TieredStopAtLevel=1',
+    `-Dlog4j2.configurationFile=${logging}`,
+    '-cp',
+    classPath,
+  ]
+  await run('java', [
+    ...java,
+    'kafka.tools.StorageTool',
+    ...['format', '--standalone', '-t', 'Y3Jvc3N3YWxrLXRlc3RzMQ', '-c', properties],
+  ])
+
+  let child: ChildProcess | undefined
+  const start = async () => {
+    const log = openSync(join(folder, 'broker.log'), 'a')
+    child = spawn('java', [...java, 'kafka.Kafka', properties], { stdio: ['ignore', log, log] })
+    await listening(child, port, join(folder, 'broker.log'))
+  }
+  const kill = async () => {
+    if (child === undefined || child.exitCode !== null || child.signalCode !== null) return
+    const exited = once(child, 'exit')
+    child.kill('SIGKILL')
+    await exited
+  }
+  // A test run that is ended must not leave a broker behind.
+  const killNow = () => void child?.kill('SIGKILL')
+  process.once('exit', killNow)
+  const stop = async () => {
+    process.off('exit', killNow)
+    await kill()
+    rmSync(folder, { recursive: true, force: true })
+  }
+  try {
+    await start()
+  } catch (thrown) {
+    await stop()
+    throw thrown
+  }
+  return { brokers: `127.0.0.1:${port}`, kill, restart: start, stop }
+}
+
+/** Small where it can be: one copy of everything, short waits for groups to form, records of up to 10 MB. */
+function serverProperties(folder: string, port: number, controllerPort: number): string {
+  const data = join(folder, 'data')
+  mkdirSync(data)
+  return `${[
+    'process.roles=broker,controller',
+    'node.id=1',
+    `controller.quorum.bootstrap.servers=127.0.0.1:${controllerPort}`,
+    `listeners=PLAINTEXT://127.0.0.1:${port},CONTROLLER://127.0.0.1:${controllerPort}`,
+    `advertised.listeners=PLAINTEXT://127.0.0.1:${port}`,
+    'controller.listener.names=CONTROLLER',
+    `log.dirs=${data}`,
+    'offsets.topic.replication.factor=1',
+    'offsets.topic.num.partitions=4',
+    'transaction.state.log.replication.factor=1',
+    'transaction.state.log.min.isr=1',
+    'share.coordinator.state.topic.replication.factor=1',
+    'share.coordinator.state.topic.min.isr=1',
+    'group.initial.rebalance.delay.ms=0',
+    'group.min.session.timeout.ms=1000',
+    'message.max.bytes=10485760',
+    'num.network.threads=2',
+    'num.io.threads=4',
+    'log.cleaner.enable=false',
+    'auto.create.topics.enable=true',
+  ].join('\n')}\n`
+}
+
+const LOGGING = `status = error
+appender.out.type = Console
+appender.out.name = out
+appender.out.layout.type = PatternLayout
+appender.out.layout.pattern = %d %p %m%n
+rootLogger.level = warn
+rootLogger.appenderRef.out.ref = out
+`
+
+async function listening(child: ChildProcess, port: number, log: string): Promise<void> {
+  const failed = (why: string) =>
+    new Error(`Kafka ${why}; the end of its log:\n${readFileSync(log, 'utf8').slice(-2_000)}`)
+  const deadline = Date.now() + 60_000
+  while (Date.now() < deadline) {
+    if (child.exitCode !== null || child.signalCode !== null) throw failed('ended while it started')
+    if (await accepts(port)) return
+    await new Promise((resolve) => setTimeout(resolve, 100))
+  }
+  child.kill('SIGKILL')
+  throw failed('took no connection within a minute')
+}
+
+export function accepts(port: number): Promise<boolean> {
+  return new Promise((resolve) => {
+    const socket = connect(port, '127.0.0.1')
+    socket.once('connect', () => {
+      socket.destroy()
+      resolve(true)
+    })
+    socket.once('error', () => resolve(false))
+  })
+}
+
+/** Two ports that nobody listened on a moment ago, held together so that they differ. */
+export async function freePorts(): Promise<[number, number]> {
+  const servers = [createServer(), createServer()]
+  const ports = await Promise.all(
+    servers.map(async (server) => {
+      server.listen(0, '127.0.0.1')
+      await once(server, 'listening')
+      return (server.address() as AddressInfo).port
+    }),
+  )
+  await Promise.all(servers.map((server) => new Promise((resolve) => server.close(resolve))))
+  return ports as [number, number]
+}

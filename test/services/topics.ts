@@ -1,0 +1,123 @@
+/** What tests do to topics by themselves, past the service: make them, fill them, count what is in them. */
+import { randomUUID } from 'node:crypto'
+import { Admin, Consumer, ListOffsetTimestamps, type MessageToProduce, Producer } from '@platformatic/kafka'
+
+export type StoredRecord = Readonly<{
+  partition: number
+  offset: number
+  key: string | null
+  value: Buffer | null
+  headers: readonly (readonly [name: string, value: string])[]
+}>
+
+export interface Topics {
+  /** A new topic with a name of its own. */
+  create(partitions?: number, name?: string): Promise<string>
+  remove(topic: string): Promise<void>
+  produce(topic: string, messages: readonly Omit<MessageToProduce, 'topic'>[]): Promise<void>
+  /** Everything in a topic now, in the order of each partition; empty where there is no such topic. */
+  read(topic: string): Promise<StoredRecord[]>
+  /** How many records were ever written to a topic. */
+  count(topic: string): Promise<number>
+  ends(topic: string): Promise<number[]>
+  /** Committed offsets of a group, by partition; -1 where there is none. */
+  committed(group: string, topic: string, partitions: number): Promise<number[]>
+  close(): Promise<void>
+}
+
+const BATCH = 500
+
+export function openTopics(brokers: string): Topics {
+  const options = { clientId: 'tests', bootstrapBrokers: brokers.split(','), retries: 10, retryDelay: 200 }
+  const admin = new Admin(options)
+  const producer = new Producer({ ...options, autocreateTopics: false })
+  const reader = new Consumer({ ...options, groupId: `tests-${randomUUID()}` })
+  const groups = new Map<string, Consumer>()
+  for (const client of [admin, producer, reader] as NodeJS.EventEmitter[]) client.on('error', () => undefined)
+
+  const offsets = async (topic: string, timestamp: bigint): Promise<bigint[]> =>
+    (await reader.listOffsets({ topics: [topic], timestamp })).get(topic) ?? []
+  const exists = async (topic: string) => (await admin.listTopics()).includes(topic)
+
+  return {
+    create: async (partitions = 1, name = `t-${randomUUID()}`) => {
+      await admin.createTopics({ topics: [name], partitions, replicas: 1 })
+      return name
+    },
+    remove: (topic) => admin.deleteTopics({ topics: [topic] }),
+    produce: async (topic, messages) => {
+      for (let start = 0; start < messages.length; start += BATCH) {
+        const batch = messages.slice(start, start + BATCH).map((message) => ({ ...message, topic }))
+        await producer.send({ messages: batch, acks: -1 })
+      }
+    },
+    read: async (topic) => {
+      if (!(await exists(topic))) return []
+      const [starts, ends] = [
+        await offsets(topic, ListOffsetTimestamps.EARLIEST),
+        await offsets(topic, ListOffsetTimestamps.LATEST),
+      ]
+      return readRange(reader, topic, starts, ends)
+    },
+    count: async (topic) => {
+      if (!(await exists(topic))) return 0
+      return (await offsets(topic, ListOffsetTimestamps.LATEST)).reduce((sum, end) => sum + Number(end), 0)
+    },
+    ends: async (topic) => (await offsets(topic, ListOffsetTimestamps.LATEST)).map(Number),
+    committed: async (group, topic, partitions) => {
+      const known = groups.get(group) ?? new Consumer({ ...options, groupId: group })
+      groups.set(group, known)
+      const numbers = Array.from({ length: partitions }, (_, partition) => partition)
+      const found = await known.listCommittedOffsets({ topics: [{ topic, partitions: numbers }] })
+      return numbers.map((partition) => Number(found.get(topic)?.[partition] ?? -1))
+    },
+    close: async () => {
+      await Promise.all([admin, producer, reader, ...groups.values()].map((client) => client.close()))
+    },
+  }
+}
+
+async function readRange(reader: Consumer, topic: string, starts: bigint[], ends: bigint[]): Promise<StoredRecord[]> {
+  const positions = [...starts]
+  const found: StoredRecord[] = []
+  for (;;) {
+    const metadata = await reader.metadata({ topics: [topic] })
+    const info = metadata.topics.get(topic)
+    const open = positions.flatMap((position, partition) => (position < (ends[partition] ?? 0n) ? [partition] : []))
+    const first = open[0]
+    if (info === undefined || first === undefined) return found
+    reader.topics.track(topic)
+    const response = await reader.fetch({
+      node: info.partitions[first]?.leader ?? 0,
+      topics: [
+        {
+          topicId: info.id,
+          partitions: open.map((partition) => ({
+            partition,
+            fetchOffset: positions[partition] ?? 0n,
+            partitionMaxBytes: 4_000_000,
+            currentLeaderEpoch: -1,
+            lastFetchedEpoch: -1,
+          })),
+        },
+      ],
+      maxWaitTime: 100,
+    })
+    for (const { partitionIndex: partition, records: batches } of response.responses.flatMap((one) => one.partitions)) {
+      for (const batch of batches ?? []) {
+        for (const { offsetDelta, key, value, headers } of batch.records) {
+          const offset = batch.firstOffset + BigInt(offsetDelta)
+          if (offset < (positions[partition] ?? 0n)) continue
+          found.push({
+            partition,
+            offset: Number(offset),
+            key: key === null ? null : String(key),
+            value,
+            headers: headers.map(([name, text]) => [String(name), String(text)] as const),
+          })
+        }
+        positions[partition] = batch.firstOffset + BigInt(batch.lastOffsetDelta) + 1n
+      }
+    }
+  }
+}
