@@ -17,7 +17,7 @@ describe('consuming', { skip: kafka.skip }, async () => {
         ...body({ n: 1 }),
         key: Buffer.from('a'),
         partition: 0,
-        headers: { 'X-Source': Buffer.from('ward 7') } as never,
+        headers: new Map([[Buffer.from('X-Source'), Buffer.from('ward 7')]]),
       },
       { ...body({ n: 2 }), partition: 0 },
       { ...body({ n: 3 }), partition: 1 },

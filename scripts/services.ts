@@ -1,0 +1,10 @@
+/** `npm run services`: the services that tests use, for as long as this command runs. */
+import { once } from 'node:events'
+import { startServices } from '../test/services/all.ts'
+
+const services = await startServices((line) => console.log(line))
+console.log('Running until Ctrl-C.')
+const keepAlive = setInterval(() => undefined, 60_000)
+await Promise.race([once(process, 'SIGINT'), once(process, 'SIGTERM')])
+clearInterval(keepAlive)
+await services.stop()
