@@ -10,9 +10,11 @@ import { type ServerProcess, startServer } from './server-process.ts'
 const main = fileURLToPath(new URL('../src/main.ts', import.meta.url))
 const launcher = fileURLToPath(new URL('../bin/crosswalk.js', import.meta.url))
 
-/** Directly, and as `npm start` does: with whichever Node.js this machine has, which then starts the pinned one. */
-export const DIRECTLY: Command = [process.execPath, main]
+/** As `npm start` does: with whichever Node.js this machine has, which then starts the one that the service needs. */
 export const BY_LAUNCHER: Command = ['node', launcher]
+
+/** Without the launcher. */
+export const DIRECTLY: Command = [process.execPath, main]
 
 /** Resolves when it listens; stopping it removes its database. */
 export async function startCrosswalk(command: Command): Promise<ServerProcess> {
@@ -27,7 +29,7 @@ export async function startCrosswalk(command: Command): Promise<ServerProcess> {
   }
 }
 
-export const startCrosswalkOnItsCore = (): Promise<ServerProcess> => startCrosswalk(onCoreOf('server', DIRECTLY))
+export const startCrosswalkOnItsCore = (): Promise<ServerProcess> => startCrosswalk(onCoreOf('server', BY_LAUNCHER))
 
 /** Registers an endpoint as its users do; gives the URL of its route. Fails where the document is refused. */
 export async function register(

@@ -272,8 +272,7 @@ describe('where there is no dead-letter topic to write to', { skip: kafka.skip }
     after(() => admin.close())
     const topic = await topics.create()
     // A compacted topic takes records with a key only.
-    const configs = [{ name: 'cleanup.policy', value: 'compact' }]
-    await admin.createTopics({ topics: [`${topic}.dlq`], partitions: 1, replicas: 1, configs })
+    await topics.create(1, `${topic}.dlq`, { 'cleanup.policy': 'compact' })
     await topics.produce(topic, [{ value: Buffer.from('{') }, body({ fine: true })])
     const endpoint = await service.register({ endpoint: { pattern: '/compacted' }, kafkaConsumerTopic: topic })
     const stopped = await until(

@@ -12,7 +12,7 @@ export type StoredRecord = Readonly<{
 
 export interface Topics {
   /** A new topic with a name of its own. */
-  create(partitions?: number, name?: string): Promise<string>
+  create(partitions?: number, name?: string, configs?: Readonly<Record<string, string>>): Promise<string>
   remove(topic: string): Promise<void>
   produce(topic: string, messages: readonly Omit<MessageToProduce, 'topic'>[]): Promise<void>
   /** Everything in a topic now, in the order of each partition; empty where there is no such topic. */
@@ -40,8 +40,13 @@ export function openTopics(brokers: string): Topics {
   const exists = async (topic: string) => (await admin.listTopics()).includes(topic)
 
   return {
-    create: async (partitions = 1, name = `t-${randomUUID()}`) => {
-      await admin.createTopics({ topics: [name], partitions, replicas: 1 })
+    create: async (partitions = 1, name = `t-${randomUUID()}`, configs = {}) => {
+      await admin.createTopics({
+        topics: [name],
+        partitions,
+        replicas: 1,
+        configs: Object.entries(configs).map(([key, value]) => ({ name: key, value })),
+      })
       return name
     },
     remove: (topic) => admin.deleteTopics({ topics: [topic] }),

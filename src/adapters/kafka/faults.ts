@@ -25,6 +25,8 @@ export const refusalOf = (error: unknown): string | undefined => {
 export function describeError(error: unknown): string {
   if (isProtocolError(error, 'UNKNOWN_TOPIC_OR_PARTITION')) return 'the topic does not exist'
   const texts = new Set(causes(error).map((text) => text.replace(/\s+/g, ' ').trim()))
+  // What the client says of its own accord, without asking a broker.
+  if ([...texts].some((text) => text.startsWith('Unknown topic'))) return 'the topic does not exist'
   return [...texts].join('; ').slice(0, 300) || 'unknown error'
 }
 

@@ -128,7 +128,7 @@ export function createKafkaProducer(settings: KafkaSettings): KafkaProducer {
     },
     close: async () => {
       closed = true
-      await pumping
+      await within(CLOSE_MS, pumping ?? Promise.resolve())
       const old = producer
       producer = undefined
       if (old !== undefined) await within(CLOSE_MS, old.close(true))
