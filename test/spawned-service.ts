@@ -30,16 +30,21 @@ type Options = Readonly<{
   command?: readonly [program: string, ...args: string[]]
   args?: readonly string[]
   env?: Readonly<Record<string, string>>
+  /** A process that lives longer is killed: no test may leave one behind. */
+  lifetimeMs?: number
 }>
 
 /** Starts the service in a folder, where its database is; free ports unless `env` names some. */
-export function startProgram(folder: string, { command = DIRECT, args = [], env = {} }: Options = {}): Program {
+export function startProgram(
+  folder: string,
+  { command = DIRECT, args = [], env = {}, lifetimeMs = 60_000 }: Options = {},
+): Program {
   const [program, ...first] = command
   const child = spawn(program, [...first, ...args], {
     cwd: folder,
     env: { PATH: process.env.PATH, NODE_COMPILE_CACHE, SERVER_PORT: '0', ADMIN_PORT: '0', ...env },
     stdio: ['ignore', 'pipe', 'pipe'],
-    timeout: 60_000,
+    timeout: lifetimeMs,
     killSignal: 'SIGKILL',
   })
   const output = { stdout: '', stderr: '' }

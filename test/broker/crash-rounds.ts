@@ -1,0 +1,139 @@
+/**
+ * Two instances share the partitions of an endpoint while they are killed and the group is rebuilt, again and again.
+ * What was lost, came twice or out of order is counted in the topics themselves.
+ */
+import { cpSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { Consumer } from '@platformatic/kafka'
+import type { Random } from '../crash/random.ts'
+import { endpointDocument, json } from '../service.ts'
+import { openTopics, type Topics } from '../services/topics.ts'
+import { type SpawnedService, spawnService } from '../spawned-service.ts'
+import { until } from './broker.ts'
+import { type Account, account, numbered, readMade, tracing } from './numbered.ts'
+
+export type CrashOptions = Readonly<{
+  brokers: string
+  records: number
+  partitions: number
+  kills: number
+  rebalances: number
+  random: Random
+  print?: (line: string) => void
+}>
+
+export type CrashReport = Account & Readonly<{ committedPastUnfinished: number; roundDuplicates: readonly number[] }>
+
+const PATIENCE_MS = 60_000
+const lifetimeMs = 600_000
+
+export async function crashRounds(options: CrashOptions): Promise<CrashReport> {
+  const { brokers, records, partitions, kills, rebalances, random, print = () => undefined } = options
+  const topics = openTopics(brokers)
+  const home = mkdtempSync(join(tmpdir(), 'crosswalk-crash-'))
+  const [topic, out] = [await topics.create(partitions), await topics.create(partitions)]
+  const folders = ['a', 'b'].map((name) => join(home, name))
+  const env = { KAFKA_BROKERS: brokers, KAFKA_SESSION_TIMEOUT_MS: '3000', LOG_LEVEL: 'info' }
+  const id = await registerIn(folders, topic, out, env)
+  const group = `mapping-mediator.${id}`
+  const instances: SpawnedService[] = await Promise.all(
+    folders.map((folder) => spawnService(folder, { env, lifetimeMs })),
+  )
+  try {
+    const rounds = disturbances(kills, rebalances)
+    const chunk = Math.ceil(records / (rounds.length + 1))
+    let produced = 0
+    let committedPastUnfinished = 0
+    const roundDuplicates: number[] = []
+    const feed = async () => {
+      const next = Math.min(records, produced + chunk)
+      await topics.produce(topic, numbered(produced, next, partitions))
+      produced = next
+    }
+    for (const disturbance of rounds) {
+      const before = await topics.count(out)
+      const target = before + 1 + random.below(chunk * 0.6)
+      await feed()
+      await until(
+        () => topics.count(out),
+        (count) => count >= target,
+        PATIENCE_MS,
+      )
+      if (disturbance === 'kill') {
+        const victim = random.below(2)
+        const { child, ended } = instances[victim] as SpawnedService
+        child.kill('SIGKILL')
+        await ended
+        committedPastUnfinished += await countPastUnfinished(topics, group, topic, out, partitions)
+        instances[victim] = await spawnService(folders[victim] as string, { env, lifetimeMs })
+      } else {
+        await forceRebalance(brokers, group, topic)
+        committedPastUnfinished += await countPastUnfinished(topics, group, topic, out, partitions)
+      }
+      const found = await until(
+        async () => account(readMade(await topics.read(out)), produced),
+        ({ lost }) => lost === 0,
+        PATIENCE_MS,
+      )
+      roundDuplicates.push(found.duplicates - roundDuplicates.reduce((sum, one) => sum + one, 0))
+      print(`${disturbance}: ${produced} records, ${found.duplicates} duplicates so far`)
+    }
+    while (produced < records) await feed()
+    await until(
+      () => topics.committed(group, topic, partitions),
+      (offsets) => offsets.reduce((sum, offset) => sum + offset, 0) >= records,
+      PATIENCE_MS,
+    )
+    return { ...account(readMade(await topics.read(out)), records), committedPastUnfinished, roundDuplicates }
+  } finally {
+    for (const { child } of instances) child.kill('SIGKILL')
+    await Promise.all(instances.map(({ ended }) => ended))
+    await topics.close()
+    rmSync(home, { recursive: true, force: true })
+  }
+}
+
+/** Kills and rebalances, mixed evenly. */
+function disturbances(kills: number, rebalances: number): ('kill' | 'rebalance')[] {
+  const all = [
+    ...Array.from({ length: kills }, (_, index) => ['kill', (index + 0.5) / kills] as const),
+    ...Array.from({ length: rebalances }, (_, index) => ['rebalance', (index + 0.5) / rebalances] as const),
+  ]
+  return all.sort(([, one], [, other]) => one - other).map(([name]) => name)
+}
+
+/** Registers the endpoint once and gives both instances the same store, as if they shared one. */
+async function registerIn(folders: readonly string[], topic: string, out: string, env: Record<string, string>) {
+  const [first = '', second = ''] = folders
+  mkdirSync(first, { recursive: true })
+  const instance = await spawnService(first, { env })
+  const document = endpointDocument({ endpoint: { pattern: '/crash' }, kafkaConsumerTopic: topic, ...tracing(out) })
+  const reply = await fetch(`${instance.url}/endpoints`, json('POST', document))
+  const { _id } = (await reply.json()) as { _id: string }
+  instance.child.kill('SIGTERM')
+  await instance.ended
+  cpSync(first, second, { recursive: true })
+  return _id
+}
+
+/** Records before a committed offset that nothing was produced for. The offsets are read first. */
+async function countPastUnfinished(topics: Topics, group: string, topic: string, out: string, partitions: number) {
+  const committed = await topics.committed(group, topic, partitions)
+  const done = new Set(readMade(await topics.read(out)).map(({ partition, offset }) => `${partition}:${offset}`))
+  let missing = 0
+  for (const [partition, end] of committed.entries()) {
+    for (let offset = 0; offset < end; offset += 1) if (!done.has(`${partition}:${offset}`)) missing += 1
+  }
+  return missing
+}
+
+/** A member that comes, is given partitions, and goes: the group is rebuilt twice. */
+async function forceRebalance(brokers: string, groupId: string, topic: string): Promise<void> {
+  const member = new Consumer({ clientId: 'tests', groupId, bootstrapBrokers: [brokers], retries: 10, retryDelay: 100 })
+  const emitter: NodeJS.EventEmitter = member
+  emitter.on('error', () => undefined)
+  member.topics.track(topic)
+  await member.joinGroup({})
+  await member.close(true)
+}
