@@ -6,6 +6,7 @@ import { cpSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { Consumer } from '@platformatic/kafka'
+import type { ConsumerStatus } from '../../src/domain/ports.ts'
 import type { Random } from '../crash/random.ts'
 import { endpointDocument, json } from '../service.ts'
 import { openTopics, type Topics } from '../services/topics.ts'
@@ -52,6 +53,12 @@ export async function crashRounds(options: CrashOptions): Promise<CrashReport> {
       produced = next
     }
     for (const disturbance of rounds) {
+      // What a round finds is then of its own disturbance, not of an instance that is still joining.
+      await until(
+        () => sharesOf(instances),
+        (shares) => shares.every((share) => share === partitions / 2),
+        PATIENCE_MS,
+      )
       const before = await topics.count(out)
       const target = before + 1 + random.below(chunk * 0.6)
       await feed()
@@ -77,7 +84,7 @@ export async function crashRounds(options: CrashOptions): Promise<CrashReport> {
         PATIENCE_MS,
       )
       roundDuplicates.push(found.duplicates - roundDuplicates.reduce((sum, one) => sum + one, 0))
-      print(`${disturbance}: ${produced} records, ${found.duplicates} duplicates so far`)
+      print(`${disturbance}: ${produced} records, ${roundDuplicates.at(-1)} duplicates`)
     }
     while (produced < records) await feed()
     await until(
@@ -102,6 +109,15 @@ function disturbances(kills: number, rebalances: number): ('kill' | 'rebalance')
   ]
   return all.sort(([, one], [, other]) => one - other).map(([name]) => name)
 }
+
+/** How many partitions each instance consumes now; 0 where it is not in the group. */
+const sharesOf = (instances: readonly SpawnedService[]): Promise<number[]> =>
+  Promise.all(
+    instances.map(async ({ adminUrl }) => {
+      const [status] = (await (await fetch(`${adminUrl}/consumers`)).json()) as ConsumerStatus[]
+      return status?.state === 'running' ? status.partitions.length : 0
+    }),
+  )
 
 /** Registers the endpoint once and gives both instances the same store, as if they shared one. */
 async function registerIn(folders: readonly string[], topic: string, out: string, env: Record<string, string>) {

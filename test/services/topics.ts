@@ -30,7 +30,8 @@ const BATCH = 500
 export function openTopics(brokers: string): Topics {
   const options = { clientId: 'tests', bootstrapBrokers: brokers.split(','), retries: 10, retryDelay: 200 }
   const admin = new Admin(options)
-  const producer = new Producer({ ...options, autocreateTopics: false })
+  // Idempotent: a batch that is sent again because one partition was not ready yet must not be there twice.
+  const producer = new Producer({ ...options, autocreateTopics: false, idempotent: true })
   const reader = new Consumer({ ...options, groupId: `tests-${randomUUID()}` })
   const groups = new Map<string, Consumer>()
   for (const client of [admin, producer, reader] as NodeJS.EventEmitter[]) client.on('error', () => undefined)
@@ -53,7 +54,7 @@ export function openTopics(brokers: string): Topics {
     produce: async (topic, messages) => {
       for (let start = 0; start < messages.length; start += BATCH) {
         const batch = messages.slice(start, start + BATCH).map((message) => ({ ...message, topic }))
-        await producer.send({ messages: batch, acks: -1 })
+        await producer.send({ messages: batch })
       }
     },
     read: async (topic) => {

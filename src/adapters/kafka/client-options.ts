@@ -21,6 +21,7 @@ export type KafkaSettings = Readonly<{
   kafkaSaslUsername: string | undefined
   kafkaSaslPassword: string | undefined
   parserLimitBytes: number
+  validationAcceptNullValues: boolean
 }>
 
 const MECHANISMS = { plain: 'PLAIN', 'scram-sha-256': 'SCRAM-SHA-256', 'scram-sha-512': 'SCRAM-SHA-512' } as const

@@ -65,6 +65,7 @@ export function startConsumer(options: ConsumerOptions): EndpointConsumer {
     deadLetterTopic: deadLetters === 'off' ? undefined : deadLetters.replaceAll('{topic}', topic),
     retryPausesMs: settings.kafkaRetryPausesMs,
     parserLimitBytes: settings.parserLimitBytes,
+    validationAcceptNullValues: settings.validationAcceptNullValues,
     produceTimeoutMs: settings.kafkaRequestTimeoutMs,
   }
 

@@ -1,5 +1,6 @@
 /** A record of a topic, as the pipeline takes it and as the dead-letter topic gets it. */
 import type { Failure } from '../../domain/failure.ts'
+import { isObject, type JsonObject } from '../../domain/json.ts'
 import type { Headers } from '../../domain/message.ts'
 import type { BrokerRecord } from '../../domain/ports.ts'
 import { syntaxOfFormat } from '../../formats/media-type.ts'
@@ -30,6 +31,21 @@ export function toIncoming(record: ConsumedRecord, { endpoint }: Compiled): Inco
   const body = record.value ?? (isJson ? JSON_NULL : undefined)
   return { requestHeaders: headersOf(record), query: {}, urlParams: {}, body, isRecord: true }
 }
+
+/**
+ * Whether a tombstone must be refused: an endpoint that says what its messages look like takes null only where it says
+ * so. JSON Schema itself would let null pass through every rule for objects that does not name the type as well.
+ */
+export function refusesNull({ endpoint }: Compiled): boolean {
+  const schema = endpoint.inputValidation
+  if (schema === undefined) return false
+  const { properties } = schema
+  const body = isObject(properties) ? properties.requestBody : undefined
+  return !acceptsNull(isObject(body) ? body : schema)
+}
+
+const acceptsNull = ({ type, nullable }: JsonObject): boolean =>
+  nullable === true || (Array.isArray(type) ? type : [type]).includes('null')
 
 /** Names in lower case; values of a repeated name are joined, as those of a request would be. */
 function headersOf({ topic, partition, offset, key, headers }: ConsumedRecord): Headers {

@@ -6,7 +6,7 @@ import { Failure } from '../../domain/failure.ts'
 import type { Logger, RecordProducer } from '../../domain/ports.ts'
 import type { Intake } from '../../registry/intake.ts'
 import type { Compiled } from '../../registry/registry.ts'
-import { type ConsumedRecord, toDeadLetter, toIncoming } from './record.ts'
+import { type ConsumedRecord, refusesNull, toDeadLetter, toIncoming } from './record.ts'
 
 export type SettleOptions = Readonly<{
   /** The endpoint as it is in force now; undefined once it is gone, or consumes another topic. */
@@ -18,6 +18,7 @@ export type SettleOptions = Readonly<{
   deadLetterTopic: string | undefined
   retryPausesMs: readonly number[]
   parserLimitBytes: number
+  validationAcceptNullValues: boolean
   produceTimeoutMs: number
 }>
 
@@ -50,21 +51,36 @@ export function settleRecord(
     : persist(record, first, options, attendant)
 }
 
-function attempt(
-  record: ConsumedRecord,
-  { current, intake, parserLimitBytes }: SettleOptions,
-): Attempt | Promise<Attempt> {
+function attempt(record: ConsumedRecord, options: SettleOptions): Attempt | Promise<Attempt> {
+  const { current, intake } = options
   const compiled = current()
   if (compiled === undefined) return 'gone'
   // A message that is not let in was not tried: the record waits, however long that takes.
   if (intake.refusal() !== undefined) return 'busy'
-  const size = record.value?.byteLength ?? 0
-  if (size > parserLimitBytes) {
-    const failure = new Failure('BODY_TOO_LARGE', `The record has ${size} bytes; PARSER_LIMIT is ${parserLimitBytes}.`)
-    return intake.refuse(compiled, failure).failure ?? failure
-  }
+  const refused = refuseUnread(record, compiled, options)
+  if (refused !== undefined) return intake.refuse(compiled, refused).failure ?? refused
   const outcome = intake.accept(compiled, toIncoming(record, compiled))
   return outcome instanceof Promise ? outcome.then(({ failure }) => failure ?? 'done') : (outcome.failure ?? 'done')
+}
+
+/** What need not be read to know that it cannot be processed. */
+function refuseUnread(
+  { value }: ConsumedRecord,
+  compiled: Compiled,
+  { parserLimitBytes, validationAcceptNullValues }: SettleOptions,
+): Failure | undefined {
+  const size = value?.byteLength ?? 0
+  if (size > parserLimitBytes) {
+    return new Failure('BODY_TOO_LARGE', `The record has ${size} bytes; PARSER_LIMIT is ${parserLimitBytes}.`)
+  }
+  if (value !== null || validationAcceptNullValues || !refusesNull(compiled)) return undefined
+  const failure = new Failure(
+    'VALIDATION_FAILED',
+    'Validation failed: the record is a tombstone, without a value, and the schema does not accept null.',
+    { path: 'inputValidation' },
+  )
+  failure.stage = 'validate'
+  return failure
 }
 
 /** Everything after a first attempt that did not succeed. */
