@@ -48,8 +48,11 @@ export const pauses: Kind<readonly number[]> = {
   },
 }
 
-/** Any text. */
-export const anyText: Kind<string> = { accepts: 'any text', parse: (text) => found(text) }
+/** Credentials: more than one character, so that a placeholder left in a file is told. */
+export const credential: Kind<string> = {
+  accepts: 'a text of at least 2 characters',
+  parse: (text) => (text.length >= 2 ? found(text) : fault(`Give ${credential.accepts}.`)),
+}
 
 /** Path of a file with certificates or a key in PEM form; its content is the value. */
 export const pemFile: Kind<string> = {

@@ -1,5 +1,5 @@
 /** The settings of the broker. Nothing of them is used while no endpoint names a topic. */
-import { anyText, brokerList, brokerName, deadLetterTopic, pauses, pemFile } from './settings-kafka-kinds.ts'
+import { brokerList, brokerName, credential, deadLetterTopic, pauses, pemFile } from './settings-kafka-kinds.ts'
 import { choice, flag, milliseconds, optional, wholeNumber } from './settings-kinds.ts'
 import type { Setting } from './settings-table.ts'
 
@@ -92,13 +92,13 @@ export const kafka = {
   },
   kafkaSaslUsername: {
     name: 'KAFKA_SASL_USERNAME',
-    kind: optional(anyText),
+    kind: optional(credential),
     default: '',
     means: 'Name of the service for SASL.',
   },
   kafkaSaslPassword: {
     name: 'KAFKA_SASL_PASSWORD',
-    kind: optional(anyText),
+    kind: optional(credential),
     default: '',
     means: 'Password of the service for SASL.',
     secret: true,

@@ -35,12 +35,16 @@ export type PartitionOptions = Readonly<{
   offset: bigint
   slots: Slots
   settle: SettleOptions
-  /** Told when something can be committed, when more could be fetched, and when the state has changed. */
+  /** Told when something can be committed. */
   onProgress: () => void
+  /** Told now and then when more could be fetched, and always when nothing is left. */
+  onRoom: () => void
   onReport: (state: RecordState) => void
   /** Told of a bug: the consumer has to start anew. */
   onFault: (error: unknown) => void
 }>
+
+const BETWEEN_TURNS = 128
 
 export function openPartition({
   number,
@@ -48,6 +52,7 @@ export function openPartition({
   slots,
   settle,
   onProgress,
+  onRoom,
   onReport,
   onFault,
 }: PartitionOptions): Partition {
@@ -97,15 +102,27 @@ export function openPartition({
       holdsSlot = slot instanceof Promise ? await slot : slot
       if (!holdsSlot || closing.signal.aborted) break
       const settled = settleRecord(record, settle, attendant)
-      const done = settled instanceof Promise ? await settled : settled
-      if (!done) break
+      if (settled instanceof Promise) {
+        if (!(await settled)) break
+        uncommitted.push(record.offset)
+      } else {
+        // Nothing was waited for, so nothing was sent anywhere: nobody can see this record twice, and it need not
+        // keep others from beginning until it is committed.
+        if (!settled) break
+        slots.give(1)
+      }
       holdsSlot = false
-      uncommitted.push(record.offset)
       position += 1
       bufferedBytes -= sizeOf(record)
       doneOffset = record.offset + 1n
       onProgress()
+      if (position % BETWEEN_TURNS === 0) {
+        onRoom()
+        // Records that wait for nothing must not keep the rest of the service waiting.
+        await new Promise<void>((resolve) => setImmediate(resolve))
+      }
     }
+    onRoom()
     if (closing.signal.aborted || queue[position] !== undefined) return
     // Behind the last record there may be marks of transactions, which nobody sees.
     doneOffset = fetchOffset

@@ -18,8 +18,8 @@ type Fetched = Awaited<ReturnType<Consumer['fetch']>>
 type FetchedPartition = Fetched['responses'][number]['partitions'][number]
 
 /** Of the records fetched and not yet done, for each endpoint. */
-const BUFFER_BYTES = 8 * 1024 * 1024
-const MOST_PARTITION_BYTES = 512 * 1024
+const BUFFER_BYTES = 4 * 1024 * 1024
+const MOST_PARTITION_BYTES = 256 * 1024
 const LEAST_PARTITION_BYTES = 32 * 1024
 /** A fetch answers when there is something, or after this long; soon where other partitions may want more meanwhile. */
 const IDLE_WAIT_MS = 500

@@ -92,10 +92,8 @@ export function subscribe(options: SubscriptionOptions): Subscription {
       offset,
       slots,
       settle,
-      onProgress: () => {
-        reader.wake()
-        commitSoon()
-      },
+      onProgress: commitSoon,
+      onRoom: reader.wake,
       onReport: (state) => options.onReport(number, state),
       onFault: ending.resolve,
     })
