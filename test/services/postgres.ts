@@ -1,0 +1,67 @@
+/**
+ * A real PostgreSQL for tests: the one of TEST_POSTGRES_URL, which a test run sets for all its files, else one that
+ * the first test to ask starts for itself.
+ */
+import { randomBytes } from 'node:crypto'
+import pg from 'pg'
+import { findBinaries, findUser } from './postgres-binaries.ts'
+import { type ServiceProcess, servicesRequired, startServiceProcess } from './service-process.ts'
+
+export const POSTGRES_URL = 'TEST_POSTGRES_URL'
+
+/** Why there is none to test with; undefined where there is one. Throws where the tests must not go without. */
+export function postgresMissing(): string | undefined {
+  if (process.env[POSTGRES_URL] || findBinaries(findUser()) !== undefined) return undefined
+  const reason = `no PostgreSQL to test with: set ${POSTGRES_URL}, or run npm ci with its optional packages`
+  if (servicesRequired()) throw new Error(reason)
+  return reason
+}
+
+export const startPostgres = (env: Record<string, string> = {}): Promise<ServiceProcess> =>
+  startServiceProcess('postgres-server.ts', env)
+
+let own: Promise<ServiceProcess> | undefined
+
+/** Of a database that may create others. */
+export async function postgresUrl(): Promise<string> {
+  const given = process.env[POSTGRES_URL]
+  if (given) return given
+  own ??= startPostgres()
+  return (await own).url
+}
+
+export type TestDatabase = Readonly<{
+  url: string
+  /** Runs one query on a connection of its own. */
+  query<Row extends object = Record<string, unknown>>(text: string, values?: unknown[]): Promise<Row[]>
+  /** Ends every connection to it. */
+  drop(): Promise<void>
+}>
+
+/** A new, empty database. */
+export async function createDatabase(): Promise<TestDatabase> {
+  const server = await postgresUrl()
+  const name = `crosswalk_test_${randomBytes(6).toString('hex')}`
+  await queryOnce(server, `create database ${name}`)
+  const url = new URL(server)
+  url.pathname = `/${name}`
+  return {
+    url: url.href,
+    query: (text, values) => queryOnce(url.href, text, values),
+    drop: async () => {
+      await queryOnce(server, `drop database ${name} with (force)`)
+    },
+  }
+}
+
+async function queryOnce<Row extends object>(url: string, text: string, values: unknown[] = []): Promise<Row[]> {
+  const client = new pg.Client({ connectionString: url })
+  // Dropping a database ends connections to it.
+  client.on('error', () => undefined)
+  await client.connect()
+  try {
+    return (await client.query<Row>(text, values)).rows
+  } finally {
+    await client.end()
+  }
+}
