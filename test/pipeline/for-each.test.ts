@@ -59,7 +59,10 @@ describe('mapItems', () => {
         assert.equal(underWay, 0)
         assert.equal(startedAfterFailure, false)
         assert.equal(outcome, failed.length === 0 ? 'done' : `item ${Math.min(...failed)}`)
-        assert.equal(failed.length === 0, items.every(({ fails }) => !fails))
+        assert.equal(
+          failed.length === 0,
+          items.every(({ fails }) => !fails),
+        )
       }),
       { numRuns: 60 },
     )

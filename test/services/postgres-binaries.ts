@@ -39,7 +39,10 @@ function installed(): Binaries | undefined {
 
 /** Packages hold no symbolic links; an install without scripts leaves those of the libraries out. */
 function linkLibraries(native: string): void {
-  const links = JSON.parse(readFileSync(join(native, 'pg-symlinks.json'), 'utf8')) as { source: string; target: string }[]
+  const links = JSON.parse(readFileSync(join(native, 'pg-symlinks.json'), 'utf8')) as {
+    source: string
+    target: string
+  }[]
   for (const { source, target } of links) {
     const path = join(native, '..', target)
     if (!existsSync(path)) symlinkSync(relative(dirname(target), source), path)
