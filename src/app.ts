@@ -11,9 +11,9 @@ import { describeApi, serveOpenApi } from './adapters/http-server/openapi.ts'
 import { type Health, serveHealth, serveMetrics, serveUptime } from './adapters/http-server/operations.ts'
 import { createServer } from './adapters/http-server/server.ts'
 import { openSqliteStore } from './adapters/sqlite/open-sqlite-store.ts'
-import { EndpointSchema } from './config/schema.ts'
+import { describeDocument } from './config/public-schema.ts'
+import type { Failure } from './domain/failure.ts'
 import { createIds } from './domain/id.ts'
-import type { Json } from './domain/json.ts'
 import type { Logger } from './domain/ports.ts'
 import { answerFailure } from './pipeline/reply.ts'
 import { createCatalogue } from './registry/catalogue.ts'
@@ -39,7 +39,6 @@ const FLUSH_MS = 1_000
 /** Starts the service. Rejects where the store cannot be opened or a port cannot be listened on, with everything closed. */
 export async function startApp(settings: Settings, version: string, logger: Logger): Promise<App> {
   const clock = Date.now
-  const startedAt = performance.now()
   const newId = createIds(clock, randomBytes(4).readUInt32BE())
   const store = await openSqliteStore({ path: sqlitePath(settings.databaseUrl), logger })
   const http = createHttpClient({
@@ -68,19 +67,22 @@ export async function startApp(settings: Settings, version: string, logger: Logg
     }
   }
 
-  const answer = (failure: Parameters<typeof answerFailure>[0]) => answerFailure(failure, 'JSON')
+  const answer = (failure: Failure) => {
+    if (failure.code === 'INTERNAL') logger.error({ err: failure.cause }, failure.message)
+    return answerFailure(failure, 'JSON')
+  }
   const guard = createGuard(settings.managementAuth)
   const messageServer = createServer(settings, answer)
   const adminServer = createServer(settings, answer)
   for (const server of [messageServer, adminServer]) {
-    serveUptime(server, () => performance.now() - startedAt)
+    serveUptime(server, () => performance.now())
     serveManagement(server, catalogue, guard)
   }
   serveMessages(messageServer, registry, intake)
   serveHealth(adminServer, health)
   serveMetrics(adminServer, tally.entries, () => intake.inFlight)
   serveConsole(adminServer)
-  serveOpenApi(adminServer, describeApi(EndpointSchema as unknown as Json, version))
+  serveOpenApi(adminServer, describeApi(describeDocument(), version))
 
   const closeAll = async () => {
     await Promise.all([messageServer.close(), adminServer.close()])

@@ -14,7 +14,7 @@ import {
   ORDER_BY,
   orderByBuiltIn,
 } from './expression-functions.ts'
-import { doublesTooOften, type Hardened, harden } from './expression-harden.ts'
+import { doublesTooOften, harden, type Marks } from './expression-harden.ts'
 import { type KnownSizes, sizeOf, TEXT_LIMIT, tooLong } from './expression-size.ts'
 import type { Node } from './expression-tree.ts'
 import { PatternTooCostly } from './pattern.ts'
@@ -64,22 +64,21 @@ export function openInstance(text: string, limits: ExpressionLimits): Result<Ins
       throw new LimitReached(`The expression took longer than ${limits.timeoutMs} milliseconds`)
     },
   }
-  const trees: Hardened[] = []
+  const marks: Marks = { growing: new WeakSet(), patterns: new WeakMap() }
   const options = {
     timeout: limits.timeoutMs,
     stack: limits.maxDepth,
     sequence: limits.maxSequence,
-    RegexEngine: regexEngine(trees, guard),
+    RegexEngine: regexEngine(marks, guard),
   }
   const engine = jsonata(text, options)
-  const hardened = harden(engine.ast() as Node)
-  if (!hardened.ok) return fault(hardened.message)
-  trees.push(hardened.value)
-  bindFunctions(engine, guard, trees)
-  engine.assign(ON_EXIT, (node: unknown, _input: unknown, _environment: unknown, result: unknown) => {
+  const wrong = harden(engine.ast() as Node, marks)
+  if (wrong !== undefined) return fault(wrong)
+  bindFunctions(engine, guard, marks)
+  engine.assign(ON_EXIT, (node: object, _input: unknown, _environment: unknown, result: unknown) => {
     if (typeof result === 'string') {
       if (result.length > TEXT_LIMIT) throw tooLong()
-    } else if (typeof result === 'object' && result !== null && trees.some(({ growing }) => growing.has(node))) {
+    } else if (typeof result === 'object' && result !== null && marks.growing.has(node)) {
       state.known.set(result, sizeOf(result, state.known))
     }
   })
@@ -97,11 +96,11 @@ export function openInstance(text: string, limits: ExpressionLimits): Result<Ins
   })
 }
 
-function bindFunctions(engine: jsonata.Expression, guard: Guard, trees: Hardened[]): void {
+function bindFunctions(engine: jsonata.Expression, guard: Guard, marks: Marks): void {
   const environment = environmentOf(engine)
   for (const name of BUILT_INS) {
     const original = environment.lookup(name) as BuiltIn
-    const own = name === 'eval' ? { ...original, implementation: evaluateText(trees) } : original
+    const own = name === 'eval' ? { ...original, implementation: evaluateText(marks) } : original
     engine.assign(name, guarded(name, own, guard))
   }
   engine.assign(ORDER_BY, { _jsonata_function: true, ...guarded(ORDER_BY, orderByBuiltIn(), guard) })
@@ -124,7 +123,7 @@ function environmentOf(engine: jsonata.Expression): Environment {
  * `$eval`, hardened as the expression itself is: gives the engine a tail call of a function whose body is the text.
  * It sees the variables around it; what it binds stays its own.
  */
-function evaluateText(trees: Hardened[]): BuiltIn['implementation'] {
+function evaluateText(marks: Marks): BuiltIn['implementation'] {
   return function $eval(this: Focus, expr: unknown, focus: unknown) {
     if (typeof expr !== 'string') return undefined
     let body: Node
@@ -133,9 +132,8 @@ function evaluateText(trees: Hardened[]): BuiltIn['implementation'] {
     } catch {
       throw new LimitReached('The text given to $eval does not parse')
     }
-    const hardened = harden(body)
-    if (!hardened.ok) throw new LimitReached(hardened.message)
-    trees.push(hardened.value)
+    const wrong = harden(body, marks)
+    if (wrong !== undefined) throw new LimitReached(wrong)
     let input = focus === undefined ? this.input : focus
     if (Array.isArray(input)) input = Object.assign(this.createSequence(input), { outerWrapper: true })
     const procedure = { type: 'lambda', arguments: [], body, position: 0 }
@@ -145,9 +143,9 @@ function evaluateText(trees: Hardened[]): BuiltIn['implementation'] {
 }
 
 /** A stand-in for RegExp with the parts that the engine uses: `lastIndex` and `exec`, on linear-time patterns. */
-function regexEngine(trees: readonly Hardened[], guard: Guard): RegExpConstructor {
+function regexEngine({ patterns }: Marks, guard: Guard): RegExpConstructor {
   function LinearRegExp(expression: RegExp) {
-    const pattern = trees.map(({ patterns }) => patterns.get(expression)).find((known) => known !== undefined)
+    const pattern = patterns.get(expression)
     if (pattern === undefined) throw new LimitReached('The regular expression was not compiled')
     const find = pattern.finder()
     const engine = {

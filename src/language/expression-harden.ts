@@ -1,33 +1,34 @@
 /** Makes a parsed tree safe to run, in place: what the engine offers no option for. */
 
-import { fault, found, type Result } from '../domain/result.ts'
 import { ORDER_BY } from './expression-functions.ts'
 import { type Node, partsOf } from './expression-tree.ts'
 import { compilePattern, type Pattern } from './pattern.ts'
 
-export type Hardened = Readonly<{
+/** What is known of hardened trees by their nodes; held weakly, since `$eval` adds trees that nobody keeps. */
+export type Marks = Readonly<{
   /** Nodes whose results may be larger than what they were made from; they are weighed. */
-  growing: ReadonlySet<unknown>
-  /** The regular expressions of the tree. */
-  patterns: ReadonlyMap<RegExp, Pattern>
+  growing: WeakSet<object>
+  /** The regular expressions of the trees. */
+  patterns: WeakMap<RegExp, Pattern>
 }>
 
 /** Steps of a path that only walk down: what they find is part of what they walk. */
 const WALKING = new Set(['name', 'wildcard', 'number'])
 
-/** Fails with one sentence for the first regular expression or function signature that cannot run in bounded time. */
-export function harden(tree: Node): Result<Hardened> {
-  const growing = new Set<unknown>()
-  const patterns = new Map<RegExp, Pattern>()
+/**
+ * Hardens the tree and adds its marks; gives one sentence for the first regular expression or function signature that
+ * cannot run in bounded time, and undefined where there is none.
+ */
+export function harden(tree: Node, { growing, patterns }: Marks): string | undefined {
   const pending = [tree]
   for (let node = pending.pop(); node !== undefined; node = pending.pop()) {
     for (const part of partsOf(node)) pending.push(part.node)
     const wrong = addPattern(node, patterns) ?? wrongSignature(node)
-    if (wrong !== undefined) return fault(wrong)
+    if (wrong !== undefined) return wrong
     replaceSort(node, growing)
     if (mayGrow(node)) growing.add(node)
   }
-  return found({ growing, patterns })
+  return undefined
 }
 
 function mayGrow(node: Node): boolean {
@@ -36,7 +37,7 @@ function mayGrow(node: Node): boolean {
   return ['unary', 'function', 'apply', 'descendant', 'sort'].includes(node.type)
 }
 
-function addPattern(node: Node, patterns: Map<RegExp, Pattern>): string | undefined {
+function addPattern(node: Node, patterns: Marks['patterns']): string | undefined {
   if (node.type !== 'regex') return undefined
   const place = `near character ${node.position}`
   // The engine copies the left side of `?:` and `??` as JSON, which loses what is no JSON.
@@ -62,7 +63,7 @@ function wrongSignature(node: Node): string | undefined {
  * Turns `list^(terms)` into a call of our own ordering: `($ordered := $orderBy(list, …); $ordered)`, with what follows
  * in the path after it. Tuple paths (`@`, `#`, `%`) keep the engine's ordering, whose terms see their bindings.
  */
-function replaceSort(node: Node, growing: Set<unknown>): void {
+function replaceSort(node: Node, growing: Marks['growing']): void {
   const at = node.type === 'path' ? (node.steps ?? []).findLastIndex((step) => step.type === 'sort') : -1
   const steps = node.steps ?? []
   const sort = steps[at]

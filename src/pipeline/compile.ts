@@ -13,7 +13,7 @@ import { compileMap } from './stages/map.ts'
 import { compileParse } from './stages/parse.ts'
 import { compileRespond } from './stages/respond.ts'
 import { compileSerialise } from './stages/serialise.ts'
-import { compileExtract, compileKeep, compileRecall, type Keep } from './stages/state.ts'
+import { compileExtract, compileKeep, compileRecall, type Keep, usesState } from './stages/state.ts'
 import { compileTransform } from './stages/transform.ts'
 import { compileValidate } from './stages/validate.ts'
 
@@ -38,8 +38,9 @@ export function compileEndpoint(
   if (endpoint.kafkaConsumerTopic !== undefined) {
     lint.at('kafkaConsumerTopic').error('This version has no broker yet; leave the topic out.')
   }
+  const states = usesState(endpoint) ? services.states : undefined
   const pipeline = startChain<Received>()
-    .add('recall', compileRecall(endpoint, id, services.states, lint))
+    .add('recall', compileRecall(endpoint, id, states, lint))
     .add('parse', compileParse(endpoint, settings))
     .add('lookup', compileLookup(endpoint, services, settings, lint))
     .add('validate', compileValidate(endpoint, settings, lint))
@@ -49,7 +50,7 @@ export function compileEndpoint(
     .add('serialise', compileSerialise(endpoint))
     .add('respond', compileRespond(endpoint, services, settings, lint))
     .build()
-  return handleWith(pipeline, compileKeep(endpoint, id, services.states), endpoint)
+  return handleWith(pipeline, states && compileKeep(id, states), endpoint)
 }
 
 function handleWith(

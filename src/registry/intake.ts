@@ -42,6 +42,7 @@ export type IntakeOptions = Readonly<{
 
 export function createIntake(options: IntakeOptions): Intake {
   const { clock, newId, logger, messageTimeoutMs, maxMessagesInFlight, count } = options
+  const isoOf = createIsoTime()
   let inFlight = 0
   let whenIdle: (() => void) | undefined
   let draining = false
@@ -86,7 +87,7 @@ export function createIntake(options: IntakeOptions): Intake {
         lookups: { highestStatus: undefined, networkError: false },
         extracted: undefined,
       }
-      const outcome = compiled.handle(receive(compiled, incoming, startedAt), run)
+      const outcome = compiled.handle(receive(compiled, incoming, isoOf(startedAt)), run)
       return outcome instanceof Promise
         ? outcome.then((done) => finish(compiled, messageId, done))
         : finish(compiled, messageId, outcome)
@@ -104,13 +105,26 @@ export function createIntake(options: IntakeOptions): Intake {
   }
 }
 
-function receive(compiled: Compiled, { requestHeaders, query, urlParams }: Incoming, startedAt: number): Received {
+function receive(compiled: Compiled, { requestHeaders, query, urlParams }: Incoming, endpointStart: string): Received {
   return {
     constants: compiled.endpoint.constants,
     requestHeaders,
     query,
     urlParams,
-    timestamps: { endpointStart: new Date(startedAt).toISOString(), lookupRequests: {} },
+    timestamps: { endpointStart, lookupRequests: {} },
+  }
+}
+
+/** Writes a time as ISO 8601. Many messages arrive within a millisecond, and writing one takes a tenth of a message. */
+function createIsoTime(): (timeMs: number) => string {
+  let lastMs = Number.NaN
+  let text = ''
+  return (timeMs) => {
+    if (timeMs !== lastMs) {
+      text = new Date(timeMs).toISOString()
+      lastMs = timeMs
+    }
+    return text
   }
 }
 

@@ -264,66 +264,6 @@ it('notes when each lookup began and ended', async () => {
   assert.ok((t.lookupRequests.slow?.requestDuration.milliseconds ?? 0) >= 20)
 })
 
-describe('fhirResponse', () => {
-  const refusing = () =>
-    answering((_request, response) => {
-      response.statusCode = 404
-      return { a: '<b>' }
-    })
-  const unreadable = () =>
-    answering((_request, response) => {
-      response.setHeader('content-type', 'application/json')
-      response.end('{')
-      return undefined
-    })
-  const reset = () =>
-    answering((_request, response) => {
-      response.destroy()
-      return undefined
-    })
-  const missing = { params: { url: { id: { path: 'payload.missing' } } } }
-  const cases: { name: string; lookup: () => JsonObject; status: number; type: string }[] = [
-    { name: 'a refusal', lookup: () => ({ config: to(refusing()) }), status: 404, type: 'not-found' },
-    { name: 'an answer cut off', lookup: () => ({ config: to(reset()) }), status: 502, type: 'transient' },
-    { name: 'an unreadable answer', lookup: () => ({ config: to(unreadable()) }), status: 502, type: 'transient' },
-    { name: 'a wrong parameter', lookup: () => ({ config: to('/:id', missing) }), status: 400, type: 'invalid' },
-    {
-      name: 'a forEach over no array',
-      lookup: () => ({ config: to('/a'), forEach: { items: 'payload.missing' } }),
-      status: 400,
-      type: 'invalid',
-    },
-  ]
-  for (const { name, lookup, status, type } of cases) {
-    it(`answers with an OperationOutcome: ${name}`, async () => {
-      const reply = await send({ id: 'one', fhirResponse: true, ...lookup() })
-      assert.deepEqual([reply.status, reply.headers.get('content-type')], [status, 'application/fhir+json'])
-      const { resourceType, issue } = reply.json<{ resourceType: string; issue: JsonObject[] }>()
-      assert.deepEqual([resourceType, issue.length], ['OperationOutcome', 1])
-      assert.deepEqual([issue[0]?.severity, issue[0]?.code], ['error', type])
-      assert.ok(typeof issue[0]?.diagnostics === 'string' && issue[0].diagnostics.length > 10)
-    })
-  }
-
-  it('answers in FHIR XML where the output is XML', async () => {
-    const lookup = { id: 'one', fhirResponse: true, config: to(refusing()) }
-    const reply = await send(lookup, { transformation: { input: 'JSON', output: 'XML' } })
-    assert.deepEqual([reply.status, reply.headers.get('content-type')], [404, 'application/fhir+xml'])
-    assert.match(reply.text, /<OperationOutcome xmlns="http:\/\/hl7\.org\/fhir">\s*<issue>/)
-    assert.match(reply.text, /<severity value="error"\/>\s*<code value="not-found"\/>\s*<diagnostics value="[^"<]*404/)
-  })
-
-  it('is for the lookup that asks for it alone', async () => {
-    const plain = { id: 'plain', config: to(refusing()) }
-    const asking = { id: 'asking', fhirResponse: true, config: to(refusing()) }
-    const reply = await send([plain, asking])
-    assert.deepEqual(
-      [reply.status, reply.json().code, reply.json().path],
-      [404, 'LOOKUP_REFUSED', 'requests.lookup[0]'],
-    )
-  })
-})
-
 it('sends nothing where an earlier stage refused the message', async () => {
   const path = answering(() => ({}))
   routes += 1

@@ -2,10 +2,10 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { Failure } from '../../domain/failure.ts'
 import type { JsonObject } from '../../domain/json.ts'
-import type { Headers } from '../../domain/message.ts'
+import type { Answer, Headers } from '../../domain/message.ts'
 import type { Intake } from '../../registry/intake.ts'
 import type { Compiled, Registry } from '../../registry/registry.ts'
-import { closeIfUnread, fromFastify, pathOf, sendAnswer } from './server.ts'
+import { bodyTooLarge, closeIfUnread, fromFastify, hasBody, pathOf, sendAnswer } from './server.ts'
 
 /** The endpoint that a request was matched with, before its body was read. */
 type Target = Readonly<{ compiled: Compiled; urlParams: JsonObject }>
@@ -18,8 +18,12 @@ type Targeted = FastifyRequest & { [TARGET]?: Target }
  *
  * A request is matched before its body is read: what has no endpoint, or comes while the service is full or
  * stopping, is refused without reading it. From then on it belongs to the configuration it was matched with.
+ *
+ * All of it happens in the first hook. Fastify's own way to a handler (media type, body, validation, promises) takes as
+ * long as the pipeline does for a small message, and ends with the same bytes.
  */
 export function serveMessages(server: FastifyInstance, registry: Registry, intake: Intake): void {
+  const limitBytes = server.initialConfig.bodyLimit as number
   server.decorateRequest(TARGET, undefined)
   server.register(async (scope) => {
     scope.setErrorHandler((error, request: Targeted, reply) =>
@@ -30,11 +34,14 @@ export function serveMessages(server: FastifyInstance, registry: Registry, intak
       url: '*',
       onRequest: (request: Targeted, reply, next) => {
         const refused = matchTarget(request, registry, intake)
-        if (refused === undefined) return next()
+        if (refused === undefined) {
+          readBody(request, limitBytes, (body) => run(request, reply, intake, body, next), next)
+          return
+        }
         closeIfUnread(request, reply)
         sendAnswer(reply, intake.refuse(request[TARGET]?.compiled, refused).answer)
       },
-      handler: (request: Targeted, reply) => handle(request, reply, intake),
+      handler: async () => undefined,
     })
   })
 }
@@ -52,14 +59,46 @@ function matchTarget(request: Targeted, registry: Registry, intake: Intake): Fai
   })
 }
 
-function handle(request: Targeted, reply: FastifyReply, intake: Intake): FastifyReply | Promise<FastifyReply> {
-  const { compiled, urlParams } = request[TARGET] as Target
-  const outcome = intake.accept(compiled, {
-    requestHeaders: request.headers as Headers,
-    query: request.query as JsonObject,
-    urlParams,
-    body: request.body as Uint8Array | undefined,
+type Fail = (fault: Error) => void
+
+/** Reads a body to its end; `take` gets undefined where there is none. Fails: BODY_TOO_LARGE, or as the socket does. */
+function readBody(request: FastifyRequest, limitBytes: number, take: (body?: Uint8Array) => void, fail: Fail): void {
+  if (!hasBody(request)) {
+    take()
+    return
+  }
+  if (Number(request.headers['content-length'] ?? 0) > limitBytes) {
+    fail(bodyTooLarge())
+    return
+  }
+  const chunks: Buffer[] = []
+  let bytes = 0
+  request.raw.on('data', (chunk: Buffer) => {
+    const before = bytes
+    bytes += chunk.length
+    if (bytes <= limitBytes) chunks.push(chunk)
+    else if (before <= limitBytes) fail(bodyTooLarge())
   })
-  if (outcome instanceof Promise) return outcome.then(({ answer }) => sendAnswer(reply, answer))
-  return sendAnswer(reply, outcome.answer)
+  request.raw.on('error', fail)
+  request.raw.on('end', () => {
+    if (bytes <= limitBytes) take(chunks.length === 1 ? chunks[0] : Buffer.concat(chunks))
+  })
+}
+
+/** Runs the message and sends its answer. Whatever goes wrong with that goes to `fail`: nothing above here catches. */
+function run(request: Targeted, reply: FastifyReply, intake: Intake, body: Uint8Array | undefined, fail: Fail): void {
+  const send = ({ answer }: Readonly<{ answer: Answer }>): void => void sendAnswer(reply, answer)
+  try {
+    const { compiled, urlParams } = request[TARGET] as Target
+    const outcome = intake.accept(compiled, {
+      requestHeaders: request.headers as Headers,
+      query: request.query as JsonObject,
+      urlParams,
+      body,
+    })
+    if (outcome instanceof Promise) outcome.then(send).catch(fail)
+    else send(outcome)
+  } catch (thrown) {
+    fail(thrown as Error)
+  }
 }

@@ -1,6 +1,6 @@
 /** /openapi.json: the management API for tools; the document's schema is the one that documents are checked with. */
 import type { FastifyInstance } from 'fastify'
-import type { Json, JsonObject } from '../../domain/json.ts'
+import type { JsonObject } from '../../domain/json.ts'
 import { sendAnswer } from './server.ts'
 
 export function serveOpenApi(server: FastifyInstance, description: JsonObject): void {
@@ -16,11 +16,11 @@ const answer = (description: string, schema?: JsonObject): JsonObject =>
   schema === undefined ? { description } : { description, ...content(schema) }
 const body = (schema: JsonObject): JsonObject => ({ required: true, ...content(schema) })
 
-/** OpenAPI 3.1 description of the management API. `endpointSchema` is JSON Schema. */
-export function describeApi(endpointSchema: Json, version: string): JsonObject {
+/** OpenAPI 3.1 description of the management API. `endpointSchema` is JSON Schema of documents, sent and stored. */
+export function describeApi(endpointSchema: JsonObject, version: string): JsonObject {
   const id = { name: 'id', in: 'path', required: true, schema: { type: 'string', pattern: '^[0-9a-f]{24}$' } }
   const ifMatch = { name: 'If-Match', in: 'header', schema: { type: 'string' } }
-  const stored = { allOf: [ref('Endpoint'), ref('Stamp')] }
+  const stored = ref('Endpoint')
   const refused = {
     400: answer('The document has faults; details lists all of them.', ref('Failure')),
     409: answer('The name or the route is taken.', ref('Failure')),
@@ -82,15 +82,6 @@ export function describeApi(endpointSchema: Json, version: string): JsonObject {
     components: {
       schemas: {
         Endpoint: endpointSchema,
-        Stamp: {
-          type: 'object',
-          properties: {
-            _id: { type: 'string' },
-            createdAt: { type: 'string', format: 'date-time' },
-            updatedAt: { type: 'string', format: 'date-time' },
-            __v: { const: 0 },
-          },
-        },
         Failure: {
           type: 'object',
           required: ['error', 'code'],

@@ -65,10 +65,12 @@ export function refuse(
   })
 }
 
+export const hasBody = ({ headers }: FastifyRequest): boolean =>
+  headers['transfer-encoding'] !== undefined || (headers['content-length'] ?? '0') !== '0'
+
 /** A body that stays unread: the connection cannot carry another request. */
-export function closeIfUnread({ headers }: FastifyRequest, reply: FastifyReply): void {
-  const hasBody = headers['transfer-encoding'] !== undefined || (headers['content-length'] ?? '0') !== '0'
-  if (hasBody) reply.header('connection', 'close')
+export function closeIfUnread(request: FastifyRequest, reply: FastifyReply): void {
+  if (hasBody(request)) reply.header('connection', 'close')
 }
 
 /** Sends an answer as it is: without a serialiser of our own, Fastify would add a charset to every JSON type. */
@@ -82,14 +84,18 @@ export function sendAnswer(reply: FastifyReply, { status, headers, body }: Answe
 
 const asItIs = (body: string): string => body
 
+/** What is left of the body stays unread, so the connection cannot carry another request. */
+export const bodyTooLarge = (): Failure =>
+  new Failure('BODY_TOO_LARGE', 'The body is larger than this service takes (PARSER_LIMIT).', {
+    headers: { connection: 'close' },
+  })
+
 /** Fastify's own errors by their codes (https://fastify.dev/docs/latest/Reference/Errors/); any other is a bug. */
 export function fromFastify(error: unknown): Failure {
   const { code, statusCode } = error as Partial<FastifyError>
   switch (code) {
     case 'FST_ERR_CTP_BODY_TOO_LARGE':
-      return new Failure('BODY_TOO_LARGE', 'The body is larger than this service takes (PARSER_LIMIT).', {
-        headers: { connection: 'close' },
-      })
+      return bodyTooLarge()
     case 'FST_ERR_CTP_INVALID_MEDIA_TYPE':
       return new Failure('MEDIA_TYPE_WRONG', 'The Content-Type of the request is not a media type.')
     case 'FST_ERR_CTP_INVALID_CONTENT_LENGTH':

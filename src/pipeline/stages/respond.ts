@@ -17,7 +17,7 @@ import { Unreadable } from '../../formats/unreadable.ts'
 import type { XmlOptions } from '../../formats/xml.ts'
 import { endToEnd } from '../../language/headers.ts'
 import { hasStatus } from '../../language/status-set.ts'
-import { type Content, excerpt, readContent } from '../answer-content.ts'
+import { type Content, readContent } from '../answer-content.ts'
 import type { Stage } from '../chain.ts'
 import { mapItems, settleAll } from '../for-each.ts'
 import { type Body, type Call, compileCall } from '../outbound.ts'
@@ -148,16 +148,19 @@ function readAnswer(call: Call, answer: OutboundAnswer, xml: XmlOptions, ok: boo
     return readContent(answer, xml)
   } catch (thrown) {
     if (!(thrown instanceof Unreadable)) throw thrown
-    if (!ok) return { value: excerpt(answer.body), syntax: undefined, portable: false }
+    if (!ok) return { value: new TextDecoder().decode(answer.body), syntax: undefined, portable: false }
     throw new Failure('RESPONSE_UNREADABLE', `The answer to "${call.id}" cannot be read: ${thrown.message}`, {
       path: call.path,
     })
   }
 }
 
-/** The answer of one request as our own: its status and end-to-end headers, its body in the output type. */
+/**
+ * The answer of one request as our own: its status and end-to-end headers, its body in the output type.
+ * A status above 599 is read as a failure of the upstream (RFC 9110 §15), and nobody could be answered with it.
+ */
 function passOn(answer: OutboundAnswer, content: Content, format: Format): Answer {
-  const { status } = answer
+  const status = answer.status <= 599 ? answer.status : 502
   const { 'content-type': _, ...headers } = endToEnd(answer.headers)
   const syntax = syntaxOfFormat(format)
   const withType = { ...headers, 'content-type': MEDIA_TYPES[format] }

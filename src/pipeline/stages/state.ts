@@ -43,20 +43,20 @@ function mayReadState(expression: string): boolean {
 /**
  * Reads what earlier messages left.
  *
- * In: the endpoint's own state. Out: adds `state`, the newest record that passes `state.config`, `{}` where there is none.
+ * In: the endpoint's own state, in `states` where it uses any. Out: adds `state`, the newest record that passes `state.config`, `{}` where there is none.
  * Fails: STATE_UNAVAILABLE.
  */
 export function compileRecall(
   endpoint: Endpoint,
   id: string,
-  states: StateStore,
+  states: StateStore | undefined,
   lint: LintSink,
 ): Step<Received, Recalled> {
   const { networkErrors, includeStatuses } = endpoint.state.config
   // A list that names nothing takes everything: section 10 lets messages without lookups pass an empty list.
   const set = parseStatusSet(includeStatuses.length === 0 ? ['*'] : includeStatuses)
   if (!set.ok) lint.at('state', 'config', 'includeStatuses').error(set.message)
-  if (!set.ok || !usesState(endpoint)) return { adds: { state: {} } }
+  if (!set.ok || states === undefined) return { adds: { state: {} } }
   const filter: StateFilter = { networkErrors, statuses: set.value }
 
   const widen = (message: Received, record: StateRecord | undefined): Recalled => ({
@@ -130,8 +130,7 @@ const readGroup = (group: Group, message: JsonObject): JsonObject =>
 /** Stores what a message leaves, whether it succeeded or failed. Resolves when that is durable. Fails: STATE_UNAVAILABLE. */
 export type Keep = (run: Run) => Promise<void>
 
-export function compileKeep(endpoint: Endpoint, id: string, states: StateStore): Keep | undefined {
-  if (!usesState(endpoint)) return undefined
+export function compileKeep(id: string, states: StateStore): Keep {
   return async (run) => {
     const { highestStatus, networkError } = run.lookups
     const values = { ...run.extracted, system: { timestamps: endTimes(run) } }

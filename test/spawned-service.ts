@@ -1,0 +1,73 @@
+/** The service as a process of its own, for what only a process shows: its output, its signals and its end. */
+import { type ChildProcess, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+
+const root = fileURLToPath(new URL('..', import.meta.url))
+
+/** A program and its first arguments: the service on the Node.js that runs this, or by its launcher on the machine's own. */
+export const DIRECT = [process.execPath, join(root, 'src/main.ts')] as const
+export const LAUNCHED = ['node', join(root, 'bin/crosswalk.js')] as const
+
+export type Ended = Readonly<{ code: number | null; signal: NodeJS.Signals | null }>
+
+export type Program = Readonly<{
+  child: ChildProcess
+  /** Standard output and standard error so far. */
+  output: Readonly<{ stdout: string; stderr: string }>
+  ended: Promise<Ended>
+}>
+
+export type SpawnedService = Program & Readonly<{ url: string; adminUrl: string }>
+
+type Options = Readonly<{
+  command?: readonly [program: string, ...args: string[]]
+  args?: readonly string[]
+  env?: Readonly<Record<string, string>>
+}>
+
+/** Starts the service in a folder, where its database is; free ports unless `env` names some. */
+export function startProgram(folder: string, { command = DIRECT, args = [], env = {} }: Options = {}): Program {
+  const [program, ...first] = command
+  const child = spawn(program, [...first, ...args], {
+    cwd: folder,
+    env: { PATH: process.env.PATH, SERVER_PORT: '0', ADMIN_PORT: '0', ...env },
+    stdio: ['ignore', 'pipe', 'pipe'],
+    timeout: 60_000,
+    killSignal: 'SIGKILL',
+  })
+  const output = { stdout: '', stderr: '' }
+  child.stdout.setEncoding('utf8').on('data', (text: string) => void (output.stdout += text))
+  child.stderr.setEncoding('utf8').on('data', (text: string) => void (output.stderr += text))
+  return { child, output, ended: once(child, 'close').then(([code, signal]) => ({ code, signal })) }
+}
+
+/** Starts the service and waits until it listens; fails where it ends before. */
+export async function spawnService(folder: string, options: Options = {}): Promise<SpawnedService> {
+  const program = startProgram(folder, options)
+  const listening = new Promise<void>((resolve) => {
+    program.child.stdout?.on('data', () => {
+      if (portsIn(program.output.stdout) !== undefined) resolve()
+    })
+  })
+  await Promise.race([listening, program.ended])
+  const ports = portsIn(program.output.stdout)
+  if (ports === undefined) throw new Error(`the service did not start: ${program.output.stderr}`)
+  const [url, adminUrl] = ports.map((port) => `http://127.0.0.1:${port}`) as [string, string]
+  return { ...program, url, adminUrl }
+}
+
+/** The ports of the message and the admin listener, as the log tells them. */
+function portsIn(stdout: string): readonly string[] | undefined {
+  return /"messagePort":(\d+),"adminPort":(\d+).*\n/.exec(stdout)?.slice(1)
+}
+
+/** A new folder that goes when the test does. */
+export function freshFolder(test: { after(work: () => void): void }): string {
+  const folder = mkdtempSync(join(tmpdir(), 'crosswalk-process-'))
+  test.after(() => rmSync(folder, { recursive: true, force: true }))
+  return folder
+}
