@@ -10,7 +10,6 @@ import { serveMessages } from './adapters/http-server/messages.ts'
 import { describeApi, serveOpenApi } from './adapters/http-server/openapi.ts'
 import { type Health, serveHealth, serveMetrics, serveUptime } from './adapters/http-server/operations.ts'
 import { createServer } from './adapters/http-server/server.ts'
-import { openSqliteStore } from './adapters/sqlite/open-sqlite-store.ts'
 import { describeDocument } from './config/public-schema.ts'
 import type { Failure } from './domain/failure.ts'
 import { createIds } from './domain/id.ts'
@@ -21,6 +20,7 @@ import { createIntake, type Intake } from './registry/intake.ts'
 import { createRegistry } from './registry/registry.ts'
 import { createTally } from './registry/tally.ts'
 import type { Settings } from './settings.ts'
+import { openStore } from './store.ts'
 
 export type App = Readonly<{
   /** The ports listened on, where the settings leave the choice to the system. */
@@ -40,14 +40,23 @@ const FLUSH_MS = 1_000
 export async function startApp(settings: Settings, version: string, logger: Logger): Promise<App> {
   const clock = Date.now
   const newId = createIds(clock, randomBytes(4).readUInt32BE())
-  const store = await openSqliteStore({ path: sqlitePath(settings.databaseUrl), logger })
+  const store = await openStore(settings, logger)
   const http = createHttpClient({
     connectTimeoutMs: settings.requestConnectTimeoutMs,
     answerLimitBytes: settings.answerLimitBytes,
   })
   const registry = createRegistry()
   const services = { http, states: store.states }
-  const catalogue = createCatalogue({ store: store.endpoints, registry, services, settings, clock, newId, logger })
+  const catalogue = createCatalogue({
+    store: store.endpoints,
+    changes: store.changes,
+    registry,
+    services,
+    settings,
+    clock,
+    newId,
+    logger,
+  })
   const tally = createTally()
   const intake = createIntake({ ...settings, clock, newId, logger, count: tally.count })
   let stopping = false
@@ -61,6 +70,7 @@ export async function startApp(settings: Settings, version: string, logger: Logg
       ready: answers && !stopping,
       stopping,
       store: answers ? 'ok' : 'unavailable',
+      configurationVersion: catalogue.version(),
       endpoints: registry.all().length,
       endpointsNotInForce: catalogue.notInForce(),
       messagesInFlight: intake.inFlight,
@@ -91,6 +101,7 @@ export async function startApp(settings: Settings, version: string, logger: Logg
   }
   try {
     await catalogue.load()
+    catalogue.follow()
     await messageServer.listen({ host: settings.host, port: settings.serverPort })
     await adminServer.listen({ host: settings.adminHost, port: settings.adminPort })
   } catch (thrown) {
@@ -116,8 +127,6 @@ export async function startApp(settings: Settings, version: string, logger: Logg
 }
 
 const portOf = (server: FastifyInstance): number => (server.server.address() as AddressInfo).port
-
-const sqlitePath = (databaseUrl: string): string => databaseUrl.replace(/^sqlite:/, '')
 
 /** Resolves when no message is under way any more, or the time is up; to the number of those that are left. */
 async function drain(intake: Intake, timeoutMs: number): Promise<number> {

@@ -24,7 +24,9 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   'adapters/http-server/': ['domain/', 'language/headers.ts', 'formats/', 'registry/'],
   'adapters/sql/': ['domain/'],
   'adapters/sqlite/': ['domain/', 'adapters/sql/'],
+  'adapters/postgres/': ['domain/', 'adapters/sql/'],
   settings: ['settings', 'domain/'],
+  'store.ts': ['adapters/sqlite/', 'adapters/postgres/', 'domain/', 'settings.ts'],
   'app.ts': [''],
   'main.ts': ['app.ts', 'settings', 'adapters/log.ts', 'domain/'],
 }

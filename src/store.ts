@@ -1,0 +1,30 @@
+/** The store that DATABASE_URL names. */
+import { openPostgresStore } from './adapters/postgres/open-postgres-store.ts'
+import { openSqliteStore } from './adapters/sqlite/open-sqlite-store.ts'
+import type { ChangeFeed, EndpointStore, Logger, StateStore } from './domain/ports.ts'
+import type { Settings } from './settings.ts'
+
+export type Store = Readonly<{
+  endpoints: EndpointStore
+  states: StateStore
+  /** Where other instances may change the endpoints. */
+  changes?: ChangeFeed
+  close(): Promise<void>
+}>
+
+export const isPostgres = (databaseUrl: string): boolean => /^postgres(ql)?:/i.test(databaseUrl)
+
+export const sqlitePath = (databaseUrl: string): string => databaseUrl.replace(/^sqlite:/, '')
+
+/** Rejects with StoreUnavailable, in one sentence fit for the operator, where it cannot be opened. */
+export function openStore(settings: Settings, logger: Logger): Promise<Store> {
+  const { databaseUrl, databasePoolSize, databaseTimeoutMs, databaseStartTimeoutMs } = settings
+  if (!isPostgres(databaseUrl)) return openSqliteStore({ path: sqlitePath(databaseUrl), logger })
+  return openPostgresStore({
+    url: databaseUrl,
+    poolSize: databasePoolSize,
+    timeoutMs: databaseTimeoutMs,
+    startTimeoutMs: databaseStartTimeoutMs,
+    logger,
+  })
+}
