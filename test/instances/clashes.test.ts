@@ -29,10 +29,9 @@ test(
           ),
         )
         assert.deepEqual(answers.map(({ status }) => status).toSorted(), [201, 409], `pair ${n}`)
-        const loser = answers.find(({ status }) => status === 409)
-        assert.equal(loser?.body.code, 'CONFIGURATION_CLASH')
-        const [detail] = loser?.body.details as { path: string }[]
-        assert.equal(detail?.path, n % 2 === 0 ? 'name' : 'endpoint.pattern')
+        const { code, details } = answers.find(({ status }) => status === 409)?.body ?? {}
+        assert.equal(code, 'CONFIGURATION_CLASH')
+        assert.equal((details as { path: string }[])[0]?.path, n % 2 === 0 ? 'name' : 'endpoint.pattern')
         accepted.push(answers.find(({ status }) => status === 201)?.body._id)
       }),
     )
