@@ -1,18 +1,19 @@
 /** PostgreSQL away: what needs it is refused for now, the rest goes on, and everything recovers by itself. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { freshDatabase } from '../services/postgres.ts'
 import { startTcpProxy } from '../services/tcp-proxy.ts'
 import { freshFolder, startProgram } from '../spawned-service.ts'
-import { freshDatabase, needsPostgres, startInstance, until } from './instances.ts'
+import { needsPostgres, startInstance, until } from './instances.ts'
 
 const TIMEOUT_MS = 1_000
 
 for (const cut of ['refuse', 'stall'] as const) {
   test(`while PostgreSQL is away (${cut}) only what needs it is refused`, needsPostgres, async (test) => {
-    const { url } = await freshDatabase(test)
-    const proxy = await startTcpProxy(url)
-    test.after(proxy.stop)
-    const one = await startInstance(test, proxy.url, { DATABASE_TIMEOUT_MS: `${TIMEOUT_MS}` })
+    const database = await freshDatabase(test)
+    const proxy = await startTcpProxy(database.url)
+    database.uses(proxy.stop)
+    const one = await startInstance(test, database, { DATABASE_URL: proxy.url, DATABASE_TIMEOUT_MS: `${TIMEOUT_MS}` })
     const stateless = await one.register({ endpoint: { pattern: '/stateless' } })
     await one.register({
       endpoint: { pattern: '/stateful' },
@@ -52,9 +53,9 @@ for (const cut of ['refuse', 'stall'] as const) {
 }
 
 test('an instance that starts before PostgreSQL waits for it', needsPostgres, async (test) => {
-  const { url } = await freshDatabase(test)
-  const proxy = await startTcpProxy(url)
-  test.after(proxy.stop)
+  const database = await freshDatabase(test)
+  const proxy = await startTcpProxy(database.url)
+  database.uses(proxy.stop)
   await proxy.refuse()
   const { child, output, ended } = startProgram(freshFolder(test), { env: { DATABASE_URL: proxy.url } })
   await until('a line in the log', 10_000, () => output.stdout.includes('The store cannot be reached yet'))
@@ -70,11 +71,15 @@ const unusable = [
 ]
 for (const { name, path, port, expect } of unusable) {
   test(`the start is refused with one line for ${name}`, needsPostgres, async (test) => {
-    const url = new URL((await freshDatabase(test)).url)
+    const database = await freshDatabase(test)
+    const url = new URL(database.url)
     if (path !== undefined) url.pathname = path
     if (port !== undefined) url.port = port
     url.password = 's3cr3t'
-    const starting = startInstance(test, url.href, { DATABASE_START_TIMEOUT_MS: port === undefined ? '30000' : '0' })
+    const starting = startInstance(test, database, {
+      DATABASE_URL: url.href,
+      DATABASE_START_TIMEOUT_MS: port === undefined ? '30000' : '0',
+    })
     await assert.rejects(starting, ({ message }: Error) => {
       assert.match(message, expect)
       assert.ok(!message.includes('s3cr3t'))

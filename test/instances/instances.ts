@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import type { TestContext } from 'node:test'
 import type { Json, JsonObject } from '../../src/domain/json.ts'
 import { endpointDocument, json, type StoredEndpoint } from '../service.ts'
-import { createDatabase, postgresMissing, type TestDatabase } from '../services/postgres.ts'
+import { freshDatabase, postgresMissing, type TestDatabase } from '../services/postgres.ts'
 import { freshFolder, type SpawnedService, spawnService } from '../spawned-service.ts'
 
 /** For the options of a test: skips it where there is no PostgreSQL. */
@@ -19,21 +19,17 @@ export type Instance = SpawnedService &
     ready(): Promise<Answer>
   }>
 
-/** A database that goes when the test does. */
-export async function freshDatabase(test: TestContext): Promise<TestDatabase> {
-  const database = await createDatabase()
-  test.after(database.drop)
-  return database
-}
-
-/** An instance that ends before the test does; fails the test where it does not end cleanly. */
+/**
+ * An instance that ends before its database does; fails the test where it does not end cleanly. `env` may name another
+ * way to the database.
+ */
 export async function startInstance(
   test: TestContext,
-  databaseUrl: string,
+  database: TestDatabase,
   env: Readonly<Record<string, string>> = {},
 ): Promise<Instance> {
-  const service = await spawnService(freshFolder(test), { env: { DATABASE_URL: databaseUrl, ...env } })
-  test.after(async () => {
+  const service = await spawnService(freshFolder(test), { env: { DATABASE_URL: database.url, ...env } })
+  database.uses(async () => {
     service.child.kill('SIGTERM')
     assert.deepEqual(await service.ended, { code: 0, signal: null }, service.output.stdout)
   })
@@ -51,8 +47,8 @@ export async function startInstance(
 }
 
 export async function startInstances(test: TestContext, count: number): Promise<Instance[]> {
-  const { url } = await freshDatabase(test)
-  return Promise.all(Array.from({ length: count }, () => startInstance(test, url)))
+  const database = await freshDatabase(test)
+  return Promise.all(Array.from({ length: count }, () => startInstance(test, database)))
 }
 
 async function call(url: string, init: RequestInit): Promise<Answer> {

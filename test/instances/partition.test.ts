@@ -1,8 +1,9 @@
 /** What becomes of an instance that loses its way to PostgreSQL, and of the others. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { freshDatabase } from '../services/postgres.ts'
 import { startTcpProxy } from '../services/tcp-proxy.ts'
-import { freshDatabase, type Instance, needsPostgres, startInstance, until } from './instances.ts'
+import { type Instance, needsPostgres, startInstance, until } from './instances.ts'
 
 /** Longer than every timeout on the way. Where nobody waits for the result, as long as a real one. */
 const PARTITION_MS = process.env.CI === 'true' ? 30_000 : 8_000
@@ -20,13 +21,13 @@ for (const { name, cut } of ways) {
     `an instance whose way to PostgreSQL ${name} for ${PARTITION_MS / 1_000} s goes on, and catches up after`,
     needsPostgres,
     async (test) => {
-      const { url } = await freshDatabase(test)
-      const proxy = await startTcpProxy(url)
-      test.after(proxy.stop)
-      const [one, other] = (await Promise.all([startInstance(test, url), startInstance(test, proxy.url)])) as [
-        Instance,
-        Instance,
-      ]
+      const database = await freshDatabase(test)
+      const proxy = await startTcpProxy(database.url)
+      database.uses(proxy.stop)
+      const [one, other] = (await Promise.all([
+        startInstance(test, database),
+        startInstance(test, database, { DATABASE_URL: proxy.url }),
+      ])) as [Instance, Instance]
       const document = { endpoint: { pattern: '/p' }, constants: { n: 0 }, inputMapping: { 'constants.n': 'n' } }
       const { _id } = await one.register(document)
       const shows = async (instance: Instance, n: number) => (await instance.ask('POST', '/p', {})).body.n === n
@@ -56,8 +57,11 @@ for (const { name, cut } of ways) {
 }
 
 test('an instance whose connections are ended by the server hears of changes again', needsPostgres, async (test) => {
-  const { url, query } = await freshDatabase(test)
-  const [one, other] = (await Promise.all([startInstance(test, url), startInstance(test, url)])) as [Instance, Instance]
+  const database = await freshDatabase(test)
+  const [one, other] = (await Promise.all([startInstance(test, database), startInstance(test, database)])) as [
+    Instance,
+    Instance,
+  ]
   const { _id } = await one.register({
     endpoint: { pattern: '/t' },
     constants: { n: 0 },
@@ -65,7 +69,7 @@ test('an instance whose connections are ended by the server hears of changes aga
   })
   const delays: number[] = []
   for (let n = 1; n <= 10; n += 1) {
-    const [ended] = await query<{ count: string }>(
+    const [ended] = await database.query<{ count: string }>(
       `select count(pg_terminate_backend(pid)) from pg_stat_activity
       where datname = current_database() and pid <> pg_backend_pid()`,
     )
@@ -81,16 +85,16 @@ test('an instance whose connections are ended by the server hears of changes aga
 })
 
 test('a change whose notification is lost is found by asking', needsPostgres, async (test) => {
-  const { url, query } = await freshDatabase(test)
-  const one = await startInstance(test, url)
+  const database = await freshDatabase(test)
+  const one = await startInstance(test, database)
   const { _id } = await one.register({
     endpoint: { pattern: '/q' },
     constants: { n: 0 },
     inputMapping: { 'constants.n': 'n' },
   })
   // As the trigger does it, but silently.
-  await query(`alter table endpoints disable trigger configuration_changed`)
-  await query(
+  await database.query(`alter table endpoints disable trigger configuration_changed`)
+  await database.query(
     `with next as (update configuration set version = version + 1 returning version)
     update endpoints set document = replace(document, '"n":0', '"n":1'), revision = (select version from next)`,
   )

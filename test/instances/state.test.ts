@@ -2,19 +2,20 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { startUpstream } from '../service.ts'
-import { freshDatabase, type Instance, needsPostgres, startInstance } from './instances.ts'
+import { freshDatabase } from '../services/postgres.ts'
+import { type Instance, needsPostgres, startInstance } from './instances.ts'
 
 const ENDPOINTS = 5
 const STATUSES = 200
 
 test('of 1,000 concurrent states from two instances none is lost', needsPostgres, async (test) => {
-  const { url, query } = await freshDatabase(test)
+  const database = await freshDatabase(test)
   const upstream = await startUpstream((request, response) => {
     response.statusCode = Number(new URL(request.url, 'http://upstream').searchParams.get('status'))
     return {}
   })
   test.after(upstream.stop)
-  const instances = await Promise.all([startInstance(test, url), startInstance(test, url)])
+  const instances = await Promise.all([startInstance(test, database), startInstance(test, database)])
   const [one, other] = instances as [Instance, Instance]
   // A store keeps one state for each endpoint and status of its lookups.
   const registered = await Promise.all(
@@ -41,7 +42,7 @@ test('of 1,000 concurrent states from two instances none is lost', needsPostgres
     messages.map(({ path, status }, index) => (index % 2 === 0 ? one : other).ask('POST', path, { status })),
   )
   assert.deepEqual([...new Set(answers.map(({ status }) => status))], [200])
-  const rows = await query<{ endpoint_id: string; lookup_status: number; state: string }>(
+  const rows = await database.query<{ endpoint_id: string; lookup_status: number; state: string }>(
     'select endpoint_id, lookup_status, state from states where lookup_status >= 300',
   )
   const kept = new Map(rows.map((row) => [`${row.endpoint_id} ${row.lookup_status}`, JSON.parse(row.state)]))
@@ -51,8 +52,11 @@ test('of 1,000 concurrent states from two instances none is lost', needsPostgres
 })
 
 test('a message reads what the last one left, whichever instance took that', needsPostgres, async (test) => {
-  const { url } = await freshDatabase(test)
-  const [one, other] = (await Promise.all([startInstance(test, url), startInstance(test, url)])) as [Instance, Instance]
+  const database = await freshDatabase(test)
+  const [one, other] = (await Promise.all([startInstance(test, database), startInstance(test, database)])) as [
+    Instance,
+    Instance,
+  ]
   await one.register({
     endpoint: { pattern: '/chain' },
     state: { extract: { requestBody: { n: 'n' } } },

@@ -34,9 +34,17 @@ export type TestDatabase = Readonly<{
   url: string
   /** Runs one query on a connection of its own. */
   query<Row extends object = Record<string, unknown>>(text: string, values?: unknown[]): Promise<Row[]>
-  /** Ends every connection to it. */
+  /** What works on the database closes before it is dropped, the last first. */
+  uses(close: () => unknown): void
   drop(): Promise<void>
 }>
+
+/** A database that goes with the test, after what it `uses`. */
+export async function freshDatabase(test: { after(work: () => Promise<void>): void }): Promise<TestDatabase> {
+  const database = await createDatabase()
+  test.after(database.drop)
+  return database
+}
 
 /** A new, empty database. */
 export async function createDatabase(): Promise<TestDatabase> {
@@ -45,10 +53,13 @@ export async function createDatabase(): Promise<TestDatabase> {
   await queryOnce(server, `create database ${name}`)
   const url = new URL(server)
   url.pathname = `/${name}`
+  const users: (() => unknown)[] = []
   return {
     url: url.href,
     query: (text, values) => queryOnce(url.href, text, values),
+    uses: (close) => void users.push(close),
     drop: async () => {
+      for (const close of users.reverse()) await close()
       await queryOnce(server, `drop database ${name} with (force)`)
     },
   }
