@@ -27,8 +27,8 @@ const { values } = parseArgs({
 })
 const rounds = values.quick ? 1 : Number(values.rounds)
 const seconds = values.quick ? 1 : Number(values.seconds)
-if (!(Number.isInteger(rounds) && rounds > 0 && seconds >= 1)) {
-  throw new Error('--rounds is a whole number of 1 or more, --seconds a number of 1 or more.')
+if (![rounds, seconds].every((value) => Number.isInteger(value) && value > 0)) {
+  throw new Error('--rounds and --seconds are whole numbers of 1 or more.')
 }
 
 const report = await measure()

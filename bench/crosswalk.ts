@@ -10,16 +10,21 @@ import { type ServerProcess, startServer } from './server-process.ts'
 const main = fileURLToPath(new URL('../src/main.ts', import.meta.url))
 const launcher = fileURLToPath(new URL('../bin/crosswalk.js', import.meta.url))
 
-/** Directly, and as `npm start` does: with whichever Node.js this machine has, which then starts the pinned one. */
-export const DIRECTLY: Command = [process.execPath, main]
+/** As `npm start` does: with whichever Node.js this machine has, which then starts the one that the service needs. */
 export const BY_LAUNCHER: Command = ['node', launcher]
 
-/** Resolves when it listens; stopping it removes its database. */
-export async function startCrosswalk(command: Command): Promise<ServerProcess> {
+/** Without the launcher. */
+export const DIRECTLY: Command = [process.execPath, main]
+
+/** Resolves when it listens; stopping it removes its database, where `env` does not name another one. */
+export async function startCrosswalk(
+  command: Command,
+  env: Readonly<Record<string, string>> = {},
+): Promise<ServerProcess> {
   const folder = mkdtempSync(join(tmpdir(), 'crosswalk-bench-'))
   const remove = () => rmSync(folder, { recursive: true, force: true })
   try {
-    const server = await startServer(command, folder, { SERVER_PORT: '0', ADMIN_PORT: '0' })
+    const server = await startServer(command, folder, { SERVER_PORT: '0', ADMIN_PORT: '0', ...env })
     return { ...server, stop: () => server.stop().finally(remove) }
   } catch (thrown) {
     remove()
@@ -27,7 +32,8 @@ export async function startCrosswalk(command: Command): Promise<ServerProcess> {
   }
 }
 
-export const startCrosswalkOnItsCore = (): Promise<ServerProcess> => startCrosswalk(onCoreOf('server', DIRECTLY))
+export const startCrosswalkOnItsCore = (env: Readonly<Record<string, string>> = {}): Promise<ServerProcess> =>
+  startCrosswalk(onCoreOf('server', BY_LAUNCHER), env)
 
 /** Registers an endpoint as its users do; gives the URL of its route. Fails where the document is refused. */
 export async function register(

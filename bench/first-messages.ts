@@ -1,5 +1,6 @@
 /** How soon a service that was just started answers, and how much memory it holds after its first messages. */
 import { performance } from 'node:perf_hooks'
+import type { Command } from './cores.ts'
 import { BY_LAUNCHER, DIRECTLY, register, startCrosswalk } from './crosswalk.ts'
 import { loadMessages } from './load.ts'
 import { CONNECTIONS } from './rounds.ts'
@@ -7,10 +8,11 @@ import { readDocuments, readInput } from './sample.ts'
 import { type Spread, spreadOf } from './spread.ts'
 
 export type FirstMessages = Readonly<{
-  /** From starting the process to the whole answer of `GET /uptime`. */
+  /** From starting the launcher, as `npm start` does, to the whole answer of `GET /uptime`. */
   startMs: Spread
-  /** The same by way of the launcher, as `npm start` does. */
-  startByLauncherMs: Spread
+  /** The same without the launcher. */
+  startDirectlyMs: Spread
+  /** Of the service, started by the launcher. */
   residentBytes: Spread
 }>
 
@@ -19,31 +21,31 @@ const MESSAGES = 10_000
 /** Starts the service `times` times each way, always with an empty database. */
 export async function measureFirstMessages(times: number): Promise<FirstMessages> {
   const startMs: number[] = []
-  const startByLauncherMs: number[] = []
+  const startDirectlyMs: number[] = []
   const residentBytes: number[] = []
   for (let time = 0; time < times; time += 1) {
     const direct = await startUntilAnswer(DIRECTLY)
+    startDirectlyMs.push(direct.ms)
+    await direct.server.stop()
+    const { server, ms } = await startUntilAnswer(BY_LAUNCHER)
+    startMs.push(ms)
     try {
-      startMs.push(direct.ms)
-      const url = await register(direct.server, readDocuments().stateless)
+      const url = await register(server, readDocuments().stateless)
       const body = JSON.stringify(readInput())
       await loadMessages({ url, contentType: 'application/json', body, connections: CONNECTIONS }, MESSAGES)
-      residentBytes.push(direct.server.residentBytes())
+      residentBytes.push(server.residentBytes())
     } finally {
-      await direct.server.stop()
+      await server.stop()
     }
-    const launched = await startUntilAnswer(BY_LAUNCHER)
-    startByLauncherMs.push(launched.ms)
-    await launched.server.stop()
   }
   return {
     startMs: spreadOf(startMs),
-    startByLauncherMs: spreadOf(startByLauncherMs),
+    startDirectlyMs: spreadOf(startDirectlyMs),
     residentBytes: spreadOf(residentBytes),
   }
 }
 
-async function startUntilAnswer(command: typeof DIRECTLY) {
+async function startUntilAnswer(command: Command) {
   const startedAt = performance.now()
   const server = await startCrosswalk(command)
   const answer = await fetch(`${server.origin}/uptime`)

@@ -40,7 +40,7 @@ export function asMarkdown(report: Report): string {
     ['ratio', ratio.byMessagesPerSecond, fraction],
   ])
   const more = table([
-    ['start to first answer by `npm start`', report.startByLauncherMs, milliseconds],
+    ['start to first answer, without the launcher', report.startDirectlyMs, milliseconds],
     ['processor time a message, Crosswalk', crosswalk.cpuMicroseconds, microseconds],
     ['processor time a message, bare `node:http`', bare.cpuMicroseconds, microseconds],
     ['ratio by processor time', ratio.byCpu, fraction],

@@ -6,7 +6,6 @@ import { createInterface } from 'node:readline'
 import type { Command } from './cores.ts'
 
 export type ServerProcess = Readonly<{
-  pid: number
   /** Of the message port, without a path. */
   origin: string
   /** Since it was started, in user and in system mode, all its threads. */
@@ -20,7 +19,8 @@ export type ServerProcess = Readonly<{
 const TICKS_PER_SECOND = 100
 
 /**
- * Starts a server that tells its port on standard output: a line of JSON with `messagePort`.
+ * Starts a server that tells its port on standard output: a line of JSON with `messagePort`. Where the command starts
+ * another process that is the server, that one is measured.
  *
  * `folder`: its working directory. Of the environment it gets `env` and the search path, so that nothing that is set
  * where the benchmark runs changes what is measured. Rejects where the process ends without such a line.
@@ -45,9 +45,8 @@ export async function startServer(
     lines.on('close', () => reject(new Error(`${[program, ...args].join(' ')} ended before it listened.`)))
     child.on('error', reject)
   })
-  const pid = child.pid as number
+  const pid = innermost(child.pid as number)
   return {
-    pid,
     origin: `http://127.0.0.1:${port}`,
     cpuSeconds: () => cpuSeconds(pid),
     residentBytes: () => residentBytes(pid),
@@ -65,6 +64,12 @@ function portIn(line: string): number | undefined {
   } catch {
     return undefined
   }
+}
+
+/** The process itself, or the one that it started, or the one that that one did. */
+function innermost(pid: number): number {
+  const child = readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').split(' ')[0]
+  return child === '' ? pid : innermost(Number(child))
 }
 
 function cpuSeconds(pid: number): number {

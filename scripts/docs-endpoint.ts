@@ -20,7 +20,7 @@ was read can be changed and sent back.
 
 The smallest document:
 
-\`\`\`json
+\`\`\`json endpoint
 {
   "name": "Patient intake",
   "endpoint": { "pattern": "/patients" },

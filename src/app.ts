@@ -9,7 +9,7 @@ import { serveManagement } from './adapters/http-server/management.ts'
 import { serveMessages } from './adapters/http-server/messages.ts'
 import { describeApi, serveOpenApi } from './adapters/http-server/openapi.ts'
 import { type Health, serveHealth, serveMetrics, serveUptime } from './adapters/http-server/operations.ts'
-import { createServer } from './adapters/http-server/server.ts'
+import { createServer, endConnections, quiet } from './adapters/http-server/server.ts'
 import { describeDocument } from './config/public-schema.ts'
 import type { Failure } from './domain/failure.ts'
 import { createIds } from './domain/id.ts'
@@ -94,9 +94,11 @@ export async function startApp(settings: Settings, version: string, logger: Logg
   serveConsole(adminServer)
   serveOpenApi(adminServer, describeApi(describeDocument(), version))
 
-  const closeAll = async () => {
+  const closeAll = async (givenUp = 0) => {
     await Promise.all([messageServer.close(), adminServer.close()])
-    await http.close()
+    const callsDone = http.close()
+    // What a message that was given up still calls may take as long as its own timeouts.
+    if (givenUp === 0) await callsDone
     await store.close()
   }
   try {
@@ -114,12 +116,15 @@ export async function startApp(settings: Settings, version: string, logger: Logg
     adminPort: portOf(adminServer),
     stop: async () => {
       stopping = true
+      const servers = [messageServer, adminServer]
+      servers.forEach(endConnections)
       const left = await drain(intake, settings.shutdownTimeoutMs)
+      await Promise.all(servers.map(quiet))
       // Answers may still be on their way out; a peer that does not read its own is not waited for.
       const force = setTimeout(() => {
-        for (const server of [messageServer, adminServer]) server.server.closeAllConnections()
+        for (const { server } of servers) server.closeAllConnections()
       }, FLUSH_MS)
-      await closeAll()
+      await closeAll(left)
       clearTimeout(force)
       return left
     },

@@ -5,7 +5,6 @@ import { createLogger } from './adapters/log.ts'
 import { startApp } from './app.ts'
 import { loadEnvFile, readSettings, type Settings } from './settings.ts'
 import { settingsHelp } from './settings-help.ts'
-import { checkCopy, copyStore, migrateStore } from './store-commands.ts'
 
 const { version, description } = JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8')) as {
   version: string
@@ -41,6 +40,7 @@ function withSettings(run: (settings: Settings, warnings: readonly string[]) => 
 }
 
 async function migrate(settings: Settings): Promise<void> {
+  const { migrateStore } = await import('./store-commands.ts')
   try {
     await migrateStore(settings.databaseUrl, settings, createLogger(settings))
     process.stdout.write('The tables of the store are up to date.\n')
@@ -50,6 +50,7 @@ async function migrate(settings: Settings): Promise<void> {
 }
 
 async function copy({ from, to }: { from: string; to?: string }, settings: Settings): Promise<void> {
+  const { checkCopy, copyStore } = await import('./store-commands.ts')
   const urls = checkCopy({ from, to: to ?? settings.databaseUrl })
   if (!urls.ok) return refuse([urls.message])
   try {

@@ -10,7 +10,6 @@
  * - `json schema`: an `inputValidation`; a table of messages and answers follows. Further words are settings.
  * - `json source`: a message, for the tables that follow. `json example`: `source`, `mapping` and `output`.
  * - Tables with a header that test/docs/tables.ts knows.
- * - `json part`: a part of a document that is shown elsewhere on the page as a whole.
  */
 import assert from 'node:assert/strict'
 import { existsSync, readdirSync, readFileSync } from 'node:fs'

@@ -192,7 +192,9 @@ export const ResponseSchema = record(
     primary: optional(
       flag({ description: 'Another place for `config.primary`.', assumed: '`false`', examples: [true] }),
     ),
-    kafkaProducerTopic: optional(topic('Topic that the output is produced to, instead of calling a URL.', 'patients')),
+    kafkaProducerTopic: optional(
+      topic('Topic to produce to instead of calling a URL; refused by this version, which has no broker.', 'patients'),
+    ),
     ...manners,
   },
   {

@@ -88,7 +88,9 @@ export const EndpointSchema = record(
       },
       { description: 'The types of the messages.' },
     ),
-    kafkaConsumerTopic: optional(topic('Topic that the endpoint consumes as well.', 'intake')),
+    kafkaConsumerTopic: optional(
+      topic('Topic that the endpoint consumes as well; refused by this version, which has no broker.', 'intake'),
+    ),
     inputMapping: anyObject({
       description: 'Source path → target, applied in the order written; without entries the body is passed on.',
       default: {},

@@ -482,7 +482,10 @@ describe('examples', () => {
 
   test('of the guide is sound', () => {
     const guide = readFileSync(new URL('../../docs/endpoint-document.md', import.meta.url), 'utf8')
-    const blocks = Array.from(guide.matchAll(/```json\n([\s\S]*?)```/g), ([, block]) => JSON.parse(block ?? '') as Json)
+    const blocks = Array.from(
+      guide.matchAll(/```json endpoint\n([\s\S]*?)```/g),
+      ([, block]) => JSON.parse(block ?? '') as Json,
+    )
     assert.ok(blocks.length > 0)
     for (const block of blocks) assert.deepEqual(told(checkDocument(block)), [])
   })

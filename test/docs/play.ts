@@ -10,7 +10,7 @@ import { mapped, runnerOf } from './tables.ts'
 
 /** Languages of blocks that are for reading only. */
 export const PROSE = ['sh', 'text', 'xml', 'http']
-const KINDS = ['json endpoint', 'json answer', 'json schema', 'json source', 'json example', 'json part']
+const KINDS = ['json endpoint', 'json answer', 'json schema', 'json source', 'json example']
 export const KNOWN = [...KINDS, 'http call', 'text answer']
 
 export const kindOf = (fence: Fence): string => fence.words.slice(0, 2).join(' ')
@@ -23,7 +23,7 @@ const isMessageTable = ({ header }: Table): boolean => header.join(' | ') === 'm
 export function isExample(block: Block): boolean {
   if (block.kind === 'table') return isRunTable(block)
   if (block.words[0] === 'sh') return readCurls(block.text).length > 0
-  return block.words[0] === 'http' || (KNOWN.includes(kindOf(block)) && kindOf(block) !== 'json part')
+  return block.words[0] === 'http' || KNOWN.includes(kindOf(block))
 }
 
 export async function play(page: string, blocks: readonly Block[], t: TestContext): Promise<void> {

@@ -43,14 +43,19 @@ describe('mapItems', () => {
       fc.asyncProperty(pieces, concurrency, async (items, most) => {
         const failed: number[] = []
         let underWay = 0
+        let failureIsKnown = false
         let startedAfterFailure = false
         const pending = mapItems(items, most, async ({ turns, fails }, index) => {
-          startedAfterFailure ||= failed.length > 0
+          startedAfterFailure ||= failureIsKnown
           underWay += 1
           await take(turns)
           underWay -= 1
-          if (fails) failed.push(index)
-          if (fails) throw new Error(`item ${index}`)
+          if (!fails) return
+          failed.push(index)
+          setImmediate(() => {
+            failureIsKnown = true
+          })
+          throw new Error(`item ${index}`)
         })
         const outcome = await pending.then(
           () => 'done',

@@ -183,15 +183,17 @@ describe('MESSAGE_TIMEOUT_MS', () => {
 
   for (const kind of ['lookup', 'response']) {
     it(`ends a ${kind} whose own time is longer`, async () => {
-      const request = { id: 'one', timeoutMs: 60_000, config: { url: upstream.url + fresh('silent') } }
+      const request = { id: 'one', timeoutMs: 10_000, config: { url: upstream.url + fresh('silent') } }
+      const startedAt = performance.now()
       const reply = await send({ [kind]: [request] }, strict)
+      assert.ok(performance.now() - startedAt < 5_000)
       assert.deepEqual([reply.status, reply.json().code], [504, `${kind.toUpperCase()}_TIMED_OUT`])
     })
   }
 
-  it('leaves no response to be sent where the lookups used it up', async () => {
+  it('sends no response once the lookups used it up', async () => {
     const path = fresh('200')
-    const lookup = { id: 'one', allowedStatuses: ['*'], config: { url: upstream.url + fresh('silent') } }
+    const lookup = { id: 'one', config: { url: upstream.url + fresh('silent') } }
     const response = { id: 'two', config: { url: upstream.url + path } }
     const reply = await send({ lookup: [lookup], response: [response] }, strict)
     assert.deepEqual([reply.status, countOf(path)], [504, 0])

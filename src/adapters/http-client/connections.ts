@@ -3,10 +3,11 @@
  * idle connection at the moment of our sending on it, which says nothing about the request.
  */
 import { Socket } from 'node:net'
-import { buildConnector, errors } from 'undici'
+import type { buildConnector as connecting } from 'undici'
+import { buildConnector, errors } from './undici.ts'
 
 export type Connections = Readonly<{
-  connect: buildConnector.connector
+  connect: connecting.connector
   /** Whether the error ended a connection on which an earlier exchange had gone well. */
   endedUsed(error: unknown): boolean
   /** Gives up the attempts under way: closing the HTTP agent leaves these to run out. */
@@ -23,7 +24,7 @@ export function createConnections(connectTimeoutMs: number): Connections {
   const connecting = new Set<Socket>()
   const endedUsed = new WeakSet<Error>()
 
-  const connect: buildConnector.connector = (options, callback) => {
+  const connect: connecting.connector = (options, callback) => {
     // Undici returns the socket without declaring it.
     const socket: unknown = open(options, (...opened) => {
       clearTimeout(timer)

@@ -2,8 +2,9 @@
  * What went wrong with an exchange, in words for a user. Never in them: the query, credentials, header values, or the
  * text of an error of Node or of the HTTP library, which may hold any of these.
  */
-import { errors } from 'undici'
+
 import { OutboundError, type OutboundRequest } from '../../domain/ports.ts'
+import { errors } from './undici.ts'
 
 /** How messages name a request: method, origin and path. */
 export function subjectOf(request: Pick<OutboundRequest, 'method'>, url: URL): string {

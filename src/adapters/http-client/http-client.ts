@@ -1,12 +1,12 @@
 /** The port HttpClient on undici: connections kept alive, every exchange within one deadline and one size. */
 import { setTimeout as pause } from 'node:timers/promises'
-import { Agent } from 'undici'
 import { type HttpClient, type OutboundAnswer, OutboundError, type OutboundRequest } from '../../domain/ports.ts'
 import { attempt, prepareCall } from './attempt.ts'
 import { type Connections, createConnections } from './connections.ts'
 import { decodeBody } from './content-coding.ts'
 import { outboundError, timedOut } from './faults.ts'
 import { type RetryPolicy, sendWithRetries } from './retry.ts'
+import { Agent } from './undici.ts'
 
 export type HttpClientOptions = Readonly<{
   /** For one attempt to connect, name lookup and TLS included. */

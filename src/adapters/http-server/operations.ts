@@ -1,6 +1,6 @@
 /** What tells how the service is: /uptime on both ports, health and metrics on the admin port. */
 import type { FastifyInstance } from 'fastify'
-import { Counter, collectDefaultMetrics, Gauge, Registry as Metrics } from 'prom-client'
+import type { Registry } from 'prom-client'
 import type { TallyEntry } from '../../registry/tally.ts'
 import { refuseBelow, refuseOtherMethods } from './management.ts'
 
@@ -38,13 +38,24 @@ export function serveMetrics(
   tally: () => readonly TallyEntry[],
   inFlight: () => number,
 ): void {
-  const metrics = new Metrics()
-  collectDefaultMetrics({ register: metrics })
+  let metrics: Promise<Registry> | undefined
+  server.get('/metrics', async (_request, reply) => {
+    // Loaded when somebody asks: it is no small library, and many never do.
+    metrics ??= createMetrics(tally, inFlight)
+    const registry = await metrics
+    return reply.type(registry.contentType).send(await registry.metrics())
+  })
+}
+
+async function createMetrics(tally: () => readonly TallyEntry[], inFlight: () => number): Promise<Registry> {
+  const { collectDefaultMetrics, Counter, Gauge, Registry } = await import('prom-client')
+  const registry = new Registry()
+  collectDefaultMetrics({ register: registry })
   new Counter({
     name: 'crosswalk_messages_total',
     help: 'Messages answered, by endpoint, outcome and failure code.',
     labelNames: ['endpoint', 'outcome', 'code'],
-    registers: [metrics],
+    registers: [registry],
     collect() {
       this.reset()
       for (const { count, ...labels } of tally()) this.inc(labels, count)
@@ -53,10 +64,10 @@ export function serveMetrics(
   new Gauge({
     name: 'crosswalk_messages_in_flight',
     help: 'Messages under way.',
-    registers: [metrics],
+    registers: [registry],
     collect() {
       this.set(inFlight())
     },
   })
-  server.get('/metrics', async (_request, reply) => reply.type(metrics.contentType).send(await metrics.metrics()))
+  return registry
 }

@@ -45,6 +45,31 @@ export function createServer(limits: ServerLimits, answerFailure: AnswerFailure)
   return server
 }
 
+/** From now on each answer ends its connection: one closed between two requests would cut off the second. */
+export function endConnections({ server }: FastifyInstance): void {
+  server.prependListener('request', (_request, response) => void response.setHeader('connection', 'close'))
+}
+
+/** How long nothing must have come, and how long callers who never pause are waited for. */
+const QUIET_MS = 25
+const QUIET_WITHIN_MS = 1_000
+
+/** Resolves when nobody has called or connected for a moment: closing the server then cuts off nobody. */
+export function quiet({ server }: FastifyInstance): Promise<void> {
+  return new Promise((resolve) => {
+    const end = () => {
+      clearTimeout(silence)
+      clearTimeout(limit)
+      for (const event of ['connection', 'request']) server.off(event, start)
+      resolve()
+    }
+    const silence = setTimeout(end, QUIET_MS)
+    const limit = setTimeout(end, QUIET_WITHIN_MS)
+    const start = () => void silence.refresh()
+    for (const event of ['connection', 'request']) server.on(event, start)
+  })
+}
+
 export const pathOf = (url: string): string => url.split('?', 1)[0] as string
 
 /** Answers calls with a failure before their body is read: nothing in it could change the answer. */
