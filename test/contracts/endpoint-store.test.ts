@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict'
+import { createHash } from 'node:crypto'
 import { it } from 'node:test'
 import fc from 'fast-check'
 import type { JsonObject } from '../../src/domain/json.ts'
@@ -6,8 +7,8 @@ import { type StoredDocument, StoreUnavailable } from '../../src/domain/ports.ts
 import { EVERYTHING, endpointOf, idOf, stateOf } from './records.ts'
 import { describeStores } from './stores.ts'
 
-/** More than databases put into an index as it is. */
-const LONG = 'long'.repeat(5_000)
+/** More than databases put into an index as it is, however well they compress it. */
+const LONG = Array.from({ length: 300 }, (_, n) => createHash('sha256').update(`${n}`).digest('hex')).join('')
 
 describeStores('endpoints', (stage) => {
   const endpoints = () => stage.store.endpoints

@@ -115,14 +115,16 @@ test(
     assert.ok(first)
     const numbers = Array.from({ length: 8 }, (_, n) => n)
     for (const n of numbers) await first.endpoints.insert(endpointOf(n))
-    const work = stores.flatMap(({ states, endpoints }, side) => [
-      // Each instance in another order.
-      ...Array.from({ length: 25 }).flatMap((_, round) =>
-        numbers.map((n) => states.append(idOf(side % 2 === 0 ? n : 7 - n), stateOf(`${side} ${round}`, 200 + (n % 3)))),
-      ),
-      endpoints.remove(endpointOf(side).document),
-    ])
-    await Promise.all(work)
+    async function write({ states, endpoints }: (typeof stores)[number], side: number): Promise<void> {
+      for (let round = 0; round < 60; round += 1) {
+        const keys = numbers.flatMap((n) => [200, 201, 202].map((status) => ({ n, status })))
+        // Each instance in another order.
+        if (side % 2 === 1) keys.reverse()
+        await Promise.all(keys.map(({ n, status }) => states.append(idOf(n), stateOf(`${side} ${round}`, status))))
+        if (round === 30) assert.equal(await endpoints.remove(endpointOf(side).document), 'removed')
+      }
+    }
+    await Promise.all(stores.map(write))
     assert.equal(await first.states.newest(idOf(0), EVERYTHING), undefined)
     assert.ok(await first.states.newest(idOf(7), EVERYTHING))
   },
