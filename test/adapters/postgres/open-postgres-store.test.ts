@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import pg from 'pg'
+import { createConnections, prepareText } from '../../../src/adapters/postgres/connections.ts'
 import { MIGRATIONS } from '../../../src/adapters/sql/migrations.ts'
 import { type ChangeFeed, StoreUnavailable } from '../../../src/domain/ports.ts'
 import { EVERYTHING, endpointOf, filterOf, idOf, stateOf } from '../../contracts/records.ts'
@@ -177,3 +178,23 @@ test('a lock that somebody holds for too long is no hang', needsPostgres, async 
   await other.query('rollback')
   assert.equal((await endpoints.list()).length, 1)
 })
+
+test(
+  'a connection that breaks between two queries of a transaction ends nothing but that',
+  needsPostgres,
+  async (test) => {
+    const database = await freshDatabase(test)
+    const connections = createConnections({ url: database.url, poolSize: 1, timeoutMs: 5_000, logger: silent })
+    database.uses(connections.close)
+    const backend = prepareText<undefined, { pid: number }>('select pg_backend_pid() as pid', () => [])
+    const lost = connections.transaction(async (run) => {
+      const [row] = await run(backend, undefined)
+      await database.query('select pg_terminate_backend($1, 5000)', [row?.pid])
+      // The end of the connection arrives while others are made.
+      for (let turn = 0; turn < 20; turn += 1) await database.query('select 1')
+      return run(backend, undefined)
+    })
+    await assert.rejects(lost, StoreUnavailable)
+    assert.equal((await connections.run(backend, undefined)).length, 1)
+  },
+)
