@@ -52,6 +52,23 @@ for (const cut of ['refuse', 'stall'] as const) {
   })
 }
 
+test('connections that died unnoticed while nothing was sent are not used again', needsPostgres, async (test) => {
+  const database = await freshDatabase(test)
+  const proxy = await startTcpProxy(database.url)
+  database.uses(proxy.stop)
+  const one = await startInstance(test, database, { DATABASE_URL: proxy.url })
+  await one.register({ endpoint: { pattern: '/kept' }, state: { extract: { requestBody: { n: 'n' } } } })
+  const sendMany = async () => {
+    const answers = await Promise.all(Array.from({ length: 20 }, () => one.ask('POST', '/kept', { n: 1 })))
+    return answers.map(({ status }) => status)
+  }
+  assert.deepEqual(await sendMany(), Array(20).fill(200))
+  proxy.stall()
+  await until('a line in the log', 10_000, () => one.output.stdout.includes('Changes of other instances are not heard'))
+  await proxy.heal()
+  assert.deepEqual(await sendMany(), Array(20).fill(200))
+})
+
 test('an instance that starts before PostgreSQL waits for it', needsPostgres, async (test) => {
   const database = await freshDatabase(test)
   const proxy = await startTcpProxy(database.url)

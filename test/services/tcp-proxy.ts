@@ -18,24 +18,26 @@ export async function startTcpProxy(target: string): Promise<TcpProxy> {
   const { hostname, port: targetPort } = new URL(target)
   const sockets = new Set<Socket>()
   let stalled = false
+  /** Counts breaks: a connection of before one never works again. */
+  let breaks = 0
   let port = 0
 
   const server = createServer((near) => {
     const far = connect(Number(targetPort), hostname)
-    pass(near, far)
-    pass(far, near)
+    const made = breaks
+    const passes = () => !stalled && made === breaks
+    pass(near, far, passes)
+    pass(far, near, passes)
   })
-  const pass = (from: Socket, to: Socket) => {
-    let dead = false
+  const pass = (from: Socket, to: Socket, passes: () => boolean) => {
     sockets.add(from)
     from.on('error', () => undefined)
     from.on('data', (chunk) => {
-      dead ||= stalled
-      if (!dead) to.write(chunk)
+      if (passes()) to.write(chunk)
     })
     from.on('close', () => {
       sockets.delete(from)
-      if (!dead && !stalled) to.destroy()
+      if (passes()) to.destroy()
     })
   }
   const listen = async () => {
@@ -60,8 +62,10 @@ export async function startTcpProxy(target: string): Promise<TcpProxy> {
     refuse: close,
     stall: () => {
       stalled = true
+      breaks += 1
     },
     heal: async () => {
+      if (stalled) breaks += 1
       stalled = false
       if (!server.listening) await listen()
     },
