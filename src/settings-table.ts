@@ -130,7 +130,7 @@ const messages = {
     name: 'PARSER_LIMIT',
     kind: limitSize,
     default: '1mb',
-    means: 'The largest body of a message; a larger one is answered with 413.',
+    means: 'The largest body of a message or of an endpoint document; a larger one is answered with 413.',
   },
   parserXmlTrim: {
     name: 'PARSER_XML_OPTIONS_TRIM',

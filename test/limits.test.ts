@@ -153,6 +153,7 @@ describe('a slow caller', { concurrency: true }, () => {
     test(`${name} is answered with 408 and let go`, async () => {
       const received = await exchange(admin ? strict.adminUrl : strict.url, sent)
       assert.deepEqual(statusesIn(received), [408])
+      assert.match(received, /"code":"REQUEST_TIMED_OUT"/)
     })
   }
 
@@ -299,7 +300,9 @@ describe('what is long', () => {
   ]
   for (const { name, sent } of cases) {
     test(`${name} beyond 16 KiB: 431`, async () => {
-      assert.deepEqual(statusesIn(await exchange(service.url, sent)), [431])
+      const received = await exchange(service.url, sent)
+      assert.deepEqual(statusesIn(received), [431])
+      assert.match(received, /"code":"HEADERS_TOO_LARGE"/)
       await assertGoesOn()
     })
   }

@@ -4,12 +4,10 @@
  */
 import { isObject, type Json, type JsonObject, typeName } from '../domain/json.ts'
 import type { LintSink } from '../domain/lint.ts'
+import { REFUSED_NAMES } from '../domain/names.ts'
 import { nearest } from '../domain/nearest.ts'
 import { belongsElsewhere } from './elsewhere.ts'
 import type { Field } from './schema-fields.ts'
-
-/** Names that objects inherit or that reach their prototype. */
-export const REFUSED_NAMES: ReadonlySet<string> = new Set(['__proto__', 'constructor', 'prototype'])
 
 /** JSON objects list such names first and by size, whatever the order they were written in. */
 const INTEGER_LIKE = /^(?:0|[1-9][0-9]{0,9})$/

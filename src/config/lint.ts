@@ -2,29 +2,16 @@
  * The rules between the fields of a document that need no compiling. What a stage compiles (expressions, paths, URLs,
  * sets of statuses) it reports itself, so that each fault is told once.
  */
+import { FRAMING_HEADERS } from '../domain/http.ts'
 import type { LintSink } from '../domain/lint.ts'
+import { REFUSED_NAMES } from '../domain/names.ts'
 import { didYouMean, nearest } from '../domain/nearest.ts'
 import { isHeaderName, isHeaderValue } from '../language/headers.ts'
 import { parseRoutePattern } from '../language/route-pattern.ts'
 import { parseUrlTemplate } from '../language/url-template.ts'
-import { REFUSED_NAMES } from './check-field.ts'
 import { type Endpoint, isPrimary, type LookupRequest, type ResponseRequest } from './schema.ts'
 import { UNKNOWN, UNKNOWN_PATTERN, UNKNOWN_URL } from './schema-fields.ts'
 import { lintXmlNames } from './xml-names.ts'
-
-/** Set by the service from the URL, the body and the connection (RFC 9110 sections 7.2, 7.6.1, 8.6, 10.1.1). */
-const OWN_HEADERS: ReadonlySet<string> = new Set([
-  'connection',
-  'content-length',
-  'expect',
-  'host',
-  'keep-alive',
-  'proxy-connection',
-  'te',
-  'trailer',
-  'transfer-encoding',
-  'upgrade',
-])
 
 type Request = LookupRequest | ResponseRequest
 
@@ -49,7 +36,7 @@ export function lintEndpoint(endpoint: Endpoint, lint: LintSink): void {
     lintRequest(request, lint.at('requests', 'response', index))
   })
   lintExtract(endpoint, lint.at('state', 'extract'))
-  lintXmlNames(endpoint, lint.at('inputMapping'))
+  lintXmlNames(endpoint, lint)
 }
 
 function lintRoute({ endpoint }: Endpoint, lint: LintSink): void {
@@ -94,7 +81,7 @@ function lintHeaders(headers: Readonly<Record<string, string>>, lint: LintSink):
     const sink = lint.at(name)
     const lowerCase = name.toLowerCase()
     if (!isHeaderName(name)) sink.error(`"${name}" cannot name a header; write letters, digits and hyphens only.`)
-    else if (OWN_HEADERS.has(lowerCase)) sink.error(`The header "${name}" is set by the service; leave it out.`)
+    else if (FRAMING_HEADERS.has(lowerCase)) sink.error(`The header "${name}" is set by the service; leave it out.`)
     else if (seen.has(lowerCase))
       sink.error(`The header "${name}" is here twice, but for upper and lower case; keep one.`)
     if (!isHeaderValue(value)) {

@@ -30,6 +30,8 @@ export type Answer = Readonly<{
   /** Lower-case names; content-type among them where there is a body. */
   headers: Readonly<Record<string, string | readonly string[]>>
   body: string | Uint8Array
+  /** Whether some of several response requests failed. */
+  partial?: true
 }>
 
 /** The roots that configuration may read, and the stage after which each exists. */

@@ -1,8 +1,9 @@
 /** Writing to a target, compiled to a chain of closures: one a step, each giving back what is to be at its place. */
 import { isObject, type Json } from '../domain/json.ts'
+import { REFUSED_NAMES } from '../domain/names.ts'
 import type { Placement } from './functions.ts'
 import { isArray } from './path-read.ts'
-import { lastInnerEach, REFUSED_NAMES, type Target } from './target.ts'
+import { lastInnerEach, type Target } from './target.ts'
 import { type Account, BYTES_PER_VALUE, charge, weighBytes } from './target-budget.ts'
 import { sharedAlong, type Written } from './target-sharing.ts'
 
@@ -49,7 +50,7 @@ function writeField(name: string): Write {
 const writeFields: Write = (output, value) => {
   if (!isObject(value)) return
   for (const name of Object.keys(value)) {
-    if (!REFUSED_NAMES.includes(name)) output[name] = value[name] ?? null
+    if (!REFUSED_NAMES.has(name)) output[name] = value[name] ?? null
   }
 }
 

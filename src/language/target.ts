@@ -1,4 +1,5 @@
 /** Targets of a mapping: places in the output, as documents write them. */
+import { REFUSED_NAMES } from '../domain/names.ts'
 import { fault, found, type Result } from '../domain/result.ts'
 import { parseSteps } from './path-steps.ts'
 
@@ -12,9 +13,6 @@ export type Target = Readonly<{
   /** Ends in `?`: null is written too. */
   takesNull: boolean
 }>
-
-/** Assigning to these would change what objects inherit, here or wherever the output goes. */
-export const REFUSED_NAMES: readonly string[] = ['__proto__', 'constructor', 'prototype']
 const INDEX_MAX = 10_000
 
 /**
@@ -31,7 +29,7 @@ export function parseTarget(text: string): Result<Target> {
   const steps: TargetStep[] = []
   for (const step of parsed.value) {
     if (step.kind === 'any') return fault(`The target "${text}" has a "*", which only a source can have; write a name.`)
-    if (step.kind === 'name' && REFUSED_NAMES.includes(step.name)) {
+    if (step.kind === 'name' && REFUSED_NAMES.has(step.name)) {
       return fault(`The target "${text}" has the name "${step.name}", which is refused; choose another.`)
     }
     if (step.kind === 'index' && step.index > INDEX_MAX) {

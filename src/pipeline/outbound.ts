@@ -2,6 +2,7 @@
 import { checkReference } from '../config/roots.ts'
 import type { Endpoint, LookupRequest, ParameterSpec, ResponseRequest } from '../config/schema.ts'
 import { Failure, type FailureCode } from '../domain/failure.ts'
+import { IDEMPOTENT_METHODS } from '../domain/http.ts'
 import { isObject, type Json, type JsonObject, typeName } from '../domain/json.ts'
 import { type LintSink, place } from '../domain/lint.ts'
 import { type OutboundAnswer, OutboundError, type OutboundRequest, type StatusSet } from '../domain/ports.ts'
@@ -39,9 +40,6 @@ type Parameter = Readonly<{ name: string; path: string; source: SourcePath; pref
 /** Checks what a path reads; `inside` where it is read once an item. */
 type Check = (path: SourcePath, inside: boolean, lint: LintSink) => void
 
-/** Methods that may be sent twice (RFC 9110 §9.2.2). */
-const IDEMPOTENT = new Set(['GET', 'HEAD', 'PUT', 'DELETE', 'OPTIONS'])
-
 /**
  * Compiles what a request needs besides its body.
  *
@@ -72,11 +70,11 @@ export function compileCall(
     Object.entries(config.headers ?? {}).map(([name, value]) => [name.toLowerCase(), value]),
   )
   const allowed = compileAllowed(request.allowedStatuses, lint.at('allowedStatuses'))
-  const idempotent = IDEMPOTENT.has(config.method) || request.idempotent === true
+  const idempotent = IDEMPOTENT_METHODS.has(config.method) || request.idempotent === true
   if (!idempotent && (request.retries ?? 0) > 0) {
     lint
       .at('retries')
-      .warning(`a ${config.method} is sent once only; set "idempotent": true if the target may receive it twice`)
+      .warning(`A ${config.method} is sent once only; set "idempotent": true if the target may receive it twice.`)
   }
   const retries = idempotent ? (request.retries ?? settings.requestRetries) : 0
   const timeoutMs = request.timeoutMs ?? settings.requestTimeoutMs

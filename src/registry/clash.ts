@@ -10,13 +10,13 @@ export function findClashes({ document, routeKey }: Compiled, inForce: readonly 
   for (const other of inForce) {
     if (other.document._id === document._id) continue
     if (other.document.name === document.name) {
-      lint.at('name').error(`the endpoint ${other.document._id} has this name already`)
+      lint.at('name').error(`The endpoint ${other.document._id} has this name already; choose another one.`)
     }
     if (other.routeKey === routeKey) {
       const { method, pattern } = other.endpoint.endpoint
       lint
         .at('endpoint', 'pattern')
-        .error(`"${other.document.name}" (${method} ${pattern}) answers the same paths already`)
+        .error(`"${other.document.name}" (${method} ${pattern}) answers the same paths already; change the pattern or the method.`)
     }
   }
   return lints
@@ -24,5 +24,9 @@ export function findClashes({ document, routeKey }: Compiled, inForce: readonly 
 
 export const storeClash = (what: Clash): Lint =>
   what === 'name'
-    ? { path: 'name', message: 'another endpoint has this name already', severity: 'error' }
-    : { path: 'endpoint.pattern', message: 'another endpoint answers the same paths already', severity: 'error' }
+    ? { path: 'name', message: 'Another endpoint has this name already; choose another one.', severity: 'error' }
+    : {
+        path: 'endpoint.pattern',
+        message: 'Another endpoint answers the same paths already; change the pattern or the method.',
+        severity: 'error',
+      }

@@ -14,7 +14,7 @@ export function parseDocument(text: string): Readonly<{ raw: Json; faults: reado
     const faults = findDuplicateNames(text).map(
       ({ place, name }): Lint => ({
         path: place,
-        message: `"${name}" stands twice in one object, so the first would be lost; join the two or remove one`,
+        message: `"${name}" stands twice in one object, so the first would be lost; join the two or remove one.`,
         severity: 'error',
       }),
     )

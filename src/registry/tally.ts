@@ -39,5 +39,5 @@ export function createTally(): Tally {
 
 function nameOf({ answer, failure }: Outcome): OutcomeName {
   if (failure !== undefined) return failure.status >= 500 ? 'failed' : 'refused'
-  return answer.headers['x-crosswalk-status'] === 'partial' ? 'partial' : 'done'
+  return answer.partial ? 'partial' : 'done'
 }

@@ -163,6 +163,30 @@ describe('rules between fields', () => {
       change: xml({ 'requestBody.a': 'x.1a' }),
       faults: [['inputMapping.requestBody\\.a', '"1a" cannot be the name of an XML']],
     },
+    {
+      change: { transformation: { input: 'JSON', output: 'XML' }, ...lookups({ id: '1 x' }) },
+      faults: [['requests.lookup[0].id', '"1 x" cannot be']],
+    },
+    {
+      change: { ...xml({ 'requestBody.a': 'a' }), ...lookups({ id: '1 x' }) },
+      faults: [],
+    },
+    {
+      change: { ...xml({ 'requestBody.a': 'a' }), ...responses({ id: 'a b' }, { id: 'c' }) },
+      faults: [['requests.response[0].id', '"a b" cannot be']],
+    },
+    {
+      change: { ...xml({ 'requestBody.a': 'a' }), ...responses({ id: 'a b' }, { id: 'c', primary: true }) },
+      faults: [],
+    },
+    { change: { ...xml({ 'requestBody.a': 'a' }), ...responses({ id: 'a b' }) }, faults: [] },
+    {
+      change: {
+        inputMapping: { 'requestBody.a': '1a' },
+        ...responses({ config: { url: URL, headers: { 'content-type': 'text/xml' } } }),
+      },
+      faults: [['inputMapping.requestBody\\.a', '"1a" cannot be']],
+    },
     { change: xml({ 'requestBody.a': { key: 'a b' } }), faults: [['inputMapping.requestBody\\.a', '"a b" cannot be']] },
     {
       change: xml({ 'requestBody.a': ['ok', 'n\\.o<', { key: 'a b[]' }, ['c d', null, 5]] }),

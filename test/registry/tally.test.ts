@@ -2,12 +2,13 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { checkDocument } from '../../src/config/check.ts'
 import { Failure, type FailureCode } from '../../src/domain/failure.ts'
+import type { Answer } from '../../src/domain/message.ts'
 import type { Outcome } from '../../src/pipeline/compile.ts'
 import type { Compiled } from '../../src/registry/registry.ts'
 import { createTally } from '../../src/registry/tally.ts'
 
-const answered = (headers: Record<string, string> = {}, status = 200): Outcome => ({
-  answer: { status, headers, body: '' },
+const answered = (answer: Partial<Answer> = {}): Outcome => ({
+  answer: { status: 200, headers: {}, body: '', ...answer },
   failure: undefined,
 })
 const failed = (code: FailureCode, status?: number): Outcome => ({
@@ -29,9 +30,9 @@ test('counts messages by endpoint, outcome and code', () => {
     [a, answered()],
     [b, answered()],
     [a, answered()],
-    // What an upstream said is the answer as configured, whatever its status.
-    [b, answered({}, 503)],
-    [a, answered({ 'x-crosswalk-status': 'partial' })],
+    // What an upstream said is the answer as configured, whatever its status and headers.
+    [b, answered({ status: 503, headers: { 'x-crosswalk-status': 'partial' } })],
+    [a, answered({ partial: true })],
     [a, failed('BODY_UNREADABLE')],
     [a, failed('LOOKUP_UNREACHABLE')],
     [a, failed('LOOKUP_REFUSED', 404)],

@@ -3,6 +3,7 @@
  * for a connection be given up at its deadline, and be known whether anything was sent or answered.
  */
 import type { Agent, Dispatcher } from 'undici'
+import { FRAMING_HEADERS } from '../../domain/http.ts'
 import type { OutboundAnswer, OutboundError, OutboundRequest } from '../../domain/ports.ts'
 import { createBodyBuffer } from './body-buffer.ts'
 import { subjectOf, tooLarge } from './faults.ts'
@@ -16,20 +17,9 @@ export type Outcome =
   | Readonly<{ kind: 'given-up'; error: OutboundError }>
   | Readonly<{ kind: 'lost'; error: unknown; sent: boolean; answered: boolean }>
 
-/** Headers of the connection and of the framing: the client's own, whatever a document says of them. */
-const OWN_HEADERS: ReadonlySet<string> = new Set([
-  'connection',
-  'content-length',
-  'expect',
-  'keep-alive',
-  'proxy-connection',
-  'transfer-encoding',
-  'upgrade',
-])
-
 export function prepareCall(request: OutboundRequest, url: URL): Call {
   const headers: [name: string, value: string][] = Object.entries(request.headers).filter(
-    ([name]) => !OWN_HEADERS.has(name),
+    ([name]) => !FRAMING_HEADERS.has(name),
   )
   if (!Object.hasOwn(request.headers, 'accept-encoding')) headers.push(['accept-encoding', 'identity'])
   const path = url.pathname + url.search

@@ -1,5 +1,6 @@
 /** The port HttpClient on undici: connections kept alive, every exchange within one deadline and one size. */
 import { setTimeout as pause } from 'node:timers/promises'
+import { IDEMPOTENT_METHODS } from '../../domain/http.ts'
 import { type HttpClient, type OutboundAnswer, OutboundError, type OutboundRequest } from '../../domain/ports.ts'
 import { attempt, prepareCall } from './attempt.ts'
 import { type Connections, createConnections } from './connections.ts'
@@ -19,7 +20,6 @@ export type HttpClientOptions = Readonly<{
   retry?: Partial<RetryPolicy>
 }>
 
-const IDEMPOTENT: ReadonlySet<string> = new Set(['GET', 'HEAD', 'PUT', 'DELETE', 'OPTIONS', 'TRACE'])
 /** What setTimeout can hold; it fires at once for more. */
 const MOST_TIMEOUT_MS = 2 ** 31 - 1
 
@@ -83,7 +83,7 @@ async function exchangeWithin(request: OutboundRequest, wire: Wire): Promise<Out
     const answer = await sendWithRetries(
       {
         retries: request.retries,
-        idempotent: IDEMPOTENT.has(request.method),
+        idempotent: IDEMPOTENT_METHODS.has(request.method),
         leftMs: () => deadlineAt - performance.now(),
         send: () => attempt(agent, call, answerLimitBytes, deadline.signal),
         endedUsed: connections.endedUsed,

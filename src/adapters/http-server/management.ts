@@ -7,7 +7,7 @@ import { decodeText, isKnownCharset } from '../../formats/text.ts'
 import { Unreadable } from '../../formats/unreadable.ts'
 import type { Accepted, Catalogue } from '../../registry/catalogue.ts'
 import { etagOf } from '../../registry/etag.ts'
-import { pathOf, refuse, sendAnswer } from './server.ts'
+import { pathOf, refuse, sendAnswer, sendJson } from './server.ts'
 
 type ById = { Params: { id: string } }
 
@@ -83,8 +83,7 @@ function send(request: FastifyRequest, reply: FastifyReply, status: number, repr
   if (request.method === 'GET' && request.headers['if-none-match'] === etag) {
     return sendAnswer(reply, { status: 304, headers: { etag }, body: '' })
   }
-  const headers = { etag, 'content-type': 'application/json' }
-  return sendAnswer(reply, { status, headers, body: JSON.stringify(representation) })
+  return sendJson(reply, status, representation, { etag })
 }
 
 /** Well within the 16 KiB that clients commonly take of all headers together. */

@@ -3,9 +3,10 @@ import type { FastifyInstance } from 'fastify'
 import type { Registry } from 'prom-client'
 import type { TallyEntry } from '../../registry/tally.ts'
 import { refuseBelow, refuseOtherMethods } from './management.ts'
+import { sendJson } from './server.ts'
 
 export function serveUptime(server: FastifyInstance, uptimeMs: () => number): void {
-  server.get('/uptime', async () => ({ milliseconds: Math.floor(uptimeMs()) }))
+  server.get('/uptime', async (_request, reply) => sendJson(reply, 200, { milliseconds: Math.floor(uptimeMs()) }))
   refuseOtherMethods(server, '/uptime', ['GET'])
   refuseBelow(server, '/uptime')
 }
@@ -24,11 +25,11 @@ export type Health = Readonly<{
 }>
 
 export function serveHealth(server: FastifyInstance, health: () => Promise<Health>): void {
-  server.get('/health/live', async () => ({ status: 'alive' }))
+  server.get('/health/live', async (_request, reply) => sendJson(reply, 200, { status: 'alive' }))
   server.get('/health/ready', async (_request, reply) => {
     const { ready, ...detail } = await health()
-    if (!ready) reply.header('retry-after', '1')
-    return reply.code(ready ? 200 : 503).send({ status: ready ? 'ready' : 'not ready', ...detail })
+    if (ready) return sendJson(reply, 200, { status: 'ready', ...detail })
+    return sendJson(reply, 503, { status: 'not ready', ...detail }, { 'retry-after': '1' })
   })
 }
 

@@ -1,7 +1,9 @@
 /** A bare HTTP server with every limit set; what it serves is added by the modules beside this one. */
-import { METHODS } from 'node:http'
+import { METHODS, STATUS_CODES } from 'node:http'
+import type { Socket } from 'node:net'
 import Fastify, { type FastifyError, type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify'
 import { asFailure, Failure } from '../../domain/failure.ts'
+import type { Json } from '../../domain/json.ts'
 import type { Answer } from '../../domain/message.ts'
 
 export type ServerLimits = Readonly<{
@@ -29,6 +31,7 @@ export function createServer(limits: ServerLimits, answerFailure: AnswerFailure)
     // While stopping, messages are still answered: with a 503 of our own.
     return503OnClosing: false,
     routerOptions: { maxParamLength: 65_536 },
+    clientErrorHandler: (error, socket) => answerUnparsed(error, socket, answerFailure),
     frameworkErrors: (error, _request, reply) => void sendAnswer(reply, answerFailure(fromFastify(error))),
   })
   // Fastify knows the common methods only, and would deny that a path exists to all others.
@@ -93,18 +96,57 @@ export function refuse(
 export const hasBody = ({ headers }: FastifyRequest): boolean =>
   headers['transfer-encoding'] !== undefined || (headers['content-length'] ?? '0') !== '0'
 
+/** Answers what node's parser refused: there is neither a request nor a reply, only the socket. */
+function answerUnparsed(error: NodeJS.ErrnoException, socket: Socket, answerFailure: AnswerFailure): void {
+  if (error.code === 'ECONNRESET' || !socket.writable) {
+    socket.destroy()
+    return
+  }
+  const { status, headers, body } = answerFailure(fromParser(error.code))
+  const lines = Object.entries({ ...headers, 'content-length': Buffer.byteLength(body), connection: 'close' })
+  const head = lines.map(([name, value]) => `${name}: ${value}\r\n`).join('')
+  socket.end(`HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\n${head}\r\n${body}`)
+}
+
+function fromParser(code: string | undefined): Failure {
+  if (code === 'HPE_HEADER_OVERFLOW') {
+    return new Failure('HEADERS_TOO_LARGE', 'The headers of the request are larger than 16 KiB; send fewer or shorter.')
+  }
+  if (code === 'ERR_HTTP_REQUEST_TIMEOUT') {
+    return new Failure('REQUEST_TIMED_OUT', 'The request did not arrive in time; send it faster, or again.')
+  }
+  return new Failure('REQUEST_MALFORMED', 'The request is not well-formed HTTP/1.1, and the connection is closed.')
+}
+
 /** A body that stays unread: the connection cannot carry another request. */
 export function closeIfUnread(request: FastifyRequest, reply: FastifyReply): void {
   if (hasBody(request)) reply.header('connection', 'close')
 }
 
-/** Sends an answer as it is: without a serialiser of our own, Fastify would add a charset to every JSON type. */
+/**
+ * Sends an answer as it is. Fastify would add a charset to every JSON type without a serialiser of our own, and a type
+ * to an empty text.
+ */
 export function sendAnswer(reply: FastifyReply, { status, headers, body }: Answer): FastifyReply {
   return reply
     .code(status)
     .headers(headers as Record<string, string>)
     .serializer(asItIs)
-    .send(body)
+    .send(body.length === 0 ? undefined : body)
+}
+
+/** Sends a value as JSON. `headers` has lower-case names. */
+export function sendJson(
+  reply: FastifyReply,
+  status: number,
+  value: Json | object,
+  headers: Readonly<Record<string, string>> = {},
+): FastifyReply {
+  return sendAnswer(reply, {
+    status,
+    headers: { ...headers, 'content-type': 'application/json' },
+    body: JSON.stringify(value),
+  })
 }
 
 const asItIs = (body: string): string => body

@@ -169,12 +169,12 @@ function compileForward(endpoint: Endpoint, call: Call): (message: Parsed, run: 
   return (message, run) => {
     const charset = parseMediaType(message.requestHeaders['content-type'] ?? '')?.charset ?? 'utf-8'
     const asItCame = sameForm && run.body !== undefined && run.body.byteLength > 0 && charset.toLowerCase() === 'utf-8'
-    return { content: asItCame ? run.body : write(message.requestBody, syntax), contentType }
+    return { content: asItCame ? run.body : write(message.requestBody, syntax, call.path), contentType }
   }
 }
 
 function compileItemBody(call: Call): (item: Json) => Body {
   const syntax = namesXml(call.contentType) ? 'xml' : 'json'
   const contentType = call.contentType ?? MEDIA_TYPES.JSON
-  return (item) => ({ content: write(item, syntax), contentType })
+  return (item) => ({ content: write(item, syntax, call.path), contentType })
 }

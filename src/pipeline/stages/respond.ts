@@ -84,7 +84,7 @@ function compileOne(
     lint
       .at('config', 'headers')
       .warning(
-        `a Content-Type that names neither JSON nor XML gives way to ${form.contentType}, the type of the output`,
+        `A Content-Type that names neither JSON nor XML gives way to ${form.contentType}, the type of the output.`,
       )
   }
   const bodiless = request.config?.method === 'GET' || request.config?.method === 'HEAD'
@@ -100,7 +100,7 @@ function compileOne(
       id: request.id,
       prepare: (message) => {
         const prepared = call.prepare(message)
-        const content = asOutput ? message.output : write(message.responseBody, form.syntax)
+        const content = asOutput ? message.output : write(message.responseBody, form.syntax, call.path)
         return (run) => send(prepared, bodiless ? undefined : content, run)
       },
     }
@@ -109,7 +109,8 @@ function compileOne(
     id: request.id,
     prepare: (message) => {
       const calls = items(message).map(
-        (item) => [call.prepare({ ...message, item }), bodiless ? undefined : write(item, form.syntax)] as const,
+        (item) =>
+          [call.prepare({ ...message, item }), bodiless ? undefined : write(item, form.syntax, call.path)] as const,
       )
       return (run) => mapItems(calls, call.concurrency, ([prepared, content]) => send(prepared, content, run))
     },
@@ -163,15 +164,15 @@ function passOn(answer: OutboundAnswer, content: Content, format: Format): Answe
   const status = answer.status <= 599 ? answer.status : 502
   const { 'content-type': _, ...headers } = endToEnd(answer.headers)
   const syntax = syntaxOfFormat(format)
-  const withType = { ...headers, 'content-type': MEDIA_TYPES[format] }
-  if (answer.body.byteLength === 0) {
-    const mayHaveBody = status !== 204 && status !== 205 && status !== 304
-    return syntax === 'xml' && mayHaveBody
-      ? { status, headers: withType, body: write({}, 'xml') }
-      : { status, headers, body: '' }
-  }
-  if (content.syntax === syntax && content.portable) return { status, headers: withType, body: answer.body }
-  return { status, headers: withType, body: write(content.value, syntax) }
+  const type = { 'content-type': MEDIA_TYPES[format] }
+  const empty = answer.body.byteLength === 0
+  const mayHaveBody = status !== 204 && status !== 205 && status !== 304
+  if (empty && (syntax === 'json' || !mayHaveBody)) return { status, headers, body: '' }
+  if (content.syntax === syntax && content.portable)
+    return { status, headers: { ...headers, ...type }, body: answer.body }
+  // As bytes: beside a string, Node would write the headers in UTF-8 too, and those are the upstream's Latin-1.
+  const body = Buffer.from(write(empty ? {} : content.value, syntax))
+  return { status, headers: { ...headers, ...type }, body }
 }
 
 /** Several answers as one, keyed by request id. */
@@ -181,11 +182,10 @@ function aggregate(responses: readonly Response[], outcomes: readonly (Outcome |
     return [id, Array.isArray(outcome) ? outcome.map(bodyOf) : bodyOf(outcome)] as const
   })
   const partial = outcomes.flat().some((outcome) => outcome instanceof Failure || !outcome.ok)
-  return {
-    status: 200,
-    headers: { 'content-type': MEDIA_TYPES[format], ...(partial ? { 'x-crosswalk-status': 'partial' } : {}) },
-    body: write(Object.fromEntries(bodies) as JsonObject, syntaxOfFormat(format)),
-  }
+  const body = write(Object.fromEntries(bodies) as JsonObject, syntaxOfFormat(format))
+  const headers = { 'content-type': MEDIA_TYPES[format] }
+  if (!partial) return { status: 200, headers, body }
+  return { status: 200, headers: { ...headers, 'x-crosswalk-status': 'partial' }, body, partial }
 }
 
 function bodyOf(outcome: Outcome): Json {

@@ -16,14 +16,14 @@ export function compileSerialise(endpoint: Endpoint): Stage<Mapped, Serialised> 
   return (message) => ({ ...message, output: write(message.responseBody, syntax) })
 }
 
-/** A value as JSON or XML text. Fails with SERIALISE_FAILED. */
-export function write(value: Json, syntax: Syntax): string {
+/** A value as JSON or XML text. `path` is the place in the document that asks for it. Fails with SERIALISE_FAILED. */
+export function write(value: Json, syntax: Syntax, path = 'transformation.output'): string {
   try {
     return syntax === 'json' ? JSON.stringify(value) : buildXml(value)
   } catch (thrown) {
     const problem = problemOf(thrown)
     if (problem === undefined) throw thrown
-    throw new Failure('SERIALISE_FAILED', problem, { path: 'transformation.output', cause: thrown })
+    throw new Failure('SERIALISE_FAILED', problem, { path, cause: thrown })
   }
 }
 

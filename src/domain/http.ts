@@ -1,0 +1,18 @@
+/** What HTTP itself lays down for requests; both the checks of documents and the client go by it. */
+
+/** Methods whose repetition does no harm (RFC 9110 §9.2.2). */
+export const IDEMPOTENT_METHODS: ReadonlySet<string> = new Set(['GET', 'HEAD', 'PUT', 'DELETE', 'OPTIONS', 'TRACE'])
+
+/** Headers that whoever holds the connection sets, from the URL, the body and the connection (RFC 9110 §7.2, §7.6.1, §8.6, §10.1.1). */
+export const FRAMING_HEADERS: ReadonlySet<string> = new Set([
+  'connection',
+  'content-length',
+  'expect',
+  'host',
+  'keep-alive',
+  'proxy-connection',
+  'te',
+  'trailer',
+  'transfer-encoding',
+  'upgrade',
+])
