@@ -16,12 +16,15 @@ export const BY_LAUNCHER: Command = ['node', launcher]
 /** Without the launcher. */
 export const DIRECTLY: Command = [process.execPath, main]
 
-/** Resolves when it listens; stopping it removes its database. */
-export async function startCrosswalk(command: Command): Promise<ServerProcess> {
+/** Resolves when it listens; stopping it removes its database, where `env` does not name another one. */
+export async function startCrosswalk(
+  command: Command,
+  env: Readonly<Record<string, string>> = {},
+): Promise<ServerProcess> {
   const folder = mkdtempSync(join(tmpdir(), 'crosswalk-bench-'))
   const remove = () => rmSync(folder, { recursive: true, force: true })
   try {
-    const server = await startServer(command, folder, { SERVER_PORT: '0', ADMIN_PORT: '0' })
+    const server = await startServer(command, folder, { SERVER_PORT: '0', ADMIN_PORT: '0', ...env })
     return { ...server, stop: () => server.stop().finally(remove) }
   } catch (thrown) {
     remove()
@@ -29,7 +32,8 @@ export async function startCrosswalk(command: Command): Promise<ServerProcess> {
   }
 }
 
-export const startCrosswalkOnItsCore = (): Promise<ServerProcess> => startCrosswalk(onCoreOf('server', BY_LAUNCHER))
+export const startCrosswalkOnItsCore = (env: Readonly<Record<string, string>> = {}): Promise<ServerProcess> =>
+  startCrosswalk(onCoreOf('server', BY_LAUNCHER), env)
 
 /** Registers an endpoint as its users do; gives the URL of its route. Fails where the document is refused. */
 export async function register(

@@ -18,7 +18,6 @@ import {
 import { createServer, endConnections, quiet } from './adapters/http-server/server.ts'
 import { type Consumers, startConsumers } from './adapters/kafka/consumers.ts'
 import { createKafkaProducer } from './adapters/kafka/producer.ts'
-import { openSqliteStore } from './adapters/sqlite/open-sqlite-store.ts'
 import { describeDocument } from './config/public-schema.ts'
 import type { Failure } from './domain/failure.ts'
 import { createIds } from './domain/id.ts'
@@ -29,6 +28,7 @@ import { createIntake, type Intake } from './registry/intake.ts'
 import { createRegistry } from './registry/registry.ts'
 import { createTally } from './registry/tally.ts'
 import type { Settings } from './settings.ts'
+import { openStore } from './store.ts'
 
 export type App = Readonly<{
   /** The ports listened on, where the settings leave the choice to the system. */
@@ -48,7 +48,7 @@ const FLUSH_MS = 1_000
 export async function startApp(settings: Settings, version: string, logger: Logger): Promise<App> {
   const clock = Date.now
   const newId = createIds(clock, randomBytes(4).readUInt32BE())
-  const store = await openSqliteStore({ path: sqlitePath(settings.databaseUrl), logger })
+  const store = await openStore(settings, logger)
   const http = createHttpClient({
     connectTimeoutMs: settings.requestConnectTimeoutMs,
     answerLimitBytes: settings.answerLimitBytes,
@@ -56,7 +56,16 @@ export async function startApp(settings: Settings, version: string, logger: Logg
   const registry = createRegistry()
   const producer = createKafkaProducer(settings)
   const services = { http, states: store.states, producer }
-  const catalogue = createCatalogue({ store: store.endpoints, registry, services, settings, clock, newId, logger })
+  const catalogue = createCatalogue({
+    store: store.endpoints,
+    changes: store.changes,
+    registry,
+    services,
+    settings,
+    clock,
+    newId,
+    logger,
+  })
   const tally = createTally()
   const intake = createIntake({ ...settings, clock, newId, logger, count: tally.count })
   let stopping = false
@@ -71,6 +80,7 @@ export async function startApp(settings: Settings, version: string, logger: Logg
       ready: answers && !stopping,
       stopping,
       store: answers ? 'ok' : 'unavailable',
+      configurationVersion: catalogue.version(),
       endpoints: registry.all().length,
       endpointsNotInForce: catalogue.notInForce(),
       messagesInFlight: intake.inFlight,
@@ -106,6 +116,7 @@ export async function startApp(settings: Settings, version: string, logger: Logg
   }
   try {
     await catalogue.load()
+    catalogue.follow()
     await messageServer.listen({ host: settings.host, port: settings.serverPort })
     await adminServer.listen({ host: settings.adminHost, port: settings.adminPort })
   } catch (thrown) {
@@ -135,8 +146,6 @@ export async function startApp(settings: Settings, version: string, logger: Logg
 }
 
 const portOf = (server: FastifyInstance): number => (server.server.address() as AddressInfo).port
-
-const sqlitePath = (databaseUrl: string): string => databaseUrl.replace(/^sqlite:/, '')
 
 /** Resolves when no message is under way any more, or the time is up; to the number of those that are left. */
 async function drain(intake: Intake, consumers: Consumers, timeoutMs: number): Promise<number> {

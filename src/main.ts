@@ -11,19 +11,59 @@ const { version, description } = JSON.parse(readFileSync(new URL('../package.jso
   description: string
 }
 
-new Command('crosswalk')
+const program = new Command('crosswalk')
   .description(description)
   .version(version)
   .addHelpText('after', () => `\n${settingsHelp()}`)
-  .action(start)
-  .parse()
+  .action(withSettings(start))
+program
+  .command('migrate')
+  .description('brings the tables of DATABASE_URL up to date, as every start does, and ends')
+  .action(withSettings(migrate))
+program
+  .command('copy-store')
+  .description('copies every endpoint and state from SQLite to an empty PostgreSQL, verified; stop the service first')
+  .requiredOption('--from <url>', '`sqlite:` and the path of a file')
+  .option('--to <url>', '`postgres://user:password@host:port/database`; DATABASE_URL where it is left out')
+  .action((urls: { from: string; to?: string }) => withSettings((settings) => copy(urls, settings))())
+program.parse()
 
-async function start(): Promise<void> {
-  const file = loadEnvFile()
-  if (!file.ok) return refuse([file.message])
-  const reading = readSettings(process.env)
-  if (!reading.ok) return refuse(reading.faults)
-  const { settings, warnings } = reading
+/** A command that runs with checked settings, or not at all. */
+function withSettings(run: (settings: Settings, warnings: readonly string[]) => Promise<void>): () => Promise<void> {
+  return async () => {
+    const file = loadEnvFile()
+    if (!file.ok) return refuse([file.message])
+    const reading = readSettings(process.env)
+    if (!reading.ok) return refuse(reading.faults)
+    await run(reading.settings, reading.warnings)
+  }
+}
+
+async function migrate(settings: Settings): Promise<void> {
+  const { migrateStore } = await import('./store-commands.ts')
+  try {
+    await migrateStore(settings.databaseUrl, settings, createLogger(settings))
+    process.stdout.write('The tables of the store are up to date.\n')
+  } catch (thrown) {
+    refuse([startFault(thrown, settings)])
+  }
+}
+
+async function copy({ from, to }: { from: string; to?: string }, settings: Settings): Promise<void> {
+  const { checkCopy, copyStore } = await import('./store-commands.ts')
+  const urls = checkCopy({ from, to: to ?? settings.databaseUrl })
+  if (!urls.ok) return refuse([urls.message])
+  try {
+    const { endpoints, states } = await copyStore(urls.value, settings, createLogger(settings))
+    process.stdout.write('Copied, read back and found the same:\n')
+    process.stdout.write(`endpoints ${endpoints.rows} rows, sha256 ${endpoints.sha256}\n`)
+    process.stdout.write(`states ${states.rows} rows, sha256 ${states.sha256}\n`)
+  } catch (thrown) {
+    refuse([startFault(thrown, settings)])
+  }
+}
+
+async function start(settings: Settings, warnings: readonly string[]): Promise<void> {
   const logger = createLogger(settings)
   for (const warning of warnings) logger.warn({}, warning)
   process.on('uncaughtException', (err) => {

@@ -90,11 +90,9 @@ export const listenAddress: Kind<string> = {
 
 /** Where the store is. Faults never repeat the value: such a URL may hold a password. */
 export const databaseUrl: Kind<string> = {
-  accepts: '`sqlite:` and the path of a file',
+  accepts: '`sqlite:` and the path of a file, or `postgres://user:password@host:port/database`',
   parse: (text) => {
-    if (/^postgres(ql)?:/i.test(text)) {
-      return fault('This version stores in SQLite only: give `sqlite:` and the path of a file.')
-    }
+    if (/^postgres(ql)?:/i.test(text)) return isPostgresUrl(text) ? found(text) : fault(POSTGRES_SHAPE)
     const path = /^sqlite:(.+)$/.exec(text)?.[1]
     if (path === undefined) return fault(`Give ${databaseUrl.accepts}, such as \`sqlite:./data/crosswalk.db\`.`)
     // `sqlite://data/x.db` reads as a host to some and as a relative path to others: neither is what it would open.
@@ -105,4 +103,14 @@ export const databaseUrl: Kind<string> = {
     }
     return found(text)
   },
+}
+
+const POSTGRES_SHAPE =
+  'Give it as `postgres://user:password@host:port/database`; write characters such as `@` and `/` in the password percent-encoded.'
+
+function isPostgresUrl(text: string): boolean {
+  if (!URL.canParse(text)) return false
+  const { hostname, pathname, hash, searchParams } = new URL(text)
+  // A `#` in a password would cut the URL there.
+  return (hostname !== '' || searchParams.has('host')) && /^\/[^/]+$/.test(pathname) && hash === ''
 }

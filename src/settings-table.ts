@@ -87,8 +87,27 @@ const store = {
     name: 'DATABASE_URL',
     kind: databaseUrl,
     default: 'sqlite:./data/crosswalk.db',
-    means: 'Where endpoints and their state are stored. A relative path starts at the working directory.',
+    means:
+      'Where endpoints and their state are stored: in a file (a relative path starts at the working directory), or in a PostgreSQL that any number of instances share.',
     secret: true,
+  },
+  databasePoolSize: {
+    name: 'DATABASE_POOL_SIZE',
+    kind: wholeNumber(1, 1_000),
+    default: '10',
+    means: 'The most connections of one instance to PostgreSQL, besides the one on which it hears of changes.',
+  },
+  databaseTimeoutMs: {
+    name: 'DATABASE_TIMEOUT_MS',
+    kind: milliseconds,
+    default: '5000',
+    means: 'How long PostgreSQL may take to answer before it counts as away.',
+  },
+  databaseStartTimeoutMs: {
+    name: 'DATABASE_START_TIMEOUT_MS',
+    kind: wholeNumber(0, 86_400_000),
+    default: '30000',
+    means: 'How long the start waits for a PostgreSQL that cannot be reached yet.',
   },
 } as const satisfies Record<string, Setting<unknown>>
 

@@ -25,9 +25,12 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   'adapters/kafka/': ['domain/', 'formats/media-type.ts', 'registry/'],
   'adapters/sql/': ['domain/'],
   'adapters/sqlite/': ['domain/', 'adapters/sql/'],
+  'adapters/postgres/': ['domain/', 'adapters/sql/'],
   settings: ['settings', 'domain/'],
+  'store.ts': ['adapters/sqlite/', 'adapters/postgres/', 'domain/', 'settings.ts'],
+  'store-commands.ts': ['adapters/sql/', 'adapters/sqlite/', 'adapters/postgres/', 'domain/', 'settings', 'store.ts'],
   'app.ts': [''],
-  'main.ts': ['app.ts', 'settings', 'adapters/log.ts', 'domain/'],
+  'main.ts': ['app.ts', 'store-commands.ts', 'settings', 'adapters/log.ts', 'domain/'],
 }
 
 const LONGEST_FILE = 300

@@ -44,6 +44,27 @@ export interface EndpointStore {
   close(): Promise<void>
 }
 
+/** What a shared store holds that an instance does not know yet. */
+export type Changes = Readonly<{
+  /** Goes up with every change of any endpoint. */
+  version: number
+  /** The documents that are new or have changed, oldest first. */
+  documents: readonly StoredDocument[]
+  /** Of every document that there is. */
+  ids: ReadonlySet<string>
+}>
+
+/** How the instances that share a store hear of each other's changes. */
+export interface ChangeFeed {
+  /** What has changed since that version, all seen at one moment; everything since version 0. Rejects with StoreUnavailable. */
+  since(version: number): Promise<Changes>
+  /**
+   * Tells the store's version after each change, and every few seconds besides, until the store is closed: a change
+   * that was missed is told late, never not at all. Versions may be told twice, or out of order.
+   */
+  watch(tell: (version: number) => void): void
+}
+
 /** What is kept of one message for the next ones of its endpoint. */
 export type StateRecord = Readonly<{
   /** What `state.extract` took, with `system.timestamps`: what the root `state` shows. */

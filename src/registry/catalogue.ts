@@ -5,7 +5,13 @@
 import { isId } from '../domain/id.ts'
 import type { Json } from '../domain/json.ts'
 import type { Lint } from '../domain/lint.ts'
-import { type EndpointStore, type Logger, type StoredDocument, StoreUnavailable } from '../domain/ports.ts'
+import {
+  type ChangeFeed,
+  type EndpointStore,
+  type Logger,
+  type StoredDocument,
+  StoreUnavailable,
+} from '../domain/ports.ts'
 import type { Clock } from '../domain/run.ts'
 import type { PipelineSettings, Services } from '../pipeline/services.ts'
 import { build, type Stamp } from './build.ts'
@@ -13,6 +19,7 @@ import { findClashes, storeClash } from './clash.ts'
 import { etagOf, matchesEtag } from './etag.ts'
 import * as failures from './failures.ts'
 import { compileFilter } from './filter.ts'
+import { createFollower } from './follower.ts'
 import { mergePatch } from './merge-patch.ts'
 import { parseDocument } from './parse-document.ts'
 import type { Compiled, Registry } from './registry.ts'
@@ -35,6 +42,10 @@ export interface Catalogue {
    * left out.
    */
   load(): Promise<void>
+  /** From now on puts in force what other instances change in a shared store. */
+  follow(): void
+  /** The version of a shared store that is in force here; undefined where the store is not shared. */
+  version(): number | undefined
   /** Ids of the stored documents that are not in force, until they are mended or deleted. */
   notInForce(): readonly string[]
   /** Oldest first; each filter is a field path with the texts of which one must be equal. */
@@ -50,6 +61,8 @@ export interface Catalogue {
 
 export type CatalogueOptions = Readonly<{
   store: EndpointStore
+  /** Where other instances may change the store. */
+  changes?: ChangeFeed | undefined
   registry: Registry
   services: Services
   settings: PipelineSettings
@@ -59,9 +72,29 @@ export type CatalogueOptions = Readonly<{
 }>
 
 export function createCatalogue(options: CatalogueOptions): Catalogue {
-  const { store, registry, services, settings, clock, newId } = options
+  const { store, changes, registry, services, settings, clock, newId, logger } = options
   const inTurn = createQueue()
   const refused = new Set<string>()
+  const follower =
+    changes &&
+    createFollower({ changes, registry, refused, revive: (document, inForce) => revive(document, inForce, options) })
+
+  /** A change is checked against what the store holds now, not against what this instance has heard of. */
+  const change = <T>(work: () => Promise<T>): Promise<T> =>
+    inTurn(async () => {
+      if (follower !== undefined) await guardStore(follower.catchUp)
+      return work()
+    })
+
+  const loadAll = async (): Promise<void> => {
+    const inForce: Compiled[] = []
+    for (const document of await store.list()) {
+      const compiled = revive(document, inForce, options)
+      if (compiled === undefined) refused.add(document._id)
+      else inForce.push(compiled)
+    }
+    registry.load(inForce)
+  }
 
   const accept = async (
     raw: Json,
@@ -103,15 +136,20 @@ export function createCatalogue(options: CatalogueOptions): Catalogue {
   }
 
   return {
-    load: async () => {
-      const inForce: Compiled[] = []
-      for (const document of await store.list()) {
-        const compiled = revive(document, inForce, options)
-        if (compiled === undefined) refused.add(document._id)
-        else inForce.push(compiled)
+    load: () => inTurn(follower?.catchUp ?? loadAll),
+    follow: () => {
+      let waiting = false
+      const catchUp = async () => {
+        waiting = false
+        await follower?.catchUp().catch((err) => logger.warn({ err }, 'Changes of other instances could not be read'))
       }
-      registry.load(inForce)
+      changes?.watch((version) => {
+        if (waiting || version === follower?.version) return
+        waiting = true
+        void inTurn(catchUp)
+      })
     },
+    version: () => follower?.version,
     notInForce: () => [...refused],
     list: async (filters) => {
       const tests = filters.map(([path, values]) => compileFilter(path, values))
@@ -119,7 +157,7 @@ export function createCatalogue(options: CatalogueOptions): Catalogue {
     },
     get: read,
     create: (text) =>
-      inTurn(() => {
+      change(() => {
         const { raw, faults } = parseDocument(text)
         const now = new Date(clock()).toISOString()
         return accept(raw, faults, { _id: newId(), createdAt: now, updatedAt: now }, (compiled) =>
@@ -127,19 +165,19 @@ export function createCatalogue(options: CatalogueOptions): Catalogue {
         )
       }),
     replace: (id, text, condition) =>
-      inTurn(async () => {
+      change(async () => {
         const current = await readFor(id, condition)
         const { raw, faults } = parseDocument(text)
         return replaceWith(current, raw, faults)
       }),
     patch: (id, text, condition) =>
-      inTurn(async () => {
+      change(async () => {
         const current = await readFor(id, condition)
         const { raw, faults } = parseDocument(text)
         return replaceWith(current, mergePatch(current, raw), faults)
       }),
     remove: (id, condition) =>
-      inTurn(async () => {
+      change(async () => {
         const current = await readFor(id, condition)
         const result = await guardStore(() => store.remove(current))
         if (result === 'stale') throw failures.stale()

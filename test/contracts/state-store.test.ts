@@ -146,7 +146,12 @@ describeStores('states', (stage) => {
 
   it('is not seen before it is durable', async () => {
     const written = states().append(idOf(1), stateOf('soon', 200))
-    assert.equal(await states().newest(idOf(1), EVERYTHING), undefined)
+    const early = markOf(await states().newest(idOf(1), EVERYTHING))
+    if (stage.kind.readsAtOnce) assert.equal(early, undefined)
+    if (early !== undefined) {
+      await stage.reopen()
+      assert.equal(markOf(await states().newest(idOf(1), EVERYTHING)), early)
+    }
     await written
     assert.equal(markOf(await states().newest(idOf(1), EVERYTHING)), 'soon')
   })

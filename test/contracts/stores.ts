@@ -3,8 +3,10 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, beforeEach, describe } from 'node:test'
+import { openPostgresStore } from '../../src/adapters/postgres/open-postgres-store.ts'
 import { openSqliteStore } from '../../src/adapters/sqlite/open-sqlite-store.ts'
 import type { EndpointStore, Logger, StateStore } from '../../src/domain/ports.ts'
+import { createDatabase, postgresMissing } from '../services/postgres.ts'
 
 export type OpenStore = Readonly<{ endpoints: EndpointStore; states: StateStore; close(): Promise<void> }>
 
@@ -12,20 +14,32 @@ export type StoreKind = Readonly<{
   name: string
   /** Whether what was written is there again after closing and opening. */
   durable: boolean
+  /** Whether it answers a read at once, before any write that comes after it. */
+  readsAtOnce: boolean
+  /** Why its cases cannot run here. */
+  missing?: string | undefined
   /** A new, empty database. */
-  create(): Database
+  create(): Database | Promise<Database>
 }>
 
-export type Database = Readonly<{ open(): Promise<OpenStore>; drop(): void }>
+export type Database = Readonly<{ open(): Promise<OpenStore>; drop(): void | Promise<void> }>
 
 export const silent: Logger = { debug() {}, info() {}, warn() {}, error() {} }
 
 export const STORES: readonly StoreKind[] = [
-  { name: 'SQLite in a file', durable: true, create: createSqliteFile },
+  { name: 'SQLite in a file', durable: true, readsAtOnce: true, create: createSqliteFile },
   {
     name: 'SQLite in memory',
     durable: false,
+    readsAtOnce: true,
     create: () => ({ open: () => openSqliteStore({ path: ':memory:', logger: silent }), drop() {} }),
+  },
+  {
+    name: 'PostgreSQL',
+    durable: true,
+    readsAtOnce: false,
+    missing: postgresMissing(),
+    create: createPostgresDatabase,
   },
 ]
 
@@ -37,13 +51,22 @@ function createSqliteFile(): Database {
   }
 }
 
+/** As an instance opens it, but for the patience at start. */
+export const openPostgres = (url: string, logger = silent) =>
+  openPostgresStore({ url, poolSize: 10, timeoutMs: 5_000, startTimeoutMs: 0, logger })
+
+async function createPostgresDatabase(): Promise<Database> {
+  const database = await createDatabase()
+  return { open: () => openPostgres(database.url), drop: database.drop }
+}
+
 /** What the cases of a suite work with: an empty store for each case. */
 export type Stage = { kind: StoreKind; store: OpenStore; reopen(): Promise<void> }
 
 /** Declares a suite for every store; `store` is open and empty at the start of each case. */
 export function describeStores(subject: string, declareCases: (stage: Stage) => void): void {
   for (const kind of STORES) {
-    describe(`${subject} over ${kind.name}`, () => {
+    describe(`${subject} over ${kind.name}`, { skip: kind.missing ?? false }, () => {
       let database: Database | undefined
       const stage: Stage = {
         kind,
@@ -56,11 +79,11 @@ export function describeStores(subject: string, declareCases: (stage: Stage) => 
       const drop = async () => {
         if (database === undefined) return
         await stage.store.close()
-        database.drop()
+        await database.drop()
       }
       beforeEach(async () => {
         await drop()
-        database = kind.create()
+        database = await kind.create()
         stage.store = await database.open()
       })
       after(drop)

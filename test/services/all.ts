@@ -3,6 +3,7 @@
  * use, and stopped afterwards. A service that its variable names already is used as it is.
  */
 import { tryStartKafka } from './kafka.ts'
+import { POSTGRES_URL, postgresMissing, startPostgres } from './postgres.ts'
 
 export type RunningService = Readonly<{ address: string; stop(): Promise<void> }>
 
@@ -15,6 +16,16 @@ type Service = Readonly<{
 }>
 
 const SERVICES: readonly Service[] = [
+  {
+    name: 'PostgreSQL',
+    variable: POSTGRES_URL,
+    start: async () => {
+      const missing = postgresMissing()
+      if (missing !== undefined) return missing
+      const { url, stop } = await startPostgres()
+      return { address: url, stop }
+    },
+  },
   {
     name: 'Kafka',
     variable: 'KAFKA_BROKERS',

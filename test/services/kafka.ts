@@ -5,6 +5,7 @@
 import { after } from 'node:test'
 import { whyNoJava } from './kafka-class-path.ts'
 import { hasDocker, startKafkaInDocker } from './kafka-docker.ts'
+import { servicesRequired } from './service-process.ts'
 import { type Kafka, startKafka } from './start-kafka.ts'
 
 export type KafkaForTests = Readonly<{
@@ -13,9 +14,6 @@ export type KafkaForTests = Readonly<{
   /** Why the tests that need a broker cannot run; false where they can. */
   skip: string | false
 }>
-
-/** Where nothing may be skipped, a missing broker is a fault. */
-export const mustNotSkip = (): boolean => process.env.REQUIRE_SERVICES === '1'
 
 /** Gives a running broker, stopped after the tests of this file where they started it. */
 export async function kafkaForTests(): Promise<KafkaForTests> {
@@ -33,6 +31,6 @@ export async function tryStartKafka(): Promise<Kafka | string> {
   if (noJava === undefined) return startKafka()
   if (await hasDocker()) return startKafkaInDocker()
   const reason = `no Kafka broker: KAFKA_BROKERS is not set, ${noJava}, and it has no Docker`
-  if (mustNotSkip()) throw new Error(`REQUIRE_SERVICES is 1, but there is ${reason}`)
+  if (servicesRequired()) throw new Error(`Services are required here (CI or REQUIRE_SERVICES), but there is ${reason}`)
   return reason
 }

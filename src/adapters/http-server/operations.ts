@@ -17,6 +17,8 @@ export type Health = Readonly<{
   ready: boolean
   stopping: boolean
   store: 'ok' | 'unavailable'
+  /** The version of the shared store that this instance is on; left out where the store is not shared. */
+  configurationVersion: number | undefined
   endpoints: number
   /** Stored endpoints that this version refuses, by id. */
   endpointsNotInForce: readonly string[]

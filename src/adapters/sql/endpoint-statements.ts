@@ -2,7 +2,7 @@
 import type { Kysely } from 'kysely'
 import type { Clash, EndpointRecord } from '../../domain/ports.ts'
 import { compileStatement } from './statement.ts'
-import { documentText, keyText, type Tables } from './tables.ts'
+import { documentText, indexable, keyText, type Tables } from './tables.ts'
 
 type Row = Tables['endpoints']
 export type EndpointValues = Readonly<{ id: string; name: string; routeKey: string; document: string }>
@@ -50,7 +50,7 @@ export function compileEndpointStatements(db: Kysely<Tables>) {
 export const endpointValues = ({ document, routeKey }: EndpointRecord): EndpointValues => ({
   id: document._id,
   name: keyText(document.name),
-  routeKey,
+  routeKey: indexable(routeKey),
   document: documentText(document),
 })
 

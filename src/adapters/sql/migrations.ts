@@ -3,11 +3,18 @@
  * Another change of the tables is another entry.
  */
 
-import type { SchemaModule } from 'kysely'
-import { type Compilable, type RawBuilder, sql } from 'kysely'
+import type { ColumnDataType, SchemaModule } from 'kysely'
+import { type Compilable, CompiledQuery, type RawBuilder, sql } from 'kysely'
 
-/** What a dialect adds to every table. */
-export type TableOptions = Readonly<{ table: RawBuilder<unknown> }>
+/** In what the tables of the dialects differ. */
+export type TableOptions = Readonly<{
+  /** What is added to every table. */
+  table: RawBuilder<unknown>
+  /** The type of a number that is counted up for ever. */
+  counter: ColumnDataType
+  /** Whether several instances work on the tables at once, and so must hear of each other's changes. */
+  shared: boolean
+}>
 
 export type Migration = Readonly<{
   name: string
@@ -33,11 +40,41 @@ export const MIGRATIONS: readonly Migration[] = [
         .addColumn('endpoint_id', 'text', (column) => column.notNull().references('endpoints.id').onDelete('cascade'))
         .addColumn('lookup_status', 'integer', (column) => column.notNull())
         .addColumn('network_error', 'integer', (column) => column.notNull().check(sql`network_error in (0, 1)`))
-        .addColumn('sequence', 'integer', (column) => column.notNull())
+        .addColumn('sequence', options.counter, (column) => column.notNull())
         .addColumn('state', 'text', (column) => column.notNull())
         .addPrimaryKeyConstraint('states_key', ['endpoint_id', 'lookup_status', 'network_error'])
         .modifyEnd(options.table),
       schema.createIndex('states_newest').on('states').columns(['endpoint_id', 'sequence']),
     ],
   },
+  {
+    name: 'what instances tell each other',
+    statements: (schema, options) =>
+      options.shared
+        ? [
+            // One row: the number of changes of endpoints ever made.
+            schema.createTable('configuration').addColumn('version', options.counter, (column) => column.notNull()),
+            raw('insert into configuration (version) values (1)'),
+            schema
+              .alterTable('endpoints')
+              .addColumn('revision', options.counter, (column) => column.notNull().defaultTo(sql.lit(1))),
+            // In the database, so that no way of changing an endpoint can forget to tell the instances.
+            raw(`create function configuration_changed() returns trigger language plpgsql as $$
+              declare next_version bigint;
+              begin
+                update configuration set version = version + 1 returning version into next_version;
+                perform pg_notify('crosswalk_configuration', next_version::text);
+                if tg_op = 'DELETE' then return old; end if;
+                new.revision := next_version;
+                return new;
+              end $$`),
+            raw(`create trigger configuration_changed before insert or update or delete on endpoints
+              for each row execute function configuration_changed()`),
+            raw('create sequence states_sequence'),
+          ]
+        : [],
+  },
 ]
+
+/** What Kysely has no builder for. */
+const raw = (text: string): Compilable => ({ compile: () => CompiledQuery.raw(text) })

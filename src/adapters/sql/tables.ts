@@ -1,4 +1,5 @@
 /** The tables that every SQL store keeps, as Kysely sees them, and what their columns hold. */
+import { createHash } from 'node:crypto'
 import type { StateRecord, StoredDocument } from '../../domain/ports.ts'
 
 export type Tables = {
@@ -9,6 +10,7 @@ export type Tables = {
     id: string
     /** `keyText` of the document's name. */
     name: string
+    /** `indexable` of the record's. */
     route_key: string
     document: string
   }
@@ -38,7 +40,17 @@ export const documentOf = (row: Pick<Tables['endpoints'], 'document'>): StoredDo
  * A name as a key of the database: databases refuse or merge what is no well-formed text (NUL, lone surrogates),
  * so those are kept escaped. Two different names never share a key.
  */
-export const keyText = (name: string): string => JSON.stringify(name).slice(1, -1)
+export const keyText = (name: string): string => indexable(JSON.stringify(name).slice(1, -1))
+
+/** PostgreSQL refuses to index what is longer than about 2,700 bytes. */
+const INDEXED_CHARACTERS = 500
+
+/** A text as a key of an index; a long one by its hash, so that two different ones still differ. */
+export function indexable(text: string): string {
+  if (text.length <= INDEXED_CHARACTERS) return text
+  // No text as JSON escapes it holds this backslash, and no route begins with one.
+  return `\\…${createHash('sha256').update(text).digest('base64url')}`
+}
 
 export const stateRow = (record: StateRecord): StateRow => ({
   lookup_status: record.lookupStatus ?? NO_STATUS,

@@ -17,4 +17,4 @@ export const compileQueryBuilder = (): Kysely<Tables> =>
   })
 
 /** SQLite checks the types of columns in strict tables only. */
-export const TABLE_OPTIONS: TableOptions = { table: sql`strict` }
+export const TABLE_OPTIONS: TableOptions = { table: sql`strict`, counter: 'integer', shared: false }

@@ -2,6 +2,7 @@
 import type { DatabaseSync } from 'node:sqlite'
 import { type Compilable, type Kysely, sql } from 'kysely'
 import type { Migration } from '../sql/migrations.ts'
+import { SchemaTooNew } from '../sql/schema-too-new.ts'
 import type { Tables } from '../sql/tables.ts'
 import { TABLE_OPTIONS } from './dialect.ts'
 
@@ -11,11 +12,6 @@ export type MigrateOptions = Readonly<{
   /** All that this version knows, oldest first; the version of the schema is their number. */
   migrations: readonly Migration[]
 }>
-
-/** A schema that a newer version of the service wrote: there is no way back from it. */
-export class SchemaTooNew extends Error {
-  override readonly name = 'SchemaTooNew'
-}
 
 /**
  * Runs the migrations that have not run yet, all in one transaction: a process that dies on the way leaves the file as
@@ -39,8 +35,7 @@ export function migrate({ db, queries, migrations }: MigrateOptions): readonly s
     )
     const [row] = run(queries.selectFrom('schema_version').select(sql`coalesce(max(version), 0)`.as('version')))
     const version = Number(row?.version)
-    if (version > migrations.length)
-      throw new SchemaTooNew(`its schema has version ${version}, and this service knows up to ${migrations.length}`)
+    if (version > migrations.length) throw new SchemaTooNew(version, migrations.length)
     const due = migrations.slice(version)
     for (const [index, { name, statements }] of due.entries()) {
       for (const statement of statements(queries.schema, TABLE_OPTIONS)) run(statement)

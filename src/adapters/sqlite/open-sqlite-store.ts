@@ -5,11 +5,12 @@ import { DatabaseSync } from 'node:sqlite'
 import { setTimeout as pause } from 'node:timers/promises'
 import { type EndpointStore, type Logger, type StateStore, StoreUnavailable } from '../../domain/ports.ts'
 import { MIGRATIONS } from '../sql/migrations.ts'
+import { SchemaTooNew } from '../sql/schema-too-new.ts'
 import { compileQueryBuilder } from './dialect.ts'
 import { compileEndpointStore } from './endpoint-store.ts'
 import { isBusy, unavailableReason } from './faults.ts'
 import { compileGroupCommit } from './group-commit.ts'
-import { migrate, SchemaTooNew } from './migrate.ts'
+import { migrate } from './migrate.ts'
 import { compileStateStore } from './state-store.ts'
 
 export type SqliteStoreOptions = Readonly<{

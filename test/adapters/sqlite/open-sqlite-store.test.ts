@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { it } from 'node:test'
+import { MIGRATIONS } from '../../../src/adapters/sql/migrations.ts'
 import { openSqliteStore } from '../../../src/adapters/sqlite/open-sqlite-store.ts'
 import { StoreUnavailable } from '../../../src/domain/ports.ts'
 import { endpointOf } from '../../contracts/records.ts'
@@ -89,11 +90,12 @@ it('runs each migration once and tells of it', async (test) => {
   const told: object[] = []
   const logger = { ...silent, info: (fields: object) => void told.push(fields) }
   for (const _ of [1, 2]) await (await openSqliteStore({ path, logger })).close()
-  assert.deepEqual(told, [{ path, migrations: ['endpoints and states'] }])
+  const names = MIGRATIONS.map(({ name }) => name)
+  assert.deepEqual(told, [{ path, migrations: names }])
   const rows = lookInto(path, (db) => db.prepare('SELECT version, name FROM schema_version').all())
   assert.deepEqual(
     rows.map((row) => ({ ...row })),
-    [{ version: 1, name: 'endpoints and states' }],
+    names.map((name, index) => ({ version: index + 1, name })),
   )
 })
 

@@ -1,0 +1,116 @@
+/**
+ * Hears of changes on a connection of its own. PostgreSQL sends a notification at the commit of each change; asking for
+ * the version every few seconds on the same connection finds what was lost, and finds out that the connection is.
+ */
+import { setTimeout as pause } from 'node:timers/promises'
+import pg from 'pg'
+import type { ChangeFeed, Changes, Logger } from '../../domain/ports.ts'
+import { documentOf } from '../sql/tables.ts'
+import { CONNECT_TIMEOUT_MS, type Connections, prepareText, runOn } from './connections.ts'
+import { storeFault } from './faults.ts'
+
+export type ChangeFeedOptions = Readonly<{ url: string; connections: Connections; logger: Logger }>
+
+export type ClosableChangeFeed = ChangeFeed & Readonly<{ close(): Promise<void> }>
+
+const POLL_MS = 5_000
+const ANSWER_TIMEOUT_MS = 2_000
+const LEAST_PAUSE_MS = 100
+const MOST_PAUSE_MS = 2_000
+
+type SinceRow = Readonly<{ version: string; id: string | null; document: string | null }>
+
+/** One statement, so that version and documents belong to one moment. */
+const SINCE = prepareText<number, SinceRow>(
+  `select configuration.version, endpoints.id, case when endpoints.revision > $1 then endpoints.document end as document
+  from configuration left join endpoints on true order by endpoints.id`,
+  (version) => [version],
+)
+
+const VERSION = prepareText<undefined, Pick<SinceRow, 'version'>>('select version from configuration', () => [])
+
+export function createChangeFeed({ url, connections, logger }: ChangeFeedOptions): ClosableChangeFeed {
+  const closing = new AbortController()
+  let listening: pg.Client | undefined
+  let watching: Promise<void> | undefined
+
+  /** Listens until the connection is lost or the store closed. */
+  async function listen(tell: (version: number) => void, connected: () => void): Promise<void> {
+    const client = new pg.Client({
+      connectionString: url,
+      application_name: 'crosswalk changes',
+      connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
+      query_timeout: ANSWER_TIMEOUT_MS,
+      keepAlive: true,
+    })
+    const lost = new AbortController()
+    client.on('error', () => lost.abort())
+    client.on('end', () => lost.abort())
+    client.on('notification', ({ payload }) => tell(Number(payload)))
+    try {
+      await client.connect()
+      await client.query('listen crosswalk_configuration')
+      listening = client
+      connected()
+      const over = AbortSignal.any([closing.signal, lost.signal])
+      while (!over.aborted) {
+        for (const { version } of await runOn(client)(VERSION, undefined)) tell(Number(version))
+        await pause(POLL_MS, undefined, { signal: over }).catch(() => undefined)
+      }
+    } finally {
+      listening = undefined
+      // Does not wait for an answer where the connection is dead.
+      client.end().catch(() => undefined)
+    }
+  }
+
+  async function keepListening(tell: (version: number) => void): Promise<void> {
+    let pauseMs = LEAST_PAUSE_MS
+    let told = false
+    while (!closing.signal.aborted) {
+      let wasConnected = false
+      let err: unknown
+      await listen(tell, () => {
+        if (told) logger.info({}, 'Changes of other instances are heard again')
+        wasConnected = true
+        told = false
+        pauseMs = LEAST_PAUSE_MS
+      }).catch((thrown: unknown) => {
+        err = thrown
+      })
+      if (closing.signal.aborted) return
+      if (!told) logger.warn({ err }, 'Changes of other instances are not heard: the store cannot be reached')
+      told = true
+      if (wasConnected) connections.renew()
+      await pause(pauseMs, undefined, { signal: closing.signal }).catch(() => undefined)
+      pauseMs = Math.min(pauseMs * 2, MOST_PAUSE_MS)
+    }
+  }
+
+  return {
+    since: async (version) => {
+      // This connection is known to be alive; others may have broken unnoticed.
+      if (listening === undefined) return changesOf(await connections.run(SINCE, version))
+      try {
+        return changesOf(await runOn(listening)(SINCE, version))
+      } catch (thrown) {
+        throw storeFault(thrown)
+      }
+    },
+    watch: (tell) => {
+      watching ??= keepListening(tell)
+    },
+    close: async () => {
+      closing.abort()
+      await watching
+    },
+  }
+}
+
+function changesOf(rows: readonly SinceRow[]): Changes {
+  return {
+    version: Number(rows[0]?.version),
+    documents: rows.flatMap(({ document }) => (document === null ? [] : [documentOf({ document })])),
+    ids: new Set(rows.flatMap(({ id }) => (id === null ? [] : [id]))),
+  }
+}

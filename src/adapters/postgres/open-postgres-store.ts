@@ -1,0 +1,89 @@
+/** The store that any number of instances share. */
+import { setTimeout as pause } from 'node:timers/promises'
+import {
+  type ChangeFeed,
+  type EndpointStore,
+  type Logger,
+  type StateStore,
+  StoreUnavailable,
+} from '../../domain/ports.ts'
+import { MIGRATIONS } from '../sql/migrations.ts'
+import { SchemaTooNew } from '../sql/schema-too-new.ts'
+import { createChangeFeed } from './change-feed.ts'
+import { createConnections } from './connections.ts'
+import { compileQueryBuilder } from './dialect.ts'
+import { compileEndpointStore } from './endpoint-store.ts'
+import { isLasting, unavailableReason } from './faults.ts'
+import { migrate } from './migrate.ts'
+import { compileStateStore } from './state-store.ts'
+
+export type PostgresStoreOptions = Readonly<{
+  url: string
+  poolSize: number
+  /** How long a query may take. */
+  timeoutMs: number
+  /** How long to try to reach the server before giving up. */
+  startTimeoutMs: number
+  logger: Logger
+}>
+
+export type PostgresStore = Readonly<{
+  endpoints: EndpointStore
+  states: StateStore
+  changes: ChangeFeed
+  close(): Promise<void>
+}>
+
+/**
+ * Opens the store and brings its tables up to date.
+ *
+ * Out: both stores and the changes of other instances; `close` (also as `endpoints.close`) takes no more calls, finishes
+ * those under way and closes every connection. Rejects with StoreUnavailable, in one sentence fit for the operator and
+ * without the URL, where the server cannot be used.
+ */
+export async function openPostgresStore(options: PostgresStoreOptions): Promise<PostgresStore> {
+  const { url, logger } = options
+  const queries = compileQueryBuilder()
+  await migratePostgres(options)
+  const connections = createConnections(options)
+  const states = compileStateStore({ connections, queries })
+  const changes = createChangeFeed({ url, connections, logger })
+  let closing: Promise<void> | undefined
+  const close = () => {
+    closing ??= Promise.all([states.close(), changes.close()]).then(connections.close)
+    return closing
+  }
+  return { endpoints: compileEndpointStore({ connections, queries, close }), states, changes, close }
+}
+
+const RETRY_MS = 500
+
+/** Brings the tables up to date; gives the names of the migrations that were due. Rejects as `openPostgresStore` does. */
+export async function migratePostgres(
+  options: Pick<PostgresStoreOptions, 'url' | 'startTimeoutMs' | 'logger'>,
+): Promise<readonly string[]> {
+  const { url, startTimeoutMs, logger } = options
+  const giveUpAt = performance.now() + startTimeoutMs
+  for (;;) {
+    try {
+      const ran = await migrate({ url, queries: compileQueryBuilder(), migrations: MIGRATIONS })
+      if (ran.length > 0) logger.info({ migrations: ran }, 'The tables of the store were brought up to date.')
+      return ran
+    } catch (thrown) {
+      const reason = unavailableReason(thrown)
+      if (reason === undefined || isLasting(thrown) || performance.now() > giveUpAt) throw openFault(thrown)
+      logger.warn({ reason }, 'The store cannot be reached yet; trying again')
+      await pause(RETRY_MS)
+    }
+  }
+}
+
+function openFault(thrown: unknown): StoreUnavailable {
+  const start = 'The database of DATABASE_URL'
+  if (thrown instanceof SchemaTooNew)
+    return new StoreUnavailable(
+      `${start} was written by a newer version: ${thrown.message}; start that version, or name another database.`,
+    )
+  const text = unavailableReason(thrown) ?? (thrown instanceof Error ? thrown.message : String(thrown))
+  return new StoreUnavailable(`${start} cannot be used: ${text}; mend that, or name another one.`, { cause: thrown })
+}

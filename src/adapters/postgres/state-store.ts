@@ -1,0 +1,100 @@
+/** State of endpoints in PostgreSQL: any instance reads the newest that any other has committed. */
+import type { Kysely } from 'kysely'
+import { type StateFilter, type StateStore, StoreUnavailable } from '../../domain/ports.ts'
+import { compileNewest, type NewestValues } from '../sql/state-statements.ts'
+import { type StateRow, stateOf, stateRow, type Tables } from '../sql/tables.ts'
+import { createBatches } from './batches.ts'
+import { type Connections, type Prepared, prepare, prepareText } from './connections.ts'
+import { storeClosed } from './faults.ts'
+
+export type StateStoreOptions = Readonly<{ connections: Connections; queries: Kysely<Tables> }>
+
+export type ClosableStateStore = StateStore & Readonly<{ close(): Promise<void> }>
+
+type Newest = Prepared<NewestValues, StateRow>
+
+/** A row to write, with its endpoint. */
+type Item = Readonly<{ endpointId: string }> & StateRow
+
+/** In characters: a batch is one message to the server. */
+const BATCH_LIMIT = 4_000_000
+const ROW_SIZE = 1_000
+
+/**
+ * Each row takes the place of an older one of its endpoint, status and network error. The sequence is drawn in the
+ * order of the array; where another instance drew a higher one for the same row meanwhile, that is the newer state.
+ *
+ * The endpoints are locked before any state is written, and both in one order, so that no two writers ever wait for
+ * each other; rows of an endpoint that is gone are left out.
+ */
+const APPEND = prepareText<readonly Item[], never>(
+  `with present as materialized (
+    select id from endpoints where id = any($1::text[]) order by id for key share
+  ), numbered as materialized (
+    select endpoint_id, lookup_status, network_error, state, nextval('states_sequence') as sequence
+    from unnest($1::text[], $2::integer[], $3::integer[], $4::text[]) as item (endpoint_id, lookup_status, network_error, state)
+  )
+  insert into states (endpoint_id, lookup_status, network_error, sequence, state)
+  select endpoint_id, lookup_status, network_error, sequence, state
+  from numbered join present on present.id = numbered.endpoint_id
+  order by endpoint_id, lookup_status, network_error
+  on conflict (endpoint_id, lookup_status, network_error) do update
+  set sequence = excluded.sequence, state = excluded.state where states.sequence < excluded.sequence`,
+  (items) => [
+    items.map((item) => item.endpointId),
+    items.map((item) => item.lookup_status),
+    items.map((item) => item.network_error),
+    items.map((item) => item.state),
+  ],
+)
+
+/** Of several rows with one key only the last would ever be seen, and one statement can write only one of them. */
+function lastOfEach(items: readonly Item[]): readonly Item[] {
+  const last = new Map<string, Item>()
+  for (const item of items) {
+    const key = `${item.endpointId} ${item.lookup_status} ${item.network_error}`
+    last.delete(key)
+    last.set(key, item)
+  }
+  return [...last.values()]
+}
+
+/** Builds the store over a database whose tables are in place. Each filter object is compiled once: keep it. */
+export function compileStateStore({ connections, queries }: StateStoreOptions): ClosableStateStore {
+  const reads = new WeakMap<StateFilter, Newest | 'nothing passes'>()
+  let closed = false
+  const batches = createBatches<Item>({
+    write: async (items) => {
+      await connections.run(APPEND, lastOfEach(items))
+    },
+    mayDivide: (thrown) => !(thrown instanceof StoreUnavailable),
+    sizeOf: ({ state }) => state.length + ROW_SIZE,
+    limit: BATCH_LIMIT,
+  })
+
+  function readOf(filter: StateFilter): Newest | 'nothing passes' {
+    const known = reads.get(filter)
+    if (known !== undefined) return known
+    const statement = compileNewest(queries, filter)
+    const read = statement === undefined ? 'nothing passes' : prepare(statement)
+    reads.set(filter, read)
+    return read
+  }
+
+  return {
+    newest: async (endpointId, filter) => {
+      const read = readOf(filter)
+      if (read === 'nothing passes') return undefined
+      const [row] = await connections.run(read, { endpointId })
+      return row && stateOf(row)
+    },
+    append: async (endpointId, record) => {
+      if (closed) throw storeClosed()
+      await batches.add({ endpointId, ...stateRow(record) })
+    },
+    close: async () => {
+      closed = true
+      await batches.idle()
+    },
+  }
+}

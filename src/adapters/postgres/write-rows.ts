@@ -1,0 +1,88 @@
+/** Fills an empty database with what another store held: all of it, verified, or nothing. */
+import pg from 'pg'
+import { StoreUnavailable } from '../../domain/ports.ts'
+import { type StoreRows, type StoreSummary, summaryOf } from '../sql/rows.ts'
+import type { Tables } from '../sql/tables.ts'
+import { CONNECT_TIMEOUT_MS } from './connections.ts'
+import { storeFault } from './faults.ts'
+
+const DIFFERENT =
+  'The source has changed during the copy, so nothing was copied: stop the service that works on it, and try again.'
+
+/** Rows of one statement. */
+const CHUNK = 500
+
+/**
+ * Writes the rows in one transaction, reads them back in it, and commits where they are what the source still holds.
+ * The tables must be up to date. Gives the summary of what was read back. Rejects with StoreUnavailable, in a sentence
+ * fit for the operator, where the database holds endpoints already or the copy is not the same.
+ */
+export async function writeRows(url: string, read: () => StoreRows): Promise<StoreSummary> {
+  const client = new pg.Client({
+    connectionString: url,
+    application_name: 'crosswalk copy',
+    connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
+  })
+  client.on('error', () => undefined)
+  try {
+    await client.connect()
+    await client.query('begin')
+    await client.query('select version from configuration for update')
+    const { rowCount } = await client.query('select 1 from endpoints limit 1')
+    if (rowCount !== 0) throw new StoreUnavailable('The target holds endpoints already; copy into an empty database.')
+    const rows = read()
+    for (const chunk of chunksOf(rows.endpoints)) await insertEndpoints(client, chunk)
+    for (const chunk of chunksOf(rows.states)) await insertStates(client, chunk)
+    // What is written from now on is newer than all of it.
+    await client.query(`select setval('states_sequence', max(sequence)) from states having count(*) > 0`)
+    const copied = summaryOf(await readBack(client))
+    if (JSON.stringify(copied) !== JSON.stringify(summaryOf(read()))) throw new StoreUnavailable(DIFFERENT)
+    await client.query('commit')
+    return copied
+  } catch (thrown) {
+    throw storeFault(thrown)
+  } finally {
+    // What was not committed ends with the connection.
+    await client.end()
+  }
+}
+
+const column = <Row, Key extends keyof Row>(rows: readonly Row[], key: Key): Row[Key][] => rows.map((row) => row[key])
+
+async function insertEndpoints(client: pg.Client, rows: StoreRows['endpoints']): Promise<void> {
+  await client.query(
+    `insert into endpoints (id, name, route_key, document)
+    select * from unnest($1::text[], $2::text[], $3::text[], $4::text[])`,
+    [column(rows, 'id'), column(rows, 'name'), column(rows, 'route_key'), column(rows, 'document')],
+  )
+}
+
+async function insertStates(client: pg.Client, rows: StoreRows['states']): Promise<void> {
+  await client.query(
+    `insert into states (endpoint_id, lookup_status, network_error, sequence, state)
+    select * from unnest($1::text[], $2::integer[], $3::integer[], $4::bigint[], $5::text[])`,
+    [
+      column(rows, 'endpoint_id'),
+      column(rows, 'lookup_status'),
+      column(rows, 'network_error'),
+      column(rows, 'sequence'),
+      column(rows, 'state'),
+    ],
+  )
+}
+
+async function readBack(client: pg.Client): Promise<StoreRows> {
+  const endpoints = await client.query<Tables['endpoints']>('select id, name, route_key, document from endpoints')
+  const states = await client.query<Omit<Tables['states'], 'sequence'> & { sequence: string }>(
+    'select endpoint_id, lookup_status, network_error, sequence, state from states',
+  )
+  return {
+    endpoints: endpoints.rows,
+    // The driver gives 64-bit numbers as text.
+    states: states.rows.map((row) => ({ ...row, sequence: Number(row.sequence) })),
+  }
+}
+
+function* chunksOf<Row>(rows: readonly Row[]): Generator<readonly Row[]> {
+  for (let start = 0; start < rows.length; start += CHUNK) yield rows.slice(start, start + CHUNK)
+}

@@ -1,0 +1,28 @@
+/** All that a store holds, as rows, for copying it into another one and showing that both are the same. */
+import { createHash } from 'node:crypto'
+import type { Tables } from './tables.ts'
+
+export type StoreRows = Readonly<{
+  endpoints: readonly Tables['endpoints'][]
+  states: readonly Tables['states'][]
+}>
+
+export type TableSummary = Readonly<{ rows: number; sha256: string }>
+
+export type StoreSummary = Readonly<{ endpoints: TableSummary; states: TableSummary }>
+
+/** Counts and checksums over every column, whatever the order in which the database gave the rows. */
+export function summaryOf({ endpoints, states }: StoreRows): StoreSummary {
+  return {
+    endpoints: summary(endpoints.map((row) => [row.id, row.name, row.route_key, row.document])),
+    states: summary(
+      states.map((row) => [row.endpoint_id, row.lookup_status, row.network_error, row.sequence, row.state]),
+    ),
+  }
+}
+
+function summary(rows: readonly (readonly (string | number)[])[]): TableSummary {
+  const hash = createHash('sha256')
+  for (const line of rows.map((row) => JSON.stringify(row)).sort()) hash.update(`${line}\n`)
+  return { rows: rows.length, sha256: hash.digest('hex') }
+}

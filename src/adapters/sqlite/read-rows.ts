@@ -1,0 +1,25 @@
+/** Reads all of a database at one moment; a service may go on working on it. */
+import { DatabaseSync } from 'node:sqlite'
+import type { StoreRows } from '../sql/rows.ts'
+import { compileStatement } from '../sql/statement.ts'
+import type { Tables } from '../sql/tables.ts'
+import { compileQueryBuilder } from './dialect.ts'
+import { prepare } from './prepare.ts'
+
+/** The tables must be up to date. Rejects with StoreUnavailable, or what SQLite throws. */
+export function readRows(path: string): StoreRows {
+  const queries = compileQueryBuilder()
+  const endpoints = compileStatement<Record<never, never>, Tables['endpoints']>(() =>
+    queries.selectFrom('endpoints').select(['id', 'name', 'route_key', 'document']),
+  )
+  const states = compileStatement<Record<never, never>, Tables['states']>(() =>
+    queries.selectFrom('states').select(['endpoint_id', 'lookup_status', 'network_error', 'sequence', 'state']),
+  )
+  const db = new DatabaseSync(path, { readOnly: true, timeout: 5_000 })
+  try {
+    db.exec('BEGIN')
+    return { endpoints: prepare(db, endpoints).all({}), states: prepare(db, states).all({}) }
+  } finally {
+    db.close()
+  }
+}

@@ -1,0 +1,52 @@
+/** Keeps the endpoints in force the same as those of a store that other instances change too. */
+import type { ChangeFeed, StoredDocument } from '../domain/ports.ts'
+import type { Compiled, Registry } from './registry.ts'
+
+export interface Follower {
+  /** The version of the store that is in force here; 0 before the first. */
+  readonly version: number
+  /** Puts in force what the store holds now. Rejects with StoreUnavailable, and then changes nothing. */
+  catchUp(): Promise<void>
+}
+
+export type FollowerOptions = Readonly<{
+  changes: ChangeFeed
+  registry: Registry
+  /** Ids of the documents that were refused; kept up to date. */
+  refused: Set<string>
+  /** Compiles a stored document; undefined where it cannot be in force beside those. */
+  revive(document: StoredDocument, inForce: readonly Compiled[]): Compiled | undefined
+}>
+
+/** Calls of `catchUp`, and other changes of the registry, must not overlap. */
+export function createFollower({ changes, registry, refused, revive }: FollowerOptions): Follower {
+  let version = 0
+
+  /** An endpoint whose document is the same stays as it is: compiling it again would gain nothing. */
+  const isNews = (document: StoredDocument): boolean =>
+    JSON.stringify(registry.get(document._id)?.document) !== JSON.stringify(document)
+
+  return {
+    get version() {
+      return version
+    },
+    catchUp: async () => {
+      const since = await changes.since(version)
+      // A version that goes back is another history, such as a restored backup.
+      const { version: newVersion, documents, ids } = since.version < version ? await changes.since(0) : since
+      const news = documents.filter(isNews)
+      const replaced = new Set(news.map(({ _id }) => _id))
+      const before = registry.all()
+      const inForce = before.filter(({ document: { _id } }) => ids.has(_id) && !replaced.has(_id))
+      const changed = news.length > 0 || inForce.length < before.length
+      for (const id of refused) if (!ids.has(id) || replaced.has(id)) refused.delete(id)
+      for (const document of news) {
+        const compiled = revive(document, inForce)
+        if (compiled === undefined) refused.add(document._id)
+        else inForce.push(compiled)
+      }
+      if (changed) registry.load(inForce.sort((one, other) => (one.document._id < other.document._id ? -1 : 1)))
+      version = newVersion
+    },
+  }
+}

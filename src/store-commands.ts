@@ -1,0 +1,47 @@
+/** What operators do with stores while no service runs on them. */
+import { existsSync } from 'node:fs'
+import { migratePostgres } from './adapters/postgres/open-postgres-store.ts'
+import { writeRows } from './adapters/postgres/write-rows.ts'
+import type { StoreSummary } from './adapters/sql/rows.ts'
+import { openSqliteStore } from './adapters/sqlite/open-sqlite-store.ts'
+import { readRows } from './adapters/sqlite/read-rows.ts'
+import type { Logger } from './domain/ports.ts'
+import { fault, found, type Result } from './domain/result.ts'
+import type { Settings } from './settings.ts'
+import { databaseUrl } from './settings-kinds.ts'
+import { isPostgres, sqlitePath } from './store.ts'
+
+type Patience = Pick<Settings, 'databaseStartTimeoutMs'>
+
+/** Brings the tables of a store up to date, as every start does. Rejects with StoreUnavailable. */
+export async function migrateStore(url: string, patience: Patience, logger: Logger): Promise<void> {
+  if (isPostgres(url)) {
+    await migratePostgres({ url, startTimeoutMs: patience.databaseStartTimeoutMs, logger })
+  } else {
+    await (await openSqliteStore({ path: sqlitePath(url), logger })).close()
+  }
+}
+
+export type Copy = Readonly<{ from: string; to: string }>
+
+/** The URLs of a copy, or what is wrong with them; never repeats one, as it may hold a password. */
+export function checkCopy({ from, to }: Copy): Result<Copy> {
+  for (const [option, text] of Object.entries({ from, to })) {
+    const url = databaseUrl.parse(text)
+    if (!url.ok) return fault(`--${option} is wrong. ${url.message}`)
+  }
+  if (isPostgres(from)) return fault('--from is wrong. Stores are copied from SQLite: give `sqlite:` and the path.')
+  if (!isPostgres(to)) return fault('--to is wrong. Stores are copied to PostgreSQL: give a `postgres://` URL.')
+  if (!existsSync(sqlitePath(from))) return fault('--from is wrong. There is no such file.')
+  return found({ from, to })
+}
+
+/**
+ * Copies every endpoint and state into an empty database: all or nothing. Gives what both sides then hold.
+ * Rejects with StoreUnavailable, in a sentence fit for the operator.
+ */
+export async function copyStore({ from, to }: Copy, patience: Patience, logger: Logger): Promise<StoreSummary> {
+  await migrateStore(from, patience, logger)
+  await migrateStore(to, patience, logger)
+  return writeRows(to, () => readRows(sqlitePath(from)))
+}

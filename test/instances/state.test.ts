@@ -1,0 +1,75 @@
+/** State is shared: written on one instance, read on any. */
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { startUpstream } from '../service.ts'
+import { freshDatabase } from '../services/postgres.ts'
+import { type Instance, needsPostgres, startInstance } from './instances.ts'
+
+const ENDPOINTS = 5
+const STATUSES = 200
+
+test('of 1,000 concurrent states from two instances none is lost', needsPostgres, async (test) => {
+  const database = await freshDatabase(test)
+  const upstream = await startUpstream((request, response) => {
+    response.statusCode = Number(new URL(request.url, 'http://upstream').searchParams.get('status'))
+    return {}
+  })
+  test.after(upstream.stop)
+  const instances = await Promise.all([startInstance(test, database), startInstance(test, database)])
+  const [one, other] = instances as [Instance, Instance]
+  // A store keeps one state for each endpoint and status of its lookups.
+  const registered = await Promise.all(
+    Array.from({ length: ENDPOINTS }, (_, n) =>
+      one.register({
+        endpoint: { pattern: `/keep-${n}` },
+        requests: {
+          lookup: {
+            id: 'status',
+            config: { url: upstream.url, params: { query: { status: { path: 'requestBody.status' } } } },
+            allowedStatuses: ['*'],
+          },
+        },
+        state: { extract: { requestBody: { status: 'status' } } },
+        inputMapping: { 'requestBody.status': 'status' },
+      }),
+    ),
+  )
+  for (const [n] of registered.entries()) await waitForRoute(other, `/keep-${n}`)
+  const messages = registered.flatMap(({ _id }, n) =>
+    Array.from({ length: STATUSES }, (_, index) => ({ id: _id, path: `/keep-${n}`, status: 300 + index })),
+  )
+  const answers = await Promise.all(
+    messages.map(({ path, status }, index) => (index % 2 === 0 ? one : other).ask('POST', path, { status })),
+  )
+  assert.deepEqual([...new Set(answers.map(({ status }) => status))], [200])
+  const rows = await database.query<{ endpoint_id: string; lookup_status: number; state: string }>(
+    'select endpoint_id, lookup_status, state from states where lookup_status >= 300',
+  )
+  const kept = new Map(rows.map((row) => [`${row.endpoint_id} ${row.lookup_status}`, JSON.parse(row.state)]))
+  const lost = messages.filter(({ id, status }) => kept.get(`${id} ${status}`)?.requestBody.status !== status)
+  assert.deepEqual(lost, [])
+  assert.equal(messages.length, 1_000)
+})
+
+test('a message reads what the last one left, whichever instance took that', needsPostgres, async (test) => {
+  const database = await freshDatabase(test)
+  const [one, other] = (await Promise.all([startInstance(test, database), startInstance(test, database)])) as [
+    Instance,
+    Instance,
+  ]
+  await one.register({
+    endpoint: { pattern: '/chain' },
+    state: { extract: { requestBody: { n: 'n' } } },
+    inputMapping: { 'state.requestBody.n': 'previous', 'requestBody.n': 'n' },
+  })
+  await waitForRoute(other, '/chain')
+  await one.ask('POST', '/chain', { n: 0 })
+  for (let n = 1; n <= 100; n += 1) {
+    const { body } = await (n % 2 === 0 ? one : other).ask('POST', '/chain', { n })
+    assert.deepEqual(body, { previous: n - 1, n })
+  }
+})
+
+async function waitForRoute(instance: Instance, path: string): Promise<void> {
+  while ((await instance.ask('PUT', path, {})).status === 404) await new Promise((resolve) => setTimeout(resolve, 5))
+}

@@ -1,0 +1,126 @@
+/** Instances over one store that hear of nothing by themselves, so that what they do is up to the test. */
+import assert from 'node:assert/strict'
+import { randomBytes } from 'node:crypto'
+import { test } from 'node:test'
+import { createHttpClient } from '../../src/adapters/http-client/http-client.ts'
+import { createIds } from '../../src/domain/id.ts'
+import type { JsonObject } from '../../src/domain/json.ts'
+import { type Catalogue, createCatalogue } from '../../src/registry/catalogue.ts'
+import { createRegistry, type Registry } from '../../src/registry/registry.ts'
+import { readSettings } from '../../src/settings.ts'
+import { openPostgres, silent } from '../contracts/stores.ts'
+import { endpointDocument } from '../service.ts'
+import { freshDatabase, postgresMissing, type TestDatabase } from '../services/postgres.ts'
+
+const needsPostgres = { skip: postgresMissing() ?? false }
+
+const producer = { produce: () => assert.fail('something was produced') }
+
+type Instance = Readonly<{ catalogue: Catalogue; registry: Registry; paths(): string[] }>
+
+/** What the service is without its listeners: it catches up when told, by `load`, and before each change. */
+async function openInstance(database: TestDatabase): Promise<Instance> {
+  const store = await openPostgres(database.url)
+  database.uses(store.close)
+  const reading = readSettings({})
+  assert.ok(reading.ok)
+  const http = createHttpClient({ connectTimeoutMs: 1_000, answerLimitBytes: 1_000 })
+  database.uses(http.close)
+  const registry = createRegistry()
+  const catalogue = createCatalogue({
+    store: store.endpoints,
+    changes: store.changes,
+    registry,
+    services: { http, states: store.states, producer },
+    settings: reading.settings,
+    clock: Date.now,
+    newId: createIds(Date.now, randomBytes(4).readUInt32BE()),
+    logger: silent,
+  })
+  await catalogue.load()
+  return { catalogue, registry, paths: () => registry.all().map(({ endpoint }) => endpoint.endpoint.pattern) }
+}
+
+const textOf = (pattern: string, changes: JsonObject = {}): string =>
+  JSON.stringify({ ...endpointDocument({ endpoint: { pattern } }), ...changes })
+
+async function openTwo(database: TestDatabase): Promise<[Instance, Instance]> {
+  return [await openInstance(database), await openInstance(database)]
+}
+
+test('a change is checked against what the store holds, not against what was heard', needsPostgres, async (test) => {
+  const [one, other] = await openTwo(await freshDatabase(test))
+  const text = textOf('/a', { name: 'moving' })
+  const { document } = await one.catalogue.create(text)
+  assert.deepEqual([one.paths(), other.paths()], [['/a'], []])
+  await other.catalogue.remove(document._id, undefined)
+  assert.deepEqual([one.paths(), other.paths()], [['/a'], []])
+  await one.catalogue.create(text)
+  assert.deepEqual(one.paths(), ['/a'])
+  await assert.rejects(other.catalogue.create(text), { code: 'CONFIGURATION_CLASH' })
+})
+
+test('catching up compiles what is new and leaves the rest as it is', needsPostgres, async (test) => {
+  const [one, other] = await openTwo(await freshDatabase(test))
+  const kept = await one.catalogue.create(textOf('/kept'))
+  const changed = await one.catalogue.create(textOf('/changed'))
+  const removed = await one.catalogue.create(textOf('/removed'))
+  await other.catalogue.load()
+  assert.deepEqual(other.paths(), ['/kept', '/changed', '/removed'])
+  const before = other.registry.get(kept.document._id)
+  await one.catalogue.patch(changed.document._id, '{"endpoint":{"pattern":"/changed/again"}}', undefined)
+  await one.catalogue.remove(removed.document._id, undefined)
+  await one.catalogue.create(textOf('/new'))
+  await other.catalogue.load()
+  assert.deepEqual(other.paths(), ['/kept', '/changed/again', '/new'])
+  assert.equal(other.registry.get(kept.document._id), before)
+  assert.equal(other.catalogue.version(), 7)
+  await one.catalogue.load()
+  assert.deepEqual(one.paths(), other.paths())
+})
+
+test('two names or routes that change places arrive together', needsPostgres, async (test) => {
+  const [one, other] = await openTwo(await freshDatabase(test))
+  const [a, b] = [await one.catalogue.create(textOf('/a')), await one.catalogue.create(textOf('/b'))]
+  await other.catalogue.load()
+  const move = (id: string, pattern: string) =>
+    one.catalogue.patch(id, JSON.stringify({ endpoint: { pattern } }), undefined)
+  await move(a.document._id, '/between')
+  await move(b.document._id, '/a')
+  await move(a.document._id, '/b')
+  await other.catalogue.load()
+  assert.deepEqual(other.paths(), ['/b', '/a'])
+})
+
+test('a document that this version refuses is left out until it is mended or gone', needsPostgres, async (test) => {
+  const database = await freshDatabase(test)
+  const [one] = await openTwo(database)
+  const { document } = await one.catalogue.create(textOf('/a'))
+  const { document: second } = await one.catalogue.create(textOf('/b'))
+  // As a newer version, with more fields, might have written them.
+  await database.query(`update endpoints set document = replace(document, '"constants"', '"unheardOf"')`)
+  await one.catalogue.load()
+  assert.deepEqual([one.paths(), one.catalogue.notInForce()], [[], [document._id, second._id]])
+  await database.query(
+    `update endpoints set document = replace(document, '"unheardOf"', '"constants"') where id = $1`,
+    [document._id],
+  )
+  await database.query(`delete from endpoints where id = $1`, [second._id])
+  await one.catalogue.load()
+  assert.deepEqual([one.paths(), one.catalogue.notInForce()], [['/a'], []])
+})
+
+test('a store that went back to an older version is followed', needsPostgres, async (test) => {
+  const database = await freshDatabase(test)
+  const [one] = await openTwo(database)
+  const { document } = await one.catalogue.create(textOf('/a'))
+  await one.catalogue.patch(document._id, '{"endpoint":{"pattern":"/later"}}', undefined)
+  await one.catalogue.load()
+  assert.deepEqual([one.paths(), one.catalogue.version()], [['/later'], 3])
+  // As a backup that was taken before the second change.
+  await database.query(`alter table endpoints disable trigger configuration_changed`)
+  await database.query(`update endpoints set document = $1, revision = 2`, [JSON.stringify(document)])
+  await database.query('update configuration set version = 2')
+  await one.catalogue.load()
+  assert.deepEqual([one.paths(), one.catalogue.version()], [['/a'], 2])
+})

@@ -1,0 +1,70 @@
+/** A program: a new, empty PostgreSQL on a free port of 127.0.0.1, until its standard input ends. */
+import { spawn, spawnSync } from 'node:child_process'
+import { once } from 'node:events'
+import { chownSync, mkdtempSync, rmSync } from 'node:fs'
+import { createServer } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { createInterface } from 'node:readline'
+import { findBinaries, findUser } from './postgres-binaries.ts'
+import { untilTold } from './service-process.ts'
+
+/** Waiting for a disk makes tests slow and shows nothing; a benchmark asks for it. */
+const sync = process.env.POSTGRES_SYNC === '1'
+
+const runAs = findUser()
+const binaries = findBinaries(runAs)
+if (binaries === undefined) throw new Error('There is no PostgreSQL on this machine.')
+
+const folder = mkdtempSync(join(tmpdir(), 'crosswalk-postgres-'))
+if (runAs !== undefined) chownSync(folder, runAs.uid, runAs.gid)
+const data = join(folder, 'data')
+const made = spawnSync(
+  binaries.initdb,
+  ['-D', data, '-U', 'postgres', '-A', 'trust', '-E', 'UTF8', '--locale=C', '--no-sync', '--no-instructions'],
+  { ...runAs, encoding: 'utf8', cwd: folder },
+)
+if (made.status !== 0) throw new Error(`initdb failed: ${made.stderr}`)
+
+const port = await freePort()
+const settings = {
+  listen_addresses: '127.0.0.1',
+  port: `${port}`,
+  unix_socket_directories: '',
+  max_connections: '300',
+  ...(sync ? {} : { fsync: 'off', full_page_writes: 'off' }),
+}
+const server = spawn(
+  binaries.postgres,
+  ['-D', data, ...Object.entries(settings).flatMap(([name, value]) => ['-c', `${name}=${value}`])],
+  { ...runAs, cwd: folder, detached: true, stdio: ['ignore', 'ignore', 'pipe'] },
+)
+const ended = once(server, 'exit')
+const log: string[] = []
+const serves = new Promise<boolean>((resolve) => {
+  createInterface({ input: server.stderr }).on('line', (line) => {
+    if (log.length < 100) log.push(line)
+    if (line.includes('ready to accept connections')) resolve(true)
+  })
+  ended.then(() => resolve(false))
+})
+if (await serves) {
+  console.log(JSON.stringify({ url: `postgres://postgres@127.0.0.1:${port}/postgres` }))
+  await untilTold()
+  // Fast shutdown: connections are ended, nothing is waited for.
+  server.kill('SIGINT')
+} else {
+  console.error(log.join('\n'))
+  process.exitCode = 1
+}
+await ended
+rmSync(folder, { recursive: true })
+
+async function freePort(): Promise<number> {
+  const probe = createServer().listen(0, '127.0.0.1')
+  await once(probe, 'listening')
+  const address = probe.address()
+  probe.close()
+  await once(probe, 'close')
+  return typeof address === 'object' && address !== null ? address.port : 0
+}

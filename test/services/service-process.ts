@@ -1,0 +1,50 @@
+/**
+ * A real server for tests, in a process that cannot outlive whoever started it: it ends when its standard input does,
+ * which happens however the starter ends.
+ */
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { createInterface } from 'node:readline'
+import { fileURLToPath } from 'node:url'
+
+export type ServiceProcess = Readonly<{ url: string; stop(): Promise<void> }>
+
+/**
+ * Starts a program beside this module. It prints `{ "url": … }` when it serves, then waits for the end of its input.
+ * Never keeps this process alive. Rejects where the program ends without that line.
+ */
+export async function startServiceProcess(program: string, env: Record<string, string> = {}): Promise<ServiceProcess> {
+  const file = fileURLToPath(new URL(program, import.meta.url))
+  const child = spawn(process.execPath, [file], {
+    env: { ...process.env, ...env },
+    stdio: ['pipe', 'pipe', 'inherit'],
+    // Not in the terminal's group: Ctrl-C ends the tests first, and they end this.
+    detached: true,
+  })
+  const ended = once(child, 'exit')
+  const lines = createInterface({ input: child.stdout })
+  const url = await new Promise<string>((resolve, reject) => {
+    lines.on('line', (line) => resolve((JSON.parse(line) as { url: string }).url))
+    lines.on('close', () => reject(new Error(`${program} ended before it served.`)))
+    child.on('error', reject)
+  })
+  child.unref()
+  for (const stream of [child.stdin, child.stdout]) (stream as unknown as { unref(): void }).unref()
+  return {
+    url,
+    stop: async () => {
+      child.ref()
+      child.stdin.end()
+      await ended
+    },
+  }
+}
+
+/** Resolves when whoever started this program wants it to end, or is gone. */
+export async function untilTold(): Promise<void> {
+  process.stdin.resume()
+  await once(process.stdin, 'end')
+}
+
+/** Whether a service that cannot be had fails the tests, rather than leaving some out. */
+export const servicesRequired = (): boolean => process.env.REQUIRE_SERVICES === '1' || process.env.CI === 'true'

@@ -1,0 +1,119 @@
+/** The commands of operators, as they are typed. */
+import assert from 'node:assert/strict'
+import { join } from 'node:path'
+import { describe, test } from 'node:test'
+import { MIGRATIONS } from '../src/adapters/sql/migrations.ts'
+import { openSqliteStore } from '../src/adapters/sqlite/open-sqlite-store.ts'
+import { EVERYTHING, endpointOf, filterOf, idOf, stateOf } from './contracts/records.ts'
+import { openPostgres, silent } from './contracts/stores.ts'
+import { freshDatabase, postgresMissing } from './services/postgres.ts'
+import { freshFolder, startProgram } from './spawned-service.ts'
+
+const needsPostgres = { skip: postgresMissing() ?? false }
+
+async function run(folder: string, args: readonly string[], env: Record<string, string> = {}) {
+  const { output, ended } = startProgram(folder, { args, env: { LOG_LEVEL: 'warn', ...env } })
+  const { code } = await ended
+  return { code, ...output }
+}
+
+describe('migrate', () => {
+  test('makes the tables, and finds them made', needsPostgres, async (test) => {
+    const { url, query } = await freshDatabase(test)
+    for (const _ of [1, 2]) {
+      const { code, stdout } = await run(freshFolder(test), ['migrate'], { DATABASE_URL: url })
+      assert.deepEqual([code, stdout], [0, 'The tables of the store are up to date.\n'])
+    }
+    const rows = await query('select version, name from schema_version order by version')
+    assert.deepEqual(
+      rows,
+      MIGRATIONS.map(({ name }, index) => ({ version: index + 1, name })),
+    )
+  })
+
+  test('makes the tables of a file too', async (test) => {
+    const folder = freshFolder(test)
+    assert.equal((await run(folder, ['migrate'], { DATABASE_URL: 'sqlite:./made.db' })).code, 0)
+    const store = await openSqliteStore({ path: join(folder, 'made.db'), logger: silent })
+    assert.deepEqual(await store.endpoints.list(), [])
+    await store.close()
+  })
+
+  test('refuses a database that cannot be reached, without its password', async (test) => {
+    const { code, stdout, stderr } = await run(freshFolder(test), ['migrate'], {
+      DATABASE_URL: 'postgres://u:s3cr3t@127.0.0.1:1/x',
+      DATABASE_START_TIMEOUT_MS: '0',
+    })
+    assert.equal(code, 1)
+    assert.match(stderr, /^crosswalk: The database of DATABASE_URL cannot be used: .*\n$/)
+    assert.ok(!(stdout + stderr).includes('s3cr3t'))
+  })
+})
+
+/** A file with endpoints and states as wild as they come. */
+async function fillFile(folder: string): Promise<void> {
+  const store = await openSqliteStore({ path: join(folder, 'from.db'), logger: silent })
+  for (let n = 0; n < 1_203; n += 1) {
+    const name = n === 3 ? '\u0000 ü \ud800 😀' : `endpoint ${n}`
+    assert.equal(await store.endpoints.insert(endpointOf(n, { name, constants: { '7': n, a: 'b' } })), 'stored')
+  }
+  await Promise.all(
+    Array.from({ length: 700 }, (_, n) =>
+      store.states.append(idOf(n % 10), stateOf(`${n}`, 200 + (n % 30), n % 2 === 0)),
+    ),
+  )
+  await store.states.append(idOf(1), stateOf('newest', undefined))
+  await store.close()
+}
+
+describe('copy-store', () => {
+  test('copies everything, says what, and refuses a target that holds something', needsPostgres, async (test) => {
+    const { url } = await freshDatabase(test)
+    const folder = freshFolder(test)
+    await fillFile(folder)
+    const first = await run(folder, ['copy-store', '--from', 'sqlite:./from.db', '--to', url])
+    assert.deepEqual([first.code, first.stderr], [0, ''])
+    assert.match(first.stdout, /^endpoints 1203 rows, sha256 [0-9a-f]{64}$/m)
+    assert.match(first.stdout, /^states \d+ rows, sha256 [0-9a-f]{64}$/m)
+
+    const from = await openSqliteStore({ path: join(folder, 'from.db'), logger: silent })
+    const to = await openPostgres(url)
+    const documents = await from.endpoints.list()
+    assert.equal(JSON.stringify(await to.endpoints.list()), JSON.stringify(documents))
+    for (let n = 0; n < 10; n += 1) {
+      for (const filter of [EVERYTHING, filterOf('any', 'include'), filterOf([[200, 204]]), filterOf([[205, 205]])])
+        assert.deepEqual(await to.states.newest(idOf(n), filter), await from.states.newest(idOf(n), filter))
+    }
+    // What comes after the copy is newer than all of it, and routes are still taken.
+    await to.states.append(idOf(1), stateOf('after the copy', 599))
+    assert.deepEqual(await to.states.newest(idOf(1), EVERYTHING), stateOf('after the copy', 599))
+    assert.equal(await to.endpoints.insert(endpointOf(5_000, {}, 'POST /route-7')), 'route')
+    assert.equal((await to.changes.since(0)).documents.length, 1_203)
+    await from.close()
+    await to.close()
+
+    const second = await run(folder, ['copy-store', '--from', 'sqlite:./from.db'], { DATABASE_URL: url })
+    assert.equal(second.code, 1)
+    assert.match(second.stderr, /The target holds endpoints already/)
+  })
+
+  const wrong = [
+    {
+      from: 'sqlite:./none.db',
+      to: 'postgres://u:s3cr3t@127.0.0.1/x',
+      expect: /--from is wrong\. There is no such file/,
+    },
+    { from: 'postgres://u:s3cr3t@127.0.0.1/x', to: 'sqlite:./x.db', expect: /--from is wrong\. .*from SQLite/ },
+    { from: 'sqlite:./from.db', to: 'sqlite:./to.db', expect: /--to is wrong\. .*to PostgreSQL/ },
+    { from: 'nothing', to: 'postgres://u:s3cr3t@127.0.0.1/x', expect: /--from is wrong\. Give/ },
+    { from: 'sqlite:./from.db', to: 'postgres://u:s3cr3t@', expect: /--to is wrong\. Give/ },
+  ]
+  for (const { from, to, expect } of wrong) {
+    test(`refuses ${from} to ${to}`, async (test) => {
+      const { code, stdout, stderr } = await run(freshFolder(test), ['copy-store', '--from', from, '--to', to])
+      assert.equal(code, 1)
+      assert.match(stderr, expect)
+      assert.ok(!(stdout + stderr).includes('s3cr3t'))
+    })
+  }
+})
