@@ -10,7 +10,7 @@ const known = new Set<string>(Object.values(SETTINGS).map(({ name }) => name))
 
 /** Settings of the instances, by their place in the file. */
 const examples = [
-  { file: 'docker-compose.yml', settings: /^ {4}([A-Z][A-Z_]+): (.+)$/gm, count: 3 },
+  { file: 'docker-compose.yml', settings: /^ {4}([A-Z][A-Z_]+): (.+)$/gm, count: 4 },
   { file: 'deploy/kubernetes.yaml', settings: /^ +- name: ([A-Z][A-Z_]+)\n +value: (.+)$/gm, count: 2 },
 ]
 for (const { file, settings, count } of examples) {

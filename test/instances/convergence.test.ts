@@ -59,8 +59,11 @@ test(
     assert.equal(sorted.length, CHANGES)
     assert.ok(at(0.99) < 2_000)
 
-    const [mine, theirs] = await Promise.all([one.ready(), other.ready()])
-    assert.equal(mine.body.configurationVersion, CHANGES + 1)
-    assert.equal(theirs.body.configurationVersion, CHANGES + 1)
+    for (const instance of [one, other]) {
+      await until('the version of the last change', 10_000, async () => {
+        const { body } = await instance.ready()
+        return body.configurationVersion === CHANGES + 1
+      })
+    }
   },
 )
