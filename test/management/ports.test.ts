@@ -122,6 +122,7 @@ describe('health', () => {
       endpoints: before.endpoints,
       endpointsNotInForce: [],
       messagesInFlight: 0,
+      consumers: [],
     })
     const { _id } = await service.register({ endpoint: { pattern: '/counted' } })
     const endpoints = async () => (await get('admin', '/health/ready')).json().endpoints
@@ -196,6 +197,7 @@ describe('/openapi.json', () => {
     assert.match(openapi, /^3\.1\./)
     assert.ok(info.title && info.version)
     assert.deepEqual(Object.keys(paths).sort(), [
+      '/consumers',
       '/endpoints',
       '/endpoints/{id}',
       '/health/live',

@@ -20,15 +20,22 @@ export type Kafka = Readonly<{
   stop(): Promise<void>
 }>
 
-export type KafkaOptions = Readonly<{ heapMb?: number }>
+export type KafkaOptions = Readonly<{ heapMb?: number; secure?: Secure }>
+
+/** A listener of its own with TLS and SASL, at `localhost:<port>`: PLAIN, and SCRAM-SHA-512 with the same user. */
+export type Secure = Readonly<{ port: number; username: string; password: string; keyPem: string; certPem: string }>
 
 /** Resolves when the broker takes connections. Rejects with the end of its log where it does not within a minute. */
-export async function startKafka({ heapMb = 512 }: KafkaOptions = {}): Promise<Kafka> {
+export async function startKafka({ heapMb = 512, secure }: KafkaOptions = {}): Promise<Kafka> {
   const classPath = await kafkaClassPath()
   const folder = mkdtempSync(join(tmpdir(), 'crosswalk-kafka-'))
   const [port, controllerPort] = await freePorts()
   const properties = join(folder, 'server.properties')
-  writeFileSync(properties, serverProperties(folder, port, controllerPort))
+  writeFileSync(
+    properties,
+    serverProperties(folder, port, controllerPort) +
+      (secure === undefined ? '' : secureProperties(secure, port, controllerPort)),
+  )
   const logging = join(folder, 'log4j2.properties')
   writeFileSync(logging, LOGGING)
   const java = [
@@ -42,7 +49,15 @@ export async function startKafka({ heapMb = 512 }: KafkaOptions = {}): Promise<K
   await run('java', [
     ...java,
     'kafka.tools.StorageTool',
-    ...['format', '--standalone', '-t', 'Y3Jvc3N3YWxrLXRlc3RzMQ', '-c', properties],
+    ...[
+      'format',
+      '--standalone',
+      '-t',
+      'Y3Jvc3N3YWxrLXRlc3RzMQ',
+      '-c',
+      properties,
+      ...(secure === undefined ? [] : addScram(secure)),
+    ],
   ])
 
   let child: ChildProcess | undefined
@@ -99,6 +114,33 @@ function serverProperties(folder: string, port: number, controllerPort: number):
     'num.io.threads=4',
     'log.cleaner.enable=false',
     'auto.create.topics.enable=true',
+  ].join('\n')}\n`
+}
+
+const addScram = ({ username, password }: Secure): string[] => [
+  '--add-scram',
+  `SCRAM-SHA-512=[name=${username},password=${password}]`,
+]
+
+/** Later lines of the file replace earlier ones. */
+function secureProperties(
+  { port, username, password, keyPem, certPem }: Secure,
+  open: number,
+  controller: number,
+): string {
+  const line = (pem: string) => pem.trim().replaceAll('\n', '\\n')
+  const own = 'listener.name.secure.'
+  const login = 'org.apache.kafka.common.security'
+  return `${[
+    `listeners=PLAINTEXT://127.0.0.1:${open},SECURE://127.0.0.1:${port},CONTROLLER://127.0.0.1:${controller}`,
+    `advertised.listeners=PLAINTEXT://127.0.0.1:${open},SECURE://localhost:${port}`,
+    'listener.security.protocol.map=PLAINTEXT:PLAINTEXT,CONTROLLER:PLAINTEXT,SECURE:SASL_SSL',
+    `${own}sasl.enabled.mechanisms=PLAIN,SCRAM-SHA-512`,
+    `${own}plain.sasl.jaas.config=${login}.plain.PlainLoginModule required user_${username}="${password}";`,
+    `${own}scram-sha-512.sasl.jaas.config=${login}.scram.ScramLoginModule required;`,
+    `${own}ssl.keystore.type=PEM`,
+    `${own}ssl.keystore.certificate.chain=${line(certPem)}`,
+    `${own}ssl.keystore.key=${line(keyPem)}`,
   ].join('\n')}\n`
 }
 

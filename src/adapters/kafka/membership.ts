@@ -43,7 +43,8 @@ export function openMembership(
     sessionTimeout: settings.kafkaSessionTimeoutMs,
     heartbeatInterval: Math.min(1_000, Math.floor(settings.kafkaSessionTimeoutMs / 5)),
     rebalanceTimeout: REBALANCE_MS,
-    retries: 5,
+    // They multiply: what is tried again makes calls that are tried again. The consumer begins anew after that.
+    retries: 2,
     retryDelay: 200,
   })
   member.topics.track(topic)
