@@ -16,7 +16,9 @@ export function findClashes({ document, routeKey }: Compiled, inForce: readonly 
       const { method, pattern } = other.endpoint.endpoint
       lint
         .at('endpoint', 'pattern')
-        .error(`"${other.document.name}" (${method} ${pattern}) answers the same paths already; change the pattern or the method.`)
+        .error(
+          `"${other.document.name}" (${method} ${pattern}) answers the same paths already; change the pattern or the method.`,
+        )
     }
   }
   return lints
