@@ -5,14 +5,14 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { after, describe, test } from 'node:test'
 import { json, startService } from '../service.ts'
-import { mustNotSkip } from '../services/kafka.ts'
 import { whyNoJava } from '../services/kafka-class-path.ts'
+import { servicesRequired } from '../services/service-process.ts'
 import { freePorts, startKafka } from '../services/start-kafka.ts'
 import { openTopics } from '../services/topics.ts'
 import { freshFolder } from '../spawned-service.ts'
 import { consumerOf, until } from './broker.ts'
 
-const noJava = mustNotSkip() ? undefined : await whyNoJava()
+const noJava = servicesRequired() ? undefined : await whyNoJava()
 const skip = noJava === undefined ? false : `no Kafka broker of our own: ${noJava}`
 
 describe('TLS and SASL', { skip }, async () => {
