@@ -227,9 +227,10 @@ const expressions = {
   },
   expressionMaxDepth: {
     name: 'EXPRESSION_MAX_DEPTH',
-    kind: wholeNumber(1, 10_000),
-    default: '200',
-    means: 'How deep the functions of an expression may call each other.',
+    kind: wholeNumber(1, 100_000),
+    default: '10000',
+    means:
+      'How many steps of an expression may be under way at once: calls within calls, and the parts of one object or list, which count some three each.',
   },
   expressionMaxSequence: {
     name: 'EXPRESSION_MAX_SEQUENCE',

@@ -56,7 +56,7 @@ const DEFAULTS: Settings = {
   answerLimitBytes: 10_485_760,
   forEachMaxItems: 1000,
   expressionTimeoutMs: 1000,
-  expressionMaxDepth: 200,
+  expressionMaxDepth: 10_000,
   expressionMaxSequence: 100_000,
   kafkaBrokers: ['localhost:9092'],
   kafkaClientId: 'crosswalk',

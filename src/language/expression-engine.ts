@@ -22,7 +22,7 @@ import { PatternTooCostly } from './pattern.ts'
 export type ExpressionLimits = Readonly<{
   /** For one evaluation. */
   timeoutMs: number
-  /** Levels of calls and of nested parts. */
+  /** Steps under way at once: levels of calls and of nested parts, and parts side by side, which the engine counts too. */
   maxDepth: number
   /** Items of any list that an expression builds. */
   maxSequence: number

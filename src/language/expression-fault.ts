@@ -27,7 +27,9 @@ const OWN_WORDS = new Set(['D3137', 'D3141'])
 
 /** The limits, in words that say what to do about them; \0 stands for the value that the engine gives. */
 const LIMITS: Readonly<Record<string, string>> = {
-  D1011: 'The expression calls itself more than \0 levels deep; make the last step of the function the call itself',
+  // The engine counts parts that it evaluates side by side as if they were levels.
+  D1011:
+    'The expression has more than \0 steps under way at once; where it calls itself, make the call the last step of the function, and where it builds an object or list, build fewer parts of it (EXPRESSION_MAX_DEPTH)',
   D1012: 'The expression took longer than \0 milliseconds',
   D2014: 'The expression builds a list of \0 items, more than it may',
   D2015: 'The expression builds a list with more items than it may',

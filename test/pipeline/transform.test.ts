@@ -125,7 +125,11 @@ describe('an expression that fails', () => {
       expression: '($f := function($n) { $f($n + 1) }; $f(1))',
       says: /longer than 250/,
     },
-    { name: 'on calls that nest too deep', expression: '($f := function($n) { 1 + $f($n) }; $f(1))', says: /deep/ },
+    {
+      name: 'on calls that nest too deep',
+      expression: '($f := function($n) { 1 + $f($n) }; $f(1))',
+      says: /steps under way at once/,
+    },
     { name: 'on a list without end', expression: '$count([1..10000000])', says: /list/ },
     { name: 'on a text without end', expression: '$pad("", 100000000)', says: /text/ },
   ]
@@ -176,4 +180,32 @@ it('mixes no messages of one endpoint', async () => {
     replies.map((reply) => reply.json<Json>()),
     messages.map((n) => ({ out: { a: 50 * n, b: `${n}:${n}` } })),
   )
+})
+
+it('builds a thousand parts side by side', async () => {
+  const path = await registerTransforms({ a: '$count($keys(requestBody.rows{$string(id): $sum(n)}))' })
+  const rows = Array.from({ length: 1000 }, (_, id) => ({ id, n: [id] }))
+  const reply = await service.fetch(path, json('POST', { rows }))
+  assert.deepEqual([reply.status, reply.json()], [200, { out: { a: 1000 } }])
+})
+
+it('end at the deadline of the message, and let others have their turn meanwhile', async (test) => {
+  const strict = await startService({ MESSAGE_TIMEOUT_MS: '300', EXPRESSION_TIMEOUT_MS: '1000' })
+  test.after(() => strict.stop())
+  const busy = '$count($map([1..2000], function($n){ $n * 2 }))'
+  const inputTransforms = Object.fromEntries(Array.from({ length: 100 }, (_, index) => [`t${index}`, busy]))
+  await strict.register({ endpoint: { pattern: '/busy' }, inputTransforms })
+  let done = false
+  const message = strict.fetch('/busy', json('POST', {})).finally(() => {
+    done = true
+  })
+  let turns = 0
+  while (!done) {
+    assert.equal((await strict.fetch('/uptime')).status, 200)
+    if (!done) turns += 1
+  }
+  const reply = await message
+  assert.deepEqual([reply.status, reply.json().code], [504, 'DEADLINE_EXCEEDED'])
+  assert.match(String(reply.json().path), /^inputTransforms\.t\d+$/)
+  assert.ok(turns > 1, `${turns} other requests were answered meanwhile`)
 })

@@ -1,3 +1,4 @@
+import { setImmediate } from 'node:timers/promises'
 import { checkReference } from '../../config/roots.ts'
 import type { Endpoint } from '../../config/schema.ts'
 import { Failure } from '../../domain/failure.ts'
@@ -8,6 +9,9 @@ import { type Expression, ExpressionFault, parseExpression } from '../../languag
 import type { Step } from '../chain.ts'
 import type { PipelineSettings } from '../services.ts'
 
+/** How long expressions run one after the other before others get their turn: they hold the event loop, even while they wait. */
+const SLICE_MS = 10
+
 type Entry = Readonly<{ name: string; path: string; expression: Expression }>
 
 /**
@@ -15,7 +19,7 @@ type Entry = Readonly<{ name: string; path: string; expression: Expression }>
  *
  * In: `requestBody`, `lookupRequests`, … Out: adds `transforms`, one key for each expression that found something.
  * Lints: each expression that does not parse, with its position, and constants that are not defined.
- * Fails: TRANSFORM_FAILED at the expression to blame.
+ * Fails: TRANSFORM_FAILED at the expression to blame, DEADLINE_EXCEEDED at the one that there is no time left for.
  */
 export function compileTransform(
   endpoint: Endpoint,
@@ -38,9 +42,18 @@ export function compileTransform(
   })
   if (entries.length === 0) return { adds: { transforms: {} } }
 
-  return async (message) => {
+  return async (message, run) => {
     let transforms: JsonObject = {}
+    let turnedAt = run.clock()
     for (const { name, path, expression } of entries) {
+      const now = run.clock()
+      if (now >= run.deadlineAt) {
+        throw new Failure('DEADLINE_EXCEEDED', `The message ran out of time before the expression "${path}".`, { path })
+      }
+      if (now - turnedAt > SLICE_MS) {
+        await setImmediate()
+        turnedAt = run.clock()
+      }
       const value = await evaluate(expression, { ...message, transforms }, path)
       // A new object each time: an expression may have returned `transforms` itself, which must not come to contain itself.
       if (value !== undefined) transforms = { ...transforms, [name]: value }
