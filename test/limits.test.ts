@@ -1,10 +1,8 @@
 /** What bounds a caller of the HTTP server, and that none of it ends or wedges the service. */
 import assert from 'node:assert/strict'
-import { METHODS } from 'node:http'
 import { after, before, describe, test } from 'node:test'
-import type { JsonObject } from '../src/domain/json.ts'
 import { call } from './management/call.ts'
-import { connectTo, type Ending, exchange, readToEnd, statusesIn } from './raw-exchange.ts'
+import { connectTo, type Ending, exchange, readToEnd, requestText, statusesIn } from './raw-exchange.ts'
 import { json, type Service, startService, startUpstream, type Upstream } from './service.ts'
 
 const LIMIT_BYTES = 1_048_576
@@ -26,10 +24,6 @@ before(async () => {
   const lookup = [{ id: 'held', config: { url: upstream.url } }]
   await service.register({ endpoint: { pattern: '/json' } })
   await service.register({ endpoint: { pattern: '/xml' }, transformation: { input: 'XML', output: 'XML' } })
-  await service.register({
-    endpoint: { pattern: '/seen' },
-    inputMapping: { query: 'query', requestHeaders: 'headers' },
-  })
   await service.register({ endpoint: { pattern: '/held' }, requests: { lookup } })
   await service.register({
     endpoint: { pattern: '/held/xml' },
@@ -57,10 +51,6 @@ async function assertGoesOn(): Promise<void> {
   const bugs = service.log.filter(({ level }) => level === 'error')
   assert.deepEqual(bugs, [])
 }
-
-/** One request, its connection closed by the answer. */
-const request = (line: string, headers: readonly string[], body = ''): string =>
-  [`${line} HTTP/1.1`, 'host: 127.0.0.1', 'connection: close', ...headers, '', body].join('\r\n')
 
 const JSON_TYPE = 'content-type: application/json'
 
@@ -105,7 +95,7 @@ describe('the size of a body', () => {
   })
 
   test('that nobody listens for is not waited for', async () => {
-    const head = request('POST /nobody', [JSON_TYPE, 'content-length: 900000'])
+    const head = requestText('POST /nobody', [JSON_TYPE, 'content-length: 900000'])
     assert.deepEqual(statusesIn(await exchange(service.url, head)), [404])
   })
 })
@@ -142,10 +132,10 @@ describe('a slow caller', { concurrency: true }, () => {
   const cases = [
     { name: 'that sends nothing', sent: '' },
     { name: 'that never ends its headers', sent: 'POST /json HTTP/1.1\r\nhost: a\r\n' },
-    { name: 'that never ends its body', sent: request('POST /json', [JSON_TYPE, 'content-length: 2'], '{') },
+    { name: 'that never ends its body', sent: requestText('POST /json', [JSON_TYPE, 'content-length: 2'], '{') },
     {
       name: 'that never ends a chunk',
-      sent: request('POST /json', [JSON_TYPE, 'transfer-encoding: chunked'], '2\r\n{'),
+      sent: requestText('POST /json', [JSON_TYPE, 'transfer-encoding: chunked'], '2\r\n{'),
     },
     { name: 'of the admin port', sent: 'GET /health/live HTTP/1.1\r\n', admin: true },
   ]
@@ -174,23 +164,27 @@ describe('what is no HTTP', () => {
     { name: 'random bytes', sent: Buffer.from('16030100a5010000a10303', 'hex'), status: 400 },
     { name: 'a version that does not exist', sent: 'GET /json HTTP/9.9\r\n\r\n', status: 400 },
     { name: 'HTTP/2 without asking', sent: 'PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n', status: 400 },
-    { name: 'a method that does not exist', sent: request('FROBNICATE /json', []), status: 400 },
+    { name: 'a method that does not exist', sent: requestText('FROBNICATE /json', []), status: 400 },
     { name: 'no host', sent: 'GET /json HTTP/1.1\r\n\r\n', status: 400 },
-    { name: 'two lengths', sent: request('POST /json', ['content-length: 2', 'content-length: 3'], '{}'), status: 400 },
+    {
+      name: 'two lengths',
+      sent: requestText('POST /json', ['content-length: 2', 'content-length: 3'], '{}'),
+      status: 400,
+    },
     {
       name: 'a length and chunks',
-      sent: request('POST /json', ['content-length: 2', 'transfer-encoding: chunked'], '2\r\n{}\r\n0\r\n\r\n'),
+      sent: requestText('POST /json', ['content-length: 2', 'transfer-encoding: chunked'], '2\r\n{}\r\n0\r\n\r\n'),
       status: 400,
     },
-    { name: 'a negative length', sent: request('POST /json', ['content-length: -1'], '{}'), status: 400 },
+    { name: 'a negative length', sent: requestText('POST /json', ['content-length: -1'], '{}'), status: 400 },
     {
       name: 'a chunk without a size',
-      sent: request('POST /json', ['transfer-encoding: chunked'], 'zz\r\n'),
+      sent: requestText('POST /json', ['transfer-encoding: chunked'], 'zz\r\n'),
       status: 400,
     },
-    { name: 'a header without a name', sent: request('GET /json', [': x']), status: 400 },
-    { name: 'a header with a NUL', sent: request('GET /json', ['x: a\0b']), status: 400 },
-    { name: 'a URL that is not ASCII', sent: Buffer.from(request('GET /jé', [])), status: 400 },
+    { name: 'a header without a name', sent: requestText('GET /json', [': x']), status: 400 },
+    { name: 'a header with a NUL', sent: requestText('GET /json', ['x: a\0b']), status: 400 },
+    { name: 'a URL that is not ASCII', sent: Buffer.from(requestText('GET /jé', [])), status: 400 },
     { name: 'a tunnel', sent: 'CONNECT example.org:443 HTTP/1.1\r\nhost: a\r\n\r\n', status: undefined },
   ]
   for (const { name, sent, status } of cases) {
@@ -203,10 +197,10 @@ describe('what is no HTTP', () => {
 
 describe('a body that is cut short', () => {
   const heads = [
-    { name: 'its length', sent: request('POST /json', [JSON_TYPE, 'content-length: 10'], '{}') },
-    { name: 'its chunks', sent: request('POST /json', [JSON_TYPE, 'transfer-encoding: chunked'], '2\r\n{}\r\n') },
-    { name: 'a chunk', sent: request('POST /xml', ['transfer-encoding: chunked'], 'ff\r\n<a>') },
-    { name: 'a document', sent: request('POST /endpoints', [JSON_TYPE, 'content-length: 10'], '{}') },
+    { name: 'its length', sent: requestText('POST /json', [JSON_TYPE, 'content-length: 10'], '{}') },
+    { name: 'its chunks', sent: requestText('POST /json', [JSON_TYPE, 'transfer-encoding: chunked'], '2\r\n{}\r\n') },
+    { name: 'a chunk', sent: requestText('POST /xml', ['transfer-encoding: chunked'], 'ff\r\n<a>') },
+    { name: 'a document', sent: requestText('POST /endpoints', [JSON_TYPE, 'content-length: 10'], '{}') },
   ]
   for (const { name, sent } of heads) {
     for (const ending of ['end', 'drop'] as const satisfies Ending[]) {
@@ -220,7 +214,7 @@ describe('a body that is cut short', () => {
 
   test('and one whose caller goes while it is worked on leave nothing behind', async () => {
     const caller = await connectTo(service.url)
-    caller.write(request('POST /held', [JSON_TYPE, 'content-length: 2'], '{}'))
+    caller.write(requestText('POST /held', [JSON_TYPE, 'content-length: 2'], '{}'))
     await untilInFlight(1)
     caller.resetAndDestroy()
     release()
@@ -228,87 +222,6 @@ describe('a body that is cut short', () => {
     const { text } = await call(service.adminUrl, 'GET', '/metrics')
     assert.match(text, /^crosswalk_messages_in_flight 0$/m)
     await assertGoesOn()
-  })
-})
-
-describe('methods', () => {
-  for (const method of METHODS.filter((one) => !['CONNECT', 'POST'].includes(one))) {
-    test(`${method}: 405 where the path is known, 404 elsewhere`, async () => {
-      const known = await call(service.url, method, '/json')
-      assert.deepEqual([known.status, known.headers.allow], [405, 'POST'])
-      const unknown = await call(service.url, method, '/nowhere')
-      assert.equal(unknown.status, 404)
-      const code = (text: string) => (method === 'HEAD' ? text : JSON.parse(text).code)
-      const codes = method === 'HEAD' ? ['', ''] : ['METHOD_NOT_ALLOWED', 'ROUTE_UNKNOWN']
-      assert.deepEqual([code(known.text), code(unknown.text)], codes)
-    })
-  }
-})
-
-describe('expectations', () => {
-  test('a caller who waits for 100 is told to go on', async () => {
-    const socket = await connectTo(service.url)
-    const received = readToEnd(socket)
-    socket.write(request('POST /json', [JSON_TYPE, 'expect: 100-continue', 'content-length: 7']))
-    socket.once('data', () => socket.write('{"a":1}'))
-    const text = await received
-    assert.deepEqual(statusesIn(text), [100, 200])
-    assert.ok(text.endsWith('{"a":1}'))
-  })
-
-  test('any other is refused', async () => {
-    const sent = request('POST /json', [JSON_TYPE, 'expect: magic', 'content-length: 2'], '{}')
-    assert.deepEqual(statusesIn(await exchange(service.url, sent)), [417])
-  })
-})
-
-describe('what is long', () => {
-  type Seen = { query: JsonObject; headers: JsonObject }
-  const see = async (path: string, headers: Record<string, string> = {}) => {
-    const reply = await service.fetch(path, json('POST', {}, headers))
-    return { status: reply.status, seen: reply.status === 200 ? reply.json<Seen>() : undefined }
-  }
-
-  test('a query of 15,000 characters arrives', async () => {
-    const { status, seen } = await see(`/seen?q=${'x'.repeat(15_000)}`)
-    assert.equal(status, 200)
-    assert.equal(seen?.query.q, 'x'.repeat(15_000))
-  })
-
-  test('so do 2,000 parameters', async () => {
-    const names = Array.from({ length: 2_000 }, (_, index) => `p${index}`)
-    const { status, seen } = await see(`/seen?${names.map((name) => `${name}=`).join('&')}`)
-    assert.equal(status, 200)
-    assert.deepEqual(Object.keys(seen?.query ?? {}), names)
-  })
-
-  test('and one parameter 3,000 times, as an array', async () => {
-    const { seen } = await see(`/seen?${'a=1&'.repeat(3_000)}`)
-    assert.deepEqual(seen?.query.a, Array(3_000).fill('1'))
-  })
-
-  test('so do 10,000 bytes of a header', async () => {
-    const { status, seen } = await see('/seen', { 'x-long': 'x'.repeat(10_000) })
-    assert.equal(status, 200)
-    assert.equal(seen?.headers['x-long'], 'x'.repeat(10_000))
-  })
-
-  const cases = [
-    { name: 'a URL', sent: request(`POST /seen?${'x'.repeat(17_000)}`, []) },
-    { name: 'one header', sent: request('POST /seen', [`x: ${'x'.repeat(17_000)}`]) },
-    { name: 'all headers together', sent: request('POST /seen', Array(900).fill(`x: ${'x'.repeat(20)}`)) },
-  ]
-  for (const { name, sent } of cases) {
-    test(`${name} beyond 16 KiB: 431`, async () => {
-      const received = await exchange(service.url, sent)
-      assert.deepEqual(statusesIn(received), [431])
-      assert.match(received, /"code":"HEADERS_TOO_LARGE"/)
-      await assertGoesOn()
-    })
-  }
-
-  test('a path of 15,000 characters is no route', async () => {
-    assert.equal((await service.fetch(`/${'x'.repeat(15_000)}`, json('POST', {}))).status, 404)
   })
 })
 
@@ -341,7 +254,7 @@ describe('MAX_MESSAGES_IN_FLIGHT', () => {
     })
     const messages = Array.from({ length: MOST_IN_FLIGHT }, () => service.fetch('/held', json('POST', {})))
     await untilInFlight(MOST_IN_FLIGHT)
-    const head = request('POST /json', [JSON_TYPE, 'content-length: 900000'])
+    const head = requestText('POST /json', [JSON_TYPE, 'content-length: 900000'])
     assert.deepEqual(statusesIn(await exchange(service.url, head)), [503])
     release()
     await Promise.all(messages)

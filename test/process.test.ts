@@ -197,7 +197,8 @@ describe('a signal to stop', { concurrency: 2 }, () => {
       assert.match(await refused.text(), /<code>SHUTTING_DOWN<\/code>/)
       // A supervisor may signal the whole group, so that the service is told twice: by it and by the launcher.
       if (signal !== 'SIGINT') service.child.kill(signal)
-      assert.equal((await call(service.adminUrl, 'GET', '/health/live')).status, 200)
+      const live = await fetch(`${service.adminUrl}/health/live`)
+      assert.deepEqual([live.status, live.headers.get('connection')], [200, 'close'])
       release()
       const finished = await answer
       assert.deepEqual([finished.status, await finished.json()], [200, { up: { found: true } }])

@@ -39,3 +39,7 @@ export function readToEnd(socket: Socket): Promise<string> {
 /** The status of each answer in what came back. */
 export const statusesIn = (received: string): readonly number[] =>
   [...received.matchAll(/^HTTP\/1\.1 (\d{3}) /gm)].map(([, status]) => Number(status))
+
+/** The text of one request, its connection closed by the answer. */
+export const requestText = (line: string, headers: readonly string[], body = ''): string =>
+  [`${line} HTTP/1.1`, 'host: 127.0.0.1', 'connection: close', ...headers, '', body].join('\r\n')

@@ -58,7 +58,7 @@ export function compileJsonSchema(schema: JsonObject, options: SchemaOptions, li
   })
   const draft = draftOf(schema, sink)
   const steps: Steps = { left: 0 }
-  const quick = openAjv(draft, { allErrors: false, coerceTypes: options.coerceTypes }, steps)
+  const quick = openAjv(draft, { allErrors: false, verbose: true, coerceTypes: options.coerceTypes }, steps)
   const whole = openAjv(draft, { allErrors: true, verbose: true, coerceTypes: options.coerceTypes }, steps)
   addErrors.default(whole)
   const formats = Object.keys(quick.formats)
@@ -130,6 +130,10 @@ function openAjv(draft: Draft, options: Options, steps: Steps): Ajv {
   addAllFormats(ajv)
   ajv.removeKeyword('uniqueItems')
   ajv.addKeyword({ keyword: 'uniqueItems', type: 'array', schemaType: 'boolean', errors: true, validate: uniqueItems })
+  for (const keyword of ['enum', 'const'] as const) {
+    ajv.removeKeyword(keyword)
+    ajv.addKeyword({ keyword, errors: true, compile: (schema: unknown) => compileEquality(keyword, schema) })
+  }
   ajv.addKeyword({
     keyword: STEP,
     schemaType: 'boolean',
@@ -167,6 +171,24 @@ const uniqueItems: { (unique: boolean, items: unknown[]): boolean; errors?: Part
   return true
 }
 
+type Check = { (data: unknown): boolean; errors?: Partial<ErrorObject>[] }
+
+/**
+ * In place of the validator's own, whose comparison calls what it takes for the `valueOf` and `toString` of an object:
+ * a message may hold anything under these names.
+ */
+function compileEquality(keyword: 'enum' | 'const', schema: unknown): Check {
+  const values: readonly unknown[] = keyword === 'enum' && Array.isArray(schema) ? schema : [schema]
+  const allowed = new Set(values.map(identityOf))
+  const params = keyword === 'enum' ? { allowedValues: schema } : { allowedValue: schema }
+  const check: Check = (data) => {
+    if (allowed.has(identityOf(data))) return true
+    check.errors = [{ keyword, params }]
+    return false
+  }
+  return check
+}
+
 type Validators = Readonly<{ quick: ValidateFunction; whole: ValidateFunction }>
 
 function validate(
@@ -183,11 +205,24 @@ function validate(
     if (countValues(data, LISTING_LIMIT / schemas) * schemas >= LISTING_LIMIT) {
       return { ok: false, faults: [...first, only('the message is too large to list further faults')] }
     }
-    const faults = faultsOf(run(whole, data, coerceTypes, steps).errors ?? [])
+    const faults = faultsOf(listAll(whole, data, coerceTypes, steps))
     return { ok: false, faults: faults.length > 0 ? faults : first }
   } catch (thrown) {
     if (!(thrown instanceof TooManySteps) && !(thrown instanceof RangeError)) throw thrown
     return { ok: false, faults: [only('the message is nested too deeply, or takes too many steps, for this schema')] }
+  }
+}
+
+/**
+ * ajv-errors looks fields up in plain objects, and so fails at a field of the message that is called `toString` where it
+ * has messages for fields: none are listed then.
+ */
+function listAll(whole: ValidateFunction, data: Json, coerceTypes: boolean, steps: Steps): readonly ErrorObject[] {
+  try {
+    return run(whole, data, coerceTypes, steps).errors ?? []
+  } catch (thrown) {
+    if (thrown instanceof TypeError) return []
+    throw thrown
   }
 }
 

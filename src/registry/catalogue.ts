@@ -59,7 +59,7 @@ export type CatalogueOptions = Readonly<{
 }>
 
 export function createCatalogue(options: CatalogueOptions): Catalogue {
-  const { store, registry, services, settings, clock, newId } = options
+  const { store, registry, services, settings, clock, newId, logger } = options
   const inTurn = createQueue()
   const refused = new Set<string>()
 
@@ -80,7 +80,10 @@ export function createCatalogue(options: CatalogueOptions): Catalogue {
     if (result !== 'stored') throw failures.clash([storeClash(result)])
     registry.put(compiled)
     refused.delete(stamp._id)
-    return { document: compiled.document, warnings: lints.filter(({ severity }) => severity === 'warning') }
+    const warnings = lints.filter(({ severity }) => severity === 'warning')
+    const { _id, name } = compiled.document
+    for (const { path, message } of warnings) logger.warn({ endpointId: _id, endpoint: name, path }, message)
+    return { document: compiled.document, warnings }
   }
 
   const read = async (id: string): Promise<StoredDocument> => {

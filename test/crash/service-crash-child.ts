@@ -1,7 +1,8 @@
 /** Runs the service and calls it until it is killed, announcing each call: `service-crash-child.ts <folder> <seed>`. */
-import { writeSync } from 'node:fs'
+
 import type { JsonObject } from '../../src/domain/json.ts'
 import { endpointDocument, json, type Reply, type StoredEndpoint, startService } from '../service.ts'
+import { announce } from './announce.ts'
 import { sealed } from './crash-documents.ts'
 import { ABSENT } from './ledger.ts'
 import { createRandom } from './random.ts'
@@ -19,7 +20,6 @@ let operations = 0
 // Larger in every round, so that names and routes were never there before.
 let counter = Date.now() * 1_000
 
-const announce = (line: string) => writeSync(1, `${line}\n`)
 const payload = () => 'p'.repeat(random.below(LONGEST_PAYLOAD))
 
 /** Makes a call between its two announcements; `value` is what the register will hold. */

@@ -1,8 +1,9 @@
 /** Writes endpoints and states until it is killed, announcing each operation: `store-crash-child.ts <file> <seed>`. */
-import { writeSync } from 'node:fs'
+
 import { openSqliteStore } from '../../src/adapters/sqlite/open-sqlite-store.ts'
 import type { EndpointRecord, StoredDocument } from '../../src/domain/ports.ts'
 import { silent } from '../contracts/stores.ts'
+import { announce } from './announce.ts'
 import { sealed, stateRegister } from './crash-documents.ts'
 import { ABSENT } from './ledger.ts'
 import { createRandom } from './random.ts'
@@ -19,8 +20,6 @@ const { endpoints, states } = await openSqliteStore({ path, logger: silent })
 let operations = 0
 // Larger in every round, whatever the seed: it tells the newest state, and makes ids and routes that were never there.
 let counter = Date.now() * 1_000
-
-const announce = (line: string) => writeSync(1, `${line}\n`)
 
 /** Runs an operation between its two announcements; `value` is what the register will hold. */
 async function operate(register: string, value: string, work: () => Promise<unknown>, expected: unknown) {

@@ -1,0 +1,66 @@
+/** The message port without its sockets: everything from the HTTP server inwards, for very many calls. */
+import { createGuard } from '../../src/adapters/http-server/guard.ts'
+import { serveManagement } from '../../src/adapters/http-server/management.ts'
+import { serveMessages } from '../../src/adapters/http-server/messages.ts'
+import { createServer } from '../../src/adapters/http-server/server.ts'
+import { openSqliteStore } from '../../src/adapters/sqlite/open-sqlite-store.ts'
+import { createIds } from '../../src/domain/id.ts'
+import type { Json, JsonObject } from '../../src/domain/json.ts'
+import type { HttpClient, OutboundRequest } from '../../src/domain/ports.ts'
+import type { Outcome } from '../../src/pipeline/compile.ts'
+import { answerFailure } from '../../src/pipeline/reply.ts'
+import { build } from '../../src/registry/build.ts'
+import { createCatalogue } from '../../src/registry/catalogue.ts'
+import { createIntake, type Incoming } from '../../src/registry/intake.ts'
+import { createRegistry } from '../../src/registry/registry.ts'
+import { readSettings } from '../../src/settings.ts'
+import { silent } from '../contracts/stores.ts'
+
+/** A document that is compiled and not stored: messages to it, or undefined where it has faults. */
+export type Tried = ((incoming: Partial<Incoming>) => Promise<Outcome>) | undefined
+
+const NOTHING: Incoming = { requestHeaders: {}, query: {}, urlParams: {}, body: undefined }
+const STAMP = { _id: '0'.repeat(24), createdAt: '2024-01-01T00:00:00.000Z', updatedAt: '2024-01-01T00:00:00.000Z' }
+
+/** Requests to other services never leave the process: they are collected in `sent` and answered with `{}`. */
+export async function openInProcess() {
+  const reading = readSettings({ EXPRESSION_TIMEOUT_MS: '200' })
+  if (!reading.ok) throw new Error(reading.faults.join('\n'))
+  const { settings } = reading
+  const store = await openSqliteStore({ path: ':memory:', logger: silent })
+  const sent: OutboundRequest[] = []
+  const http: HttpClient = {
+    send: async (request) => {
+      sent.push(request)
+      return { status: 200, headers: { 'content-type': 'application/json' }, body: Buffer.from('{}') }
+    },
+    close: async () => {},
+  }
+  const services = { http, states: store.states }
+  const clock = Date.now
+  const newId = createIds(clock, 1)
+  const registry = createRegistry()
+  const shared = { settings, clock, newId, logger: silent }
+  const catalogue = createCatalogue({ store: store.endpoints, registry, services, ...shared })
+  const intake = createIntake({ ...settings, ...shared, count: () => {} })
+  const server = createServer(settings, (failure) => answerFailure(failure, 'JSON'))
+  serveManagement(server, catalogue, createGuard(undefined))
+  serveMessages(server, registry, intake)
+
+  return {
+    sent,
+    inject: server.inject.bind(server),
+    register: async (document: JsonObject) => void (await catalogue.create(JSON.stringify(document))),
+    tryDocument: (document: Json): Tried => {
+      const { lints, compiled } = build(document, STAMP, services, settings)
+      if (lints.some(({ severity }) => severity === 'error')) return undefined
+      return async (incoming) => await intake.accept(compiled, { ...NOTHING, ...incoming })
+    },
+    close: async () => {
+      await server.close()
+      await store.close()
+    },
+  }
+}
+
+export type InProcess = Awaited<ReturnType<typeof openInProcess>>

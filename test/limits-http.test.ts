@@ -1,0 +1,102 @@
+/** What HTTP allows and callers seldom do: other methods, expectations, and much of everything. */
+import assert from 'node:assert/strict'
+import { METHODS } from 'node:http'
+import { after, before, describe, test } from 'node:test'
+import type { JsonObject } from '../src/domain/json.ts'
+import { call } from './management/call.ts'
+import { connectTo, exchange, readToEnd, requestText, statusesIn } from './raw-exchange.ts'
+import { json, type Service, startService } from './service.ts'
+
+let service: Service
+before(async () => {
+  service = await startService()
+  await service.register({ endpoint: { pattern: '/json' } })
+  await service.register({
+    endpoint: { pattern: '/seen' },
+    inputMapping: { query: 'query', requestHeaders: 'headers' },
+  })
+})
+after(() => service.stop())
+
+const JSON_TYPE = 'content-type: application/json'
+
+describe('methods', () => {
+  for (const method of METHODS.filter((one) => !['CONNECT', 'POST'].includes(one))) {
+    test(`${method}: 405 where the path is known, 404 elsewhere`, async () => {
+      const known = await call(service.url, method, '/json')
+      assert.deepEqual([known.status, known.headers.allow], [405, 'POST'])
+      const unknown = await call(service.url, method, '/nowhere')
+      assert.equal(unknown.status, 404)
+      const code = (text: string) => (method === 'HEAD' ? text : JSON.parse(text).code)
+      const codes = method === 'HEAD' ? ['', ''] : ['METHOD_NOT_ALLOWED', 'ROUTE_UNKNOWN']
+      assert.deepEqual([code(known.text), code(unknown.text)], codes)
+    })
+  }
+})
+
+describe('expectations', () => {
+  test('a caller who waits for 100 is told to go on', async () => {
+    const socket = await connectTo(service.url)
+    const received = readToEnd(socket)
+    socket.write(requestText('POST /json', [JSON_TYPE, 'expect: 100-continue', 'content-length: 7']))
+    socket.once('data', () => socket.write('{"a":1}'))
+    const text = await received
+    assert.deepEqual(statusesIn(text), [100, 200])
+    assert.ok(text.endsWith('{"a":1}'))
+  })
+
+  test('any other is refused', async () => {
+    const sent = requestText('POST /json', [JSON_TYPE, 'expect: magic', 'content-length: 2'], '{}')
+    assert.deepEqual(statusesIn(await exchange(service.url, sent)), [417])
+  })
+})
+
+describe('what is long', () => {
+  type Seen = { query: JsonObject; headers: JsonObject }
+  const see = async (path: string, headers: Record<string, string> = {}) => {
+    const reply = await service.fetch(path, json('POST', {}, headers))
+    return { status: reply.status, seen: reply.status === 200 ? reply.json<Seen>() : undefined }
+  }
+
+  test('a query of 15,000 characters arrives', async () => {
+    const { status, seen } = await see(`/seen?q=${'x'.repeat(15_000)}`)
+    assert.equal(status, 200)
+    assert.equal(seen?.query.q, 'x'.repeat(15_000))
+  })
+
+  test('so do 2,000 parameters', async () => {
+    const names = Array.from({ length: 2_000 }, (_, index) => `p${index}`)
+    const { status, seen } = await see(`/seen?${names.map((name) => `${name}=`).join('&')}`)
+    assert.equal(status, 200)
+    assert.deepEqual(Object.keys(seen?.query ?? {}), names)
+  })
+
+  test('and one parameter 3,000 times, as an array', async () => {
+    const { seen } = await see(`/seen?${'a=1&'.repeat(3_000)}`)
+    assert.deepEqual(seen?.query.a, Array(3_000).fill('1'))
+  })
+
+  test('so do 10,000 bytes of a header', async () => {
+    const { status, seen } = await see('/seen', { 'x-long': 'x'.repeat(10_000) })
+    assert.equal(status, 200)
+    assert.equal(seen?.headers['x-long'], 'x'.repeat(10_000))
+  })
+
+  const cases = [
+    { name: 'a URL', sent: requestText(`POST /seen?${'x'.repeat(17_000)}`, []) },
+    { name: 'one header', sent: requestText('POST /seen', [`x: ${'x'.repeat(17_000)}`]) },
+    { name: 'all headers together', sent: requestText('POST /seen', Array(900).fill(`x: ${'x'.repeat(20)}`)) },
+  ]
+  for (const { name, sent } of cases) {
+    test(`${name} beyond 16 KiB: 431`, async () => {
+      const received = await exchange(service.url, sent)
+      assert.deepEqual(statusesIn(received), [431])
+      assert.match(received, /"code":"HEADERS_TOO_LARGE"/)
+      assert.equal((await service.fetch('/json', json('POST', {}))).status, 200)
+    })
+  }
+
+  test('a path of 15,000 characters is no route', async () => {
+    assert.equal((await service.fetch(`/${'x'.repeat(15_000)}`, json('POST', {}))).status, 404)
+  })
+})
