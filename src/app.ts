@@ -16,8 +16,8 @@ import {
   serveUptime,
 } from './adapters/http-server/operations.ts'
 import { createServer, endConnections, quiet } from './adapters/http-server/server.ts'
-import { type Consumers, startConsumers } from './adapters/kafka/consumers.ts'
-import { createKafkaProducer } from './adapters/kafka/producer.ts'
+import type { Consumers } from './adapters/kafka/consumers.ts'
+import { openConsumers, openProducer } from './broker.ts'
 import { describeDocument } from './config/public-schema.ts'
 import type { Failure } from './domain/failure.ts'
 import { createIds } from './domain/id.ts'
@@ -54,7 +54,7 @@ export async function startApp(settings: Settings, version: string, logger: Logg
     answerLimitBytes: settings.answerLimitBytes,
   })
   const registry = createRegistry()
-  const producer = createKafkaProducer(settings)
+  const producer = openProducer(settings)
   const services = { http, states: store.states, producer }
   const catalogue = createCatalogue({
     store: store.endpoints,
@@ -123,7 +123,7 @@ export async function startApp(settings: Settings, version: string, logger: Logg
     await closeAll()
     throw thrown
   }
-  consumers = startConsumers({ registry, settings, intake, producer, logger })
+  consumers = openConsumers({ registry, settings, intake, producer, logger })
 
   return {
     messagePort: portOf(messageServer),
