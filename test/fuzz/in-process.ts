@@ -36,7 +36,8 @@ export async function openInProcess() {
     },
     close: async () => {},
   }
-  const services = { http, states: store.states }
+  const producer = { produce: () => Promise.reject(new Error('No document here names a topic')) }
+  const services = { http, states: store.states, producer }
   const clock = Date.now
   const newId = createIds(clock, 1)
   const registry = createRegistry()
