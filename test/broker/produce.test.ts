@@ -119,6 +119,20 @@ describe('producing', { skip: kafka.skip }, async () => {
     assert.equal(whole.headers.get('x-crosswalk-status'), null)
   })
 
+  test('beside a primary request that succeeds: a record that the topic refuses fails the message', async () => {
+    const upstream = await startUpstream((_body, _earlier, response) => response.end('{"stored":true}'))
+    after(upstream.close)
+    const compacted = await topics.create(1, undefined, { 'cleanup.policy': 'compact' })
+    const send = await endpointWith([
+      { id: 'store', primary: true, config: { url: upstream.url } },
+      { id: 'log', kafkaProducerTopic: compacted, key: { path: 'payload.key' } },
+    ])
+    const whole = await send({ key: 'a' })
+    assert.deepEqual([whole.status, whole.json()], [200, { stored: true }])
+    const refused = await send({ n: 1 })
+    assert.deepEqual([refused.status, refused.json().code], [502, 'RESPONSE_REFUSED'])
+  })
+
   test('a record that the topic refuses: 502, and those beside it succeed', async () => {
     const topic = await topics.create()
     const compacted = await topics.create(1, undefined, { 'cleanup.policy': 'compact' })

@@ -64,6 +64,11 @@ export function compileRespond(
     if (alone < 0) return { ...message, answer: aggregate(responses, outcomes, format) }
     const outcome = outcomes[alone] as Outcome
     if (outcome instanceof Failure) throw outcome
+    // Nothing in the answer of a primary request would tell of a record that no topic has.
+    const unproduced = requests
+      .flatMap(({ kafkaProducerTopic }, index) => (kafkaProducerTopic === undefined ? [] : outcomes[index]))
+      .find((other) => other instanceof Failure)
+    if (unproduced instanceof Failure) throw unproduced
     return { ...message, answer: passOn(outcome.answer, outcome.content, format) }
   }
 }
