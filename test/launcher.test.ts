@@ -133,7 +133,8 @@ for (const host of HOSTS) {
       assert.deepEqual([code, signal], [null, 'SIGINT'])
     })
 
-    // A terminal gives Ctrl-C to launcher and program both. `script` (util-linux) is the one way to have a terminal here.
+    // A terminal gives Ctrl-C to launcher and program both. `script` (util-linux) is the one way to have a terminal here;
+    // exec, because a shell that waits in between ends by the signal itself, and its exit code would be told.
     if (process.platform === 'linux' && spawnSync('script', ['--version']).status === 0) {
       test('a Ctrl-C in a terminal reaches the program once', async () => {
         const file = join(temporary, 'interrupted.mjs')
@@ -144,7 +145,7 @@ for (const host of HOSTS) {
           setInterval(() => {}, 1000)
           console.log('ready')`,
         )
-        const { child, ended } = start('script', ['-qec', `"${host}" "${nodeLauncher}" "${file}"`, '/dev/null'])
+        const { child, ended } = start('script', ['-qec', `exec "${host}" "${nodeLauncher}" "${file}"`, '/dev/null'])
         await ready(child)
         child.stdin?.write('\u0003')
         const { code, stdout } = await ended

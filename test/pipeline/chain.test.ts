@@ -85,8 +85,8 @@ describe('a stage that throws', () => {
       throw thrown
     }
   const bug = new TypeError('a bug')
-  const own = new Failure('MAPPING_FAILED', 'too much')
-  const placed = Object.assign(new Failure('MAPPING_FAILED', 'too much'), { stage: 'elsewhere' })
+  const own = new Failure('OUTPUT_TOO_LARGE', 'too much')
+  const placed = Object.assign(new Failure('OUTPUT_TOO_LARGE', 'too much'), { stage: 'elsewhere' })
   const stages = [
     { name: 'at once', first: count, wrap: <T>(stage: T) => stage },
     { name: 'in a promise', first: count, wrap: later<Counted, Doubled> },
@@ -97,8 +97,8 @@ describe('a stage that throws', () => {
     const cases = [
       { what: 'a bug', thrown: bug, expect: { code: 'INTERNAL', stage: 'map', cause: bug } },
       { what: 'nothing', thrown: undefined, expect: { code: 'INTERNAL', stage: 'map' } },
-      { what: 'a failure', thrown: own, expect: { code: 'MAPPING_FAILED', stage: 'map' } },
-      { what: 'a failure with a stage', thrown: placed, expect: { code: 'MAPPING_FAILED', stage: 'elsewhere' } },
+      { what: 'a failure', thrown: own, expect: { code: 'OUTPUT_TOO_LARGE', stage: 'map' } },
+      { what: 'a failure with a stage', thrown: placed, expect: { code: 'OUTPUT_TOO_LARGE', stage: 'elsewhere' } },
     ]
     for (const { what, thrown, expect } of cases) {
       it(`is named, whatever it throws: ${what}, ${name}`, async () => {
