@@ -67,7 +67,7 @@ export async function startApp(settings: Settings, version: string, logger: Logg
     logger,
   })
   const tally = createTally()
-  const intake = createIntake({ ...settings, clock, newId, logger, count: tally.count })
+  const intake = createIntake({ ...settings, clock, newId, logger, observe: tally.count })
   let stopping = false
   let consumers: Consumers | undefined
 
