@@ -16,6 +16,7 @@ import {
   serveUptime,
 } from './adapters/http-server/operations.ts'
 import { createServer, endConnections, quiet } from './adapters/http-server/server.ts'
+import { serveVersions } from './adapters/http-server/versions.ts'
 import type { Consumers } from './adapters/kafka/consumers.ts'
 import { openConsumers, openProducer } from './broker.ts'
 import { describeDocument } from './config/public-schema.ts'
@@ -97,7 +98,9 @@ export async function startApp(settings: Settings, version: string, logger: Logg
   const adminServer = createServer(settings, answer)
   for (const server of [messageServer, adminServer]) {
     serveUptime(server, () => performance.now())
-    serveManagement(server, catalogue, guard)
+    serveManagement(server, catalogue, guard, (scope) => {
+      serveVersions(scope, catalogue)
+    })
   }
   serveMessages(messageServer, registry, intake)
   serveHealth(adminServer, health)

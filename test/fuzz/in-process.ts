@@ -3,6 +3,7 @@ import { createGuard } from '../../src/adapters/http-server/guard.ts'
 import { serveManagement } from '../../src/adapters/http-server/management.ts'
 import { serveMessages } from '../../src/adapters/http-server/messages.ts'
 import { createServer } from '../../src/adapters/http-server/server.ts'
+import { serveVersions } from '../../src/adapters/http-server/versions.ts'
 import { openSqliteStore } from '../../src/adapters/sqlite/open-sqlite-store.ts'
 import { createIds } from '../../src/domain/id.ts'
 import type { Json, JsonObject } from '../../src/domain/json.ts'
@@ -20,7 +21,12 @@ import { silent } from '../contracts/stores.ts'
 export type Tried = ((incoming: Partial<Incoming>) => Promise<Outcome>) | undefined
 
 const NOTHING: Incoming = { requestHeaders: {}, query: {}, urlParams: {}, body: undefined }
-const STAMP = { _id: '0'.repeat(24), createdAt: '2024-01-01T00:00:00.000Z', updatedAt: '2024-01-01T00:00:00.000Z' }
+const STAMP = {
+  version: 1,
+  _id: '0'.repeat(24),
+  createdAt: '2024-01-01T00:00:00.000Z',
+  updatedAt: '2024-01-01T00:00:00.000Z',
+}
 
 /** Requests to other services never leave the process: they are collected in `sent` and answered with `{}`. */
 export async function openInProcess() {
@@ -45,7 +51,7 @@ export async function openInProcess() {
   const catalogue = createCatalogue({ store: store.endpoints, registry, services, ...shared })
   const intake = createIntake({ ...settings, ...shared, observe: () => {} })
   const server = createServer(settings, (failure) => answerFailure(failure, 'JSON'))
-  serveManagement(server, catalogue, createGuard(undefined))
+  serveManagement(server, catalogue, createGuard(undefined), (scope) => serveVersions(scope, catalogue))
   serveMessages(server, registry, intake)
 
   return {

@@ -200,6 +200,9 @@ describe('/openapi.json', () => {
       '/consumers',
       '/endpoints',
       '/endpoints/{id}',
+      '/endpoints/{id}/versions',
+      '/endpoints/{id}/versions/{version}',
+      '/endpoints/{id}/versions/{version}/restore',
       '/health/live',
       '/health/ready',
       '/metrics',
@@ -210,12 +213,17 @@ describe('/openapi.json', () => {
         if (method === 'parameters') continue
         const { _id } = await service.register({ endpoint: { pattern: `/described/${method}` } })
         const [type] = Object.keys(operation.requestBody?.content ?? {})
-        const reply = await call(service.adminUrl, method.toUpperCase(), path.replace('{id}', _id), {
-          headers: type === undefined ? {} : { 'content-type': type },
-          ...(type === undefined
-            ? {}
-            : { body: JSON.stringify(endpointDocument({ endpoint: { pattern: `/by/${method}` } })) }),
-        })
+        const reply = await call(
+          service.adminUrl,
+          method.toUpperCase(),
+          path.replace('{id}', _id).replace('{version}', '1'),
+          {
+            headers: type === undefined ? {} : { 'content-type': type },
+            ...(type === undefined
+              ? {}
+              : { body: JSON.stringify(endpointDocument({ endpoint: { pattern: `/by/${method}` } })) }),
+          },
+        )
         const [expected] = Object.keys(operation.responses)
         assert.equal(String(reply.status), expected, `${method} ${path}: ${reply.text}`)
         await service.fetch(`/endpoints/${_id}`, { method: 'DELETE' })

@@ -30,6 +30,11 @@ export function describeApi(endpointSchema: JsonObject, version: string): JsonOb
     400: answer('The id is malformed.', ref('Failure')),
     404: answer('There is no such endpoint.', ref('Failure')),
   }
+  const versionNumber = { name: 'version', in: 'path', required: true, schema: { type: 'integer', minimum: 1 } }
+  const unknownVersion = {
+    400: answer('The id is malformed.', ref('Failure')),
+    404: answer('There is no such endpoint, or no such version of it.', ref('Failure')),
+  }
   const stale = { 412: answer('If-Match names another version.', ref('Failure')) }
   return {
     openapi: '3.1.0',
@@ -67,6 +72,29 @@ export function describeApi(endpointSchema: JsonObject, version: string): JsonOb
           responses: { 200: answer('It is deleted.'), ...found, ...stale },
         },
       },
+      '/endpoints/{id}/versions': {
+        parameters: [id],
+        get: {
+          summary: 'The versions of an endpoint, newest first, also of one that was deleted.',
+          responses: { 200: answer('Without documents.', { type: 'array', items: ref('Version') }), ...found },
+        },
+      },
+      '/endpoints/{id}/versions/{version}': {
+        parameters: [id, versionNumber],
+        get: {
+          summary: 'One version, with its document.',
+          responses: { 200: answer('The version.', ref('Version')), ...unknownVersion },
+        },
+      },
+      '/endpoints/{id}/versions/{version}/restore': {
+        parameters: [id, versionNumber],
+        post: {
+          summary: 'Puts the document of a version in force again, as a new version.',
+          parameters: [ifMatch],
+          requestBody: { required: false, content: { 'application/json': { schema: {} } } },
+          responses: { 200: answer('The stored document.', stored), ...refused, ...unknownVersion, ...stale },
+        },
+      },
       '/uptime': { get: { summary: 'Milliseconds since the process started.', responses: { 200: answer('Alive.') } } },
       '/health/live': { get: { summary: 'Whether the process runs.', responses: { 200: answer('It does.') } } },
       '/health/ready': {
@@ -90,6 +118,21 @@ export function describeApi(endpointSchema: JsonObject, version: string): JsonOb
     components: {
       schemas: {
         Endpoint: endpointSchema,
+        Version: {
+          type: 'object',
+          required: ['version', 'at', 'method', 'origin'],
+          properties: {
+            version: { type: 'integer', description: 'Counts the changes of the endpoint, from 1.' },
+            at: { type: 'string', format: 'date-time' },
+            method: { enum: ['create', 'replace', 'patch', 'restore', 'delete'] },
+            restored: { type: 'integer', description: 'The version that was put in force again.' },
+            origin: {
+              type: 'object',
+              properties: { address: { type: 'string' }, note: { type: 'string' } },
+            },
+            document: { description: 'In the answer for one version only; null for a deletion.' },
+          },
+        },
         Failure: {
           type: 'object',
           required: ['error', 'code'],

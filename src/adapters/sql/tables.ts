@@ -14,6 +14,17 @@ export type Tables = {
     route_key: string
     document: string
   }
+  /** Outlive their endpoint. */
+  endpoint_versions: {
+    endpoint_id: string
+    version: number
+    /** ISO 8601: in the order of time. */
+    at: string
+    /** The rest of the `Change`. */
+    about: string
+    /** Empty where the endpoint was deleted. */
+    document: string
+  }
   states: {
     endpoint_id: string
     /** `NO_STATUS` where no lookup answered: a null would not take part in the primary key. */
