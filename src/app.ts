@@ -4,6 +4,7 @@ import type { AddressInfo } from 'node:net'
 import type { FastifyInstance } from 'fastify'
 import { createHttpClient } from './adapters/http-client/http-client.ts'
 import { serveConsole } from './adapters/http-server/console.ts'
+import { serveDryRun } from './adapters/http-server/dry-run.ts'
 import { createGuard } from './adapters/http-server/guard.ts'
 import { serveManagement } from './adapters/http-server/management.ts'
 import { serveMessages } from './adapters/http-server/messages.ts'
@@ -25,6 +26,7 @@ import { createIds } from './domain/id.ts'
 import type { Logger } from './domain/ports.ts'
 import { answerFailure } from './pipeline/reply.ts'
 import { createCatalogue } from './registry/catalogue.ts'
+import { createDryRun } from './registry/dry-run/dry-run.ts'
 import { createIntake, type Intake } from './registry/intake.ts'
 import { createRegistry } from './registry/registry.ts'
 import { createTally } from './registry/tally.ts'
@@ -69,6 +71,7 @@ export async function startApp(settings: Settings, version: string, logger: Logg
   })
   const tally = createTally()
   const intake = createIntake({ ...settings, clock, newId, logger, observe: tally.count })
+  const dryRun = createDryRun({ catalogue, registry, intake, http, settings, clock })
   let stopping = false
   let consumers: Consumers | undefined
 
@@ -100,6 +103,7 @@ export async function startApp(settings: Settings, version: string, logger: Logg
     serveUptime(server, () => performance.now())
     serveManagement(server, catalogue, guard, (scope) => {
       serveVersions(scope, catalogue)
+      serveDryRun(scope, dryRun)
     })
   }
   serveMessages(messageServer, registry, intake)

@@ -9,6 +9,11 @@ export function invalid(faults: readonly Lint[]): Failure {
   })
 }
 
+export const dryRunInvalid = (faults: readonly Lint[]): Failure =>
+  new Failure('DRY_RUN_INVALID', 'The dry run cannot be made as it was asked for; details has the reasons.', {
+    details: detailsOf(faults),
+  })
+
 export function clash(clashes: readonly Lint[]): Failure {
   const places = clashes.map(({ path }) => path).join(' and ')
   return new Failure('CONFIGURATION_CLASH', `Another endpoint stands in the way of ${places}; nothing was stored.`, {

@@ -1,4 +1,5 @@
 /** The message port without its sockets: everything from the HTTP server inwards, for very many calls. */
+import { serveDryRun } from '../../src/adapters/http-server/dry-run.ts'
 import { createGuard } from '../../src/adapters/http-server/guard.ts'
 import { serveManagement } from '../../src/adapters/http-server/management.ts'
 import { serveMessages } from '../../src/adapters/http-server/messages.ts'
@@ -12,6 +13,7 @@ import type { Outcome } from '../../src/pipeline/compile.ts'
 import { answerFailure } from '../../src/pipeline/reply.ts'
 import { build } from '../../src/registry/build.ts'
 import { createCatalogue } from '../../src/registry/catalogue.ts'
+import { createDryRun } from '../../src/registry/dry-run/dry-run.ts'
 import { createIntake, type Incoming } from '../../src/registry/intake.ts'
 import { createRegistry } from '../../src/registry/registry.ts'
 import { readSettings } from '../../src/settings.ts'
@@ -50,8 +52,12 @@ export async function openInProcess() {
   const shared = { settings, clock, newId, logger: silent }
   const catalogue = createCatalogue({ store: store.endpoints, registry, services, ...shared })
   const intake = createIntake({ ...settings, ...shared, observe: () => {} })
+  const dryRun = createDryRun({ catalogue, registry, intake, http, settings, clock })
   const server = createServer(settings, (failure) => answerFailure(failure, 'JSON'))
-  serveManagement(server, catalogue, createGuard(undefined), (scope) => serveVersions(scope, catalogue))
+  serveManagement(server, catalogue, createGuard(undefined), (scope) => {
+    serveVersions(scope, catalogue)
+    serveDryRun(scope, dryRun)
+  })
   serveMessages(server, registry, intake)
 
   return {

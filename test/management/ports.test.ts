@@ -199,6 +199,7 @@ describe('/openapi.json', () => {
     assert.deepEqual(Object.keys(paths).sort(), [
       '/consumers',
       '/endpoints',
+      '/endpoints/dry-run',
       '/endpoints/{id}',
       '/endpoints/{id}/versions',
       '/endpoints/{id}/versions/{version}',
@@ -212,6 +213,7 @@ describe('/openapi.json', () => {
       for (const [method, operation] of Object.entries(operations)) {
         if (method === 'parameters') continue
         const { _id } = await service.register({ endpoint: { pattern: `/described/${method}` } })
+        const document = endpointDocument({ endpoint: { pattern: `/by/${method}` } })
         const [type] = Object.keys(operation.requestBody?.content ?? {})
         const reply = await call(
           service.adminUrl,
@@ -221,7 +223,7 @@ describe('/openapi.json', () => {
             headers: type === undefined ? {} : { 'content-type': type },
             ...(type === undefined
               ? {}
-              : { body: JSON.stringify(endpointDocument({ endpoint: { pattern: `/by/${method}` } })) }),
+              : { body: JSON.stringify(path === '/endpoints/dry-run' ? { endpoint: document } : document) }),
           },
         )
         const [expected] = Object.keys(operation.responses)

@@ -30,6 +30,7 @@ export function describeApi(endpointSchema: JsonObject, version: string): JsonOb
     400: answer('The id is malformed.', ref('Failure')),
     404: answer('There is no such endpoint.', ref('Failure')),
   }
+  const cannedAnswers = { anyOf: [ref('CannedAnswer'), { type: 'array', items: ref('CannedAnswer') }] }
   const versionNumber = { name: 'version', in: 'path', required: true, schema: { type: 'integer', minimum: 1 } }
   const unknownVersion = {
     400: answer('The id is malformed.', ref('Failure')),
@@ -70,6 +71,22 @@ export function describeApi(endpointSchema: JsonObject, version: string): JsonOb
           summary: 'Deletes an endpoint.',
           parameters: [ifMatch],
           responses: { 200: answer('It is deleted.'), ...found, ...stale },
+        },
+      },
+      '/endpoints/dry-run': {
+        post: {
+          summary: 'What an endpoint would make of a message; nothing is sent on, and no state is written.',
+          requestBody: body(ref('DryRun')),
+          responses: {
+            200: answer('What each stage gave, what would have been called, the answer; faults of the document.', {
+              type: 'object',
+              required: ['ran', 'lint'],
+            }),
+            400: answer('The request itself is wrong; details lists the reasons.', ref('Failure')),
+            404: answer('There is no endpoint of this id.', ref('Failure')),
+            415: answer('The body is not declared as JSON.', ref('Failure')),
+            503: answer('Too many messages are under way, or the service stops.', ref('Failure')),
+          },
         },
       },
       '/endpoints/{id}/versions': {
@@ -118,6 +135,39 @@ export function describeApi(endpointSchema: JsonObject, version: string): JsonOb
     components: {
       schemas: {
         Endpoint: endpointSchema,
+        DryRun: {
+          type: 'object',
+          properties: {
+            endpoint: ref('Endpoint'),
+            endpointId: {
+              type: 'string',
+              description: 'Of a stored endpoint; beside endpoint, the one it would replace.',
+            },
+            message: {
+              type: 'object',
+              properties: {
+                body: { description: 'A text is sent as it is, any other value as JSON.' },
+                contentType: { type: 'string' },
+                headers: { type: 'object', additionalProperties: { type: 'string' } },
+                query: { type: 'object' },
+                urlParams: { type: 'object', additionalProperties: { type: 'string' } },
+                state: { type: 'object', description: 'What an earlier message left.' },
+              },
+            },
+            lookups: { type: 'object', additionalProperties: cannedAnswers },
+            responses: { type: 'object', additionalProperties: cannedAnswers },
+            live: { type: 'boolean', description: 'Whether lookups without a given answer are made.' },
+          },
+        },
+        CannedAnswer: {
+          type: 'object',
+          properties: {
+            status: { type: 'integer', minimum: 100, maximum: 599 },
+            headers: { type: 'object', additionalProperties: { type: 'string' } },
+            body: { description: 'A text is sent as it is, any other value as JSON.' },
+            fault: { enum: ['unreachable', 'timeout', 'too-large', 'unreadable', 'refused'] },
+          },
+        },
         Version: {
           type: 'object',
           required: ['version', 'at', 'method', 'origin'],
