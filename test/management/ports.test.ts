@@ -201,6 +201,7 @@ describe('/openapi.json', () => {
       '/endpoints',
       '/endpoints/dry-run',
       '/endpoints/{id}',
+      '/endpoints/{id}/stats',
       '/endpoints/{id}/versions',
       '/endpoints/{id}/versions/{version}',
       '/endpoints/{id}/versions/{version}/restore',

@@ -31,6 +31,7 @@ export function describeApi(endpointSchema: JsonObject, version: string): JsonOb
     404: answer('There is no such endpoint.', ref('Failure')),
   }
   const cannedAnswers = { anyOf: [ref('CannedAnswer'), { type: 'array', items: ref('CannedAnswer') }] }
+  const milliseconds = { type: ['number', 'null'], description: 'Milliseconds, at most 10 % off; null without any.' }
   const versionNumber = { name: 'version', in: 'path', required: true, schema: { type: 'integer', minimum: 1 } }
   const unknownVersion = {
     400: answer('The id is malformed.', ref('Failure')),
@@ -87,6 +88,13 @@ export function describeApi(endpointSchema: JsonObject, version: string): JsonOb
             415: answer('The body is not declared as JSON.', ref('Failure')),
             503: answer('Too many messages are under way, or the service stops.', ref('Failure')),
           },
+        },
+      },
+      '/endpoints/{id}/stats': {
+        parameters: [id],
+        get: {
+          summary: 'How many messages there were in the last hour and day, how many failed, and how long they took.',
+          responses: { 200: answer('The counts of all instances.', ref('Stats')), ...found },
         },
       },
       '/endpoints/{id}/versions': {
@@ -166,6 +174,31 @@ export function describeApi(endpointSchema: JsonObject, version: string): JsonOb
             headers: { type: 'object', additionalProperties: { type: 'string' } },
             body: { description: 'A text is sent as it is, any other value as JSON.' },
             fault: { enum: ['unreachable', 'timeout', 'too-large', 'unreadable', 'refused'] },
+          },
+        },
+        Stats: {
+          type: 'object',
+          required: ['endpointId', 'hour', 'day', 'minutes'],
+          properties: {
+            endpointId: { type: 'string' },
+            hour: ref('Counts'),
+            day: ref('Counts'),
+            minutes: {
+              type: 'array',
+              description: 'The minutes of the day in which messages ended, oldest first; `at` is when it began.',
+              items: { allOf: [ref('Counts'), { required: ['at'], properties: { at: { type: 'string' } } }] },
+            },
+          },
+        },
+        Counts: {
+          type: 'object',
+          required: ['count', 'failures', 'p50', 'p95', 'p99'],
+          properties: {
+            count: { type: 'integer' },
+            failures: { type: 'integer', description: 'Messages that did not end done.' },
+            p50: milliseconds,
+            p95: milliseconds,
+            p99: milliseconds,
           },
         },
         Version: {

@@ -94,6 +94,22 @@ export const MIGRATIONS: readonly Migration[] = [
           '{"method":"create","origin":{}}', document from endpoints`),
     ],
   },
+  {
+    name: 'how messages went, by minute',
+    statements: (schema, options) => [
+      schema
+        .createTable('endpoint_minutes')
+        .addColumn('endpoint_id', 'text', (column) => column.notNull())
+        .addColumn('minute', 'integer', (column) => column.notNull())
+        .addColumn('instance', 'text', (column) => column.notNull())
+        .addColumn('count', 'integer', (column) => column.notNull())
+        .addColumn('failures', 'integer', (column) => column.notNull())
+        .addColumn('buckets', 'text', (column) => column.notNull())
+        .addPrimaryKeyConstraint('endpoint_minutes_key', ['endpoint_id', 'minute', 'instance'])
+        .modifyEnd(options.table),
+      schema.createIndex('endpoint_minutes_oldest').on('endpoint_minutes').column('minute'),
+    ],
+  },
 ]
 
 /** What Kysely has no builder for. */

@@ -25,6 +25,17 @@ export type Tables = {
     /** Empty where the endpoint was deleted. */
     document: string
   }
+  /** A row an endpoint, minute and instance. */
+  endpoint_minutes: {
+    endpoint_id: string
+    /** Since the epoch. */
+    minute: number
+    instance: string
+    count: number
+    failures: number
+    /** As minute-rows.ts writes them. */
+    buckets: string
+  }
   states: {
     endpoint_id: string
     /** `NO_STATUS` where no lookup answered: a null would not take part in the primary key. */
