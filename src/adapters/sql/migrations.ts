@@ -86,6 +86,7 @@ export const MIGRATIONS: readonly Migration[] = [
         .addColumn('document', 'text', (column) => column.notNull())
         .addPrimaryKeyConstraint('endpoint_versions_key', ['endpoint_id', 'version'])
         .modifyEnd(options.table),
+      raw(`create index endpoint_versions_deleted on endpoint_versions (endpoint_id, at) where document = ''`),
       // Every document ends with `"updatedAt":"<24 characters>","__v":0}`; the JSON functions of the databases refuse
       // some texts that documents hold.
       raw(`insert into endpoint_versions (endpoint_id, version, at, about, document)

@@ -50,21 +50,30 @@ export function compileVersionStatements(db: Kysely<Tables>) {
             .where('newest.endpoint_id', '=', value('id')),
         ),
     ),
-    /** Removes the versions of endpoints that were deleted before the last ones. */
+    /** Removes the versions of endpoints that were deleted before the last ones. Looks at deletions only, by their index. */
     trimDeleted: compileStatement<Record<never, never>>(() =>
-      db
-        .deleteFrom('endpoint_versions')
-        .where('endpoint_id', 'not in', present)
-        .where('endpoint_id', 'not in', (from) =>
-          from
-            .selectFrom('endpoint_versions as deleted')
-            .select('deleted.endpoint_id')
-            .where('deleted.endpoint_id', 'not in', present)
-            .groupBy('deleted.endpoint_id')
-            .orderBy(sql`max(deleted.at)`, 'desc')
-            .orderBy('deleted.endpoint_id', 'desc')
-            .limit(sql.lit(DELETED_ENDPOINTS)),
-        ),
+      db.deleteFrom('endpoint_versions').where('endpoint_id', 'in', (from) =>
+        from
+          .selectFrom('endpoint_versions as deleted')
+          .select('deleted.endpoint_id')
+          .where('deleted.document', '=', sql.lit(''))
+          .where((where) =>
+            where.not(
+              where.exists(
+                where
+                  .selectFrom('endpoints')
+                  .select('endpoints.id')
+                  .whereRef('endpoints.id', '=', 'deleted.endpoint_id'),
+              ),
+            ),
+          )
+          .groupBy('deleted.endpoint_id')
+          .orderBy(sql`max(deleted.at)`, 'desc')
+          .orderBy('deleted.endpoint_id', 'desc')
+          // SQLite takes no offset without a limit.
+          .limit(sql.lit(1_000_000))
+          .offset(sql.lit(DELETED_ENDPOINTS)),
+      ),
     ),
     list: compileStatement<ById, SummaryRow>((value) =>
       db
