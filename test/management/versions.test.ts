@@ -1,6 +1,7 @@
 /** The versions of an endpoint over HTTP: what they tell, and the way back to one. */
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
+import fc from 'fast-check'
 import type { Json, JsonObject } from '../../src/domain/json.ts'
 import { endpointDocument, json, type Service, startService } from '../service.ts'
 import { freshDatabase, postgresMissing } from '../services/postgres.ts'
@@ -191,3 +192,29 @@ for (const shared of [false, true]) {
     }
   })
 }
+
+test('any text in place of a version is answered with what is wrong, and any note is kept as it came', async () => {
+  const { document } = await registered()
+  const path = `/endpoints/${document._id}`
+  const headerText = fc.string({ unit: fc.integer({ min: 0x21, max: 0x7e }).map((code) => String.fromCharCode(code)) })
+  const segment = fc.oneof(
+    fc.string({ unit: 'grapheme', minLength: 1 }),
+    fc.integer().map(String),
+    fc.double().map(String),
+  )
+  const inputs = fc.tuple(
+    segment.filter((text) => !/^\.{1,2}$/.test(text) && text !== '1'),
+    headerText.map((text) => text.repeat(30)),
+  )
+  await fc.assert(
+    fc.asyncProperty(inputs, async ([version, note]) => {
+      const at = `${path}/versions/${encodeURIComponent(version.toWellFormed())}`
+      for (const reply of [await service.fetch(at), await send('POST', `${at}/restore`)])
+        assert.ok([200, 400, 404].includes(reply.status), reply.text)
+      await send('PATCH', path, {}, { 'x-crosswalk-change-note': note })
+      const [newest] = await versionsOf(document._id)
+      assert.equal(newest?.origin.note ?? '', note.slice(0, 200))
+    }),
+    { numRuns: 60 },
+  )
+})
