@@ -1,5 +1,5 @@
 /** Values as a report shows them: bounded, and without secrets. */
-import { isObject, type Json, type JsonObject } from '../../domain/json.ts'
+import type { Json, JsonObject } from '../../domain/json.ts'
 import { isSecretName, REDACTED } from '../../domain/secret-names.ts'
 
 /** Of one value of a stage, or the answer, in characters. */
@@ -18,19 +18,27 @@ export function shownBody(body: string | Uint8Array, limit = VALUE_LIMIT): Shown
   return text.length <= limit ? { body: text } : { body: text.slice(0, limit), cut: true }
 }
 
-/** The value itself where it is small enough to be shown. */
+/**
+ * The value itself where it is small enough to be shown. Weighed rather than written: a value that refers to one part many
+ * times is small in memory, and its text is not.
+ */
 export function shownValue(value: Json): Json {
-  if (isDeeper(value, MOST_LEVELS)) return { cut: true, reason: `It is nested deeper than ${MOST_LEVELS} levels.` }
-  const text = JSON.stringify(value)
-  if (text.length <= VALUE_LIMIT) return value
-  return { cut: true, reason: `It has ${text.length} characters as JSON.`, beginning: text.slice(0, 1_000) }
+  const tooMuch = weigh(value, MOST_LEVELS, { left: VALUE_LIMIT })
+  return tooMuch === undefined ? value : { cut: true, reason: tooMuch }
 }
 
-function isDeeper(value: Json, levels: number): boolean {
-  if (typeof value !== 'object' || value === null) return false
-  if (levels === 0) return true
-  const inner: readonly Json[] = isObject(value) ? Object.values(value) : (value as readonly Json[])
-  return inner.some((one) => isDeeper(one, levels - 1))
+/** What is too much about a value, as a sentence. */
+function weigh(value: Json, levels: number, budget: { left: number }): string | undefined {
+  budget.left -= typeof value === 'string' ? value.length + 1 : 1
+  if (budget.left < 0) return `It has more than ${VALUE_LIMIT} characters as JSON.`
+  if (typeof value !== 'object' || value === null) return undefined
+  if (levels === 0) return `It is nested deeper than ${MOST_LEVELS} levels.`
+  for (const name in value) {
+    if (!Array.isArray(value)) budget.left -= name.length
+    const tooMuch = weigh((value as JsonObject)[name] as Json, levels - 1, budget)
+    if (tooMuch !== undefined) return tooMuch
+  }
+  return undefined
 }
 
 export const shownHeaders = (headers: readonly (readonly [string, string | readonly string[]])[]): JsonObject =>
