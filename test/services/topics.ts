@@ -14,6 +14,8 @@ export interface Topics {
   /** A new topic with a name of its own. */
   create(partitions?: number, name?: string, configs?: Readonly<Record<string, string>>): Promise<string>
   remove(topic: string): Promise<void>
+  /** Gives a topic more partitions, so that it has `count`. */
+  grow(topic: string, count: number): Promise<void>
   /** Deletes the records of a partition before an offset, as the retention of a topic does. */
   trim(topic: string, partition: number, before: number): Promise<void>
   produce(topic: string, messages: readonly Omit<MessageToProduce, 'topic'>[]): Promise<void>
@@ -53,6 +55,7 @@ export function openTopics(brokers: string): Topics {
       return name
     },
     remove: (topic) => admin.deleteTopics({ topics: [topic] }),
+    grow: (topic, count) => admin.createPartitions({ topics: [{ name: topic, count, assignments: [] }] }),
     trim: async (topic, partition, before) => {
       await admin.deleteRecords({ topics: [{ name: topic, partitions: [{ partition, offset: BigInt(before) }] }] })
     },
