@@ -55,7 +55,7 @@ export function openTopics(brokers: string): Topics {
       return name
     },
     remove: (topic) => admin.deleteTopics({ topics: [topic] }),
-    grow: (topic, count) => admin.createPartitions({ topics: [{ name: topic, count, assignments: [] }] }),
+    grow: (topic, count) => admin.createPartitions({ topics: [{ name: topic, count }] }),
     trim: async (topic, partition, before) => {
       await admin.deleteRecords({ topics: [{ name: topic, partitions: [{ partition, offset: BigInt(before) }] }] })
     },
