@@ -175,4 +175,35 @@ describe('producing', { skip: kafka.skip }, async () => {
     const keys = (await topics.read(compacted)).map(({ key }) => key)
     assert.deepEqual(keys.toSorted(), Array.from({ length: 10 }, (_, n) => `k${n * 2}`).toSorted())
   })
+
+  test('a record that the topic refuses does not have those of other partitions written twice', async () => {
+    const compacted = await topics.create(6, undefined, { 'cleanup.policy': 'compact' })
+    const send = await endpointWith({
+      id: 'out',
+      kafkaProducerTopic: compacted,
+      key: { path: 'item.key' },
+      forEach: { items: 'payload.items', concurrency: 40 },
+    })
+    // All at once, so that they travel together.
+    const items = Array.from({ length: 40 }, (_, n) => (n === 20 ? { n } : { key: `k${n}` }))
+    const reply = await send({ items })
+    assert.deepEqual([reply.status, reply.json().code], [502, 'RESPONSE_REFUSED'])
+    const keys = (await topics.read(compacted)).map(({ key }) => key)
+    assert.deepEqual(keys.toSorted(), items.flatMap(({ key }) => key ?? []).toSorted())
+  })
+
+  test('a topic that is not there does not hold up another', async () => {
+    const good = await topics.create()
+    const toGood = await endpointWith({ id: 'out', kafkaProducerTopic: good })
+    // Kafka makes no topic whose name differs from another's by a dot for an underscore only.
+    const missing = (await topics.create(1, `not.there-${Date.now()}`)).replace('.', '_')
+    const toMissing = await endpointWith({ id: 'out', kafkaProducerTopic: missing })
+    assert.equal((await toGood({ n: 0 })).status, 200)
+    const answered: string[] = []
+    const first = toMissing({ n: 1 }).then(({ status }) => answered.push(`missing ${status}`))
+    const second = toMissing({ n: 2 }).then(({ status }) => answered.push(`missing ${status}`))
+    await toGood({ n: 3 }).then(({ status }) => answered.push(`good ${status}`))
+    await Promise.all([first, second])
+    assert.deepEqual(answered, ['good 200', 'missing 502', 'missing 502'])
+  })
 })

@@ -1,7 +1,7 @@
 /** Our place in the consumer group of an endpoint: which partitions are ours, and what is committed for them. */
 import { Consumer, FetchIsolationLevels, ListOffsetTimestamps } from '@platformatic/kafka'
 import { clientOptions, type KafkaSettings } from './client-options.ts'
-import { ignoreErrors, within } from './producer.ts'
+import { ignoreErrors, within } from './patience.ts'
 import { readLayout } from './topic-layout.ts'
 
 const REBALANCE_MS = 60_000

@@ -12,7 +12,7 @@ import { clientOptions, type KafkaSettings } from './client-options.ts'
 import { isProtocolError } from './faults.ts'
 import { type Fetched, fetchedDespite, readFetched } from './fetched.ts'
 import type { Partition } from './partition.ts'
-import { ignoreErrors, within } from './producer.ts'
+import { ignoreErrors, within } from './patience.ts'
 import { readLayout, type TopicLayout } from './topic-layout.ts'
 
 /** Of the records fetched and not yet done, for each endpoint. */
