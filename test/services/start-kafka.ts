@@ -22,8 +22,19 @@ export type Kafka = Readonly<{
 
 export type KafkaOptions = Readonly<{ heapMb?: number; secure?: Secure }>
 
-/** A listener of its own with TLS and SASL, at `localhost:<port>`: PLAIN, and SCRAM-SHA-512 with the same user. */
-export type Secure = Readonly<{ port: number; username: string; password: string; keyPem: string; certPem: string }>
+/**
+ * Two more listeners with TLS, at `localhost:<port>`: one with SASL, PLAIN and SCRAM with the same user, and one for those
+ * who show the client's certificate.
+ */
+export type Secure = Readonly<{
+  port: number
+  username: string
+  password: string
+  keyPem: string
+  certPem: string
+  mutualPort: number
+  clientCertPem: string
+}>
 
 /** Resolves when the broker takes connections. Rejects with the end of its log where it does not within a minute. */
 export async function startKafka({ heapMb = 512, secure }: KafkaOptions = {}): Promise<Kafka> {
@@ -117,30 +128,36 @@ function serverProperties(folder: string, port: number, controllerPort: number):
   ].join('\n')}\n`
 }
 
-const addScram = ({ username, password }: Secure): string[] => [
-  '--add-scram',
-  `SCRAM-SHA-512=[name=${username},password=${password}]`,
-]
+const addScram = ({ username, password }: Secure): string[] =>
+  ['SCRAM-SHA-256', 'SCRAM-SHA-512'].flatMap((mechanism) => [
+    '--add-scram',
+    `${mechanism}=[name=${username},password=${password}]`,
+  ])
 
 /** Later lines of the file replace earlier ones. */
-function secureProperties(
-  { port, username, password, keyPem, certPem }: Secure,
-  open: number,
-  controller: number,
-): string {
+function secureProperties(secure: Secure, open: number, controller: number): string {
+  const { port, mutualPort, username, password, keyPem, certPem, clientCertPem } = secure
   const line = (pem: string) => pem.trim().replaceAll('\n', '\\n')
   const own = 'listener.name.secure.'
+  const mutual = 'listener.name.mutual.'
   const login = 'org.apache.kafka.common.security'
+  const listeners = [`SECURE://127.0.0.1:${port}`, `MUTUAL://127.0.0.1:${mutualPort}`]
   return `${[
-    `listeners=PLAINTEXT://127.0.0.1:${open},SECURE://127.0.0.1:${port},CONTROLLER://127.0.0.1:${controller}`,
-    `advertised.listeners=PLAINTEXT://127.0.0.1:${open},SECURE://localhost:${port}`,
-    'listener.security.protocol.map=PLAINTEXT:PLAINTEXT,CONTROLLER:PLAINTEXT,SECURE:SASL_SSL',
-    `${own}sasl.enabled.mechanisms=PLAIN,SCRAM-SHA-512`,
+    `listeners=PLAINTEXT://127.0.0.1:${open},${listeners.join()},CONTROLLER://127.0.0.1:${controller}`,
+    `advertised.listeners=PLAINTEXT://127.0.0.1:${open},SECURE://localhost:${port},MUTUAL://localhost:${mutualPort}`,
+    'listener.security.protocol.map=PLAINTEXT:PLAINTEXT,CONTROLLER:PLAINTEXT,SECURE:SASL_SSL,MUTUAL:SSL',
+    `${own}sasl.enabled.mechanisms=PLAIN,SCRAM-SHA-256,SCRAM-SHA-512`,
     `${own}plain.sasl.jaas.config=${login}.plain.PlainLoginModule required user_${username}="${password}";`,
+    `${own}scram-sha-256.sasl.jaas.config=${login}.scram.ScramLoginModule required;`,
     `${own}scram-sha-512.sasl.jaas.config=${login}.scram.ScramLoginModule required;`,
-    `${own}ssl.keystore.type=PEM`,
-    `${own}ssl.keystore.certificate.chain=${line(certPem)}`,
-    `${own}ssl.keystore.key=${line(keyPem)}`,
+    ...[own, mutual].flatMap((listener) => [
+      `${listener}ssl.keystore.type=PEM`,
+      `${listener}ssl.keystore.certificate.chain=${line(certPem)}`,
+      `${listener}ssl.keystore.key=${line(keyPem)}`,
+    ]),
+    `${mutual}ssl.client.auth=required`,
+    `${mutual}ssl.truststore.type=PEM`,
+    `${mutual}ssl.truststore.certificates=${line(clientCertPem)}`,
   ].join('\n')}\n`
 }
 
