@@ -13,6 +13,8 @@ const run = promisify(execFile)
 export type Kafka = Readonly<{
   /** `host:port`, as KAFKA_BROKERS takes it. */
   brokers: string
+  /** Where another broker finds the cluster, to join it. */
+  controllerPort: number
   /** Ends the broker at once, as a power cut would; `restart` brings it back on the same port with what it had kept. */
   kill(): Promise<void>
   restart(): Promise<void>
@@ -20,7 +22,8 @@ export type Kafka = Readonly<{
   stop(): Promise<void>
 }>
 
-export type KafkaOptions = Readonly<{ heapMb?: number; secure?: Secure }>
+/** `join`: another broker of the cluster whose controller listens there. */
+export type KafkaOptions = Readonly<{ heapMb?: number; secure?: Secure; join?: number }>
 
 /**
  * Two more listeners with TLS, at `localhost:<port>`: one with SASL, PLAIN and SCRAM with the same user, and one for those
@@ -37,15 +40,17 @@ export type Secure = Readonly<{
 }>
 
 /** Resolves when the broker takes connections. Rejects with the end of its log where it does not within a minute. */
-export async function startKafka({ heapMb = 512, secure }: KafkaOptions = {}): Promise<Kafka> {
+export async function startKafka({ heapMb = 512, secure, join: joined }: KafkaOptions = {}): Promise<Kafka> {
   const classPath = await kafkaClassPath()
   const folder = mkdtempSync(join(tmpdir(), 'crosswalk-kafka-'))
-  const [port, controllerPort] = await freePorts()
+  const [port, ownPort] = await freePorts()
+  const controllerPort = joined ?? ownPort
   const properties = join(folder, 'server.properties')
   writeFileSync(
     properties,
     serverProperties(folder, port, controllerPort) +
-      (secure === undefined ? '' : secureProperties(secure, port, controllerPort)),
+      (secure === undefined ? '' : secureProperties(secure, port, controllerPort)) +
+      (joined === undefined ? '' : joiningProperties(port)),
   )
   const logging = join(folder, 'log4j2.properties')
   writeFileSync(logging, LOGGING)
@@ -62,7 +67,7 @@ export async function startKafka({ heapMb = 512, secure }: KafkaOptions = {}): P
     'kafka.tools.StorageTool',
     ...[
       'format',
-      '--standalone',
+      joined === undefined ? '--standalone' : '--no-initial-controllers',
       '-t',
       'Y3Jvc3N3YWxrLXRlc3RzMQ',
       '-c',
@@ -97,7 +102,7 @@ export async function startKafka({ heapMb = 512, secure }: KafkaOptions = {}): P
     await stop()
     throw thrown
   }
-  return { brokers: `127.0.0.1:${port}`, kill, restart: start, stop }
+  return { brokers: `127.0.0.1:${port}`, controllerPort, kill, restart: start, stop }
 }
 
 /** Small where it can be: one copy of everything, short waits for groups to form, records of up to 10 MB. */
@@ -120,6 +125,8 @@ function serverProperties(folder: string, port: number, controllerPort: number):
     'share.coordinator.state.topic.min.isr=1',
     'group.initial.rebalance.delay.ms=0',
     'group.min.session.timeout.ms=1000',
+    'broker.session.timeout.ms=3000',
+    'broker.heartbeat.interval.ms=500',
     'message.max.bytes=10485760',
     'num.network.threads=2',
     'num.io.threads=4',
@@ -127,6 +134,10 @@ function serverProperties(folder: string, port: number, controllerPort: number):
     'auto.create.topics.enable=true',
   ].join('\n')}\n`
 }
+
+/** A broker alone, of which the controller is another's. */
+const joiningProperties = (port: number): string =>
+  `${['process.roles=broker', 'node.id=2', `listeners=PLAINTEXT://127.0.0.1:${port}`].join('\n')}\n`
 
 const addScram = ({ username, password }: Secure): string[] =>
   ['SCRAM-SHA-256', 'SCRAM-SHA-512'].flatMap((mechanism) => [

@@ -127,6 +127,7 @@ export function openReader(settings: KafkaSettings, groupId: string, topic: stri
   }
   /** Partitions that cannot be read rest for a while, so that the others need not. */
   const setAside = (numbers: readonly number[], error: unknown): void => {
+    if (closed) return
     for (const number of numbers) {
       troubled.add(number)
       resting.add(number)
@@ -147,10 +148,17 @@ export function openReader(settings: KafkaSettings, groupId: string, topic: stri
       const response = await client.fetch(fetchOptions(node, id, starts, partitions.size, isIdle))
       deliver(response, starts)
     } catch (error) {
-      if (!closed) await makeDo(error, starts).catch(recover)
+      if (!closed) await makeDo(error, starts).catch((fault) => failWhole(fault, starts))
     }
     busyNodes.delete(node)
     wake()
+  }
+
+  /** One broker that cannot be reached is no reason to leave the others. */
+  const failWhole = (error: unknown, starts: ReadonlyMap<number, Start>): void => {
+    failures += 1
+    if (failures > MOST_RETRIES) events.onEnd(error)
+    else setAside([...starts.keys()], error)
   }
 
   /** Hands each partition its records, unless it was closed or moved in the meantime. */
