@@ -196,9 +196,15 @@ describe('where the record to be read next is not there any more', { skip: kafka
           .catch(() => false),
       (created) => created,
     )
-    await topics.produce(
-      topic,
-      range(100, 120).map((n) => body({ n })),
+    const fresh = range(100, 120).map((n) => body({ n }))
+    // Until the one who produces knows the new topic.
+    await until(
+      () =>
+        topics
+          .produce(topic, fresh)
+          .then(() => true)
+          .catch(() => false),
+      (produced) => produced,
     )
     // Done only now, and of no meaning to the new topic.
     held.resolve()

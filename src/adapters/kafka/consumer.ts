@@ -36,6 +36,7 @@ export function startConsumer(options: ConsumerOptions): EndpointConsumer {
   let isStopping = false
   let subscription: Subscription | undefined
   let joined = false
+  let isAnew = false
   let lastError: ConsumerStatus['lastError']
   /** What is wrong now; undefined where nothing is. Told in the log when it changes, not each time. */
   let trouble: string | undefined
@@ -75,6 +76,13 @@ export function startConsumer(options: ConsumerOptions): EndpointConsumer {
       groupId,
       topic,
       settle,
+      isAnew,
+      onCommitted: () => {
+        isAnew = false
+      },
+      onReplaced: () => {
+        isAnew = true
+      },
       onJoined: (partitions) => {
         joined = true
         trouble = undefined

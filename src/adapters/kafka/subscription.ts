@@ -21,6 +21,15 @@ export type SubscriptionOptions = Readonly<{
   groupId: string
   topic: string
   settle: SettleOptions
+  /**
+   * The topic was made anew since the last life. The broker forgets what was committed for the former only some time
+   * after that, so that it is not asked.
+   */
+  isAnew: boolean
+  /** Something was committed in this life. */
+  onCommitted: () => void
+  /** The topic was made anew: this life ends. */
+  onReplaced: () => void
   /** The group is joined and the partitions are known. */
   onJoined: (partitions: readonly number[]) => void
   /** What should be shown and does not end the subscription; undefined: it is over. */
@@ -54,6 +63,7 @@ export function subscribe(options: SubscriptionOptions): Subscription {
   let isOutdated = false
   /** The offsets that we know are of a topic that is no more. */
   let isReplaced = false
+  let { isAnew } = options
 
   const reader = openReader(settings, groupId, topic, {
     onTrouble: options.onTrouble,
@@ -93,7 +103,12 @@ export function subscribe(options: SubscriptionOptions): Subscription {
     const offsets = await membership.committedOffsets(added)
     // Told again in the meantime.
     if (joined !== generation || stopping.signal.aborted) return
-    for (const [number, offset] of offsets) partitions.set(number, open(number, offset))
+    for (const [number, offset] of offsets) {
+      const partition = open(number, isAnew ? undefined : offset)
+      // So that its beginning is committed at once, over what is of the former topic.
+      if (isAnew) partition.committedOffset = -1n
+      partitions.set(number, partition)
+    }
     reader.assign([...partitions.values()])
     slots.release()
     options.onJoined(numbers)
@@ -115,6 +130,7 @@ export function subscribe(options: SubscriptionOptions): Subscription {
 
   const replaced = (error: unknown) => {
     isReplaced = true
+    options.onReplaced()
     ending.resolve(error)
   }
   /** One commit at a time, of everything that is done by then; what is done meanwhile goes with the next. */
@@ -129,7 +145,10 @@ export function subscribe(options: SubscriptionOptions): Subscription {
         if (joined !== generation) continue
         await membership.commit(new Map(offsets.map(([{ number }, offset]) => [number, offset])))
         for (const [partition, offset] of offsets) partition.committed(offset)
+        if (isReplaced) return
         failures = 0
+        isAnew = false
+        options.onCommitted()
       } catch (error) {
         if (isOutdatedPlace(error)) {
           isOutdated = joined === generation
