@@ -198,3 +198,27 @@ test(
     assert.equal((await connections.run(backend, undefined)).length, 1)
   },
 )
+
+test('a call that waits for a connection waits for a new one when all are renewed', needsPostgres, async (test) => {
+  const database = await freshDatabase(test)
+  const connections = createConnections({ url: database.url, poolSize: 1, timeoutMs: 5_000, logger: silent })
+  database.uses(connections.close)
+  const one = prepareText<undefined, { n: number }>('select 1 as n', () => [])
+  const held = Promise.withResolvers<void>()
+  database.uses(held.resolve)
+  const holding = Promise.withResolvers<void>()
+  const holder = connections.transaction(async (run) => {
+    await run(one, undefined)
+    holding.resolve()
+    await held.promise
+    return run(one, undefined)
+  })
+  await holding.promise
+  const waiters = [1, 2, 3].map(() => connections.run(one, undefined))
+  connections.renew()
+  connections.renew()
+  assert.deepEqual(await Promise.all(waiters), [[{ n: 1 }], [{ n: 1 }], [{ n: 1 }]])
+  // What was under way goes on where it was.
+  held.resolve()
+  assert.deepEqual(await holder, [{ n: 1 }])
+})
