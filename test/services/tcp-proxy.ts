@@ -9,6 +9,8 @@ export type TcpProxy = Readonly<{
   refuse(): Promise<void>
   /** Takes connections, but passes nothing on, and what is sent meanwhile is lost, as behind a broken network. */
   stall(): void
+  /** By which the server knows the connections of now: their ports on this side of it. */
+  ports(): number[]
   /** Stalls when a client sends this, before it is passed on. */
   stallAt(text: string): void
   /** Lets everything through again; connections that hung stay dead, without knowing. */
@@ -24,6 +26,7 @@ export type TcpProxyOptions = Readonly<{
 export async function startTcpProxy(target: string, { only = '' }: TcpProxyOptions = {}): Promise<TcpProxy> {
   const { hostname, port: targetPort } = new URL(target)
   const sockets = new Set<Socket>()
+  const farSockets = new Set<Socket>()
   let stalled = false
   let stallText: string | undefined
   /** Counts breaks: a connection of before one never works again. */
@@ -34,6 +37,8 @@ export async function startTcpProxy(target: string, { only = '' }: TcpProxyOptio
     const far = connect(Number(targetPort), hostname)
     const made = breaks
     let affected: boolean | undefined
+    farSockets.add(far)
+    far.on('close', () => farSockets.delete(far))
     const passes = () => affected === false || (!stalled && made === breaks)
     near.on('data', (chunk) => {
       affected ??= chunk.includes(only)
@@ -78,6 +83,7 @@ export async function startTcpProxy(target: string, { only = '' }: TcpProxyOptio
   return {
     url: url.href,
     refuse: close,
+    ports: () => [...farSockets].flatMap(({ localPort }) => localPort ?? []),
     stall,
     stallAt: (text) => {
       stallText = text
