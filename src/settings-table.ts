@@ -88,7 +88,7 @@ const store = {
     kind: databaseUrl,
     default: 'sqlite:./data/crosswalk.db',
     means:
-      'Where endpoints and their state are stored: in a file (a relative path starts at the working directory), or in a PostgreSQL that any number of instances share.',
+      'Where endpoints and their state are stored: in a file for one service (a relative path starts at the working directory), or in a PostgreSQL that any number of instances share.',
     secret: true,
   },
   databasePoolSize: {
