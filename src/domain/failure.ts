@@ -56,7 +56,11 @@ export const FAILURES = {
     means: 'The answer of a lookup is not well-formed in the type that it declares, or is too large or too deep.',
   },
   TRANSFORM_FAILED: { status: 500, retry: false, means: 'An expression of `inputTransforms` failed.' },
-  MAPPING_FAILED: { status: 500, retry: false, means: 'An entry of `inputMapping` failed.' },
+  OUTPUT_TOO_LARGE: {
+    status: 413,
+    retry: false,
+    means: 'An entry of `inputMapping` would make this message grow by more than 64 MiB.',
+  },
   SERIALISE_FAILED: { status: 500, retry: false, means: 'The output cannot be written in its type.' },
   RESPONSE_UNREACHABLE: { status: 502, retry: true, means: 'A response request could not reach its target.' },
   RESPONSE_TIMED_OUT: { status: 504, retry: true, means: 'The target of a response request did not answer in time.' },

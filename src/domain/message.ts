@@ -30,8 +30,10 @@ export type Answer = Readonly<{
   /** Lower-case names; content-type among them where there is a body. */
   headers: Readonly<Record<string, string | readonly string[]>>
   body: string | Uint8Array
-  /** Whether some of several response requests failed. */
+  /** Whether some of several response requests failed, told in the answer or not. */
   partial?: true
+  /** Whether it is the answer of a response request whose target refused: outside `allowedStatuses`. */
+  refused?: true
 }>
 
 /** The roots that configuration may read, and the stage after which each exists. */

@@ -1,5 +1,6 @@
 /** The account of one message on its way: what stages report to, and what bounds them. Never shared by two messages. */
 import type { JsonObject } from './json.ts'
+import type { Trace } from './trace.ts'
 
 /** Milliseconds since the epoch; injected, so that tests own the time. */
 export type Clock = () => number
@@ -19,6 +20,8 @@ export type Run = {
   readonly lookupTimes: Record<string, JsonObject>
   /** How the lookups went; kept with the state. */
   readonly lookups: LookupOutcome
+  /** What it did on its way, for whoever asks later. */
+  readonly trace: Trace
   /** What `state.extract` took from the message; undefined until it was mapped. */
   extracted: JsonObject | undefined
 }

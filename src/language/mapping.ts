@@ -9,13 +9,19 @@ import { type Plan, readTargets } from './mapping-targets.ts'
 import { parsePath, type Source, type SourcePath } from './path.ts'
 import { spreads } from './target.ts'
 import type { Account } from './target-budget.ts'
-import { nothingWritten, recordWritten, type Written } from './target-sharing.ts'
+import { nothingWritten, placesAlong, recordWritten, type Written } from './target-sharing.ts'
 import { compileWrite, type Output, type Write } from './target-write.ts'
+
+/**
+ * The most places of arrays that one target may ask for by indexes alone. Far more than anyone writes by hand, and
+ * little enough for each of them to hold a value of some hundred bytes.
+ */
+const FIXED_PLACES_MAX = 100_000
 
 export type Mapping = Readonly<{
   /**
    * The output for a message: a new object, which shares values with the message and with the document but never
-   * changes them. Throws nothing but MAPPING_FAILED where the output would grow out of bounds (`compileWrite`).
+   * changes them. Throws nothing but OUTPUT_TOO_LARGE where the output would grow out of bounds (`compileWrite`).
    */
   apply(source: Source): JsonObject
   /** What it reads, with the place of each entry; entries whose target is at fault included. */
@@ -32,7 +38,7 @@ export type Mapping = Readonly<{
  * elements, all of this holds for each element.
  *
  * Lints, each at the place of its entry: every fault of every path, target, function and parameter; unknown keys with
- * the nearest known one. Warns of two entries with one target. An entry at fault is left out; nothing is thrown.
+ * the nearest known one, more than FIXED_PLACES_MAX places. Warns of two entries with one target. An entry at fault is left out; nothing is thrown.
  */
 export function compileMapping(inputMapping: JsonObject, lint: LintSink): Mapping {
   const sources: Readonly<{ path: SourcePath; place: string }>[] = []
@@ -72,13 +78,22 @@ function warnOfRepeat({ target, function: applied, sink }: Plan, places: Map<str
   else sink.warning(`This writes the same target as ${earlier}, and replaces its value where both have one.`)
 }
 
+function asksTooMuch(places: number, { target, sink }: Plan): boolean {
+  if (places <= FIXED_PLACES_MAX) return false
+  sink.error(
+    `The indexes up to here make "${target.text}" write ${places} places for every message; the most is ${FIXED_PLACES_MAX}. Use lower indexes, or "[]".`,
+  )
+  return true
+}
+
 type Assign = (value: Json | undefined, output: Output, account: Account) => void
 type Entry = (source: Source, output: Output, account: Account) => void
 
 function compileAssigns(plans: readonly Plan[], written: Written, place: string): readonly Assign[] {
-  return plans.map((plan) => {
+  return plans.flatMap((plan) => {
     const { target, function: applied, fill } = plan
     const placement = applied?.placement ?? 'spread'
+    if (asksTooMuch(placesAlong(written, target, placement), plan)) return []
     const write = compileWrite(target, { placement, fill, written, place })
     recordWritten(written, target, placement)
     const convert = spreads(target) ? applied?.convertEach : applied?.convert

@@ -17,13 +17,13 @@ export const BYTES_PER_VALUE = 8
 /** Deeper than any message; where it is not, the value counts as too heavy. */
 const NESTING_MAX = 256
 
-/** Adds to the account. Fails: MAPPING_FAILED at the place, where that is more than ADDED_BYTES_MAX. */
+/** Adds to the account. Fails: OUTPUT_TOO_LARGE at the place, where that is more than ADDED_BYTES_MAX. */
 export function charge(bytes: number, account: Account, place: string): void {
   account.addedBytes += bytes
   if (account.addedBytes <= ADDED_BYTES_MAX) return
   const limit = `${ADDED_BYTES_MAX / 1024 / 1024} MiB`
   throw new Failure(
-    'MAPPING_FAILED',
+    'OUTPUT_TOO_LARGE',
     `The mapping of this message would add more than ${limit} to it at ${place}: high indexes, defaults or oneToAllElements over many elements.`,
     { path: place },
   )

@@ -9,12 +9,18 @@ import type { Placement } from './functions.ts'
 import type { Target, TargetStep } from './target.ts'
 
 /**
- * The places that entries have written whole values to, as a tree of steps. All brackets count as one place: that may
- * copy once too often (`a[0]`, then `a[1].b`), never too seldom.
+ * The places that entries have written to, as a tree of steps. All brackets count as one place: that may copy once too
+ * often (`a[0]`, then `a[1].b`), never too seldom.
  */
-export type Written = { whole: boolean; readonly inner: Map<string, Written> }
+export type Written = {
+  /** Whether a whole value was written here. */
+  whole: boolean
+  /** Of an array: how many elements the indexes of targets alone make it have. */
+  length: number
+  readonly inner: Map<string, Written>
+}
 
-export const nothingWritten = (): Written => ({ whole: false, inner: new Map() })
+export const nothingWritten = (): Written => ({ whole: false, length: 0, inner: new Map() })
 
 const keyOf = (step: TargetStep): string => (step.kind === 'name' ? `.${step.name}` : '[]')
 
@@ -26,6 +32,7 @@ export function recordWritten(written: Written, { steps }: Target, placement: Pl
     const key = keyOf(step)
     const inner = at.inner.get(key) ?? nothingWritten()
     at.inner.set(key, inner)
+    if (step.kind === 'index') at.length = Math.max(at.length, step.index + 1)
     at = inner
   }
   at.whole = true
@@ -45,4 +52,23 @@ export function sharedAlong(written: Written, steps: readonly TargetStep[]): rea
     shared.push(within)
   }
   return shared
+}
+
+/**
+ * How many places of arrays writing to a target can go through or make, whatever the message is: an index makes all
+ * places before it, and `all` goes to each element that indexes made.
+ */
+export function placesAlong(written: Written, { steps }: Target, placement: Placement): number {
+  let at: Written | undefined = written
+  let times = 1
+  let places = 0
+  for (const [index, step] of steps.entries()) {
+    if (step.kind === 'index') places += times * (step.index + 1)
+    else if (step.kind === 'each' && placement === 'all' && index < steps.length - 1) {
+      times *= Math.max(1, at?.length ?? 0)
+      places += times
+    }
+    at = at?.inner.get(keyOf(step))
+  }
+  return places
 }

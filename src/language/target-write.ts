@@ -30,7 +30,7 @@ export type WriteOptions = Readonly<{
  * field and keeps its place. `all`: the value goes to all elements that exist. `concat`: its elements are appended.
  * `root`: its fields become fields of the output; the target only stands for them.
  *
- * Writing fails with MAPPING_FAILED where one application would add more than `ADDED_BYTES_MAX`, and with nothing else.
+ * Writing fails with OUTPUT_TOO_LARGE where one application would add more than `ADDED_BYTES_MAX`, and with nothing else.
  */
 export function compileWrite(target: Target, options: WriteOptions): Write {
   if (options.placement === 'root') return writeFields

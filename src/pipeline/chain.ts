@@ -5,17 +5,7 @@
 import { asFailure, type Failure } from '../domain/failure.ts'
 import type { Awaitable } from '../domain/json.ts'
 import type { Run } from '../domain/run.ts'
-
-export type StageName =
-  | 'recall'
-  | 'parse'
-  | 'lookup'
-  | 'validate'
-  | 'transform'
-  | 'map'
-  | 'extract'
-  | 'serialise'
-  | 'respond'
+import { endStage, type StageName } from '../domain/trace.ts'
 
 /** Takes a read-only message and returns a wider one. Shares nothing mutable with other messages. */
 export type Stage<In, Out> = (message: In, run: Run) => Awaitable<Out>
@@ -33,6 +23,7 @@ export interface Chain<In extends object, Out extends object> {
   /**
    * The pipeline: runs without a promise as long as its stages do.
    * Throws or rejects with a Failure that names its stage, whatever the stage threw.
+   * Fills the trace of the run: its stages, and how far the message came.
    */
   build(): Pipeline<In, Out>
 }
@@ -63,31 +54,46 @@ function join(links: readonly Link[], constants: object): Pipeline<object, objec
       try {
         next = stage(current, run)
       } catch (thrown) {
-        throw blame(thrown, name)
+        throw blame(thrown, name, current, run)
       }
-      if (next instanceof Promise) return resume(links, index, next, run)
+      if (next instanceof Promise) return resume(links, index, current, next, run)
+      endStage(run.trace, name)
       current = next
     }
+    run.trace.reached = current
     return current
   }
 }
 
 /** The rest of the pipeline from the first stage that gave a promise. */
-async function resume(links: readonly Link[], from: number, pending: Promise<object>, run: Run): Promise<object> {
+async function resume(
+  links: readonly Link[],
+  from: number,
+  before: object,
+  pending: Promise<object>,
+  run: Run,
+): Promise<object> {
   let index = from
+  let current = before
   try {
-    let current = await pending
+    current = await pending
+    endStage(run.trace, (links[index] as Link).name)
     for (index += 1; index < links.length; index += 1) {
-      current = await (links[index] as Link).stage(current, run)
+      const { name, stage } = links[index] as Link
+      current = await stage(current, run)
+      endStage(run.trace, name)
     }
+    run.trace.reached = current
     return current
   } catch (thrown) {
-    throw blame(thrown, (links[index] as Link).name)
+    throw blame(thrown, (links[index] as Link).name, current, run)
   }
 }
 
-function blame(thrown: unknown, stage: StageName): Failure {
+function blame(thrown: unknown, stage: StageName, reached: object, { trace }: Run): Failure {
   const failure = asFailure(thrown)
   failure.stage ??= stage
+  endStage(trace, stage)
+  trace.reached = reached
   return failure
 }

@@ -7,6 +7,7 @@ import { isObject, type Json, type JsonObject, typeName } from '../domain/json.t
 import { type LintSink, place } from '../domain/lint.ts'
 import { type OutboundAnswer, OutboundError, type StatusSet } from '../domain/ports.ts'
 import type { Run } from '../domain/run.ts'
+import { endCall, startCall } from '../domain/trace.ts'
 import { parsePath, type SourcePath } from '../language/path.ts'
 import { parseStatusSet } from '../language/status-set.ts'
 import { appendQuery, parseUrlTemplate, type UrlTemplate } from '../language/url-template.ts'
@@ -28,8 +29,8 @@ export type Call = Readonly<{
   concurrency: number
   /** Everything but the body. Fails with PARAMETER_INVALID. */
   prepare(scope: Scope): Prepared
-  /** Fails with <kind>_UNREACHABLE, _TIMED_OUT, _REFUSED or _UNREADABLE, and with DEADLINE_EXCEEDED. */
-  send(prepared: Prepared, body: Body | undefined, run: Run): Promise<OutboundAnswer>
+  /** `item`: the position of what it is sent for, inside a forEach. Fails with <kind>_UNREACHABLE, _TIMED_OUT, _REFUSED or _UNREADABLE, and with DEADLINE_EXCEEDED. */
+  send(prepared: Prepared, body: Body | undefined, run: Run, item?: number): Promise<OutboundAnswer>
 }>
 
 export type Prepared = Readonly<{
@@ -63,6 +64,7 @@ export function compileCall(
 ): Call {
   const { forEach } = request
   const stage = kind === 'LOOKUP' ? 'lookup' : 'respond'
+  const traced = kind === 'LOOKUP' ? 'lookup' : 'response'
   const check = (path: SourcePath, inside: boolean, sink: LintSink) =>
     checkReference(path.names, inside && forEach !== undefined ? `${stage}-item` : stage, endpoint, sink)
   const config: NonNullable<ResponseRequest['config']> = request.config ?? { method: 'POST' }
@@ -103,16 +105,23 @@ export function compileCall(
       headers,
       key: (key && parameterText(key, scope, 'be the key of a record')) ?? null,
     }),
-    send: async (prepared, body, run) => {
+    send: async (prepared, body, run, item) => {
+      const { method } = prepared
+      const target = topic === undefined ? prepared.url : `kafka:${topic}`
+      const called = startCall(run.trace, { kind: traced, id: request.id, item, method, target })
       const left = run.deadlineAt - run.clock()
       if (left <= 0) {
+        endCall(called, 'deadline')
         throw new Failure('DEADLINE_EXCEEDED', `The message ran out of time before "${request.id}" was called.`, {
           path: lint.path,
         })
       }
       try {
-        return await deliver(prepared, body, Math.min(timeoutMs, left), run)
+        const answer = await deliver(prepared, body, Math.min(timeoutMs, left), run)
+        endCall(called, answer)
+        return answer
       } catch (thrown) {
+        endCall(called, thrown instanceof OutboundError ? thrown.fault : 'internal')
         if (thrown instanceof OutboundError) throw outboundFailure(kind, request.id, lint.path, thrown)
         throw thrown
       }

@@ -7,8 +7,10 @@ import type { Awaitable, JsonObject } from '../domain/json.ts'
 import type { Headers, Received } from '../domain/message.ts'
 import type { Logger } from '../domain/ports.ts'
 import type { Clock, Run } from '../domain/run.ts'
+import { startTrace } from '../domain/trace.ts'
 import type { Outcome } from '../pipeline/compile.ts'
 import { answerFailure } from '../pipeline/reply.ts'
+import { codeOf, type Finished, nameOf, sourceOf } from './finished.ts'
 import type { Compiled } from './registry.ts'
 
 export type Incoming = Readonly<{
@@ -18,15 +20,17 @@ export type Incoming = Readonly<{
   body: Uint8Array | undefined
   /** Set where the message is a record of a topic. */
   isRecord?: boolean
+  /** The id of the message that this one repeats, where somebody asked for that. */
+  replayOf?: string
 }>
 
 export interface Intake {
   /** Runs a message; never throws or rejects. */
-  accept(compiled: Compiled, incoming: Incoming): Awaitable<Outcome>
+  accept(compiled: Compiled, incoming: Incoming): Awaitable<Finished>
   /** Why a message would not be let in now: OVERLOADED or SHUTTING_DOWN; undefined where it would. */
   refusal(): Failure | undefined
   /** Answers a failure of a message that did not come as far as the pipeline. */
-  refuse(compiled: Compiled | undefined, failure: Failure): Outcome
+  refuse(compiled: Compiled | undefined, failure: Failure, incoming?: Incoming): Finished
   readonly inFlight: number
   /** Lets no message in any more; resolves when those under way are done. */
   drain(): Promise<void>
@@ -38,36 +42,39 @@ export type IntakeOptions = Readonly<{
   logger: Logger
   messageTimeoutMs: number
   maxMessagesInFlight: number
-  /** Told of each message that is done, for the metrics. */
-  count: (compiled: Compiled | undefined, outcome: Outcome) => void
+  /** Told of each message when it has ended, before it is answered: it must be quick and must not throw. */
+  observe: (finished: Finished) => void
 }>
 
 export function createIntake(options: IntakeOptions): Intake {
-  const { clock, newId, logger, messageTimeoutMs, maxMessagesInFlight, count } = options
+  const { clock, newId, logger, messageTimeoutMs, maxMessagesInFlight, observe } = options
   const isoOf = createIsoTime()
   let inFlight = 0
   let whenIdle: (() => void) | undefined
   let draining = false
 
-  const report = (compiled: Compiled | undefined, messageId: string, outcome: Outcome): Outcome => {
-    if (outcome.failure !== undefined) logFailure(logger, compiled, messageId, outcome.failure)
-    count(compiled, outcome)
-    return outcome
+  const report = (finished: Finished): Finished => {
+    const { compiled, messageId, failure } = finished
+    if (failure !== undefined) logFailure(logger, compiled, messageId, failure)
+    observe(finished)
+    return finished
   }
-  const finish = (compiled: Compiled, messageId: string, outcome: Outcome): Outcome => {
+  const finish = (compiled: Compiled, incoming: Incoming, run: Run, result: Outcome): Finished => {
     inFlight -= 1
     if (inFlight === 0) whenIdle?.()
-    return report(compiled, messageId, outcome)
+    const { messageId, startedAt, trace } = run
+    return report(finishedOf(result, { messageId, compiled, incoming, startedAt, trace }))
   }
   const refusal = (): Failure | undefined => {
     if (draining) return new Failure('SHUTTING_DOWN', 'The service is stopping; send the message again in a moment.')
     if (inFlight < maxMessagesInFlight) return undefined
     return new Failure('OVERLOADED', `${inFlight} messages are under way already; send this one again in a moment.`)
   }
-  const refuse = (compiled: Compiled | undefined, failure: Failure): Outcome => {
+  const refuse: Intake['refuse'] = (compiled, failure, incoming) => {
     const messageId = newId()
-    const format = compiled?.endpoint.transformation.output ?? 'JSON'
-    return report(compiled, messageId, { answer: answerFailure(failure, format, messageId), failure })
+    const answer = answerFailure(failure, compiled?.endpoint.transformation.output ?? 'JSON', messageId)
+    const startedAt = clock()
+    return report(finishedOf({ answer, failure }, { messageId, compiled, incoming, startedAt, trace: undefined }))
   }
 
   return {
@@ -75,7 +82,7 @@ export function createIntake(options: IntakeOptions): Intake {
     refuse,
     accept: (compiled, incoming) => {
       const refused = refusal()
-      if (refused !== undefined) return refuse(compiled, refused)
+      if (refused !== undefined) return refuse(compiled, refused, incoming)
       inFlight += 1
       const messageId = newId()
       const startedAt = clock()
@@ -88,12 +95,13 @@ export function createIntake(options: IntakeOptions): Intake {
         body: incoming.body,
         lookupTimes: {},
         lookups: { highestStatus: undefined, networkError: false },
+        trace: startTrace(),
         extracted: undefined,
       }
       const outcome = compiled.handle(receive(compiled, incoming, isoOf(startedAt)), run)
       return outcome instanceof Promise
-        ? outcome.then((done) => finish(compiled, messageId, done))
-        : finish(compiled, messageId, outcome)
+        ? outcome.then((result) => finish(compiled, incoming, run, result))
+        : finish(compiled, incoming, run, outcome)
     },
     get inFlight() {
       return inFlight
@@ -107,6 +115,22 @@ export function createIntake(options: IntakeOptions): Intake {
     },
   }
 }
+
+type Circumstances = Pick<Finished, 'messageId' | 'compiled' | 'incoming' | 'startedAt' | 'trace'>
+
+const finishedOf = (result: Outcome, { messageId, compiled, incoming, startedAt, trace }: Circumstances): Finished => ({
+  answer: result.answer,
+  failure: result.failure,
+  messageId,
+  source: incoming === undefined ? 'http' : sourceOf(incoming),
+  outcome: nameOf(result),
+  code: codeOf(result),
+  compiled,
+  incoming,
+  startedAt,
+  ms: trace === undefined ? 0 : performance.now() - trace.startMs,
+  trace,
+})
 
 function receive(compiled: Compiled, { requestHeaders, query, urlParams }: Incoming, endpointStart: string): Received {
   return {

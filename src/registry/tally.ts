@@ -1,15 +1,11 @@
 /** Counts of messages since the process started: plain numbers, so that counting costs a message next to nothing. */
-import type { Outcome } from '../pipeline/compile.ts'
-import type { Compiled } from './registry.ts'
-
-/** done: answered as configured; partial: some response requests failed; refused: 4xx; failed: 5xx. */
-export type OutcomeName = 'done' | 'partial' | 'refused' | 'failed'
+import type { Finished, OutcomeName } from './finished.ts'
 
 /** `endpoint` is a name, empty where no endpoint was found; `code` is empty where nothing failed. */
 export type TallyEntry = Readonly<{ endpoint: string; outcome: OutcomeName; code: string; count: number }>
 
 export interface Tally {
-  count(compiled: Compiled | undefined, outcome: Outcome): void
+  count(finished: Pick<Finished, 'compiled' | 'outcome' | 'code'>): void
   entries(): readonly TallyEntry[]
 }
 
@@ -17,17 +13,15 @@ export function createTally(): Tally {
   const done = new Map<string, number>()
   const rest = new Map<string, { endpoint: string; outcome: OutcomeName; code: string; count: number }>()
   return {
-    count: (compiled, outcome) => {
+    count: ({ compiled, outcome, code }) => {
       const endpoint = compiled?.document.name ?? ''
-      const name = nameOf(outcome)
-      if (name === 'done') {
+      if (outcome === 'done') {
         done.set(endpoint, (done.get(endpoint) ?? 0) + 1)
         return
       }
-      const code = outcome.failure?.code ?? ''
-      const key = JSON.stringify([endpoint, name, code])
+      const key = JSON.stringify([endpoint, outcome, code])
       const entry = rest.get(key)
-      if (entry === undefined) rest.set(key, { endpoint, outcome: name, code, count: 1 })
+      if (entry === undefined) rest.set(key, { endpoint, outcome, code, count: 1 })
       else entry.count += 1
     },
     entries: () => [
@@ -35,9 +29,4 @@ export function createTally(): Tally {
       ...rest.values(),
     ],
   }
-}
-
-function nameOf({ answer, failure }: Outcome): OutcomeName {
-  if (failure !== undefined) return failure.status >= 500 ? 'failed' : 'refused'
-  return answer.partial ? 'partial' : 'done'
 }

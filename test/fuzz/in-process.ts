@@ -43,7 +43,7 @@ export async function openInProcess() {
   const registry = createRegistry()
   const shared = { settings, clock, newId, logger: silent }
   const catalogue = createCatalogue({ store: store.endpoints, registry, services, ...shared })
-  const intake = createIntake({ ...settings, ...shared, count: () => {} })
+  const intake = createIntake({ ...settings, ...shared, observe: () => {} })
   const server = createServer(settings, (failure) => answerFailure(failure, 'JSON'))
   serveManagement(server, catalogue, createGuard(undefined))
   serveMessages(server, registry, intake)

@@ -28,7 +28,7 @@ const templates = fc
     return last === '' ? segments : `${segments}?fixed=${last}:one&:two`
   })
 const paths = fc.oneof(
-  { weight: 6, arbitrary: fc.constantFrom('payload.one', 'payload.two', 'payload.list[]', 'payload.list[0]') },
+  { weight: 12, arbitrary: fc.constantFrom('payload.one', 'payload.two', 'payload.list[]', 'payload.list[0]') },
   sourcePaths,
 )
 const parameterSpec = fc.record({ path: paths, prefix: names, postfix: names }, { requiredKeys: ['path'] })
@@ -39,7 +39,7 @@ const value = fc.oneof(
 )
 const body = fc.oneof(
   {
-    weight: 6,
+    weight: 12,
     arbitrary: fc
       .record({ one: value, two: value, list: fc.array(value, { maxLength: 3 }) })
       .map((parts) => JSON.stringify(parts)),

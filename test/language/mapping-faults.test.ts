@@ -146,3 +146,50 @@ describe('mappings at fault', () => {
     )
   })
 })
+
+describe('what indexes alone make of the output', () => {
+  const cases: readonly { why: string; targets: readonly JsonObject[]; refused: Record<number, RegExp> }[] = [
+    {
+      why: 'an index in as many elements as another makes',
+      targets: [{ key: 'a[1000].x' }, { key: 'a[].y[100]', transform: all }, { key: 'a[].z', transform: all }],
+      refused: { 1: /"a\[\]\.y\[100\]" write 102102 places/ },
+    },
+    {
+      why: 'in the order written',
+      targets: [
+        { key: 'a[].y[10000]', transform: all },
+        { key: 'a[9999].x' },
+        { key: 'a[].x[10]', transform: all },
+        { key: 'a[].y[0]', transform: all },
+      ],
+      refused: { 2: /write 120000 places/ },
+    },
+    {
+      why: 'elements within elements',
+      targets: [{ key: 'a[99].x' }, { key: 'a[].x[998]', transform: all }, { key: 'a[].x[].y[1]', transform: all }],
+      refused: { 2: /write 299800 places/ },
+    },
+    {
+      why: 'one element at a time',
+      targets: [{ key: 'a[10000].x' }, { key: 'a[10000].y[10000]' }, { key: 'a[].z[10000]' }],
+      refused: {},
+    },
+    {
+      why: 'as much as may be',
+      targets: [{ key: 'a[999].x' }, { key: 'a[].x[98]', transform: all }],
+      refused: {},
+    },
+  ]
+  for (const { why, targets, refused } of cases) {
+    it(why, () => {
+      const { mapping, lints } = compile(Object.fromEntries(targets.map((target, at) => [`b.n${at}`, target])))
+      assert.deepEqual(
+        lints.map(({ severity, path }) => [severity, path]),
+        Object.keys(refused).map((at) => ['error', `inputMapping.b\\.n${at}`]),
+      )
+      for (const [at, says] of Object.values(refused).entries()) assert.match(lints[at]?.message ?? '', says)
+      const values = Object.fromEntries(targets.map((_, at) => [`n${at}`, 1]))
+      assert.doesNotThrow(() => mapping.apply({ b: values }))
+    })
+  }
+})

@@ -153,7 +153,7 @@ describe('bounds of what a mapping adds', () => {
         () => compiled.apply(message),
         (thrown) => {
           assert.ok(thrown instanceof Failure)
-          assert.equal(thrown.code, 'MAPPING_FAILED')
+          assert.equal(thrown.code, 'OUTPUT_TOO_LARGE')
           assert.equal(thrown.options.path, `inputMapping.${blames.replaceAll('.', '\\.')}`)
           return true
         },

@@ -42,7 +42,7 @@ function compile(changes: JsonObject, services: Partial<Services> = {}): { send:
   const log: object[] = []
   const logger: Logger = { ...noLog, error: (fields) => void log.push(fields) }
   const newId = () => 'the message'
-  const intake = createIntake({ ...settings, clock: Date.now, newId, logger, count: () => {} })
+  const intake = createIntake({ ...settings, clock: Date.now, newId, logger, observe: () => {} })
   const document = { _id: id, name: endpoint.name, createdAt: '', updatedAt: '', __v: 0 } as const
   const send: Send = (body) =>
     intake.accept(

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import { Failure } from '../../src/domain/failure.ts'
 import type { Run } from '../../src/domain/run.ts'
+import { startTrace } from '../../src/domain/trace.ts'
 import { type Chain, type Stage, startChain } from '../../src/pipeline/chain.ts'
 
 type Start = Readonly<{ text: string }>
@@ -26,6 +27,7 @@ const run: Run = {
   body: undefined,
   lookupTimes: {},
   lookups: { highestStatus: undefined, networkError: false },
+  trace: startTrace(),
   extracted: undefined,
 }
 
@@ -85,8 +87,8 @@ describe('a stage that throws', () => {
       throw thrown
     }
   const bug = new TypeError('a bug')
-  const own = new Failure('MAPPING_FAILED', 'too much')
-  const placed = Object.assign(new Failure('MAPPING_FAILED', 'too much'), { stage: 'elsewhere' })
+  const own = new Failure('OUTPUT_TOO_LARGE', 'too much')
+  const placed = Object.assign(new Failure('OUTPUT_TOO_LARGE', 'too much'), { stage: 'elsewhere' })
   const stages = [
     { name: 'at once', first: count, wrap: <T>(stage: T) => stage },
     { name: 'in a promise', first: count, wrap: later<Counted, Doubled> },
@@ -97,8 +99,8 @@ describe('a stage that throws', () => {
     const cases = [
       { what: 'a bug', thrown: bug, expect: { code: 'INTERNAL', stage: 'map', cause: bug } },
       { what: 'nothing', thrown: undefined, expect: { code: 'INTERNAL', stage: 'map' } },
-      { what: 'a failure', thrown: own, expect: { code: 'MAPPING_FAILED', stage: 'map' } },
-      { what: 'a failure with a stage', thrown: placed, expect: { code: 'MAPPING_FAILED', stage: 'elsewhere' } },
+      { what: 'a failure', thrown: own, expect: { code: 'OUTPUT_TOO_LARGE', stage: 'map' } },
+      { what: 'a failure with a stage', thrown: placed, expect: { code: 'OUTPUT_TOO_LARGE', stage: 'elsewhere' } },
     ]
     for (const { what, thrown, expect } of cases) {
       it(`is named, whatever it throws: ${what}, ${name}`, async () => {
@@ -115,5 +117,40 @@ describe('a stage that throws', () => {
         assert.equal(reached, false)
       })
     }
+  }
+})
+
+describe('the trace of a message', () => {
+  const fails: Stage<Counted, Doubled> = () => assert.fail('no')
+  const cases = [
+    { name: 'all stages', first: count, second: double, reached: { text: 'abc', count: 3, double: 6 } },
+    {
+      name: 'stages that wait',
+      first: later(count),
+      second: later(double),
+      reached: { text: 'abc', count: 3, double: 6 },
+    },
+    { name: 'a stage that throws', first: count, second: fails, reached: { text: 'abc', count: 3 } },
+    { name: 'a stage that rejects', first: later(count), second: later(fails), reached: { text: 'abc', count: 3 } },
+  ]
+  for (const { name, first, second, reached } of cases) {
+    it(`tells ${name}, in order, and how far it came`, async () => {
+      const trace = startTrace()
+      const pipeline = startChain<Start>().add('parse', first).add('map', second).build()
+      await Promise.resolve()
+        .then(() => pipeline({ text: 'abc' }, { ...run, trace }))
+        .catch((thrown) => assert.equal(thrown.stage, 'map'))
+      assert.deepEqual(
+        trace.stages.map(({ stage }) => stage),
+        ['parse', 'map'],
+      )
+      assert.deepEqual(trace.reached, reached)
+      let time = trace.startMs
+      for (const { startMs, endMs } of trace.stages) {
+        assert.equal(startMs, time)
+        assert.ok(endMs >= startMs)
+        time = endMs
+      }
+    })
   }
 })

@@ -6,6 +6,7 @@ import { Failure } from '../../src/domain/failure.ts'
 import type { Received } from '../../src/domain/message.ts'
 import type { Run } from '../../src/domain/run.ts'
 import type { Handle, Outcome } from '../../src/pipeline/compile.ts'
+import type { Finished } from '../../src/registry/finished.ts'
 import { createIntake, type Incoming } from '../../src/registry/intake.ts'
 import type { Compiled } from '../../src/registry/registry.ts'
 
@@ -35,7 +36,7 @@ type Line = { level: string; fields: Record<string, unknown>; message: string }
 
 function open(limits: Partial<Parameters<typeof createIntake>[0]> = {}) {
   const log: Line[] = []
-  const counted: [Compiled | undefined, Outcome][] = []
+  const counted: Finished[] = []
   let ids = 0
   const at = (level: string) => (fields: object, message: string) =>
     void log.push({ level, fields: fields as Line['fields'], message })
@@ -45,7 +46,7 @@ function open(limits: Partial<Parameters<typeof createIntake>[0]> = {}) {
     logger: { debug: at('debug'), info: at('info'), warn: at('warn'), error: at('error') },
     messageTimeoutMs: 30,
     maxMessagesInFlight: 2,
-    count: (compiled, outcome) => void counted.push([compiled, outcome]),
+    observe: (finished) => void counted.push(finished),
     ...limits,
   })
   return { intake, log, counted }
@@ -58,7 +59,7 @@ function held() {
   return { compiled: endpointWith(handle), ends }
 }
 
-test('gives each message an account of its own', () => {
+test('gives each message an account of its own', async () => {
   const seen: [Received, Run][] = []
   const { intake } = open()
   const compiled = endpointWith((message, run) => {
@@ -66,7 +67,7 @@ test('gives each message an account of its own', () => {
     return done
   })
   for (const outcome of [intake.accept(compiled, incoming), intake.accept(compiled, incoming)])
-    assert.equal(outcome, done)
+    assert.equal((await outcome).answer, done.answer)
   const [[message, run] = assert.fail(), [, other] = assert.fail()] = seen
   assert.deepEqual(message, {
     constants: { c: 1 },
@@ -87,13 +88,12 @@ test('gives each message an account of its own', () => {
 
 test('stays synchronous where the endpoint does', () => {
   const { intake } = open()
-  assert.equal(
-    intake.accept(
-      endpointWith(() => done),
-      incoming,
-    ),
-    done,
+  const finished = intake.accept(
+    endpointWith(() => done),
+    incoming,
   )
+  assert.ok(!(finished instanceof Promise))
+  assert.equal(finished.answer, done.answer)
   assert.equal(intake.inFlight, 0)
 })
 
@@ -109,15 +109,15 @@ test('refuses what is one too many, until another is done', async () => {
   assert.equal(refused.answer.headers['retry-after'], '1')
   assert.equal(ends.length, 2)
   ends[0]?.()
-  assert.equal(await first, done)
+  assert.equal((await first).answer, done.answer)
   assert.equal(intake.refusal(), undefined)
   const third = intake.accept(compiled, incoming)
   ends[1]?.()
   ends[2]?.()
-  assert.deepEqual([await second, await third], [done, done])
+  for (const message of [second, third]) assert.equal((await message).answer, done.answer)
   assert.equal(intake.inFlight, 0)
   assert.deepEqual(
-    counted.map(([, { answer }]) => answer.status),
+    counted.map(({ answer }) => answer.status),
     [503, 200, 200, 200],
   )
 })
@@ -165,8 +165,10 @@ describe('what became of a message', () => {
       const { intake, log, counted } = open()
       const outcome: Outcome = { answer: { status: failure.status, headers: {}, body: '' }, failure }
       const compiled = endpointWith(() => outcome)
-      await intake.accept(compiled, incoming)
-      assert.deepEqual(counted, [[compiled, outcome]])
+      const finished = await intake.accept(compiled, incoming)
+      assert.equal(counted[0], finished)
+      assert.deepEqual([counted.length, finished.code], [1, failure.code])
+      assert.deepEqual([finished.compiled, finished.answer, finished.failure], [compiled, outcome.answer, failure])
       assert.equal(log.length, 1)
       const { fields, ...line } = log[0] as Line
       assert.deepEqual(line, { level, message: 'x' })
@@ -197,12 +199,12 @@ describe('a refusal before the pipeline', () => {
     const { answer } = intake.refuse(compiled, new Failure('BODY_TOO_LARGE', 'too large'))
     assert.equal(answer.headers['content-type'], 'application/xml')
     assert.match(String(answer.body), /<error>too large<\/error>.*<messageId>id 1<\/messageId>/s)
-    assert.equal(counted[0]?.[0], compiled)
+    assert.equal(counted[0]?.compiled, compiled)
   })
   test('is answered in JSON where no endpoint is known', () => {
     const { intake, counted } = open()
     const { answer } = intake.refuse(undefined, new Failure('ROUTE_UNKNOWN', 'unknown'))
     assert.deepEqual(JSON.parse(String(answer.body)), { error: 'unknown', code: 'ROUTE_UNKNOWN', messageId: 'id 1' })
-    assert.equal(counted[0]?.[0], undefined)
+    assert.equal(counted[0]?.compiled, undefined)
   })
 })

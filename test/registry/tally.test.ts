@@ -4,6 +4,7 @@ import { checkDocument } from '../../src/config/check.ts'
 import { Failure, type FailureCode } from '../../src/domain/failure.ts'
 import type { Answer } from '../../src/domain/message.ts'
 import type { Outcome } from '../../src/pipeline/compile.ts'
+import { codeOf, nameOf } from '../../src/registry/finished.ts'
 import type { Compiled } from '../../src/registry/registry.ts'
 import { createTally } from '../../src/registry/tally.ts'
 
@@ -30,8 +31,11 @@ test('counts messages by endpoint, outcome and code', () => {
     [a, answered()],
     [b, answered()],
     [a, answered()],
-    // What an upstream said is the answer as configured, whatever its status and headers.
+    // What an upstream said is the answer as configured, whatever its status and headers, unless it was a refusal.
     [b, answered({ status: 503, headers: { 'x-crosswalk-status': 'partial' } })],
+    [b, answered({ status: 404, refused: true })],
+    [b, answered({ status: 302, refused: true })],
+    [b, answered({ status: 503, refused: true })],
     [a, answered({ partial: true })],
     [a, failed('BODY_UNREADABLE')],
     [a, failed('LOOKUP_UNREACHABLE')],
@@ -40,7 +44,7 @@ test('counts messages by endpoint, outcome and code', () => {
     [a, failed('LOOKUP_REFUSED', 503)],
     [undefined, failed('ROUTE_UNKNOWN')],
   ]
-  for (const [compiled, outcome] of told) tally.count(compiled, outcome)
+  for (const [compiled, outcome] of told) tally.count({ compiled, outcome: nameOf(outcome), code: codeOf(outcome) })
   const lines = tally.entries().map(({ endpoint, outcome, code, count }) => `${endpoint} ${outcome} ${code} ${count}`)
   assert.deepEqual(lines.sort(), [
     ' refused ROUTE_UNKNOWN 1',
@@ -51,5 +55,7 @@ test('counts messages by endpoint, outcome and code', () => {
     'a refused BODY_UNREADABLE 1',
     'a refused LOOKUP_REFUSED 2',
     'b done  2',
+    'b failed RESPONSE_REFUSED 1',
+    'b refused RESPONSE_REFUSED 2',
   ])
 })

@@ -2,7 +2,8 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { Failure } from '../../domain/failure.ts'
 import type { JsonObject } from '../../domain/json.ts'
-import type { Answer, Headers } from '../../domain/message.ts'
+import type { Headers } from '../../domain/message.ts'
+import type { Finished } from '../../registry/finished.ts'
 import type { Intake } from '../../registry/intake.ts'
 import type { Compiled, Registry } from '../../registry/registry.ts'
 import { bodyTooLarge, closeIfUnread, fromFastify, hasBody, pathOf, sendAnswer } from './server.ts'
@@ -27,7 +28,7 @@ export function serveMessages(server: FastifyInstance, registry: Registry, intak
   server.decorateRequest(TARGET, undefined)
   server.register(async (scope) => {
     scope.setErrorHandler((error, request: Targeted, reply) =>
-      sendAnswer(reply, intake.refuse(request[TARGET]?.compiled, fromFastify(error)).answer),
+      sendFinished(reply, intake.refuse(request[TARGET]?.compiled, fromFastify(error))),
     )
     scope.route({
       method: server.supportedMethods,
@@ -39,7 +40,7 @@ export function serveMessages(server: FastifyInstance, registry: Registry, intak
           return
         }
         closeIfUnread(request, reply)
-        sendAnswer(reply, intake.refuse(request[TARGET]?.compiled, refused).answer)
+        sendFinished(reply, intake.refuse(request[TARGET]?.compiled, refused))
       },
       handler: async () => undefined,
     })
@@ -85,9 +86,13 @@ function readBody(request: FastifyRequest, limitBytes: number, take: (body?: Uin
   })
 }
 
+/** What the sender can name the message by, whatever became of it. */
+const sendFinished = (reply: FastifyReply, { answer, messageId }: Finished): FastifyReply =>
+  sendAnswer(reply, answer, messageId)
+
 /** Runs the message and sends its answer. Whatever goes wrong with that goes to `fail`: nothing above here catches. */
 function run(request: Targeted, reply: FastifyReply, intake: Intake, body: Uint8Array | undefined, fail: Fail): void {
-  const send = ({ answer }: Readonly<{ answer: Answer }>): void => void sendAnswer(reply, answer)
+  const send = (finished: Finished): void => void sendFinished(reply, finished)
   try {
     const { compiled, urlParams } = request[TARGET] as Target
     const outcome = intake.accept(compiled, {

@@ -127,12 +127,10 @@ export function closeIfUnread(request: FastifyRequest, reply: FastifyReply): voi
  * Sends an answer as it is. Fastify would add a charset to every JSON type without a serialiser of our own, and a type
  * to an empty text.
  */
-export function sendAnswer(reply: FastifyReply, { status, headers, body }: Answer): FastifyReply {
-  return reply
-    .code(status)
-    .headers(headers as Record<string, string>)
-    .serializer(asItIs)
-    .send(body.length === 0 ? undefined : body)
+export function sendAnswer(reply: FastifyReply, { status, headers, body }: Answer, messageId?: string): FastifyReply {
+  reply.code(status).headers(headers as Record<string, string>)
+  if (messageId !== undefined) reply.header('x-crosswalk-message-id', messageId)
+  return reply.serializer(asItIs).send(body.length === 0 ? undefined : body)
 }
 
 /** Sends a value as JSON. `headers` has lower-case names. */

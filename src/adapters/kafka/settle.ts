@@ -58,7 +58,7 @@ function attempt(record: ConsumedRecord, options: SettleOptions): Attempt | Prom
   // A message that is not let in was not tried: the record waits, however long that takes.
   if (intake.refusal() !== undefined) return 'busy'
   const refused = refuseUnread(record, compiled, options)
-  if (refused !== undefined) return intake.refuse(compiled, refused).failure ?? refused
+  if (refused !== undefined) return intake.refuse(compiled, refused, toIncoming(record, compiled)).failure ?? refused
   const outcome = intake.accept(compiled, toIncoming(record, compiled))
   return outcome instanceof Promise ? outcome.then(({ failure }) => failure ?? 'done') : (outcome.failure ?? 'done')
 }

@@ -78,15 +78,15 @@ function compileOne(
   const call = compileCall('LOOKUP', request, endpoint, services, settings, lint)
   const xml = xmlOptions(settings)
   const { items } = call
-  const fetch = async (prepared: Prepared, body: Body | undefined, run: Run): Promise<Result> => {
-    const answer = await call.send(prepared, body, run)
+  const fetch = async (prepared: Prepared, body: Body | undefined, run: Run, item?: number): Promise<Result> => {
+    const answer = await call.send(prepared, body, run, item)
     run.lookups.highestStatus = Math.max(run.lookups.highestStatus ?? 0, answer.status)
     if (!hasStatus(call.allowed, answer.status)) throw refusal(call, answer)
     return { data: readData(call, answer, xml), headers: answer.headers }
   }
-  const lookup = async (prepared: Prepared, body: Body | undefined, run: Run): Promise<Result> => {
+  const lookup = async (prepared: Prepared, body: Body | undefined, run: Run, item?: number): Promise<Result> => {
     try {
-      return await fetch(prepared, body, run)
+      return await fetch(prepared, body, run, item)
     } catch (thrown) {
       if (thrown instanceof Failure && NETWORK_ERRORS.has(thrown.code)) run.lookups.networkError = true
       throw thrown
@@ -108,7 +108,7 @@ function compileOne(
   const bodyOf = request.forwardExistingRequestBody === true ? compileItemBody(call) : () => undefined
   return finish((message, run) => {
     const calls = items(message).map((item) => [call.prepare({ ...message, item }), bodyOf(item)] as const)
-    return () => mapItems(calls, call.concurrency, ([prepared, body]) => lookup(prepared, body, run))
+    return () => mapItems(calls, call.concurrency, ([prepared, body], item) => lookup(prepared, body, run, item))
   })
 }
 

@@ -20,7 +20,7 @@ import { hasStatus } from '../../language/status-set.ts'
 import { type Content, excerpt, readContent } from '../answer-content.ts'
 import type { Stage } from '../chain.ts'
 import { mapItems, settleAll } from '../for-each.ts'
-import { type Body, type Call, compileCall } from '../outbound.ts'
+import { type Body, type Call, compileCall, type Prepared } from '../outbound.ts'
 import { xmlOptions } from '../read-body.ts'
 import type { PipelineSettings, Services } from '../services.ts'
 import { write } from './serialise.ts'
@@ -69,7 +69,10 @@ export function compileRespond(
       .flatMap(({ kafkaProducerTopic }, index) => (kafkaProducerTopic === undefined ? [] : outcomes[index]))
       .find((other) => other instanceof Failure)
     if (unproduced instanceof Failure) throw unproduced
-    return { ...message, answer: passOn(outcome.answer, outcome.content, format) }
+    const answer = passOn(outcome.answer, outcome.content, format)
+    if (!outcome.ok) return { ...message, answer: { ...answer, refused: true } }
+    const partial = outcomes.flat().some(isAtFault)
+    return { ...message, answer: partial ? { ...answer, partial } : answer }
   }
 }
 
@@ -94,9 +97,9 @@ function compileOne(
   const { method } = request.config ?? {}
   const bodiless = request.kafkaProducerTopic === undefined && (method === 'GET' || method === 'HEAD')
   const asOutput = form.syntax === syntaxOfFormat(output)
-  const send = (prepared: ReturnType<Call['prepare']>, content: string | undefined, run: Run): Promise<Outcome> => {
+  const send = (prepared: Prepared, content: string | undefined, run: Run, item?: number): Promise<Outcome> => {
     const body: Body | undefined = content === undefined ? undefined : { content, contentType: form.contentType }
-    return exchange(call, prepared, body, xml, run)
+    return exchange(call, prepared, body, xml, run, item)
   }
   const { items } = call
 
@@ -119,7 +122,8 @@ function compileOne(
         (item) =>
           [call.prepare({ ...message, item }), bodiless ? undefined : write(item, form.syntax, call.path)] as const,
       )
-      return (run) => mapItems(calls, call.concurrency, ([prepared, content]) => send(prepared, content, run))
+      return (run) =>
+        mapItems(calls, call.concurrency, ([prepared, content], item) => send(prepared, content, run, item))
     },
   }
 }
@@ -135,13 +139,14 @@ function outgoingForm(own: string | undefined, output: Format): Readonly<{ synta
 /** One call with its answer read. A Failure is returned, not thrown: whether it fails the message is not known here. */
 async function exchange(
   call: Call,
-  prepared: ReturnType<Call['prepare']>,
+  prepared: Prepared,
   body: Body | undefined,
   xml: XmlOptions,
   run: Run,
+  item: number | undefined,
 ): Promise<Outcome> {
   try {
-    const answer = await call.send(prepared, body, run)
+    const answer = await call.send(prepared, body, run, item)
     const ok = hasStatus(call.allowed, answer.status)
     return { answer, content: readAnswer(call, answer, xml, ok), ok }
   } catch (thrown) {
@@ -206,13 +211,15 @@ function refusal({ id, path }: Response, answer: OutboundAnswer): Failure {
   )
 }
 
+const isAtFault = (outcome: Outcome): boolean => outcome instanceof Failure || !outcome.ok
+
 /** Several answers as one, keyed by request id. */
 function aggregate(responses: readonly Response[], outcomes: readonly (Outcome | Outcome[])[], format: Format): Answer {
   const bodies = responses.map(({ id }, index) => {
     const outcome = outcomes[index] as Outcome | Outcome[]
     return [id, Array.isArray(outcome) ? outcome.map(bodyOf) : bodyOf(outcome)] as const
   })
-  const partial = outcomes.flat().some((outcome) => outcome instanceof Failure || !outcome.ok)
+  const partial = outcomes.flat().some(isAtFault)
   const body = write(Object.fromEntries(bodies) as JsonObject, syntaxOfFormat(format))
   const headers = { 'content-type': MEDIA_TYPES[format] }
   if (!partial) return { status: 200, headers, body }
