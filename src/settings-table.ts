@@ -107,7 +107,8 @@ const store = {
     name: 'DATABASE_START_TIMEOUT_MS',
     kind: wholeNumber(0, 86_400_000),
     default: '30000',
-    means: 'How long the start waits for a PostgreSQL that cannot be reached yet.',
+    means:
+      'How long the start waits for a PostgreSQL that cannot be reached yet, or for another instance that brings its tables up to date (for that 10 s at least).',
   },
 } as const satisfies Record<string, Setting<unknown>>
 

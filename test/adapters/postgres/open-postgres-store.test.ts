@@ -265,6 +265,8 @@ test(
         assert.ok(result.status === 'fulfilled' || result.reason instanceof StoreUnavailable, inspect(result))
     }
     assert.ok(told.includes('A connection to the store was lost'))
-    for (const { status } of await five()) assert.equal(status, 'fulfilled')
+    // One that has just been ended may not know it yet.
+    for (let attempt = 0; (await five()).some(({ status }) => status === 'rejected'); attempt += 1)
+      assert.ok(attempt < 5, `attempt ${attempt}`)
   },
 )
