@@ -3,14 +3,12 @@ import pg from 'pg'
 import { StoreUnavailable } from '../../domain/ports.ts'
 import { type StoreRows, type StoreSummary, summaryOf } from '../sql/rows.ts'
 import type { Tables } from '../sql/tables.ts'
+import { chunksOf } from './chunks.ts'
 import { CONNECT_TIMEOUT_MS } from './connections.ts'
 import { storeFault } from './faults.ts'
 
 const DIFFERENT =
   'The source has changed during the copy, so nothing was copied: stop the service that works on it, and try again.'
-
-/** Rows of one statement. */
-const CHUNK = 500
 
 /**
  * Writes the rows in one transaction, reads them back in it, and commits where they are what the source still holds.
@@ -33,9 +31,10 @@ export async function writeRows(url: string, read: () => StoreRows): Promise<Sto
     // Versions that deleted endpoints left here would stand beside those of the source.
     await client.query('delete from endpoint_versions')
     const rows = read()
-    for (const chunk of chunksOf(rows.endpoints)) await insertEndpoints(client, chunk)
-    for (const chunk of chunksOf(rows.states)) await insertStates(client, chunk)
-    for (const chunk of chunksOf(rows.versions)) await insertVersions(client, chunk)
+    for (const chunk of chunksOf(rows.endpoints, ({ document }) => document.length))
+      await insertEndpoints(client, chunk)
+    for (const chunk of chunksOf(rows.states, ({ state }) => state.length)) await insertStates(client, chunk)
+    for (const chunk of chunksOf(rows.versions, ({ document }) => document.length)) await insertVersions(client, chunk)
     // What is written from now on is newer than all of it.
     await client.query(`select setval('states_sequence', max(sequence)) from states having count(*) > 0`)
     const copied = summaryOf(await readBack(client))
@@ -102,8 +101,4 @@ async function readBack(client: pg.Client): Promise<StoreRows> {
     states: states.rows.map((row) => ({ ...row, sequence: Number(row.sequence) })),
     versions: versions.rows,
   }
-}
-
-function* chunksOf<Row>(rows: readonly Row[]): Generator<readonly Row[]> {
-  for (let start = 0; start < rows.length; start += CHUNK) yield rows.slice(start, start + CHUNK)
 }

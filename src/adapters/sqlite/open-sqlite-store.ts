@@ -1,12 +1,11 @@
 /** The embedded store: one file, one connection, on the thread of the service. */
-import { closeSync, mkdirSync, openSync } from 'node:fs'
-import { dirname, resolve } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { setTimeout as pause } from 'node:timers/promises'
 import { type EndpointStore, type Logger, type StateStore, StoreUnavailable } from '../../domain/ports.ts'
 import type { StatsStore } from '../../domain/stats.ts'
 import { MIGRATIONS } from '../sql/migrations.ts'
 import { SchemaTooNew } from '../sql/schema-too-new.ts'
+import { makeFile } from './database-file.ts'
 import { compileQueryBuilder } from './dialect.ts'
 import { compileEndpointStore } from './endpoint-store.ts'
 import { isBusy, unavailableReason } from './faults.ts'
@@ -72,7 +71,7 @@ async function openFile(path: string, busyTimeoutMs: number, prepareTables: (db:
 }
 
 function connect(path: string, busyTimeoutMs: number, prepareTables: (db: DatabaseSync) => void): DatabaseSync {
-  const db = new DatabaseSync(path === ':memory:' ? path : ownFile(path), { timeout: busyTimeoutMs })
+  const db = new DatabaseSync(path === ':memory:' ? path : makeFile(path), { timeout: busyTimeoutMs })
   try {
     db.exec('PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA foreign_keys = ON')
     prepareTables(db)
@@ -83,16 +82,8 @@ function connect(path: string, busyTimeoutMs: number, prepareTables: (db: Databa
   }
 }
 
-/** The absolute path, with a file there that only its owner can read: documents may hold credentials. */
-function ownFile(path: string): string {
-  // Absolute, so that SQLite cannot take a path for a URI.
-  const file = resolve(path)
-  mkdirSync(dirname(file), { recursive: true })
-  closeSync(openSync(file, 'a', 0o600))
-  return file
-}
-
-function openFault(path: string, thrown: unknown): StoreUnavailable {
+/** What kept a file from being opened, in one sentence fit for the operator. */
+export function openFault(path: string, thrown: unknown): StoreUnavailable {
   const elsewhere = 'or name another file in DATABASE_URL.'
   if (thrown instanceof SchemaTooNew)
     return new StoreUnavailable(

@@ -56,7 +56,12 @@ const KINDS: readonly Readonly<{
           await client.query(text).finally(() => client.end())
         },
         migrate: async (count) => {
-          await migratePostgres({ url, queries: postgresQueries(), migrations: MIGRATIONS.slice(0, count) })
+          await migratePostgres({
+            url,
+            queries: postgresQueries(),
+            migrations: MIGRATIONS.slice(0, count),
+            patienceMs: 5_000,
+          })
         },
         open: async () => {
           const store = await openPostgres(url)
