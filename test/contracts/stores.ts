@@ -6,9 +6,15 @@ import { after, beforeEach, describe } from 'node:test'
 import { openPostgresStore } from '../../src/adapters/postgres/open-postgres-store.ts'
 import { openSqliteStore } from '../../src/adapters/sqlite/open-sqlite-store.ts'
 import type { EndpointStore, Logger, StateStore } from '../../src/domain/ports.ts'
+import type { StatsStore } from '../../src/domain/stats.ts'
 import { createDatabase, postgresMissing } from '../services/postgres.ts'
 
-export type OpenStore = Readonly<{ endpoints: EndpointStore; states: StateStore; close(): Promise<void> }>
+export type OpenStore = Readonly<{
+  endpoints: EndpointStore
+  states: StateStore
+  stats: StatsStore
+  close(): Promise<void>
+}>
 
 export type StoreKind = Readonly<{
   name: string

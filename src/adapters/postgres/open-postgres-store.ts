@@ -7,6 +7,7 @@ import {
   type StateStore,
   StoreUnavailable,
 } from '../../domain/ports.ts'
+import type { StatsStore } from '../../domain/stats.ts'
 import { MIGRATIONS } from '../sql/migrations.ts'
 import { SchemaTooNew } from '../sql/schema-too-new.ts'
 import { createChangeFeed } from './change-feed.ts'
@@ -16,6 +17,7 @@ import { compileEndpointStore } from './endpoint-store.ts'
 import { isDenied, isLasting, unavailableReason } from './faults.ts'
 import { migrate } from './migrate.ts'
 import { compileStateStore } from './state-store.ts'
+import { compileStatsStore } from './stats-store.ts'
 
 export type PostgresStoreOptions = Readonly<{
   url: string
@@ -30,6 +32,7 @@ export type PostgresStoreOptions = Readonly<{
 export type PostgresStore = Readonly<{
   endpoints: EndpointStore
   states: StateStore
+  stats: StatsStore
   changes: ChangeFeed
   close(): Promise<void>
 }>
@@ -53,7 +56,8 @@ export async function openPostgresStore(options: PostgresStoreOptions): Promise<
     closing ??= Promise.all([states.close(), changes.close()]).then(connections.close)
     return closing
   }
-  return { endpoints: compileEndpointStore({ connections, queries, close }), states, changes, close }
+  const stats = compileStatsStore({ connections, queries })
+  return { endpoints: compileEndpointStore({ connections, queries, close }), states, stats, changes, close }
 }
 
 const RETRY_MS = 500

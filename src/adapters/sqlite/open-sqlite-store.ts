@@ -2,6 +2,7 @@
 import { DatabaseSync } from 'node:sqlite'
 import { setTimeout as pause } from 'node:timers/promises'
 import { type EndpointStore, type Logger, type StateStore, StoreUnavailable } from '../../domain/ports.ts'
+import type { StatsStore } from '../../domain/stats.ts'
 import { MIGRATIONS } from '../sql/migrations.ts'
 import { SchemaTooNew } from '../sql/schema-too-new.ts'
 import { makeFile } from './database-file.ts'
@@ -11,6 +12,7 @@ import { isBusy, unavailableReason } from './faults.ts'
 import { compileGroupCommit } from './group-commit.ts'
 import { migrate } from './migrate.ts'
 import { compileStateStore } from './state-store.ts'
+import { compileStatsStore } from './stats-store.ts'
 
 export type SqliteStoreOptions = Readonly<{
   /** Of the file, which is made with its folder where it is not there; or `:memory:`. */
@@ -20,7 +22,12 @@ export type SqliteStoreOptions = Readonly<{
   busyTimeoutMs?: number
 }>
 
-export type SqliteStore = Readonly<{ endpoints: EndpointStore; states: StateStore; close(): Promise<void> }>
+export type SqliteStore = Readonly<{
+  endpoints: EndpointStore
+  states: StateStore
+  stats: StatsStore
+  close(): Promise<void>
+}>
 
 /**
  * Opens the store and brings its tables up to date.
@@ -45,6 +52,7 @@ export async function openSqliteStore(options: SqliteStoreOptions): Promise<Sqli
   return {
     endpoints: compileEndpointStore({ db, queries, writer, close }),
     states: compileStateStore({ db, queries, writer }),
+    stats: compileStatsStore({ db, queries, writer }),
     close,
   }
 }
