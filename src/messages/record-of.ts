@@ -58,7 +58,7 @@ function callOf(
     id,
     ...(item === undefined ? {} : { item }),
     method,
-    target: withoutSecrets(target),
+    target: withoutQuery(target),
     startMs: rounded(startMs - began),
     ms: Number.isNaN(endMs) ? 0 : rounded(endMs - startMs),
     ...(answer === undefined ? {} : { status: answer.status }),
@@ -66,9 +66,8 @@ function callOf(
   }
 }
 
-/** A URL without its query and credentials. */
-function withoutSecrets(target: string): string {
+/** A URL without its query; documents cannot name URLs with credentials. */
+function withoutQuery(target: string): string {
   const query = target.indexOf('?')
-  const path = query === -1 ? target : target.slice(0, query)
-  return path.replace(/^(https?:\/\/)[^/@]*@/i, '$1')
+  return query === -1 ? target : target.slice(0, query)
 }

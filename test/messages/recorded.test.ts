@@ -23,7 +23,8 @@ const documentFor = (upstream: string, changes: JsonObject = {}): JsonObject => 
         id: 'directory',
         config: {
           method: 'GET',
-          url: `${upstream.replace('http://', 'http://user:secret-of-url@')}/:kind`,
+          url: `${upstream}/:kind`,
+          headers: { authorization: 'secret-of-lookup' },
           params: { url: { kind: { path: 'urlParams.kind' } }, query: { token: { path: 'query.token' } } },
         },
       },
@@ -144,7 +145,7 @@ describeLogs('what is recorded', (withDatabase) => {
               ['ROUTE_UNKNOWN', 404, undefined, [], 'refused'],
             )
             const everything = JSON.stringify([records, await bodies(done), await bodies(failed)])
-            const found = ['secret-1', 'secret-2', 'secret-3', 'secret-4', 'secret-of-url'].filter((one) =>
+            const found = ['secret-1', 'secret-2', 'secret-3', 'secret-4', 'secret-of-lookup'].filter((one) =>
               everything.includes(one),
             )
             assert.deepEqual(found, [])
