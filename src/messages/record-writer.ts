@@ -1,6 +1,7 @@
 /** Writes the records that wait, one batch after the other, and waits where the store does not answer. */
 import type { MessageStore, Recorded } from '../domain/message-record.ts'
 import { type Logger, StoreUnavailable } from '../domain/ports.ts'
+import type { Lines } from './line-buffer.ts'
 import type { RecordQueue } from './record-queue.ts'
 
 export type RecordWriter = Readonly<{
@@ -12,7 +13,7 @@ export type RecordWriter = Readonly<{
 }>
 
 export type RecordWriterOptions = Readonly<{
-  store: Pick<MessageStore, 'append'>
+  store: Pick<MessageStore, 'append' | 'appendDone'>
   queue: RecordQueue
   logger: Logger
   onWritten?: (bytes: number) => void
@@ -56,19 +57,39 @@ export function createRecordWriter({ store, queue, logger, onWritten }: RecordWr
     }
   }
 
+  async function writeDone({ bytes, count }: Lines): Promise<boolean> {
+    try {
+      await store.appendDone(bytes)
+      written += count
+      return true
+    } catch (err) {
+      if (err instanceof StoreUnavailable) return false
+      logger.error({ err, records: count }, 'The records of messages cannot be stored')
+      return true
+    }
+  }
+
+  /** Failures first: what cannot be written in time is of messages that ended done. */
+  async function writeNext(): Promise<boolean> {
+    const { batch, bytes } = queue.take(BATCH_RECORDS, BATCH_BYTES)
+    if (batch.length > 0 && !(await write(batch))) return false
+    queue.settle()
+    const lines = queue.takeDone()
+    if (lines !== undefined && !(await writeDone(lines))) return false
+    queue.settle()
+    onWritten?.(bytes + (lines?.bytes.byteLength ?? 0))
+    return true
+  }
+
   async function writeAll(least: number): Promise<void> {
     while (queue.size >= least) {
-      const { batch, bytes } = queue.take(BATCH_RECORDS, BATCH_BYTES)
-      const done = await write(batch)
+      const done = await writeNext()
       queue.setAnswering(done)
-      if (done) {
-        queue.settle()
-        pauseMs = RETRY_MS
-        onWritten?.(bytes)
-      } else {
+      if (!done) {
         queue.putBack()
         return
       }
+      pauseMs = RETRY_MS
     }
   }
 
