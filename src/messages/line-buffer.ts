@@ -3,7 +3,7 @@ export type Lines = Readonly<{ bytes: Uint8Array; count: number }>
 
 export interface LineBuffer {
   add(line: string): void
-  /** The oldest of them, some hundreds; undefined where there are none. */
+  /** The oldest of them, a thousand or so; undefined where there are none. */
   take(): Lines | undefined
   /** What was taken is done with. */
   settle(): void
@@ -16,7 +16,7 @@ export interface LineBuffer {
   readonly bytes: number
 }
 
-const CHUNK_BYTES = 128 * 1024
+const CHUNK_BYTES = 256 * 1024
 
 type Chunk = { readonly buffer: Buffer; used: number; count: number }
 

@@ -22,7 +22,8 @@ export type RecordWriterOptions = Readonly<{
 const BATCH_RECORDS = 500
 const BATCH_BYTES = 4 * 1024 * 1024
 
-/** How long records wait for more to share their batch. */
+/** How many records and how long they wait for more to share their batch. */
+const GATHERED_RECORDS = 1_000
 const GATHER_MS = 100
 
 /** Pauses before a store that did not answer is asked again. */
@@ -81,8 +82,9 @@ export function createRecordWriter({ store, queue, logger, onWritten }: RecordWr
     return true
   }
 
-  async function writeAll(least: number): Promise<void> {
-    while (queue.size >= least) {
+  /** What arrives meanwhile gathers to a batch first: many small ones would cost more than the records in them. */
+  async function writeAll(): Promise<void> {
+    for (let least = 1; queue.size >= least; least = closing ? 1 : GATHERED_RECORDS) {
       const done = await writeNext()
       queue.setAnswering(done)
       if (!done) {
@@ -93,10 +95,10 @@ export function createRecordWriter({ store, queue, logger, onWritten }: RecordWr
     }
   }
 
-  function run(least: number): void {
+  function run(): void {
     clearTimeout(timer)
     timer = undefined
-    running ??= writeAll(least).finally(() => {
+    running ??= writeAll().finally(() => {
       running = undefined
       if (queue.size > 0) wakeLater()
     })
@@ -106,14 +108,14 @@ export function createRecordWriter({ store, queue, logger, onWritten }: RecordWr
     if (closing || timer !== undefined) return
     const waitMs = queue.answering ? GATHER_MS : pauseMs
     if (!queue.answering) pauseMs = Math.min(pauseMs * 2, LONGEST_RETRY_MS)
-    timer = setTimeout(run, waitMs, 1)
+    timer = setTimeout(run, waitMs)
     timer.unref()
   }
 
   return {
     wake: () => {
       if (running !== undefined || queue.size === 0) return
-      if (queue.answering && queue.size >= BATCH_RECORDS) run(BATCH_RECORDS)
+      if (queue.answering && queue.size >= GATHERED_RECORDS) run()
       else wakeLater()
     },
     written: () => written,
@@ -125,7 +127,7 @@ export function createRecordWriter({ store, queue, logger, onWritten }: RecordWr
         timeUp = setTimeout(resolve, timeoutMs)
       })
       for (;;) {
-        run(1)
+        run()
         await Promise.race([running, late])
         if (queue.size === 0 || performance.now() >= giveUpAt) break
         await Promise.race([new Promise((resolve) => setTimeout(resolve, RETRY_MS)), late])
