@@ -25,6 +25,8 @@ import { describeDocument } from './config/public-schema.ts'
 import type { Failure } from './domain/failure.ts'
 import { createIds } from './domain/id.ts'
 import type { Logger } from './domain/ports.ts'
+import { createRecorder } from './messages/recorder.ts'
+import { startRetention } from './messages/retention.ts'
 import { answerFailure } from './pipeline/reply.ts'
 import { createCatalogue } from './registry/catalogue.ts'
 import { createDryRun } from './registry/dry-run/dry-run.ts'
@@ -53,6 +55,9 @@ const CONSOLE = new URL('../console/', import.meta.url)
 /** How long stopping waits for the last bytes of answers already given. */
 const FLUSH_MS = 1_000
 
+/** How long stopping waits at least for the message log. */
+const RECORDS_MS = 1_000
+
 /** Starts the service. Rejects where the store cannot be opened or a port cannot be listened on, with everything closed. */
 export async function startApp(settings: Settings, version: string, logger: Logger): Promise<App> {
   const clock = Date.now
@@ -77,9 +82,18 @@ export async function startApp(settings: Settings, version: string, logger: Logg
   })
   const tally = createTally()
   const stats = createStats({ store: store.stats, instance: newId(), clock, logger })
+  const retention = startRetention({
+    store: store.messages,
+    days: settings.messageLogDays,
+    maxBytes: settings.messageLogMaxMb * 1024 * 1024,
+    clock,
+    logger,
+  })
+  const recorder = createRecorder({ store: store.messages, settings, logger, onWritten: retention.grew })
   const observe = (finished: Finished): void => {
     tally.count(finished)
     stats.count(finished)
+    recorder.record(finished)
   }
   const intake = createIntake({ ...settings, clock, newId, logger, observe })
   const dryRun = createDryRun({ catalogue, registry, intake, http, settings, clock })
@@ -125,13 +139,17 @@ export async function startApp(settings: Settings, version: string, logger: Logg
   serveConsole(adminServer, CONSOLE)
   serveOpenApi(adminServer, describeApi(describeDocument(), version))
 
-  const closeAll = async (givenUp = 0) => {
+  const closeAll = async (givenUp = 0, stopBy = 0) => {
     await Promise.all([messageServer.close(), adminServer.close()])
     const callsDone = http.close()
     // What a message that was given up still calls may take as long as its own timeouts.
     if (givenUp === 0) await callsDone
     await producer.close()
-    await stats.close()
+    await Promise.all([
+      stats.close(),
+      recorder.close(Math.max(RECORDS_MS, stopBy - performance.now())),
+      retention.stop(),
+    ])
     await store.close()
   }
   try {
@@ -150,6 +168,7 @@ export async function startApp(settings: Settings, version: string, logger: Logg
     adminPort: portOf(adminServer),
     stop: async () => {
       stopping = true
+      const stopBy = performance.now() + settings.shutdownTimeoutMs
       const servers = [messageServer, adminServer]
       servers.forEach(endConnections)
       const left = await drain(intake, consumers, settings.shutdownTimeoutMs)
@@ -158,7 +177,7 @@ export async function startApp(settings: Settings, version: string, logger: Logg
       const force = setTimeout(() => {
         for (const { server } of servers) server.closeAllConnections()
       }, FLUSH_MS)
-      await closeAll(left)
+      await closeAll(left, stopBy)
       clearTimeout(force)
       return left
     },

@@ -5,6 +5,7 @@ import { join } from 'node:path'
 import { after, beforeEach, describe } from 'node:test'
 import { openPostgresStore } from '../../src/adapters/postgres/open-postgres-store.ts'
 import { openSqliteStore } from '../../src/adapters/sqlite/open-sqlite-store.ts'
+import type { MessageStore } from '../../src/domain/message-record.ts'
 import type { EndpointStore, Logger, StateStore } from '../../src/domain/ports.ts'
 import type { StatsStore } from '../../src/domain/stats.ts'
 import { createDatabase, postgresMissing } from '../services/postgres.ts'
@@ -13,6 +14,7 @@ export type OpenStore = Readonly<{
   endpoints: EndpointStore
   states: StateStore
   stats: StatsStore
+  messages: MessageStore
   close(): Promise<void>
 }>
 

@@ -5,6 +5,7 @@
 
 import type { ColumnDataType, SchemaModule } from 'kysely'
 import { type Compilable, CompiledQuery, type RawBuilder, sql } from 'kysely'
+import { SHARED_MESSAGES } from './message-migrations.ts'
 
 /** In what the tables of the dialects differ. */
 export type TableOptions = Readonly<{
@@ -111,6 +112,7 @@ export const MIGRATIONS: readonly Migration[] = [
       schema.createIndex('endpoint_minutes_oldest').on('endpoint_minutes').column('minute'),
     ],
   },
+  SHARED_MESSAGES,
 ]
 
 /** What Kysely has no builder for. */

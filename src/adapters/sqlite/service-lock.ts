@@ -8,7 +8,7 @@ import { DatabaseSync } from 'node:sqlite'
 import { StoreUnavailable } from '../../domain/ports.ts'
 import { makeFile } from './database-file.ts'
 import { isBusy } from './faults.ts'
-import { openFault } from './open-sqlite-store.ts'
+import { openFault } from './open-file.ts'
 
 /** Of several that ask at the same moment one must get it: each lets go of what it has and asks again. */
 const WAIT_MS = 500
