@@ -7,14 +7,9 @@ import { serveConsole } from './adapters/http-server/console.ts'
 import { createGuard } from './adapters/http-server/guard.ts'
 import { serveManagement } from './adapters/http-server/management.ts'
 import { serveMessages } from './adapters/http-server/messages.ts'
+import { serveMetrics } from './adapters/http-server/metrics.ts'
 import { describeApi, serveOpenApi } from './adapters/http-server/openapi.ts'
-import {
-  type Health,
-  serveConsumers,
-  serveHealth,
-  serveMetrics,
-  serveUptime,
-} from './adapters/http-server/operations.ts'
+import { type Health, serveConsumers, serveHealth, serveUptime } from './adapters/http-server/operations.ts'
 import { createServer, endConnections, quiet } from './adapters/http-server/server.ts'
 import type { Consumers } from './adapters/kafka/consumers.ts'
 import { openConsumers, openProducer } from './broker.ts'
@@ -66,7 +61,8 @@ export async function startApp(settings: Settings, version: string, logger: Logg
     newId,
     logger,
   })
-  const tally = createTally()
+  const tally = createTally(settings.metricsMaxEndpoints)
+  registry.watch(() => tally.keep(registry.get))
   const intake = createIntake({ ...settings, clock, newId, logger, observe: tally.count })
   let stopping = false
   let consumers: Consumers | undefined
@@ -79,6 +75,7 @@ export async function startApp(settings: Settings, version: string, logger: Logg
     return {
       ready: answers && !stopping,
       stopping,
+      version,
       store: answers ? 'ok' : 'unavailable',
       configurationVersion: catalogue.version(),
       endpoints: registry.all().length,
@@ -102,7 +99,12 @@ export async function startApp(settings: Settings, version: string, logger: Logg
   serveMessages(messageServer, registry, intake)
   serveHealth(adminServer, health)
   serveConsumers(adminServer, () => consumers?.status() ?? [])
-  serveMetrics(adminServer, tally.entries, () => intake.inFlight)
+  serveMetrics(adminServer, {
+    version,
+    tally,
+    inFlight: () => intake.inFlight,
+    consumers: () => consumers?.status() ?? [],
+  })
   serveConsole(adminServer)
   serveOpenApi(adminServer, describeApi(describeDocument(), version))
 

@@ -126,6 +126,16 @@ const log = {
   },
 } as const satisfies Record<string, Setting<unknown>>
 
+const metrics = {
+  metricsMaxEndpoints: {
+    name: 'METRICS_MAX_ENDPOINTS',
+    kind: wholeNumber(0, 100_000),
+    default: '1000',
+    means:
+      'How many endpoints `/metrics` tells one by one; the messages of further ones are counted together, as endpoint `(others)`.',
+  },
+} as const satisfies Record<string, Setting<unknown>>
+
 const messages = {
   parserLimitBytes: {
     name: 'PARSER_LIMIT',
@@ -241,7 +251,16 @@ const expressions = {
 } as const satisfies Record<string, Setting<unknown>>
 
 /** By the property that the code reads it under. */
-export const SETTINGS = { ...listeners, ...store, ...log, ...messages, ...requests, ...expressions, ...kafka }
+export const SETTINGS = {
+  ...listeners,
+  ...store,
+  ...log,
+  ...metrics,
+  ...messages,
+  ...requests,
+  ...expressions,
+  ...kafka,
+}
 
 export type SettingKey = keyof typeof SETTINGS
 
@@ -250,6 +269,7 @@ export const SETTING_GROUPS: readonly Readonly<{ title: string; settings: readon
   { title: 'Listeners', settings: Object.values(listeners) },
   { title: 'Store', settings: Object.values(store) },
   { title: 'Log', settings: Object.values(log) },
+  { title: 'Metrics', settings: Object.values(metrics) },
   { title: 'Messages', settings: Object.values(messages) },
   { title: 'Lookup and response requests', settings: Object.values(requests) },
   { title: 'Expressions', settings: Object.values(expressions) },

@@ -13,6 +13,7 @@ const OWN = [
   'KAFKA_',
   'MANAGEMENT_',
   'MESSAGE_',
+  'METRICS_',
   'PARSER_',
   'REQUEST_',
   'SERVER_',

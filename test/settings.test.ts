@@ -41,6 +41,7 @@ const DEFAULTS: Settings = {
   databaseStartTimeoutMs: 30_000,
   logLevel: 'info',
   enableLogging: true,
+  metricsMaxEndpoints: 1000,
   parserLimitBytes: 1_048_576,
   parserXmlTrim: true,
   parserXmlExplicitRoot: false,
