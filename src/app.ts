@@ -24,6 +24,7 @@ import { createRegistry } from './registry/registry.ts'
 import { createTally } from './registry/tally.ts'
 import type { Settings } from './settings.ts'
 import { openStore } from './store.ts'
+import { openTracing } from './tracing.ts'
 
 export type App = Readonly<{
   /** The ports listened on, where the settings leave the choice to the system. */
@@ -63,7 +64,18 @@ export async function startApp(settings: Settings, version: string, logger: Logg
   })
   const tally = createTally(settings.metricsMaxEndpoints)
   registry.watch(() => tally.keep(registry.get))
-  const intake = createIntake({ ...settings, clock, newId, logger, observe: tally.count })
+  const tracing = await openTracing(settings, version, logger)
+  const intake = createIntake({
+    ...settings,
+    clock,
+    newId,
+    logger,
+    traceContext: tracing?.traceContext,
+    observe: (finished) => {
+      tally.count(finished)
+      tracing?.observe(finished)
+    },
+  })
   let stopping = false
   let consumers: Consumers | undefined
 
@@ -114,6 +126,7 @@ export async function startApp(settings: Settings, version: string, logger: Logg
     // What a message that was given up still calls may take as long as its own timeouts.
     if (givenUp === 0) await callsDone
     await producer.close()
+    await tracing?.close()
     await store.close()
   }
   try {

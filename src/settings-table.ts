@@ -15,6 +15,7 @@ import {
   size,
   wholeNumber,
 } from './settings-kinds.ts'
+import { tracing } from './settings-tracing.ts'
 
 export type Setting<T> = Readonly<{
   /** Name of the environment variable. */
@@ -260,6 +261,7 @@ export const SETTINGS = {
   ...requests,
   ...expressions,
   ...kafka,
+  ...tracing,
 }
 
 export type SettingKey = keyof typeof SETTINGS
@@ -274,4 +276,5 @@ export const SETTING_GROUPS: readonly Readonly<{ title: string; settings: readon
   { title: 'Lookup and response requests', settings: Object.values(requests) },
   { title: 'Expressions', settings: Object.values(expressions) },
   { title: 'Broker', settings: Object.values(kafka) },
+  { title: 'Tracing', settings: Object.values(tracing) },
 ]

@@ -75,6 +75,11 @@ const DEFAULTS: Settings = {
   kafkaSaslMechanism: undefined,
   kafkaSaslUsername: undefined,
   kafkaSaslPassword: undefined,
+  otlpEndpoint: undefined,
+  otlpHeaders: {},
+  otelServiceName: 'crosswalk',
+  otelSampler: 'parentbased_always_on',
+  otelSamplerRatio: 1,
 }
 
 describe('reading', () => {

@@ -11,7 +11,8 @@ export type Series = Readonly<{
 
 export type Exposition = Readonly<{ text: string; types: Readonly<Record<string, string>>; series: readonly Series[] }>
 
-const LINE = /^([a-zA-Z_:][\w:]*)(?:\{((?:[a-zA-Z_]\w*="(?:[^"\\\n]|\\[\\"n])*",?)+)\})? ([-+]?[\d.eE+-]+|Na[nN]|[+-]Inf)$/
+const LINE =
+  /^([a-zA-Z_:][\w:]*)(?:\{((?:[a-zA-Z_]\w*="(?:[^"\\\n]|\\[\\"n])*",?)+)\})? ([-+]?[\d.eE+-]+|Na[nN]|[+-]Inf)$/
 
 export function readExposition(text: string): Exposition {
   const types: Record<string, string> = {}
