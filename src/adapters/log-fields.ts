@@ -8,21 +8,6 @@ const REDACTED = '[redacted]'
 /** Headers and properties whose value is a credential, or may be one. Names in full would miss `x-acme-api-key`. */
 const SECRET = /authorization|cookie|api-?_?key|subscription-key|token|secret|password|credential/i
 
-/** The fields of the lines that every message has: known not to be secrets, and looked at first. */
-const PLAIN = new Set([
-  'messageId',
-  'endpoint',
-  'endpointId',
-  'source',
-  'outcome',
-  'code',
-  'status',
-  'stage',
-  'path',
-  'ms',
-  'traceId',
-])
-
 /** Bounds of one event: deeper, longer and further values are named and left out. */
 const MOST_LEVELS = 8
 const MOST_VALUES = 1_000
@@ -32,28 +17,17 @@ const MOST_CHARACTERS = 10_000
 const TAKEN = ['level', 'time', 'msg']
 
 /**
- * The fields of an event as any logger can write them: a plain copy, where they need one.
+ * A plain copy of an event's fields that any logger can write.
  *
  * Values under the name of a secret header are replaced, also in lists of names and values as node:http has them.
  * Errors become `{ type, message, code?, stack, cause? }`. Cycles, bigints and bytes are written as text. May throw
  * only what a getter of the fields throws.
  */
-export function loggable(fields: object): object {
-  if (isPlain(fields)) return fields
+export function loggable(fields: object): Record<string, unknown> {
   const budget = { left: MOST_VALUES }
   const copied = fields instanceof Error ? { err: copy(fields, [], budget) } : copy(fields, [], budget)
   const entries = typeof copied === 'object' && copied !== null ? Object.entries(copied) : []
   return Object.fromEntries(entries.map(([name, value]) => [TAKEN.includes(name) ? `${name}_` : name, value]))
-}
-
-/** Whether fields need no care and can be written as they are: a tenth of the work for the lines of messages. */
-function isPlain(fields: object): boolean {
-  for (const [name, value] of Object.entries(fields)) {
-    if (!PLAIN.has(name)) return false
-    const isShort = typeof value === 'string' && value.length <= MOST_CHARACTERS
-    if (!isShort && typeof value !== 'number' && value !== undefined) return false
-  }
-  return !(fields instanceof Error)
 }
 
 type Budget = { left: number }

@@ -2,11 +2,14 @@
  * Standard output for the log: lines that come close together are written together, since each write is a call of the
  * system that takes as long as a part of a message.
  */
-import sonicBoom from 'sonic-boom'
+import { writeSync } from 'node:fs'
 
-/** How long a line waits at most for others, and how many characters of them are enough. */
+/** How long a line waits at most for others, and how many bytes of them are enough: a pipe holds four times that. */
 const WAIT_MS = 250
-const ENOUGH = 16_384
+const ENOUGH_BYTES = 16_384
+const BUFFER_BYTES = 65_536
+/** The most bytes that a character of UTF-16 takes in UTF-8. */
+const MOST_BYTES = 3
 
 export type LogOutput = Readonly<{
   write(line: string): void
@@ -14,30 +17,28 @@ export type LogOutput = Readonly<{
   flush(): void
 }>
 
+/** Synchronous, so that the last lines before an end of any kind are written. */
+export const openStandardOutput = (): LogOutput => collectLines(writeAll)
+
 /**
  * The first line after a pause is written at once; those that follow within 250 ms go together, in order. What waits is
  * written whenever the process ends by itself, a fault that nothing caught included; only SIGKILL takes it along.
+ *
+ * Lines wait as bytes: as strings they would be looked at by each run of the garbage collector until they are written.
  */
-export function openStandardOutput(): LogOutput {
-  // Synchronous, so that the last lines before an end of any kind are written.
-  const output = new sonicBoom.SonicBoom({ fd: 1, sync: true })
-  // A reader that went away, a full disk: without a listener each would end the process.
-  output.on('error', () => {})
-  return collectLines((text) => void output.write(text))
-}
-
-export function collectLines(write: (text: string) => void): LogOutput {
-  let waiting = ''
+export function collectLines(write: (bytes: Uint8Array) => void): LogOutput {
+  const buffer = Buffer.allocUnsafeSlow(BUFFER_BYTES)
+  let used = 0
   let timer: NodeJS.Timeout | undefined
 
   const flush = (): void => {
-    const text = waiting
-    waiting = ''
-    if (text !== '') write(text)
+    const end = used
+    used = 0
+    if (end > 0) write(buffer.subarray(0, end))
   }
   const onTime = (): void => {
     timer = undefined
-    if (waiting === '') return
+    if (used === 0) return
     startTimer()
     flush()
   }
@@ -49,11 +50,32 @@ export function collectLines(write: (text: string) => void): LogOutput {
   return {
     flush,
     write: (line) => {
-      waiting += line
+      if (used + line.length * MOST_BYTES > BUFFER_BYTES) flush()
+      if (line.length * MOST_BYTES > BUFFER_BYTES) {
+        write(Buffer.from(line))
+        return
+      }
+      used += buffer.write(line, used)
       if (timer === undefined) {
         startTimer()
         flush()
-      } else if (waiting.length >= ENOUGH) flush()
+      } else if (used >= ENOUGH_BYTES) flush()
     },
+  }
+}
+
+const FULL_MS = 5
+const sleeper = new Int32Array(new SharedArrayBuffer(4))
+
+/** Waits for a reader that is slow, as a write to a file would; gives up where there is none, or no room on the disk. */
+function writeAll(bytes: Uint8Array): void {
+  let written = 0
+  while (written < bytes.byteLength) {
+    try {
+      written += writeSync(1, bytes, written)
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code !== 'EAGAIN') return
+      Atomics.wait(sleeper, 0, 0, FULL_MS)
+    }
   }
 }

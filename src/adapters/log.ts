@@ -2,10 +2,12 @@
  * The log of the service: one JSON line an event for machines, one readable line where a person looks at a terminal.
  * Logging never fails a message, so nothing here throws.
  */
+import { isatty } from 'node:tty'
 import { createIsoTime } from '../domain/iso-time.ts'
 import type { Logger } from '../domain/ports.ts'
 import { loggable } from './log-fields.ts'
 import { type LogOutput, openStandardOutput } from './log-output.ts'
+import { jsonText, plainFields } from './log-plain.ts'
 
 const LEVELS = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'] as const
 
@@ -39,15 +41,21 @@ export function createLogger(settings: LogSettings, destination?: LogDestination
   return { debug: at('debug'), info: at('info'), warn: at('warn'), error: at('error') }
 }
 
-/** Fields named as what every line has come back from `loggable` under another name. */
 function lineOf(level: string, time: string, fields: object, message: string): string {
+  const middle =
+    (fields instanceof Error ? undefined : plainFields(fields as Record<string, unknown>)) ?? careful(fields)
+  return `{"level":"${level}","time":"${time}"${middle},"msg":${jsonText(message)}}\n`
+}
+
+/** Fields named as what every line has come back from `loggable` under another name. */
+function careful(fields: object): string {
   const own = JSON.stringify(loggable(fields))
-  const middle = own === '{}' ? '' : `,${own.slice(1, -1)}`
-  return `{"level":"${level}","time":"${time}"${middle},"msg":${JSON.stringify(message)}}\n`
+  return own === '{}' ? '' : `,${own.slice(1, -1)}`
 }
 
 function standardOutput(): LogOutput {
-  return process.stdout.isTTY ? writeTo(process.stdout) : openStandardOutput()
+  // Asking process.stdout would make a pipe one that says it is full, where it could wait for its reader.
+  return isatty(1) ? writeTo(process.stdout) : openStandardOutput()
 }
 
 function writeTo(destination: LogDestination): LogOutput {
