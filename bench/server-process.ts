@@ -39,7 +39,7 @@ export async function startServer(
     stdio: ['ignore', 'pipe', 'inherit'],
   })
   const ended = once(child, 'exit')
-  const failed = Promise.race([ended, once(child.stdout, 'close')]).then(() => {
+  const failed = ended.then(() => {
     throw new Error(`${[program, ...args].join(' ')} ended before it listened.`)
   })
   const fixed = Number(env.SERVER_PORT ?? 0)

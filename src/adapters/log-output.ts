@@ -4,9 +4,8 @@
  */
 import { writeSync } from 'node:fs'
 
-/** How long a line waits at most for others, and how many bytes of them are enough: a pipe holds four times that. */
+/** How long a line waits at most for others, and how many bytes of them wait at most: as many as a pipe holds. */
 const WAIT_MS = 250
-const ENOUGH_BYTES = 16_384
 const BUFFER_BYTES = 65_536
 /** The most bytes that a character of UTF-16 takes in UTF-8. */
 const MOST_BYTES = 3
@@ -59,7 +58,7 @@ export function collectLines(write: (bytes: Uint8Array) => void): LogOutput {
       if (timer === undefined) {
         startTimer()
         flush()
-      } else if (used >= ENOUGH_BYTES) flush()
+      }
     },
   }
 }
