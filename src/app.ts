@@ -17,8 +17,11 @@ import { describeDocument } from './config/public-schema.ts'
 import type { Failure } from './domain/failure.ts'
 import { createIds } from './domain/id.ts'
 import type { Logger } from './domain/ports.ts'
+import { createRecorder } from './messages/recorder.ts'
+import { startRetention } from './messages/retention.ts'
 import { answerFailure } from './pipeline/reply.ts'
 import { createCatalogue } from './registry/catalogue.ts'
+import type { Finished } from './registry/finished.ts'
 import { createIntake, type Intake } from './registry/intake.ts'
 import { createRegistry } from './registry/registry.ts'
 import { createTally } from './registry/tally.ts'
@@ -42,6 +45,9 @@ const CONSOLE = new URL('../console/', import.meta.url)
 
 /** How long stopping waits for the last bytes of answers already given. */
 const FLUSH_MS = 1_000
+
+/** How long stopping waits at least for the message log. */
+const RECORDS_MS = 1_000
 
 /** Starts the service. Rejects where the store cannot be opened or a port cannot be listened on, with everything closed. */
 export async function startApp(settings: Settings, version: string, logger: Logger): Promise<App> {
@@ -68,17 +74,20 @@ export async function startApp(settings: Settings, version: string, logger: Logg
   const tally = createTally(settings.metricsMaxEndpoints)
   registry.watch(() => tally.keep(registry.get))
   const tracing = await openTracing(settings, version, logger)
-  const intake = createIntake({
-    ...settings,
+  const retention = startRetention({
+    store: store.messages,
+    days: settings.messageLogDays,
+    maxBytes: settings.messageLogMaxMb * 1024 * 1024,
     clock,
-    newId,
     logger,
-    traceContext: tracing?.traceContext,
-    observe: (finished) => {
-      tally.count(finished)
-      tracing?.observe(finished)
-    },
   })
+  const recorder = createRecorder({ store: store.messages, settings, logger, onWritten: retention.grew })
+  const observe = (finished: Finished) => {
+    tally.count(finished)
+    recorder.record(finished)
+    tracing?.observe(finished)
+  }
+  const intake = createIntake({ ...settings, clock, newId, logger, observe, traceContext: tracing?.traceContext })
   let stopping = false
   let consumers: Consumers | undefined
 
@@ -119,17 +128,19 @@ export async function startApp(settings: Settings, version: string, logger: Logg
     tally,
     inFlight: () => intake.inFlight,
     consumers: () => consumers?.status() ?? [],
+    messageLog: recorder.counts,
   })
   serveConsole(adminServer, CONSOLE)
   serveOpenApi(adminServer, describeApi(describeDocument(), version))
 
-  const closeAll = async (givenUp = 0) => {
+  const closeAll = async (givenUp = 0, stopBy = 0) => {
     await Promise.all([messageServer.close(), adminServer.close()])
     const callsDone = http.close()
     // What a message that was given up still calls may take as long as its own timeouts.
     if (givenUp === 0) await callsDone
     await producer.close()
     await tracing?.close()
+    await Promise.all([recorder.close(Math.max(RECORDS_MS, stopBy - performance.now())), retention.stop()])
     await store.close()
   }
   try {
@@ -148,6 +159,7 @@ export async function startApp(settings: Settings, version: string, logger: Logg
     adminPort: portOf(adminServer),
     stop: async () => {
       stopping = true
+      const stopBy = performance.now() + settings.shutdownTimeoutMs
       const servers = [messageServer, adminServer]
       servers.forEach(endConnections)
       const left = await drain(intake, consumers, settings.shutdownTimeoutMs)
@@ -156,7 +168,7 @@ export async function startApp(settings: Settings, version: string, logger: Logg
       const force = setTimeout(() => {
         for (const { server } of servers) server.closeAllConnections()
       }, FLUSH_MS)
-      await closeAll(left)
+      await closeAll(left, stopBy)
       clearTimeout(force)
       return left
     },

@@ -15,6 +15,7 @@ import {
   size,
   wholeNumber,
 } from './settings-kinds.ts'
+import { messageLog } from './settings-message-log.ts'
 import { tracing } from './settings-tracing.ts'
 
 export type Setting<T> = Readonly<{
@@ -260,6 +261,7 @@ export const SETTINGS = {
   ...messages,
   ...requests,
   ...expressions,
+  ...messageLog,
   ...kafka,
   ...tracing,
 }
@@ -275,6 +277,7 @@ export const SETTING_GROUPS: readonly Readonly<{ title: string; settings: readon
   { title: 'Messages', settings: Object.values(messages) },
   { title: 'Lookup and response requests', settings: Object.values(requests) },
   { title: 'Expressions', settings: Object.values(expressions) },
+  { title: 'Message log', settings: Object.values(messageLog) },
   { title: 'Broker', settings: Object.values(kafka) },
   { title: 'Tracing', settings: Object.values(tracing) },
 ]

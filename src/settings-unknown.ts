@@ -15,6 +15,7 @@ const OWN = [
   'MESSAGE_',
   'METRICS_',
   'PARSER_',
+  'REDACT_',
   'REQUEST_',
   'SERVER_',
   'SHUTDOWN_',

@@ -71,7 +71,7 @@ describe('/metrics', () => {
     const { types, series, text } = await scrape()
     assert.deepEqual(
       Object.keys(own).filter((name) => types[name] === undefined),
-      ['crosswalk_message_log_dropped_total', 'crosswalk_message_log_written_total'],
+      [],
     )
     for (const { family, labels } of series.filter(({ name }) => name.startsWith('crosswalk_'))) {
       const names = Object.keys(labels).filter((label) => label !== 'le')

@@ -1,8 +1,10 @@
 /**
- * Secrets that were put wherever one may stand: none may come out in the log, the metrics, the traces or the answers to
- * failures, however detailed the log is and whatever goes wrong.
+ * Secrets that were put wherever one may stand: none may come out in the log, the records of messages, the metrics, the
+ * traces or the answers to failures, however much of messages is kept and whatever goes wrong.
  */
 import assert from 'node:assert/strict'
+import { join } from 'node:path'
+import { DatabaseSync, type SQLOutputValue } from 'node:sqlite'
 import { after, describe, test } from 'node:test'
 import type { JsonObject } from '../../src/domain/json.ts'
 import { call } from '../management/call.ts'
@@ -42,6 +44,21 @@ function assertNone(where: string, text: string, but: readonly string[] = []): v
   assert.deepEqual(found, [], `in ${where}`)
 }
 
+/** All that is stored of messages, as one text, and of how many. */
+function recordsIn(folder: string): { count: number; text: string } {
+  const database = new DatabaseSync(join(folder, 'data/crosswalk-messages.db'), { readOnly: true })
+  try {
+    const rowsOf = (table: string) => database.prepare(`select * from ${table}`).all()
+    const records = rowsOf('messages')
+    const rows = [...records, ...rowsOf('message_bodies'), ...rowsOf('message_keys')]
+    const text = (value: SQLOutputValue) =>
+      value instanceof Uint8Array ? Buffer.from(value).toString() : String(value)
+    return { count: records.length, text: rows.map((row) => Object.values(row).map(text).join(' ')).join('\n') }
+  } finally {
+    database.close()
+  }
+}
+
 describe('20 planted secrets', async () => {
   assert.equal(new Set(needles).size, 20)
   const upstream = await startUpstream(({ url }, response) => {
@@ -79,7 +96,11 @@ describe('20 planted secrets', async () => {
     config: { ...(config(path) as JsonObject), url: `${upstream.url}${path}?key=${SECRETS.responseQuery}` },
   })
   const documents: Readonly<Record<string, JsonObject>> = {
-    '/done': { requests: { lookup: { id: 'look', config: config('/fine') }, response: response('/fine') } },
+    '/done': {
+      // Without a mapping, the headers of the lookup would be a part of the output.
+      inputMapping: { 'lookupRequests.look.data.said': 'said' },
+      requests: { lookup: { id: 'look', config: config('/fine') }, response: response('/fine') },
+    },
     '/lookup-refused': { requests: { lookup: { id: 'look', config: config('/refuses') } } },
     '/lookup-resets': { requests: { lookup: { id: 'look', config: config('/resets') } } },
     '/lookup-garbage': { requests: { lookup: { id: 'look', config: config('/garbage') } } },
@@ -97,9 +118,13 @@ describe('20 planted secrets', async () => {
   }
 
   test('come out nowhere, whatever becomes of messages', async (t) => {
-    const service = await spawnService(freshFolder(t), {
+    const folder = freshFolder(t)
+    const service = await spawnService(folder, {
       env: {
         LOG_LEVEL: 'debug',
+        MESSAGE_LOG: 'all',
+        REDACT_HEADERS: 'x-vendor-token,x-auth-token,tracestate',
+        REDACT_PATHS: 'query.token',
         OTEL_EXPORTER_OTLP_ENDPOINT: collector.url,
         OTEL_EXPORTER_OTLP_HEADERS: `authorization=${SECRETS.collectorHeader}`,
         KAFKA_BROKERS: '127.0.0.1:1',
@@ -119,6 +144,7 @@ describe('20 planted secrets', async () => {
       'x-api-key': SECRETS.callerKey,
       'x-vendor-token': SECRETS.callerVendorToken,
       tracestate: `vendor=${SECRETS.state}`,
+      'x-test': 'kept',
     }
     for (const [pattern, document] of Object.entries(documents)) {
       const registered = await fetch(
@@ -160,6 +186,11 @@ describe('20 planted secrets', async () => {
     assert.match(metrics.text, /crosswalk_outbound_calls_total\{.*fault="unreachable"/)
     assertNone('the metrics', metrics.text)
     assertNone('/health/ready', ready.text)
+    const records = recordsIn(folder)
+    assert.equal(records.count, Object.keys(documents).length * 3 + 3)
+    assert.match(records.text, /"x-test":"kept"/)
+    // The bodies that targets answer with are what is asked to be kept.
+    assertNone('the records', records.text, ['s3cret-15-answer-body'])
     // The state of the trace goes where the trace goes.
     assert.ok(collector.spans.length > 50)
     assertNone('the traces', collector.received.map(({ body }) => body).join('\n'), ['s3cret-20-tracestate'])

@@ -16,7 +16,7 @@ export type MetricsSource = Readonly<{
   inFlight: () => number
   consumers: () => readonly ConsumerStatus[]
   /** Records of the message log since the process started. */
-  messageLog?: () => Readonly<{ written: number; dropped: Readonly<Record<MessageRecord['outcome'], number>> }>
+  messageLog: () => Readonly<{ written: number; dropped: Readonly<Record<MessageRecord['outcome'], number>> }>
 }>
 
 export function serveMetrics(server: FastifyInstance, source: MetricsSource): void {
@@ -38,7 +38,7 @@ async function processMetrics(): Promise<Registry> {
 }
 
 export function describeMetrics({ version, tally, inFlight, consumers, messageLog }: MetricsSource): Family[] {
-  const families: Family[] = [
+  return [
     {
       name: 'crosswalk_build_info',
       help: 'Always 1; the labels say what runs.',
@@ -97,26 +97,22 @@ export function describeMetrics({ version, tally, inFlight, consumers, messageLo
       labels: ['endpoint', 'topic'],
       samples: () => consumers().map(({ endpoint, topic, lag }) => ({ labels: { endpoint, topic }, value: lag })),
     },
+    {
+      name: 'crosswalk_message_log_written_total',
+      help: 'Records of the message log that were stored.',
+      type: 'counter',
+      labels: [],
+      samples: () => [{ labels: {}, value: messageLog().written }],
+    },
+    {
+      name: 'crosswalk_message_log_dropped_total',
+      help: 'Records of the message log that were dropped under overload, by the outcome of their messages.',
+      type: 'counter',
+      labels: ['outcome'],
+      samples: () => Object.entries(messageLog().dropped).map(([outcome, value]) => ({ labels: { outcome }, value })),
+    },
   ]
-  return messageLog === undefined ? families : [...families, ...describeLogMetrics(messageLog)]
 }
-
-const describeLogMetrics = (counts: NonNullable<MetricsSource['messageLog']>): Family[] => [
-  {
-    name: 'crosswalk_message_log_written_total',
-    help: 'Records of the message log that were stored.',
-    type: 'counter',
-    labels: [],
-    samples: () => [{ labels: {}, value: counts().written }],
-  },
-  {
-    name: 'crosswalk_message_log_dropped_total',
-    help: 'Records of the message log that were dropped under overload, by the outcome of their messages.',
-    type: 'counter',
-    labels: ['outcome'],
-    samples: () => Object.entries(counts().dropped).map(([outcome, value]) => ({ labels: { outcome }, value })),
-  },
-]
 
 function* histogramSamples(
   labels: Readonly<Record<string, string>>,
