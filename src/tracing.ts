@@ -32,6 +32,10 @@ export async function openTracing(settings: Settings, version: string, logger: L
   return {
     traceContext: createSampling(otelSampler, otelSamplerRatio),
     observe,
-    close: () => close().finally(() => http.close()),
+    close: async () => {
+      await close()
+      // A call that the collector does not answer may take as long as its timeout.
+      void http.close()
+    },
   }
 }

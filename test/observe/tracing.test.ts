@@ -1,5 +1,7 @@
 /** Traces: what a collector gets to see of messages over HTTP, and what other systems get to see of the trace. */
 import assert from 'node:assert/strict'
+import { once } from 'node:events'
+import type { ServerResponse } from 'node:http'
 import { after, describe, test } from 'node:test'
 import { createSampling, type Sampler } from '../../src/adapters/otel/sampling.ts'
 import { readParent } from '../../src/domain/trace-context.ts'
@@ -221,6 +223,21 @@ describe('a collector', () => {
     assert.equal((await service.fetch('/traced', json('POST', {}))).status, 200)
     assert.equal(warnings(service).length, 1)
     await service.stop()
+  })
+
+  test('that never answers does not hold up the stop', async () => {
+    const called = Promise.withResolvers<ServerResponse>()
+    const collector = await startCollector((response) => {
+      called.resolve(response)
+      return true
+    })
+    const service = await traced(collector.url)
+    await service.fetch('/traced', json('POST', {}))
+    const response = await called.promise
+    const givenUp = once(response, 'close').then(() => 'the call was given up')
+    assert.equal(await Promise.race([service.stop().then(() => 'stopped'), givenUp]), 'stopped')
+    response.end()
+    await collector.stop()
   })
 
   test('that is not named: the headers of a trace are not passed on', async () => {
