@@ -20,9 +20,11 @@ export type Family = Readonly<{
 }>
 
 /** So many lines are written in one go before messages have their turn. */
-const LINES_A_TURN = 2_000
+const LINES_A_TURN = 500
 
-export async function expose(families: readonly Family[]): Promise<string> {
+export async function expose(families: readonly Family[]): Promise<Buffer> {
+  // As bytes: one long text would be put together in a single turn at the end.
+  const chunks: Buffer[] = []
   let text = ''
   let lines = 0
   for (const { name, help, type, samples } of families) {
@@ -30,10 +32,13 @@ export async function expose(families: readonly Family[]): Promise<string> {
     for (const { suffix = '', labels, value } of samples()) {
       text += `${name}${suffix}${labelsText(labels)} ${value}\n`
       lines += 1
-      if (lines % LINES_A_TURN === 0) await turn()
+      if (lines % LINES_A_TURN !== 0) continue
+      chunks.push(Buffer.from(text))
+      text = ''
+      await turn()
     }
   }
-  return text
+  return Buffer.concat([...chunks, Buffer.from(text)])
 }
 
 function labelsText(labels: Readonly<Record<string, string>>): string {

@@ -26,7 +26,9 @@ export function serveMetrics(server: FastifyInstance, source: MetricsSource): vo
     // Loaded when somebody asks: it is no small library, and many never do.
     loading ??= processMetrics()
     const ofProcess = await loading
-    return reply.type(ofProcess.contentType).send(`${await expose(families)}${await ofProcess.metrics()}\n`)
+    return reply
+      .type(ofProcess.contentType)
+      .send(Buffer.concat([await expose(families), Buffer.from(`${await ofProcess.metrics()}\n`)]))
   })
 }
 
