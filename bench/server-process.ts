@@ -3,6 +3,8 @@ import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { readFileSync } from 'node:fs'
 import { createInterface } from 'node:readline'
+import type { Readable } from 'node:stream'
+import { setTimeout as pause } from 'node:timers/promises'
 import type { Command } from './cores.ts'
 
 export type ServerProcess = Readonly<{
@@ -19,7 +21,8 @@ export type ServerProcess = Readonly<{
 const TICKS_PER_SECOND = 100
 
 /**
- * Starts a server that tells its port on standard output: a line of JSON with `messagePort`. Where the command starts
+ * Starts a server that tells its port on standard output: a line of JSON with `messagePort`; or, where `env` has its
+ * SERVER_PORT, answers there. Where the command starts
  * another process that is the server, that one is measured.
  *
  * `folder`: its working directory. Of the environment it gets `env` and the search path, so that nothing that is set
@@ -36,15 +39,14 @@ export async function startServer(
     stdio: ['ignore', 'pipe', 'inherit'],
   })
   const ended = once(child, 'exit')
-  const port = await new Promise<number>((resolve, reject) => {
-    const lines = createInterface({ input: child.stdout })
-    lines.on('line', (line) => {
-      const messagePort = portIn(line)
-      if (messagePort !== undefined) resolve(messagePort)
-    })
-    lines.on('close', () => reject(new Error(`${[program, ...args].join(' ')} ended before it listened.`)))
-    child.on('error', reject)
+  const failed = ended.then(() => {
+    throw new Error(`${[program, ...args].join(' ')} ended before it listened.`)
   })
+  const fixed = Number(env.SERVER_PORT ?? 0)
+  const port = await Promise.race([fixed === 0 ? toldPort(child.stdout) : answering(fixed), failed])
+  failed.catch(() => undefined)
+  // What it says from now on is read, so that it does not wait for that, and dropped.
+  child.stdout.resume()
   const pid = innermost(child.pid as number)
   return {
     origin: `http://127.0.0.1:${port}`,
@@ -54,6 +56,30 @@ export async function startServer(
       child.kill('SIGTERM')
       await ended
     },
+  }
+}
+
+function toldPort(stdout: Readable): Promise<number> {
+  return new Promise((resolve) => {
+    const lines = createInterface({ input: stdout })
+    lines.on('line', (line) => {
+      const port = portIn(line)
+      if (port === undefined) return
+      lines.close()
+      resolve(port)
+    })
+  })
+}
+
+/** For a server that tells nothing. */
+async function answering(port: number): Promise<number> {
+  for (;;) {
+    const answers = await fetch(`http://127.0.0.1:${port}/uptime`).then(
+      (answer) => answer.ok,
+      () => false,
+    )
+    if (answers) return port
+    await pause(20)
   }
 }
 

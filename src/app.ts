@@ -8,14 +8,9 @@ import { serveDryRun } from './adapters/http-server/dry-run.ts'
 import { createGuard } from './adapters/http-server/guard.ts'
 import { serveManagement } from './adapters/http-server/management.ts'
 import { serveMessages } from './adapters/http-server/messages.ts'
+import { serveMetrics } from './adapters/http-server/metrics.ts'
 import { describeApi, serveOpenApi } from './adapters/http-server/openapi.ts'
-import {
-  type Health,
-  serveConsumers,
-  serveHealth,
-  serveMetrics,
-  serveUptime,
-} from './adapters/http-server/operations.ts'
+import { type Health, serveConsumers, serveHealth, serveUptime } from './adapters/http-server/operations.ts'
 import { createServer, endConnections, quiet } from './adapters/http-server/server.ts'
 import { serveStats } from './adapters/http-server/stats.ts'
 import { serveVersions } from './adapters/http-server/versions.ts'
@@ -37,6 +32,7 @@ import { createStats } from './registry/stats/stats.ts'
 import { createTally } from './registry/tally.ts'
 import type { Settings } from './settings.ts'
 import { openStore } from './store.ts'
+import { openTracing } from './tracing.ts'
 
 export type App = Readonly<{
   /** The ports listened on, where the settings leave the choice to the system. */
@@ -80,7 +76,9 @@ export async function startApp(settings: Settings, version: string, logger: Logg
     newId,
     logger,
   })
-  const tally = createTally()
+  const tally = createTally(settings.metricsMaxEndpoints)
+  registry.watch(() => tally.keep(registry.get))
+  const tracing = await openTracing(settings, version, logger)
   const stats = createStats({ store: store.stats, instance: newId(), clock, logger })
   const retention = startRetention({
     store: store.messages,
@@ -94,8 +92,10 @@ export async function startApp(settings: Settings, version: string, logger: Logg
     tally.count(finished)
     stats.count(finished)
     recorder.record(finished)
+    tracing?.observe(finished)
   }
-  const intake = createIntake({ ...settings, clock, newId, logger, observe })
+  const traceContext = tracing?.traceContext
+  const intake = createIntake({ ...settings, clock, newId, logger, observe, traceContext })
   const dryRun = createDryRun({ catalogue, registry, intake, http, settings, clock })
   let stopping = false
   let consumers: Consumers | undefined
@@ -108,6 +108,7 @@ export async function startApp(settings: Settings, version: string, logger: Logg
     return {
       ready: answers && !stopping,
       stopping,
+      version,
       store: answers ? 'ok' : 'unavailable',
       configurationVersion: catalogue.version(),
       endpoints: registry.all().length,
@@ -135,7 +136,13 @@ export async function startApp(settings: Settings, version: string, logger: Logg
   serveMessages(messageServer, registry, intake)
   serveHealth(adminServer, health)
   serveConsumers(adminServer, () => consumers?.status() ?? [])
-  serveMetrics(adminServer, tally.entries, () => intake.inFlight)
+  serveMetrics(adminServer, {
+    version,
+    tally,
+    inFlight: () => intake.inFlight,
+    consumers: () => consumers?.status() ?? [],
+    messageLog: recorder.counts,
+  })
   serveConsole(adminServer, CONSOLE)
   serveOpenApi(adminServer, describeApi(describeDocument(), version))
 
@@ -145,6 +152,7 @@ export async function startApp(settings: Settings, version: string, logger: Logg
     // What a message that was given up still calls may take as long as its own timeouts.
     if (givenUp === 0) await callsDone
     await producer.close()
+    await tracing?.close()
     await Promise.all([
       stats.close(),
       recorder.close(Math.max(RECORDS_MS, stopBy - performance.now())),

@@ -16,6 +16,7 @@ import {
   wholeNumber,
 } from './settings-kinds.ts'
 import { messageLog } from './settings-message-log.ts'
+import { tracing } from './settings-tracing.ts'
 
 export type Setting<T> = Readonly<{
   /** Name of the environment variable. */
@@ -125,6 +126,16 @@ const log = {
     kind: flag,
     default: 'true',
     means: '`false` logs nothing at all, whatever `LOG_LEVEL` says.',
+  },
+} as const satisfies Record<string, Setting<unknown>>
+
+const metrics = {
+  metricsMaxEndpoints: {
+    name: 'METRICS_MAX_ENDPOINTS',
+    kind: wholeNumber(0, 100_000),
+    default: '1000',
+    means:
+      'How many endpoints `/metrics` tells one by one; the messages of further ones are counted together, as endpoint `(others)`.',
   },
 } as const satisfies Record<string, Setting<unknown>>
 
@@ -247,11 +258,13 @@ export const SETTINGS = {
   ...listeners,
   ...store,
   ...log,
+  ...metrics,
   ...messages,
   ...requests,
   ...expressions,
   ...messageLog,
   ...kafka,
+  ...tracing,
 }
 
 export type SettingKey = keyof typeof SETTINGS
@@ -261,9 +274,11 @@ export const SETTING_GROUPS: readonly Readonly<{ title: string; settings: readon
   { title: 'Listeners', settings: Object.values(listeners) },
   { title: 'Store', settings: Object.values(store) },
   { title: 'Log', settings: Object.values(log) },
+  { title: 'Metrics', settings: Object.values(metrics) },
   { title: 'Messages', settings: Object.values(messages) },
   { title: 'Lookup and response requests', settings: Object.values(requests) },
   { title: 'Expressions', settings: Object.values(expressions) },
   { title: 'Message log', settings: Object.values(messageLog) },
   { title: 'Broker', settings: Object.values(kafka) },
+  { title: 'Tracing', settings: Object.values(tracing) },
 ]

@@ -24,6 +24,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   'adapters/http-client/': ['domain/', 'language/headers.ts', 'formats/'],
   'adapters/http-server/': ['domain/', 'language/headers.ts', 'formats/', 'registry/'],
   'adapters/kafka/': ['domain/', 'formats/media-type.ts', 'registry/'],
+  'adapters/otel/': ['domain/', 'registry/'],
   'adapters/sql/': ['domain/'],
   'adapters/sqlite/': ['domain/', 'adapters/sql/'],
   'adapters/postgres/': ['domain/', 'adapters/sql/'],
@@ -31,6 +32,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   'broker.ts': ['adapters/kafka/', 'settings.ts'],
   'store.ts': ['adapters/sqlite/', 'adapters/postgres/', 'domain/', 'settings.ts'],
   'store-commands.ts': ['adapters/sql/', 'adapters/sqlite/', 'adapters/postgres/', 'domain/', 'settings', 'store.ts'],
+  'tracing.ts': ['adapters/otel/', 'adapters/http-client/', 'domain/', 'registry/', 'settings.ts'],
   'app.ts': [''],
   'main.ts': ['app.ts', 'store-commands.ts', 'settings', 'adapters/log.ts', 'domain/'],
 }

@@ -41,6 +41,7 @@ const DEFAULTS: Settings = {
   databaseStartTimeoutMs: 30_000,
   logLevel: 'info',
   enableLogging: true,
+  metricsMaxEndpoints: 1000,
   parserLimitBytes: 1_048_576,
   parserXmlTrim: true,
   parserXmlExplicitRoot: false,
@@ -80,6 +81,11 @@ const DEFAULTS: Settings = {
   kafkaSaslMechanism: undefined,
   kafkaSaslUsername: undefined,
   kafkaSaslPassword: undefined,
+  otlpEndpoint: undefined,
+  otlpHeaders: {},
+  otelServiceName: 'crosswalk',
+  otelSampler: 'parentbased_always_on',
+  otelSamplerRatio: 1,
 }
 
 describe('reading', () => {

@@ -9,7 +9,7 @@ const MOST_LEVELS = 8
 const MOST_VALUES = 1_000
 const MOST_CHARACTERS = 10_000
 
-/** pino writes these itself; a second one in the same line would hide the first. */
+/** Every line has these; a second one in the same line would hide the first. */
 const TAKEN = ['level', 'time', 'msg']
 
 /**

@@ -2,12 +2,17 @@
  * The log of the service: one JSON line an event for machines, one readable line where a person looks at a terminal.
  * Logging never fails a message, so nothing here throws.
  */
-import pino from 'pino'
+import { isatty } from 'node:tty'
+import { createIsoTime } from '../domain/iso-time.ts'
 import type { Logger } from '../domain/ports.ts'
 import { loggable } from './log-fields.ts'
+import { type LogOutput, openStandardOutput } from './log-output.ts'
+import { jsonText, plainFields } from './log-plain.ts'
+
+const LEVELS = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'] as const
 
 export type LogSettings = Readonly<{
-  logLevel: 'trace' | 'debug' | 'info' | 'warn' | 'error' | 'fatal' | 'silent'
+  logLevel: (typeof LEVELS)[number]
   enableLogging: boolean
 }>
 
@@ -21,21 +26,14 @@ export type LogDestination = Readonly<{ write(line: string): unknown; isTTY?: bo
  * is lost without a fault.
  */
 export function createLogger(settings: LogSettings, destination?: LogDestination): Logger {
-  const log = pino(
-    {
-      level: settings.enableLogging ? settings.logLevel : 'silent',
-      base: null,
-      timestamp: pino.stdTimeFunctions.isoTime,
-      formatters: { level: (label) => ({ level: label }) },
-      // Errors are already written out, with their cause; pino's own serialiser would add to that.
-      serializers: { err: (error: unknown) => error },
-    },
-    destination === undefined ? standardOutput() : writeTo(destination),
-  )
+  const output = destination === undefined ? standardOutput() : writeTo(destination)
+  const isoOf = createIsoTime()
+  const least = settings.enableLogging ? LEVELS.indexOf(settings.logLevel) : LEVELS.length
   const at = (level: 'debug' | 'info' | 'warn' | 'error') => (fields: object, message: string) => {
-    if (!log.isLevelEnabled(level)) return
+    if (LEVELS.indexOf(level) < least) return
     try {
-      log[level](loggable(fields), message)
+      output.write(lineOf(level, isoOf(Date.now()), fields, message))
+      if (level === 'error') output.flush()
     } catch {
       // A getter of the fields or the destination threw: the event is lost, the message that it is about is not.
     }
@@ -43,18 +41,26 @@ export function createLogger(settings: LogSettings, destination?: LogDestination
   return { debug: at('debug'), info: at('info'), warn: at('warn'), error: at('error') }
 }
 
-function standardOutput(): pino.DestinationStream {
-  if (process.stdout.isTTY) return writeTo(process.stdout)
-  // Synchronous, so that the last lines before an end of any kind are written.
-  const output = pino.destination({ fd: 1, sync: true })
-  // A reader that went away, a full disk: without a listener each would end the process.
-  output.on('error', () => {})
-  return output
+function lineOf(level: string, time: string, fields: object, message: string): string {
+  const middle =
+    (fields instanceof Error ? undefined : plainFields(fields as Record<string, unknown>)) ?? careful(fields)
+  return `{"level":"${level}","time":"${time}"${middle},"msg":${jsonText(message)}}\n`
 }
 
-function writeTo(destination: LogDestination): pino.DestinationStream {
-  if (!destination.isTTY) return { write: (line) => void destination.write(line) }
-  return { write: (line) => void destination.write(readable(line)) }
+/** Fields named as what every line has come back from `loggable` under another name. */
+function careful(fields: object): string {
+  const own = JSON.stringify(loggable(fields))
+  return own === '{}' ? '' : `,${own.slice(1, -1)}`
+}
+
+function standardOutput(): LogOutput {
+  // Asking process.stdout would make a pipe one that says it is full, where it could wait for its reader.
+  return isatty(1) ? writeTo(process.stdout) : openStandardOutput()
+}
+
+function writeTo(destination: LogDestination): LogOutput {
+  const write = (line: string) => void destination.write(destination.isTTY ? readable(line) : line)
+  return { write, flush: () => undefined }
 }
 
 /** `10:42:07.123 WARN  message name=value …`, and the stack of an error on lines of its own. */

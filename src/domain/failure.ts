@@ -137,6 +137,8 @@ export type FailureOptions = Readonly<{
   headers?: Readonly<Record<string, string>>
   /** Answer as a FHIR R4 OperationOutcome. */
   fhir?: boolean
+  /** For the log, where the sentence quotes what another system said: it may be about a person. */
+  unquoted?: string
   cause?: unknown
 }>
 
@@ -154,6 +156,11 @@ export class Failure extends Error {
     this.code = code
     this.status = options.status ?? FAILURES[code].status
     this.options = options
+  }
+
+  /** What is wrong, for the log. */
+  get unquoted(): string {
+    return this.options.unquoted ?? this.message
   }
 
   /** Whether the same message may succeed later; an upstream's own status decides where it is passed on. */

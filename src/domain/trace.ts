@@ -4,6 +4,7 @@
  * the answer.
  */
 import type { OutboundAnswer, OutboundFault } from './ports.ts'
+import { newSpanId, type TraceContext } from './trace-context.ts'
 
 export type StageName =
   | 'recall'
@@ -29,6 +30,8 @@ export type CallSpan = {
   readonly method: string
   /** Where it went: a URL with its query, which may hold secrets, or `kafka:` and a topic. */
   readonly target: string
+  /** Undefined where nobody traces. */
+  readonly spanId: string | undefined
   readonly startMs: number
   /** NaN while it is under way. */
   endMs: number
@@ -48,11 +51,13 @@ export type Trace = {
   readonly calls: CallSpan[]
   /** The message (domain/message.ts) with what the stages that succeeded have added; undefined until it has ended. */
   reached: object | undefined
+  /** Undefined where nobody traces. */
+  readonly context: TraceContext | undefined
 }
 
-export function startTrace(): Trace {
+export function startTrace(context?: TraceContext): Trace {
   const startMs = performance.now()
-  return { startMs, lastMs: startMs, stages: [], calls: [], reached: undefined }
+  return { startMs, lastMs: startMs, stages: [], calls: [], reached: undefined, context }
 }
 
 /** The stage that began when the one before it ended has ended now. */
@@ -67,7 +72,19 @@ export function startCall(
   { kind, id, item, method, target }: Pick<CallSpan, 'kind' | 'id' | 'item' | 'method' | 'target'>,
 ): CallSpan {
   const startMs = performance.now()
-  const call = { kind, id, item, method, target, startMs, endMs: Number.NaN, answer: undefined, fault: undefined }
+  const spanId = trace.context === undefined ? undefined : newSpanId()
+  const call = {
+    kind,
+    id,
+    item,
+    method,
+    target,
+    spanId,
+    startMs,
+    endMs: Number.NaN,
+    answer: undefined,
+    fault: undefined,
+  }
   trace.calls.push(call)
   return call
 }

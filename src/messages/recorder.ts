@@ -3,10 +3,10 @@
  * in a list. Records are written in batches, one after the other.
  */
 import { courseOf, courseStart, doneLine } from '../domain/done-line.ts'
+import { createIsoTime } from '../domain/iso-time.ts'
 import type { MessageRecord, MessageStore, Recorded, RecordedOutcome } from '../domain/message-record.ts'
 import type { Logger } from '../domain/ports.ts'
 import type { Finished } from '../registry/finished.ts'
-import { createIsoTime } from '../registry/intake.ts'
 import type { Compiled } from '../registry/registry.ts'
 import { keepBodies } from './bodies.ts'
 import { compileKeys } from './business-keys.ts'

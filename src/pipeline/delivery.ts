@@ -1,6 +1,8 @@
 /** The two places that a request can go to: a URL, whose answer comes back, and a topic, whose acknowledgement does. */
 import type { HttpClient, OutboundAnswer, RecordProducer } from '../domain/ports.ts'
 import type { Run } from '../domain/run.ts'
+import type { CallSpan } from '../domain/trace.ts'
+import { traceHeaders } from '../domain/trace-context.ts'
 import type { Body, Prepared } from './outbound.ts'
 
 /** Fails with OutboundError. */
@@ -9,11 +11,13 @@ export type Deliver = (
   body: Body | undefined,
   timeoutMs: number,
   run: Run,
+  called: CallSpan,
 ) => Promise<OutboundAnswer>
 
 export function deliverToUrl(http: HttpClient, retries: number): Deliver {
-  return ({ method, url, headers }, body, timeoutMs) =>
-    http.send({
+  return ({ method, url, headers: own }, body, timeoutMs, run, called) => {
+    const headers = withTrace(own, run, called)
+    return http.send({
       method,
       url,
       headers: body === undefined ? headers : { ...headers, 'content-type': body.contentType },
@@ -21,12 +25,13 @@ export function deliverToUrl(http: HttpClient, retries: number): Deliver {
       timeoutMs,
       retries,
     })
+  }
 }
 
 /** Produces the body; the answer is `{ topic, partition, offset }`, once every replica in sync has the record. */
 export function deliverToTopic(topic: string, producer: RecordProducer): Deliver {
-  return async ({ headers, key }, body, timeoutMs, run) => {
-    const ownHeaders = Object.entries(headers).filter(([name]) => name !== 'content-type')
+  return async ({ headers, key }, body, timeoutMs, run, called) => {
+    const ownHeaders = Object.entries(withTrace(headers, run, called)).filter(([name]) => name !== 'content-type')
     const contentType = body === undefined ? [] : [['content-type', body.contentType] as const]
     const place = await producer.produce(
       {
@@ -43,4 +48,13 @@ export function deliverToTopic(topic: string, producer: RecordProducer): Deliver
       body: Buffer.from(JSON.stringify(place)),
     }
   }
+}
+
+/** The trace goes on at the other side, where somebody traces. */
+function withTrace(
+  headers: Prepared['headers'],
+  { trace: { context } }: Run,
+  { spanId }: CallSpan,
+): Prepared['headers'] {
+  return context === undefined || spanId === undefined ? headers : { ...headers, ...traceHeaders(context, spanId) }
 }

@@ -117,7 +117,7 @@ export function compileCall(
         })
       }
       try {
-        const answer = await deliver(prepared, body, Math.min(timeoutMs, left), run)
+        const answer = await deliver(prepared, body, Math.min(timeoutMs, left), run, called)
         endCall(called, answer)
         return answer
       } catch (thrown) {

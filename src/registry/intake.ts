@@ -3,14 +3,17 @@
  * once, refuses new ones while the service stops, and reports what became of it.
  */
 import { Failure } from '../domain/failure.ts'
+import { createIsoTime } from '../domain/iso-time.ts'
 import type { Awaitable, JsonObject } from '../domain/json.ts'
 import type { Headers, Received } from '../domain/message.ts'
 import type { Logger } from '../domain/ports.ts'
 import type { Clock, Run } from '../domain/run.ts'
 import { startTrace, type Trace } from '../domain/trace.ts'
+import type { TraceContext } from '../domain/trace-context.ts'
 import type { Outcome } from '../pipeline/compile.ts'
 import { answerFailure } from '../pipeline/reply.ts'
 import { codeOf, type Finished, nameOf, sourceOf } from './finished.ts'
+import { logMessage } from './message-line.ts'
 import type { Compiled } from './registry.ts'
 
 export type Incoming = Readonly<{
@@ -46,18 +49,19 @@ export type IntakeOptions = Readonly<{
   maxMessagesInFlight: number
   /** Told of each message when it has ended, before it is answered: it must be quick and must not throw. */
   observe: (finished: Finished) => void
+  /** Where a message stands in a trace; left out where nobody traces. */
+  traceContext?: ((incoming: Incoming) => TraceContext) | undefined
 }>
 
 export function createIntake(options: IntakeOptions): Intake {
-  const { clock, newId, logger, messageTimeoutMs, maxMessagesInFlight, observe } = options
+  const { clock, newId, logger, messageTimeoutMs, maxMessagesInFlight, observe, traceContext } = options
   const isoOf = createIsoTime()
   let inFlight = 0
   let whenIdle: (() => void) | undefined
   let draining = false
 
   const report = (finished: Finished): Finished => {
-    const { compiled, messageId, failure } = finished
-    if (failure !== undefined) logFailure(logger, compiled, messageId, failure)
+    logMessage(logger, finished)
     observe(finished)
     return finished
   }
@@ -91,8 +95,7 @@ export function createIntake(options: IntakeOptions): Intake {
   }
   /** What is no fault of whoever tried the message belongs into the log all the same. */
   const reportBug = (finished: Finished): Finished => {
-    const { compiled, messageId, failure } = finished
-    if (failure?.code === 'INTERNAL') logFailure(logger, compiled, messageId, failure)
+    if (finished.failure?.code === 'INTERNAL') logMessage(logger, finished)
     return finished
   }
   const refusal = (): Failure | undefined => {
@@ -113,7 +116,7 @@ export function createIntake(options: IntakeOptions): Intake {
     accept: (compiled, incoming) => {
       const refused = refusal()
       if (refused !== undefined) return refuse(compiled, refused, incoming)
-      return run(compiled, incoming, startTrace(), report)
+      return run(compiled, incoming, startTrace(traceContext?.(incoming)), report)
     },
     rehearse: (compiled, incoming, trace) => {
       const refused = refusal()
@@ -157,33 +160,4 @@ function receive(compiled: Compiled, { requestHeaders, query, urlParams }: Incom
     urlParams,
     timestamps: { endpointStart, lookupRequests: {} },
   }
-}
-
-/** Writes a time as ISO 8601. Many messages arrive within a millisecond, and writing one takes a tenth of a message. */
-export function createIsoTime(): (timeMs: number) => string {
-  let lastMs = Number.NaN
-  let text = ''
-  return (timeMs) => {
-    if (timeMs !== lastMs) {
-      text = new Date(timeMs).toISOString()
-      lastMs = timeMs
-    }
-    return text
-  }
-}
-
-/** A sender's mistake is information; what only we or an upstream can mend is a warning, a bug an error with its cause. */
-function logFailure(logger: Logger, compiled: Compiled | undefined, messageId: string, failure: Failure): void {
-  const fields = {
-    messageId,
-    endpoint: compiled?.document.name,
-    endpointId: compiled?.document._id,
-    code: failure.code,
-    status: failure.status,
-    stage: failure.stage,
-    path: failure.options.path,
-  }
-  if (failure.code === 'INTERNAL') logger.error({ ...fields, err: failure.cause }, failure.message)
-  else if (failure.status >= 500) logger.warn(fields, failure.message)
-  else logger.info(fields, failure.message)
 }

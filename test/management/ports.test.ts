@@ -118,6 +118,7 @@ describe('health', () => {
     assert.deepEqual(before, {
       status: 'ready',
       stopping: false,
+      version: '0.0.0',
       store: 'ok',
       endpoints: before.endpoints,
       endpointsNotInForce: [],

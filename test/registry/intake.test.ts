@@ -182,13 +182,64 @@ describe('what became of a message', () => {
     })
   }
 
-  test('that went well is not logged', async () => {
+  const answers: readonly {
+    name: string
+    answer: Partial<Outcome['answer']>
+    level: string
+    outcome: string
+    code?: string
+  }[] = [
+    { name: 'what went well is information', answer: {}, level: 'info', outcome: 'done' },
+    { name: 'what was done in part is a warning', answer: { partial: true }, level: 'warn', outcome: 'partial' },
+    {
+      name: 'a refusal of the target is a warning',
+      answer: { status: 409, refused: true },
+      level: 'warn',
+      outcome: 'refused',
+      code: 'RESPONSE_REFUSED',
+    },
+    {
+      name: 'a failure of the target is a warning',
+      answer: { status: 500, refused: true },
+      level: 'warn',
+      outcome: 'failed',
+      code: 'RESPONSE_REFUSED',
+    },
+  ]
+  for (const { name, answer, level, outcome, code } of answers) {
+    test(`${name}, in one line without a failure of its own`, async () => {
+      const { intake, log } = open()
+      const result = { ...done, answer: { ...done.answer, ...answer } }
+      await intake.accept(
+        endpointWith(() => result),
+        incoming,
+      )
+      const [line, ...more] = log
+      assert.deepEqual([line?.level, more], [level, []])
+      const { ms, ...fields } = line?.fields ?? {}
+      assert.ok(Number(ms) >= 0)
+      const told = Object.entries(fields).filter(([, value]) => value !== undefined)
+      assert.deepEqual(Object.fromEntries(told), {
+        messageId: 'id 1',
+        endpoint: 'one',
+        endpointId: stamp._id,
+        source: 'http',
+        outcome,
+        ...(code === undefined ? {} : { code }),
+        status: result.answer.status,
+      })
+    })
+  }
+
+  test('that quotes another system is logged without the quotation', async () => {
     const { intake, log } = open()
+    const failure = new Failure('LOOKUP_REFUSED', 'It said: Jane is ill', { unquoted: 'It said something' })
+    const outcome: Outcome = { ...done, failure }
     await intake.accept(
-      endpointWith(() => done),
+      endpointWith(() => outcome),
       incoming,
     )
-    assert.deepEqual(log, [])
+    assert.equal(log[0]?.message, 'It said something')
   })
 })
 

@@ -1,8 +1,6 @@
 /** What tells how the service is: /uptime on both ports, health and metrics on the admin port. */
 import type { FastifyInstance } from 'fastify'
-import type { Registry } from 'prom-client'
 import type { ConsumerStatus } from '../../domain/ports.ts'
-import type { TallyEntry } from '../../registry/tally.ts'
 import { refuseBelow, refuseOtherMethods } from './management.ts'
 import { sendJson } from './server.ts'
 
@@ -16,6 +14,8 @@ export function serveUptime(server: FastifyInstance, uptimeMs: () => number): vo
 export type Health = Readonly<{
   ready: boolean
   stopping: boolean
+  /** Of the service. */
+  version: string
   store: 'ok' | 'unavailable'
   /** The version of the shared store that this instance is on; left out where the store is not shared. */
   configurationVersion: number | undefined
@@ -39,44 +39,4 @@ export function serveHealth(server: FastifyInstance, health: () => Promise<Healt
     if (ready) return sendJson(reply, 200, { status: 'ready', ...detail })
     return sendJson(reply, 503, { status: 'not ready', ...detail }, { 'retry-after': '1' })
   })
-}
-
-/** Prometheus' text format. Labels are endpoint names and codes of the catalogue, never paths or ids. */
-export function serveMetrics(
-  server: FastifyInstance,
-  tally: () => readonly TallyEntry[],
-  inFlight: () => number,
-): void {
-  let metrics: Promise<Registry> | undefined
-  server.get('/metrics', async (_request, reply) => {
-    // Loaded when somebody asks: it is no small library, and many never do.
-    metrics ??= createMetrics(tally, inFlight)
-    const registry = await metrics
-    return reply.type(registry.contentType).send(await registry.metrics())
-  })
-}
-
-async function createMetrics(tally: () => readonly TallyEntry[], inFlight: () => number): Promise<Registry> {
-  const { collectDefaultMetrics, Counter, Gauge, Registry } = await import('prom-client')
-  const registry = new Registry()
-  collectDefaultMetrics({ register: registry })
-  new Counter({
-    name: 'crosswalk_messages_total',
-    help: 'Messages answered, by endpoint, outcome and failure code.',
-    labelNames: ['endpoint', 'outcome', 'code'],
-    registers: [registry],
-    collect() {
-      this.reset()
-      for (const { count, ...labels } of tally()) this.inc(labels, count)
-    },
-  })
-  new Gauge({
-    name: 'crosswalk_messages_in_flight',
-    help: 'Messages under way.',
-    registers: [registry],
-    collect() {
-      this.set(inFlight())
-    },
-  })
-  return registry
 }

@@ -149,7 +149,7 @@ async function deadLetter(
           offset: String(offset),
           attempts,
         },
-        `A record went to the dead-letter topic ${topic}: ${failure.message}`,
+        `A record went to the dead-letter topic ${topic}: ${failure.unquoted}`,
       )
       report({ state: 'running', error: `A record went to ${topic}: ${failure.message}` })
       return true

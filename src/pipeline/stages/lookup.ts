@@ -126,11 +126,12 @@ function readData(call: Call, answer: OutboundAnswer, xml: XmlOptions): Json {
 /** An answer outside allowedStatuses: its own status where that is a failure, for the message's sender to see. */
 function refusal(call: Call, answer: OutboundAnswer): Failure {
   const start = excerpt(answer.body)
-  return new Failure(
-    'LOOKUP_REFUSED',
-    `The lookup "${call.id}" answered with status ${answer.status}${start === '' ? '' : `: ${start}`}`,
-    { path: call.path, status: answer.status >= 400 && answer.status <= 599 ? answer.status : 502 },
-  )
+  const unquoted = `The lookup "${call.id}" answered with status ${answer.status}`
+  return new Failure('LOOKUP_REFUSED', start === '' ? unquoted : `${unquoted}: ${start}`, {
+    path: call.path,
+    status: answer.status >= 400 && answer.status <= 599 ? answer.status : 502,
+    unquoted,
+  })
 }
 
 /** Marks what a lookup with `fhirResponse` fails with, before it is sent and after, for the answer to be an OperationOutcome. */

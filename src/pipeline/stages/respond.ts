@@ -212,11 +212,12 @@ function refuseFailed(responses: readonly Response[], outcomes: readonly (Outcom
 
 function refusal({ id, path }: Response, answer: OutboundAnswer): Failure {
   const start = excerpt(answer.body)
-  return new Failure(
-    'RESPONSE_REFUSED',
-    `The request "${id}" was answered with status ${answer.status}${start === '' ? '' : `: ${start}`}`,
-    { path, status: answer.status >= 400 && answer.status <= 599 ? answer.status : 502 },
-  )
+  const unquoted = `The request "${id}" was answered with status ${answer.status}`
+  return new Failure('RESPONSE_REFUSED', start === '' ? unquoted : `${unquoted}: ${start}`, {
+    path,
+    status: answer.status >= 400 && answer.status <= 599 ? answer.status : 502,
+    unquoted,
+  })
 }
 
 const isAtFault = (outcome: Outcome): boolean => outcome instanceof Failure || !outcome.ok

@@ -1,0 +1,129 @@
+/**
+ * /metrics, for Prometheus. Labels are what a person wrote into a document (names of endpoints, ids of requests, topics)
+ * and words of ours: never a path, an id of ours or anything from a message.
+ */
+import type { FastifyInstance } from 'fastify'
+import type { Registry } from 'prom-client'
+import type { MessageRecord } from '../../domain/message-record.ts'
+import type { ConsumerStatus } from '../../domain/ports.ts'
+import { BOUNDS_MS, type Histogram } from '../../registry/durations.ts'
+import type { Tally } from '../../registry/tally.ts'
+import { expose, type Family, type Sample } from './exposition.ts'
+
+export type MetricsSource = Readonly<{
+  version: string
+  tally: Tally
+  inFlight: () => number
+  consumers: () => readonly ConsumerStatus[]
+  /** Records of the message log since the process started. */
+  messageLog: () => Readonly<{ written: number; dropped: Readonly<Record<MessageRecord['outcome'], number>> }>
+}>
+
+export function serveMetrics(server: FastifyInstance, source: MetricsSource): void {
+  const families = describeMetrics(source)
+  let loading: Promise<Registry> | undefined
+  server.get('/metrics', async (_request, reply) => {
+    // Loaded when somebody asks: it is no small library, and many never do.
+    loading ??= processMetrics()
+    const ofProcess = await loading
+    return reply
+      .type(ofProcess.contentType)
+      .send(Buffer.concat([await expose(families), Buffer.from(`${await ofProcess.metrics()}\n`)]))
+  })
+}
+
+async function processMetrics(): Promise<Registry> {
+  const { collectDefaultMetrics, Registry } = await import('prom-client')
+  const registry = new Registry()
+  collectDefaultMetrics({ register: registry })
+  return registry
+}
+
+export function describeMetrics({ version, tally, inFlight, consumers, messageLog }: MetricsSource): Family[] {
+  return [
+    {
+      name: 'crosswalk_build_info',
+      help: 'Always 1; the labels say what runs.',
+      type: 'gauge',
+      labels: ['version', 'node'],
+      samples: () => [{ labels: { version, node: process.versions.node }, value: 1 }],
+    },
+    {
+      name: 'crosswalk_messages_in_flight',
+      help: 'Messages under way.',
+      type: 'gauge',
+      labels: [],
+      samples: () => [{ labels: {}, value: inFlight() }],
+    },
+    {
+      name: 'crosswalk_messages_total',
+      help: 'Messages answered, by endpoint, outcome and failure code.',
+      type: 'counter',
+      labels: ['endpoint', 'outcome', 'code'],
+      samples: () => tally.entries().map(({ count, ...labels }) => ({ labels, value: count })),
+    },
+    {
+      name: 'crosswalk_message_duration_seconds',
+      help: 'How long messages took until their answer was there.',
+      type: 'histogram',
+      labels: ['endpoint'],
+      *samples() {
+        for (const { stage, endpoint, ...histogram } of tally.durations())
+          if (stage === 'message') yield* histogramSamples({ endpoint }, histogram)
+      },
+    },
+    {
+      name: 'crosswalk_stage_duration_seconds',
+      help: 'How long each stage of messages took.',
+      type: 'histogram',
+      labels: ['endpoint', 'stage'],
+      *samples() {
+        for (const { stage, endpoint, ...histogram } of tally.durations())
+          if (stage !== 'message') yield* histogramSamples({ endpoint, stage }, histogram)
+      },
+    },
+    {
+      name: 'crosswalk_outbound_calls_total',
+      help: 'Lookups and responses, retries not counted, by the status of the answer or the fault that stands for it.',
+      type: 'counter',
+      labels: ['endpoint', 'kind', 'request', 'status', 'fault'],
+      *samples() {
+        for (const { count, endpoint, ...labels } of tally.calls())
+          yield { labels: { endpoint, ...labels }, value: count }
+      },
+    },
+    {
+      name: 'crosswalk_consumer_lag',
+      help: 'Records that wait in the partitions of this instance.',
+      type: 'gauge',
+      labels: ['endpoint', 'topic'],
+      samples: () => consumers().map(({ endpoint, topic, lag }) => ({ labels: { endpoint, topic }, value: lag })),
+    },
+    {
+      name: 'crosswalk_message_log_written_total',
+      help: 'Records of the message log that were stored.',
+      type: 'counter',
+      labels: [],
+      samples: () => [{ labels: {}, value: messageLog().written }],
+    },
+    {
+      name: 'crosswalk_message_log_dropped_total',
+      help: 'Records of the message log that were dropped under overload, by the outcome of their messages.',
+      type: 'counter',
+      labels: ['outcome'],
+      samples: () => Object.entries(messageLog().dropped).map(([outcome, value]) => ({ labels: { outcome }, value })),
+    },
+  ]
+}
+
+function* histogramSamples(
+  labels: Readonly<Record<string, string>>,
+  { cumulative, count, sumMs }: Histogram,
+): Generator<Sample> {
+  for (const [bucket, value] of cumulative.entries()) {
+    yield { suffix: '_bucket', labels: { ...labels, le: String((BOUNDS_MS[bucket] as number) / 1_000) }, value }
+  }
+  yield { suffix: '_bucket', labels: { ...labels, le: '+Inf' }, value: count }
+  yield { suffix: '_sum', labels, value: sumMs / 1_000 }
+  yield { suffix: '_count', labels, value: count }
+}

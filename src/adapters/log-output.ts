@@ -1,0 +1,80 @@
+/**
+ * Standard output for the log: lines that come close together are written together, since each write is a call of the
+ * system that takes as long as a part of a message.
+ */
+import { writeSync } from 'node:fs'
+
+/** How long a line waits at most for others, and how many bytes of them wait at most: as many as a pipe holds. */
+const WAIT_MS = 250
+const BUFFER_BYTES = 65_536
+/** The most bytes that a character of UTF-16 takes in UTF-8. */
+const MOST_BYTES = 3
+
+export type LogOutput = Readonly<{
+  write(line: string): void
+  /** Writes all that waits, at once. */
+  flush(): void
+}>
+
+/** Synchronous, so that the last lines before an end of any kind are written. */
+export const openStandardOutput = (): LogOutput => collectLines(writeAll)
+
+/**
+ * The first line after a pause is written at once; those that follow within 250 ms go together, in order. What waits is
+ * written whenever the process ends by itself, a fault that nothing caught included; only SIGKILL takes it along.
+ *
+ * Lines wait as bytes: as strings they would be looked at by each run of the garbage collector until they are written.
+ */
+export function collectLines(write: (bytes: Uint8Array) => void): LogOutput {
+  const buffer = Buffer.allocUnsafeSlow(BUFFER_BYTES)
+  let used = 0
+  let timer: NodeJS.Timeout | undefined
+
+  const flush = (): void => {
+    const end = used
+    used = 0
+    if (end > 0) write(buffer.subarray(0, end))
+  }
+  const onTime = (): void => {
+    timer = undefined
+    if (used === 0) return
+    startTimer()
+    flush()
+  }
+  const startTimer = (): void => {
+    timer = setTimeout(onTime, WAIT_MS)
+    timer.unref()
+  }
+  process.on('exit', flush)
+  return {
+    flush,
+    write: (line) => {
+      if (used + line.length * MOST_BYTES > BUFFER_BYTES) flush()
+      if (line.length * MOST_BYTES > BUFFER_BYTES) {
+        write(Buffer.from(line))
+        return
+      }
+      used += buffer.write(line, used)
+      if (timer === undefined) {
+        startTimer()
+        flush()
+      }
+    },
+  }
+}
+
+const FULL_MS = 5
+const sleeper = new Int32Array(new SharedArrayBuffer(4))
+
+/** Waits for a reader that is slow, as a write to a file would; gives up where there is none, or no room on the disk. */
+function writeAll(bytes: Uint8Array): void {
+  let written = 0
+  while (written < bytes.byteLength) {
+    try {
+      written += writeSync(1, bytes, written)
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code !== 'EAGAIN') return
+      Atomics.wait(sleeper, 0, 0, FULL_MS)
+    }
+  }
+}

@@ -1,0 +1,106 @@
+/** What is counted of one endpoint. */
+import type { CallSpan, StageName, Trace } from '../domain/trace.ts'
+import { addDuration, createDurations, type Histogram, readDurations } from './durations.ts'
+import type { OutcomeName } from './finished.ts'
+import type { Compiled } from './registry.ts'
+
+/** Row 0 of the durations is that of the whole message. */
+const ROW_OF_STAGE = {
+  recall: 1,
+  parse: 2,
+  lookup: 3,
+  validate: 4,
+  transform: 5,
+  map: 6,
+  extract: 7,
+  serialise: 8,
+  respond: 9,
+} as const satisfies Record<StageName, number>
+
+export type CallCount = Readonly<{
+  kind: CallSpan['kind']
+  /** Id of the request in the document. */
+  request: string
+  /** Of the answer; empty where none came. */
+  status: string
+  /** Why none did; empty where one came. */
+  fault: string
+  count: number
+}>
+
+export type DurationEntry = Histogram & Readonly<{ stage: StageName | 'message' }>
+
+export type Meter = {
+  /** The configuration that was counted last; undefined where several endpoints share the meter, or none was found. */
+  compiled: Compiled | undefined
+  done: number
+  readonly rest: Map<string, { outcome: OutcomeName; code: string; count: number }>
+  readonly durations: Float64Array
+  readonly calls: Readonly<Record<CallSpan['kind'], Map<string, Map<string | number, number>>>>
+}
+
+export const createMeter = (compiled: Compiled | undefined): Meter => ({
+  compiled,
+  done: 0,
+  rest: new Map(),
+  durations: createDurations(1 + Object.keys(ROW_OF_STAGE).length),
+  calls: { lookup: new Map(), response: new Map() },
+})
+
+export function countOutcome(meter: Meter, outcome: OutcomeName, code: string): void {
+  if (outcome === 'done') {
+    meter.done += 1
+    return
+  }
+  const key = `${outcome} ${code}`
+  const entry = meter.rest.get(key)
+  if (entry === undefined) meter.rest.set(key, { outcome, code, count: 1 })
+  else entry.count += 1
+}
+
+export function countTrace({ compiled, durations, calls }: Meter, { stages, calls: made }: Trace, ms: number): void {
+  addDuration(durations, 0, ms)
+  for (const { stage, startMs, endMs } of stages) addDuration(durations, ROW_OF_STAGE[stage], endMs - startMs)
+  // Where many endpoints share a meter, their requests would be without bound.
+  if (compiled !== undefined) for (const call of made) countCall(calls[call.kind], call)
+}
+
+function countCall(byRequest: Map<string, Map<string | number, number>>, { id, answer, fault }: CallSpan): void {
+  let counts = byRequest.get(id)
+  if (counts === undefined) {
+    counts = new Map()
+    byRequest.set(id, counts)
+  }
+  const how = answer === undefined ? (fault ?? 'internal') : statusLabel(answer.status)
+  counts.set(how, (counts.get(how) ?? 0) + 1)
+}
+
+/** A target may answer with any three digits; those that mean nothing are one label. */
+const statusLabel = (status: number): number | 'other' => (status >= 100 && status <= 599 ? status : 'other')
+
+/** Forgets requests that the endpoint does not have any more. */
+export function dropRequests({ calls }: Meter, { endpoint: { requests } }: Compiled): void {
+  for (const kind of ['lookup', 'response'] as const) {
+    const ids = new Set(requests[kind].map(({ id }) => id))
+    for (const id of calls[kind].keys()) if (!ids.has(id)) calls[kind].delete(id)
+  }
+}
+
+export function* durationsOf({ durations }: Meter): Generator<DurationEntry> {
+  const rows = [['message', 0], ...Object.entries(ROW_OF_STAGE)] as readonly [DurationEntry['stage'], number][]
+  for (const [stage, row] of rows) {
+    const histogram = readDurations(durations, row)
+    if (histogram !== undefined) yield { stage, ...histogram }
+  }
+}
+
+export function* callsOf({ calls }: Meter): Generator<CallCount> {
+  for (const kind of ['lookup', 'response'] as const) {
+    for (const [request, counts] of calls[kind]) {
+      for (const [how, count] of counts) {
+        const answered = typeof how === 'number' || how === 'other'
+        yield { kind, request, status: answered ? `${how}` : '', fault: answered ? '' : how, count }
+      }
+    }
+  }
+}

@@ -1,0 +1,80 @@
+/** How lines of the log reach standard output: together, in order, and all of them however the process ends. */
+import assert from 'node:assert/strict'
+import { spawnSync } from 'node:child_process'
+import { describe, test } from 'node:test'
+import { collectLines } from '../../src/adapters/log-output.ts'
+import { until } from '../broker/broker.ts'
+
+describe('lines', () => {
+  test('are written at once after a pause, and together with others within one', async () => {
+    const writes: string[] = []
+    const output = collectLines((bytes) => void writes.push(Buffer.from(bytes).toString()))
+    for (const line of ['a\n', 'b\n', 'c\n']) output.write(line)
+    assert.deepEqual(writes, ['a\n'])
+    // The timer does not keep the process going; the polling does.
+    await until(
+      () => writes.length,
+      (count) => count > 1,
+    )
+    assert.deepEqual(writes, ['a\n', 'b\nc\n'])
+    output.write('d\n')
+    output.flush()
+    assert.equal(writes.join(''), 'a\nb\nc\nd\n')
+    output.flush()
+    assert.equal(writes.length, 3)
+  })
+
+  test('do not wait where there are many', () => {
+    const writes: string[] = []
+    const output = collectLines((bytes) => void writes.push(Buffer.from(bytes).toString()))
+    for (let n = 0; n < 2_000; n += 1) output.write(`${'x'.repeat(99)}\n`)
+    assert.ok(writes.length > 3 && writes.length < 20, String(writes.length))
+    assert.ok(writes.every((text) => text.endsWith('\n')))
+    output.write(`${'ü'.repeat(100_000)}\n`)
+    output.flush()
+    const all = `${`${'x'.repeat(99)}\n`.repeat(2_000)}${'ü'.repeat(100_000)}\n`
+    assert.equal(writes.join(''), all)
+  })
+})
+
+describe('all lines are there, in order,', () => {
+  const ends: readonly { name: string; code: string }[] = [
+    { name: 'after an end by itself', code: '' },
+    { name: 'after process.exit', code: 'process.exit(0)' },
+    { name: 'after a fault that nothing caught', code: "throw new Error('crash')" },
+    { name: 'after a rejection that nothing caught', code: "Promise.reject(new Error('crash'))" },
+    { name: 'after a fault in a later turn', code: "setImmediate(() => { throw new Error('crash') })" },
+  ]
+  for (const { name, code } of ends) {
+    test(name, () => {
+      const program = `
+        import { createLogger } from './src/adapters/log.ts'
+        const log = createLogger({ logLevel: 'info', enableLogging: true })
+        for (let n = 0; n < 1_234; n++) log[n % 2 === 0 ? 'info' : 'warn']({ n }, 'line')
+        ${code}`
+      const { stdout } = spawnSync(process.execPath, ['--input-type=module', '-e', program], {
+        encoding: 'utf8',
+        cwd: new URL('../..', import.meta.url),
+      })
+      const lines = stdout.trimEnd().split('\n')
+      assert.deepEqual(
+        lines.map((line) => (JSON.parse(line) as { n: number }).n),
+        Array.from({ length: 1_234 }, (_, n) => n),
+      )
+    })
+  }
+
+  test('and a line of an error takes along what waits', () => {
+    const program = `
+      import { createLogger } from './src/adapters/log.ts'
+      const log = createLogger({ logLevel: 'info', enableLogging: true })
+      for (let n = 0; n < 3; n++) log.info({ n }, 'line')
+      log.error({ n: 3 }, 'last')
+      process.kill(process.pid, 'SIGKILL')`
+    const { stdout } = spawnSync(process.execPath, ['--input-type=module', '-e', program], {
+      encoding: 'utf8',
+      cwd: new URL('../..', import.meta.url),
+    })
+    assert.equal(stdout.trimEnd().split('\n').length, 4)
+  })
+})
