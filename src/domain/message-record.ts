@@ -16,8 +16,11 @@ export type RecordedCall = Readonly<
   }
 >
 
-export type RecordedOutcome = 'done' | 'partial' | 'refused' | 'failed'
-export type RecordedSource = 'http' | 'broker' | 'replay'
+export const OUTCOMES = ['done', 'partial', 'refused', 'failed'] as const
+export type RecordedOutcome = (typeof OUTCOMES)[number]
+
+export const SOURCES = ['http', 'broker', 'replay'] as const
+export type RecordedSource = (typeof SOURCES)[number]
 
 export type MessageRecord = Readonly<{
   /** Time-ordered (domain/id.ts). */

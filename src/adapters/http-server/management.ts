@@ -117,7 +117,7 @@ function sendAccepted(
 }
 
 /** A document must say that it is JSON: what a web page can send to this machine unasked never does. */
-function readDocument(request: FastifyRequest): string {
+export function readDocument(request: FastifyRequest): string {
   const declared = parseMediaType(request.headers['content-type'] ?? '')
   if (declared === undefined || syntaxOf(declared) !== 'json') {
     throw new Failure('MEDIA_TYPE_WRONG', 'Send the document as JSON, with the header Content-Type: application/json.')
