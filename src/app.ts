@@ -41,6 +41,9 @@ export type App = Readonly<{
   stop(): Promise<number>
 }>
 
+/** Beside src/, where the source runs, and dist/, where the bundle does. */
+const CONSOLE = new URL('../console/', import.meta.url)
+
 /** How long stopping waits for the last bytes of answers already given. */
 const FLUSH_MS = 1_000
 
@@ -103,7 +106,7 @@ export async function startApp(settings: Settings, version: string, logger: Logg
   serveHealth(adminServer, health)
   serveConsumers(adminServer, () => consumers?.status() ?? [])
   serveMetrics(adminServer, tally.entries, () => intake.inFlight)
-  serveConsole(adminServer)
+  serveConsole(adminServer, CONSOLE)
   serveOpenApi(adminServer, describeApi(describeDocument(), version))
 
   const closeAll = async (givenUp = 0) => {

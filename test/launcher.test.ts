@@ -1,11 +1,12 @@
 import assert from 'node:assert/strict'
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
-import { chmodSync, cpSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import { chmodSync, cpSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, utimesSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, describe, test } from 'node:test'
 import { fileURLToPath } from 'node:url'
+import { spawnService } from './spawned-service.ts'
 
 const root = fileURLToPath(new URL('..', import.meta.url))
 const nodeLauncher = join(root, 'bin/node.js')
@@ -173,6 +174,62 @@ describe('the service', () => {
     const [version, ...args] = JSON.parse(stdout || '[]') as string[]
     assert.deepEqual([args, stderr], [['--help', 'a b'], ''])
     assert.ok(Number.parseInt(version ?? '', 10) >= 24, version)
+  })
+})
+
+describe('the bundle of the service', () => {
+  const directory = join(temporary, 'bundled')
+  const names = async () => {
+    const { stdout } = await run('node', [join(directory, 'bin/crosswalk.js')])
+    return stdout.trim()
+  }
+
+  test('is started where no file of the source is newer', async () => {
+    copyOfLauncher('bundled')
+    symlinkSync(join(root, 'node_modules'), join(directory, 'node_modules'))
+    writeFileSync(join(directory, 'src/main.ts'), "console.log('source')")
+    mkdirSync(join(directory, 'src/deep'))
+    writeFileSync(join(directory, 'src/deep/part.ts'), '')
+    const at = (name: string, seconds: number) => utimesSync(join(directory, name), seconds, seconds)
+    for (const name of ['src/main.ts', 'src/deep/part.ts', 'src/deep']) at(name, 1_000)
+    assert.equal(await names(), 'source')
+
+    mkdirSync(join(directory, 'dist'))
+    writeFileSync(join(directory, 'dist/main.js'), "console.log('bundle')")
+    at('dist/main.js', 2_000)
+    assert.equal(await names(), 'bundle')
+    at('src/deep/part.ts', 3_000)
+    assert.equal(await names(), 'source')
+    at('dist/main.js', 3_000)
+    assert.equal(await names(), 'bundle')
+    // A file that was removed leaves its folder newer.
+    at('src/deep', 4_000)
+    assert.equal(await names(), 'source')
+  })
+
+  test('does what the source does: console, registration, message, end', async () => {
+    const home = join(temporary, 'home')
+    mkdirSync(home)
+    for (const name of ['console', 'node_modules', 'package.json']) symlinkSync(join(root, name), join(home, name))
+    const made = await run(process.execPath, [join(root, 'scripts/bundle.ts'), join(home, 'dist')])
+    assert.deepEqual([made.code, made.stderr], [0, ''])
+    const service = await spawnService(temporary, { command: [process.execPath, join(home, 'dist/main.js')] })
+    const page = await fetch(service.adminUrl)
+    assert.match(await page.text(), /<title>/)
+    const transformation = { input: 'XML', output: 'JSON' }
+    const document = { name: 'a', endpoint: { pattern: '/a' }, transformation, inputTransforms: { n: '1 + 1' } }
+    const body = JSON.stringify({ ...document, inputMapping: { 'requestBody.b': 'b', 'transforms.n': 'n' } })
+    const headers = { 'content-type': 'application/json' }
+    const registered = await fetch(`${service.url}/endpoints`, { method: 'POST', headers, body })
+    assert.equal(registered.status, 201)
+    const answer = await fetch(`${service.url}/a`, {
+      method: 'POST',
+      headers: { 'content-type': 'text/xml' },
+      body: '<a><b>c</b></a>',
+    })
+    assert.deepEqual(await answer.json(), { b: 'c', n: 2 })
+    service.child.kill('SIGTERM')
+    assert.deepEqual(await service.ended, { code: 0, signal: null })
   })
 })
 

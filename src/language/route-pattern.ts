@@ -1,6 +1,6 @@
 /**
- * `endpoint.pattern`: the paths that an endpoint answers. What is accepted here means in the router (find-my-way)
- * exactly what it says: characters with a meaning of their own there (`*`, `(`, `)`, `?`, `::`) are refused.
+ * `endpoint.pattern`: the paths that an endpoint answers. A pattern means exactly what it says:
+ * characters with a meaning of their own in routers (`*`, `(`, `)`, `?`, `::`) are refused.
  */
 import { fault, found, type Result } from '../domain/result.ts'
 

@@ -1,12 +1,12 @@
 /**
- * The endpoints in force, by route and by id. Compiled endpoints are immutable; a change builds a new table and
- * swaps it in by one assignment, so that each message sees one configuration from beginning to end.
+ * The endpoints in force, by route and by id. Compiled endpoints are immutable, and a change is made between two messages,
+ * so that each message sees one configuration from beginning to end.
  */
-import createRouter, { type HTTPMethod } from 'find-my-way'
 import type { Endpoint } from '../config/schema.ts'
 import type { JsonObject } from '../domain/json.ts'
 import type { StoredDocument } from '../domain/ports.ts'
 import type { Handle } from '../pipeline/compile.ts'
+import { createRouteTable, type RouteTable } from './route-table.ts'
 
 /** An endpoint in force. */
 export type Compiled = Readonly<{
@@ -37,58 +37,52 @@ export interface Registry {
   watch(listener: () => void): void
 }
 
-type Table = Readonly<{
-  byId: ReadonlyMap<string, Compiled>
-  router: ReturnType<typeof createRouter>
-}>
-
-const METHODS = ['GET', 'POST', 'PUT', 'DELETE'] as const satisfies readonly HTTPMethod[]
+const METHODS = ['GET', 'POST', 'PUT', 'DELETE'] as const
 
 export function createRegistry(): Registry {
-  let table = buildTable(new Map())
+  let byId = new Map<string, Compiled>()
+  let routes = createRouteTable<Compiled>()
   const listeners: (() => void)[] = []
-  const setTable = (next: Table) => {
-    table = next
+  const tell = () => {
     for (const listener of listeners) listener()
   }
-  const swap = (change: (byId: Map<string, Compiled>) => void) => {
-    const byId = new Map(table.byId)
-    change(byId)
-    setTable(buildTable(byId))
+  const unroute = (id: string) => {
+    const before = byId.get(id)?.endpoint.endpoint
+    if (before !== undefined) routes.remove(before.method, before.pattern)
   }
   return {
-    match: (method, url) => match(table, method, url),
-    get: (id) => table.byId.get(id),
-    all: () => [...table.byId.values()],
-    put: (compiled) => swap((byId) => byId.set(compiled.document._id, compiled)),
-    remove: (id) => swap((byId) => byId.delete(id)),
-    load: (compiled) => setTable(buildTable(new Map(compiled.map((one) => [one.document._id, one])))),
+    match: (method, url) => match(routes, method, url),
+    get: (id) => byId.get(id),
+    all: () => [...byId.values()],
+    put: (compiled) => {
+      unroute(compiled.document._id)
+      byId.set(compiled.document._id, compiled)
+      route(routes, compiled)
+      tell()
+    },
+    remove: (id) => {
+      unroute(id)
+      byId.delete(id)
+      tell()
+    },
+    load: (compiled) => {
+      byId = new Map(compiled.map((one) => [one.document._id, one]))
+      routes = createRouteTable()
+      for (const one of compiled) route(routes, one)
+      tell()
+    },
     watch: (listener) => void listeners.push(listener),
   }
 }
 
-function match({ router }: Table, method: string, url: string): Match {
-  const found = find(router, method, url)
-  if (found !== undefined) return found
-  const allow = METHODS.filter((other) => find(router, other, url) !== undefined)
+function route(routes: RouteTable<Compiled>, compiled: Compiled): void {
+  const { method, pattern } = compiled.endpoint.endpoint
+  routes.add(method, pattern, compiled)
+}
+
+function match(routes: RouteTable<Compiled>, method: string, url: string): Match {
+  const found = routes.find(method, url)
+  if (found !== undefined) return { kind: 'endpoint', compiled: found.target, urlParams: found.urlParams }
+  const allow = METHODS.filter((other) => routes.find(other, url) !== undefined)
   return allow.length === 0 ? { kind: 'unknown' } : { kind: 'method', allow }
-}
-
-function find(router: Table['router'], method: string, url: string): Extract<Match, { kind: 'endpoint' }> | undefined {
-  const found = router.find(method as HTTPMethod, url)
-  if (found === null) return undefined
-  const urlParams = found.params as JsonObject
-  // The router lets a parameter match an empty segment, and `/patients/` would be a patient without an id.
-  for (const name in urlParams) if (urlParams[name] === '') return undefined
-  return { kind: 'endpoint', compiled: found.store as Compiled, urlParams }
-}
-
-/** Parameters may be as long as the URL, which the HTTP server bounds. */
-function buildTable(byId: ReadonlyMap<string, Compiled>): Table {
-  const router = createRouter({ maxParamLength: 65_536 })
-  for (const compiled of byId.values()) {
-    const { method, pattern } = compiled.endpoint.endpoint
-    router.on(method, pattern, () => undefined, compiled)
-  }
-  return { byId, router }
 }

@@ -7,7 +7,6 @@ import { readFileSync } from 'node:fs'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { refuseOtherMethods } from './management.ts'
 
-const FOLDER = new URL('../../../console/', import.meta.url)
 const PAGE = 'index.html'
 const REST = [
   'api.js',
@@ -52,14 +51,14 @@ const POLICY = [
   "trusted-types 'none'",
 ].join('; ')
 
-/** Serves the page at `/` and its parts at `/console/<file>`. Throws where a file is missing. */
-export function serveConsole(server: FastifyInstance): void {
-  serveFile(server, '/', PAGE)
-  for (const name of REST) serveFile(server, `/console/${name}`, name)
+/** Serves the page at `/` and its parts at `/console/<file>`, all from one folder. Throws where a file is missing. */
+export function serveConsole(server: FastifyInstance, folder: URL): void {
+  serveFile(server, '/', new URL(PAGE, folder))
+  for (const name of REST) serveFile(server, `/console/${name}`, new URL(name, folder))
 }
 
-function serveFile(server: FastifyInstance, url: string, name: string): void {
-  const body = readFileSync(new URL(name, FOLDER))
+function serveFile(server: FastifyInstance, url: string, file: URL): void {
+  const body = readFileSync(file)
   const headers = {
     'content-security-policy': POLICY,
     'x-content-type-options': 'nosniff',
@@ -69,7 +68,7 @@ function serveFile(server: FastifyInstance, url: string, name: string): void {
     'cache-control': 'no-cache',
     etag: `"${createHash('sha256').update(body).digest('base64url')}"`,
   }
-  const type = TYPES[name.slice(name.lastIndexOf('.') + 1)] as string
+  const type = TYPES[file.pathname.slice(file.pathname.lastIndexOf('.') + 1)] as string
   const answer = async (request: FastifyRequest, reply: FastifyReply) => {
     reply.headers(headers)
     if (isKnown(request.headers['if-none-match'], headers.etag)) return reply.code(304).send()

@@ -1,0 +1,38 @@
+/**
+ * `node bin/node.js scripts/bundle.ts [folder]`: puts the service and the packages that every start needs into one file,
+ * main.js in dist/ or in another folder: less to read, to compile and to keep in memory than some hundreds of modules.
+ *
+ * Runs after each `npm ci`; the launcher takes the result as long as no file of src/ is newer. Without the bundler
+ * (`npm ci --omit=dev`) there is no bundle, and the source runs: that must not fail an install.
+ */
+import { rmSync } from 'node:fs'
+import { resolve } from 'node:path'
+import { fileURLToPath } from 'node:url'
+
+const root = fileURLToPath(new URL('..', import.meta.url))
+const folder = resolve(process.argv[2] ?? `${root}/dist`)
+
+try {
+  rmSync(folder, { recursive: true, force: true })
+  const { build } = await import('esbuild')
+  await build({
+    absWorkingDir: root,
+    entryPoints: ['src/main.ts'],
+    outdir: folder,
+    bundle: true,
+    splitting: true,
+    platform: 'node',
+    format: 'esm',
+    target: 'node24',
+    // Loaded only where a setting or a document asks for them, as they are.
+    external: ['@platformatic/kafka', 'pg', 'prom-client'],
+    // The packages written in CommonJS ask for Node's own modules by it.
+    banner: {
+      js: "import * as nodeModule from 'node:module'; const require = nodeModule.createRequire(import.meta.url);",
+    },
+    logLevel: 'warning',
+  })
+} catch (thrown) {
+  rmSync(folder, { recursive: true, force: true })
+  process.stderr.write(`No bundle was made, so the service will run from its source: ${(thrown as Error).message}\n`)
+}

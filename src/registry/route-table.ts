@@ -1,0 +1,128 @@
+/**
+ * Finds what listens on a path: a tree of segments for each method. It grows and shrinks by one route at a time, in time
+ * that does not depend on how many there are, so that ten thousand endpoints cost a message or a change no more than ten.
+ */
+import type { JsonObject } from '../domain/json.ts'
+
+export type Found<Target> = Readonly<{ target: Target; urlParams: JsonObject }>
+
+export interface RouteTable<Target> {
+  /** `pattern` as parseRoutePattern accepts it. Takes the place of what has the same method and pattern, parameter names aside. */
+  add(method: string, pattern: string, target: Target): void
+  remove(method: string, pattern: string): void
+  /**
+   * What listens on the path of a URL, still percent-encoded, with or without its query. Patterns match whole paths; of
+   * two that match, the one with a literal in the first segment in which they differ wins. A parameter matches any
+   * segment but an empty one.
+   */
+  find(method: string, url: string): Found<Target> | undefined
+}
+
+type Node<Target> = {
+  readonly literals: Map<string, Node<Target>>
+  parameter: Node<Target> | undefined
+  leaf: Leaf<Target> | undefined
+}
+type Leaf<Target> = Readonly<{ target: Target; parameters: readonly string[] }>
+
+export function createRouteTable<Target>(): RouteTable<Target> {
+  const roots = new Map<string, Node<Target>>()
+  return {
+    add: (method, pattern, target) => {
+      const root = roots.get(method) ?? emptyNode<Target>()
+      roots.set(method, root)
+      const parameters: string[] = []
+      let node = root
+      for (const segment of segmentsOf(pattern)) {
+        if (segment.startsWith(':')) parameters.push(segment.slice(1))
+        node = grow(node, segment)
+      }
+      node.leaf = { target, parameters }
+    },
+    remove: (method, pattern) => {
+      const root = roots.get(method)
+      if (root !== undefined) prune(root, segmentsOf(pattern), 0)
+    },
+    find: (method, url) => {
+      const root = roots.get(method)
+      const path = pathOf(url)
+      if (root === undefined || path === undefined) return undefined
+      const values: string[] = []
+      const leaf = path === '/' ? root.leaf : findLeaf(root, path, 1, values)
+      return leaf && { target: leaf.target, urlParams: named(leaf.parameters, values) }
+    },
+  }
+}
+
+const emptyNode = <Target>(): Node<Target> => ({ literals: new Map(), parameter: undefined, leaf: undefined })
+
+const segmentsOf = (pattern: string): readonly string[] => (pattern === '/' ? [] : pattern.slice(1).split('/'))
+
+function grow<Target>(node: Node<Target>, segment: string): Node<Target> {
+  const grown = childOf(node, segment) ?? emptyNode<Target>()
+  if (segment.startsWith(':')) node.parameter = grown
+  else node.literals.set(segment, grown)
+  return grown
+}
+
+const childOf = <Target>(node: Node<Target>, segment: string): Node<Target> | undefined =>
+  segment.startsWith(':') ? node.parameter : node.literals.get(segment)
+
+/** Removes the leaf at the end of the segments, and every node that then leads nowhere. */
+function prune<Target>(node: Node<Target>, segments: readonly string[], at: number): void {
+  const segment = segments[at]
+  if (segment === undefined) {
+    node.leaf = undefined
+    return
+  }
+  const child = childOf(node, segment)
+  if (child === undefined) return
+  prune(child, segments, at + 1)
+  if (child.leaf !== undefined || child.parameter !== undefined || child.literals.size > 0) return
+  if (segment.startsWith(':')) node.parameter = undefined
+  else node.literals.delete(segment)
+}
+
+/** The path of a URL with its segments still encoded; undefined where it does not begin with a slash or is badly encoded. */
+function pathOf(url: string): string | undefined {
+  const path = before(before(url, '?'), '#')
+  return path.startsWith('/') && (!path.includes('%') || isDecodable(path)) ? path : undefined
+}
+
+function before(text: string, mark: string): string {
+  const at = text.indexOf(mark)
+  return at === -1 ? text : text.slice(0, at)
+}
+
+function isDecodable(path: string): boolean {
+  try {
+    decodeURIComponent(path)
+    return true
+  } catch {
+    return false
+  }
+}
+
+/** Goes into each node of the tree once at most, since a path gives each depth one segment. */
+function findLeaf<Target>(node: Node<Target>, path: string, from: number, values: string[]): Leaf<Target> | undefined {
+  const slash = path.indexOf('/', from)
+  const segment = slash === -1 ? path.slice(from) : path.slice(from, slash)
+  const encoded = segment.includes('%')
+  // What has a meaning of its own in a path (`/`, `;`, `=` and others) is not the same as its encoded form.
+  const literal = node.literals.get(encoded ? decodeURI(segment) : segment)
+  if (literal !== undefined) {
+    const leaf = slash === -1 ? literal.leaf : findLeaf(literal, path, slash + 1, values)
+    if (leaf !== undefined) return leaf
+  }
+  if (node.parameter === undefined || segment === '') return undefined
+  values.push(encoded ? decodeURIComponent(segment) : segment)
+  const leaf = slash === -1 ? node.parameter.leaf : findLeaf(node.parameter, path, slash + 1, values)
+  if (leaf === undefined) values.pop()
+  return leaf
+}
+
+function named(parameters: readonly string[], values: readonly string[]): JsonObject {
+  const urlParams: Record<string, string> = {}
+  for (let at = 0; at < parameters.length; at++) urlParams[parameters[at] as string] = values[at] as string
+  return urlParams
+}
