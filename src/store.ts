@@ -1,11 +1,13 @@
 /** The store that DATABASE_URL names. */
 import { openSqliteStore } from './adapters/sqlite/open-sqlite-store.ts'
+import type { MessageStore } from './domain/message-record.ts'
 import type { ChangeFeed, EndpointStore, Logger, StateStore } from './domain/ports.ts'
 import type { Settings } from './settings.ts'
 
 export type Store = Readonly<{
   endpoints: EndpointStore
   states: StateStore
+  messages: MessageStore
   /** Where other instances may change the endpoints. */
   changes?: ChangeFeed
   close(): Promise<void>

@@ -26,3 +26,9 @@ export function createIds(clock: Clock, random: number): () => string {
     return head + count.toString(16).padStart(4, '0') + tail
   }
 }
+
+/** When an id was made, in milliseconds since the epoch. */
+export const timeOfId = (id: string): number => Number.parseInt(id.slice(0, 12), 16)
+
+/** What the ids of a time and of any later one are not below, as texts. */
+export const idFrom = (timeMs: number): string => Math.max(0, Math.ceil(timeMs)).toString(16).padStart(12, '0')

@@ -31,7 +31,7 @@ export type MessageRecord = Readonly<{
   endpoint?: string
   endpointVersion?: number
   source: RecordedSource
-  /** ISO 8601 with milliseconds and `Z`. */
+  /** ISO 8601 with milliseconds and `Z`: the time in its id, which stores keep only once. */
   startedAt: string
   ms: number
   outcome: RecordedOutcome
@@ -44,8 +44,8 @@ export type MessageRecord = Readonly<{
   error?: string
   stages: readonly RecordedStage[]
   calls: readonly RecordedCall[]
-  /** Business keys, by the names of the endpoint's `messageKeys`. */
-  keys: Readonly<Record<string, string>>
+  /** Business keys, by the names of the endpoint's `messageKeys`; several where the path found an array. */
+  keys: Readonly<Record<string, string | readonly string[]>>
   /** The message that this one repeats. */
   replayOf?: string
   /** Which bodies were kept, in the order of the stages. */
@@ -84,7 +84,7 @@ export type MessageFilter = Readonly<{
   status?: readonly number[]
   /** A business key that has exactly this value; without a name, whichever key has it. */
   key?: readonly Readonly<{ name?: string; value: string }>[]
-  /** Milliseconds since the epoch: from, inclusive; to, exclusive. */
+  /** Of `startedAt`, in milliseconds since the epoch: from, inclusive; to, exclusive. */
   from?: number
   to?: number
   replayOf?: readonly string[]

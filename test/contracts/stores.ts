@@ -5,10 +5,16 @@ import { join } from 'node:path'
 import { after, beforeEach, describe } from 'node:test'
 import { openPostgresStore } from '../../src/adapters/postgres/open-postgres-store.ts'
 import { openSqliteStore } from '../../src/adapters/sqlite/open-sqlite-store.ts'
+import type { MessageStore } from '../../src/domain/message-record.ts'
 import type { EndpointStore, Logger, StateStore } from '../../src/domain/ports.ts'
 import { createDatabase, postgresMissing } from '../services/postgres.ts'
 
-export type OpenStore = Readonly<{ endpoints: EndpointStore; states: StateStore; close(): Promise<void> }>
+export type OpenStore = Readonly<{
+  endpoints: EndpointStore
+  states: StateStore
+  messages: MessageStore
+  close(): Promise<void>
+}>
 
 export type StoreKind = Readonly<{
   name: string

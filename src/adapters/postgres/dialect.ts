@@ -3,8 +3,8 @@ import { DummyDriver, Kysely, PostgresAdapter, PostgresIntrospector, PostgresQue
 import type { TableOptions } from '../sql/migrations.ts'
 import type { Tables } from '../sql/tables.ts'
 
-export const compileQueryBuilder = (): Kysely<Tables> =>
-  new Kysely<Tables>({
+export const compileQueryBuilder = <All = Tables>(): Kysely<All> =>
+  new Kysely<All>({
     dialect: {
       createAdapter: () => new PostgresAdapter(),
       createDriver: () => new DummyDriver(),

@@ -1,5 +1,6 @@
 /** The store that any number of instances share. */
 import { setTimeout as pause } from 'node:timers/promises'
+import type { MessageStore } from '../../domain/message-record.ts'
 import {
   type ChangeFeed,
   type EndpointStore,
@@ -14,6 +15,7 @@ import { createConnections } from './connections.ts'
 import { compileQueryBuilder } from './dialect.ts'
 import { compileEndpointStore } from './endpoint-store.ts'
 import { isLasting, unavailableReason } from './faults.ts'
+import { createMessageStore } from './message-store.ts'
 import { migrate } from './migrate.ts'
 import { compileStateStore } from './state-store.ts'
 
@@ -30,14 +32,18 @@ export type PostgresStoreOptions = Readonly<{
 export type PostgresStore = Readonly<{
   endpoints: EndpointStore
   states: StateStore
+  messages: MessageStore
   changes: ChangeFeed
   close(): Promise<void>
 }>
 
+/** One writes, one searches, and one more so that a long search holds up no other. */
+const MESSAGE_CONNECTIONS = 3
+
 /**
  * Opens the store and brings its tables up to date.
  *
- * Out: both stores and the changes of other instances; `close` (also as `endpoints.close`) takes no more calls, finishes
+ * Out: the stores and the changes of other instances; `close` (also as `endpoints.close`) takes no more calls, finishes
  * those under way and closes every connection. Rejects with StoreUnavailable, in one sentence fit for the operator and
  * without the URL, where the server cannot be used.
  */
@@ -47,13 +53,14 @@ export async function openPostgresStore(options: PostgresStoreOptions): Promise<
   await migratePostgres(options)
   const connections = createConnections(options)
   const states = compileStateStore({ connections, queries })
+  const messages = createMessageStore(createConnections({ ...options, poolSize: MESSAGE_CONNECTIONS }))
   const changes = createChangeFeed({ url, connections, logger })
   let closing: Promise<void> | undefined
   const close = () => {
-    closing ??= Promise.all([states.close(), changes.close()]).then(connections.close)
+    closing ??= Promise.all([states.close(), changes.close(), messages.close()]).then(connections.close)
     return closing
   }
-  return { endpoints: compileEndpointStore({ connections, queries, close }), states, changes, close }
+  return { endpoints: compileEndpointStore({ connections, queries, close }), states, messages, changes, close }
 }
 
 const RETRY_MS = 500

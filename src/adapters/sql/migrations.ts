@@ -5,6 +5,7 @@
 
 import type { ColumnDataType, SchemaModule } from 'kysely'
 import { type Compilable, CompiledQuery, type RawBuilder, sql } from 'kysely'
+import { SHARED_MESSAGES } from './message-migrations.ts'
 
 /** In what the tables of the dialects differ. */
 export type TableOptions = Readonly<{
@@ -74,6 +75,7 @@ export const MIGRATIONS: readonly Migration[] = [
           ]
         : [],
   },
+  SHARED_MESSAGES,
 ]
 
 /** What Kysely has no builder for. */

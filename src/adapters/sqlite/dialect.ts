@@ -6,8 +6,8 @@ import { DummyDriver, Kysely, SqliteAdapter, SqliteIntrospector, SqliteQueryComp
 import type { TableOptions } from '../sql/migrations.ts'
 import type { Tables } from '../sql/tables.ts'
 
-export const compileQueryBuilder = (): Kysely<Tables> =>
-  new Kysely<Tables>({
+export const compileQueryBuilder = <All = Tables>(): Kysely<All> =>
+  new Kysely<All>({
     dialect: {
       createAdapter: () => new SqliteAdapter(),
       createDriver: () => new DummyDriver(),

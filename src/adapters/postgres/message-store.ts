@@ -1,0 +1,134 @@
+/**
+ * The message log in PostgreSQL, for all instances together. Its few connections are its own, so that neither a long
+ * search nor a full queue of records keeps the state of a message waiting.
+ */
+import type { CompiledQuery } from 'kysely'
+import type { MessageStore, Recorded } from '../../domain/message-record.ts'
+import {
+  compileBody,
+  compileCount,
+  compileFind,
+  compileGet,
+  compileGroups,
+  compileOldest,
+  groupOf,
+} from '../sql/message-queries.ts'
+import { keyRows, messageRow, recordOf } from '../sql/message-rows.ts'
+import type { MessageTables } from '../sql/message-tables.ts'
+import { keyText } from '../sql/tables.ts'
+import { type Connections, type Prepared, prepareText } from './connections.ts'
+import { compileQueryBuilder } from './dialect.ts'
+
+/** Instances whose connections share a row add to it one after the other. */
+const SIZE_SLOTS = 16
+
+/** Everything of the records that are not there yet, in one statement; what they take is added up beside them. */
+const APPEND = prepareText<readonly Recorded[], never>(
+  `with added as (
+    insert into messages (id, endpoint_id, source, outcome, status, code, stage, replay_of, bytes, detail)
+    select * from unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::integer[], $6::text[], $7::text[],
+      $8::text[], $9::integer[], $10::text[])
+    on conflict do nothing returning id, bytes
+  ), keys as (
+    insert into message_keys (message_id, value, name)
+    select key.* from unnest($11::text[], $12::text[], $13::text[]) as key (message_id, value, name)
+    join added on added.id = key.message_id on conflict do nothing
+  ), bodies as (
+    insert into message_bodies (message_id, which, content)
+    select body.* from unnest($14::text[], $15::text[], $16::bytea[]) as body (message_id, which, content)
+    join added on added.id = body.message_id on conflict do nothing
+  )
+  insert into message_sizes (slot, bytes)
+  select pg_backend_pid() % ${SIZE_SLOTS}, sum(bytes) from added having count(*) > 0
+  on conflict (slot) do update set bytes = message_sizes.bytes + excluded.bytes`,
+  (batch) => {
+    const rows = batch.map(messageRow)
+    const keys = batch.flatMap(({ record }) => keyRows(record))
+    const bodies = batch.flatMap(({ record, bodies }) => bodies.map((body) => ({ id: record.id, ...body })))
+    return [
+      rows.map((row) => row.id),
+      rows.map((row) => row.endpoint_id),
+      rows.map((row) => row.source),
+      rows.map((row) => row.outcome),
+      rows.map((row) => row.status),
+      rows.map((row) => row.code),
+      rows.map((row) => row.stage),
+      rows.map((row) => row.replay_of),
+      rows.map((row) => row.bytes),
+      rows.map((row) => row.detail),
+      keys.map((key) => key.message_id),
+      keys.map((key) => key.value),
+      keys.map((key) => key.name),
+      bodies.map((body) => body.id),
+      bodies.map((body) => keyText(body.summary.which)),
+      bodies.map(({ content }) => Buffer.from(content.buffer, content.byteOffset, content.byteLength)),
+    ]
+  },
+)
+
+/** Of several instances one purges, the others have nothing to do meanwhile. */
+const ALONE = prepareText<undefined, { alone: boolean }>(
+  `select pg_try_advisory_xact_lock(hashtext('crosswalk messages purge')) as alone`,
+  () => [],
+)
+
+const SIZE = prepareText<undefined, { bytes: string }>(
+  'select coalesce(sum(bytes), 0) as bytes from message_sizes',
+  () => [],
+)
+
+const REMOVE = prepareText<readonly string[], { count: string }>(
+  `with removed as (delete from messages where id = any($1::text[]) returning bytes),
+  keys as (delete from message_keys where message_id = any($1::text[])),
+  bodies as (delete from message_bodies where message_id = any($1::text[])),
+  size as (
+    insert into message_sizes (slot, bytes)
+    select pg_backend_pid() % ${SIZE_SLOTS}, -sum(bytes) from removed having count(*) > 0
+    on conflict (slot) do update set bytes = message_sizes.bytes + excluded.bytes
+  )
+  select count(*) as count from removed`,
+  (ids) => [ids],
+)
+
+/** Not prepared under a name: its text differs with the filter, and a connection would keep each for ever. */
+const once = <Row>({ sql, parameters }: CompiledQuery<Row>): Prepared<undefined, Row> => ({
+  name: '',
+  text: sql,
+  bind: () => [...parameters],
+})
+
+/** Builds the store over a database whose tables are in place, on connections that nothing else uses. */
+export function createMessageStore(connections: Connections): MessageStore {
+  const queries = compileQueryBuilder<MessageTables>()
+  const read = <Row>(query: CompiledQuery<Row>): Promise<Row[]> => connections.run(once(query), undefined)
+
+  return {
+    append: async (batch) => {
+      if (batch.length > 0) await connections.run(APPEND, batch)
+    },
+    find: async (filter, limit, before) => (await read(compileFind(queries, filter, limit, before))).map(recordOf),
+    get: async (id) => (await read(compileGet(queries, id))).map(recordOf)[0],
+    body: async (id, which) => {
+      const [row] = await read(compileGet(queries, id))
+      const summary = row && recordOf(row).bodies.find((body) => body.which === which)
+      const [body] = await read(compileBody(queries, id, which))
+      return summary && body && { summary, content: new Uint8Array(body.content) }
+    },
+    count: async (filter) => Number((await read(compileCount(queries, filter)))[0]?.count),
+    groups: async (filter) => (await read(compileGroups(queries, filter))).map(groupOf),
+    purge: (before, maxBytes) =>
+      connections.transaction(async (run) => {
+        const [lock] = await run(ALONE, undefined)
+        if (lock?.alone !== true) return 0
+        const [size] = await run(SIZE, undefined)
+        const oldest = await run(once(compileOldest(queries, before, Number(size?.bytes) - maxBytes)), undefined)
+        if (oldest.length === 0) return 0
+        const [removed] = await run(
+          REMOVE,
+          oldest.map(({ id }) => id),
+        )
+        return Number(removed?.count)
+      }),
+    close: connections.close,
+  }
+}

@@ -1,0 +1,70 @@
+/** How the tables of the message log came to be. They are in the database that is shared, else in a file of their own. */
+import { sql } from 'kysely'
+import type { Migration } from './migrations.ts'
+
+const messages: Migration = {
+  name: 'messages',
+  statements: (schema, { table, counter, shared }) => {
+    // Bytes of texts in the order of their bytes, whatever language the database sorts for.
+    const text = shared ? sql`text collate "C"` : sql`text`
+    return [
+      schema
+        .createTable('messages')
+        .addColumn('id', text, (column) => column.primaryKey().notNull())
+        .addColumn('endpoint_id', text, (column) => column.notNull())
+        .addColumn('source', text, (column) => column.notNull())
+        .addColumn('outcome', text, (column) => column.notNull())
+        .addColumn('status', 'integer', (column) => column.notNull())
+        .addColumn('code', text, (column) => column.notNull())
+        .addColumn('stage', text, (column) => column.notNull())
+        .addColumn('replay_of', text, (column) => column.notNull())
+        .addColumn('bytes', 'integer', (column) => column.notNull())
+        .addColumn('detail', text, (column) => column.notNull())
+        .modifyEnd(table),
+      schema.createIndex('messages_of_endpoint').on('messages').columns(['endpoint_id', 'id']),
+      // Most messages end done and are found by their time only: what else is searched for are the others.
+      schema
+        .createIndex('messages_not_done')
+        .on('messages')
+        .column('id')
+        .where(sql.ref('outcome'), '<>', sql.lit('done')),
+      schema
+        .createIndex('messages_replayed')
+        .on('messages')
+        .columns(['replay_of', 'id'])
+        .where(sql.ref('replay_of'), '<>', sql.lit('')),
+      schema
+        .createTable('message_bodies')
+        .addColumn('message_id', text, (column) => column.notNull())
+        .addColumn('which', text, (column) => column.notNull())
+        .addColumn('content', shared ? 'bytea' : 'blob', (column) => column.notNull())
+        .addPrimaryKeyConstraint('message_bodies_key', ['message_id', 'which'])
+        .modifyEnd(table),
+      schema
+        .createTable('message_keys')
+        .addColumn('value', text, (column) => column.notNull())
+        .addColumn('name', text, (column) => column.notNull())
+        .addColumn('message_id', text, (column) => column.notNull())
+        .addPrimaryKeyConstraint('message_keys_key', ['value', 'name', 'message_id'])
+        .modifyEnd(table),
+      schema.createIndex('message_keys_of_message').on('message_keys').column('message_id'),
+      ...(shared
+        ? [
+            schema
+              .createTable('message_sizes')
+              .addColumn('slot', 'integer', (column) => column.primaryKey().notNull())
+              .addColumn('bytes', counter, (column) => column.notNull()),
+          ]
+        : []),
+    ]
+  },
+}
+
+/** Of the file of its own. */
+export const MESSAGE_MIGRATIONS: readonly Migration[] = [messages]
+
+/** Of the database that holds everything: nothing where the messages have their own file. */
+export const SHARED_MESSAGES: Migration = {
+  name: messages.name,
+  statements: (schema, options) => (options.shared ? messages.statements(schema, options) : []),
+}

@@ -1,0 +1,99 @@
+/**
+ * Records of messages as rows and back. What is searched for has a column; the rest is one compact text, since there are
+ * as many of these as messages.
+ */
+
+import { timeOfId } from '../../domain/id.ts'
+import type { BodySummary, MessageRecord, Recorded, RecordedCall, RecordedStage } from '../../domain/message-record.ts'
+import type { MessageRow } from './message-tables.ts'
+import { keyText } from './tables.ts'
+
+/** A row with its entries in indexes, besides its detail; a key, and what a body takes besides its content. */
+const ROW_BYTES = 200
+const ENTRY_BYTES = 150
+
+export function messageRow({ record, bodies }: Recorded): MessageRow {
+  const detail = detailText(record)
+  let bytes = ROW_BYTES + detail.length
+  for (const { content } of bodies) bytes += ENTRY_BYTES + content.byteLength
+  for (const name in record.keys) bytes += ENTRY_BYTES * valuesOf(record.keys[name]).length
+  return {
+    id: record.id,
+    endpoint_id: record.endpointId ?? '',
+    source: record.source,
+    outcome: record.outcome,
+    status: record.status,
+    code: record.code ?? '',
+    stage: record.stage ?? '',
+    replay_of: record.replayOf ?? '',
+    bytes,
+    detail,
+  }
+}
+
+const valuesOf = (value: string | readonly string[] | undefined): readonly string[] =>
+  typeof value === 'object' ? value : [value ?? '']
+
+type Detail = readonly [
+  endpoint: string | null,
+  version: number | null,
+  microseconds: number,
+  stages: readonly (readonly [stage: RecordedStage['stage'], microseconds: number])[],
+  rest?: Pick<MessageRecord, 'path' | 'error' | 'keys' | 'calls' | 'bodies'>,
+]
+
+/** Built by hand for the many that only have stages. */
+function detailText({ endpoint, endpointVersion, ms, stages, ...rest }: MessageRecord): string {
+  const name = endpoint === undefined ? 'null' : JSON.stringify(endpoint)
+  let text = `[${name},${endpointVersion ?? null},${microseconds(ms)},[`
+  for (let at = 0; at < stages.length; at += 1) {
+    const { stage, ms } = stages[at] as RecordedStage
+    text += `${at === 0 ? '' : ','}["${stage}",${microseconds(ms)}]`
+  }
+  return `${text}]${restText(rest)}]`
+}
+
+type Rest = Omit<MessageRecord, 'endpoint' | 'endpointVersion' | 'ms' | 'stages'>
+
+function restText({ path, error, keys, calls, bodies }: Rest): string {
+  if (calls.length === 0 && bodies.length === 0 && path === undefined && error === undefined && isEmpty(keys)) return ''
+  return `,${JSON.stringify({ path, error, keys, calls, bodies })}`
+}
+
+const microseconds = (ms: number): number => Math.round(ms * 1000)
+
+function isEmpty(object: object): boolean {
+  for (const _ in object) return false
+  return true
+}
+
+export function recordOf(row: MessageRow): MessageRecord {
+  const [endpoint, version, duration, stages, rest] = JSON.parse(row.detail) as Detail
+  return {
+    id: row.id,
+    ...(row.endpoint_id === '' ? {} : { endpointId: row.endpoint_id }),
+    ...(endpoint === null ? {} : { endpoint }),
+    ...(version === null ? {} : { endpointVersion: version }),
+    source: row.source as MessageRecord['source'],
+    startedAt: new Date(timeOfId(row.id)).toISOString(),
+    ms: duration / 1000,
+    outcome: row.outcome as MessageRecord['outcome'],
+    status: row.status,
+    ...(row.code === '' ? {} : { code: row.code }),
+    ...(row.stage === '' ? {} : { stage: row.stage }),
+    ...(rest?.path === undefined ? {} : { path: rest.path }),
+    ...(rest?.error === undefined ? {} : { error: rest.error }),
+    stages: stages.map(([stage, took]) => ({ stage, ms: took / 1000 })),
+    calls: (rest?.calls ?? []) as readonly RecordedCall[],
+    keys: rest?.keys ?? {},
+    ...(row.replay_of === '' ? {} : { replayOf: row.replay_of }),
+    bodies: (rest?.bodies ?? []) as readonly BodySummary[],
+  }
+}
+
+export type KeyRow = Readonly<{ value: string; name: string; message_id: string }>
+
+export const keyRows = ({ id, keys }: MessageRecord): KeyRow[] =>
+  Object.entries(keys).flatMap(([name, given]) =>
+    [...new Set(valuesOf(given))].map((value) => ({ value: keyText(value), name: keyText(name), message_id: id })),
+  )

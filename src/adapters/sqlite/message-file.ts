@@ -1,0 +1,110 @@
+/** The file of the message log, on the thread that it is opened on. */
+import type { DatabaseSync, SQLInputValue } from 'node:sqlite'
+import { MESSAGE_MIGRATIONS } from '../sql/message-migrations.ts'
+import { compileOldest } from '../sql/message-queries.ts'
+import type { MessageTables } from '../sql/message-tables.ts'
+import { compileQueryBuilder } from './dialect.ts'
+import { type Batch, COLUMNS, linesOf } from './message-batch.ts'
+import { migrate } from './migrate.ts'
+import { openFile } from './open-file.ts'
+
+export type Query = Readonly<{ sql: string; parameters: readonly unknown[] }>
+
+export type MessageFile = Readonly<{
+  append(batch: Batch): void
+  all(query: Query): unknown[]
+  /** As `MessageStore.purge`. */
+  purge(before: number, maxBytes: number): number
+  close(): void
+}>
+
+const BUSY_TIMEOUT_MS = 5_000
+
+/** Pages given back to the file system after a purge; the next messages take the others. */
+const VACUUMED_PAGES = 64
+
+/**
+ * What a power failure may cost are the last records, never the file: synchronous NORMAL (https://www.sqlite.org/pragma.html).
+ */
+const PRAGMAS = `PRAGMA auto_vacuum = INCREMENTAL; PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL;
+  PRAGMA journal_size_limit = 8388608`
+
+/** Rejects with StoreUnavailable, in one sentence fit for the operator. */
+export async function openMessageFile(path: string): Promise<MessageFile> {
+  const db = await openFile({
+    path,
+    busyTimeoutMs: BUSY_TIMEOUT_MS,
+    pragmas: PRAGMAS,
+    prepareTables: (opened) =>
+      void migrate({ db: opened, queries: compileQueryBuilder(), migrations: MESSAGE_MIGRATIONS }),
+  })
+  const queries = compileQueryBuilder<MessageTables>()
+  const append = compileAppend(db)
+  const remove = compileRemove(db)
+  const vacuum = db.prepare(`PRAGMA incremental_vacuum(${VACUUMED_PAGES})`)
+  const all = ({ sql, parameters }: Query) => db.prepare(sql).all(...(parameters as SQLInputValue[]))
+  return {
+    append,
+    all,
+    purge: (before, maxBytes) => {
+      const oldest = compileOldest(queries, before, usedBytes(db) - maxBytes)
+      const removed = remove(all(oldest) as { id: string }[])
+      if (removed > 0) vacuum.all()
+      return removed
+    },
+    close: () => db.close(),
+  }
+}
+
+/** All or nothing of `work`. */
+function transaction<T>(db: DatabaseSync, work: () => T): T {
+  db.exec('BEGIN IMMEDIATE')
+  try {
+    const result = work()
+    db.exec('COMMIT')
+    return result
+  } catch (thrown) {
+    if (db.isTransaction) db.exec('ROLLBACK')
+    throw thrown
+  }
+}
+
+function compileAppend(db: DatabaseSync): (batch: Batch) => void {
+  const marks = COLUMNS.map(() => '?').join(', ')
+  const message = db.prepare(`insert into messages (${COLUMNS.join(', ')}) values (${marks}) on conflict do nothing`)
+  const key = db.prepare('insert into message_keys (message_id, value, name) values (?, ?, ?) on conflict do nothing')
+  const body = db.prepare(
+    'insert into message_bodies (message_id, which, content) values (?, ?, ?) on conflict do nothing',
+  )
+  return ({ messages, keys, bodies, contents }) =>
+    transaction(db, () => {
+      for (const columns of linesOf(messages)) message.run(...columns)
+      for (const columns of linesOf(keys)) key.run(...columns)
+      let at = 0
+      for (const [id = '', which = '', size] of linesOf(bodies)) {
+        body.run(id, which, new Uint8Array(contents, at, Number(size)))
+        at += Number(size)
+      }
+    })
+}
+
+function compileRemove(db: DatabaseSync): (oldest: readonly { id: string }[]) => number {
+  const statements = [
+    'delete from message_keys where message_id = ?',
+    'delete from message_bodies where message_id = ?',
+    'delete from messages where id = ?',
+  ].map((text) => db.prepare(text))
+  return (oldest) => {
+    if (oldest.length === 0) return 0
+    transaction(db, () => {
+      for (const { id } of oldest) for (const statement of statements) statement.run(id)
+    })
+    return oldest.length
+  }
+}
+
+/** Of the pages that hold something: the others are taken before the file grows. */
+function usedBytes(db: DatabaseSync): number {
+  const pragma = (name: string) => Number(Object.values(db.prepare(`PRAGMA ${name}`).get() ?? {})[0])
+  return (pragma('page_count') - pragma('freelist_count')) * pragma('page_size')
+}

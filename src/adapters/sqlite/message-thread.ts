@@ -1,0 +1,69 @@
+/** Calls to the thread of the message log, from the thread of the messages. */
+import { Worker } from 'node:worker_threads'
+import { StoreUnavailable } from '../../domain/ports.ts'
+import { storeClosed } from './faults.ts'
+import type { Call, Reply } from './message-worker.ts'
+
+export type MessageThread = Readonly<{
+  /** Rejects with StoreUnavailable where the file does not answer. */
+  call<T>(call: Call, transfer?: readonly ArrayBuffer[]): Promise<T>
+  /** Takes no more calls; resolves when those before it are done and the file is closed. */
+  close(): Promise<void>
+}>
+
+type Waiting = Readonly<{ resolve(value: unknown): void; reject(reason: unknown): void }>
+
+/** Starts the thread with the first call, and another one after a thread that ended. It keeps no process alive at rest. */
+export function startMessageThread(path: string): MessageThread {
+  let worker: Worker | undefined
+  let waiting: Waiting[] = []
+  let closing: Promise<void> | undefined
+
+  function lose(ended: Worker): void {
+    if (worker !== ended) return
+    worker = undefined
+    const lost = waiting
+    waiting = []
+    for (const { reject } of lost) reject(new StoreUnavailable('The thread of the message log ended.'))
+  }
+
+  function start(): Worker {
+    const started = new Worker(new URL('message-worker.ts', import.meta.url), { workerData: path })
+    started.on('message', (reply: Reply) => {
+      const next = waiting.shift()
+      if (waiting.length === 0) started.unref()
+      if ('value' in reply) next?.resolve(reply.value)
+      else next?.reject('unavailable' in reply ? new StoreUnavailable(reply.unavailable) : new Error(reply.fault))
+    })
+    // Whoever waits is told by the end that follows.
+    started.on('error', () => undefined)
+    started.on('exit', () => lose(started))
+    return started
+  }
+
+  function send<T>(call: Call, transfer: readonly ArrayBuffer[] = []): Promise<T> {
+    return new Promise<T>((resolve, reject) => {
+      worker ??= start()
+      waiting.push({ resolve: (value) => resolve(value as T), reject })
+      worker.ref()
+      worker.postMessage(call, transfer)
+    })
+  }
+
+  async function end(): Promise<void> {
+    if (worker === undefined) return
+    await send({ kind: 'close' })
+    await worker?.terminate()
+  }
+
+  return {
+    call: async (call, transfer) => {
+      if (closing !== undefined) throw storeClosed()
+      return send(call, transfer)
+    },
+    close: () => {
+      closing ??= end()
+      return closing
+    },
+  }
+}

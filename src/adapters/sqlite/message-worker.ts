@@ -1,0 +1,48 @@
+/** The thread that works on the file of the message log, one call after the other: what takes long there delays no message. */
+import { parentPort, workerData } from 'node:worker_threads'
+import { StoreUnavailable } from '../../domain/ports.ts'
+import { storeFault } from './faults.ts'
+import type { Batch } from './message-batch.ts'
+import { type MessageFile, openMessageFile, type Query } from './message-file.ts'
+
+export type Call = Readonly<
+  | { kind: 'append'; batch: Batch }
+  | { kind: 'all'; query: Query }
+  | { kind: 'purge'; before: number; maxBytes: number }
+  | { kind: 'close' }
+>
+
+/** Errors lose their class between threads, so what it says is sent. */
+export type Reply = Readonly<{ value: unknown } | { unavailable: string } | { fault: string }>
+
+function run(file: MessageFile, call: Call): unknown {
+  switch (call.kind) {
+    case 'append':
+      return file.append(call.batch)
+    case 'all':
+      return file.all(call.query)
+    case 'purge':
+      return file.purge(call.before, call.maxBytes)
+    case 'close':
+      return file.close()
+  }
+}
+
+const opening = openMessageFile(workerData as string)
+
+async function answer(call: Call): Promise<Reply> {
+  try {
+    return { value: run(await opening, call) }
+  } catch (thrown) {
+    const fault = storeFault(thrown)
+    if (fault instanceof StoreUnavailable) return { unavailable: fault.message }
+    return { fault: fault instanceof Error ? fault.message : String(fault) }
+  }
+}
+
+// Calls wait for the opening in their order, and run without waiting from then on: answers keep the order of the calls.
+parentPort?.on('message', async (call: Call) => {
+  parentPort?.postMessage(await answer(call))
+  // Where the file could not be opened, the next call begins anew, in another thread.
+  await opening.catch(() => process.exit(1))
+})

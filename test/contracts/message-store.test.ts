@@ -1,0 +1,249 @@
+import assert from 'node:assert/strict'
+import { describe, it } from 'node:test'
+import type { MessageFilter, MessageRecord } from '../../src/domain/message-record.ts'
+import { messageId, recordAt, recordedAt, START, withBodies } from './message-records.ts'
+import { describeStores } from './stores.ts'
+
+/** Everything that a record can have, with what databases like to break. */
+const FULL: MessageRecord = recordAt(0, {
+  endpoint: 'a "b"\n\u0000 ü \ud800',
+  endpointVersion: 3,
+  source: 'replay',
+  outcome: 'failed',
+  status: 502,
+  code: 'LOOKUP_UNREACHABLE',
+  stage: 'lookup',
+  path: 'requests.lookup[0]',
+  error: 'no \u001f answer\u0000',
+  calls: [
+    { kind: 'lookup', id: 'a', method: 'GET', target: 'http://x/', startMs: 0.1, ms: 2.5, status: 200 },
+    {
+      kind: 'response',
+      id: 'b\u001f',
+      method: 'POST',
+      target: 'kafka:t',
+      item: 3,
+      startMs: 1,
+      ms: 0,
+      fault: 'timeout',
+    },
+  ],
+  keys: { patient: 'P\u0000\u001f1', orders: ['1', '2', '2'], 'a b': 'x'.repeat(200) },
+  replayOf: messageId(-1),
+})
+
+const E1 = '1'.repeat(24)
+const E2 = '2'.repeat(24)
+
+const RECORDS: readonly MessageRecord[] = [
+  recordAt(0, { endpointId: E1, keys: { patient: 'P1' } }),
+  recordAt(1, { endpointId: E1, outcome: 'failed', status: 502, code: 'LOOKUP_UNREACHABLE', stage: 'lookup' }),
+  recordAt(2, { endpointId: E2, source: 'broker', keys: { patient: ['P1', 'P2'], order: 'O1' } }),
+  recordAt(3, { endpointId: E2, outcome: 'refused', status: 400, code: 'VALIDATION_FAILED', stage: 'validate' }),
+  recordAt(4, { endpointId: E1, outcome: 'partial', keys: { order: 'P1' } }),
+  recordAt(5, { endpointId: E1, source: 'replay', replayOf: messageId(1) }),
+  recordAt(6, { endpointId: E1, outcome: 'failed', status: 502, code: 'LOOKUP_UNREACHABLE', stage: 'lookup' }),
+]
+
+const FILTERS: readonly Readonly<{ filter: MessageFilter; finds: readonly number[] }>[] = [
+  { filter: {}, finds: [6, 5, 4, 3, 2, 1, 0] },
+  { filter: { endpointId: [E2] }, finds: [3, 2] },
+  { filter: { endpointId: [E1, E2] }, finds: [6, 5, 4, 3, 2, 1, 0] },
+  { filter: { endpointId: [] }, finds: [] },
+  { filter: { outcome: ['failed'] }, finds: [6, 1] },
+  { filter: { outcome: ['failed', 'partial'] }, finds: [6, 4, 1] },
+  { filter: { outcome: ['done', 'partial'] }, finds: [5, 4, 2, 0] },
+  { filter: { code: ['VALIDATION_FAILED'] }, finds: [3] },
+  { filter: { stage: ['lookup', 'validate'] }, finds: [6, 3, 1] },
+  { filter: { source: ['broker', 'replay'] }, finds: [5, 2] },
+  { filter: { status: [400, 502] }, finds: [6, 3, 1] },
+  { filter: { key: [{ name: 'patient', value: 'P1' }] }, finds: [2, 0] },
+  { filter: { key: [{ value: 'P1' }] }, finds: [4, 2, 0] },
+  { filter: { key: [{ value: 'P2' }, { name: 'order', value: 'P1' }] }, finds: [4, 2] },
+  { filter: { key: [{ value: "P1' or 1=1 --" }] }, finds: [] },
+  { filter: { key: [] }, finds: [] },
+  { filter: { from: START + 5 }, finds: [6, 5] },
+  { filter: { to: START + 2 }, finds: [1, 0] },
+  { filter: { from: START + 2, to: START + 4, endpointId: [E2] }, finds: [3, 2] },
+  { filter: { replayOf: [messageId(1)] }, finds: [5] },
+  { filter: { outcome: ['failed'], endpointId: [E2] }, finds: [] },
+]
+
+describeStores('messages', (stage) => {
+  const store = () => stage.store.messages
+  const append = (...records: MessageRecord[]) => store().append(records.map((record) => ({ record, bodies: [] })))
+
+  it('finds nothing at first', async () => {
+    assert.deepEqual(await store().find({}, 10), [])
+    assert.equal(await store().get(messageId(0)), undefined)
+    assert.equal(await store().body(messageId(0), 'incoming'), undefined)
+    assert.equal(await store().count({}), 0)
+    assert.deepEqual(await store().groups({}), [])
+    assert.equal(await store().purge(Number.MAX_SAFE_INTEGER, 0), 0)
+    await store().append([])
+  })
+
+  it('gives back what was stored', async () => {
+    const bare = recordAt(1, { ms: 0, stages: [], status: 404, outcome: 'refused', code: 'ROUTE_UNKNOWN' })
+    const { endpoint, endpointId, ...unknown } = bare
+    await append(FULL, unknown)
+    assert.deepEqual(await store().get(FULL.id), FULL)
+    assert.deepEqual(await store().get(unknown.id), unknown)
+    assert.deepEqual(await store().find({}, 10), [unknown, FULL])
+    for (const value of ['P\u0000\u001f1', '2', 'x'.repeat(200)]) {
+      assert.deepEqual(await store().find({ key: [{ value }] }, 10), [FULL], JSON.stringify(value))
+    }
+  })
+
+  it('keeps bodies apart, byte for byte', async () => {
+    const one = withBodies(recordedAt(0), {
+      incoming: 'one \u0000 ü',
+      'lookup.a\u001f\u0000': '',
+      answer: 'x'.repeat(70_000),
+    })
+    const two = withBodies(recordedAt(1), { incoming: 'two' })
+    await store().append([one, recordedAt(2), two])
+    for (const { record, bodies } of [one, two]) {
+      assert.deepEqual(await store().get(record.id), record)
+      for (const body of bodies) {
+        const stored = await store().body(record.id, body.summary.which)
+        assert.deepEqual(stored?.summary, body.summary)
+        assert.deepEqual(Buffer.from(stored?.content ?? []), Buffer.from(body.content))
+      }
+    }
+    assert.equal(await store().body(two.record.id, 'answer'), undefined)
+  })
+
+  it('leaves what is there already as it is', async () => {
+    const first = withBodies(recordedAt(0, { keys: { a: '1' } }), { incoming: 'first' })
+    const second = withBodies(recordedAt(0, { status: 500 }), { incoming: 'second' })
+    await store().append([first])
+    await store().append([second, recordedAt(1)])
+    assert.deepEqual(await store().find({}, 10), [recordAt(1), first.record])
+    assert.equal(Buffer.from((await store().body(messageId(0), 'incoming'))?.content ?? []).toString(), 'first')
+  })
+
+  it('gives the newest first, page by page', async () => {
+    await append(...[3, 1, 2, 0, 4].map((ms) => recordAt(ms)))
+    const ids = async (limit: number, before?: string) =>
+      (await store().find({ endpointId: ['0'.repeat(24)] }, limit, before)).map(({ id }) => id)
+    assert.deepEqual(await ids(2), [messageId(4), messageId(3)])
+    assert.deepEqual(await ids(2, messageId(3)), [messageId(2), messageId(1)])
+    assert.deepEqual(await ids(2, messageId(1)), [messageId(0)])
+    assert.deepEqual(await ids(2, messageId(0)), [])
+  })
+
+  describe('filters', () => {
+    for (const { filter, finds } of FILTERS) {
+      it(`${JSON.stringify(filter)} finds ${JSON.stringify(finds)}`, async () => {
+        await append(...RECORDS)
+        assert.deepEqual(
+          (await store().find(filter, 10)).map(({ id }) => id),
+          finds.map(messageId),
+        )
+        assert.equal(await store().count(filter), finds.length)
+        const failures = finds.filter((ms) => RECORDS[ms]?.outcome !== 'done')
+        const groups = await store().groups(filter)
+        assert.equal(
+          groups.reduce((sum, { count }) => sum + count, 0),
+          failures.length,
+        )
+      })
+    }
+  })
+
+  it('groups failures that are alike, the most first', async () => {
+    await append(
+      ...RECORDS,
+      recordAt(7, {
+        endpointId: E2,
+        endpoint: 'renamed',
+        outcome: 'refused',
+        status: 400,
+        code: 'VALIDATION_FAILED',
+        stage: 'validate',
+      }),
+      recordAt(8, {
+        endpointId: E2,
+        endpoint: 'renamed',
+        outcome: 'refused',
+        status: 400,
+        code: 'VALIDATION_FAILED',
+        stage: 'validate',
+      }),
+    )
+    const at = (ms: number) => new Date(START + ms).toISOString()
+    assert.deepEqual(await store().groups({}), [
+      {
+        endpointId: E2,
+        endpoint: 'renamed',
+        stage: 'validate',
+        code: 'VALIDATION_FAILED',
+        count: 3,
+        firstSeen: at(3),
+        lastSeen: at(8),
+        sampleId: messageId(8),
+      },
+      {
+        endpointId: E1,
+        endpoint: 'intake',
+        stage: 'lookup',
+        code: 'LOOKUP_UNREACHABLE',
+        count: 2,
+        firstSeen: at(1),
+        lastSeen: at(6),
+        sampleId: messageId(6),
+      },
+      {
+        endpointId: E1,
+        endpoint: 'intake',
+        stage: undefined,
+        code: undefined,
+        count: 1,
+        firstSeen: at(4),
+        lastSeen: at(4),
+        sampleId: messageId(4),
+      },
+    ])
+  })
+
+  const purgeAll = async (before: number, maxBytes: number): Promise<number> => {
+    let removed = 0
+    for (;;) {
+      const batch = await store().purge(before, maxBytes)
+      if (batch === 0) return removed
+      removed += batch
+    }
+  }
+
+  it('purges what is too old, with its bodies and keys', async () => {
+    const many = Array.from({ length: 1_200 }, (_, ms) => recordedAt(ms, { keys: { a: 'k' } }))
+    await store().append(many.map((recorded) => withBodies(recorded, { incoming: 'x' })))
+    assert.equal(await purgeAll(START + 1_199, 1e12), 1_199)
+    assert.deepEqual(
+      (await store().find({}, 10)).map(({ id }) => id),
+      [messageId(1_199)],
+    )
+    assert.equal(await store().count({ key: [{ value: 'k' }] }), 1)
+    assert.equal(await store().body(messageId(1), 'incoming'), undefined)
+    assert.notEqual(await store().body(messageId(1_199), 'incoming'), undefined)
+  })
+
+  it('purges the oldest, and no more than it takes, where all take too much', async () => {
+    const text = 'x'.repeat(20_000)
+    await store().append(Array.from({ length: 400 }, (_, ms) => withBodies(recordedAt(ms), { incoming: text })))
+    assert.equal(await purgeAll(0, 20_000_000), 0)
+    await purgeAll(0, 4_000_000)
+    const left = await store().find({}, 1_000)
+    assert.ok(left.length > 130 && left.length < 200, `${left.length} messages are left`)
+    assert.equal(left[0]?.id, messageId(399))
+    assert.equal(left.at(-1)?.id, messageId(400 - left.length))
+  })
+
+  it('has what was written after it was opened again', async () => {
+    if (!stage.kind.durable) return
+    await append(FULL)
+    await stage.reopen()
+    assert.deepEqual(await store().get(FULL.id), FULL)
+  })
+})
