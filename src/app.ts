@@ -6,6 +6,7 @@ import { createHttpClient } from './adapters/http-client/http-client.ts'
 import { serveConsole } from './adapters/http-server/console.ts'
 import { createGuard } from './adapters/http-server/guard.ts'
 import { serveManagement } from './adapters/http-server/management.ts'
+import { serveMessageRecords } from './adapters/http-server/message-records.ts'
 import { serveMessages } from './adapters/http-server/messages.ts'
 import { describeApi, serveOpenApi } from './adapters/http-server/openapi.ts'
 import {
@@ -22,6 +23,9 @@ import { describeDocument } from './config/public-schema.ts'
 import type { Failure } from './domain/failure.ts'
 import { createIds } from './domain/id.ts'
 import type { Logger } from './domain/ports.ts'
+import { createMessageSearch } from './messages/message-search.ts'
+import { createReplay } from './messages/replay.ts'
+import { createReplayPlans } from './messages/replay-plans.ts'
 import { answerFailure } from './pipeline/reply.ts'
 import { createCatalogue } from './registry/catalogue.ts'
 import { createIntake, type Intake } from './registry/intake.ts'
@@ -107,6 +111,10 @@ export async function startApp(settings: Settings, version: string, logger: Logg
   serveConsumers(adminServer, () => consumers?.status() ?? [])
   serveMetrics(adminServer, tally.entries, () => intake.inFlight)
   serveConsole(adminServer, CONSOLE)
+  const search = createMessageSearch({ store: store.messages, registry, clock })
+  const replay = createReplay({ store: store.messages, registry, intake })
+  const plans = createReplayPlans({ store: store.messages, search, replay, clock, newId, logger })
+  serveMessageRecords(adminServer, { search, replay, plans }, guard)
   serveOpenApi(adminServer, describeApi(describeDocument(), version))
 
   const closeAll = async (givenUp = 0) => {

@@ -1,6 +1,6 @@
 /** What was recorded of messages, as people ask for it: by filter, page by page, by id, in groups. */
 import { Failure } from '../domain/failure.ts'
-import { isId } from '../domain/id.ts'
+import { isId, timeOfId } from '../domain/id.ts'
 import type {
   MessageFilter,
   MessageGroup,
@@ -99,9 +99,9 @@ function beforeOf(texts: readonly string[] | undefined): string | undefined {
   throw invalid('cursor must be what an earlier page gave as "next"; leave it out for the first page.')
 }
 
-/** An id begins with its milliseconds (domain/id.ts); a generator may be a little ahead of the clock. */
+/** A generator of ids may be a little ahead of the clock. */
 function unknown(id: string, nowMs: number): Failure {
-  const madeMs = Number.parseInt(id.slice(0, 12), 16)
+  const madeMs = timeOfId(id)
   const why =
     madeMs > nowMs + 60_000
       ? 'the id is not one that this service has given yet'

@@ -3,7 +3,6 @@ import type { FastifyInstance, FastifyReply } from 'fastify'
 import type { BodySummary, RecordedBody } from '../../domain/message-record.ts'
 import { parseMediaType } from '../../formats/media-type.ts'
 import type { FilterTexts } from '../../messages/message-filter.ts'
-import type { MessageSearch } from '../../messages/message-search.ts'
 import type { Guard } from './management.ts'
 import { refuseBelow, refuseOtherMethods } from './management.ts'
 import { type ReplayRoutes, serveReplay } from './replay.ts'
@@ -15,12 +14,8 @@ type ByBody = { Params: { id: string; which: string } }
 /** What is shown is not kept by caches: it is not everybody's who uses the same browser later. */
 const PRIVATE = { 'cache-control': 'no-store' }
 
-export function serveMessageRecords(
-  server: FastifyInstance,
-  search: MessageSearch,
-  replay: ReplayRoutes,
-  guard: Guard,
-): void {
+export function serveMessageRecords(server: FastifyInstance, routes: ReplayRoutes, guard: Guard): void {
+  const { search } = routes
   server.register(async (scope) => {
     scope.addHook('onRequest', async (request) => {
       const refused = guard(request)
@@ -43,7 +38,7 @@ export function serveMessageRecords(
     for (const path of ['/messages', '/messages/groups', '/messages/:id', '/messages/:id/body/:which']) {
       refuseOtherMethods(scope, path, ['GET'])
     }
-    serveReplay(scope, replay)
+    serveReplay(scope, routes)
     refuseBelow(scope, '/messages')
   })
 }
