@@ -141,6 +141,7 @@ export async function startApp(settings: Settings, version: string, logger: Logg
     adminPort: portOf(adminServer),
     stop: async () => {
       stopping = true
+      plans.stop()
       const servers = [messageServer, adminServer]
       servers.forEach(endConnections)
       const left = await drain(intake, consumers, settings.shutdownTimeoutMs)

@@ -42,6 +42,8 @@ export type MessageRecord = Readonly<{
   stage?: string
   path?: string
   error?: string
+  /** It is an attempt at a record of a topic, and was followed by another one. */
+  triedAgain?: true
   stages: readonly RecordedStage[]
   calls: readonly RecordedCall[]
   /** Business keys, by the names of the endpoint's `messageKeys`; several where the path found an array. */

@@ -13,6 +13,7 @@ const OBSTACLES = {
     'What came was not kept: its bodies were not to be (MESSAGE_LOG, or messageLog of its endpoint), or it was refused unread.',
   cut: 'Only the beginning of what came was kept.',
   masked: 'Parts of what came were masked (REDACT_PATHS).',
+  'tried-again': 'It was tried again by the consumer of its topic: a later message stands for it.',
   replayed: 'A replay of it has succeeded already.',
   'under-way': 'It is being replayed by another plan.',
   removed: 'Its record was removed from the message log.',

@@ -61,7 +61,7 @@ export async function planMessages(
       batch.map(({ id }) => id),
     )
     for (const record of batch) {
-      const found = succeeded.has(record.id) ? obstacle('replayed') : obstacleOf(record)
+      const found = againstTwice(record, succeeded) ?? obstacleOf(record)
       if (found !== undefined) obstacles.add(found, record.id)
       else {
         ids.push(record.id)
@@ -84,6 +84,12 @@ export async function planMessages(
 }
 
 const BATCH = 500
+
+/** What was done already, or is another message's to do. */
+function againstTwice({ id, triedAgain }: MessageRecord, succeeded: ReadonlySet<string>): Obstacle | undefined {
+  if (triedAgain) return obstacle('tried-again')
+  return succeeded.has(id) ? obstacle('replayed') : undefined
+}
 
 function addTo(groups: Map<string, PlanGroup>, { endpointId, endpoint, outcome, code }: MessageRecord): void {
   const key = JSON.stringify([endpointId, outcome, code])

@@ -57,6 +57,8 @@ export interface ReplayPlans {
   get(id: string): PlanView
   /** Newest first. */
   all(): readonly PlanView[]
+  /** Begins nothing more. */
+  stop(): void
 }
 
 export type ReplayPlansOptions = Readonly<{
@@ -151,6 +153,9 @@ export function createReplayPlans(options: ReplayPlansOptions): ReplayPlans {
       return viewOf(plan)
     },
     get: (id) => viewOf(find(id)),
+    stop: () => {
+      for (const { abort } of plans.values()) abort.abort()
+    },
     all: () => [...plans.values()].reverse().map(viewOf),
   }
 }

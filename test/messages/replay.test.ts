@@ -114,7 +114,7 @@ describeLogged('a replay', (stage) => {
   test('gives an answer that is no JSON as text', async () => {
     await stage.service.register({ endpoint: { pattern: '/xml' }, transformation: { input: 'JSON', output: 'XML' } })
     const id = await send('/xml', '{"a":1}')
-    assert.match(String((await stage.post(`/messages/${id}/replay`)).json<Replayed>().answer), /^<\?xml [^]*<a>1<\/a>/)
+    assert.match(String((await stage.post(`/messages/${id}/replay`)).json<Replayed>().answer), /^<\?xml .*\s<a>1<\/a>/)
   })
 
   test('runs a message without a body', async () => {

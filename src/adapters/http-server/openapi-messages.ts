@@ -22,32 +22,34 @@ const time = { type: 'string', format: 'date-time' }
 const id = { type: 'string', pattern: '^[0-9a-f]{24}$' }
 const oneOf = (names: readonly string[]): JsonObject => ({ type: 'string', enum: names })
 
-/** Name, value and meaning of each filter; one that may be repeated takes any of its values. */
-const FILTERS: readonly (readonly [name: string, schema: JsonObject, description: string, repeated: boolean])[] = [
-  ['endpoint', text, 'Name or id of an endpoint.', true],
-  ['outcome', oneOf(OUTCOMES), 'How the message ended.', true],
-  ['code', text, 'Code of its failure.', true],
-  ['stage', oneOf(STAGES), 'Stage at which it failed.', true],
-  ['source', oneOf(SOURCES), 'How it came.', true],
-  ['key', text, 'Value of a business key, or its name and value: `patient:123`.', true],
-  ['status', text, 'HTTP status of its answer: `502`, or `5xx`.', true],
-  ['replayOf', id, 'The message that it repeats.', true],
-  ['from', text, 'ISO 8601, or before now: `-1h`. Inclusive.', false],
-  ['to', text, 'ISO 8601, or before now: `-1h`. Exclusive.', false],
-]
+type Filter = Readonly<{ schema: JsonObject; description: string; once?: true }>
 
-const filters = FILTERS.map(([name, schema, description, repeated]) => ({
+/** By name. One that is not `once` may be repeated, and takes any of its values. */
+const FILTERS: Readonly<Record<string, Filter>> = {
+  endpoint: { schema: text, description: 'Name or id of an endpoint.' },
+  outcome: { schema: oneOf(OUTCOMES), description: 'How the message ended.' },
+  code: { schema: text, description: 'Code of its failure.' },
+  stage: { schema: oneOf(STAGES), description: 'Stage at which it failed.' },
+  source: { schema: oneOf(SOURCES), description: 'How it came.' },
+  key: { schema: text, description: 'Value of a business key, or its name and value: `patient:123`.' },
+  status: { schema: text, description: 'HTTP status of its answer: `502`, or `5xx`.' },
+  replayOf: { schema: id, description: 'The message that it repeats.' },
+  from: { schema: text, description: 'ISO 8601, or before now: `-1h`. Inclusive.', once: true },
+  to: { schema: text, description: 'ISO 8601, or before now: `-1h`. Exclusive.', once: true },
+}
+
+const filters = Object.entries(FILTERS).map(([name, { schema, description, once }]) => ({
   name,
   in: 'query',
   description,
-  schema: repeated ? list(schema) : schema,
+  schema: once ? schema : list(schema),
 }))
 
 const filterBody = object(
   Object.fromEntries(
-    FILTERS.map(([name, schema, description, repeated]) => [
+    Object.entries(FILTERS).map(([name, { schema, description, once }]) => [
       name,
-      { description, ...(repeated ? { anyOf: [schema, list(schema)] } : schema) },
+      { description, ...(once ? schema : { anyOf: [schema, list(schema)] }) },
     ]),
   ),
 )
@@ -186,6 +188,7 @@ export const messageSchemas: JsonObject = {
       stage: text,
       path: text,
       error: text,
+      triedAgain: { type: 'boolean' },
       stages: list(object({ stage: oneOf(STAGES), ms: number })),
       calls: list(
         object({

@@ -71,7 +71,10 @@ function readJson(request: FastifyRequest): Json {
 /** Filters in JSON are those of the query: a text or number, or several in an array. */
 function textsOf(raw: Json): FilterTexts {
   if (!isObject(raw)) {
-    throw new Failure('FILTER_INVALID', 'The filter is an object such as { "endpoint": "Orders", "from": "-1h" }.')
+    throw new Failure(
+      'FILTER_INVALID',
+      'The filter is an object such as { "endpoint": "Orders", "outcome": "failed" }.',
+    )
   }
   return new Map(Object.entries(raw).map(([name, value]) => [name, [value].flat().map((one) => textOf(name, one))]))
 }

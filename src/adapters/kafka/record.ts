@@ -25,11 +25,11 @@ const JSON_NULL = Buffer.from('null')
  * A record as a message. A tombstone is the value null where JSON is expected; XML has no such value, so that it
  * cannot be read there.
  */
-export function toIncoming(record: ConsumedRecord, { endpoint }: Compiled): Incoming {
+export function toIncoming(record: ConsumedRecord, { endpoint }: Compiled, triesAgain: boolean): Incoming {
   const { input } = endpoint.transformation
   const isJson = input !== undefined && syntaxOfFormat(input) === 'json'
   const body = record.value ?? (isJson ? JSON_NULL : undefined)
-  return { requestHeaders: headersOf(record), query: {}, urlParams: {}, body, isRecord: true }
+  return { requestHeaders: headersOf(record), query: {}, urlParams: {}, body, isRecord: true, triesAgain }
 }
 
 /**
