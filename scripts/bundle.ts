@@ -17,7 +17,8 @@ try {
   const { build } = await import('esbuild')
   await build({
     absWorkingDir: root,
-    entryPoints: ['src/main.ts'],
+    // The second is the thread of the message log, started by the name of its file.
+    entryPoints: { main: 'src/main.ts', 'message-worker': 'src/adapters/sqlite/message-worker.ts' },
     outdir: folder,
     bundle: true,
     splitting: true,

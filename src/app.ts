@@ -24,10 +24,13 @@ import type { Failure } from './domain/failure.ts'
 import { createIds } from './domain/id.ts'
 import type { Logger } from './domain/ports.ts'
 import { createMessageSearch } from './messages/message-search.ts'
+import { createRecorder } from './messages/recorder.ts'
 import { createReplay } from './messages/replay.ts'
 import { createReplayPlans } from './messages/replay-plans.ts'
+import { startRetention } from './messages/retention.ts'
 import { answerFailure } from './pipeline/reply.ts'
 import { createCatalogue } from './registry/catalogue.ts'
+import type { Finished } from './registry/finished.ts'
 import { createIntake, type Intake } from './registry/intake.ts'
 import { createRegistry } from './registry/registry.ts'
 import { createTally } from './registry/tally.ts'
@@ -50,6 +53,9 @@ const CONSOLE = new URL('../console/', import.meta.url)
 
 /** How long stopping waits for the last bytes of answers already given. */
 const FLUSH_MS = 1_000
+
+/** How long stopping waits at least for the message log. */
+const RECORDS_MS = 1_000
 
 /** Starts the service. Rejects where the store cannot be opened or a port cannot be listened on, with everything closed. */
 export async function startApp(settings: Settings, version: string, logger: Logger): Promise<App> {
@@ -74,7 +80,19 @@ export async function startApp(settings: Settings, version: string, logger: Logg
     logger,
   })
   const tally = createTally()
-  const intake = createIntake({ ...settings, clock, newId, logger, observe: tally.count })
+  const retention = startRetention({
+    store: store.messages,
+    days: settings.messageLogDays,
+    maxBytes: settings.messageLogMaxMb * 1024 * 1024,
+    clock,
+    logger,
+  })
+  const recorder = createRecorder({ store: store.messages, settings, logger, onWritten: retention.grew })
+  const observe = (finished: Finished) => {
+    tally.count(finished)
+    recorder.record(finished)
+  }
+  const intake = createIntake({ ...settings, clock, newId, logger, observe })
   let stopping = false
   let consumers: Consumers | undefined
 
@@ -111,18 +129,19 @@ export async function startApp(settings: Settings, version: string, logger: Logg
   serveConsumers(adminServer, () => consumers?.status() ?? [])
   serveMetrics(adminServer, tally.entries, () => intake.inFlight)
   serveConsole(adminServer, CONSOLE)
-  const search = createMessageSearch({ store: store.messages, registry, clock })
+  const search = createMessageSearch({ store: store.messages, registry, clock, caughtUp: recorder.caughtUp })
   const replay = createReplay({ store: store.messages, registry, intake })
   const plans = createReplayPlans({ store: store.messages, search, replay, clock, newId, logger })
   serveMessageRecords(adminServer, { search, replay, plans }, guard)
   serveOpenApi(adminServer, describeApi(describeDocument(), version))
 
-  const closeAll = async (givenUp = 0) => {
+  const closeAll = async (givenUp = 0, stopBy = 0) => {
     await Promise.all([messageServer.close(), adminServer.close()])
     const callsDone = http.close()
     // What a message that was given up still calls may take as long as its own timeouts.
     if (givenUp === 0) await callsDone
     await producer.close()
+    await Promise.all([recorder.close(Math.max(RECORDS_MS, stopBy - performance.now())), retention.stop()])
     await store.close()
   }
   try {
@@ -142,6 +161,7 @@ export async function startApp(settings: Settings, version: string, logger: Logg
     stop: async () => {
       stopping = true
       plans.stop()
+      const stopBy = performance.now() + settings.shutdownTimeoutMs
       const servers = [messageServer, adminServer]
       servers.forEach(endConnections)
       const left = await drain(intake, consumers, settings.shutdownTimeoutMs)
@@ -150,7 +170,7 @@ export async function startApp(settings: Settings, version: string, logger: Logg
       const force = setTimeout(() => {
         for (const { server } of servers) server.closeAllConnections()
       }, FLUSH_MS)
-      await closeAll(left)
+      await closeAll(left, stopBy)
       clearTimeout(force)
       return left
     },

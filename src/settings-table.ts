@@ -15,6 +15,7 @@ import {
   size,
   wholeNumber,
 } from './settings-kinds.ts'
+import { messageLog } from './settings-message-log.ts'
 
 export type Setting<T> = Readonly<{
   /** Name of the environment variable. */
@@ -241,7 +242,16 @@ const expressions = {
 } as const satisfies Record<string, Setting<unknown>>
 
 /** By the property that the code reads it under. */
-export const SETTINGS = { ...listeners, ...store, ...log, ...messages, ...requests, ...expressions, ...kafka }
+export const SETTINGS = {
+  ...listeners,
+  ...store,
+  ...log,
+  ...messages,
+  ...requests,
+  ...expressions,
+  ...messageLog,
+  ...kafka,
+}
 
 export type SettingKey = keyof typeof SETTINGS
 
@@ -253,5 +263,6 @@ export const SETTING_GROUPS: readonly Readonly<{ title: string; settings: readon
   { title: 'Messages', settings: Object.values(messages) },
   { title: 'Lookup and response requests', settings: Object.values(requests) },
   { title: 'Expressions', settings: Object.values(expressions) },
+  { title: 'Message log', settings: Object.values(messageLog) },
   { title: 'Broker', settings: Object.values(kafka) },
 ]

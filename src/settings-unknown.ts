@@ -14,6 +14,7 @@ const OWN = [
   'MANAGEMENT_',
   'MESSAGE_',
   'PARSER_',
+  'REDACT_',
   'REQUEST_',
   'SERVER_',
   'SHUTDOWN_',

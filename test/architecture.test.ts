@@ -27,7 +27,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   'adapters/sql/': ['domain/'],
   'adapters/sqlite/': ['domain/', 'adapters/sql/'],
   'adapters/postgres/': ['domain/', 'adapters/sql/'],
-  settings: ['settings', 'domain/'],
+  settings: ['settings', 'domain/', 'language/headers.ts', 'language/path-steps.ts'],
   'broker.ts': ['adapters/kafka/', 'settings.ts'],
   'store.ts': ['adapters/sqlite/', 'adapters/postgres/', 'domain/', 'settings.ts'],
   'store-commands.ts': ['adapters/sql/', 'adapters/sqlite/', 'adapters/postgres/', 'domain/', 'settings', 'store.ts'],

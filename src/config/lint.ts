@@ -7,8 +7,10 @@ import type { LintSink } from '../domain/lint.ts'
 import { REFUSED_NAMES } from '../domain/names.ts'
 import { didYouMean, nearest } from '../domain/nearest.ts'
 import { isHeaderName, isHeaderValue } from '../language/headers.ts'
+import { parsePath } from '../language/path.ts'
 import { parseRoutePattern } from '../language/route-pattern.ts'
 import { parseUrlTemplate } from '../language/url-template.ts'
+import { checkReference } from './roots.ts'
 import { type Endpoint, isPrimary, type LookupRequest, type ResponseRequest } from './schema.ts'
 import { UNKNOWN, UNKNOWN_PATTERN, UNKNOWN_URL } from './schema-fields.ts'
 import { lintXmlNames } from './xml-names.ts'
@@ -37,6 +39,7 @@ export function lintEndpoint(endpoint: Endpoint, lint: LintSink): void {
   })
   lintTopics(endpoint, lint)
   lintExtract(endpoint, lint.at('state', 'extract'))
+  lintKeys(endpoint, lint.at('messageKeys'))
   lintXmlNames(endpoint, lint)
 }
 
@@ -150,5 +153,18 @@ function lintExtract({ requests, state }: Endpoint, lint: LintSink): void {
   for (const id of Object.keys(lookupRequests)) {
     if (ids.includes(id) || ids.includes(UNKNOWN)) continue
     lint.at('lookupRequests', id).error(`There is no lookup with the id "${id}"${didYouMean(id, ids)}`)
+  }
+}
+
+/** Databases index short texts only. */
+const LONGEST_KEY_NAME = 64
+
+function lintKeys(endpoint: Endpoint, lint: LintSink): void {
+  for (const [name, text] of Object.entries(endpoint.messageKeys ?? {})) {
+    const sink = lint.at(name)
+    if (name.length > LONGEST_KEY_NAME) sink.error(`The name has more than ${LONGEST_KEY_NAME} characters; shorten it.`)
+    const path = parsePath(text)
+    if (path.ok) checkReference(path.value.names, 'record', endpoint, sink)
+    else sink.error(path.message)
   }
 }

@@ -11,7 +11,7 @@ import type { Endpoint } from './schema.ts'
 import { UNKNOWN, UNKNOWN_PATTERN } from './schema-fields.ts'
 
 /** Who reads a path; `-item` inside a request with `forEach` (its `items` are read outside it). */
-export type ReferenceStage = 'lookup' | 'lookup-item' | 'transform' | 'map' | 'respond' | 'respond-item'
+export type ReferenceStage = 'lookup' | 'lookup-item' | 'transform' | 'map' | 'respond' | 'respond-item' | 'record'
 
 type Moment = (typeof ROOTS)[Root]
 
@@ -23,6 +23,7 @@ const EXISTING: Readonly<Record<ReferenceStage, readonly Moment[]>> = {
   map: BY_TRANSFORM,
   respond: [...BY_TRANSFORM, 'map'],
   'respond-item': [...BY_TRANSFORM, 'map'],
+  record: [...BY_TRANSFORM, 'map'],
 }
 
 const WHEN: Readonly<Record<ReferenceStage, string>> = {
@@ -32,6 +33,7 @@ const WHEN: Readonly<Record<ReferenceStage, string>> = {
   map: 'when the message is mapped',
   respond: 'when responses are sent',
   'respond-item': 'when responses are sent',
+  record: 'when the message is recorded',
 }
 
 /**
@@ -70,7 +72,7 @@ const CHECKS: Readonly<Partial<Record<Root, Check>>> = {
   state: checkState,
 }
 
-const isRequest = (stage: ReferenceStage): boolean => stage !== 'transform' && stage !== 'map'
+const isRequest = (stage: ReferenceStage): boolean => stage !== 'transform' && stage !== 'map' && stage !== 'record'
 
 const existing = (stage: ReferenceStage): string[] =>
   Object.entries(ROOTS).flatMap(([root, moment]) => (EXISTING[stage].includes(moment) ? [root] : []))

@@ -89,6 +89,20 @@ export const EndpointSchema = record(
       { description: 'The types of the messages.' },
     ),
     kafkaConsumerTopic: optional(topic('Topic that the endpoint consumes as well.', 'intake')),
+    messageLog: optional(
+      Type.Enum(['off', 'metadata', 'failures', 'all'], {
+        description:
+          'What is kept of each message, instead of `MESSAGE_LOG`: nothing, its record, the bodies too where it did not end `done`, or always.',
+        examples: ['all'],
+      }),
+    ),
+    messageKeys: optional(
+      named(nonEmptyText({ description: 'Path of the value, from a root of the message.' }), {
+        description:
+          'Name → path of a value by which the record of a message can be found; at most 10 values a message, of 200 characters.',
+        examples: [{ patient: 'requestBody.patient.id' }],
+      }),
+    ),
     inputMapping: anyObject({
       description: 'Source path → target, applied in the order written; without entries the body is passed on.',
       default: {},

@@ -28,16 +28,25 @@ export interface MessageSearch {
   get(id: string): Promise<MessageRecord>
   body(id: string, which: string): Promise<RecordedBody>
   filter(texts: FilterTexts): MessageFilter
+  /** What has ended before can be found now. */
+  caughtUp(): Promise<void>
 }
 
-export type MessageSearchOptions = Readonly<{ store: MessageStore; registry: Registry; clock: Clock }>
+export type MessageSearchOptions = Readonly<{
+  store: MessageStore
+  registry: Registry
+  clock: Clock
+  /** Resolves when what has ended before is in the store, as far as it can be waited for. */
+  caughtUp: () => Promise<void>
+}>
 
-export function createMessageSearch({ store, registry, clock }: MessageSearchOptions): MessageSearch {
+export function createMessageSearch({ store, registry, clock, caughtUp }: MessageSearchOptions): MessageSearch {
   const filterOf = (texts: FilterTexts, others?: readonly string[]): MessageFilter =>
     readFilter(texts, { endpoints: registry.all().map(({ document }) => document), nowMs: clock() }, others)
 
   const get = async (id: string): Promise<MessageRecord> => {
     if (!isId(id)) throw new Failure('ID_MALFORMED', `'${id}' is not an ID: 24 lower-case hexadecimal digits.`)
+    await caughtUp()
     const record = await guardLog(() => store.get(id))
     if (record === undefined) throw unknown(id, clock())
     return record
@@ -47,14 +56,17 @@ export function createMessageSearch({ store, registry, clock }: MessageSearchOpt
     list: async (texts) => {
       const filter = filterOf(texts, ['limit', 'cursor'])
       const limit = limitOf(texts.get('limit'))
-      const found = await guardLog(() => store.find(filter, limit + 1, beforeOf(texts.get('cursor'))))
+      const before = beforeOf(texts.get('cursor'))
+      await caughtUp()
+      const found = await guardLog(() => store.find(filter, limit + 1, before))
       const messages = found.slice(0, limit)
       const last = messages.at(-1)
       if (last === undefined || found.length <= limit) return { messages }
       return { messages, next: cursorOf(last.id) }
     },
-    groups: (texts) => {
+    groups: async (texts) => {
       const filter = filterOf(texts)
+      await caughtUp()
       return guardLog(() => store.groups(filter))
     },
     get,
@@ -67,6 +79,7 @@ export function createMessageSearch({ store, registry, clock }: MessageSearchOpt
       return body
     },
     filter: (texts) => filterOf(texts),
+    caughtUp,
   }
 }
 

@@ -37,8 +37,8 @@ export function obstacleOf(record: MessageRecord, registry: Registry, edited: bo
 
 function partOf({ bodies }: MessageRecord, which: BodyName): Obstacle | undefined {
   const summary = bodies.find((one) => one.which === which)
-  if (summary?.cut) return obstacle('cut')
-  return summary?.masked ? obstacle('masked') : undefined
+  if (summary?.masked) return obstacle('masked')
+  return summary?.cut ? obstacle('cut') : undefined
 }
 
 /** What a change of the endpoint has made of it: its routes and topics are not what they were when the message came. */

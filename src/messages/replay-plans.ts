@@ -119,6 +119,7 @@ export function createReplayPlans(options: ReplayPlansOptions): ReplayPlans {
   return {
     plan: async (texts) => {
       const filter = planFilter(search.filter(texts))
+      await search.caughtUp()
       const planned = await guardLog(() => planMessages(store, filter, replay.obstacleOf))
       makeRoom()
       const plan: Plan = {

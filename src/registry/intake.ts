@@ -145,7 +145,7 @@ function receive(compiled: Compiled, { requestHeaders, query, urlParams }: Incom
 }
 
 /** Writes a time as ISO 8601. Many messages arrive within a millisecond, and writing one takes a tenth of a message. */
-function createIsoTime(): (timeMs: number) => string {
+export function createIsoTime(): (timeMs: number) => string {
   let lastMs = Number.NaN
   let text = ''
   return (timeMs) => {

@@ -16,7 +16,15 @@ const DOCUMENT = {
   state: { extract: { requestBody: { last: 'id' }, lookupRequests: { patient: { version: 'v' } } } },
 } as const
 
-const STAGES: readonly ReferenceStage[] = ['lookup', 'lookup-item', 'transform', 'map', 'respond', 'respond-item']
+const STAGES: readonly ReferenceStage[] = [
+  'lookup',
+  'lookup-item',
+  'transform',
+  'map',
+  'respond',
+  'respond-item',
+  'record',
+]
 
 function lintsOf(names: readonly string[], stage: ReferenceStage, raw: Json = DOCUMENT, transform?: string): Lint[] {
   const lints: Lint[] = []
@@ -33,6 +41,7 @@ describe('roots', () => {
     map: [...everywhere, 'lookupRequests', 'transforms'],
     respond: [...everywhere, 'payload', 'lookupRequests', 'transforms', 'responseBody'],
     'respond-item': [...everywhere, 'payload', 'lookupRequests', 'transforms', 'responseBody', 'item'],
+    record: [...everywhere, 'lookupRequests', 'transforms', 'responseBody'],
   }
   const roots = [...exist['respond-item'], 'constant', 'toString', '__proto__', '']
   for (const stage of STAGES) {

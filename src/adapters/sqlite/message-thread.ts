@@ -1,4 +1,5 @@
 /** Calls to the thread of the message log, from the thread of the messages. */
+import { extname } from 'node:path'
 import { Worker } from 'node:worker_threads'
 import { StoreUnavailable } from '../../domain/ports.ts'
 import { storeClosed } from './faults.ts'
@@ -10,6 +11,9 @@ export type MessageThread = Readonly<{
   /** Takes no more calls; resolves when those before it are done and the file is closed. */
   close(): Promise<void>
 }>
+
+/** Beside this file: in the source, or where both are bundled. */
+const WORKER = new URL(`message-worker${extname(import.meta.url)}`, import.meta.url)
 
 type Waiting = Readonly<{ resolve(value: unknown): void; reject(reason: unknown): void }>
 
@@ -28,7 +32,7 @@ export function startMessageThread(path: string): MessageThread {
   }
 
   function start(): Worker {
-    const started = new Worker(new URL('message-worker.ts', import.meta.url), { workerData: path })
+    const started = new Worker(WORKER, { workerData: path })
     started.on('message', (reply: Reply) => {
       const next = waiting.shift()
       if (waiting.length === 0) started.unref()

@@ -1,0 +1,74 @@
+/** The record of a message that has ended. */
+import { timeOfId } from '../domain/id.ts'
+import type { MessageRecord, RecordedBody, RecordedCall, RecordedStage } from '../domain/message-record.ts'
+import type { CallSpan, Trace } from '../domain/trace.ts'
+import { type Finished, isTriedAgain } from '../registry/finished.ts'
+
+const NO_STAGES: readonly RecordedStage[] = []
+const NO_CALLS: readonly RecordedCall[] = []
+
+/** What the rest of the recorder knows of it. */
+export type Findings = Pick<MessageRecord, 'keys'> & Readonly<{ kept: readonly RecordedBody[]; error?: string }>
+
+/** `isoOf` writes a time: many messages share one, and writing it costs as much as the rest of the record. */
+export function recordOf(
+  finished: Finished,
+  { keys, kept, error }: Findings,
+  isoOf: (timeMs: number) => string,
+): MessageRecord {
+  const { messageId, source, outcome, ms, answer, trace, compiled, code, failure, incoming } = finished
+  const record: { -readonly [Name in keyof MessageRecord]: MessageRecord[Name] } = {
+    id: messageId,
+    source,
+    startedAt: isoOf(timeOfId(messageId)),
+    ms,
+    outcome,
+    status: answer.status,
+    stages: trace === undefined ? NO_STAGES : trace.stages.map(stageOf),
+    calls: trace === undefined || trace.calls.length === 0 ? NO_CALLS : callsOf(trace),
+    keys,
+    bodies: kept.map(({ summary }) => summary),
+  }
+  if (compiled !== undefined) {
+    record.endpointId = compiled.document._id
+    record.endpoint = compiled.document.name
+  }
+  if (code !== '') record.code = code
+  if (failure?.stage !== undefined) record.stage = failure.stage
+  else if (answer.refused) record.stage = 'respond'
+  if (failure?.options.path !== undefined) record.path = failure.options.path
+  if (error !== undefined) record.error = error
+  if (isTriedAgain(finished)) record.triedAgain = true
+  if (incoming?.replayOf !== undefined) record.replayOf = incoming.replayOf
+  return record
+}
+
+const stageOf = ({ stage, startMs, endMs }: Trace['stages'][number]): RecordedStage => ({ stage, ms: endMs - startMs })
+
+/** To the microsecond, as stores keep it. */
+const rounded = (ms: number): number => Math.round(ms * 1000) / 1000
+
+const callsOf = ({ startMs, calls }: Trace): readonly RecordedCall[] => calls.map((call) => callOf(call, startMs))
+
+function callOf(
+  { kind, id, item, method, target, startMs, endMs, answer, fault }: CallSpan,
+  began: number,
+): RecordedCall {
+  return {
+    kind,
+    id,
+    ...(item === undefined ? {} : { item }),
+    method,
+    target: withoutQuery(target),
+    startMs: rounded(startMs - began),
+    ms: Number.isNaN(endMs) ? 0 : rounded(endMs - startMs),
+    ...(answer === undefined ? {} : { status: answer.status }),
+    ...(fault === undefined ? {} : { fault }),
+  }
+}
+
+/** A URL without its query; documents cannot name URLs with credentials. */
+function withoutQuery(target: string): string {
+  const query = target.indexOf('?')
+  return query === -1 ? target : target.slice(0, query)
+}

@@ -1,0 +1,133 @@
+/** Writes the records that wait, one batch after the other, and waits where the store does not answer. */
+import type { MessageStore, Recorded } from '../domain/message-record.ts'
+import { type Logger, StoreUnavailable } from '../domain/ports.ts'
+import type { RecordQueue } from './record-queue.ts'
+
+export type RecordWriter = Readonly<{
+  /** Says that records wait. */
+  wake(): void
+  written(): number
+  /** Writes what waits now; resolves when that is done, the store did not take it, or the time is up. */
+  flush(timeoutMs: number): Promise<void>
+  /** Writes all that wait; resolves when that is done or the time is up, to how many were left. */
+  close(timeoutMs: number): Promise<number>
+}>
+
+export type RecordWriterOptions = Readonly<{
+  store: Pick<MessageStore, 'append'>
+  queue: RecordQueue
+  logger: Logger
+  onWritten?: (bytes: number) => void
+}>
+
+const BATCH_RECORDS = 500
+const BATCH_BYTES = 4 * 1024 * 1024
+
+/** How long records wait for more to share their batch. */
+const GATHER_MS = 100
+
+/** Pauses before a store that did not answer is asked again. */
+const RETRY_MS = 250
+const LONGEST_RETRY_MS = 5_000
+
+export function createRecordWriter({ store, queue, logger, onWritten }: RecordWriterOptions): RecordWriter {
+  let timer: NodeJS.Timeout | undefined
+  let running: Promise<void> | undefined
+  let written = 0
+  let pauseMs = RETRY_MS
+  let closing = false
+
+  /** Resolves to whether the batch is done with. */
+  async function write(batch: readonly Recorded[]): Promise<boolean> {
+    try {
+      await store.append(batch)
+      written += batch.length
+      return true
+    } catch (err) {
+      if (err instanceof StoreUnavailable) {
+        logger.warn({ err, waiting: queue.size }, 'The message log did not answer; its records wait')
+        return false
+      }
+      if (batch.length === 1) {
+        logger.error({ err, messageId: batch[0]?.record.id }, 'The record of a message cannot be stored')
+        return true
+      }
+      // One record that the store refuses must not take the others with it.
+      const half = Math.ceil(batch.length / 2)
+      return (await write(batch.slice(0, half))) && write(batch.slice(half))
+    }
+  }
+
+  async function writeAll(least: number): Promise<void> {
+    while (queue.size >= least) {
+      const { batch, bytes } = queue.take(BATCH_RECORDS, BATCH_BYTES)
+      const done = await write(batch)
+      queue.setAnswering(done)
+      if (done) {
+        queue.settle()
+        pauseMs = RETRY_MS
+        onWritten?.(bytes)
+      } else {
+        queue.putBack()
+        return
+      }
+    }
+  }
+
+  function run(least: number): void {
+    clearTimeout(timer)
+    timer = undefined
+    running ??= writeAll(least).finally(() => {
+      running = undefined
+      if (queue.size > 0) wakeLater()
+    })
+  }
+
+  function wakeLater(): void {
+    if (closing || timer !== undefined) return
+    const waitMs = queue.answering ? GATHER_MS : pauseMs
+    if (!queue.answering) pauseMs = Math.min(pauseMs * 2, LONGEST_RETRY_MS)
+    timer = setTimeout(run, waitMs, 1)
+    timer.unref()
+  }
+
+  return {
+    wake: () => {
+      if (running !== undefined || queue.size === 0) return
+      if (queue.answering && queue.size >= BATCH_RECORDS) run(BATCH_RECORDS)
+      else wakeLater()
+    },
+    written: () => written,
+    flush: async (timeoutMs) => {
+      let timeUp: NodeJS.Timeout | undefined
+      const late = new Promise<void>((resolve) => {
+        timeUp = setTimeout(resolve, timeoutMs)
+      })
+      // What runs already may leave a few to wait for more.
+      for (let turn = 0; turn < 2 && queue.size > 0; turn += 1) {
+        run(1)
+        await Promise.race([running, late])
+      }
+      clearTimeout(timeUp)
+    },
+    close: async (timeoutMs) => {
+      closing = true
+      const giveUpAt = performance.now() + timeoutMs
+      let timeUp: NodeJS.Timeout | undefined
+      const late = new Promise<void>((resolve) => {
+        timeUp = setTimeout(resolve, timeoutMs)
+      })
+      for (;;) {
+        run(1)
+        await Promise.race([running, late])
+        if (queue.size === 0 || performance.now() >= giveUpAt) break
+        await Promise.race([new Promise((resolve) => setTimeout(resolve, RETRY_MS)), late])
+      }
+      clearTimeout(timeUp)
+      clearTimeout(timer)
+      if (queue.size > 0)
+        logger.error({ records: queue.size }, 'Records of messages were lost: the message log did not answer')
+      return queue.size
+    },
+  }
+}

@@ -1,0 +1,165 @@
+/**
+ * Keeps a record of every message that has ended, behind its answer: what a message pays for it before that is one place
+ * in a list. Records are written in batches, one after the other.
+ */
+import type { MessageRecord, MessageStore, Recorded, RecordedOutcome } from '../domain/message-record.ts'
+import type { Logger } from '../domain/ports.ts'
+import type { Finished } from '../registry/finished.ts'
+import { createIsoTime } from '../registry/intake.ts'
+import type { Compiled } from '../registry/registry.ts'
+import { keepBodies } from './bodies.ts'
+import { compileKeys } from './business-keys.ts'
+import { createBodyKeeper } from './kept-body.ts'
+import { compileMask, scrub } from './mask.ts'
+import { recordOf } from './record-of.ts'
+import { createRecordQueue, type QueueLimits } from './record-queue.ts'
+import { createRecordWriter } from './record-writer.ts'
+
+/** What is kept: nothing; records; bodies of messages that did not end done too; all bodies. */
+export type Policy = 'off' | 'metadata' | 'failures' | 'all'
+
+export type RecorderSettings = Readonly<{
+  messageLog: Policy
+  messageLogBodyLimitBytes: number
+  redactHeaders: readonly string[]
+  redactPaths: readonly string[]
+}>
+
+export type RecorderOptions = Readonly<{
+  store: Pick<MessageStore, 'append'>
+  settings: RecorderSettings
+  logger: Logger
+  /** Told after each batch how much was written, in bytes about. */
+  onWritten?: (bytes: number) => void
+  limits?: QueueLimits
+}>
+
+export type RecordCounts = Readonly<{ written: number; dropped: Readonly<Record<RecordedOutcome, number>> }>
+
+export interface Recorder {
+  /** Quick, and never throws. */
+  record(finished: Finished): void
+  /** Since the start. */
+  counts(): RecordCounts
+  /** Records that are not written yet. */
+  readonly waiting: number
+  /** Resolves when the records of all messages that have ended before are written, or after a moment. */
+  caughtUp(): Promise<void>
+  /** Writes what waits; resolves when that is done or the time is up, to how many records were lost. */
+  close(timeoutMs: number): Promise<number>
+}
+
+const LIMITS: QueueLimits = { records: 10_000, bytes: 32 * 1024 * 1024 }
+
+/** How long records are made at a stretch: messages that have arrived meanwhile come first then. */
+const STRETCH_MS = 5
+
+/** How long somebody who asks for records waits for those that are on their way. */
+const CAUGHT_UP_MS = 1_000
+
+/** What an endpoint's messages need, found out with the first of them. */
+type Plan = Readonly<{ policy: Policy; keys: ReturnType<typeof compileKeys> }>
+
+const SECRET_HEADERS = ['authorization', 'cookie', 'set-cookie', 'x-api-key', 'proxy-authorization']
+const NO_KEYS: MessageRecord['keys'] = {}
+
+export function createRecorder({ store, settings, logger, onWritten, limits = LIMITS }: RecorderOptions): Recorder {
+  const { messageLog, messageLogBodyLimitBytes, redactHeaders, redactPaths } = settings
+  const secretHeaders = new Set([...SECRET_HEADERS, ...redactHeaders.map((name) => name.toLowerCase())])
+  const mask = compileMask(redactPaths)
+  const isoOf = createIsoTime()
+  const plans = new WeakMap<Compiled, Plan>()
+  const queue = createRecordQueue(limits)
+  const writer = createRecordWriter({ store, queue, logger, ...(onWritten === undefined ? {} : { onWritten }) })
+  const withoutEndpoint: Plan = { policy: messageLog === 'off' ? 'off' : 'metadata', keys: undefined }
+  /** Messages whose records are not made yet. */
+  let ended: Finished[] = []
+  let scheduled = false
+
+  function planOf(compiled: Compiled | undefined): Plan {
+    if (compiled === undefined) return withoutEndpoint
+    const known = plans.get(compiled)
+    if (known !== undefined) return known
+    const { endpoint } = compiled
+    const plan = { policy: endpoint.messageLog ?? messageLog, keys: compileKeys(endpoint) }
+    plans.set(compiled, plan)
+    return plan
+  }
+
+  function recordedOf(finished: Finished): Recorded {
+    const { policy, keys: readKeys } = planOf(finished.compiled)
+    const { outcome, trace, failure } = finished
+    const keys = readKeys === undefined ? NO_KEYS : readKeys(trace?.reached)
+    if (policy === 'metadata' || (policy === 'failures' && outcome === 'done')) {
+      const error = failure === undefined ? undefined : errorOf(finished)
+      return {
+        record: recordOf(finished, { keys, kept: [], ...(error === undefined ? {} : { error }) }, isoOf),
+        bodies: [],
+      }
+    }
+    const keeper = createBodyKeeper(messageLogBodyLimitBytes, mask)
+    keepBodies(finished, keeper, secretHeaders)
+    const { kept, found } = keeper
+    const error = failure && (mask === undefined ? failure.message : scrub(failure.message, found))
+    return {
+      record: recordOf(finished, { keys, kept, ...(error === undefined ? {} : { error }) }, isoOf),
+      bodies: kept,
+    }
+  }
+
+  /** What was masked must be known to take it out of the sentence, whether or not the bodies are kept. */
+  function errorOf(finished: Finished): string {
+    const text = finished.failure?.message ?? ''
+    if (mask === undefined) return text
+    const keeper = createBodyKeeper(messageLogBodyLimitBytes, mask)
+    keepBodies(finished, keeper, secretHeaders)
+    return scrub(text, keeper.found)
+  }
+
+  function makeRecords(until: number): void {
+    let at = 0
+    for (; at < ended.length && (at % 16 !== 0 || performance.now() < until); at += 1) {
+      const finished = ended[at] as Finished
+      try {
+        queue.push(recordedOf(finished))
+      } catch (err) {
+        logger.error({ err, messageId: finished.messageId }, 'The record of a message could not be made')
+      }
+    }
+    ended = at === ended.length ? [] : ended.slice(at)
+    writer.wake()
+  }
+
+  function work(): void {
+    makeRecords(performance.now() + STRETCH_MS)
+    scheduled = ended.length > 0
+    if (scheduled) setImmediate(work)
+  }
+
+  return {
+    record: (finished) => {
+      if (planOf(finished.compiled).policy === 'off') return
+      if (ended.length >= limits.records && finished.outcome === 'done') {
+        queue.giveUp(finished.outcome)
+        return
+      }
+      ended.push(finished)
+      if (scheduled) return
+      scheduled = true
+      setImmediate(work)
+    },
+    counts: () => ({ written: writer.written(), dropped: queue.dropped }),
+    get waiting() {
+      return ended.length + queue.size
+    },
+    caughtUp: async () => {
+      const until = performance.now() + CAUGHT_UP_MS
+      while (ended.length > 0 && performance.now() < until) await new Promise((resolve) => setImmediate(resolve))
+      await writer.flush(Math.max(1, until - performance.now()))
+    },
+    close: async (timeoutMs) => {
+      makeRecords(Number.POSITIVE_INFINITY)
+      return writer.close(timeoutMs)
+    },
+  }
+}
