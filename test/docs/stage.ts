@@ -18,10 +18,12 @@ export type Stage = Readonly<{
 }>
 
 const ORIGIN = /http:\/\/127\.0\.0\.1:80\d\d/g
-/** What differs from run to run: ids, times and durations, ETags. */
+/** What differs from run to run: ids, times and durations, sizes, ETags. */
 const ID = /\b[0-9a-f]{24}\b/g
 const TIME = /\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z/g
-const DURATION = /("milliseconds": ?)\d+/g
+const DURATION = /("(?:milliseconds|ms|startMs)": ?)[\d.]+/g
+/** Of bodies with headers or addresses in them. */
+const SIZE = /("size": ?)\d+/g
 const ETAG = /"[\w-]{43}"/g
 
 /** `page`: its text, for the addresses in it. */
@@ -99,6 +101,7 @@ function settled(text: string): unknown {
     .replace(ID, '0'.repeat(24))
     .replace(TIME, '2026-01-01T00:00:00.000Z')
     .replace(DURATION, '$10')
+    .replace(SIZE, '$10')
     .replace(ETAG, '"etag"')
     .trim()
   return jsonOf(same) ?? same
