@@ -130,7 +130,7 @@ export async function startApp(settings: Settings, version: string, logger: Logg
   serveMetrics(adminServer, tally.entries, () => intake.inFlight)
   serveConsole(adminServer, CONSOLE)
   const search = createMessageSearch({ store: store.messages, registry, clock, caughtUp: recorder.caughtUp })
-  const replay = createReplay({ store: store.messages, registry, intake })
+  const replay = createReplay({ store: store.messages, registry, intake, settings })
   const plans = createReplayPlans({ store: store.messages, search, replay, clock, newId, logger })
   serveMessageRecords(adminServer, { search, replay, plans }, guard)
   serveOpenApi(adminServer, describeApi(describeDocument(), version))

@@ -3,6 +3,7 @@ import type { BodyName, MessageRecord } from '../domain/message-record.ts'
 import { parseRoutePattern } from '../language/route-pattern.ts'
 import type { Incoming } from '../registry/intake.ts'
 import type { Compiled, Registry } from '../registry/registry.ts'
+import { refusesNull, TOMBSTONE } from '../registry/tombstone.ts'
 
 const OBSTACLES = {
   'no-endpoint': 'No endpoint took the message.',
@@ -13,6 +14,7 @@ const OBSTACLES = {
     'What came was not kept: its bodies were not to be (MESSAGE_LOG, or messageLog of its endpoint), or it was refused unread.',
   cut: 'Only the beginning of what came was kept.',
   masked: 'Parts of what came were masked (REDACT_PATHS).',
+  tombstone: 'It is a record without a value, and the schema of its endpoint does not accept null.',
   'tried-again': 'It was tried again by the consumer of its topic: a later message stands for it.',
   replayed: 'A replay of it has succeeded already.',
   'under-way': 'It is being replayed by another plan.',
@@ -41,9 +43,17 @@ function partOf({ bodies }: MessageRecord, which: BodyName): Obstacle | undefine
   return summary?.cut ? obstacle('cut') : undefined
 }
 
-/** What a change of the endpoint has made of it: its routes and topics are not what they were when the message came. */
-export function changeObstacle(compiled: Compiled, { urlParams, isRecord }: Incoming): Obstacle | undefined {
-  if (isRecord) return consumes(compiled) ? undefined : obstacle('no-topic')
+/** What its endpoint has to say: its routes and topics may not be what they were when the message came. */
+export function endpointObstacle(
+  compiled: Compiled,
+  { urlParams, isRecord, body }: Incoming,
+  acceptsNull: boolean,
+): Obstacle | undefined {
+  if (isRecord) {
+    if (!consumes(compiled)) return obstacle('no-topic')
+    const isNull = body !== undefined && TOMBSTONE.equals(body)
+    return isNull && !acceptsNull && refusesNull(compiled) ? obstacle('tombstone') : undefined
+  }
   const pattern = parseRoutePattern(compiled.endpoint.endpoint.pattern)
   const isKnown = (name: string): boolean => Object.hasOwn(urlParams, name)
   return !pattern.ok || pattern.value.parameters.every(isKnown) ? undefined : obstacle('route-changed')

@@ -1,9 +1,10 @@
 /** A message once more: what came then, through its endpoint as it is now. */
 import type { MessageRecord, MessageStore } from '../domain/message-record.ts'
+import type { PipelineSettings } from '../pipeline/services.ts'
 import type { Finished } from '../registry/finished.ts'
 import type { Intake } from '../registry/intake.ts'
 import type { Registry } from '../registry/registry.ts'
-import { changeObstacle, type Obstacle, obstacle, obstacleOf } from './replay-obstacle.ts'
+import { endpointObstacle, type Obstacle, obstacle, obstacleOf } from './replay-obstacle.ts'
 import { type EditedBody, readOriginal } from './replay-original.ts'
 
 export type Replayed =
@@ -24,9 +25,14 @@ export interface Replay {
   run(record: MessageRecord, edited?: EditedBody): Promise<Replayed>
 }
 
-export type ReplayOptions = Readonly<{ store: MessageStore; registry: Registry; intake: Intake }>
+export type ReplayOptions = Readonly<{
+  store: MessageStore
+  registry: Registry
+  intake: Intake
+  settings: Pick<PipelineSettings, 'validationAcceptNullValues'>
+}>
 
-export function createReplay({ store, registry, intake }: ReplayOptions): Replay {
+export function createReplay({ store, registry, intake, settings }: ReplayOptions): Replay {
   return {
     obstacleOf: (record) => obstacleOf(record, registry, false),
     run: async (record, edited) => {
@@ -38,7 +44,7 @@ export function createReplay({ store, registry, intake }: ReplayOptions): Replay
       // It may have gone while the bodies were read.
       const compiled = registry.get(record.endpointId ?? '')
       if (compiled === undefined) return { obstacle: obstacle('endpoint-gone') }
-      const changed = changeObstacle(compiled, incoming)
+      const changed = endpointObstacle(compiled, incoming, settings.validationAcceptNullValues)
       if (changed !== undefined) return { obstacle: changed }
       const refused = intake.refusal()
       if (refused !== undefined) throw refused

@@ -98,6 +98,21 @@ describe('replaying a record', { skip: kafka.skip }, async () => {
     }
   })
 
+  test('is refused for a tombstone that the consumer refused', async () => {
+    const topic = await topics.create(1)
+    const { _id } = await service.register({
+      endpoint: { pattern: '/tombstone' },
+      kafkaConsumerTopic: topic,
+      inputValidation: { required: ['n'] },
+    })
+    await topics.produce(topic, [{ key: Buffer.from('a') }])
+    const [record] = await recordsOf(`endpoint=${_id}`, 1)
+    assert.equal(record?.code, 'VALIDATION_FAILED')
+    const reply = await call(service.adminUrl, 'POST', `/messages/${record?.id}/replay`)
+    assert.deepEqual([reply.status, reply.json().code], [409, 'REPLAY_REFUSED'])
+    assert.match(reply.json<{ error: string }>().error, /without a value/)
+  })
+
   test('is refused where the endpoint consumes no topic any more', async () => {
     const topic = await topics.create(1)
     const { _id } = await service.register({ endpoint: { pattern: '/left' }, kafkaConsumerTopic: topic })

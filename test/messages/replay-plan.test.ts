@@ -308,3 +308,45 @@ describeLogged('replaying many messages', (stage) => {
     }
   })
 })
+
+describeLogged('a service that stops', (stage) => {
+  test('begins nothing more of a plan, and finishes what is under way', async () => {
+    let answers = Promise.withResolvers<void>()
+    answers.resolve()
+    const upstream = await startUpstream(async (_request, response) => {
+      await answers.promise
+      response.statusCode = 503
+      return {}
+    })
+    const { service } = stage
+    await service.register({
+      name: 'Held',
+      endpoint: { pattern: '/held' },
+      requests: { response: [{ id: 'target', config: { method: 'POST', url: upstream.url } }] },
+    })
+    for (let n = 0; n < 5; n += 1) await service.fetch('/held', json('POST', { n }))
+    const plan = await planOf(stage, { endpoint: 'Held' })
+    assert.equal(plan.count, 5)
+    answers = Promise.withResolvers()
+    upstream.received.length = 0
+    await run(stage, plan)
+    await until(
+      async () => upstream.received.length,
+      (length) => length === 1,
+    )
+    const stopped = service.app.stop()
+    answers.resolve()
+    assert.equal(await stopped, 0)
+    assert.equal(upstream.received.length, 1)
+    assert.deepEqual(
+      service.log.filter(({ level }) => level === 'error'),
+      [],
+    )
+    const ends = await until(
+      async () => service.log.filter(({ message }) => message === 'A run of a replay has ended'),
+      ({ length }) => length === 1,
+    )
+    assert.deepEqual([ends[0]?.fields.state, ends[0]?.fields.failed], ['paused', 1])
+    await upstream.stop()
+  })
+})

@@ -6,7 +6,8 @@ import { Failure } from '../../domain/failure.ts'
 import type { Logger, RecordProducer } from '../../domain/ports.ts'
 import type { Intake } from '../../registry/intake.ts'
 import type { Compiled } from '../../registry/registry.ts'
-import { type ConsumedRecord, refusesNull, toDeadLetter, toIncoming } from './record.ts'
+import { refusesNull } from '../../registry/tombstone.ts'
+import { type ConsumedRecord, toDeadLetter, toIncoming } from './record.ts'
 
 export type SettleOptions = Readonly<{
   /** The endpoint as it is in force now; undefined once it is gone, or consumes another topic. */
