@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict'
 import { after, before, beforeEach, test } from 'node:test'
 import type { JsonObject } from '../../src/domain/json.ts'
+import type { PlanView } from '../../src/messages/replay-plans.ts'
 import { call } from '../management/call.ts'
 import { json, startUpstream, type Upstream } from '../service.ts'
 import { describeLogged, until } from './log-stage.ts'
@@ -217,6 +218,21 @@ describeLogged(
         assert.equal(replayed.withoutHeadersAndQuery, undefined)
       })
     }
+
+    test('is left out of a plan, which says so', async () => {
+      await stage.service.register({
+        name: 'Long',
+        endpoint: { pattern: '/failing' },
+        inputValidation: { required: ['a'] },
+      })
+      await send('/failing', { b: 'x'.repeat(3_000) })
+      await send('/failing', { ssn: '1' })
+      await send('/failing', { b: 'short' })
+      const { count, cannot } = (await stage.post('/messages/replay', { endpoint: 'Long' })).json<
+        PlanView & JsonObject
+      >()
+      assert.deepEqual([count, cannot.map(({ reason }) => reason).sort()], [1, ['cut', 'masked']])
+    })
   },
   { MESSAGE_LOG_BODY_LIMIT: '1kb', REDACT_PATHS: 'ssn' },
 )
