@@ -110,6 +110,8 @@ export type MessageGroup = Readonly<{
 export interface MessageStore {
   /** Resolves when all of them are stored. Records that are there already (by id) are left as they are. */
   append(batch: readonly Recorded[]): Promise<void>
+  /** The same for records of messages that ended done, as lines (domain/done-line.ts) in UTF-8. */
+  appendDone(lines: Uint8Array): Promise<void>
   /** Newest first, at most `limit`, all of them older than `before` (an id) where it is given. */
   find(filter: MessageFilter, limit: number, before?: string): Promise<readonly MessageRecord[]>
   get(id: string): Promise<MessageRecord | undefined>

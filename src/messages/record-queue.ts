@@ -5,14 +5,20 @@
  */
 import type { Recorded, RecordedOutcome } from '../domain/message-record.ts'
 
+import { createLineBuffer, type Lines } from './line-buffer.ts'
+
 export type QueueLimits = Readonly<{ records: number; bytes: number }>
 
 export interface RecordQueue {
   push(recorded: Recorded): void
+  /** A record as a line of `doneLine`. */
+  pushDone(line: string): void
   /** Counts a record that was never made. */
   giveUp(outcome: RecordedOutcome): void
   /** The oldest, at most so many and about so many bytes; they count as waiting until `settle`. */
   take(records: number, bytes: number): Readonly<{ batch: readonly Recorded[]; bytes: number }>
+  /** Some of the lines, the oldest; undefined where there are none. They count as `take`'s. */
+  takeDone(): Lines | undefined
   /** What was taken is done with. */
   settle(): void
   /** What was taken waits again. */
@@ -34,6 +40,7 @@ const RECORD_BYTES = 1_000
 const isDroppable = ({ record }: Recorded): boolean => record.outcome === 'done' || record.endpointId === undefined
 
 export function createRecordQueue(limits: QueueLimits): RecordQueue {
+  const done = createLineBuffer()
   let waiting: Waiting[] = []
   let taken: readonly Waiting[] = []
   let bytes = 0
@@ -41,7 +48,7 @@ export function createRecordQueue(limits: QueueLimits): RecordQueue {
   const dropped = { done: 0, partial: 0, refused: 0, failed: 0 }
 
   const isFull = (more: number): boolean =>
-    waiting.length + taken.length >= limits.records || bytes + more > limits.bytes
+    waiting.length + taken.length + done.count >= limits.records || bytes + done.bytes + more > limits.bytes
 
   function drop({ recorded, bytes: size }: Waiting): void {
     bytes -= size
@@ -50,6 +57,7 @@ export function createRecordQueue(limits: QueueLimits): RecordQueue {
 
   /** All at once: to look for the oldest of them with each failure would take longer with each. */
   function dropDroppable(): void {
+    dropped.done += done.clear()
     const held: Waiting[] = []
     for (const one of waiting) {
       if (isDroppable(one.recorded)) drop(one)
@@ -76,6 +84,11 @@ export function createRecordQueue(limits: QueueLimits): RecordQueue {
       while (!answering && isFull(size) && waiting.length > 0) drop(waiting.shift() as Waiting)
       add(isFull(size) ? withoutContents(recorded) : recorded)
     },
+    pushDone: (line) => {
+      if (isFull(line.length)) dropped.done += 1
+      else done.add(line)
+    },
+    takeDone: done.take,
     giveUp: (outcome) => {
       dropped[outcome] += 1
     },
@@ -94,10 +107,12 @@ export function createRecordQueue(limits: QueueLimits): RecordQueue {
     settle: () => {
       for (const one of taken) bytes -= one.bytes
       taken = []
+      done.settle()
     },
     putBack: () => {
       waiting = [...taken, ...waiting]
       taken = []
+      done.putBack()
     },
     get answering() {
       return answering
@@ -106,7 +121,7 @@ export function createRecordQueue(limits: QueueLimits): RecordQueue {
       answering = answers
     },
     get size() {
-      return waiting.length + taken.length
+      return waiting.length + taken.length + done.count
     },
     dropped,
   }

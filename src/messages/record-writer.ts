@@ -1,6 +1,7 @@
 /** Writes the records that wait, one batch after the other, and waits where the store does not answer. */
 import type { MessageStore, Recorded } from '../domain/message-record.ts'
 import { type Logger, StoreUnavailable } from '../domain/ports.ts'
+import type { Lines } from './line-buffer.ts'
 import type { RecordQueue } from './record-queue.ts'
 
 export type RecordWriter = Readonly<{
@@ -14,7 +15,7 @@ export type RecordWriter = Readonly<{
 }>
 
 export type RecordWriterOptions = Readonly<{
-  store: Pick<MessageStore, 'append'>
+  store: Pick<MessageStore, 'append' | 'appendDone'>
   queue: RecordQueue
   logger: Logger
   onWritten?: (bytes: number) => void
@@ -23,7 +24,8 @@ export type RecordWriterOptions = Readonly<{
 const BATCH_RECORDS = 500
 const BATCH_BYTES = 4 * 1024 * 1024
 
-/** How long records wait for more to share their batch. */
+/** How many records and how long they wait for more to share their batch. */
+const GATHERED_RECORDS = 1_000
 const GATHER_MS = 100
 
 /** Pauses before a store that did not answer is asked again. */
@@ -58,26 +60,47 @@ export function createRecordWriter({ store, queue, logger, onWritten }: RecordWr
     }
   }
 
-  async function writeAll(least: number): Promise<void> {
-    while (queue.size >= least) {
-      const { batch, bytes } = queue.take(BATCH_RECORDS, BATCH_BYTES)
-      const done = await write(batch)
-      queue.setAnswering(done)
-      if (done) {
-        queue.settle()
-        pauseMs = RETRY_MS
-        onWritten?.(bytes)
-      } else {
-        queue.putBack()
-        return
-      }
+  async function writeDone({ bytes, count }: Lines): Promise<boolean> {
+    try {
+      await store.appendDone(bytes)
+      written += count
+      return true
+    } catch (err) {
+      if (err instanceof StoreUnavailable) return false
+      logger.error({ err, records: count }, 'The records of messages cannot be stored')
+      return true
     }
   }
 
-  function run(least: number): void {
+  /** Failures first: what cannot be written in time is of messages that ended done. */
+  async function writeNext(): Promise<boolean> {
+    const { batch, bytes } = queue.take(BATCH_RECORDS, BATCH_BYTES)
+    if (batch.length > 0 && !(await write(batch))) return false
+    queue.settle()
+    const lines = queue.takeDone()
+    if (lines !== undefined && !(await writeDone(lines))) return false
+    queue.settle()
+    onWritten?.(bytes + (lines?.bytes.byteLength ?? 0))
+    return true
+  }
+
+  /** What arrives meanwhile gathers to a batch first: many small ones would cost more than the records in them. */
+  async function writeAll(): Promise<void> {
+    for (let least = 1; queue.size >= least; least = closing ? 1 : GATHERED_RECORDS) {
+      const done = await writeNext()
+      queue.setAnswering(done)
+      if (!done) {
+        queue.putBack()
+        return
+      }
+      pauseMs = RETRY_MS
+    }
+  }
+
+  function run(): void {
     clearTimeout(timer)
     timer = undefined
-    running ??= writeAll(least).finally(() => {
+    running ??= writeAll().finally(() => {
       running = undefined
       if (queue.size > 0) wakeLater()
     })
@@ -87,14 +110,14 @@ export function createRecordWriter({ store, queue, logger, onWritten }: RecordWr
     if (closing || timer !== undefined) return
     const waitMs = queue.answering ? GATHER_MS : pauseMs
     if (!queue.answering) pauseMs = Math.min(pauseMs * 2, LONGEST_RETRY_MS)
-    timer = setTimeout(run, waitMs, 1)
+    timer = setTimeout(run, waitMs)
     timer.unref()
   }
 
   return {
     wake: () => {
       if (running !== undefined || queue.size === 0) return
-      if (queue.answering && queue.size >= BATCH_RECORDS) run(BATCH_RECORDS)
+      if (queue.answering && queue.size >= GATHERED_RECORDS) run()
       else wakeLater()
     },
     written: () => written,
@@ -118,7 +141,7 @@ export function createRecordWriter({ store, queue, logger, onWritten }: RecordWr
         timeUp = setTimeout(resolve, timeoutMs)
       })
       for (;;) {
-        run(1)
+        run()
         await Promise.race([running, late])
         if (queue.size === 0 || performance.now() >= giveUpAt) break
         await Promise.race([new Promise((resolve) => setTimeout(resolve, RETRY_MS)), late])

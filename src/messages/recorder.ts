@@ -2,6 +2,7 @@
  * Keeps a record of every message that has ended, behind its answer: what a message pays for it before that is one place
  * in a list. Records are written in batches, one after the other.
  */
+import { courseOf, courseStart, doneLine } from '../domain/done-line.ts'
 import type { MessageRecord, MessageStore, Recorded, RecordedOutcome } from '../domain/message-record.ts'
 import type { Logger } from '../domain/ports.ts'
 import type { Finished } from '../registry/finished.ts'
@@ -26,7 +27,7 @@ export type RecorderSettings = Readonly<{
 }>
 
 export type RecorderOptions = Readonly<{
-  store: Pick<MessageStore, 'append'>
+  store: Pick<MessageStore, 'append' | 'appendDone'>
   settings: RecorderSettings
   logger: Logger
   /** Told after each batch how much was written, in bytes about. */
@@ -58,7 +59,12 @@ const STRETCH_MS = 5
 const CAUGHT_UP_MS = 1_000
 
 /** What an endpoint's messages need, found out with the first of them. */
-type Plan = Readonly<{ policy: Policy; keys: ReturnType<typeof compileKeys> }>
+type Plan = Readonly<{
+  policy: Policy
+  keys: ReturnType<typeof compileKeys>
+  /** Of the course of each message, where a line of text says all that is kept of one that ended done. */
+  line: string | undefined
+}>
 
 const SECRET_HEADERS = ['authorization', 'cookie', 'set-cookie', 'x-api-key', 'proxy-authorization']
 const NO_KEYS: MessageRecord['keys'] = {}
@@ -71,7 +77,7 @@ export function createRecorder({ store, settings, logger, onWritten, limits = LI
   const plans = new WeakMap<Compiled, Plan>()
   const queue = createRecordQueue(limits)
   const writer = createRecordWriter({ store, queue, logger, ...(onWritten === undefined ? {} : { onWritten }) })
-  const withoutEndpoint: Plan = { policy: messageLog === 'off' ? 'off' : 'metadata', keys: undefined }
+  const withoutEndpoint: Plan = { policy: messageLog === 'off' ? 'off' : 'metadata', keys: undefined, line: undefined }
   /** Messages whose records are not made yet. */
   let ended: Finished[] = []
   let scheduled = false
@@ -81,7 +87,10 @@ export function createRecorder({ store, settings, logger, onWritten, limits = LI
     const known = plans.get(compiled)
     if (known !== undefined) return known
     const { endpoint } = compiled
-    const plan = { policy: endpoint.messageLog ?? messageLog, keys: compileKeys(endpoint) }
+    const policy = endpoint.messageLog ?? messageLog
+    const keys = compileKeys(endpoint)
+    const line = keys === undefined && policy !== 'all' ? courseStart(endpoint.name, undefined) : undefined
+    const plan = { policy, keys, line }
     plans.set(compiled, plan)
     return plan
   }
@@ -136,9 +145,22 @@ export function createRecorder({ store, settings, logger, onWritten, limits = LI
     if (scheduled) setImmediate(work)
   }
 
+  /** Whether a line was all there is to say. */
+  function recordDone({ line }: Plan, finished: Finished): boolean {
+    const { outcome, trace, compiled, incoming } = finished
+    if (line === undefined || outcome !== 'done' || trace === undefined || trace.calls.length > 0) return false
+    if (compiled === undefined || incoming?.replayOf !== undefined) return false
+    const course = courseOf(line, finished.ms, trace.stages)
+    const { messageId, source, answer } = finished
+    queue.pushDone(doneLine(messageId, compiled.document._id, source, answer.status, course))
+    writer.wake()
+    return true
+  }
+
   return {
     record: (finished) => {
-      if (planOf(finished.compiled).policy === 'off') return
+      const plan = planOf(finished.compiled)
+      if (plan.policy === 'off' || recordDone(plan, finished)) return
       if (ended.length >= limits.records && finished.outcome === 'done') {
         queue.giveUp(finished.outcome)
         return

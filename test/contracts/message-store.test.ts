@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
+import { courseOf, courseStart, doneLine } from '../../src/domain/done-line.ts'
 import type { MessageFilter, MessageRecord } from '../../src/domain/message-record.ts'
 import { messageId, recordAt, recordedAt, START, withBodies } from './message-records.ts'
 import { describeStores } from './stores.ts'
@@ -93,6 +94,22 @@ describeStores('messages', (stage) => {
     for (const value of ['P\u0000\u001f1', '2', 'x'.repeat(200)]) {
       assert.deepEqual(await store().find({ key: [{ value }] }, 10), [FULL], JSON.stringify(value))
     }
+  })
+
+  it('takes what ended done as lines too', async () => {
+    const records = [
+      recordAt(0, { endpoint: 'a "b"\n\u001f ü' }),
+      recordAt(1, { source: 'broker', status: 201, stages: [] }),
+    ]
+    const lines = records.map(({ id, endpointId = '', endpoint, source, status, ms, stages }) => {
+      const spans = stages.map(({ stage, ms }) => ({ stage, startMs: 5, endMs: 5 + ms }))
+      return doneLine(id, endpointId, source, status, courseOf(courseStart(endpoint, undefined), ms, spans))
+    })
+    await store().appendDone(Buffer.from(lines.join('')))
+    await store().appendDone(Buffer.from(lines.join('')))
+    await store().appendDone(new Uint8Array())
+    assert.deepEqual(await store().find({}, 10), records.toReversed())
+    assert.equal(await store().purge(START + 1, 1e12), 1)
   })
 
   it('keeps bodies apart, byte for byte', async () => {

@@ -3,7 +3,8 @@
  * search nor a full queue of records keeps the state of a message waiting.
  */
 import type { CompiledQuery } from 'kysely'
-import type { MessageStore, Recorded } from '../../domain/message-record.ts'
+import { columnsOf } from '../../domain/done-line.ts'
+import type { MessageStore, Recorded, RecordedBody } from '../../domain/message-record.ts'
 import {
   compileBody,
   compileCount,
@@ -13,8 +14,8 @@ import {
   compileOldest,
   groupOf,
 } from '../sql/message-queries.ts'
-import { keyRows, messageRow, recordOf } from '../sql/message-rows.ts'
-import type { MessageTables } from '../sql/message-tables.ts'
+import { doneRow, type KeyRow, keyRows, messageRow, recordOf } from '../sql/message-rows.ts'
+import type { MessageRow, MessageTables } from '../sql/message-tables.ts'
 import { keyText } from '../sql/tables.ts'
 import { type Connections, type Prepared, prepareText } from './connections.ts'
 import { compileQueryBuilder } from './dialect.ts'
@@ -22,8 +23,20 @@ import { compileQueryBuilder } from './dialect.ts'
 /** Instances whose connections share a row add to it one after the other. */
 const SIZE_SLOTS = 16
 
+type Rows = Readonly<{
+  rows: readonly MessageRow[]
+  keys: readonly KeyRow[]
+  bodies: readonly (RecordedBody & Readonly<{ id: string }>)[]
+}>
+
+const rowsOf = (batch: readonly Recorded[]): Rows => ({
+  rows: batch.map(messageRow),
+  keys: batch.flatMap(({ record }) => keyRows(record)),
+  bodies: batch.flatMap(({ record, bodies }) => bodies.map((body) => ({ id: record.id, ...body }))),
+})
+
 /** Everything of the records that are not there yet, in one statement; what they take is added up beside them. */
-const APPEND = prepareText<readonly Recorded[], never>(
+const APPEND = prepareText<Rows, never>(
   `with added as (
     insert into messages (id, endpoint_id, source, outcome, status, code, stage, replay_of, bytes, detail)
     select * from unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::integer[], $6::text[], $7::text[],
@@ -41,29 +54,24 @@ const APPEND = prepareText<readonly Recorded[], never>(
   insert into message_sizes (slot, bytes)
   select pg_backend_pid() % ${SIZE_SLOTS}, sum(bytes) from added having count(*) > 0
   on conflict (slot) do update set bytes = message_sizes.bytes + excluded.bytes`,
-  (batch) => {
-    const rows = batch.map(messageRow)
-    const keys = batch.flatMap(({ record }) => keyRows(record))
-    const bodies = batch.flatMap(({ record, bodies }) => bodies.map((body) => ({ id: record.id, ...body })))
-    return [
-      rows.map((row) => row.id),
-      rows.map((row) => row.endpoint_id),
-      rows.map((row) => row.source),
-      rows.map((row) => row.outcome),
-      rows.map((row) => row.status),
-      rows.map((row) => row.code),
-      rows.map((row) => row.stage),
-      rows.map((row) => row.replay_of),
-      rows.map((row) => row.bytes),
-      rows.map((row) => row.detail),
-      keys.map((key) => key.message_id),
-      keys.map((key) => key.value),
-      keys.map((key) => key.name),
-      bodies.map((body) => body.id),
-      bodies.map((body) => keyText(body.summary.which)),
-      bodies.map(({ content }) => Buffer.from(content.buffer, content.byteOffset, content.byteLength)),
-    ]
-  },
+  ({ rows, keys, bodies }) => [
+    rows.map((row) => row.id),
+    rows.map((row) => row.endpoint_id),
+    rows.map((row) => row.source),
+    rows.map((row) => row.outcome),
+    rows.map((row) => row.status),
+    rows.map((row) => row.code),
+    rows.map((row) => row.stage),
+    rows.map((row) => row.replay_of),
+    rows.map((row) => row.bytes),
+    rows.map((row) => row.detail),
+    keys.map((key) => key.message_id),
+    keys.map((key) => key.value),
+    keys.map((key) => key.name),
+    bodies.map((body) => body.id),
+    bodies.map((body) => keyText(body.summary.which)),
+    bodies.map(({ content }) => Buffer.from(content.buffer, content.byteOffset, content.byteLength)),
+  ],
 )
 
 /** Of several instances one purges, the others have nothing to do meanwhile. */
@@ -104,7 +112,11 @@ export function createMessageStore(connections: Connections): MessageStore {
 
   return {
     append: async (batch) => {
-      if (batch.length > 0) await connections.run(APPEND, batch)
+      if (batch.length > 0) await connections.run(APPEND, rowsOf(batch))
+    },
+    appendDone: async (lines) => {
+      const rows = [...columnsOf(new TextDecoder().decode(lines))].map(doneRow)
+      if (rows.length > 0) await connections.run(APPEND, { rows, keys: [], bodies: [] })
     },
     find: async (filter, limit, before) => (await read(compileFind(queries, filter, limit, before))).map(recordOf),
     get: async (id) => (await read(compileGet(queries, id))).map(recordOf)[0],

@@ -3,13 +3,14 @@
  * as many of these as messages.
  */
 
+import { courseStart, microseconds } from '../../domain/done-line.ts'
 import { timeOfId } from '../../domain/id.ts'
 import type { BodySummary, MessageRecord, Recorded, RecordedCall, RecordedStage } from '../../domain/message-record.ts'
 import type { MessageRow } from './message-tables.ts'
 import { keyText } from './tables.ts'
 
 /** A row with its entries in indexes, besides its detail; a key, and what a body takes besides its content. */
-const ROW_BYTES = 200
+export const ROW_BYTES = 200
 const ENTRY_BYTES = 150
 
 export function messageRow({ record, bodies }: Recorded): MessageRow {
@@ -42,15 +43,9 @@ type Detail = readonly [
   rest?: Pick<MessageRecord, 'path' | 'error' | 'triedAgain' | 'keys' | 'calls' | 'bodies'>,
 ]
 
-/** Built by hand for the many that only have stages. */
 function detailText({ endpoint, endpointVersion, ms, stages, ...rest }: MessageRecord): string {
-  const name = endpoint === undefined ? 'null' : JSON.stringify(endpoint)
-  let text = `[${name},${endpointVersion ?? null},${microseconds(ms)},[`
-  for (let at = 0; at < stages.length; at += 1) {
-    const { stage, ms } = stages[at] as RecordedStage
-    text += `${at === 0 ? '' : ','}["${stage}",${microseconds(ms)}]`
-  }
-  return `${text}]${restText(rest)}]`
+  const took = stages.map(({ stage, ms }) => [stage, microseconds(ms)])
+  return `${courseStart(endpoint, endpointVersion)}${microseconds(ms)},${JSON.stringify(took)}${restText(rest)}]`
 }
 
 type Rest = Omit<MessageRecord, 'endpoint' | 'endpointVersion' | 'ms' | 'stages'>
@@ -59,8 +54,6 @@ function restText({ path, error, triedAgain, keys, calls, bodies }: Rest): strin
   if (calls.length === 0 && bodies.length === 0 && path === undefined && error === undefined && isEmpty(keys)) return ''
   return `,${JSON.stringify({ path, error, triedAgain, keys, calls, bodies })}`
 }
-
-const microseconds = (ms: number): number => Math.round(ms * 1000)
 
 function isEmpty(object: object): boolean {
   for (const _ in object) return false
@@ -91,6 +84,26 @@ export function recordOf(row: MessageRow): MessageRecord {
     bodies: (rest?.bodies ?? []) as readonly BodySummary[],
   }
 }
+
+/** The row of a line of `doneLine`, by its columns. */
+export const doneRow = ([
+  id = '',
+  endpoint_id = '',
+  source = '',
+  status,
+  detail = '',
+]: readonly string[]): MessageRow => ({
+  id,
+  endpoint_id,
+  source,
+  outcome: 'done',
+  status: Number(status),
+  code: '',
+  stage: '',
+  replay_of: '',
+  bytes: ROW_BYTES + detail.length,
+  detail,
+})
 
 export type KeyRow = Readonly<{ value: string; name: string; message_id: string }>
 

@@ -7,7 +7,7 @@ import { keyRows, messageRow } from '../sql/message-rows.ts'
 import type { MessageRow } from '../sql/message-tables.ts'
 import { keyText } from '../sql/tables.ts'
 
-/** The columns of a line; none of their values can hold the characters that part them: JSON escapes both. */
+/** The columns of a line, parted as those of `doneLine`. */
 export const COLUMNS = [
   'id',
   'endpoint_id',
@@ -20,9 +20,6 @@ export const COLUMNS = [
   'bytes',
   'detail',
 ] as const satisfies readonly (keyof MessageRow)[]
-
-export const COLUMN_END = '\u001f'
-export const LINE_END = '\n'
 
 export type Batch = Readonly<{
   messages: string
@@ -64,12 +61,4 @@ function joined(batch: readonly Recorded[], size: number): ArrayBuffer {
     }
   }
   return contents.buffer
-}
-
-export function* linesOf(text: string): Generator<string[]> {
-  let start = 0
-  for (let end = text.indexOf(LINE_END); end !== -1; end = text.indexOf(LINE_END, start)) {
-    yield text.slice(start, end).split(COLUMN_END)
-    start = end + 1
-  }
 }

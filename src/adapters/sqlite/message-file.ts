@@ -1,10 +1,12 @@
 /** The file of the message log, on the thread that it is opened on. */
 import type { DatabaseSync, SQLInputValue } from 'node:sqlite'
+import { columnsOf } from '../../domain/done-line.ts'
 import { MESSAGE_MIGRATIONS } from '../sql/message-migrations.ts'
 import { compileOldest } from '../sql/message-queries.ts'
+import { ROW_BYTES } from '../sql/message-rows.ts'
 import type { MessageTables } from '../sql/message-tables.ts'
 import { compileQueryBuilder } from './dialect.ts'
-import { type Batch, COLUMNS, linesOf } from './message-batch.ts'
+import { type Batch, COLUMNS } from './message-batch.ts'
 import { migrate } from './migrate.ts'
 import { openFile } from './open-file.ts'
 
@@ -12,6 +14,8 @@ export type Query = Readonly<{ sql: string; parameters: readonly unknown[] }>
 
 export type MessageFile = Readonly<{
   append(batch: Batch): void
+  /** Lines of `doneLine`. */
+  appendDone(lines: Uint8Array): void
   all(query: Query): unknown[]
   /** As `MessageStore.purge`. */
   purge(before: number, maxBytes: number): number
@@ -45,6 +49,7 @@ export async function openMessageFile(path: string): Promise<MessageFile> {
   const all = ({ sql, parameters }: Query) => db.prepare(sql).all(...(parameters as SQLInputValue[]))
   return {
     append,
+    appendDone: compileAppendDone(db),
     all,
     purge: (before, maxBytes) => {
       const oldest = compileOldest(queries, before, usedBytes(db) - maxBytes)
@@ -78,13 +83,26 @@ function compileAppend(db: DatabaseSync): (batch: Batch) => void {
   )
   return ({ messages, keys, bodies, contents }) =>
     transaction(db, () => {
-      for (const columns of linesOf(messages)) message.run(...columns)
-      for (const columns of linesOf(keys)) key.run(...columns)
+      for (const columns of columnsOf(messages)) message.run(...columns)
+      for (const columns of columnsOf(keys)) key.run(...columns)
       let at = 0
-      for (const [id = '', which = '', size] of linesOf(bodies)) {
+      for (const [id = '', which = '', size] of columnsOf(bodies)) {
         body.run(id, which, new Uint8Array(contents, at, Number(size)))
         at += Number(size)
       }
+    })
+}
+
+/** What all of them have in common is said once: fewer values to bind. */
+function compileAppendDone(db: DatabaseSync): (lines: Uint8Array) => void {
+  const insert = db.prepare(
+    `insert into messages (id, endpoint_id, source, status, bytes, detail, outcome, code, stage, replay_of)
+    values (?1, ?2, ?3, ?4, ${ROW_BYTES} + length(?5), ?5, 'done', '', '', '') on conflict do nothing`,
+  )
+  const decoder = new TextDecoder()
+  return (lines) =>
+    transaction(db, () => {
+      for (const columns of columnsOf(decoder.decode(lines))) insert.run(...columns)
     })
 }
 

@@ -33,6 +33,7 @@ export function createMessageStore(storePath: string): MessageStore {
       const encoded = encodeBatch(batch)
       await writer.call({ kind: 'append', batch: encoded }, [encoded.contents])
     },
+    appendDone: (lines) => writer.call({ kind: 'append-done', lines }),
     find: async (filter, limit, before) => (await read(compileFind(queries, filter, limit, before))).map(recordOf),
     get: async (id) => (await read(compileGet(queries, id))).map(recordOf)[0],
     body: async (id, which) => {

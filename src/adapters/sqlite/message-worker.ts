@@ -7,6 +7,7 @@ import { type MessageFile, openMessageFile, type Query } from './message-file.ts
 
 export type Call = Readonly<
   | { kind: 'append'; batch: Batch }
+  | { kind: 'append-done'; lines: Uint8Array }
   | { kind: 'all'; query: Query }
   | { kind: 'purge'; before: number; maxBytes: number }
   | { kind: 'close' }
@@ -19,6 +20,8 @@ function run(file: MessageFile, call: Call): unknown {
   switch (call.kind) {
     case 'append':
       return file.append(call.batch)
+    case 'append-done':
+      return file.appendDone(call.lines)
     case 'all':
       return file.all(call.query)
     case 'purge':
