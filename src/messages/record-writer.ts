@@ -126,9 +126,9 @@ export function createRecordWriter({ store, queue, logger, onWritten }: RecordWr
       const late = new Promise<void>((resolve) => {
         timeUp = setTimeout(resolve, timeoutMs)
       })
-      // What runs already may leave a few to wait for more.
-      for (let turn = 0; turn < 2 && queue.size > 0; turn += 1) {
-        run(1)
+      // The run that is on its way, one that ends where too few are left for a batch, and one for those.
+      for (let turn = 0; turn < 3 && queue.size > 0; turn += 1) {
+        run()
         await Promise.race([running, late])
       }
       clearTimeout(timeUp)
