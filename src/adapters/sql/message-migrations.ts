@@ -21,7 +21,6 @@ const messages: Migration = {
         .addColumn('bytes', 'integer', (column) => column.notNull())
         .addColumn('detail', text, (column) => column.notNull())
         .modifyEnd(table),
-      schema.createIndex('messages_of_endpoint').on('messages').columns(['endpoint_id', 'id']),
       // Most messages end done and are found by their time only: what else is searched for are the others.
       schema
         .createIndex('messages_not_done')
