@@ -18,7 +18,9 @@ const program = new Command('crosswalk')
   .action(withSettings(start))
 program
   .command('migrate')
-  .description('brings the tables of DATABASE_URL up to date, as every start does, and ends')
+  .description(
+    'brings the tables of DATABASE_URL up to date, as every start does, and ends; stop a service on a file first',
+  )
   .action(withSettings(migrate))
 program
   .command('copy-store')

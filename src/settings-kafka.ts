@@ -28,7 +28,7 @@ export const kafka = {
     kind: wholeNumber(1, 10_000),
     default: '64',
     means:
-      'How many records of one endpoint may be begun and not yet committed, and so at most come twice after a crash; one of each partition at a time.',
+      'How many records of one endpoint are at work at a time, counting those done and not yet committed; one of each partition.',
   },
   kafkaRetryPausesMs: {
     name: 'KAFKA_RETRY_PAUSES_MS',

@@ -89,7 +89,7 @@ const store = {
     kind: databaseUrl,
     default: 'sqlite:./data/crosswalk.db',
     means:
-      'Where endpoints and their state are stored: in a file (a relative path starts at the working directory), or in a PostgreSQL that any number of instances share.',
+      'Where endpoints and their state are stored: in a file for one service (a relative path starts at the working directory), or in a PostgreSQL that any number of instances share.',
     secret: true,
   },
   databasePoolSize: {
@@ -108,7 +108,8 @@ const store = {
     name: 'DATABASE_START_TIMEOUT_MS',
     kind: wholeNumber(0, 86_400_000),
     default: '30000',
-    means: 'How long the start waits for a PostgreSQL that cannot be reached yet.',
+    means:
+      'How long the start waits for a PostgreSQL that cannot be reached yet, or for another instance that brings its tables up to date (for that 10 s at least).',
   },
 } as const satisfies Record<string, Setting<unknown>>
 

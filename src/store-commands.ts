@@ -3,22 +3,24 @@ import { existsSync } from 'node:fs'
 import { migratePostgres } from './adapters/postgres/open-postgres-store.ts'
 import { writeRows } from './adapters/postgres/write-rows.ts'
 import type { StoreSummary } from './adapters/sql/rows.ts'
-import { openSqliteStore } from './adapters/sqlite/open-sqlite-store.ts'
 import { readRows } from './adapters/sqlite/read-rows.ts'
 import type { Logger } from './domain/ports.ts'
 import { fault, found, type Result } from './domain/result.ts'
 import type { Settings } from './settings.ts'
 import { databaseUrl } from './settings-kinds.ts'
-import { isPostgres, sqlitePath } from './store.ts'
+import { isPostgres, openSoleStore, sqlitePath } from './store.ts'
 
 type Patience = Pick<Settings, 'databaseStartTimeoutMs'>
 
-/** Brings the tables of a store up to date, as every start does. Rejects with StoreUnavailable. */
+/**
+ * Brings the tables of a store up to date, as every start does. Rejects with StoreUnavailable, also where a service works
+ * on the file; a PostgreSQL may have services.
+ */
 export async function migrateStore(url: string, patience: Patience, logger: Logger): Promise<void> {
   if (isPostgres(url)) {
     await migratePostgres({ url, startTimeoutMs: patience.databaseStartTimeoutMs, logger })
   } else {
-    await (await openSqliteStore({ path: sqlitePath(url), logger })).close()
+    await (await openSoleStore(sqlitePath(url), logger)).close()
   }
 }
 
@@ -41,7 +43,13 @@ export function checkCopy({ from, to }: Copy): Result<Copy> {
  * Rejects with StoreUnavailable, in a sentence fit for the operator.
  */
 export async function copyStore({ from, to }: Copy, patience: Patience, logger: Logger): Promise<StoreSummary> {
-  await migrateStore(from, patience, logger)
-  await migrateStore(to, patience, logger)
-  return writeRows(to, () => readRows(sqlitePath(from)))
+  const path = sqlitePath(from)
+  // Open until the end, so that no service works on it meanwhile.
+  const source = await openSoleStore(path, logger)
+  try {
+    await migrateStore(to, patience, logger)
+    return await writeRows(to, () => readRows(path))
+  } finally {
+    await source.close()
+  }
 }

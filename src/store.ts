@@ -1,5 +1,6 @@
 /** The store that DATABASE_URL names. */
 import { openSqliteStore } from './adapters/sqlite/open-sqlite-store.ts'
+import { takeServiceLock } from './adapters/sqlite/service-lock.ts'
 import type { MessageStore } from './domain/message-record.ts'
 import type { ChangeFeed, EndpointStore, Logger, StateStore } from './domain/ports.ts'
 import type { Settings } from './settings.ts'
@@ -17,10 +18,22 @@ export const isPostgres = (databaseUrl: string): boolean => /^postgres(ql)?:/i.t
 
 export const sqlitePath = (databaseUrl: string): string => databaseUrl.replace(/^sqlite:/, '')
 
+/** Opens a file for as long as nobody else does: until `close`. Rejects as `openStore` does. */
+export async function openSoleStore(path: string, logger: Logger): Promise<Store> {
+  const lock = takeServiceLock(path)
+  try {
+    const store = await openSqliteStore({ path, logger })
+    return { ...store, close: () => store.close().finally(lock.release) }
+  } catch (thrown) {
+    lock.release()
+    throw thrown
+  }
+}
+
 /** Rejects with StoreUnavailable, in one sentence fit for the operator, where it cannot be opened. */
 export async function openStore(settings: Settings, logger: Logger): Promise<Store> {
   const { databaseUrl, databasePoolSize, databaseTimeoutMs, databaseStartTimeoutMs } = settings
-  if (!isPostgres(databaseUrl)) return openSqliteStore({ path: sqlitePath(databaseUrl), logger })
+  if (!isPostgres(databaseUrl)) return openSoleStore(sqlitePath(databaseUrl), logger)
   // Loaded where it is used only: its driver costs every start time and memory.
   const { openPostgresStore } = await import('./adapters/postgres/open-postgres-store.ts')
   return openPostgresStore({

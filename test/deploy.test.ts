@@ -42,3 +42,18 @@ test('docker-compose.yml mounts files that are there', () => {
   assert.deepEqual(mounted, ['./deploy/nginx.conf'])
   for (const path of mounted) assert.ok(existsSync(new URL(`../${path}`, import.meta.url)), path)
 })
+
+test('nginx finds instances that are made anew, and repeats no message that an instance may have got', () => {
+  const nginx = read('deploy/nginx.conf')
+  const servers = [...nginx.matchAll(/^ +server (crosswalk-.*);$/gm)].map(([, server]) => server)
+  assert.equal(servers.length, 4)
+  for (const server of servers) assert.match(server ?? '', / resolve /)
+  // Names are resolved again only where the workers share what they know of an upstream.
+  assert.equal([...nginx.matchAll(/^ +upstream \w+ \{\n +zone /gm)].length, 2)
+  assert.match(nginx, /^ +resolver 127\.0\.0\.11 /m)
+  const [, retries = ''] = /^ +proxy_next_upstream (.+);$/m.exec(nginx) ?? []
+  assert.deepEqual(retries.split(' '), ['error', 'timeout'])
+  const seconds = (name: string) => Number(new RegExp(`^ +${name} (\\d+)s;$`, 'm').exec(nginx)?.[1])
+  assert.ok(seconds('proxy_connect_timeout') < seconds('proxy_next_upstream_timeout'))
+  assert.ok(seconds('proxy_next_upstream_timeout') < seconds('proxy_read_timeout'))
+})

@@ -2,8 +2,12 @@
 import assert from 'node:assert/strict'
 import { join } from 'node:path'
 import { describe, test } from 'node:test'
+import { writeRows } from '../src/adapters/postgres/write-rows.ts'
 import { MIGRATIONS } from '../src/adapters/sql/migrations.ts'
+import { summaryOf } from '../src/adapters/sql/rows.ts'
 import { openSqliteStore } from '../src/adapters/sqlite/open-sqlite-store.ts'
+import { readRows } from '../src/adapters/sqlite/read-rows.ts'
+import { lookInto } from './adapters/sqlite/folder.ts'
 import { EVERYTHING, endpointOf, filterOf, idOf, stateOf } from './contracts/records.ts'
 import { openPostgres, silent } from './contracts/stores.ts'
 import { freshDatabase, postgresMissing } from './services/postgres.ts'
@@ -96,6 +100,38 @@ describe('copy-store', () => {
     assert.equal(second.code, 1)
     assert.match(second.stderr, /The target holds endpoints already/)
   })
+
+  const changes = [
+    { name: 'an endpoint comes', sql: `insert into endpoints values ('x', 'x', 'x', '{}')` },
+    { name: 'an endpoint changes', sql: `update endpoints set document = replace(document, '2024', '2025')` },
+    { name: 'an endpoint goes', sql: `delete from endpoints where id = '${idOf(5)}'` },
+    { name: 'a state comes', sql: `insert into states values ('${idOf(1)}', 201, 0, 9, '{}')` },
+    { name: 'a state changes', sql: 'update states set sequence = sequence + 1' },
+  ]
+  for (const { name, sql } of changes) {
+    test(`copies nothing where ${name} during the copy, and everything the next time`, needsPostgres, async (test) => {
+      const { url, query } = await freshDatabase(test)
+      const path = join(freshFolder(test), 'from.db')
+      const source = await openSqliteStore({ path, logger: silent })
+      for (let n = 0; n < 10; n += 1) await source.endpoints.insert(endpointOf(n))
+      await source.states.append(idOf(1), stateOf('kept', 200))
+      await source.close()
+      await (await openPostgres(url)).close()
+      let changed = false
+      const read = () => {
+        const rows = readRows(path)
+        // Somebody writes to the file behind the back of the command, once it has been read.
+        if (!changed) lookInto(path, (db) => db.exec(sql))
+        changed = true
+        return rows
+      }
+      await assert.rejects(writeRows(url, read), /has changed during the copy, so nothing was copied/)
+      for (const table of ['endpoints', 'states']) assert.deepEqual(await query(`select 1 from ${table}`), [])
+      const rows = readRows(path)
+      assert.deepEqual(await writeRows(url, read), summaryOf(rows))
+      assert.equal((await query('select 1 from endpoints')).length, rows.endpoints.length)
+    })
+  }
 
   const wrong = [
     {

@@ -10,32 +10,50 @@ const PARTITIONS = 6
 const RECORDS = 5_000
 const BAD = 200
 
-/** What a record holds that the JSON endpoint, or the XML endpoint, cannot take. */
-const BAD_JSON: readonly (Buffer | undefined)[] = [
-  Buffer.from([0x7b, 0x22, 0xc3, 0x28, 0x22, 0x3a, 0x31, 0x7d]),
-  Buffer.from('{"n": 1'),
-  Buffer.from('{"n":"not a number"}'),
-  undefined,
-  Buffer.from(JSON.stringify({ n: 1, text: 'x'.repeat(20_000) })),
+type Bad = Readonly<{ value: Buffer | undefined; stage: string; code: string; error: RegExp }>
+
+const unreadable = { stage: 'parse', code: 'BODY_UNREADABLE', error: /./ }
+const invalid = { stage: 'validate', code: 'VALIDATION_FAILED', error: /^Validation failed: / }
+
+/** What a record holds that the JSON endpoint, or the XML endpoint, cannot take, and what is said of it. */
+const BAD_JSON: readonly Bad[] = [
+  { ...unreadable, value: Buffer.from([0x7b, 0x22, 0xc3, 0x28, 0x22, 0x3a, 0x31, 0x7d]), error: /UTF-8/ },
+  { ...unreadable, value: Buffer.from('{"n": 1'), error: /JSON/ },
+  { ...invalid, value: Buffer.from('{"n":"not a number"}') },
+  { ...invalid, value: undefined },
+  {
+    value: Buffer.from(JSON.stringify({ n: 1, text: 'x'.repeat(20_000) })),
+    stage: 'receive',
+    code: 'BODY_TOO_LARGE',
+    error: /PARSER_LIMIT is 16384/,
+  },
 ]
-const BAD_XML: readonly (Buffer | undefined)[] = [
-  Buffer.from('<a><n>1</a>'),
-  Buffer.from([0x3c, 0x61, 0xff, 0x3e]),
-  undefined,
+const BAD_XML: readonly Bad[] = [
+  { ...unreadable, value: Buffer.from('<a><n>1</a>'), error: /XML/ },
+  { ...unreadable, value: Buffer.from([0x3c, 0x61, 0xff, 0x3e]) },
+  { ...unreadable, value: undefined },
 ]
 
-type Written = Readonly<{ key: Buffer; value?: Buffer; partition: number; isBad: boolean }>
+type Written = Readonly<{ key: Buffer; value?: Buffer; partition: number; timestamp: bigint }>
+/** A record with where it stands, and what is bad about it. */
+type Known = Readonly<{ message: Written; offset: number; bad: Bad | undefined }>
 
-/** Every 25th record is bad; each has a key of its own. */
-function write(kind: 'json' | 'xml', from: number, to: number): Written[] {
+const FIRST_TIMESTAMP = 1_700_000_000_000
+
+/** Every 25th record is bad; each has a key and a time of its own. */
+function write(kind: 'json' | 'xml', from: number, to: number): Known[] {
+  const ends = new Map<number, number>()
   return Array.from({ length: to - from }, (_, index) => {
     const n = from + index
-    const isBad = n % (RECORDS / BAD) === 0
-    const bad = kind === 'json' ? BAD_JSON : BAD_XML
+    const [key, partition, timestamp] = [Buffer.from(`k${n}`), n % PARTITIONS, BigInt(FIRST_TIMESTAMP + n)]
+    const kinds = kind === 'json' ? BAD_JSON : BAD_XML
+    const bad = n % (RECORDS / BAD) === 0 ? kinds[(n / 25) % kinds.length] : undefined
     const good = Buffer.from(kind === 'json' ? JSON.stringify({ n }) : `<a><n>${n}</n></a>`)
-    const value = isBad ? bad[(n / 25) % bad.length] : good
-    const record = { key: Buffer.from(`k${n}`), partition: n % PARTITIONS, isBad }
-    return value === undefined ? record : { ...record, value }
+    const value = bad === undefined ? good : bad.value
+    const offset = ends.get(partition) ?? 0
+    ends.set(partition, offset + 1)
+    const message = { key, partition, timestamp }
+    return { message: value === undefined ? message : { ...message, value }, offset, bad }
   })
 }
 
@@ -47,14 +65,15 @@ describe(`${BAD} bad records among ${RECORDS}`, { skip: kafka.skip }, async () =
     const out = await topics.create(PARTITIONS)
     const written = { json: write('json', 0, 4_000), xml: write('xml', 4_000, RECORDS) }
     const sources: string[] = []
+    const endpoints = new Map<string, { name: string; _id: string }>()
     for (const kind of ['json', 'xml'] as const) {
       const topic = await topics.create(PARTITIONS)
       sources.push(topic)
       await topics.produce(
         topic,
-        written[kind].map(({ isBad: _, ...message }) => message),
+        written[kind].map(({ message }) => message),
       )
-      await service.register({
+      const endpoint = await service.register({
         endpoint: { pattern: `/bad-${kind}` },
         transformation: { input: kind === 'json' ? 'JSON' : 'XML', output: 'JSON' },
         kafkaConsumerTopic: topic,
@@ -62,6 +81,7 @@ describe(`${BAD} bad records among ${RECORDS}`, { skip: kafka.skip }, async () =
         inputMapping: { 'requestHeaders.kafka-key': 'key' },
         requests: { response: { id: 'out', kafkaProducerTopic: out } },
       })
+      endpoints.set(topic, endpoint)
     }
     let longestStallMs = 0
     let last = { at: Date.now(), count: 0 }
@@ -81,22 +101,36 @@ describe(`${BAD} bad records among ${RECORDS}`, { skip: kafka.skip }, async () =
     assert.deepEqual(
       done.toSorted(),
       all
-        .filter(({ isBad }) => !isBad)
-        .map(({ key }) => String(key))
+        .filter(({ bad }) => bad === undefined)
+        .map(({ message }) => String(message.key))
         .toSorted(),
     )
 
-    const letters = (await Promise.all(sources.map((topic) => topics.read(`${topic}.dlq`)))).flat()
+    const byKey = new Map(all.map((record) => [String(record.message.key), record]))
+    const letters = (
+      await Promise.all(
+        sources.map(async (topic) => (await topics.read(`${topic}.dlq`)).map((letter) => ({ ...letter, topic }))),
+      )
+    ).flat()
     assert.equal(letters.length, BAD)
-    const byKey = new Map(all.map((record) => [String(record.key), record]))
-    const required = ['endpoint', 'stage', 'code', 'error', 'topic', 'partition', 'offset', 'timestamp', 'attempts']
-    for (const { key, value, headers } of letters) {
-      const source = byKey.get(key ?? '')
-      assert.ok(source?.isBad, `${key} is no bad record`)
-      assert.deepEqual(value, source.value ?? null)
-      const named = Object.fromEntries(headers)
-      for (const name of required) assert.ok(named[`crosswalk.${name}`], `${key} has no header ${name}`)
-      assert.equal(named['crosswalk.partition'], String(source.partition))
+    for (const { key, value, headers, topic } of letters) {
+      const { message, offset, bad } = byKey.get(key ?? '') ?? {}
+      assert.ok(message !== undefined && bad !== undefined, `${key} is no bad record`)
+      assert.deepEqual(value, message.value ?? null)
+      const { 'crosswalk.error': error = '', ...rest } = Object.fromEntries(headers)
+      assert.match(error, bad.error)
+      const { name, _id } = endpoints.get(topic) ?? {}
+      assert.deepEqual(rest, {
+        'crosswalk.endpoint': name,
+        'crosswalk.endpoint-id': _id,
+        'crosswalk.stage': bad.stage,
+        'crosswalk.code': bad.code,
+        'crosswalk.topic': topic,
+        'crosswalk.partition': String(message.partition),
+        'crosswalk.offset': String(offset),
+        'crosswalk.timestamp': new Date(Number(message.timestamp)).toISOString(),
+        'crosswalk.attempts': '1',
+      })
     }
     assert.equal(new Set(letters.map(({ key }) => key)).size, BAD)
   })

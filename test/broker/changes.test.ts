@@ -61,6 +61,29 @@ describe('a change of an endpoint', { skip: kafka.skip }, async () => {
     )
   })
 
+  test('partitions that a topic gets while it is consumed are consumed as well', async () => {
+    const [topic, out] = [await topics.create(1), await topics.create()]
+    const { _id } = await service.register({
+      endpoint: { pattern: pattern() },
+      kafkaConsumerTopic: topic,
+      requests: producesTo(out),
+    })
+    await until(
+      () => consumerOf(service, _id),
+      (status) => status?.state === 'running',
+    )
+    await topics.grow(topic, 3)
+    await topics.produce(
+      topic,
+      range(0, 3).map((n) => ({ ...body({ n }), partition: n })),
+    )
+    const numbers = await until(
+      () => numbersIn(out),
+      (found) => found.length === 3,
+    )
+    assert.deepEqual(numbers.toSorted(), range(0, 3))
+  })
+
   test('a new mapping holds for the next record, without starting anew', async () => {
     const [topic, out] = [await topics.create(), await topics.create()]
     const endpoint = await service.register({

@@ -2,16 +2,15 @@
  * Two instances share the partitions of an endpoint while they are killed and the group is rebuilt, again and again.
  * What was lost, came twice or out of order is counted in the topics themselves.
  */
-import { cpSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs'
+import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { Consumer } from '@platformatic/kafka'
-import type { ConsumerStatus } from '../../src/domain/ports.ts'
 import type { Random } from '../crash/random.ts'
-import { endpointDocument, json } from '../service.ts'
 import { openTopics, type Topics } from '../services/topics.ts'
 import { type SpawnedService, spawnService } from '../spawned-service.ts'
 import { until } from './broker.ts'
+import { registerInBoth, statusOf } from './instances.ts'
 import { type Account, account, numbered, readMade, tracing } from './numbered.ts'
 
 export type CrashOptions = Readonly<{
@@ -34,9 +33,10 @@ export async function crashRounds(options: CrashOptions): Promise<CrashReport> {
   const topics = openTopics(brokers)
   const home = mkdtempSync(join(tmpdir(), 'crosswalk-crash-'))
   const [topic, out] = [await topics.create(partitions), await topics.create(partitions)]
-  const folders = ['a', 'b'].map((name) => join(home, name))
+  const folders = [join(home, 'a'), join(home, 'b')] as const
   const env = { KAFKA_BROKERS: brokers, KAFKA_SESSION_TIMEOUT_MS: '3000', LOG_LEVEL: 'info' }
-  const id = await registerIn(folders, topic, out, env)
+  const document = { endpoint: { pattern: '/crash' }, kafkaConsumerTopic: topic, ...tracing(out) }
+  const id = await registerInBoth(folders, document, env)
   const group = `mapping-mediator.${id}`
   const instances: SpawnedService[] = await Promise.all(
     folders.map((folder) => spawnService(folder, { env, lifetimeMs })),
@@ -113,25 +113,11 @@ function disturbances(kills: number, rebalances: number): ('kill' | 'rebalance')
 /** How many partitions each instance consumes now; 0 where it is not in the group. */
 const sharesOf = (instances: readonly SpawnedService[]): Promise<number[]> =>
   Promise.all(
-    instances.map(async ({ adminUrl }) => {
-      const [status] = (await (await fetch(`${adminUrl}/consumers`)).json()) as ConsumerStatus[]
+    instances.map(async (instance) => {
+      const status = await statusOf(instance)
       return status?.state === 'running' ? status.partitions.length : 0
     }),
   )
-
-/** Registers the endpoint once and gives both instances the same store, as if they shared one. */
-async function registerIn(folders: readonly string[], topic: string, out: string, env: Record<string, string>) {
-  const [first = '', second = ''] = folders
-  mkdirSync(first, { recursive: true })
-  const instance = await spawnService(first, { env })
-  const document = endpointDocument({ endpoint: { pattern: '/crash' }, kafkaConsumerTopic: topic, ...tracing(out) })
-  const reply = await fetch(`${instance.url}/endpoints`, json('POST', document))
-  const { _id } = (await reply.json()) as { _id: string }
-  instance.child.kill('SIGTERM')
-  await instance.ended
-  cpSync(first, second, { recursive: true })
-  return _id
-}
 
 /** Records before a committed offset that nothing was produced for. The offsets are read first. */
 async function countPastUnfinished(topics: Topics, group: string, topic: string, out: string, partitions: number) {

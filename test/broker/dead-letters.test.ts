@@ -202,6 +202,30 @@ describe('a record that may succeed later', { skip: kafka.skip }, async () => {
     assert.equal(await topics.count(`${topic}.dlq`), 0)
   })
 
+  test('one of several responses is a topic that refuses it: it is not done, but dead-lettered', async () => {
+    const [topic, taken] = [await topics.create(), await topics.create()]
+    const compacted = await topics.create(1, undefined, { 'cleanup.policy': 'compact' })
+    await topics.produce(topic, [body({ n: 1 })])
+    const endpoint = await service.register({
+      endpoint: { pattern: '/topics' },
+      kafkaConsumerTopic: topic,
+      requests: {
+        response: [
+          { id: 'taken', kafkaProducerTopic: taken },
+          { id: 'refused', kafkaProducerTopic: compacted },
+        ],
+      },
+    })
+    await until(
+      () => topics.committed(`mapping-mediator.${endpoint._id}`, topic, 1),
+      ([offset]) => offset === 1,
+    )
+    const [letter] = await topics.read(`${topic}.dlq`)
+    const headers = Object.fromEntries(letter?.headers ?? [])
+    assert.deepEqual([headers['crosswalk.attempts'], headers['crosswalk.code']], ['1', 'RESPONSE_REFUSED'])
+    assert.equal(await topics.count(taken), 1)
+  })
+
   test('is dead-lettered after the last pause, with its attempts', async () => {
     const upstream = await startUpstream((_text, _earlier, response) => response.writeHead(500).end('down'))
     after(upstream.close)

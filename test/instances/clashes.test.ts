@@ -1,8 +1,10 @@
 /** Two instances can never both accept what clashes: the database decides. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import pg from 'pg'
 import { endpointDocument } from '../service.ts'
-import { type Instance, needsPostgres, startInstances } from './instances.ts'
+import { freshDatabase } from '../services/postgres.ts'
+import { type Instance, needsPostgres, startInstance, startInstances, until } from './instances.ts'
 
 const CLASHES = 200
 
@@ -52,3 +54,31 @@ test('an instance takes over what another has just given up', needsPostgres, asy
     assert.equal((await there.ask('DELETE', `/endpoints/${made.body._id}`)).status, 200)
   }
 })
+
+for (const { clash, path, columns } of [
+  { clash: 'name', path: 'name', columns: ['taken', 'GET /elsewhere'] },
+  { clash: 'route', path: 'endpoint.pattern', columns: ['other', 'POST /taken/:'] },
+]) {
+  test(`a ${clash} that is taken behind the back of the service is a clash too`, needsPostgres, async (test) => {
+    const database = await freshDatabase(test)
+    const one = await startInstance(test, database)
+    const other = new pg.Client({ connectionString: database.url })
+    await other.connect()
+    database.uses(() => other.end())
+    await other.query('begin')
+    await other.query('alter table endpoints disable trigger configuration_changed')
+    await other.query(`insert into endpoints (id, name, route_key, document) values ('x', $1, $2, '{}')`, columns)
+    const asked = one.ask(
+      'POST',
+      '/endpoints',
+      endpointDocument({ name: 'taken', endpoint: { pattern: '/taken/:id' } }),
+    )
+    // Every check has found it free by then; the index waits for the other one.
+    const waits = `select 1 from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`
+    await until('the index to be asked', 10_000, async () => (await database.query(waits)).length > 0)
+    await other.query('commit')
+    const { status, body } = await asked
+    assert.deepEqual([status, body.code], [409, 'CONFIGURATION_CLASH'])
+    assert.equal((body.details as { path: string }[])[0]?.path, path)
+  })
+}

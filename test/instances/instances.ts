@@ -28,7 +28,10 @@ export async function startInstance(
   database: TestDatabase,
   env: Readonly<Record<string, string>> = {},
 ): Promise<Instance> {
-  const service = await spawnService(freshFolder(test), { env: { DATABASE_URL: database.url, ...env } })
+  const service = await spawnService(freshFolder(test), {
+    env: { DATABASE_URL: database.url, ...env },
+    lifetimeMs: 180_000,
+  })
   database.uses(async () => {
     service.child.kill('SIGTERM')
     assert.deepEqual(await service.ended, { code: 0, signal: null }, service.output.stdout)

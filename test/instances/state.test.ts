@@ -70,6 +70,59 @@ test('a message reads what the last one left, whichever instance took that', nee
   }
 })
 
+type Message = Readonly<{ n: number; seen: number | undefined; startedAt: number; endedAt: number }>
+
+const MESSAGES = 1_000
+const LANES = 20
+
+test(
+  'of 1,000 states that two instances write to one row each is seen until a newer one is',
+  needsPostgres,
+  async (test) => {
+    const database = await freshDatabase(test)
+    const instances = (await Promise.all([startInstance(test, database), startInstance(test, database)])) as [
+      Instance,
+      Instance,
+    ]
+    const [one, other] = instances
+    await one.register({
+      endpoint: { pattern: '/row' },
+      state: { extract: { requestBody: { n: 'n' } } },
+      inputMapping: { 'state.requestBody.n': 'seen' },
+    })
+    await waitForRoute(other, '/row')
+
+    const messages: Message[] = []
+    let next = 0
+    async function runLane(): Promise<void> {
+      while (next < MESSAGES) {
+        const n = next++
+        const startedAt = performance.now()
+        const { status, body } = await (n % 2 === 0 ? one : other).ask('POST', '/row', { n })
+        assert.equal(status, 200)
+        messages.push({ n, seen: body.seen as number | undefined, startedAt, endedAt: performance.now() })
+      }
+    }
+    await Promise.all(Array.from({ length: LANES }, runLane))
+    assert.equal(messages.length, MESSAGES)
+
+    const byNumber = new Map(messages.map((message) => [message.n, message]))
+    /** Whether a state was over before another one was begun, and that one written by then: it should not be seen. */
+    const isStale = (seen: number | undefined, at: number) => {
+      const writtenAt = seen === undefined ? Number.NEGATIVE_INFINITY : (byNumber.get(seen)?.endedAt ?? Number.NaN)
+      return !messages.every(({ startedAt, endedAt }) => !(startedAt > writtenAt && endedAt < at))
+    }
+    assert.deepEqual(
+      messages.filter(({ seen, startedAt }) => isStale(seen, startedAt)),
+      [],
+    )
+    const rows = await database.query<{ state: string }>('select state from states')
+    assert.equal(rows.length, 1)
+    const { requestBody } = JSON.parse(rows[0]?.state ?? '') as { requestBody: { n: number } }
+    assert.equal(isStale(requestBody.n, Number.POSITIVE_INFINITY), false, `${requestBody.n} is what is left`)
+  },
+)
+
 async function waitForRoute(instance: Instance, path: string): Promise<void> {
   while ((await instance.ask('PUT', path, {})).status === 404) await new Promise((resolve) => setTimeout(resolve, 5))
 }

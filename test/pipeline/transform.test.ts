@@ -6,7 +6,8 @@ import { json, type Service, startService, startUpstream, type Upstream } from '
 let service: Service
 let upstream: Upstream
 before(async () => {
-  service = await startService({ EXPRESSION_TIMEOUT_MS: '250' })
+  // Only what is about time may depend on how busy the machine is.
+  service = await startService({ EXPRESSION_TIMEOUT_MS: '20000' })
   upstream = await startUpstream(() => ({ id: 7, rows: [{ n: 1 }, { n: 2 }] }))
 })
 after(async () => {
@@ -121,11 +122,6 @@ describe('an expression that fails', () => {
     { name: 'on a value', expression: 'requestBody.secret + 1', says: /number/ },
     { name: 'by its own words', expression: '$error("No weight given")', says: /No weight given/ },
     {
-      name: 'on endless calls of itself',
-      expression: '($f := function($n) { $f($n + 1) }; $f(1))',
-      says: /longer than 250/,
-    },
-    {
       name: 'on calls that nest too deep',
       expression: '($f := function($n) { 1 + $f($n) }; $f(1))',
       says: /steps under way at once/,
@@ -153,18 +149,28 @@ describe('an expression that fails', () => {
     })
   }
 
-  it('leaves other endpoints and the next messages alone', async () => {
-    const endless = await registerTransforms({ a: 'requestBody.loop ? ($f := function() { $f() }; $f()) : 1' })
-    const simple = await registerTransforms({ a: 'requestBody.n' })
-    const failing = Array.from({ length: 4 }, () => service.fetch(endless, json('POST', { loop: true })))
-    const fine = Array.from({ length: 4 }, (_, n) => service.fetch(simple, json('POST', { n })))
+  it('is named, on endless calls of itself, and leaves other endpoints and the next messages alone', async (test) => {
+    const hasty = await startService({ EXPRESSION_TIMEOUT_MS: '1000' })
+    test.after(() => hasty.stop())
+    const [endless, simple] = ['/endless', '/simple']
+    const inputMapping = { transforms: 'out' }
+    const a = 'requestBody.loop ? ($f := function($n) { $f($n + 1) }; $f(1)) : 1'
+    await hasty.register({ name: 'endless', endpoint: { pattern: endless }, inputTransforms: { a }, inputMapping })
+    const same = { a: 'requestBody.n' }
+    await hasty.register({ name: 'simple', endpoint: { pattern: simple }, inputTransforms: same, inputMapping })
+    const failing = Array.from({ length: 2 }, () => hasty.fetch(endless, json('POST', { loop: true })))
+    const fine = Array.from({ length: 4 }, (_, n) => hasty.fetch(simple, json('POST', { n })))
     const bodies = (await Promise.all(fine)).map((reply) => reply.json())
     assert.deepEqual(
       bodies,
       [0, 1, 2, 3].map((a): JsonObject => ({ out: { a } })),
     )
-    for (const reply of await Promise.all(failing)) assert.equal(reply.status, 500)
-    const next = await service.fetch(endless, json('POST', {}))
+    for (const reply of await Promise.all(failing)) {
+      const { error, path } = reply.json()
+      assert.deepEqual([reply.status, path], [500, 'inputTransforms.a'])
+      assert.match(String(error), /"inputTransforms\.a".*longer than 1000/)
+    }
+    const next = await hasty.fetch(endless, json('POST', {}))
     assert.deepEqual(next.json(), { out: { a: 1 } })
   })
 })
@@ -190,10 +196,10 @@ it('builds a thousand parts side by side', async () => {
 })
 
 it('end at the deadline of the message, and let others have their turn meanwhile', async (test) => {
-  const strict = await startService({ MESSAGE_TIMEOUT_MS: '300', EXPRESSION_TIMEOUT_MS: '1000' })
+  const strict = await startService({ MESSAGE_TIMEOUT_MS: '2000', EXPRESSION_TIMEOUT_MS: '20000' })
   test.after(() => strict.stop())
   const busy = '$count($map([1..2000], function($n){ $n * 2 }))'
-  const inputTransforms = Object.fromEntries(Array.from({ length: 100 }, (_, index) => [`t${index}`, busy]))
+  const inputTransforms = Object.fromEntries(Array.from({ length: 1000 }, (_, index) => [`t${index}`, busy]))
   await strict.register({ endpoint: { pattern: '/busy' }, inputTransforms })
   let done = false
   const message = strict.fetch('/busy', json('POST', {})).finally(() => {

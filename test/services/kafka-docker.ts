@@ -46,6 +46,7 @@ export async function startKafkaInDocker(): Promise<Kafka> {
   await listening()
   return {
     brokers: `127.0.0.1:${port}`,
+    controllerPort: 9093,
     kill,
     restart: async () => {
       await run('docker', ['start', name])

@@ -13,6 +13,8 @@ const run = promisify(execFile)
 export type Kafka = Readonly<{
   /** `host:port`, as KAFKA_BROKERS takes it. */
   brokers: string
+  /** Where another broker finds the cluster, to join it. */
+  controllerPort: number
   /** Ends the broker at once, as a power cut would; `restart` brings it back on the same port with what it had kept. */
   kill(): Promise<void>
   restart(): Promise<void>
@@ -20,21 +22,35 @@ export type Kafka = Readonly<{
   stop(): Promise<void>
 }>
 
-export type KafkaOptions = Readonly<{ heapMb?: number; secure?: Secure }>
+/** `join`: another broker of the cluster whose controller listens there. */
+export type KafkaOptions = Readonly<{ heapMb?: number; secure?: Secure; join?: number }>
 
-/** A listener of its own with TLS and SASL, at `localhost:<port>`: PLAIN, and SCRAM-SHA-512 with the same user. */
-export type Secure = Readonly<{ port: number; username: string; password: string; keyPem: string; certPem: string }>
+/**
+ * Two more listeners with TLS, at `localhost:<port>`: one with SASL, PLAIN and SCRAM with the same user, and one for those
+ * who show the client's certificate.
+ */
+export type Secure = Readonly<{
+  port: number
+  username: string
+  password: string
+  keyPem: string
+  certPem: string
+  mutualPort: number
+  clientCertPem: string
+}>
 
 /** Resolves when the broker takes connections. Rejects with the end of its log where it does not within a minute. */
-export async function startKafka({ heapMb = 512, secure }: KafkaOptions = {}): Promise<Kafka> {
+export async function startKafka({ heapMb = 512, secure, join: joined }: KafkaOptions = {}): Promise<Kafka> {
   const classPath = await kafkaClassPath()
   const folder = mkdtempSync(join(tmpdir(), 'crosswalk-kafka-'))
-  const [port, controllerPort] = await freePorts()
+  const [port, ownPort] = await freePorts()
+  const controllerPort = joined ?? ownPort
   const properties = join(folder, 'server.properties')
   writeFileSync(
     properties,
     serverProperties(folder, port, controllerPort) +
-      (secure === undefined ? '' : secureProperties(secure, port, controllerPort)),
+      (secure === undefined ? '' : secureProperties(secure, port, controllerPort)) +
+      (joined === undefined ? '' : joiningProperties(port)),
   )
   const logging = join(folder, 'log4j2.properties')
   writeFileSync(logging, LOGGING)
@@ -51,7 +67,7 @@ export async function startKafka({ heapMb = 512, secure }: KafkaOptions = {}): P
     'kafka.tools.StorageTool',
     ...[
       'format',
-      '--standalone',
+      joined === undefined ? '--standalone' : '--no-initial-controllers',
       '-t',
       'Y3Jvc3N3YWxrLXRlc3RzMQ',
       '-c',
@@ -86,7 +102,7 @@ export async function startKafka({ heapMb = 512, secure }: KafkaOptions = {}): P
     await stop()
     throw thrown
   }
-  return { brokers: `127.0.0.1:${port}`, kill, restart: start, stop }
+  return { brokers: `127.0.0.1:${port}`, controllerPort, kill, restart: start, stop }
 }
 
 /** Small where it can be: one copy of everything, short waits for groups to form, records of up to 10 MB. */
@@ -109,6 +125,8 @@ function serverProperties(folder: string, port: number, controllerPort: number):
     'share.coordinator.state.topic.min.isr=1',
     'group.initial.rebalance.delay.ms=0',
     'group.min.session.timeout.ms=1000',
+    'broker.session.timeout.ms=3000',
+    'broker.heartbeat.interval.ms=500',
     'message.max.bytes=10485760',
     'num.network.threads=2',
     'num.io.threads=4',
@@ -117,30 +135,40 @@ function serverProperties(folder: string, port: number, controllerPort: number):
   ].join('\n')}\n`
 }
 
-const addScram = ({ username, password }: Secure): string[] => [
-  '--add-scram',
-  `SCRAM-SHA-512=[name=${username},password=${password}]`,
-]
+/** A broker alone, of which the controller is another's. */
+const joiningProperties = (port: number): string =>
+  `${['process.roles=broker', 'node.id=2', `listeners=PLAINTEXT://127.0.0.1:${port}`].join('\n')}\n`
+
+const addScram = ({ username, password }: Secure): string[] =>
+  ['SCRAM-SHA-256', 'SCRAM-SHA-512'].flatMap((mechanism) => [
+    '--add-scram',
+    `${mechanism}=[name=${username},password=${password}]`,
+  ])
 
 /** Later lines of the file replace earlier ones. */
-function secureProperties(
-  { port, username, password, keyPem, certPem }: Secure,
-  open: number,
-  controller: number,
-): string {
+function secureProperties(secure: Secure, open: number, controller: number): string {
+  const { port, mutualPort, username, password, keyPem, certPem, clientCertPem } = secure
   const line = (pem: string) => pem.trim().replaceAll('\n', '\\n')
   const own = 'listener.name.secure.'
+  const mutual = 'listener.name.mutual.'
   const login = 'org.apache.kafka.common.security'
+  const listeners = [`SECURE://127.0.0.1:${port}`, `MUTUAL://127.0.0.1:${mutualPort}`]
   return `${[
-    `listeners=PLAINTEXT://127.0.0.1:${open},SECURE://127.0.0.1:${port},CONTROLLER://127.0.0.1:${controller}`,
-    `advertised.listeners=PLAINTEXT://127.0.0.1:${open},SECURE://localhost:${port}`,
-    'listener.security.protocol.map=PLAINTEXT:PLAINTEXT,CONTROLLER:PLAINTEXT,SECURE:SASL_SSL',
-    `${own}sasl.enabled.mechanisms=PLAIN,SCRAM-SHA-512`,
+    `listeners=PLAINTEXT://127.0.0.1:${open},${listeners.join()},CONTROLLER://127.0.0.1:${controller}`,
+    `advertised.listeners=PLAINTEXT://127.0.0.1:${open},SECURE://localhost:${port},MUTUAL://localhost:${mutualPort}`,
+    'listener.security.protocol.map=PLAINTEXT:PLAINTEXT,CONTROLLER:PLAINTEXT,SECURE:SASL_SSL,MUTUAL:SSL',
+    `${own}sasl.enabled.mechanisms=PLAIN,SCRAM-SHA-256,SCRAM-SHA-512`,
     `${own}plain.sasl.jaas.config=${login}.plain.PlainLoginModule required user_${username}="${password}";`,
+    `${own}scram-sha-256.sasl.jaas.config=${login}.scram.ScramLoginModule required;`,
     `${own}scram-sha-512.sasl.jaas.config=${login}.scram.ScramLoginModule required;`,
-    `${own}ssl.keystore.type=PEM`,
-    `${own}ssl.keystore.certificate.chain=${line(certPem)}`,
-    `${own}ssl.keystore.key=${line(keyPem)}`,
+    ...[own, mutual].flatMap((listener) => [
+      `${listener}ssl.keystore.type=PEM`,
+      `${listener}ssl.keystore.certificate.chain=${line(certPem)}`,
+      `${listener}ssl.keystore.key=${line(keyPem)}`,
+    ]),
+    `${mutual}ssl.client.auth=required`,
+    `${mutual}ssl.truststore.type=PEM`,
+    `${mutual}ssl.truststore.certificates=${line(clientCertPem)}`,
   ].join('\n')}\n`
 }
 

@@ -9,15 +9,26 @@ export type TcpProxy = Readonly<{
   refuse(): Promise<void>
   /** Takes connections, but passes nothing on, and what is sent meanwhile is lost, as behind a broken network. */
   stall(): void
+  /** By which the server knows the connections of now: their ports on this side of it. */
+  ports(): number[]
+  /** Stalls when a client sends this, before it is passed on. */
+  stallAt(text: string): void
   /** Lets everything through again; connections that hung stay dead, without knowing. */
   heal(): Promise<void>
   stop(): Promise<void>
 }>
 
-export async function startTcpProxy(target: string): Promise<TcpProxy> {
+export type TcpProxyOptions = Readonly<{
+  /** What `stall` cuts off: connections that begin with this among their first bytes; all where it is left out. */
+  only?: string
+}>
+
+export async function startTcpProxy(target: string, { only = '' }: TcpProxyOptions = {}): Promise<TcpProxy> {
   const { hostname, port: targetPort } = new URL(target)
   const sockets = new Set<Socket>()
+  const farSockets = new Set<Socket>()
   let stalled = false
+  let stallText: string | undefined
   /** Counts breaks: a connection of before one never works again. */
   let breaks = 0
   let port = 0
@@ -25,10 +36,22 @@ export async function startTcpProxy(target: string): Promise<TcpProxy> {
   const server = createServer((near) => {
     const far = connect(Number(targetPort), hostname)
     const made = breaks
-    const passes = () => !stalled && made === breaks
+    let affected: boolean | undefined
+    farSockets.add(far)
+    far.on('close', () => farSockets.delete(far))
+    const passes = () => affected === false || (!stalled && made === breaks)
+    near.on('data', (chunk) => {
+      affected ??= chunk.includes(only)
+      if (stallText !== undefined && chunk.includes(stallText)) stall()
+    })
     pass(near, far, passes)
     pass(far, near, passes)
   })
+  const stall = () => {
+    stalled = true
+    stallText = undefined
+    breaks += 1
+  }
   const pass = (from: Socket, to: Socket, passes: () => boolean) => {
     sockets.add(from)
     from.on('error', () => undefined)
@@ -60,9 +83,10 @@ export async function startTcpProxy(target: string): Promise<TcpProxy> {
   return {
     url: url.href,
     refuse: close,
-    stall: () => {
-      stalled = true
-      breaks += 1
+    ports: () => [...farSockets].flatMap(({ localPort }) => localPort ?? []),
+    stall,
+    stallAt: (text) => {
+      stallText = text
     },
     heal: async () => {
       if (stalled) breaks += 1

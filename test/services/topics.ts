@@ -14,6 +14,10 @@ export interface Topics {
   /** A new topic with a name of its own. */
   create(partitions?: number, name?: string, configs?: Readonly<Record<string, string>>): Promise<string>
   remove(topic: string): Promise<void>
+  /** Gives a topic more partitions, so that it has `count`. */
+  grow(topic: string, count: number): Promise<void>
+  /** Deletes the records of a partition before an offset, as the retention of a topic does. */
+  trim(topic: string, partition: number, before: number): Promise<void>
   produce(topic: string, messages: readonly Omit<MessageToProduce, 'topic'>[]): Promise<void>
   /** Everything in a topic now, in the order of each partition; empty where there is no such topic. */
   read(topic: string): Promise<StoredRecord[]>
@@ -51,6 +55,10 @@ export function openTopics(brokers: string): Topics {
       return name
     },
     remove: (topic) => admin.deleteTopics({ topics: [topic] }),
+    grow: (topic, count) => admin.createPartitions({ topics: [{ name: topic, count }] }),
+    trim: async (topic, partition, before) => {
+      await admin.deleteRecords({ topics: [{ name: topic, partitions: [{ partition, offset: BigInt(before) }] }] })
+    },
     produce: async (topic, messages) => {
       for (let start = 0; start < messages.length; start += BATCH) {
         const batch = messages.slice(start, start + BATCH).map((message) => ({ ...message, topic }))

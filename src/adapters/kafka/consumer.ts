@@ -36,6 +36,7 @@ export function startConsumer(options: ConsumerOptions): EndpointConsumer {
   let isStopping = false
   let subscription: Subscription | undefined
   let joined = false
+  let isAnew = false
   let lastError: ConsumerStatus['lastError']
   /** What is wrong now; undefined where nothing is. Told in the log when it changes, not each time. */
   let trouble: string | undefined
@@ -75,6 +76,13 @@ export function startConsumer(options: ConsumerOptions): EndpointConsumer {
       groupId,
       topic,
       settle,
+      isAnew,
+      onCommitted: () => {
+        isAnew = false
+      },
+      onReplaced: () => {
+        isAnew = true
+      },
       onJoined: (partitions) => {
         joined = true
         trouble = undefined
@@ -89,8 +97,8 @@ export function startConsumer(options: ConsumerOptions): EndpointConsumer {
         if (error !== undefined) note(error)
         if (state === 'stopped') logger.error({ ...fields(), partition }, `Consuming stops here: ${error}`)
       },
-      onSkipped: (partition, from, to) => {
-        const message = `The broker has deleted the records ${from} to ${to} of partition ${partition} before they were read`
+      onMoved: (partition, from, to) => {
+        const message = describeMove(partition, from, to)
         note(message)
         logger.error({ ...fields(), partition }, message)
       },
@@ -154,3 +162,8 @@ function partitionStatus({ number, state: { state }, committedOffset, endOffset 
     lag: Number(lag),
   }
 }
+
+const describeMove = (partition: number, from: bigint, to: bigint): string =>
+  from < to
+    ? `The records ${from} to ${to - 1n} of partition ${partition} were deleted before they were read; consuming goes on at ${to}`
+    : `Partition ${partition} has no record ${from} any more: it was cut, or its topic made anew; consuming begins again at ${to}`

@@ -16,6 +16,12 @@ const REFUSALS: Readonly<Record<string, string>> = {
 export const isProtocolError = (error: unknown, id: string): boolean =>
   error instanceof Error && findErrorBy(error, 'apiId', id) !== null
 
+/** Whether the group has gone on without the place in it that was named. */
+export const isOutdatedPlace = (error: unknown): boolean =>
+  ['ILLEGAL_GENERATION', 'UNKNOWN_MEMBER_ID', 'REBALANCE_IN_PROGRESS', 'FENCED_INSTANCE_ID'].some((id) =>
+    isProtocolError(error, id),
+  )
+
 export const refusalOf = (error: unknown): string | undefined => {
   const id = Object.keys(REFUSALS).find((name) => isProtocolError(error, name))
   return id === undefined ? undefined : REFUSALS[id]

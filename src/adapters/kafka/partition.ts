@@ -14,14 +14,19 @@ export interface Partition {
   readonly doneOffset: bigint
   /** Everything before it is committed, as far as this instance knows. */
   committedOffset: bigint
+  /** Whether anything of it was ever committed, or read. */
+  readonly isBegun: boolean
   /** Where the log ends, when last asked. */
   endOffset: bigint
   readonly bufferedBytes: number
   readonly state: RecordState
   /** Takes what a fetch that began at fetchOffset gave; `next` is where the next one begins. */
   offer(records: readonly ConsumedRecord[], next: bigint): void
-  /** Begins elsewhere: what was wanted is not there any more. */
-  moveTo(offset: bigint): void
+  /**
+   * Begins elsewhere: what was wanted is not there any more. What is already here goes on before that, unless it would
+   * have to be done again: then nothing is moved, and the answer is false.
+   */
+  moveTo(offset: bigint): boolean
   /** Notes what was committed; gives back the slots of those records. */
   committed(offset: bigint): void
   /** Lets a record that waits for it be tried again. */
@@ -32,7 +37,8 @@ export interface Partition {
 
 export type PartitionOptions = Readonly<{
   number: number
-  offset: bigint
+  /** What is committed; undefined where nothing is. */
+  offset: bigint | undefined
   slots: Slots
   settle: SettleOptions
   /** Told when something can be committed. */
@@ -48,7 +54,7 @@ const BETWEEN_TURNS = 128
 
 export function openPartition({
   number,
-  offset,
+  offset: committed,
   slots,
   settle,
   onProgress,
@@ -57,6 +63,8 @@ export function openPartition({
   onFault,
 }: PartitionOptions): Partition {
   const closing = new AbortController()
+  const offset = committed ?? 0n
+  let isBegun = committed !== undefined
   let queue: readonly ConsumedRecord[] = []
   let position = 0
   let bufferedBytes = 0
@@ -91,52 +99,52 @@ export function openPartition({
       wake = undefined
       closing.signal.throwIfAborted()
       holdsSlot = await slots.take()
+      if (!holdsSlot) closing.abort()
       closing.signal.throwIfAborted()
     },
   }
 
-  const runQueue = async (): Promise<void> => {
-    for (let record = queue[position]; record !== undefined; record = queue[position]) {
-      if (closing.signal.aborted) break
-      const slot = slots.take()
-      holdsSlot = slot instanceof Promise ? await slot : slot
-      if (!holdsSlot || closing.signal.aborted) break
-      const settled = settleRecord(record, settle, attendant)
-      if (settled instanceof Promise) {
-        if (!(await settled)) break
-        uncommitted.push(record.offset)
-      } else {
-        // Nothing was waited for, so nothing was sent anywhere: nobody can see this record twice, and it need not
-        // keep others from beginning until it is committed.
-        if (!settled) break
-        slots.give(1)
-      }
-      holdsSlot = false
-      position += 1
-      bufferedBytes -= sizeOf(record)
-      doneOffset = record.offset + 1n
-      onProgress()
-      if (position % BETWEEN_TURNS === 0) {
-        onRoom()
-        // Records that wait for nothing must not keep the rest of the service waiting.
-        await new Promise<void>((resolve) => setImmediate(resolve))
-      }
-    }
-    onRoom()
-    if (closing.signal.aborted || queue[position] !== undefined) return
-    // Behind the last record there may be marks of transactions, which nobody sees.
-    doneOffset = fetchOffset
-    onProgress()
-  }
   const run = async (): Promise<void> => {
     try {
-      await runQueue()
+      for (let record = queue[position]; record !== undefined; record = queue[position]) {
+        if (closing.signal.aborted) return
+        const slot = slots.take()
+        holdsSlot = slot instanceof Promise ? await slot : slot
+        if (!holdsSlot || closing.signal.aborted) return
+        const settled = settleRecord(record, settle, attendant)
+        if (!(settled instanceof Promise ? await settled : settled)) return
+        finish(record, settled instanceof Promise)
+        if (position % BETWEEN_TURNS === 0) {
+          onRoom()
+          // Records that wait for nothing must not keep the rest of the service waiting.
+          await new Promise<void>((resolve) => setImmediate(resolve))
+        }
+      }
+      // Behind the last record there may be marks of transactions, which nobody sees.
+      if (!closing.signal.aborted) passTo(fetchOffset)
     } catch (thrown) {
       onFault(thrown)
+    } finally {
+      // In one go with the end of the queue: what was offered in between would lie there.
+      if (holdsSlot) slots.give(1)
+      holdsSlot = false
+      isRunning = false
+      onRoom()
     }
-    if (holdsSlot) slots.give(1)
+  }
+  const finish = (record: ConsumedRecord, hasWaited: boolean) => {
+    // Where nothing was waited for, nothing was sent anywhere: nobody can see this record twice, and it need not
+    // keep others from beginning until it is committed.
+    if (hasWaited) uncommitted.push(record.offset)
+    else slots.give(1)
     holdsSlot = false
-    isRunning = false
+    position += 1
+    bufferedBytes -= sizeOf(record)
+    passTo(record.offset + 1n)
+  }
+  const passTo = (offset: bigint) => {
+    doneOffset = offset
+    onProgress()
   }
   const start = () => {
     if (isRunning || queue[position] === undefined || closing.signal.aborted) return
@@ -153,6 +161,9 @@ export function openPartition({
     number,
     committedOffset: offset,
     endOffset: offset,
+    get isBegun() {
+      return isBegun
+    },
     get fetchOffset() {
       return fetchOffset
     },
@@ -167,16 +178,24 @@ export function openPartition({
     },
     offer: (records, next) => {
       if (closing.signal.aborted) return
+      isBegun = true
       fetchOffset = next
       queue = [...queue.slice(position), ...records]
       position = 0
       for (const record of records) bufferedBytes += sizeOf(record)
-      if (records.length === 0 && !isRunning && queue.length === 0) doneOffset = next
       start()
+      if (!isRunning) passTo(next)
     },
     moveTo: (target) => {
+      if (isRunning && target < fetchOffset) return false
+      isBegun = true
       fetchOffset = target
-      if (!isRunning) doneOffset = target
+      if (!isRunning) {
+        slots.give(uncommitted.length)
+        uncommitted = []
+        passTo(target)
+      }
+      return true
     },
     committed(target) {
       this.committedOffset = target

@@ -7,15 +7,13 @@
  * on behind the records that were not done.
  */
 import { setTimeout as sleep } from 'node:timers/promises'
-import { Consumer, type FetchOptions } from '@platformatic/kafka'
+import { Consumer, FetchIsolationLevels, type FetchOptions, ListOffsetTimestamps } from '@platformatic/kafka'
 import { clientOptions, type KafkaSettings } from './client-options.ts'
 import { isProtocolError } from './faults.ts'
+import { type Fetched, fetchedDespite, readFetched } from './fetched.ts'
 import type { Partition } from './partition.ts'
-import { ignoreErrors, within } from './producer.ts'
-import type { ConsumedRecord } from './record.ts'
-
-type Fetched = Awaited<ReturnType<Consumer['fetch']>>
-type FetchedPartition = Fetched['responses'][number]['partitions'][number]
+import { ignoreErrors, within } from './patience.ts'
+import { readLayout, type TopicLayout } from './topic-layout.ts'
 
 /** Of the records fetched and not yet done, for each endpoint. */
 const BUFFER_BYTES = 4 * 1024 * 1024
@@ -27,15 +25,17 @@ const BUSY_WAIT_MS = 20
 const RETRY_MS = 500
 const MOST_RETRIES = 20
 const CLOSE_MS = 1_000
-/** Bit of a batch's attributes (https://kafka.apache.org/documentation/#recordbatch). */
-const IS_CONTROL = 0x20
+/** https://kafka.apache.org/protocol#protocol_error_codes */
+const OFFSET_OUT_OF_RANGE = 1
 
 export type ReaderEvents = Readonly<{
   /** Something went wrong that is tried again. */
   onTrouble: (error: unknown) => void
   onSound: () => void
-  /** Records were deleted before they were read, by the retention of the topic. */
-  onSkipped: (partition: number, from: bigint, to: bigint) => void
+  /** What was to be read next is not there: records were deleted before they were read, or the topic was cut. */
+  onMoved: (partition: number, from: bigint, to: bigint) => void
+  /** The topic was deleted and made anew: offsets of the former mean nothing in it. */
+  onReplaced: (error: unknown) => void
   /** Trying again has not helped. */
   onEnd: (error: unknown) => void
 }>
@@ -48,38 +48,50 @@ export interface Reader {
   close(): Promise<void>
 }
 
+type Start = Readonly<{ partition: Partition; offset: bigint }>
+
 export function openReader(settings: KafkaSettings, groupId: string, topic: string, events: ReaderEvents): Reader {
   const client = new Consumer({ ...clientOptions(settings), groupId, autocommit: false, retries: 0 })
   ignoreErrors(client)
-  client.topics.track(topic)
   const busyNodes = new Set<number>()
   let partitions: ReadonlyMap<number, Partition> = new Map()
+  let layout: TopicLayout | undefined
+  let topicId: string | undefined
   let closed = false
   let failures = 0
   let isPlanning = false
   let again = false
+  /** Partitions that could not be read when last tried, and those of them that are not to be tried yet. */
+  const troubled = new Set<number>()
+  const resting = new Set<number>()
+  let rest: NodeJS.Timeout | undefined
 
   const wanted = (): Partition[] => {
     const all = [...partitions.values()]
     const buffered = all.reduce((sum, { bufferedBytes }) => sum + bufferedBytes, 0)
     if (buffered >= BUFFER_BYTES) return []
     const low = partitionBytes(all.length) / 2
-    return all.filter(({ bufferedBytes }) => bufferedBytes < low)
+    return all.filter(({ number, bufferedBytes }) => bufferedBytes < low && !resting.has(number))
   }
 
   /** Starts a fetch from each broker that leads partitions with room and has none under way. */
   const plan = async (): Promise<void> => {
     const wants = wanted()
     if (closed || wants.length === 0) return
-    const metadata = await client.metadata({ topics: [topic] })
-    const info = metadata.topics.get(topic)
-    if (closed || info === undefined) return
-    const byNode = Map.groupBy(wants, ({ number }) => info.partitions[number]?.leader ?? -1)
+    layout ??= await readLayout(client, topic)
+    if (closed) return
+    topicId ??= layout.id
+    if (layout.id !== topicId) return events.onReplaced(new Error('the topic was made anew'))
+    const { leaders } = layout
+    const byNode = Map.groupBy(wants, ({ number }) => leaders[number] ?? -1)
     for (const [node, group] of byNode) {
-      if (node < 0) throw new Error('a partition has no leader')
-      if (busyNodes.has(node)) continue
-      busyNodes.add(node)
-      void fetchFrom(node, info.id, group)
+      if (node < 0) {
+        const numbers = group.map(({ number }) => number)
+        setAside(numbers, new Error(`the partitions ${numbers.join(', ')} of the topic have no leader`))
+      } else if (!busyNodes.has(node)) {
+        busyNodes.add(node)
+        void fetchFrom(node, topicId, group)
+      }
     }
   }
   const wake = () => {
@@ -101,63 +113,117 @@ export function openReader(settings: KafkaSettings, groupId: string, topic: stri
     }
     isPlanning = false
   }
+  const forget = () => {
+    layout = undefined
+    client.clearMetadata()
+  }
   const recover = async (error: unknown): Promise<void> => {
     if (closed) return
     failures += 1
     if (failures > MOST_RETRIES) return events.onEnd(error)
     events.onTrouble(error)
-    client.clearMetadata()
+    forget()
     await sleep(RETRY_MS)
   }
+  /** Partitions that cannot be read rest for a while, so that the others need not. */
+  const setAside = (numbers: readonly number[], error: unknown): void => {
+    if (closed) return
+    for (const number of numbers) {
+      troubled.add(number)
+      resting.add(number)
+    }
+    events.onTrouble(error)
+    rest ??= setTimeout(() => {
+      rest = undefined
+      resting.clear()
+      forget()
+      wake()
+    }, RETRY_MS)
+  }
 
-  const fetchFrom = async (node: number, topicId: string, group: readonly Partition[]): Promise<void> => {
+  const fetchFrom = async (node: number, id: string, group: readonly Partition[]): Promise<void> => {
     const starts = new Map(group.map((partition) => [partition.number, { partition, offset: partition.fetchOffset }]))
     const isIdle = [...partitions.values()].every(({ bufferedBytes }) => bufferedBytes === 0)
     try {
-      const response = await client.fetch(fetchOptions(node, topicId, starts, partitions.size, isIdle))
-      failures = 0
-      events.onSound()
+      const response = await client.fetch(fetchOptions(node, id, starts, partitions.size, isIdle))
       deliver(response, starts)
     } catch (error) {
-      if (!closed && !restart(error, starts)) await recover(error)
+      if (!closed) await makeDo(error, starts).catch((fault) => failWhole(fault, starts))
     }
     busyNodes.delete(node)
     wake()
   }
 
-  type Starts = ReadonlyMap<number, { partition: Partition; offset: bigint }>
+  /** One broker that cannot be reached is no reason to leave the others. */
+  const failWhole = (error: unknown, starts: ReadonlyMap<number, Start>): void => {
+    failures += 1
+    if (failures > MOST_RETRIES) events.onEnd(error)
+    else setAside([...starts.keys()], error)
+  }
 
   /** Hands each partition its records, unless it was closed or moved in the meantime. */
-  const deliver = ({ responses }: Fetched, starts: Starts) => {
+  const deliver = ({ responses }: Fetched, starts: ReadonlyMap<number, Start>): void => {
+    failures = 0
     for (const fetched of responses.flatMap((one) => one.partitions)) {
       const start = starts.get(fetched.partitionIndex)
-      if (start === undefined || !isCurrent(start.partition, start.offset)) continue
+      if (fetched.errorCode !== 0 || start === undefined || !isCurrent(start)) continue
+      troubled.delete(fetched.partitionIndex)
       if (fetched.highWatermark >= 0n) start.partition.endOffset = fetched.highWatermark
-      const { records, next } = readBatches(topic, fetched, start.offset)
+      const { records, next } = readFetched(topic, fetched, start.offset)
       if (next > start.offset) start.partition.offer(records, next)
     }
+    for (const number of troubled) if (!partitions.has(number)) troubled.delete(number)
+    if (troubled.size === 0) events.onSound()
   }
-  const isCurrent = (partition: Partition, offset: bigint): boolean =>
+  const isCurrent = ({ partition, offset }: Start): boolean =>
     partitions.get(partition.number) === partition && partition.fetchOffset === offset
 
-  /** Goes on at the earliest record where the one to read next was deleted. False: that was not the fault. */
-  const restart = (error: unknown, starts: Starts): boolean => {
-    if (!isProtocolError(error, 'OFFSET_OUT_OF_RANGE')) return false
-    const { response } = error as { response?: Fetched }
-    let moved = false
-    for (const { partitionIndex, errorCode, logStartOffset, highWatermark } of response?.responses.flatMap(
-      (one) => one.partitions,
-    ) ?? []) {
-      const start = starts.get(partitionIndex)
-      if (errorCode !== 1 || start === undefined || logStartOffset < 0n) continue
-      moved = true
-      if (!isCurrent(start.partition, start.offset)) continue
-      // Beyond the end: the topic was made anew under the same name, so that all of it is new.
-      const target = start.offset > highWatermark || start.offset < logStartOffset ? logStartOffset : start.offset
-      events.onSkipped(partitionIndex, start.offset, target)
-      start.partition.moveTo(target)
+  /** An error of some partitions is none of the others. Rejects where it is one of the whole fetch. */
+  const makeDo = async (error: unknown, starts: ReadonlyMap<number, Start>): Promise<void> => {
+    const response = fetchedDespite(error)
+    if (response === undefined) {
+      // The client asks anew by itself: an error of some partitions has left it behind with its session.
+      if (!isProtocolError(error, 'INVALID_FETCH_SESSION_EPOCH') || failures > 0) throw error
+      failures += 1
+      return
     }
-    return moved
+    const failed = response.responses.flatMap((one) => one.partitions).filter(({ errorCode }) => errorCode !== 0)
+    const [lost, others] = [
+      failed.filter(({ errorCode }) => errorCode === OFFSET_OUT_OF_RANGE),
+      failed.filter(({ errorCode }) => errorCode !== OFFSET_OUT_OF_RANGE),
+    ].map((part) => part.map(({ partitionIndex }) => partitionIndex)) as [number[], number[]]
+    if (others.length > 0) setAside(others, error)
+    deliver(response, starts)
+    if (lost.length > 0) {
+      await relocate(
+        lost.flatMap((number) => starts.get(number) ?? []),
+        error,
+      )
+    }
+  }
+
+  /** Goes on at the earliest record there is where the one to read next is not there. */
+  const relocate = async (lost: readonly Start[], error: unknown): Promise<void> => {
+    const numbers = lost.map(({ partition }) => partition.number)
+    const offsetsAt = async (timestamp: bigint) => {
+      const isolationLevel = FetchIsolationLevels.READ_UNCOMMITTED
+      const asked = { topics: [topic], partitions: { [topic]: numbers }, timestamp, isolationLevel }
+      return (await client.listOffsets(asked)).get(topic) ?? []
+    }
+    const [earliest, latest] = [
+      await offsetsAt(ListOffsetTimestamps.EARLIEST),
+      await offsetsAt(ListOffsetTimestamps.LATEST),
+    ]
+    for (const start of lost) {
+      const { partition, offset } = start
+      const [first, end] = [earliest[partition.number], latest[partition.number]]
+      if (first === undefined || end === undefined) throw error
+      if (!isCurrent(start) || (offset >= first && offset <= end)) continue
+      const wasBegun = partition.isBegun
+      // Records under way that are no more would be committed over those that are there now.
+      if (!partition.moveTo(first)) return events.onReplaced(error)
+      if (wasBegun) events.onMoved(partition.number, offset, first)
+    }
   }
 
   return {
@@ -168,6 +234,7 @@ export function openReader(settings: KafkaSettings, groupId: string, topic: stri
     wake,
     close: async () => {
       closed = true
+      clearTimeout(rest)
       await within(CLOSE_MS, client.close(true))
     },
   }
@@ -196,26 +263,6 @@ function fetchOptions(
     minBytes: 1,
     maxBytes: BUFFER_BYTES / 2,
     maxWaitTime: isIdle ? IDLE_WAIT_MS : BUSY_WAIT_MS,
+    isolationLevel: FetchIsolationLevels.READ_COMMITTED,
   }
-}
-
-/** The records from `start` on, and the offset behind the last batch: a batch may begin before what was asked for. */
-function readBatches(
-  topic: string,
-  { partitionIndex: partition, records: batches }: FetchedPartition,
-  start: bigint,
-): { records: ConsumedRecord[]; next: bigint } {
-  const records: ConsumedRecord[] = []
-  let next = start
-  for (const batch of batches ?? []) {
-    next = batch.firstOffset + BigInt(batch.lastOffsetDelta) + 1n
-    if ((batch.attributes & IS_CONTROL) !== 0) continue
-    for (const { offsetDelta, timestampDelta, key, value, headers } of batch.records) {
-      const offset = batch.firstOffset + BigInt(offsetDelta)
-      if (offset < start) continue
-      const timestamp = Number(batch.firstTimestamp + timestampDelta)
-      records.push({ topic, partition, offset, timestamp, key, value, headers })
-    }
-  }
-  return { records, next }
 }

@@ -32,6 +32,14 @@ export function toIncoming(record: ConsumedRecord, { endpoint }: Compiled, tries
 
 /** Names in lower case; values of a repeated name are joined, as those of a request would be. */
 function headersOf({ topic, partition, offset, key, headers }: ConsumedRecord): Headers {
+  const place: Headers = {
+    'kafka-topic': topic,
+    'kafka-partition': String(partition),
+    'kafka-offset': String(offset),
+    ...(key === null ? {} : { 'kafka-key': String(key) }),
+  }
+  // Most records have none, and this runs for each.
+  if (headers.length === 0) return place
   const found = new Map<string, string>()
   for (const [rawName, rawValue] of headers) {
     const name = String(rawName ?? '').toLowerCase()
@@ -39,12 +47,8 @@ function headersOf({ topic, partition, offset, key, headers }: ConsumedRecord): 
     const earlier = found.get(name)
     found.set(name, earlier === undefined ? value : `${earlier}, ${value}`)
   }
-  found.set('kafka-topic', topic)
-  found.set('kafka-partition', String(partition))
-  found.set('kafka-offset', String(offset))
   found.delete('kafka-key')
-  if (key !== null) found.set('kafka-key', String(key))
-  return Object.fromEntries(found)
+  return { ...Object.fromEntries(found), ...place }
 }
 
 /** The record with its key, bytes and headers unchanged, and behind them where it came from and what is wrong with it. */

@@ -1,13 +1,13 @@
 /**
  * Hears of changes on a connection of its own. PostgreSQL sends a notification at the commit of each change; asking for
- * the version every few seconds on the same connection finds what was lost, and finds out that the connection is.
+ * the version every few seconds on the same connection finds what was lost, and finds out that the connection is. While
+ * there is none, the connections of the queries are asked.
  */
 import { setTimeout as pause } from 'node:timers/promises'
 import pg from 'pg'
 import type { ChangeFeed, Changes, Logger } from '../../domain/ports.ts'
 import { documentOf } from '../sql/tables.ts'
-import { CONNECT_TIMEOUT_MS, type Connections, prepareText, runOn } from './connections.ts'
-import { storeFault } from './faults.ts'
+import { CONNECT_TIMEOUT_MS, type Connections, prepareText, type RunStatement, runOn } from './connections.ts'
 
 export type ChangeFeedOptions = Readonly<{ url: string; connections: Connections; logger: Logger }>
 
@@ -31,7 +31,8 @@ const VERSION = prepareText<undefined, Pick<SinceRow, 'version'>>('select versio
 
 export function createChangeFeed({ url, connections, logger }: ChangeFeedOptions): ClosableChangeFeed {
   const closing = new AbortController()
-  let listening: pg.Client | undefined
+  /** The connection that is alive as far as is known, and how to say that it is not. */
+  let listening: Readonly<{ run: RunStatement; lose(): void }> | undefined
   let watching: Promise<void> | undefined
 
   /** Listens until the connection is lost or the store closed. */
@@ -44,24 +45,35 @@ export function createChangeFeed({ url, connections, logger }: ChangeFeedOptions
       keepAlive: true,
     })
     const lost = new AbortController()
-    client.on('error', () => lost.abort())
-    client.on('end', () => lost.abort())
+    const lose = () => {
+      if (listening?.lose === lose) listening = undefined
+      lost.abort()
+    }
+    client.on('error', lose)
+    client.on('end', lose)
     client.on('notification', ({ payload }) => tell(Number(payload)))
     try {
       await client.connect()
       await client.query('listen crosswalk_configuration')
-      listening = client
+      const run = runOn(client)
+      listening = { run, lose }
       connected()
       const over = AbortSignal.any([closing.signal, lost.signal])
       while (!over.aborted) {
-        for (const { version } of await runOn(client)(VERSION, undefined)) tell(Number(version))
+        for (const { version } of await run(VERSION, undefined)) tell(Number(version))
         await pause(POLL_MS, undefined, { signal: over }).catch(() => undefined)
       }
     } finally {
-      listening = undefined
+      lose()
       // Does not wait for an answer where the connection is dead.
       client.end().catch(() => undefined)
     }
+  }
+
+  /** Without the connection, and without holding up that it is made again. */
+  async function askOnce(tell: (version: number) => void): Promise<void> {
+    const rows = await connections.run(VERSION, undefined).catch(() => [])
+    if (!closing.signal.aborted) for (const { version } of rows) tell(Number(version))
   }
 
   async function keepListening(tell: (version: number) => void): Promise<void> {
@@ -82,6 +94,7 @@ export function createChangeFeed({ url, connections, logger }: ChangeFeedOptions
       if (!told) logger.warn({ err }, 'Changes of other instances are not heard: the store cannot be reached')
       told = true
       if (wasConnected) connections.renew()
+      void askOnce(tell)
       await pause(pauseMs, undefined, { signal: closing.signal }).catch(() => undefined)
       pauseMs = Math.min(pauseMs * 2, MOST_PAUSE_MS)
     }
@@ -89,13 +102,10 @@ export function createChangeFeed({ url, connections, logger }: ChangeFeedOptions
 
   return {
     since: async (version) => {
-      // This connection is known to be alive; others may have broken unnoticed.
-      if (listening === undefined) return changesOf(await connections.run(SINCE, version))
-      try {
-        return changesOf(await runOn(listening)(SINCE, version))
-      } catch (thrown) {
-        throw storeFault(thrown)
-      }
+      const alive = listening
+      // The others may have broken unnoticed, so this one is asked first.
+      const rows = await alive?.run(SINCE, version).catch(() => alive.lose())
+      return changesOf(rows ?? (await connections.run(SINCE, version)))
     },
     watch: (tell) => {
       watching ??= keepListening(tell)

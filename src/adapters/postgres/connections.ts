@@ -25,7 +25,10 @@ export type Connections = Readonly<{
   run: RunStatement
   /** Commits what `work` did when its promise resolves, else nothing of it. */
   transaction<T>(work: (run: RunStatement) => Promise<T>): Promise<T>
-  /** Lets go of every connection, for new ones: after a break, those at rest may be dead without knowing. */
+  /**
+   * Lets go of every connection, for new ones: after a break, those at rest may be dead without knowing. Calls that
+   * wait for a connection wait for a new one.
+   */
   renew(): void
   /** Takes no more calls; resolves when those under way are done and every connection is closed. */
   close(): Promise<void>
@@ -52,9 +55,28 @@ export function createConnections(options: ConnectionOptions): Connections {
   let pool = createPool(options)
   let closed = false
   const underWay = new Set<Promise<unknown>>()
+  /** Of each call that waits for a connection: how it turns to the pool of now. */
+  const waiting = new Set<() => void>()
+
+  const connect = (): Promise<pg.PoolClient> =>
+    new Promise((resolve, reject) => {
+      const turn = () => resolve(connect())
+      waiting.add(turn)
+      pool.connect().then(
+        (client) => {
+          // Where it comes too late, from a pool that is no more.
+          if (!waiting.delete(turn)) client.release(true)
+          resolve(client)
+        },
+        (thrown: unknown) => {
+          waiting.delete(turn)
+          reject(thrown)
+        },
+      )
+    })
 
   async function onConnection<T>(work: (run: RunStatement) => Promise<T>): Promise<T> {
-    const client = await pool.connect()
+    const client = await connect()
     let broken = true
     try {
       const result = await work(runOn(client))
@@ -99,6 +121,9 @@ export function createConnections(options: ConnectionOptions): Connections {
       if (closed) return
       void pool.end()
       pool = createPool(options)
+      const turns = [...waiting]
+      waiting.clear()
+      for (const turn of turns) turn()
     },
     close: async () => {
       closed = true

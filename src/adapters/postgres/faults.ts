@@ -29,6 +29,9 @@ const sqlState = (thrown: unknown): string | undefined =>
 
 export const isLasting = (thrown: unknown): boolean => LASTING.some((code) => sqlState(thrown)?.startsWith(code))
 
+/** Whether the user lacks a right; without any on a schema, PostgreSQL says that there is none to create in (3F000). */
+export const isDenied = (thrown: unknown): boolean => ['42501', '3F000'].includes(sqlState(thrown) ?? '')
+
 /** Whether the server refused a query on a connection that is still good. */
 export const isRefusal = (thrown: unknown): boolean => {
   const code = sqlState(thrown)

@@ -14,7 +14,7 @@ import { createChangeFeed } from './change-feed.ts'
 import { createConnections } from './connections.ts'
 import { compileQueryBuilder } from './dialect.ts'
 import { compileEndpointStore } from './endpoint-store.ts'
-import { isLasting, unavailableReason } from './faults.ts'
+import { isDenied, isLasting, unavailableReason } from './faults.ts'
 import { createMessageStore } from './message-store.ts'
 import { migrate } from './migrate.ts'
 import { compileStateStore } from './state-store.ts'
@@ -65,6 +65,9 @@ export async function openPostgresStore(options: PostgresStoreOptions): Promise<
 
 const RETRY_MS = 500
 
+/** Another instance is waited for so long at least, however short the patience with a server that is away. */
+const LEAST_PATIENCE_MS = 10_000
+
 /** Brings the tables up to date; gives the names of the migrations that were due. Rejects as `openPostgresStore` does. */
 export async function migratePostgres(
   options: Pick<PostgresStoreOptions, 'url' | 'startTimeoutMs' | 'logger'>,
@@ -73,7 +76,8 @@ export async function migratePostgres(
   const giveUpAt = performance.now() + startTimeoutMs
   for (;;) {
     try {
-      const ran = await migrate({ url, queries: compileQueryBuilder(), migrations: MIGRATIONS })
+      const patienceMs = Math.max(giveUpAt - performance.now(), LEAST_PATIENCE_MS)
+      const ran = await migrate({ url, queries: compileQueryBuilder(), migrations: MIGRATIONS, patienceMs })
       if (ran.length > 0) logger.info({ migrations: ran }, 'The tables of the store were brought up to date.')
       return ran
     } catch (thrown) {
@@ -90,6 +94,11 @@ function openFault(thrown: unknown): StoreUnavailable {
   if (thrown instanceof SchemaTooNew)
     return new StoreUnavailable(
       `${start} was written by a newer version: ${thrown.message}; start that version, or name another database.`,
+    )
+  if (isDenied(thrown))
+    return new StoreUnavailable(
+      `${start} cannot be used: the user lacks a right; let one who may change its tables run \`npm start -- migrate\` and grant what docs/scaling-out.md lists.`,
+      { cause: thrown },
     )
   const text = unavailableReason(thrown) ?? (thrown instanceof Error ? thrown.message : String(thrown))
   return new StoreUnavailable(`${start} cannot be used: ${text}; mend that, or name another one.`, { cause: thrown })

@@ -3,14 +3,12 @@ import pg from 'pg'
 import { StoreUnavailable } from '../../domain/ports.ts'
 import { type StoreRows, type StoreSummary, summaryOf } from '../sql/rows.ts'
 import type { Tables } from '../sql/tables.ts'
+import { chunksOf } from './chunks.ts'
 import { CONNECT_TIMEOUT_MS } from './connections.ts'
 import { storeFault } from './faults.ts'
 
 const DIFFERENT =
   'The source has changed during the copy, so nothing was copied: stop the service that works on it, and try again.'
-
-/** Rows of one statement. */
-const CHUNK = 500
 
 /**
  * Writes the rows in one transaction, reads them back in it, and commits where they are what the source still holds.
@@ -31,8 +29,9 @@ export async function writeRows(url: string, read: () => StoreRows): Promise<Sto
     const { rowCount } = await client.query('select 1 from endpoints limit 1')
     if (rowCount !== 0) throw new StoreUnavailable('The target holds endpoints already; copy into an empty database.')
     const rows = read()
-    for (const chunk of chunksOf(rows.endpoints)) await insertEndpoints(client, chunk)
-    for (const chunk of chunksOf(rows.states)) await insertStates(client, chunk)
+    for (const chunk of chunksOf(rows.endpoints, ({ document }) => document.length))
+      await insertEndpoints(client, chunk)
+    for (const chunk of chunksOf(rows.states, ({ state }) => state.length)) await insertStates(client, chunk)
     // What is written from now on is newer than all of it.
     await client.query(`select setval('states_sequence', max(sequence)) from states having count(*) > 0`)
     const copied = summaryOf(await readBack(client))
@@ -81,8 +80,4 @@ async function readBack(client: pg.Client): Promise<StoreRows> {
     // The driver gives 64-bit numbers as text.
     states: states.rows.map((row) => ({ ...row, sequence: Number(row.sequence) })),
   }
-}
-
-function* chunksOf<Row>(rows: readonly Row[]): Generator<readonly Row[]> {
-  for (let start = 0; start < rows.length; start += CHUNK) yield rows.slice(start, start + CHUNK)
 }

@@ -1,10 +1,9 @@
 /** Opening a file of SQLite: with its folder, for its owner alone, and with what is wrong said in a sentence. */
-import { closeSync, mkdirSync, openSync } from 'node:fs'
-import { dirname, resolve } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { setTimeout as pause } from 'node:timers/promises'
 import { StoreUnavailable } from '../../domain/ports.ts'
 import { SchemaTooNew } from '../sql/schema-too-new.ts'
+import { makeFile } from './database-file.ts'
 import { isBusy, unavailableReason } from './faults.ts'
 
 export type FileOptions = Readonly<{
@@ -33,7 +32,7 @@ export async function openFile(options: FileOptions): Promise<DatabaseSync> {
 }
 
 function connect({ path, busyTimeoutMs, pragmas, prepareTables }: FileOptions): DatabaseSync {
-  const db = new DatabaseSync(path === ':memory:' ? path : ownFile(path), { timeout: busyTimeoutMs })
+  const db = new DatabaseSync(path === ':memory:' ? path : makeFile(path), { timeout: busyTimeoutMs })
   try {
     db.exec(pragmas)
     prepareTables(db)
@@ -44,16 +43,8 @@ function connect({ path, busyTimeoutMs, pragmas, prepareTables }: FileOptions): 
   }
 }
 
-/** The absolute path, with a file there that only its owner can read: documents may hold credentials. */
-function ownFile(path: string): string {
-  // Absolute, so that SQLite cannot take a path for a URI.
-  const file = resolve(path)
-  mkdirSync(dirname(file), { recursive: true })
-  closeSync(openSync(file, 'a', 0o600))
-  return file
-}
-
-function openFault(path: string, thrown: unknown): StoreUnavailable {
+/** What kept a file from being opened, in one sentence fit for the operator. */
+export function openFault(path: string, thrown: unknown): StoreUnavailable {
   const elsewhere = 'or name another file in DATABASE_URL.'
   if (thrown instanceof SchemaTooNew)
     return new StoreUnavailable(

@@ -29,8 +29,9 @@ export type SqliteStore = Readonly<{
  * Opens the store and brings its tables up to date.
  *
  * Out: the stores of endpoints and states over one connection, and that of messages; `close` (also as
- * `endpoints.close`) takes no more calls, finishes the writes that wait and closes the files. Rejects with StoreUnavailable, in one sentence fit for the operator, where the file
- * cannot be opened, is no database, or was written by a newer version.
+ * `endpoints.close`) takes no more calls, finishes the writes that wait and closes the files. Rejects with
+ * StoreUnavailable, in one sentence fit for the operator, where the file cannot be opened, is no database, or was written
+ * by a newer version.
  */
 export async function openSqliteStore(options: SqliteStoreOptions): Promise<SqliteStore> {
   const { path, logger, busyTimeoutMs = 5_000 } = options

@@ -36,7 +36,7 @@ type Response = Readonly<{ id: string; path: string; prepare(message: Serialised
  * In: `output`. Out: adds `answer`; without response requests, the output itself.
  * Lints: everything that compileCall does. Fails: PARAMETER_INVALID and FOREACH_INVALID before anything is sent; where
  * there is one response alone or a primary one, its RESPONSE_UNREACHABLE, RESPONSE_TIMED_OUT, RESPONSE_REFUSED or
- * RESPONSE_UNREADABLE; a record with those of every response.
+ * RESPONSE_UNREADABLE; with those of every topic; a record with those of every response.
  */
 export function compileRespond(
   endpoint: Endpoint,
@@ -61,14 +61,10 @@ export function compileRespond(
     const ready = responses.map((response) => response.prepare(message))
     const outcomes = await settleAll(ready.map((send) => send(run)))
     if (run.isRecord) refuseFailed(responses, outcomes)
-    if (alone < 0) return { ...message, answer: aggregate(responses, outcomes, format) }
-    const outcome = outcomes[alone] as Outcome
+    const outcome = alone < 0 ? undefined : (outcomes[alone] as Outcome)
     if (outcome instanceof Failure) throw outcome
-    // Nothing in the answer of a primary request would tell of a record that no topic has.
-    const unproduced = requests
-      .flatMap(({ kafkaProducerTopic }, index) => (kafkaProducerTopic === undefined ? [] : outcomes[index]))
-      .find((other) => other instanceof Failure)
-    if (unproduced instanceof Failure) throw unproduced
+    refuseUnproduced(requests, outcomes)
+    if (outcome === undefined) return { ...message, answer: aggregate(responses, outcomes, format) }
     const answer = passOn(outcome.answer, outcome.content, format)
     if (!outcome.ok) return { ...message, answer: { ...answer, refused: true } }
     const partial = outcomes.flat().some(isAtFault)
@@ -185,6 +181,18 @@ function passOn(answer: OutboundAnswer, content: Content, format: Format): Answe
   // As bytes: beside a string, Node would write the headers in UTF-8 too, and those are the upstream's Latin-1.
   const body = Buffer.from(write(empty ? {} : content.value, syntax))
   return { status, headers: { ...headers, ...type }, body }
+}
+
+/**
+ * A success is a promise that the records are in their topics (section 12), so that it can be no partial one. What may
+ * succeed later comes first: only that is worth sending the message again.
+ */
+function refuseUnproduced(requests: readonly ResponseRequest[], outcomes: readonly (Outcome | Outcome[])[]): void {
+  const failures = requests
+    .flatMap(({ kafkaProducerTopic }, index) => (kafkaProducerTopic === undefined ? [] : outcomes[index]))
+    .filter((outcome) => outcome instanceof Failure)
+  const first = failures.find(({ retry }) => retry) ?? failures[0]
+  if (first !== undefined) throw first
 }
 
 /**

@@ -1,6 +1,7 @@
 /** What the suite for every store does not ask: many instances at once, other writers, and the end of connections. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { inspect } from 'node:util'
 import pg from 'pg'
 import { createConnections, prepareText } from '../../../src/adapters/postgres/connections.ts'
 import { MIGRATIONS } from '../../../src/adapters/sql/migrations.ts'
@@ -142,18 +143,37 @@ test('an older state never takes the place of a newer one', needsPostgres, async
   assert.deepEqual(await states.newest(idOf(1), filterOf([[200, 200]])), stateOf('newer', 200))
 })
 
-test('the unique indexes decide, also against who does not ask first', needsPostgres, async (test) => {
+for (const { clash, columns, record } of [
+  { clash: 'name', columns: ['taken', 'GET /x'], record: endpointOf(1, { name: 'taken' }) },
+  { clash: 'route', columns: ['x', 'POST /taken/:'], record: endpointOf(1, {}, 'POST /taken/:') },
+]) {
+  test(
+    `the unique index of each ${clash} decides, also against who does not ask first`,
+    needsPostgres,
+    async (test) => {
+      const database = await freshDatabase(test)
+      const { endpoints } = await openStore(database)
+      await endpoints.list()
+      const other = await openTransaction(database)
+      await other.query('alter table endpoints disable trigger configuration_changed')
+      await other.query(`insert into endpoints (id, name, route_key, document) values ('x', $1, $2, '{}')`, columns)
+      const inserted = endpoints.insert(record)
+      // It has found both free by then.
+      while ((await database.query(`select 1 from pg_stat_activity where ${WAITS}`)).length === 0);
+      await other.query('commit')
+      assert.equal(await inserted, clash)
+    },
+  )
+}
+
+test('of two stores that take one route at once exactly one gets it', needsPostgres, async (test) => {
   const database = await freshDatabase(test)
-  const { endpoints } = await openStore(database)
-  await endpoints.list()
-  const other = await openTransaction(database)
-  await other.query('alter table endpoints disable trigger configuration_changed')
-  await other.query(`insert into endpoints (id, name, route_key, document) values ('x', 'taken', 'GET /x', '{}')`)
-  const inserted = endpoints.insert(endpointOf(1, { name: 'taken' }))
-  // It has found the name free by then.
-  while ((await database.query(`select 1 from pg_stat_activity where ${WAITS}`)).length === 0);
-  await other.query('commit')
-  assert.equal(await inserted, 'name')
+  const stores = await Promise.all([openStore(database), openStore(database)])
+  const pairs = Array.from({ length: 100 }, (_, n) =>
+    Promise.all(stores.map((store, side) => store.endpoints.insert(endpointOf(2 * n + side, {}, `POST /one/${n}/:`)))),
+  )
+  for (const results of await Promise.all(pairs)) assert.deepEqual(results.toSorted(), ['route', 'stored'])
+  assert.equal((await database.query('select 1 from endpoints')).length, 100)
 })
 
 test('a lost connection costs the call that was on it, and no other', needsPostgres, async (test) => {
@@ -196,5 +216,57 @@ test(
     })
     await assert.rejects(lost, StoreUnavailable)
     assert.equal((await connections.run(backend, undefined)).length, 1)
+  },
+)
+
+test('a call that waits for a connection waits for a new one when all are renewed', needsPostgres, async (test) => {
+  const database = await freshDatabase(test)
+  const connections = createConnections({ url: database.url, poolSize: 1, timeoutMs: 5_000, logger: silent })
+  database.uses(connections.close)
+  const one = prepareText<undefined, { n: number }>('select 1 as n', () => [])
+  const held = Promise.withResolvers<void>()
+  database.uses(held.resolve)
+  const holding = Promise.withResolvers<void>()
+  const holder = connections.transaction(async (run) => {
+    await run(one, undefined)
+    holding.resolve()
+    await held.promise
+    return run(one, undefined)
+  })
+  await holding.promise
+  const waiters = [1, 2, 3].map(() => connections.run(one, undefined))
+  connections.renew()
+  connections.renew()
+  assert.deepEqual(await Promise.all(waiters), [[{ n: 1 }], [{ n: 1 }], [{ n: 1 }]])
+  // What was under way goes on where it was.
+  held.resolve()
+  assert.deepEqual(await holder, [{ n: 1 }])
+})
+
+test(
+  'connections that are ended at rest, at work and while they are made end nothing else',
+  needsPostgres,
+  async (test) => {
+    const database = await freshDatabase(test)
+    const told: string[] = []
+    const logger = { ...silent, warn: (_: object, message: string) => void told.push(message) }
+    const connections = createConnections({ url: database.url, poolSize: 5, timeoutMs: 5_000, logger })
+    database.uses(connections.close)
+    const work = prepareText<undefined, never>('select pg_sleep(0.05)', () => [])
+    const five = () => Promise.allSettled(Array.from({ length: 5 }, () => connections.run(work, undefined)))
+    const endAll = `select pg_terminate_backend(pid) from pg_stat_activity
+    where datname = current_database() and pid <> pg_backend_pid()`
+    for (let round = 0; round < 10; round += 1) {
+      await five()
+      await database.query(endAll)
+      const working = five()
+      await database.query(endAll)
+      for (const result of await working)
+        assert.ok(result.status === 'fulfilled' || result.reason instanceof StoreUnavailable, inspect(result))
+    }
+    assert.ok(told.includes('A connection to the store was lost'))
+    // One that has just been ended may not know it yet.
+    for (let attempt = 0; (await five()).some(({ status }) => status === 'rejected'); attempt += 1)
+      assert.ok(attempt < 5, `attempt ${attempt}`)
   },
 )

@@ -1,0 +1,48 @@
+/**
+ * What the brokers said of each partition of a batch. The client calls all of it a failure where one partition failed;
+ * but the records of the others are written, and must neither be called failed nor be sent again.
+ */
+import { ProtocolError } from '@platformatic/kafka'
+
+export type Verdicts = Readonly<{
+  /** Offset of the first record of the batch, by partition, where it is acknowledged. */
+  offsets: ReadonlyMap<number, bigint>
+  /** What was said last of each partition that failed. */
+  errors: ReadonlyMap<number, Error>
+}>
+
+/** What the client's errors hold, all of it optional: each attempt and each broker has an error of its own. */
+type ProduceFault = Readonly<{
+  cause?: unknown
+  errors?: unknown
+  produced?: { offsets?: readonly Readonly<{ partition: number; offset: bigint }>[] }
+  response?: { responses?: readonly Readonly<{ partitionResponses?: readonly PartitionResponse[] }>[] }
+}>
+type PartitionResponse = Readonly<{
+  index: number
+  errorCode: number
+  baseOffset: bigint
+  errorMessage?: string | null
+}>
+
+/** Reads the verdicts on a batch for one topic that failed as a whole. */
+export function readVerdicts(error: unknown): Verdicts {
+  const offsets = new Map<number, bigint>()
+  const errors = new Map<number, Error>()
+  for (const { produced, response } of faultsIn(error)) {
+    for (const { partition, offset } of produced?.offsets ?? []) offsets.set(partition, offset)
+    const partitions = response?.responses?.flatMap(({ partitionResponses = [] }) => partitionResponses) ?? []
+    for (const { index, errorCode, baseOffset, errorMessage } of partitions) {
+      if (errorCode === 0) offsets.set(index, baseOffset)
+      else errors.set(index, new ProtocolError(errorCode, errorMessage ?? null))
+    }
+  }
+  return { offsets, errors }
+}
+
+function faultsIn(error: unknown): ProduceFault[] {
+  if (typeof error !== 'object' || error === null) return []
+  const fault: ProduceFault = error
+  const inner = [fault.cause, ...(Array.isArray(fault.errors) ? fault.errors : [])]
+  return [fault, ...inner.flatMap(faultsIn)]
+}

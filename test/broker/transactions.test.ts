@@ -1,0 +1,66 @@
+/** Records that were produced in transactions: seen once their transaction is committed, and never where it was aborted. */
+import assert from 'node:assert/strict'
+import { randomUUID } from 'node:crypto'
+import { after, describe, test } from 'node:test'
+import { Producer } from '@platformatic/kafka'
+import { kafkaForTests } from '../services/kafka.ts'
+import { body, consumerOf, startBench, until } from './broker.ts'
+
+const kafka = await kafkaForTests()
+
+describe('transactions', { skip: kafka.skip }, async () => {
+  const { service, topics, stop } = await startBench(kafka.brokers)
+  after(stop)
+  const producer = new Producer({
+    clientId: 'tests',
+    bootstrapBrokers: [kafka.brokers],
+    transactionalId: randomUUID(),
+    idempotent: true,
+    retries: 10,
+    retryDelay: 100,
+  })
+  after(() => producer.close())
+  const begin = async (topic: string, numbers: readonly number[], filler = '') => {
+    const transaction = await producer.beginTransaction()
+    for (const n of numbers) await transaction.send({ messages: [{ topic, partition: 0, ...body({ n, filler }) }] })
+    return transaction
+  }
+
+  test('of several in a row by one producer, only the committed ones are processed, and everything is passed', async () => {
+    const [topic, out] = [await topics.create(), await topics.create()]
+    // Aborted ones of the size of several fetches, so that the mark of their end comes in a later one.
+    const filler = 'x'.repeat(90_000)
+    await (await begin(topic, [-1, -2])).abort()
+    await (await begin(topic, [1, 2])).commit()
+    await (await begin(topic, [-3, -4, -5, -6, -7, -8, -9], filler)).abort()
+    await (await begin(topic, [3])).commit()
+    await (await begin(topic, [-10])).abort()
+    const { _id } = await service.register({
+      endpoint: { pattern: '/transactions' },
+      kafkaConsumerTopic: topic,
+      inputMapping: { 'requestBody.n': 'n' },
+      requests: { response: { id: 'out', kafkaProducerTopic: out } },
+    })
+    const [end = 0] = await topics.ends(topic)
+    await until(
+      () => topics.committed(`mapping-mediator.${_id}`, topic, 1),
+      ([offset]) => offset === end,
+    )
+    const made = async () => (await topics.read(out)).map(({ value }) => String(value))
+    assert.deepEqual(await made(), ['{"n":1}', '{"n":2}', '{"n":3}'])
+
+    const open = await begin(topic, [4])
+    const behind = await until(
+      () => consumerOf(service, _id),
+      (status) => status?.lag === 1,
+    )
+    assert.equal(behind?.state, 'running')
+    assert.equal((await made()).length, 3)
+    await open.commit()
+    await until(made, (found) => found.at(-1) === '{"n":4}')
+    await until(
+      () => consumerOf(service, _id),
+      (status) => status?.lag === 0,
+    )
+  })
+})

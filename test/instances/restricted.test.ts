@@ -1,0 +1,106 @@
+/** A service whose user may not change tables: what docs/scaling-out.md grants is enough, and none of it too much. */
+import assert from 'node:assert/strict'
+import { randomBytes } from 'node:crypto'
+import { readFileSync } from 'node:fs'
+import { type TestContext, test } from 'node:test'
+import { openPostgres } from '../contracts/stores.ts'
+import { json, startService } from '../service.ts'
+import { freshDatabase, type TestDatabase } from '../services/postgres.ts'
+import { freshFolder, startProgram } from '../spawned-service.ts'
+import { needsPostgres } from './instances.ts'
+
+const page = readFileSync(new URL('../../docs/scaling-out.md', import.meta.url), 'utf8')
+
+/** The statements of the page. */
+const GRANTS = [...page.matchAll(/^grant (.+) on (.+) to crosswalk;$/gm)].map(([, rights = '', on = '']) => ({
+  rights,
+  on,
+}))
+
+/** Each right by itself: on one table and, where columns are named, one column. */
+const RIGHTS = GRANTS.flatMap(({ rights, on }) =>
+  on.split(', ').flatMap((object) =>
+    [...rights.matchAll(/(\w+)(?: \((.+?)\))?/g)].flatMap(([, right = '', columns]) => {
+      if (columns === undefined) return [{ right, object }]
+      return columns.split(', ').map((column) => ({ right: `${right} (${column})`, object }))
+    }),
+  ),
+)
+
+/** A user who may do nothing but connect. Out: their name, and the URL of the database for them. */
+async function createRole({ url, query, uses }: TestDatabase): Promise<{ role: string; roleUrl: string }> {
+  const role = `crosswalk_test_${randomBytes(6).toString('hex')}`
+  await query(`create role ${role} login password 'restricted'`)
+  uses(async () => {
+    await query(`drop owned by ${role}`)
+    await query(`drop role ${role}`)
+  })
+  const roleUrl = new URL(url)
+  roleUrl.username = role
+  roleUrl.password = 'restricted'
+  return { role, roleUrl: roleUrl.href }
+}
+
+async function databaseWithTables(test: TestContext): Promise<TestDatabase> {
+  const database = await freshDatabase(test)
+  await (await openPostgres(database.url)).close()
+  return database
+}
+
+/** The statuses of everything that a service does with its store; undefined where it does not start. */
+async function useEverything(databaseUrl: string): Promise<readonly number[] | undefined> {
+  const service = await startService({ DATABASE_URL: databaseUrl }).catch(() => undefined)
+  if (service === undefined) return undefined
+  const statuses: number[] = []
+  const ask = async (method: string, path: string, body?: Parameters<typeof json>[1]) => {
+    const reply = await service.fetch(path, json(method, body))
+    statuses.push(reply.status)
+    return reply
+  }
+  const document = {
+    name: 'restricted',
+    endpoint: { pattern: '/restricted' },
+    transformation: { input: 'JSON', output: 'JSON' },
+    state: { extract: { requestBody: { n: 'n' } } },
+    inputMapping: { 'state.requestBody.n': 'previous' },
+  }
+  const { _id } = (await ask('POST', '/endpoints', document)).json()
+  const path = `/endpoints/${_id}`
+  for (const n of [1, 2, 3]) await ask('POST', '/restricted', { n })
+  await ask('PATCH', path, { name: 'renamed', endpoint: { pattern: '/renamed' } })
+  const answer = await ask('POST', '/renamed', { n: 4 })
+  if (answer.status === 200) assert.deepEqual(answer.json(), { previous: 3 })
+  await ask('GET', '/endpoints')
+  await ask('DELETE', path)
+  statuses.push((await fetch(`${service.adminUrl}/health/ready`)).status)
+  await service.stop()
+  return statuses
+}
+
+test('a user who may do what the page grants, and nothing else, is enough', needsPostgres, async (test) => {
+  const database = await databaseWithTables(test)
+  const { role, roleUrl } = await createRole(database)
+  assert.equal(await useEverything(roleUrl), undefined, 'a user who may do nothing')
+  for (const { rights, on } of GRANTS) await database.query(`grant ${rights} on ${on} to ${role}`)
+  assert.deepEqual(await useEverything(roleUrl), [201, 200, 200, 200, 200, 200, 200, 200, 200])
+
+  assert.ok(RIGHTS.length >= 13, JSON.stringify(RIGHTS))
+  for (const { right, object } of RIGHTS) {
+    await database.query(`revoke ${right} on ${object} from ${role}`)
+    const statuses = await useEverything(roleUrl)
+    assert.ok(statuses === undefined || statuses.some((status) => status >= 500), `${right} on ${object} is not needed`)
+    await database.query(`grant ${right} on ${object} to ${role}`)
+    await database.query('delete from endpoints')
+  }
+})
+
+test('the start is refused with one line where the user would have to make tables', needsPostgres, async (test) => {
+  const database = await freshDatabase(test)
+  const { roleUrl } = await createRole(database)
+  // As it is from PostgreSQL 15 on.
+  await database.query('revoke create on schema public from public')
+  const { output, ended } = startProgram(freshFolder(test), { env: { DATABASE_URL: roleUrl } })
+  assert.deepEqual(await ended, { code: 1, signal: null })
+  assert.match(output.stderr, /^crosswalk: The database of DATABASE_URL .* `npm start -- migrate` .*\n$/)
+  assert.ok(!output.stderr.includes('restricted'))
+})
