@@ -28,7 +28,7 @@ const BATCH_BYTES = 4 * 1024 * 1024
 const GATHERED_RECORDS = 1_000
 const GATHER_MS = 100
 
-/** Pauses before a store that did not answer is asked again. */
+/** Pauses before a store that did not answer is asked again; at the end it is waited for only as long as the longest. */
 const RETRY_MS = 250
 const LONGEST_RETRY_MS = 5_000
 
@@ -135,7 +135,8 @@ export function createRecordWriter({ store, queue, logger, onWritten }: RecordWr
     },
     close: async (timeoutMs) => {
       closing = true
-      const giveUpAt = performance.now() + timeoutMs
+      const startedAt = performance.now()
+      const giveUpAt = startedAt + timeoutMs
       let timeUp: NodeJS.Timeout | undefined
       const late = new Promise<void>((resolve) => {
         timeUp = setTimeout(resolve, timeoutMs)
@@ -143,7 +144,9 @@ export function createRecordWriter({ store, queue, logger, onWritten }: RecordWr
       for (;;) {
         run()
         await Promise.race([running, late])
-        if (queue.size === 0 || performance.now() >= giveUpAt) break
+        const now = performance.now()
+        if (queue.size === 0 || now >= giveUpAt) break
+        if (!queue.answering && now >= startedAt + LONGEST_RETRY_MS) break
         await Promise.race([new Promise((resolve) => setTimeout(resolve, RETRY_MS)), late])
       }
       clearTimeout(timeUp)
