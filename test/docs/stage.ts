@@ -21,7 +21,7 @@ const ORIGIN = /http:\/\/127\.0\.0\.1:80\d\d/g
 /** What differs from run to run: ids, times and durations, ETags. */
 const ID = /\b[0-9a-f]{24}\b/g
 const TIME = /\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z/g
-const DURATION = /("milliseconds": ?)\d+/g
+const DURATION = /("(?:milliseconds|ms|p50|p95|p99)": ?)[\d.]+/g
 const ETAG = /"[\w-]{43}"/g
 
 /** `page`: its text, for the addresses in it. */
