@@ -4,6 +4,7 @@ import type { AddressInfo } from 'node:net'
 import type { FastifyInstance } from 'fastify'
 import { createHttpClient } from './adapters/http-client/http-client.ts'
 import { serveConsole } from './adapters/http-server/console.ts'
+import { serveDryRun } from './adapters/http-server/dry-run.ts'
 import { createGuard } from './adapters/http-server/guard.ts'
 import { serveManagement } from './adapters/http-server/management.ts'
 import { serveMessageRecords } from './adapters/http-server/message-records.ts'
@@ -17,6 +18,8 @@ import {
   serveUptime,
 } from './adapters/http-server/operations.ts'
 import { createServer, endConnections, quiet } from './adapters/http-server/server.ts'
+import { serveStats } from './adapters/http-server/stats.ts'
+import { serveVersions } from './adapters/http-server/versions.ts'
 import type { Consumers } from './adapters/kafka/consumers.ts'
 import { openConsumers, openProducer } from './broker.ts'
 import { describeDocument } from './config/public-schema.ts'
@@ -30,9 +33,11 @@ import { createReplayPlans } from './messages/replay-plans.ts'
 import { startRetention } from './messages/retention.ts'
 import { answerFailure } from './pipeline/reply.ts'
 import { createCatalogue } from './registry/catalogue.ts'
+import { createDryRun } from './registry/dry-run/dry-run.ts'
 import type { Finished } from './registry/finished.ts'
 import { createIntake, type Intake } from './registry/intake.ts'
 import { createRegistry } from './registry/registry.ts'
+import { createStats } from './registry/stats/stats.ts'
 import { createTally } from './registry/tally.ts'
 import type { Settings } from './settings.ts'
 import { openStore } from './store.ts'
@@ -88,11 +93,14 @@ export async function startApp(settings: Settings, version: string, logger: Logg
     logger,
   })
   const recorder = createRecorder({ store: store.messages, settings, logger, onWritten: retention.grew })
-  const observe = (finished: Finished) => {
+  const stats = createStats({ store: store.stats, instance: newId(), clock, logger })
+  const observe = (finished: Finished): void => {
     tally.count(finished)
+    stats.count(finished)
     recorder.record(finished)
   }
   const intake = createIntake({ ...settings, clock, newId, logger, observe })
+  const dryRun = createDryRun({ catalogue, registry, intake, http, settings, clock })
   let stopping = false
   let consumers: Consumers | undefined
 
@@ -122,7 +130,11 @@ export async function startApp(settings: Settings, version: string, logger: Logg
   const adminServer = createServer(settings, answer)
   for (const server of [messageServer, adminServer]) {
     serveUptime(server, () => performance.now())
-    serveManagement(server, catalogue, guard)
+    serveManagement(server, catalogue, guard, (scope) => {
+      serveVersions(scope, catalogue)
+      serveDryRun(scope, dryRun)
+      serveStats(scope, catalogue, stats.report)
+    })
   }
   serveMessages(messageServer, registry, intake)
   serveHealth(adminServer, health)
@@ -141,6 +153,7 @@ export async function startApp(settings: Settings, version: string, logger: Logg
     // What a message that was given up still calls may take as long as its own timeouts.
     if (givenUp === 0) await callsDone
     await producer.close()
+    await stats.close()
     await Promise.all([recorder.close(Math.max(RECORDS_MS, stopBy - performance.now())), retention.stop()])
     await store.close()
   }

@@ -3,11 +3,13 @@ import { openSqliteStore } from './adapters/sqlite/open-sqlite-store.ts'
 import { takeServiceLock } from './adapters/sqlite/service-lock.ts'
 import type { MessageStore } from './domain/message-record.ts'
 import type { ChangeFeed, EndpointStore, Logger, StateStore } from './domain/ports.ts'
+import type { StatsStore } from './domain/stats.ts'
 import type { Settings } from './settings.ts'
 
 export type Store = Readonly<{
   endpoints: EndpointStore
   states: StateStore
+  stats: StatsStore
   messages: MessageStore
   /** Where other instances may change the endpoints. */
   changes?: ChangeFeed

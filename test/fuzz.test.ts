@@ -6,6 +6,7 @@ import fc from 'fast-check'
 import type { Json, JsonObject } from '../src/domain/json.ts'
 import { bytesNear, jsonText, mappingText, objectText, xmlText } from './fuzz/arbitraries.ts'
 import { documentTexts } from './fuzz/documents.ts'
+import { dryRunTexts } from './fuzz/dry-runs.ts'
 import { type InProcess, openInProcess } from './fuzz/in-process.ts'
 import { incomingUrls, outgoingRequests, requestHeads } from './fuzz/requests.ts'
 import { finish, fuzz } from './fuzz/run.ts'
@@ -69,6 +70,20 @@ test('any document', async () => {
     const removed = await service.inject({ method: 'DELETE', url: String(reply.headers.location) })
     assert.equal(removed.statusCode, 200)
     return true
+  })
+})
+
+test('any dry run', async () => {
+  const headers = { 'content-type': 'application/json' }
+  const document = fc.oneof(documentTexts, fc.constant(JSON.stringify(PLAIN)))
+  await fuzz({ inputs: 6_000, deep: 0.05 }, fc.tuple(document, dryRunTexts), async ([endpoint, rest]) => {
+    const payload = rest.startsWith('{"') ? `{"endpoint":${endpoint},${rest.slice(1)}` : rest
+    const before = service.sent.length
+    const reply = await service.inject({ method: 'POST', url: '/endpoints/dry-run', headers, payload })
+    assertStatus(reply.statusCode, [200, 400, 404, 413], reply.body)
+    assert.equal(service.sent.length, before)
+    assert.ok(!reply.body.includes('"code":"INTERNAL"'), reply.body)
+    return reply.statusCode === 200 && reply.json().ran
   })
 })
 
@@ -187,6 +202,6 @@ test('any bytes on a connection', async () => {
   await real.stop()
 })
 
-test('100,000 random inputs, or a tenth of them, left what all objects share as it was', (t) => {
-  t.diagnostic(`${finish(100_000)} random inputs`)
+test('106,000 random inputs, or a tenth of them, left what all objects share as it was', (t) => {
+  t.diagnostic(`${finish(106_000)} random inputs`)
 })

@@ -79,6 +79,7 @@ describe('copy-store', () => {
     assert.deepEqual([first.code, first.stderr], [0, ''])
     assert.match(first.stdout, /^endpoints 1203 rows, sha256 [0-9a-f]{64}$/m)
     assert.match(first.stdout, /^states \d+ rows, sha256 [0-9a-f]{64}$/m)
+    assert.match(first.stdout, /^versions 1203 rows, sha256 [0-9a-f]{64}$/m)
 
     const from = await openSqliteStore({ path: join(folder, 'from.db'), logger: silent })
     const to = await openPostgres(url)
@@ -88,6 +89,8 @@ describe('copy-store', () => {
       for (const filter of [EVERYTHING, filterOf('any', 'include'), filterOf([[200, 204]]), filterOf([[205, 205]])])
         assert.deepEqual(await to.states.newest(idOf(n), filter), await from.states.newest(idOf(n), filter))
     }
+    assert.deepEqual(await to.endpoints.version(idOf(3), 1), await from.endpoints.version(idOf(3), 1))
+    assert.equal((await to.endpoints.newestVersions()).size, 1_203)
     // What comes after the copy is newer than all of it, and routes are still taken.
     await to.states.append(idOf(1), stateOf('after the copy', 599))
     assert.deepEqual(await to.states.newest(idOf(1), EVERYTHING), stateOf('after the copy', 599))

@@ -2,11 +2,7 @@
  * What of an event goes into the log: a bounded copy without secrets. Whoever logs may pass whole headers, documents
  * and errors; that no credential reaches the log must not depend on their care.
  */
-
-const REDACTED = '[redacted]'
-
-/** Headers and properties whose value is a credential, or may be one. Names in full would miss `x-acme-api-key`. */
-const SECRET = /authorization|cookie|api-?_?key|subscription-key|token|secret|password|credential/i
+import { isSecretName, REDACTED } from '../domain/secret-names.ts'
 
 /** Bounds of one event: deeper, longer and further values are named and left out. */
 const MOST_LEVELS = 8
@@ -58,7 +54,7 @@ function copyEntries(entries: readonly (readonly [unknown, unknown])[], above: r
     if (budget.left <= 0) break
     budget.left--
     const name = String(key)
-    copied.push([name, SECRET.test(name) && value !== undefined ? REDACTED : copy(value, above, budget)])
+    copied.push([name, isSecretName(name) && value !== undefined ? REDACTED : copy(value, above, budget)])
   }
   return Object.fromEntries(copied)
 }
@@ -73,7 +69,7 @@ function copyList(values: readonly unknown[], above: readonly object[], budget: 
     }
     budget.left--
     const before = values[copied.length - 1]
-    const isSecret = typeof before === 'string' && /^[\w-]+$/.test(before) && SECRET.test(before)
+    const isSecret = typeof before === 'string' && /^[\w-]+$/.test(before) && isSecretName(before)
     copied.push(isSecret ? REDACTED : copy(value, above, budget))
   }
   return copied

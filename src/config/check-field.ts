@@ -13,7 +13,7 @@ import type { Field } from './schema-fields.ts'
 const INTEGER_LIKE = /^(?:0|[1-9][0-9]{0,9})$/
 
 /**
- * Checks `raw` by `field`, normalised and with defaults filled in.
+ * Checks `raw` by `field`, normalised and with defaults filled in. A field of no type takes any value.
  *
  * Out: the value; at a fault, what stands in for it; undefined where nothing needs to.
  * Lints: every fault in it, with its place.
@@ -23,7 +23,7 @@ export function checkField(field: Field, raw: Json, lint: LintSink): Json | unde
   if (field.enum) return checkEnum(field, field.enum, raw, lint)
   if (field.type === 'object') return isObject(raw) ? checkObject(field, raw, lint) : mismatch(field, raw, lint)
   if (field.type === 'array') return checkArray(field, raw, lint)
-  return accepts(field, raw) ? raw : mismatch(field, raw, lint)
+  return field.type === undefined || accepts(field, raw) ? raw : mismatch(field, raw, lint)
 }
 
 /**

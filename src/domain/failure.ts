@@ -91,6 +91,22 @@ export const FAILURES = {
     means: 'Another endpoint has the same name, or a pattern that matches the same paths for the same method.',
   },
   ENDPOINT_UNKNOWN: { status: 404, retry: false, means: 'No endpoint has this id.' },
+  DRY_RUN_INVALID: {
+    status: 400,
+    retry: false,
+    means:
+      'The request of a dry run is wrong; `details` lists every fault. Faults of the document are no failure of it.',
+  },
+  DRY_RUN_ANSWER_MISSING: {
+    status: 400,
+    retry: false,
+    means: 'Within a dry run: a lookup for which no answer was given, and which is not to be live.',
+  },
+  VERSION_UNKNOWN: {
+    status: 404,
+    retry: false,
+    means: 'The endpoint has no version of this number any more, or the version is a deletion.',
+  },
   ID_MALFORMED: { status: 400, retry: false, means: 'The id is not 24 lower-case hexadecimal digits.' },
   FILTER_INVALID: {
     status: 400,

@@ -1,5 +1,6 @@
 /** What the pipeline and the registry need from outside; adapters implement these. */
 import type { Awaitable, JsonObject } from './json.ts'
+import type { Change, Version, VersionSummary } from './version.ts'
 
 /** A checked configuration as it is kept and shown: the document with what the service sets. */
 export type StoredDocument = JsonObject &
@@ -24,21 +25,33 @@ export type EndpointRecord = Readonly<{
 }>
 
 /**
- * Where configurations live. Every promise that resolves is durable: it survives `kill -9`.
+ * Where configurations live, with their versions. Every promise that resolves is durable: it survives `kill -9`.
  * A store that cannot answer rejects with `StoreUnavailable`.
+ *
+ * Each write keeps a version, in one transaction with the change itself; `change` tells what is known beyond the
+ * operation: unless it says so, `at` is the `updatedAt` of the document, and nobody is known to have asked.
  */
 export interface EndpointStore {
   /** All documents, oldest first. */
   list(): Promise<readonly StoredDocument[]>
   get(id: string): Promise<StoredDocument | undefined>
-  insert(record: EndpointRecord): Promise<'stored' | Clash>
+  insert(record: EndpointRecord, change?: Partial<Change>): Promise<'stored' | Clash>
   /**
    * Replaces the document of the same `_id` where the stored one still is `expected` (as JSON text).
    * 'gone': no such document; 'stale': it has changed since it was read.
    */
-  replace(record: EndpointRecord, expected: StoredDocument): Promise<'stored' | 'gone' | 'stale' | Clash>
-  /** Removes the document and its states where it is still `expected`. */
-  remove(expected: StoredDocument): Promise<'removed' | 'gone' | 'stale'>
+  replace(
+    record: EndpointRecord,
+    expected: StoredDocument,
+    change?: Partial<Change>,
+  ): Promise<'stored' | 'gone' | 'stale' | Clash>
+  /** Removes the document and its states where it is still `expected`; its versions stay. */
+  remove(expected: StoredDocument, change?: Partial<Change>): Promise<'removed' | 'gone' | 'stale'>
+  /** The versions of an endpoint, newest first, also of one that was deleted. */
+  versions(id: string): Promise<readonly VersionSummary[]>
+  version(id: string, version: number): Promise<Version | undefined>
+  /** The newest version of every endpoint that there is, by id. */
+  newestVersions(): Promise<ReadonlyMap<string, number>>
   /** Resolves where the store answers; rejects with StoreUnavailable. */
   ping(): Promise<void>
   close(): Promise<void>
@@ -50,6 +63,8 @@ export type Changes = Readonly<{
   version: number
   /** The documents that are new or have changed, oldest first. */
   documents: readonly StoredDocument[]
+  /** The version that each of these documents is, by id. */
+  versions: ReadonlyMap<string, number>
   /** Of every document that there is. */
   ids: ReadonlySet<string>
 }>

@@ -32,6 +32,7 @@ export function recordOf(
   if (compiled !== undefined) {
     record.endpointId = compiled.document._id
     record.endpoint = compiled.document.name
+    record.endpointVersion = compiled.version
   }
   if (code !== '') record.code = code
   if (failure?.stage !== undefined) record.stage = failure.stage

@@ -89,7 +89,7 @@ export function createRecorder({ store, settings, logger, onWritten, limits = LI
     const { endpoint } = compiled
     const policy = endpoint.messageLog ?? messageLog
     const keys = compileKeys(endpoint)
-    const line = keys === undefined && policy !== 'all' ? courseStart(endpoint.name, undefined) : undefined
+    const line = keys === undefined && policy !== 'all' ? courseStart(endpoint.name, compiled.version) : undefined
     const plan = { policy, keys, line }
     plans.set(compiled, plan)
     return plan

@@ -9,13 +9,13 @@ import { compileEndpoint } from '../pipeline/compile.ts'
 import type { PipelineSettings, Services } from '../pipeline/services.ts'
 import type { Compiled } from './registry.ts'
 
-/** What the service sets in a document. Timestamps are ISO 8601 with milliseconds and `Z`. */
-export type Stamp = Readonly<{ _id: string; createdAt: string; updatedAt: string }>
+/** What the service sets in a document, and which version of it that is. Timestamps are ISO 8601 with milliseconds and `Z`. */
+export type Stamp = Readonly<{ _id: string; createdAt: string; updatedAt: string; version: number }>
 
 /** Checks and compiles a document. Where `lints` holds an error, `compiled` must not be put in force. */
 export function build(
   raw: Json,
-  { _id, createdAt, updatedAt }: Stamp,
+  { _id, createdAt, updatedAt, version }: Stamp,
   services: Services,
   settings: PipelineSettings,
 ): Readonly<{ lints: readonly Lint[]; compiled: Compiled }> {
@@ -27,7 +27,7 @@ export function build(
   const pattern = parseRoutePattern(endpoint.endpoint.pattern)
   const routeKey = pattern.ok ? pattern.value.routeKey(endpoint.endpoint.method) : ''
   const document = { _id, ...endpoint, createdAt, updatedAt, __v: 0 } as unknown as StoredDocument
-  return { lints: distinct(lints), compiled: { document, endpoint, routeKey, handle } }
+  return { lints: distinct(lints), compiled: { version, document, endpoint, routeKey, handle } }
 }
 
 /** Two checks may see one fault; it is told once. */

@@ -5,14 +5,9 @@
 import { isId } from '../domain/id.ts'
 import type { Json } from '../domain/json.ts'
 import type { Lint } from '../domain/lint.ts'
-import {
-  type ChangeFeed,
-  type EndpointStore,
-  type Logger,
-  type StoredDocument,
-  StoreUnavailable,
-} from '../domain/ports.ts'
+import type { ChangeFeed, EndpointStore, Logger, StoredDocument } from '../domain/ports.ts'
 import type { Clock } from '../domain/run.ts'
+import type { ChangeMethod, Origin } from '../domain/version.ts'
 import type { PipelineSettings, Services } from '../pipeline/services.ts'
 import { build, type Stamp } from './build.ts'
 import { findClashes, storeClash } from './clash.ts'
@@ -20,9 +15,11 @@ import { etagOf, matchesEtag } from './etag.ts'
 import * as failures from './failures.ts'
 import { compileFilter } from './filter.ts'
 import { createFollower } from './follower.ts'
+import { guardStore } from './guard-store.ts'
 import { mergePatch } from './merge-patch.ts'
 import { parseDocument } from './parse-document.ts'
 import type { Compiled, Registry } from './registry.ts'
+import { createVersions, documentOf, type Versions } from './versions.ts'
 
 /** A document in force, with what the check had to say short of refusing it. */
 export type Accepted = Readonly<{ document: StoredDocument; warnings: readonly Lint[] }>
@@ -34,7 +31,7 @@ export type Condition = string | undefined
  * Documents come in as JSON text, so that names which stand twice can be told.
  *
  * Fails with BODY_UNREADABLE, BODY_TOO_DEEP, CONFIGURATION_INVALID (every fault in `details`), CONFIGURATION_CLASH,
- * ENDPOINT_UNKNOWN, ID_MALFORMED, FILTER_INVALID, PRECONDITION_FAILED, STORE_UNAVAILABLE.
+ * ENDPOINT_UNKNOWN, VERSION_UNKNOWN, ID_MALFORMED, FILTER_INVALID, PRECONDITION_FAILED, STORE_UNAVAILABLE.
  */
 export interface Catalogue {
   /**
@@ -51,12 +48,15 @@ export interface Catalogue {
   /** Oldest first; each filter is a field path with the texts of which one must be equal. */
   list(filters: readonly (readonly [path: string, values: readonly string[]])[]): Promise<readonly StoredDocument[]>
   get(id: string): Promise<StoredDocument>
-  create(text: string): Promise<Accepted>
-  replace(id: string, text: string, condition: Condition): Promise<Accepted>
+  create(text: string, origin?: Origin): Promise<Accepted>
+  replace(id: string, text: string, condition: Condition, origin?: Origin): Promise<Accepted>
   /** JSON Merge Patch, RFC 7396. */
-  patch(id: string, text: string, condition: Condition): Promise<Accepted>
+  patch(id: string, text: string, condition: Condition, origin?: Origin): Promise<Accepted>
+  /** Puts the document of an earlier version in force, also of an endpoint that was deleted. */
+  restore(id: string, version: number, condition: Condition, origin?: Origin): Promise<Accepted>
   /** Resolves to what was removed. */
-  remove(id: string, condition: Condition): Promise<StoredDocument>
+  remove(id: string, condition: Condition, origin?: Origin): Promise<StoredDocument>
+  readonly versions: Versions
 }
 
 export type CatalogueOptions = Readonly<{
@@ -71,13 +71,16 @@ export type CatalogueOptions = Readonly<{
   logger: Logger
 }>
 
+/** What is kept of a change beside the document. */
+type How = Readonly<{ method: ChangeMethod; origin: Origin; restored?: number }>
+
 export function createCatalogue(options: CatalogueOptions): Catalogue {
   const { store, changes, registry, services, settings, clock, newId, logger } = options
   const inTurn = createQueue()
   const refused = new Set<string>()
+  const versions = createVersions(store)
   const follower =
-    changes &&
-    createFollower({ changes, registry, refused, revive: (document, inForce) => revive(document, inForce, options) })
+    changes && createFollower({ changes, registry, refused, revive: (...stored) => revive(options, ...stored) })
 
   /** A change is checked against what the store holds now, not against what this instance has heard of. */
   const change = <T>(work: () => Promise<T>): Promise<T> =>
@@ -88,8 +91,9 @@ export function createCatalogue(options: CatalogueOptions): Catalogue {
 
   const loadAll = async (): Promise<void> => {
     const inForce: Compiled[] = []
+    const newest = await store.newestVersions()
     for (const document of await store.list()) {
-      const compiled = revive(document, inForce, options)
+      const compiled = revive(options, document, newest.get(document._id) ?? 1, inForce)
       if (compiled === undefined) refused.add(document._id)
       else inForce.push(compiled)
     }
@@ -132,10 +136,37 @@ export function createCatalogue(options: CatalogueOptions): Catalogue {
     return document
   }
 
-  const replaceWith = (current: StoredDocument, raw: Json, faults: readonly Lint[]): Promise<Accepted> => {
+  const replaceWith = async (
+    current: StoredDocument,
+    { raw, faults }: ReturnType<typeof parseDocument>,
+    how: How,
+  ): Promise<Accepted> => {
     const { _id, createdAt, updatedAt } = current
-    const stamp = { _id, createdAt, updatedAt: later(updatedAt, clock()) }
-    return accept(raw, faults, stamp, (compiled) => store.replace(compiled, current))
+    // Read after the document: where another instance changes it in between, the document is stale.
+    const [newest] = await guardStore(() => store.versions(_id))
+    const stamp = { _id, createdAt, updatedAt: later(updatedAt, clock()), version: (newest?.version ?? 0) + 1 }
+    return accept(raw, faults, stamp, (compiled) => store.replace(compiled, current, how))
+  }
+
+  /** Under the id that it had. */
+  const revert = async (document: StoredDocument, how: How): Promise<Accepted> => {
+    const { _id, createdAt } = document
+    const [newest] = await guardStore(() => store.versions(_id))
+    const updatedAt = later(newest?.at ?? createdAt, clock())
+    return accept(
+      document,
+      [],
+      { _id, createdAt, updatedAt, version: (newest?.version ?? 0) + 1 },
+      async (compiled) => {
+        try {
+          return await store.insert(compiled, how)
+        } catch (thrown) {
+          // Another instance was faster.
+          if ((await store.get(_id)) !== undefined) return 'stale'
+          throw thrown
+        }
+      },
+    )
   }
 
   return {
@@ -159,30 +190,41 @@ export function createCatalogue(options: CatalogueOptions): Catalogue {
       return (await guardStore(() => store.list())).filter((document) => tests.every((test) => test(document)))
     },
     get: read,
-    create: (text) =>
+    versions,
+    create: (text, origin = {}) =>
       change(() => {
         const { raw, faults } = parseDocument(text)
         const now = new Date(clock()).toISOString()
-        return accept(raw, faults, { _id: newId(), createdAt: now, updatedAt: now }, (compiled) =>
-          store.insert(compiled),
+        return accept(raw, faults, { _id: newId(), createdAt: now, updatedAt: now, version: 1 }, (compiled) =>
+          store.insert(compiled, { origin }),
         )
       }),
-    replace: (id, text, condition) =>
+    replace: (id, text, condition, origin = {}) =>
+      change(async () => {
+        const current = await readFor(id, condition)
+        return replaceWith(current, parseDocument(text), { method: 'replace', origin })
+      }),
+    patch: (id, text, condition, origin = {}) =>
       change(async () => {
         const current = await readFor(id, condition)
         const { raw, faults } = parseDocument(text)
-        return replaceWith(current, raw, faults)
+        return replaceWith(current, { raw: mergePatch(current, raw), faults }, { method: 'patch', origin })
       }),
-    patch: (id, text, condition) =>
+    restore: (id, version, condition, origin = {}) =>
+      change(async () => {
+        const document = documentOf(await versions.get(id, version))
+        const how: How = { method: 'restore', origin, restored: version }
+        if ((await guardStore(() => store.get(id))) === undefined) {
+          if (condition !== undefined) throw failures.stale()
+          return revert(document, how)
+        }
+        return replaceWith(await readFor(id, condition), { raw: document, faults: [] }, how)
+      }),
+    remove: (id, condition, origin = {}) =>
       change(async () => {
         const current = await readFor(id, condition)
-        const { raw, faults } = parseDocument(text)
-        return replaceWith(current, mergePatch(current, raw), faults)
-      }),
-    remove: (id, condition) =>
-      change(async () => {
-        const current = await readFor(id, condition)
-        const result = await guardStore(() => store.remove(current))
+        const at = later(current.updatedAt, clock())
+        const result = await guardStore(() => store.remove(current, { at, origin }))
         if (result === 'stale') throw failures.stale()
         if (result === 'gone') throw failures.unknown(id)
         registry.remove(id)
@@ -194,11 +236,12 @@ export function createCatalogue(options: CatalogueOptions): Catalogue {
 
 /** What a stored document compiles to; undefined where this version refuses it, or to have it beside `inForce`. */
 function revive(
-  document: StoredDocument,
-  inForce: readonly Compiled[],
   { services, settings, logger }: CatalogueOptions,
+  document: StoredDocument,
+  version: number,
+  inForce: readonly Compiled[],
 ): Compiled | undefined {
-  const { lints, compiled } = build(document, document, services, settings)
+  const { lints, compiled } = build(document, { ...document, version }, services, settings)
   const faults = [...lints.filter(({ severity }) => severity === 'error'), ...findClashes(compiled, inForce)]
   if (faults.length === 0) return { ...compiled, document }
   const { _id, name } = document
@@ -216,13 +259,5 @@ function createQueue(): <T>(work: () => Promise<T>) => Promise<T> {
     const result = last.then(work, work)
     last = result.catch(() => undefined)
     return result
-  }
-}
-
-async function guardStore<T>(work: () => Promise<T>): Promise<T> {
-  try {
-    return await work()
-  } catch (thrown) {
-    throw thrown instanceof StoreUnavailable ? failures.storeUnavailable(thrown) : thrown
   }
 }

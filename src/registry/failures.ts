@@ -9,6 +9,11 @@ export function invalid(faults: readonly Lint[]): Failure {
   })
 }
 
+export const dryRunInvalid = (faults: readonly Lint[]): Failure =>
+  new Failure('DRY_RUN_INVALID', 'The dry run cannot be made as it was asked for; details has the reasons.', {
+    details: detailsOf(faults),
+  })
+
 export function clash(clashes: readonly Lint[]): Failure {
   const places = clashes.map(({ path }) => path).join(' and ')
   return new Failure('CONFIGURATION_CLASH', `Another endpoint stands in the way of ${places}; nothing was stored.`, {
@@ -17,6 +22,15 @@ export function clash(clashes: readonly Lint[]): Failure {
 }
 
 export const unknown = (id: string): Failure => new Failure('ENDPOINT_UNKNOWN', `There is no endpoint with ID '${id}'.`)
+
+export const unknownVersion = (id: string, version: number): Failure =>
+  new Failure(
+    'VERSION_UNKNOWN',
+    `The endpoint '${id}' has no version ${version}; GET /endpoints/${id}/versions lists them.`,
+  )
+
+export const emptyVersion = (version: number): Failure =>
+  new Failure('VERSION_UNKNOWN', `Version ${version} is a deletion and has no document; restore the one before it.`)
 
 export const malformedId = (id: string): Failure =>
   new Failure('ID_MALFORMED', `'${id}' is not an ID: 24 lower-case hexadecimal digits.`)

@@ -15,7 +15,7 @@ export type FollowerOptions = Readonly<{
   /** Ids of the documents that were refused; kept up to date. */
   refused: Set<string>
   /** Compiles a stored document; undefined where it cannot be in force beside those. */
-  revive(document: StoredDocument, inForce: readonly Compiled[]): Compiled | undefined
+  revive(document: StoredDocument, version: number, inForce: readonly Compiled[]): Compiled | undefined
 }>
 
 /** Calls of `catchUp`, and other changes of the registry, must not overlap. */
@@ -33,7 +33,7 @@ export function createFollower({ changes, registry, refused, revive }: FollowerO
     catchUp: async () => {
       const since = await changes.since(version)
       // A version that goes back is another history, such as a restored backup.
-      const { version: newVersion, documents, ids } = since.version < version ? await changes.since(0) : since
+      const { version: newVersion, documents, versions, ids } = since.version < version ? await changes.since(0) : since
       const news = documents.filter(isNews)
       const replaced = new Set(news.map(({ _id }) => _id))
       const before = registry.all()
@@ -41,7 +41,7 @@ export function createFollower({ changes, registry, refused, revive }: FollowerO
       const changed = news.length > 0 || inForce.length < before.length
       for (const id of refused) if (!ids.has(id) || replaced.has(id)) refused.delete(id)
       for (const document of news) {
-        const compiled = revive(document, inForce)
+        const compiled = revive(document, versions.get(document._id) ?? 1, inForce)
         if (compiled === undefined) refused.add(document._id)
         else inForce.push(compiled)
       }

@@ -7,7 +7,7 @@ import type { Awaitable, JsonObject } from '../domain/json.ts'
 import type { Headers, Received } from '../domain/message.ts'
 import type { Logger } from '../domain/ports.ts'
 import type { Clock, Run } from '../domain/run.ts'
-import { startTrace } from '../domain/trace.ts'
+import { startTrace, type Trace } from '../domain/trace.ts'
 import type { Outcome } from '../pipeline/compile.ts'
 import { answerFailure } from '../pipeline/reply.ts'
 import { codeOf, type Finished, nameOf, sourceOf } from './finished.ts'
@@ -29,6 +29,8 @@ export type Incoming = Readonly<{
 export interface Intake {
   /** Runs a message; never throws or rejects. */
   accept(compiled: Compiled, incoming: Incoming): Awaitable<Finished>
+  /** The same with nobody told of it: a message of a dry run, whose trace the caller keeps. */
+  rehearse(compiled: Compiled, incoming: Incoming, trace: Trace): Awaitable<Finished>
   /** Why a message would not be let in now: OVERLOADED or SHUTTING_DOWN; undefined where it would. */
   refusal(): Failure | undefined
   /** Answers a failure of a message that did not come as far as the pipeline. */
@@ -65,7 +67,35 @@ export function createIntake(options: IntakeOptions): Intake {
     inFlight -= 1
     if (inFlight === 0) whenIdle?.()
     const { messageId, startedAt, trace } = run
-    return report(finishedOf(result, { messageId, compiled, incoming, startedAt, trace }))
+    return finishedOf(result, { messageId, compiled, incoming, startedAt, trace })
+  }
+  /** `tell` gets what became of it. */
+  const run = (compiled: Compiled, incoming: Incoming, trace: Trace, tell: (finished: Finished) => Finished) => {
+    inFlight += 1
+    const messageId = newId()
+    const startedAt = clock()
+    const account: Run = {
+      messageId,
+      clock,
+      startedAt,
+      deadlineAt: startedAt + messageTimeoutMs,
+      isRecord: incoming.isRecord ?? false,
+      body: incoming.body,
+      lookupTimes: {},
+      lookups: { highestStatus: undefined, networkError: false },
+      trace,
+      extracted: undefined,
+    }
+    const outcome = compiled.handle(receive(compiled, incoming, isoOf(startedAt)), account)
+    return outcome instanceof Promise
+      ? outcome.then((result) => tell(finish(compiled, incoming, account, result)))
+      : tell(finish(compiled, incoming, account, outcome))
+  }
+  /** What is no fault of whoever tried the message belongs into the log all the same. */
+  const reportBug = (finished: Finished): Finished => {
+    const { compiled, messageId, failure } = finished
+    if (failure?.code === 'INTERNAL') logFailure(logger, compiled, messageId, failure)
+    return finished
   }
   const refusal = (): Failure | undefined => {
     if (draining) return new Failure('SHUTTING_DOWN', 'The service is stopping; send the message again in a moment.')
@@ -85,25 +115,12 @@ export function createIntake(options: IntakeOptions): Intake {
     accept: (compiled, incoming) => {
       const refused = refusal()
       if (refused !== undefined) return refuse(compiled, refused, incoming)
-      inFlight += 1
-      const messageId = newId()
-      const startedAt = clock()
-      const run: Run = {
-        messageId,
-        clock,
-        startedAt,
-        deadlineAt: startedAt + messageTimeoutMs,
-        isRecord: incoming.isRecord ?? false,
-        body: incoming.body,
-        lookupTimes: {},
-        lookups: { highestStatus: undefined, networkError: false },
-        trace: startTrace(),
-        extracted: undefined,
-      }
-      const outcome = compiled.handle(receive(compiled, incoming, isoOf(startedAt)), run)
-      return outcome instanceof Promise
-        ? outcome.then((result) => finish(compiled, incoming, run, result))
-        : finish(compiled, incoming, run, outcome)
+      return run(compiled, incoming, startTrace(), report)
+    },
+    rehearse: (compiled, incoming, trace) => {
+      const refused = refusal()
+      if (refused !== undefined) throw refused
+      return run(compiled, incoming, trace, reportBug)
     },
     get inFlight() {
       return inFlight

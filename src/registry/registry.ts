@@ -10,6 +10,8 @@ import { createRouteTable, type RouteTable } from './route-table.ts'
 
 /** An endpoint in force. */
 export type Compiled = Readonly<{
+  /** Counts the changes of this endpoint, from 1. */
+  version: number
   document: StoredDocument
   endpoint: Endpoint
   /** Normalised method and pattern, parameter names aside. */

@@ -7,11 +7,13 @@ import { openPostgresStore } from '../../src/adapters/postgres/open-postgres-sto
 import { openSqliteStore } from '../../src/adapters/sqlite/open-sqlite-store.ts'
 import type { MessageStore } from '../../src/domain/message-record.ts'
 import type { EndpointStore, Logger, StateStore } from '../../src/domain/ports.ts'
+import type { StatsStore } from '../../src/domain/stats.ts'
 import { createDatabase, postgresMissing } from '../services/postgres.ts'
 
 export type OpenStore = Readonly<{
   endpoints: EndpointStore
   states: StateStore
+  stats: StatsStore
   messages: MessageStore
   close(): Promise<void>
 }>

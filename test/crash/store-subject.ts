@@ -20,6 +20,12 @@ export function compileStoreSubject(path: string): CrashSubject {
       const store = await openSqliteStore({ path, logger: silent })
       const found = new Map<string, string>()
       for (const document of await store.endpoints.list()) found.set(document._id, sealOf(document) ?? TORN)
+      for (const document of await store.endpoints.list()) {
+        const [last] = await store.endpoints.versions(document._id)
+        const version = last && (await store.endpoints.version(document._id, last.version))
+        if (JSON.stringify(version?.document) !== JSON.stringify(document))
+          faults.push(`the newest version of ${document._id} is not what is stored`)
+      }
       const newest = new Map<string, number>()
       for (const register of registers) {
         const state = await stateIn(store.states, register)

@@ -21,7 +21,7 @@ const ORIGIN = /http:\/\/127\.0\.0\.1:80\d\d/g
 /** What differs from run to run: ids, times and durations, sizes, ETags. */
 const ID = /\b[0-9a-f]{24}\b/g
 const TIME = /\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z/g
-const DURATION = /("(?:milliseconds|ms|startMs)": ?)[\d.]+/g
+const DURATION = /("(?:milliseconds|ms|startMs|p50|p95|p99)": ?)[\d.]+/g
 /** Of bodies with headers or addresses in them. */
 const SIZE = /("size": ?)\d+/g
 const ETAG = /"[\w-]{43}"/g

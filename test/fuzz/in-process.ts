@@ -1,8 +1,10 @@
 /** The message port without its sockets: everything from the HTTP server inwards, for very many calls. */
+import { serveDryRun } from '../../src/adapters/http-server/dry-run.ts'
 import { createGuard } from '../../src/adapters/http-server/guard.ts'
 import { serveManagement } from '../../src/adapters/http-server/management.ts'
 import { serveMessages } from '../../src/adapters/http-server/messages.ts'
 import { createServer } from '../../src/adapters/http-server/server.ts'
+import { serveVersions } from '../../src/adapters/http-server/versions.ts'
 import { openSqliteStore } from '../../src/adapters/sqlite/open-sqlite-store.ts'
 import { createIds } from '../../src/domain/id.ts'
 import type { Json, JsonObject } from '../../src/domain/json.ts'
@@ -11,6 +13,7 @@ import type { Outcome } from '../../src/pipeline/compile.ts'
 import { answerFailure } from '../../src/pipeline/reply.ts'
 import { build } from '../../src/registry/build.ts'
 import { createCatalogue } from '../../src/registry/catalogue.ts'
+import { createDryRun } from '../../src/registry/dry-run/dry-run.ts'
 import { createIntake, type Incoming } from '../../src/registry/intake.ts'
 import { createRegistry } from '../../src/registry/registry.ts'
 import { readSettings } from '../../src/settings.ts'
@@ -20,7 +23,12 @@ import { silent } from '../contracts/stores.ts'
 export type Tried = ((incoming: Partial<Incoming>) => Promise<Outcome>) | undefined
 
 const NOTHING: Incoming = { requestHeaders: {}, query: {}, urlParams: {}, body: undefined }
-const STAMP = { _id: '0'.repeat(24), createdAt: '2024-01-01T00:00:00.000Z', updatedAt: '2024-01-01T00:00:00.000Z' }
+const STAMP = {
+  version: 1,
+  _id: '0'.repeat(24),
+  createdAt: '2024-01-01T00:00:00.000Z',
+  updatedAt: '2024-01-01T00:00:00.000Z',
+}
 
 /** Requests to other services never leave the process: they are collected in `sent` and answered with `{}`. */
 export async function openInProcess() {
@@ -44,8 +52,12 @@ export async function openInProcess() {
   const shared = { settings, clock, newId, logger: silent }
   const catalogue = createCatalogue({ store: store.endpoints, registry, services, ...shared })
   const intake = createIntake({ ...settings, ...shared, observe: () => {} })
+  const dryRun = createDryRun({ catalogue, registry, intake, http, settings, clock })
   const server = createServer(settings, (failure) => answerFailure(failure, 'JSON'))
-  serveManagement(server, catalogue, createGuard(undefined))
+  serveManagement(server, catalogue, createGuard(undefined), (scope) => {
+    serveVersions(scope, catalogue)
+    serveDryRun(scope, dryRun)
+  })
   serveMessages(server, registry, intake)
 
   return {

@@ -203,7 +203,12 @@ describe('/openapi.json', () => {
     assert.deepEqual(Object.keys(paths).sort(), [
       '/consumers',
       '/endpoints',
+      '/endpoints/dry-run',
       '/endpoints/{id}',
+      '/endpoints/{id}/stats',
+      '/endpoints/{id}/versions',
+      '/endpoints/{id}/versions/{version}',
+      '/endpoints/{id}/versions/{version}/restore',
       '/health/live',
       '/health/ready',
       '/messages',
@@ -224,13 +229,19 @@ describe('/openapi.json', () => {
       for (const [method, operation] of Object.entries(operations)) {
         if (method === 'parameters') continue
         const { _id } = await service.register({ endpoint: { pattern: `/described/${method}` } })
+        const document = endpointDocument({ endpoint: { pattern: `/by/${method}` } })
         const [type] = Object.keys(operation.requestBody?.content ?? {})
-        const reply = await call(service.adminUrl, method.toUpperCase(), path.replace('{id}', _id), {
-          headers: type === undefined ? {} : { 'content-type': type },
-          ...(type === undefined
-            ? {}
-            : { body: JSON.stringify(endpointDocument({ endpoint: { pattern: `/by/${method}` } })) }),
-        })
+        const reply = await call(
+          service.adminUrl,
+          method.toUpperCase(),
+          path.replace('{id}', _id).replace('{version}', '1'),
+          {
+            headers: type === undefined ? {} : { 'content-type': type },
+            ...(type === undefined
+              ? {}
+              : { body: JSON.stringify(path === '/endpoints/dry-run' ? { endpoint: document } : document) }),
+          },
+        )
         const [expected] = Object.keys(operation.responses)
         assert.equal(String(reply.status), expected, `${method} ${path}: ${reply.text}`)
         await service.fetch(`/endpoints/${_id}`, { method: 'DELETE' })

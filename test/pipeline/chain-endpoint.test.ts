@@ -46,7 +46,7 @@ function compile(changes: JsonObject, services: Partial<Services> = {}): { send:
   const document = { _id: id, name: endpoint.name, createdAt: '', updatedAt: '', __v: 0 } as const
   const send: Send = (body) =>
     intake.accept(
-      { document, endpoint, routeKey: '', handle },
+      { version: 1, document, endpoint, routeKey: '', handle },
       { requestHeaders: {}, query: {}, urlParams: {}, body: Buffer.from(JSON.stringify(body)) },
     )
   return { send, log }

@@ -124,3 +124,52 @@ test('a store that went back to an older version is followed', needsPostgres, as
   await one.catalogue.load()
   assert.deepEqual([one.paths(), one.catalogue.version()], [['/a'], 2])
 })
+
+test(
+  'an endpoint has the number of its version on every instance, however it came to be in force',
+  needsPostgres,
+  async (test) => {
+    const database = await freshDatabase(test)
+    const [one, other] = await openTwo(database)
+    const { document } = await one.catalogue.create(textOf('/numbered'))
+    const numbers = async () => {
+      await Promise.all([one.catalogue.load(), other.catalogue.load()])
+      const late = await openInstance(database)
+      return [one, other, late].map(({ registry }) => registry.get(document._id)?.version)
+    }
+    assert.deepEqual(await numbers(), [1, 1, 1])
+    await other.catalogue.patch(document._id, '{"description":"a"}', undefined)
+    await one.catalogue.patch(document._id, '{"description":"b"}', undefined)
+    assert.deepEqual(await numbers(), [3, 3, 3])
+    await one.catalogue.remove(document._id, undefined)
+    await other.catalogue.restore(document._id, 1, undefined)
+    assert.deepEqual(await numbers(), [5, 5, 5])
+  },
+)
+
+test(
+  'of instances that restore one deleted endpoint at once, each gives an answer and one document is in force',
+  needsPostgres,
+  async (test) => {
+    const database = await freshDatabase(test)
+    const instances = [...(await openTwo(database)), ...(await openTwo(database))]
+    const [one] = instances
+    assert.ok(one)
+    const { document } = await one.catalogue.create(textOf('/raced'))
+    await one.catalogue.remove(document._id, undefined)
+    const settled = await Promise.allSettled(
+      instances.map(({ catalogue }) => catalogue.restore(document._id, 1, undefined)),
+    )
+    for (const result of settled)
+      if (result.status === 'rejected') assert.equal(result.reason.code, 'PRECONDITION_FAILED')
+    const done = settled.filter(({ status }) => status === 'fulfilled').length
+    assert.ok(done >= 1)
+    const versions = await one.catalogue.versions.list(document._id)
+    assert.deepEqual(
+      versions.map(({ version }) => version),
+      Array.from({ length: 2 + done }, (_, n) => 2 + done - n),
+    )
+    await Promise.all(instances.map(({ catalogue }) => catalogue.load()))
+    for (const { registry } of instances) assert.equal(registry.get(document._id)?.version, 2 + done)
+  },
+)

@@ -21,7 +21,7 @@ function endpointWith(handle: Handle, output = 'JSON'): Compiled {
   }
   const { endpoint, lints } = checkDocument(raw)
   assert.deepEqual(lints, [])
-  return { document: { ...raw, ...stamp }, endpoint, routeKey: 'POST /one', handle }
+  return { version: 1, document: { ...raw, ...stamp }, endpoint, routeKey: 'POST /one', handle }
 }
 
 const incoming: Incoming = {

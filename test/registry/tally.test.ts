@@ -20,7 +20,7 @@ const failed = (code: FailureCode, status?: number): Outcome => ({
 function named(name: string): Compiled {
   const raw = { name, endpoint: { pattern: '/' }, transformation: { input: 'JSON', output: 'JSON' } }
   const document = { ...raw, _id: '', createdAt: '', updatedAt: '', __v: 0 as const }
-  return { document, endpoint: checkDocument(raw).endpoint, routeKey: '', handle: () => answered() }
+  return { version: 1, document, endpoint: checkDocument(raw).endpoint, routeKey: '', handle: () => answered() }
 }
 
 test('counts messages by endpoint, outcome and code', () => {

@@ -2,7 +2,8 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { Failure } from '../../domain/failure.ts'
 import type { Json } from '../../domain/json.ts'
-import { parseMediaType, syntaxOf } from '../../formats/media-type.ts'
+import type { Origin } from '../../domain/version.ts'
+import { type MediaType, parseMediaType, syntaxOf } from '../../formats/media-type.ts'
 import { decodeText, isKnownCharset } from '../../formats/text.ts'
 import { Unreadable } from '../../formats/unreadable.ts'
 import type { Accepted, Catalogue } from '../../registry/catalogue.ts'
@@ -14,7 +15,13 @@ type ById = { Params: { id: string } }
 /** Decides whether a caller may manage endpoints; gives the refusal where not. */
 export type Guard = (request: FastifyRequest) => Failure | undefined
 
-export function serveManagement(server: FastifyInstance, catalogue: Catalogue, guard: Guard): void {
+/** `serveMore` adds what else is below /endpoints. */
+export function serveManagement(
+  server: FastifyInstance,
+  catalogue: Catalogue,
+  guard: Guard,
+  serveMore: (scope: FastifyInstance) => void,
+): void {
   server.register(async (scope) => {
     scope.addHook('onRequest', async (request) => {
       const refused = guard(request)
@@ -27,7 +34,7 @@ export function serveManagement(server: FastifyInstance, catalogue: Catalogue, g
       return send(request, reply, 200, documents as Json)
     })
     scope.post('/endpoints', async (request, reply) => {
-      const accepted = await catalogue.create(readDocument(request))
+      const accepted = await catalogue.create(readDocument(request), originOf(request))
       reply.header('location', `/endpoints/${accepted.document._id}`)
       return sendAccepted(request, reply, 201, accepted)
     })
@@ -39,7 +46,12 @@ export function serveManagement(server: FastifyInstance, catalogue: Catalogue, g
         request,
         reply,
         200,
-        await catalogue.replace(request.params.id, readDocument(request), request.headers['if-match']),
+        await catalogue.replace(
+          request.params.id,
+          readDocument(request),
+          request.headers['if-match'],
+          originOf(request),
+        ),
       ),
     )
     scope.patch<ById>('/endpoints/:id', async (request, reply) =>
@@ -47,13 +59,14 @@ export function serveManagement(server: FastifyInstance, catalogue: Catalogue, g
         request,
         reply,
         200,
-        await catalogue.patch(request.params.id, readDocument(request), request.headers['if-match']),
+        await catalogue.patch(request.params.id, readDocument(request), request.headers['if-match'], originOf(request)),
       ),
     )
     scope.delete<ById>('/endpoints/:id', async (request, reply) => {
-      const { _id } = await catalogue.remove(request.params.id, request.headers['if-match'])
+      const { _id } = await catalogue.remove(request.params.id, request.headers['if-match'], originOf(request))
       return send(request, reply, 200, { message: `Endpoint with ID '${_id}' deleted` })
     })
+    serveMore(scope)
     refuseOtherMethods(scope, '/endpoints', ['GET', 'POST'])
     refuseOtherMethods(scope, '/endpoints/:id', ['GET', 'PUT', 'PATCH', 'DELETE'])
     refuseBelow(scope, '/endpoints')
@@ -78,7 +91,8 @@ export function refuseBelow(scope: FastifyInstance, url: string): void {
   })
 }
 
-function send(request: FastifyRequest, reply: FastifyReply, status: number, representation: Json): FastifyReply {
+/** Sends a representation with its ETag. */
+export function send(request: FastifyRequest, reply: FastifyReply, status: number, representation: Json): FastifyReply {
   const etag = etagOf(representation)
   if (request.method === 'GET' && request.headers['if-none-match'] === etag) {
     return sendAnswer(reply, { status: 304, headers: { etag }, body: '' })
@@ -106,7 +120,7 @@ const asciiJson = (value: Json): string =>
   JSON.stringify(value).replace(/[^\x20-\x7e]/g, (char) => `\\u${char.charCodeAt(0).toString(16).padStart(4, '0')}`)
 
 /** Warnings go into a header, so that the body stays the stored document. */
-function sendAccepted(
+export function sendAccepted(
   request: FastifyRequest,
   reply: FastifyReply,
   status: number,
@@ -116,13 +130,28 @@ function sendAccepted(
   return send(request, reply, status, document)
 }
 
-/** A document must say that it is JSON: what a web page can send to this machine unasked never does. */
-export function readDocument(request: FastifyRequest): string {
-  const declared = parseMediaType(request.headers['content-type'] ?? '')
-  if (declared === undefined || syntaxOf(declared) !== 'json') {
-    throw new Failure('MEDIA_TYPE_WRONG', 'Send the document as JSON, with the header Content-Type: application/json.')
+const NOTE_CHARACTERS = 200
+
+/** Who asks for a change. The note is not checked: it is for people to recognise a change by. */
+export function originOf(request: FastifyRequest): Origin {
+  const { remoteAddress } = request.socket
+  const note = request.headers['x-crosswalk-change-note']
+  return {
+    ...(remoteAddress === undefined ? {} : { address: remoteAddress }),
+    ...(typeof note !== 'string' || note === '' ? {} : { note: note.slice(0, NOTE_CHARACTERS) }),
   }
-  const { charset } = declared
+}
+
+/** A change must say that it is JSON: what a web page can send to this machine unasked never does. */
+export function demandJson(request: FastifyRequest): MediaType {
+  const declared = parseMediaType(request.headers['content-type'] ?? '')
+  if (declared !== undefined && syntaxOf(declared) === 'json') return declared
+  throw new Failure('MEDIA_TYPE_WRONG', 'Send the document as JSON, with the header Content-Type: application/json.')
+}
+
+/** The text of a JSON body. */
+export function readDocument(request: FastifyRequest): string {
+  const { charset } = demandJson(request)
   if (charset !== undefined && !isKnownCharset(charset)) {
     throw new Failure('MEDIA_TYPE_WRONG', 'The charset of the document is not known; send it as UTF-8.')
   }

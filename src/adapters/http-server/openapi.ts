@@ -31,6 +31,13 @@ export function describeApi(endpointSchema: JsonObject, version: string): JsonOb
     400: answer('The id is malformed.', ref('Failure')),
     404: answer('There is no such endpoint.', ref('Failure')),
   }
+  const cannedAnswers = { anyOf: [ref('CannedAnswer'), { type: 'array', items: ref('CannedAnswer') }] }
+  const milliseconds = { type: ['number', 'null'], description: 'Milliseconds, at most 10 % off; null without any.' }
+  const versionNumber = { name: 'version', in: 'path', required: true, schema: { type: 'integer', minimum: 1 } }
+  const unknownVersion = {
+    400: answer('The id is malformed.', ref('Failure')),
+    404: answer('There is no such endpoint, or no such version of it.', ref('Failure')),
+  }
   const stale = { 412: answer('If-Match names another version.', ref('Failure')) }
   return {
     openapi: '3.1.0',
@@ -68,6 +75,52 @@ export function describeApi(endpointSchema: JsonObject, version: string): JsonOb
           responses: { 200: answer('It is deleted.'), ...found, ...stale },
         },
       },
+      '/endpoints/dry-run': {
+        post: {
+          summary: 'What an endpoint would make of a message; nothing is sent on, and no state is written.',
+          requestBody: body(ref('DryRun')),
+          responses: {
+            200: answer('What each stage gave, what would have been called, the answer; faults of the document.', {
+              type: 'object',
+              required: ['ran', 'lint'],
+            }),
+            400: answer('The request itself is wrong; details lists the reasons.', ref('Failure')),
+            404: answer('There is no endpoint of this id.', ref('Failure')),
+            415: answer('The body is not declared as JSON.', ref('Failure')),
+            503: answer('Too many messages are under way, or the service stops.', ref('Failure')),
+          },
+        },
+      },
+      '/endpoints/{id}/stats': {
+        parameters: [id],
+        get: {
+          summary: 'How many messages there were in the last hour and day, how many failed, and how long they took.',
+          responses: { 200: answer('The counts of all instances.', ref('Stats')), ...found },
+        },
+      },
+      '/endpoints/{id}/versions': {
+        parameters: [id],
+        get: {
+          summary: 'The versions of an endpoint, newest first, also of one that was deleted.',
+          responses: { 200: answer('Without documents.', { type: 'array', items: ref('Version') }), ...found },
+        },
+      },
+      '/endpoints/{id}/versions/{version}': {
+        parameters: [id, versionNumber],
+        get: {
+          summary: 'One version, with its document.',
+          responses: { 200: answer('The version.', ref('Version')), ...unknownVersion },
+        },
+      },
+      '/endpoints/{id}/versions/{version}/restore': {
+        parameters: [id, versionNumber],
+        post: {
+          summary: 'Puts the document of a version in force again, as a new version.',
+          parameters: [ifMatch],
+          requestBody: { required: false, content: { 'application/json': { schema: {} } } },
+          responses: { 200: answer('The stored document.', stored), ...refused, ...unknownVersion, ...stale },
+        },
+      },
       '/uptime': { get: { summary: 'Milliseconds since the process started.', responses: { 200: answer('Alive.') } } },
       '/health/live': { get: { summary: 'Whether the process runs.', responses: { 200: answer('It does.') } } },
       '/health/ready': {
@@ -93,6 +146,79 @@ export function describeApi(endpointSchema: JsonObject, version: string): JsonOb
       schemas: {
         Endpoint: endpointSchema,
         ...messageSchemas,
+        DryRun: {
+          type: 'object',
+          properties: {
+            endpoint: ref('Endpoint'),
+            endpointId: {
+              type: 'string',
+              description: 'Of a stored endpoint; beside endpoint, the one it would replace.',
+            },
+            message: {
+              type: 'object',
+              properties: {
+                body: { description: 'A text is sent as it is, any other value as JSON.' },
+                contentType: { type: 'string' },
+                headers: { type: 'object', additionalProperties: { type: 'string' } },
+                query: { type: 'object' },
+                urlParams: { type: 'object', additionalProperties: { type: 'string' } },
+                state: { type: 'object', description: 'What an earlier message left.' },
+              },
+            },
+            lookups: { type: 'object', additionalProperties: cannedAnswers },
+            responses: { type: 'object', additionalProperties: cannedAnswers },
+            live: { type: 'boolean', description: 'Whether lookups without a given answer are made.' },
+          },
+        },
+        CannedAnswer: {
+          type: 'object',
+          properties: {
+            status: { type: 'integer', minimum: 100, maximum: 599 },
+            headers: { type: 'object', additionalProperties: { type: 'string' } },
+            body: { description: 'A text is sent as it is, any other value as JSON.' },
+            fault: { enum: ['unreachable', 'timeout', 'too-large', 'unreadable', 'refused'] },
+          },
+        },
+        Stats: {
+          type: 'object',
+          required: ['endpointId', 'hour', 'day', 'minutes'],
+          properties: {
+            endpointId: { type: 'string' },
+            hour: ref('Counts'),
+            day: ref('Counts'),
+            minutes: {
+              type: 'array',
+              description: 'The minutes of the day in which messages ended, oldest first; `at` is when it began.',
+              items: { allOf: [ref('Counts'), { required: ['at'], properties: { at: { type: 'string' } } }] },
+            },
+          },
+        },
+        Counts: {
+          type: 'object',
+          required: ['count', 'failures', 'p50', 'p95', 'p99'],
+          properties: {
+            count: { type: 'integer' },
+            failures: { type: 'integer', description: 'Messages that did not end done.' },
+            p50: milliseconds,
+            p95: milliseconds,
+            p99: milliseconds,
+          },
+        },
+        Version: {
+          type: 'object',
+          required: ['version', 'at', 'method', 'origin'],
+          properties: {
+            version: { type: 'integer', description: 'Counts the changes of the endpoint, from 1.' },
+            at: { type: 'string', format: 'date-time' },
+            method: { enum: ['create', 'replace', 'patch', 'restore', 'delete'] },
+            restored: { type: 'integer', description: 'The version that was put in force again.' },
+            origin: {
+              type: 'object',
+              properties: { address: { type: 'string' }, note: { type: 'string' } },
+            },
+            document: { description: 'In the answer for one version only; null for a deletion.' },
+          },
+        },
         Failure: {
           type: 'object',
           required: ['error', 'code'],

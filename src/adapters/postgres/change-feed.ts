@@ -18,11 +18,12 @@ const ANSWER_TIMEOUT_MS = 2_000
 const LEAST_PAUSE_MS = 100
 const MOST_PAUSE_MS = 2_000
 
-type SinceRow = Readonly<{ version: string; id: string | null; document: string | null }>
+type SinceRow = Readonly<{ version: string; id: string | null; document: string | null; number: number | null }>
 
 /** One statement, so that version and documents belong to one moment. */
 const SINCE = prepareText<number, SinceRow>(
-  `select configuration.version, endpoints.id, case when endpoints.revision > $1 then endpoints.document end as document
+  `select configuration.version, endpoints.id, case when endpoints.revision > $1 then endpoints.document end as document,
+    case when endpoints.revision > $1 then (select max(version) from endpoint_versions where endpoint_id = endpoints.id) end as number
   from configuration left join endpoints on true order by endpoints.id`,
   (version) => [version],
 )
@@ -121,6 +122,9 @@ function changesOf(rows: readonly SinceRow[]): Changes {
   return {
     version: Number(rows[0]?.version),
     documents: rows.flatMap(({ document }) => (document === null ? [] : [documentOf({ document })])),
+    versions: new Map(
+      rows.flatMap(({ id, number }) => (id === null || number === null ? [] : [[id, number] as const])),
+    ),
     ids: new Set(rows.flatMap(({ id }) => (id === null ? [] : [id]))),
   }
 }

@@ -3,6 +3,15 @@ import type { Kysely } from 'kysely'
 import type { Clash, EndpointStore } from '../../domain/ports.ts'
 import { clashOf, compileEndpointStatements, endpointValues } from '../sql/endpoint-statements.ts'
 import { documentOf, documentText, type Tables } from '../sql/tables.ts'
+import {
+  compileVersionStatements,
+  deletionValues,
+  newestOf,
+  summaryOf,
+  type VersionValues,
+  versionOf,
+  versionValues,
+} from '../sql/version-statements.ts'
 import { type Connections, prepare, prepareText, type RunStatement } from './connections.ts'
 import { violatedIndex } from './faults.ts'
 
@@ -27,6 +36,21 @@ export function compileEndpointStore({ connections, queries, close }: EndpointSt
   const insert = prepare(statements.insert)
   const replace = prepare(statements.replace)
   const remove = prepare(statements.remove)
+
+  const versions = compileVersionStatements(queries)
+  const add = prepare(versions.add)
+  const trim = prepare(versions.trim)
+  const trimDeleted = prepare(versions.trimDeleted)
+  const listVersions = prepare(versions.list)
+  const getVersion = prepare(versions.get)
+  const newest = prepare(versions.newest)
+
+  /** In the transaction of the change. */
+  async function keep(run: RunStatement, version: VersionValues): Promise<void> {
+    await run(add, version)
+    await run(trim, version)
+    if (version.document === '') await run(trimDeleted, {})
+  }
 
   async function compare(run: RunStatement, id: string, expected: string): Promise<'gone' | 'stale' | undefined> {
     const [row] = await run(get, { id })
@@ -54,26 +78,31 @@ export function compileEndpointStore({ connections, queries, close }: EndpointSt
       const [row] = await connections.run(get, { id })
       return row && documentOf(row)
     },
-    insert: (record) => {
+    insert: (record, about) => {
       const values = endpointValues(record)
+      const version = versionValues('create', record, about)
       return change(async (run) => {
         const clash = clashOf(await run(clashes, values), values)
         if (clash !== undefined) return clash
         await run(insert, values)
+        await keep(run, version)
         return 'stored'
       })
     },
-    replace: (record, expected) => {
+    replace: (record, expected, about) => {
       const values = endpointValues(record)
+      const version = versionValues('replace', record, about)
       const expectedText = documentText(expected)
       return change(async (run) => {
         const refused = (await compare(run, values.id, expectedText)) ?? clashOf(await run(clashes, values), values)
         if (refused !== undefined) return refused
         await run(replace, values)
+        await keep(run, version)
         return 'stored'
       })
     },
-    remove: (expected) => {
+    remove: (expected, about) => {
+      const version = deletionValues(expected, about)
       const id = expected._id
       const expectedText = documentText(expected)
       return connections.transaction(async (run) => {
@@ -81,9 +110,16 @@ export function compileEndpointStore({ connections, queries, close }: EndpointSt
         const refused = await compare(run, id, expectedText)
         if (refused !== undefined) return refused
         await run(remove, { id })
+        await keep(run, version)
         return 'removed'
       })
     },
+    versions: async (id) => (await connections.run(listVersions, { id })).map(summaryOf),
+    version: async (id, version) => {
+      const [row] = await connections.run(getVersion, { id, version })
+      return row && versionOf(row)
+    },
+    newestVersions: async () => newestOf(await connections.run(newest, {})),
     ping: async () => {
       await connections.run(PING, undefined)
     },

@@ -8,6 +8,7 @@ import {
   type StateStore,
   StoreUnavailable,
 } from '../../domain/ports.ts'
+import type { StatsStore } from '../../domain/stats.ts'
 import { MIGRATIONS } from '../sql/migrations.ts'
 import { SchemaTooNew } from '../sql/schema-too-new.ts'
 import { createChangeFeed } from './change-feed.ts'
@@ -18,6 +19,7 @@ import { isDenied, isLasting, unavailableReason } from './faults.ts'
 import { createMessageStore } from './message-store.ts'
 import { migrate } from './migrate.ts'
 import { compileStateStore } from './state-store.ts'
+import { compileStatsStore } from './stats-store.ts'
 
 export type PostgresStoreOptions = Readonly<{
   url: string
@@ -32,6 +34,7 @@ export type PostgresStoreOptions = Readonly<{
 export type PostgresStore = Readonly<{
   endpoints: EndpointStore
   states: StateStore
+  stats: StatsStore
   messages: MessageStore
   changes: ChangeFeed
   close(): Promise<void>
@@ -60,7 +63,8 @@ export async function openPostgresStore(options: PostgresStoreOptions): Promise<
     closing ??= Promise.all([states.close(), changes.close(), messages.close()]).then(connections.close)
     return closing
   }
-  return { endpoints: compileEndpointStore({ connections, queries, close }), states, messages, changes, close }
+  const stats = compileStatsStore({ connections, queries })
+  return { endpoints: compileEndpointStore({ connections, queries, close }), states, stats, messages, changes, close }
 }
 
 const RETRY_MS = 500

@@ -28,10 +28,13 @@ export async function writeRows(url: string, read: () => StoreRows): Promise<Sto
     await client.query('select version from configuration for update')
     const { rowCount } = await client.query('select 1 from endpoints limit 1')
     if (rowCount !== 0) throw new StoreUnavailable('The target holds endpoints already; copy into an empty database.')
+    // Versions that deleted endpoints left here would stand beside those of the source.
+    await client.query('delete from endpoint_versions')
     const rows = read()
     for (const chunk of chunksOf(rows.endpoints, ({ document }) => document.length))
       await insertEndpoints(client, chunk)
     for (const chunk of chunksOf(rows.states, ({ state }) => state.length)) await insertStates(client, chunk)
+    for (const chunk of chunksOf(rows.versions, ({ document }) => document.length)) await insertVersions(client, chunk)
     // What is written from now on is newer than all of it.
     await client.query(`select setval('states_sequence', max(sequence)) from states having count(*) > 0`)
     const copied = summaryOf(await readBack(client))
@@ -70,14 +73,32 @@ async function insertStates(client: pg.Client, rows: StoreRows['states']): Promi
   )
 }
 
+async function insertVersions(client: pg.Client, rows: StoreRows['versions']): Promise<void> {
+  await client.query(
+    `insert into endpoint_versions (endpoint_id, version, at, about, document)
+    select * from unnest($1::text[], $2::integer[], $3::text[], $4::text[], $5::text[])`,
+    [
+      column(rows, 'endpoint_id'),
+      column(rows, 'version'),
+      column(rows, 'at'),
+      column(rows, 'about'),
+      column(rows, 'document'),
+    ],
+  )
+}
+
 async function readBack(client: pg.Client): Promise<StoreRows> {
   const endpoints = await client.query<Tables['endpoints']>('select id, name, route_key, document from endpoints')
   const states = await client.query<Omit<Tables['states'], 'sequence'> & { sequence: string }>(
     'select endpoint_id, lookup_status, network_error, sequence, state from states',
   )
+  const versions = await client.query<Tables['endpoint_versions']>(
+    'select endpoint_id, version, at, about, document from endpoint_versions',
+  )
   return {
     endpoints: endpoints.rows,
     // The driver gives 64-bit numbers as text.
     states: states.rows.map((row) => ({ ...row, sequence: Number(row.sequence) })),
+    versions: versions.rows,
   }
 }

@@ -75,6 +75,43 @@ export const MIGRATIONS: readonly Migration[] = [
           ]
         : [],
   },
+  {
+    name: 'versions of endpoints',
+    statements: (schema, options) => [
+      schema
+        .createTable('endpoint_versions')
+        .addColumn('endpoint_id', 'text', (column) => column.notNull())
+        .addColumn('version', 'integer', (column) => column.notNull())
+        .addColumn('at', 'text', (column) => column.notNull())
+        .addColumn('about', 'text', (column) => column.notNull())
+        .addColumn('document', 'text', (column) => column.notNull())
+        .addPrimaryKeyConstraint('endpoint_versions_key', ['endpoint_id', 'version'])
+        .modifyEnd(options.table),
+      raw(`create index endpoint_versions_deleted on endpoint_versions (endpoint_id, at) where document = ''`),
+      // Every document ends with `"updatedAt":"<24 characters>","__v":0}`; the JSON functions of the databases refuse
+      // some texts that documents hold.
+      raw(`insert into endpoint_versions (endpoint_id, version, at, about, document)
+        select id, 1, case when document like '%"updatedAt":"____-__-__T__:__:__.___Z","__v":0}'
+            then substr(document, length(document) - 33, 24) else '1970-01-01T00:00:00.000Z' end,
+          '{"method":"create","origin":{}}', document from endpoints`),
+    ],
+  },
+  {
+    name: 'how messages went, by minute',
+    statements: (schema, options) => [
+      schema
+        .createTable('endpoint_minutes')
+        .addColumn('endpoint_id', 'text', (column) => column.notNull())
+        .addColumn('minute', 'integer', (column) => column.notNull())
+        .addColumn('instance', 'text', (column) => column.notNull())
+        .addColumn('count', 'integer', (column) => column.notNull())
+        .addColumn('failures', 'integer', (column) => column.notNull())
+        .addColumn('buckets', 'text', (column) => column.notNull())
+        .addPrimaryKeyConstraint('endpoint_minutes_key', ['endpoint_id', 'minute', 'instance'])
+        .modifyEnd(options.table),
+      schema.createIndex('endpoint_minutes_oldest').on('endpoint_minutes').column('minute'),
+    ],
+  },
   SHARED_MESSAGES,
 ]
 

@@ -5,19 +5,21 @@ import type { Tables } from './tables.ts'
 export type StoreRows = Readonly<{
   endpoints: readonly Tables['endpoints'][]
   states: readonly Tables['states'][]
+  versions: readonly Tables['endpoint_versions'][]
 }>
 
 export type TableSummary = Readonly<{ rows: number; sha256: string }>
 
-export type StoreSummary = Readonly<{ endpoints: TableSummary; states: TableSummary }>
+export type StoreSummary = Readonly<{ endpoints: TableSummary; states: TableSummary; versions: TableSummary }>
 
 /** Counts and checksums over every column, whatever the order in which the database gave the rows. */
-export function summaryOf({ endpoints, states }: StoreRows): StoreSummary {
+export function summaryOf({ endpoints, states, versions }: StoreRows): StoreSummary {
   return {
     endpoints: summary(endpoints.map((row) => [row.id, row.name, row.route_key, row.document])),
     states: summary(
       states.map((row) => [row.endpoint_id, row.lookup_status, row.network_error, row.sequence, row.state]),
     ),
+    versions: summary(versions.map((row) => [row.endpoint_id, row.version, row.at, row.about, row.document])),
   }
 }
 

@@ -14,6 +14,28 @@ export type Tables = {
     route_key: string
     document: string
   }
+  /** Outlive their endpoint. */
+  endpoint_versions: {
+    endpoint_id: string
+    version: number
+    /** ISO 8601: in the order of time. */
+    at: string
+    /** The rest of the `Change`. */
+    about: string
+    /** Empty where the endpoint was deleted. */
+    document: string
+  }
+  /** A row an endpoint, minute and instance. */
+  endpoint_minutes: {
+    endpoint_id: string
+    /** Since the epoch. */
+    minute: number
+    instance: string
+    count: number
+    failures: number
+    /** As minute-rows.ts writes them. */
+    buckets: string
+  }
   states: {
     endpoint_id: string
     /** `NO_STATUS` where no lookup answered: a null would not take part in the primary key. */

@@ -4,6 +4,15 @@ import type { Kysely } from 'kysely'
 import type { EndpointStore } from '../../domain/ports.ts'
 import { clashOf, compileEndpointStatements, endpointValues } from '../sql/endpoint-statements.ts'
 import { documentOf, documentText, type Tables } from '../sql/tables.ts'
+import {
+  compileVersionStatements,
+  deletionValues,
+  newestOf,
+  summaryOf,
+  type VersionValues,
+  versionOf,
+  versionValues,
+} from '../sql/version-statements.ts'
 import type { GroupCommit } from './group-commit.ts'
 import { prepare } from './prepare.ts'
 
@@ -24,6 +33,29 @@ export function compileEndpointStore({ db, queries, writer, close }: EndpointSto
   const replace = prepare(db, statements.replace)
   const remove = prepare(db, statements.remove)
 
+  const versions = compileVersionStatements(queries)
+  const add = prepare(db, versions.add)
+  const trim = prepare(db, versions.trim)
+  const trimDeleted = prepare(db, versions.trimDeleted)
+  const listVersions = prepare(db, versions.list)
+  const getVersion = prepare(db, versions.get)
+  const newest = prepare(db, versions.newest)
+
+  /** A change with its version: both or neither, whatever else is in the transaction. */
+  function change(work: () => void, version: VersionValues): void {
+    db.exec('SAVEPOINT change')
+    try {
+      work()
+      add.run(version)
+      trim.run(version)
+      if (version.document === '') trimDeleted.run({})
+      db.exec('RELEASE change')
+    } catch (thrown) {
+      if (db.isTransaction) db.exec('ROLLBACK TO change; RELEASE change')
+      throw thrown
+    }
+  }
+
   function compare(id: string, expected: string): 'gone' | 'stale' | undefined {
     const row = get.first({ id })
     if (row === undefined) return 'gone'
@@ -36,34 +68,43 @@ export function compileEndpointStore({ db, queries, writer, close }: EndpointSto
       const row = get.first({ id })
       return row && documentOf(row)
     },
-    insert: async (record) => {
+    insert: async (record, about) => {
       const values = endpointValues(record)
+      const version = versionValues('create', record, about)
       return writer.write(() => {
         const clash = clashOf(clashes.all(values), values)
         if (clash !== undefined) return clash
-        insert.run(values)
+        change(() => insert.run(values), version)
         return 'stored'
       })
     },
-    replace: async (record, expected) => {
+    replace: async (record, expected, about) => {
       const values = endpointValues(record)
+      const version = versionValues('replace', record, about)
       const expectedText = documentText(expected)
       return writer.write(() => {
         const refused = compare(values.id, expectedText) ?? clashOf(clashes.all(values), values)
         if (refused !== undefined) return refused
-        replace.run(values)
+        change(() => replace.run(values), version)
         return 'stored'
       })
     },
-    remove: async (expected) => {
+    remove: async (expected, about) => {
+      const version = deletionValues(expected, about)
       const expectedText = documentText(expected)
       return writer.write(() => {
         const refused = compare(expected._id, expectedText)
         if (refused !== undefined) return refused
-        remove.run({ id: expected._id })
+        change(() => remove.run({ id: expected._id }), version)
         return 'removed'
       })
     },
+    versions: async (id) => listVersions.all({ id }).map(summaryOf),
+    version: async (id, version) => {
+      const row = getVersion.first({ id, version })
+      return row && versionOf(row)
+    },
+    newestVersions: async () => newestOf(newest.all({})),
     ping: async () => {
       get.first({ id: '' })
     },

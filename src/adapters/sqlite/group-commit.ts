@@ -19,7 +19,8 @@ export type GroupCommitOptions = Readonly<{
 export type GroupCommit = Readonly<{
   /**
    * Runs `work` in the next transaction, after all writes before it; resolves with its value when that is durable.
-   * `work` is synchronous and changes the database with at most one statement, so that its failure leaves no trace.
+   * `work` is synchronous and changes the database with at most one statement, or within a savepoint, so that its
+   * failure leaves no trace; or with statements that each stand for themselves.
    *
    * Rejects with StoreUnavailable where the transaction failed, with what `work` threw where only it did.
    */

@@ -1,6 +1,7 @@
 /** The embedded store: one file, one connection, on the thread of the service. */
 import type { MessageStore } from '../../domain/message-record.ts'
 import type { EndpointStore, Logger, StateStore } from '../../domain/ports.ts'
+import type { StatsStore } from '../../domain/stats.ts'
 import { MIGRATIONS } from '../sql/migrations.ts'
 import { compileQueryBuilder } from './dialect.ts'
 import { compileEndpointStore } from './endpoint-store.ts'
@@ -9,6 +10,7 @@ import { createMessageStore } from './message-store.ts'
 import { migrate } from './migrate.ts'
 import { openFile } from './open-file.ts'
 import { compileStateStore } from './state-store.ts'
+import { compileStatsStore } from './stats-store.ts'
 
 export type SqliteStoreOptions = Readonly<{
   /** Of the file, which is made with its folder where it is not there; or `:memory:`. */
@@ -21,6 +23,7 @@ export type SqliteStoreOptions = Readonly<{
 export type SqliteStore = Readonly<{
   endpoints: EndpointStore
   states: StateStore
+  stats: StatsStore
   messages: MessageStore
   close(): Promise<void>
 }>
@@ -55,6 +58,7 @@ export async function openSqliteStore(options: SqliteStoreOptions): Promise<Sqli
   return {
     endpoints: compileEndpointStore({ db, queries, writer, close }),
     states: compileStateStore({ db, queries, writer }),
+    stats: compileStatsStore({ db, queries, writer }),
     messages,
     close,
   }

@@ -15,10 +15,17 @@ export function readRows(path: string): StoreRows {
   const states = compileStatement<Record<never, never>, Tables['states']>(() =>
     queries.selectFrom('states').select(['endpoint_id', 'lookup_status', 'network_error', 'sequence', 'state']),
   )
+  const versions = compileStatement<Record<never, never>, Tables['endpoint_versions']>(() =>
+    queries.selectFrom('endpoint_versions').select(['endpoint_id', 'version', 'at', 'about', 'document']),
+  )
   const db = new DatabaseSync(path, { readOnly: true, timeout: 5_000 })
   try {
     db.exec('BEGIN')
-    return { endpoints: prepare(db, endpoints).all({}), states: prepare(db, states).all({}) }
+    return {
+      endpoints: prepare(db, endpoints).all({}),
+      states: prepare(db, states).all({}),
+      versions: prepare(db, versions).all({}),
+    }
   } finally {
     db.close()
   }

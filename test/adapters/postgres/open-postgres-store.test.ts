@@ -66,13 +66,21 @@ test('tells each change its version, once for all instances', needsPostgres, asy
   const since = await other.changes.since(start)
   assert.equal(since.version, start + 2)
   assert.deepEqual(since.documents, [endpointOf(1).document, endpointOf(2).document])
-  assert.deepEqual(await other.changes.since(start + 2), { ...since, documents: [] })
+  assert.deepEqual(
+    since.versions,
+    new Map([
+      [idOf(1), 1],
+      [idOf(2), 1],
+    ]),
+  )
+  assert.deepEqual(await other.changes.since(start + 2), { ...since, documents: [], versions: new Map() })
   await one.endpoints.remove(endpointOf(1).document)
   const { document } = endpointOf(2, { changed: true })
   await one.endpoints.replace({ document, routeKey: 'POST /route-2' }, endpointOf(2).document)
   assert.deepEqual(await other.changes.since(start + 2), {
     version: start + 4,
     documents: [document],
+    versions: new Map([[idOf(2), 2]]),
     ids: new Set([idOf(2)]),
   })
 })

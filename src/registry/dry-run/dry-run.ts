@@ -1,0 +1,110 @@
+/**
+ * Runs a sample message through an endpoint as it would run, and tells all about it, with nothing done: the document is
+ * compiled by the same compiler and run by the same intake, only what it calls is not there.
+ */
+import { checkDryRun, type DryRunRequest } from '../../config/dry-run.ts'
+import { isId } from '../../domain/id.ts'
+import type { Json, JsonObject } from '../../domain/json.ts'
+import type { Lint } from '../../domain/lint.ts'
+import type { HttpClient } from '../../domain/ports.ts'
+import type { Clock } from '../../domain/run.ts'
+import { type CallSpan, startTrace, type Trace } from '../../domain/trace.ts'
+import { MEDIA_TYPES } from '../../formats/media-type.ts'
+import type { PipelineSettings } from '../../pipeline/services.ts'
+import { build } from '../build.ts'
+import type { Catalogue } from '../catalogue.ts'
+import { findClashes } from '../clash.ts'
+import * as failures from '../failures.ts'
+import type { Incoming, Intake } from '../intake.ts'
+import { parseDocument } from '../parse-document.ts'
+import type { Compiled, Registry } from '../registry.ts'
+import { bytesOf, cannedServices } from './canned-services.ts'
+import { reportOf } from './report.ts'
+
+export type DryRunOptions = Readonly<{
+  catalogue: Catalogue
+  registry: Registry
+  intake: Intake
+  /** For lookups that are to be live. */
+  http: HttpClient
+  settings: PipelineSettings
+  clock: Clock
+}>
+
+/**
+ * In: the request as JSON text. Out: the report.
+ *
+ * Fails with BODY_UNREADABLE, BODY_TOO_DEEP and DRY_RUN_INVALID where the request itself is wrong, with ID_MALFORMED,
+ * ENDPOINT_UNKNOWN and STORE_UNAVAILABLE for an endpoint that is not there, with OVERLOADED and SHUTTING_DOWN as a
+ * message would; never for a fault of the document or the message.
+ */
+export type DryRun = (text: string) => Promise<JsonObject>
+
+/** Of a document that has none: no endpoint ever gets it. */
+const NO_ID = '0'.repeat(24)
+
+/** Faults of the document within the request have their place in the document. */
+const IN_DOCUMENT = 'endpoint.'
+
+export function createDryRun({ catalogue, registry, intake, http, settings, clock }: DryRunOptions): DryRun {
+  return async (text) => {
+    const refused = intake.refusal()
+    if (refused !== undefined) throw refused
+    const { raw, faults } = parseDocument(text)
+    const { request, lints: wrong } = checkDryRun(raw)
+    const outside = faults.filter(({ path }) => !path.startsWith(IN_DOCUMENT))
+    if (wrong.length + outside.length > 0) throw failures.dryRunInvalid([...outside, ...wrong])
+    const inside = faults
+      .filter(({ path }) => path.startsWith(IN_DOCUMENT))
+      .map((fault) => ({ ...fault, path: fault.path.slice(IN_DOCUMENT.length) }))
+
+    const { document, id } = await documentOf(request, catalogue)
+    let trace: Trace | undefined
+    const canned = cannedServices(request, () => trace?.calls.at(-1) as CallSpan, http)
+    const now = new Date(clock()).toISOString()
+    const stamp = { _id: id, createdAt: now, updatedAt: now, version: registry.get(id)?.version ?? 0 }
+    const { lints, compiled } = build(document, stamp, canned.services, settings)
+    const lint = lintOf([...inside, ...lints], findClashes(compiled, registry.all()))
+    if (lint.errors.length > 0) return { ran: false, lint }
+
+    trace = startTrace()
+    const finished = await intake.rehearse(compiled, incomingOf(request, compiled), trace)
+    return { ran: true, lint, ...reportOf(finished, trace, canned) }
+  }
+}
+
+/** The document to run, and the id of the endpoint whose place it would take. */
+async function documentOf(
+  { endpoint, endpointId }: DryRunRequest,
+  catalogue: Catalogue,
+): Promise<Readonly<{ document: Json; id: string }>> {
+  const stored = endpointId === undefined ? undefined : await catalogue.get(endpointId)
+  const own = endpoint?._id
+  const id = endpointId ?? (typeof own === 'string' && isId(own) ? own : NO_ID)
+  return { document: endpoint ?? stored ?? {}, id }
+}
+
+type Told = Readonly<{ path: string; message: string }>
+
+/** As registering the document would tell it; clashes do not keep it from running. */
+function lintOf(lints: readonly Lint[], clashes: readonly Lint[]) {
+  const told = (some: readonly Lint[]): Told[] => some.map(({ path, message }) => ({ path, message }))
+  return {
+    errors: told(lints.filter(({ severity }) => severity === 'error')),
+    clashes: told(clashes),
+    warnings: told(lints.filter(({ severity }) => severity === 'warning')),
+  }
+}
+
+function incomingOf({ message }: DryRunRequest, { endpoint }: Compiled): Incoming {
+  const { body, contentType, headers = {}, query = {}, urlParams = {} } = message
+  const assumed = typeof body === 'string' ? MEDIA_TYPES[endpoint.transformation.input ?? 'JSON'] : MEDIA_TYPES.JSON
+  const given = Object.fromEntries(Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value]))
+  const type = contentType ?? given['content-type'] ?? assumed
+  return {
+    requestHeaders: body === undefined && contentType === undefined ? given : { ...given, 'content-type': type },
+    query,
+    urlParams,
+    body: body === undefined ? undefined : bytesOf(body),
+  }
+}

@@ -1,0 +1,45 @@
+/** Values as a report shows them: bounded, and without secrets. */
+import type { Json, JsonObject } from '../../domain/json.ts'
+import { isSecretName, REDACTED } from '../../domain/secret-names.ts'
+
+/** Of one value of a stage, or the answer, in characters. */
+const VALUE_LIMIT = 1_048_576
+/** Of the body of one call, in characters. */
+export const BODY_LIMIT = 65_536
+/** What is nested deeper might be too deep to be written. */
+const MOST_LEVELS = 500
+
+export type ShownBody = Readonly<{ body: string; cut?: true }>
+
+/** The text of a body, its beginning where it is long; what is no UTF-8 is shown with replacement characters. */
+export function shownBody(body: string | Uint8Array, limit = VALUE_LIMIT): ShownBody {
+  // Four bytes a character at most: the rest need not be decoded.
+  const text = typeof body === 'string' ? body : new TextDecoder().decode(body.subarray(0, limit * 4 + 4))
+  return text.length <= limit ? { body: text } : { body: text.slice(0, limit), cut: true }
+}
+
+/**
+ * The value itself where it is small enough to be shown. Weighed rather than written: a value that refers to one part many
+ * times is small in memory, and its text is not.
+ */
+export function shownValue(value: Json): Json {
+  const tooMuch = weigh(value, MOST_LEVELS, { left: VALUE_LIMIT })
+  return tooMuch === undefined ? value : { cut: true, reason: tooMuch }
+}
+
+/** What is too much about a value, as a sentence. */
+function weigh(value: Json, levels: number, budget: { left: number }): string | undefined {
+  budget.left -= typeof value === 'string' ? value.length + 1 : 1
+  if (budget.left < 0) return `It has more than ${VALUE_LIMIT} characters as JSON.`
+  if (typeof value !== 'object' || value === null) return undefined
+  if (levels === 0) return `It is nested deeper than ${MOST_LEVELS} levels.`
+  for (const name in value) {
+    if (!Array.isArray(value)) budget.left -= name.length
+    const tooMuch = weigh((value as JsonObject)[name] as Json, levels - 1, budget)
+    if (tooMuch !== undefined) return tooMuch
+  }
+  return undefined
+}
+
+export const shownHeaders = (headers: readonly (readonly [string, string | readonly string[]])[]): JsonObject =>
+  Object.fromEntries(headers.map(([name, value]) => [name, isSecretName(name) ? REDACTED : value]))
