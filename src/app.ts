@@ -7,6 +7,7 @@ import { serveConsole } from './adapters/http-server/console.ts'
 import { serveDryRun } from './adapters/http-server/dry-run.ts'
 import { createGuard } from './adapters/http-server/guard.ts'
 import { serveManagement } from './adapters/http-server/management.ts'
+import { serveMessageRecords } from './adapters/http-server/message-records.ts'
 import { serveMessages } from './adapters/http-server/messages.ts'
 import { serveMetrics } from './adapters/http-server/metrics.ts'
 import { describeApi, serveOpenApi } from './adapters/http-server/openapi.ts'
@@ -20,7 +21,10 @@ import { describeDocument } from './config/public-schema.ts'
 import type { Failure } from './domain/failure.ts'
 import { createIds } from './domain/id.ts'
 import type { Logger } from './domain/ports.ts'
+import { createMessageSearch } from './messages/message-search.ts'
 import { createRecorder } from './messages/recorder.ts'
+import { createReplay } from './messages/replay.ts'
+import { createReplayPlans } from './messages/replay-plans.ts'
 import { startRetention } from './messages/retention.ts'
 import { answerFailure } from './pipeline/reply.ts'
 import { createCatalogue } from './registry/catalogue.ts'
@@ -144,6 +148,10 @@ export async function startApp(settings: Settings, version: string, logger: Logg
     messageLog: recorder.counts,
   })
   serveConsole(adminServer, CONSOLE)
+  const search = createMessageSearch({ store: store.messages, registry, clock, caughtUp: recorder.caughtUp })
+  const replay = createReplay({ store: store.messages, registry, intake, settings })
+  const plans = createReplayPlans({ store: store.messages, search, replay, clock, newId, logger })
+  serveMessageRecords(adminServer, { search, replay, plans }, guard)
   serveOpenApi(adminServer, describeApi(describeDocument(), version))
 
   const closeAll = async (givenUp = 0, stopBy = 0) => {
@@ -176,6 +184,7 @@ export async function startApp(settings: Settings, version: string, logger: Logg
     adminPort: portOf(adminServer),
     stop: async () => {
       stopping = true
+      plans.stop()
       const stopBy = performance.now() + settings.shutdownTimeoutMs
       const servers = [messageServer, adminServer]
       servers.forEach(endConnections)

@@ -5,26 +5,23 @@ import { parseSteps } from './language/path-steps.ts'
 import { choice, type Kind, size, wholeNumber } from './settings-kinds.ts'
 import type { Setting } from './settings-table.ts'
 
-/** Nothing, or texts joined by commas. */
-function list(accepts: string, faultOf: (item: string) => string | undefined): Kind<readonly string[]> {
+/** Nothing, or texts joined by commas. Faults repeat no value, which may be long or hold line breaks. */
+function list(accepts: string, isItem: (item: string) => boolean): Kind<readonly string[]> {
   return {
     accepts,
     parse: (text) => {
       const items = text.split(',').flatMap((item) => item.trim() || [])
-      const wrong = items.map(faultOf).find((message) => message !== undefined)
-      return wrong === undefined ? found(items) : fault(wrong)
+      return items.every(isItem) ? found(items) : fault(`Give ${accepts}.`)
     },
   }
 }
 
-const headerNames = list('nothing, or names of headers joined by commas', (name) =>
-  isHeaderName(name) ? undefined : `"${name}" cannot name a header; give names joined by commas.`,
-)
+const headerNames = list('nothing, or names of headers joined by commas', isHeaderName)
 
-const paths = list('nothing, or paths joined by commas', (path) => {
-  const steps = parseSteps(path, 'path')
-  return steps.ok ? undefined : steps.message
-})
+/** `?` and `+` mean something in targets only: whoever writes one here means a name that holds it, or another place. */
+const isPath = (text: string): boolean => parseSteps(text, 'path').ok && !/(?<!\\)[?+]/.test(text)
+
+const paths = list('nothing, or paths such as `patient.name` joined by commas', isPath)
 
 export const messageLog = {
   messageLog: {

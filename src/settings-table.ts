@@ -97,7 +97,8 @@ const store = {
     name: 'DATABASE_POOL_SIZE',
     kind: wholeNumber(1, 1_000),
     default: '10',
-    means: 'The most connections of one instance to PostgreSQL, besides the one on which it hears of changes.',
+    means:
+      'The most connections of one instance to PostgreSQL, besides the one on which it hears of changes and up to three for the message log.',
   },
   databaseTimeoutMs: {
     name: 'DATABASE_TIMEOUT_MS',

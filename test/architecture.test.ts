@@ -22,7 +22,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   'messages/': ['domain/', 'language/', 'formats/', 'config/', 'pipeline/', 'registry/'],
   'adapters/log': ['adapters/log', 'domain/'],
   'adapters/http-client/': ['domain/', 'language/headers.ts', 'formats/'],
-  'adapters/http-server/': ['domain/', 'language/headers.ts', 'formats/', 'registry/'],
+  'adapters/http-server/': ['domain/', 'language/headers.ts', 'formats/', 'registry/', 'messages/'],
   'adapters/kafka/': ['domain/', 'formats/media-type.ts', 'registry/'],
   'adapters/otel/': ['domain/', 'registry/'],
   'adapters/sql/': ['domain/'],

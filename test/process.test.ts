@@ -204,8 +204,8 @@ describe('a signal to stop', { concurrency: 2 }, () => {
       assert.deepEqual([finished.status, await finished.json()], [200, { up: { found: true } }])
       assert.deepEqual(await service.ended, { code: 0, signal: null })
       assert.equal(service.output.stderr, '')
-      // SQLite removes its log when the last connection is closed in order.
-      assert.deepEqual(readdirSync(join(folder, 'data')), ['crosswalk.db'])
+      // SQLite removes its logs when the last connections are closed in order.
+      assert.deepEqual(readdirSync(join(folder, 'data')), ['crosswalk-messages.db', 'crosswalk.db'])
     })
   }
 

@@ -108,7 +108,11 @@ export const FAILURES = {
     means: 'The endpoint has no version of this number any more, or the version is a deletion.',
   },
   ID_MALFORMED: { status: 400, retry: false, means: 'The id is not 24 lower-case hexadecimal digits.' },
-  FILTER_INVALID: { status: 400, retry: false, means: 'The name of a query filter is not a field path.' },
+  FILTER_INVALID: {
+    status: 400,
+    retry: false,
+    means: 'A query filter is not known, or has a value that it cannot have.',
+  },
   PRECONDITION_FAILED: {
     status: 412,
     retry: false,
@@ -119,7 +123,33 @@ export const FAILURES = {
     retry: false,
     means: 'Endpoints are managed from this machine only, until `MANAGEMENT_AUTH` is set.',
   },
-  STORE_UNAVAILABLE: { status: 503, retry: true, means: 'The store that holds the endpoints did not answer.' },
+  MESSAGE_UNKNOWN: {
+    status: 404,
+    retry: false,
+    means: 'The message log has no message with this id, or not any more.',
+  },
+  MESSAGE_BODY_UNKNOWN: { status: 404, retry: false, means: 'This body of the message was not kept.' },
+  REPLAY_REFUSED: {
+    status: 409,
+    retry: false,
+    means: 'The message cannot be replayed: what came was not kept whole, or its endpoint does not take it any more.',
+  },
+  REPLAY_OPTION_INVALID: {
+    status: 400,
+    retry: false,
+    means: 'A limit of a replay is not known, or has a value that it cannot have.',
+  },
+  REPLAY_PLAN_UNKNOWN: { status: 404, retry: false, means: 'There is no such plan of a replay, or not any more.' },
+  REPLAY_PLAN_BUSY: {
+    status: 409,
+    retry: false,
+    means: 'The plan of a replay is being run, or has ended; or too many plans are being run.',
+  },
+  STORE_UNAVAILABLE: {
+    status: 503,
+    retry: true,
+    means: 'The store that holds endpoints and the message log did not answer.',
+  },
   INTERNAL: { status: 500, retry: true, means: 'A fault of the service; the cause is in its log.' },
 } as const satisfies Record<string, FailureKind>
 

@@ -16,8 +16,11 @@ export type RecordedCall = Readonly<
   }
 >
 
-export type RecordedOutcome = 'done' | 'partial' | 'refused' | 'failed'
-export type RecordedSource = 'http' | 'broker' | 'replay'
+export const OUTCOMES = ['done', 'partial', 'refused', 'failed'] as const
+export type RecordedOutcome = (typeof OUTCOMES)[number]
+
+export const SOURCES = ['http', 'broker', 'replay'] as const
+export type RecordedSource = (typeof SOURCES)[number]
 
 export type MessageRecord = Readonly<{
   /** Time-ordered (domain/id.ts). */
@@ -39,6 +42,8 @@ export type MessageRecord = Readonly<{
   stage?: string
   path?: string
   error?: string
+  /** It is an attempt at a record of a topic, and was followed by another one. */
+  triedAgain?: true
   stages: readonly RecordedStage[]
   calls: readonly RecordedCall[]
   /** Business keys, by the names of the endpoint's `messageKeys`; several where the path found an array. */

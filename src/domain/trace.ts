@@ -6,16 +6,20 @@
 import type { OutboundAnswer, OutboundFault } from './ports.ts'
 import { newSpanId, type TraceContext } from './trace-context.ts'
 
-export type StageName =
-  | 'recall'
-  | 'parse'
-  | 'lookup'
-  | 'validate'
-  | 'transform'
-  | 'map'
-  | 'extract'
-  | 'serialise'
-  | 'respond'
+/** In the order in which they run. */
+export const STAGES = [
+  'recall',
+  'parse',
+  'lookup',
+  'validate',
+  'transform',
+  'map',
+  'extract',
+  'serialise',
+  'respond',
+] as const
+
+export type StageName = (typeof STAGES)[number]
 
 /** Times are in milliseconds of a clock that never goes back (`performance.now()`); only their differences mean anything. */
 export type StageSpan = Readonly<{ stage: StageName; startMs: number; endMs: number }>

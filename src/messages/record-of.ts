@@ -2,7 +2,7 @@
 import { timeOfId } from '../domain/id.ts'
 import type { MessageRecord, RecordedBody, RecordedCall, RecordedStage } from '../domain/message-record.ts'
 import type { CallSpan, Trace } from '../domain/trace.ts'
-import type { Finished } from '../registry/finished.ts'
+import { type Finished, isTriedAgain } from '../registry/finished.ts'
 
 const NO_STAGES: readonly RecordedStage[] = []
 const NO_CALLS: readonly RecordedCall[] = []
@@ -32,12 +32,14 @@ export function recordOf(
   if (compiled !== undefined) {
     record.endpointId = compiled.document._id
     record.endpoint = compiled.document.name
+    record.endpointVersion = compiled.version
   }
   if (code !== '') record.code = code
   if (failure?.stage !== undefined) record.stage = failure.stage
   else if (answer.refused) record.stage = 'respond'
   if (failure?.options.path !== undefined) record.path = failure.options.path
   if (error !== undefined) record.error = error
+  if (isTriedAgain(finished)) record.triedAgain = true
   if (incoming?.replayOf !== undefined) record.replayOf = incoming.replayOf
   return record
 }

@@ -8,6 +8,8 @@ export type RecordWriter = Readonly<{
   /** Says that records wait. */
   wake(): void
   written(): number
+  /** Writes what waits now; resolves when that is done, the store did not take it, or the time is up. */
+  flush(timeoutMs: number): Promise<void>
   /** Writes all that wait; resolves when that is done or the time is up, to how many were left. */
   close(timeoutMs: number): Promise<number>
 }>
@@ -26,7 +28,7 @@ const BATCH_BYTES = 4 * 1024 * 1024
 const GATHERED_RECORDS = 1_000
 const GATHER_MS = 100
 
-/** Pauses before a store that did not answer is asked again. */
+/** Pauses before a store that did not answer is asked again; at the end it is waited for only as long as the longest. */
 const RETRY_MS = 250
 const LONGEST_RETRY_MS = 5_000
 
@@ -119,9 +121,22 @@ export function createRecordWriter({ store, queue, logger, onWritten }: RecordWr
       else wakeLater()
     },
     written: () => written,
+    flush: async (timeoutMs) => {
+      let timeUp: NodeJS.Timeout | undefined
+      const late = new Promise<void>((resolve) => {
+        timeUp = setTimeout(resolve, timeoutMs)
+      })
+      // The run that is on its way, one that ends where too few are left for a batch, and one for those.
+      for (let turn = 0; turn < 3 && queue.size > 0; turn += 1) {
+        run()
+        await Promise.race([running, late])
+      }
+      clearTimeout(timeUp)
+    },
     close: async (timeoutMs) => {
       closing = true
-      const giveUpAt = performance.now() + timeoutMs
+      const startedAt = performance.now()
+      const giveUpAt = startedAt + timeoutMs
       let timeUp: NodeJS.Timeout | undefined
       const late = new Promise<void>((resolve) => {
         timeUp = setTimeout(resolve, timeoutMs)
@@ -129,7 +144,9 @@ export function createRecordWriter({ store, queue, logger, onWritten }: RecordWr
       for (;;) {
         run()
         await Promise.race([running, late])
-        if (queue.size === 0 || performance.now() >= giveUpAt) break
+        const now = performance.now()
+        if (queue.size === 0 || now >= giveUpAt) break
+        if (!queue.answering && now >= startedAt + LONGEST_RETRY_MS) break
         await Promise.race([new Promise((resolve) => setTimeout(resolve, RETRY_MS)), late])
       }
       clearTimeout(timeUp)

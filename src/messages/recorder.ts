@@ -44,6 +44,8 @@ export interface Recorder {
   counts(): RecordCounts
   /** Records that are not written yet. */
   readonly waiting: number
+  /** Resolves when the records of all messages that have ended before are written, or after a moment. */
+  caughtUp(): Promise<void>
   /** Writes what waits; resolves when that is done or the time is up, to how many records were lost. */
   close(timeoutMs: number): Promise<number>
 }
@@ -52,6 +54,9 @@ const LIMITS: QueueLimits = { records: 10_000, bytes: 32 * 1024 * 1024 }
 
 /** How long records are made at a stretch: messages that have arrived meanwhile come first then. */
 const STRETCH_MS = 5
+
+/** How long somebody who asks for records waits for those that are on their way. */
+const CAUGHT_UP_MS = 1_000
 
 /** What an endpoint's messages need, found out with the first of them. */
 type Plan = Readonly<{
@@ -84,7 +89,7 @@ export function createRecorder({ store, settings, logger, onWritten, limits = LI
     const { endpoint } = compiled
     const policy = endpoint.messageLog ?? messageLog
     const keys = compileKeys(endpoint)
-    const line = keys === undefined && policy !== 'all' ? courseStart(endpoint.name, undefined) : undefined
+    const line = keys === undefined && policy !== 'all' ? courseStart(endpoint.name, compiled.version) : undefined
     const plan = { policy, keys, line }
     plans.set(compiled, plan)
     return plan
@@ -168,6 +173,11 @@ export function createRecorder({ store, settings, logger, onWritten, limits = LI
     counts: () => ({ written: writer.written(), dropped: queue.dropped }),
     get waiting() {
       return ended.length + queue.size
+    },
+    caughtUp: async () => {
+      const until = performance.now() + CAUGHT_UP_MS
+      while (ended.length > 0 && performance.now() < until) await new Promise((resolve) => setImmediate(resolve))
+      await writer.flush(Math.max(1, until - performance.now()))
     },
     close: async (timeoutMs) => {
       makeRecords(Number.POSITIVE_INFINITY)

@@ -43,6 +43,10 @@ export function nameOf({ answer, failure }: Outcome): OutcomeName {
   return answer.partial ? 'partial' : 'done'
 }
 
+/** Whether another message follows that is the same one tried again. */
+export const isTriedAgain = ({ incoming, failure }: Pick<Finished, 'incoming' | 'failure'>): boolean =>
+  incoming?.triesAgain === true && failure?.retry === true
+
 export function codeOf({ answer, failure }: Outcome): string {
   if (failure !== undefined) return failure.code
   return answer.refused ? 'RESPONSE_REFUSED' : ''

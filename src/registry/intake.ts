@@ -23,6 +23,8 @@ export type Incoming = Readonly<{
   body: Uint8Array | undefined
   /** Set where the message is a record of a topic. */
   isRecord?: boolean
+  /** Set where whoever brings the message tries it again by itself, should it fail with what may succeed later. */
+  triesAgain?: boolean
   /** The id of the message that this one repeats, where somebody asked for that. */
   replayOf?: string
 }>

@@ -133,6 +133,16 @@ describe('rules between fields', () => {
       ],
     },
     {
+      change: {
+        messageKeys: { a: 'requestBody.id', b: 'payload.id', c: 'requestBody..x', ['k'.repeat(65)]: 'query.x' },
+      },
+      faults: [
+        ['messageKeys.b', 'write "requestBody" here'],
+        ['messageKeys.c', 'lacks a name at position 13'],
+        [`messageKeys.${'k'.repeat(65)}`, 'more than 64 characters'],
+      ],
+    },
+    {
       change: { ...lookups({}), state: { extract: { lookupRequests: { l1: { a: 'b' }, l0: { a: 'b' }, 'x.y': {} } } } },
       faults: [
         ['state.extract.lookupRequests.l1', 'There is no lookup with the id "l1"'],

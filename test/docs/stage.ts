@@ -18,10 +18,12 @@ export type Stage = Readonly<{
 }>
 
 const ORIGIN = /http:\/\/127\.0\.0\.1:80\d\d/g
-/** What differs from run to run: ids, times and durations, ETags, the version. */
+/** What differs from run to run: ids, times and durations, sizes, ETags, the version. */
 const ID = /\b[0-9a-f]{24}\b/g
 const TIME = /\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z/g
-const DURATION = /("(?:milliseconds|ms|p50|p95|p99)": ?)[\d.]+/g
+const DURATION = /("(?:milliseconds|ms|startMs|p50|p95|p99)": ?)[\d.]+/g
+/** Of bodies with headers or addresses in them. */
+const SIZE = /("size": ?)\d+/g
 const VERSION = /("version": ?)"\d+\.\d+\.\d+"/g
 const ETAG = /"[\w-]{43}"/g
 
@@ -101,6 +103,7 @@ function settled(text: string): unknown {
     .replace(TIME, '2026-01-01T00:00:00.000Z')
     .replace(DURATION, '$10')
     .replace(VERSION, '$1"0.0.0"')
+    .replace(SIZE, '$10')
     .replace(ETAG, '"etag"')
     .trim()
   return jsonOf(same) ?? same

@@ -3,6 +3,8 @@ import assert from 'node:assert/strict'
 import { randomBytes } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { type TestContext, test } from 'node:test'
+import { StoreUnavailable } from '../../src/domain/ports.ts'
+import { recordedAt, withBodies } from '../contracts/message-records.ts'
 import { openPostgres } from '../contracts/stores.ts'
 import { json, startService } from '../service.ts'
 import { freshDatabase, type TestDatabase } from '../services/postgres.ts'
@@ -49,7 +51,7 @@ async function databaseWithTables(test: TestContext): Promise<TestDatabase> {
 
 /** The statuses of everything that a service does with its store; undefined where it does not start. */
 async function useEverything(databaseUrl: string): Promise<readonly number[] | undefined> {
-  const service = await startService({ DATABASE_URL: databaseUrl }).catch(() => undefined)
+  const service = await startService({ DATABASE_URL: databaseUrl, MESSAGE_LOG: 'off' }).catch(() => undefined)
   if (service === undefined) return undefined
   const statuses: number[] = []
   const ask = async (method: string, path: string, body?: Parameters<typeof json>[1]) => {
@@ -76,7 +78,25 @@ async function useEverything(databaseUrl: string): Promise<readonly number[] | u
   await ask('DELETE', path)
   statuses.push((await fetch(`${service.adminUrl}/health/ready`)).status)
   await service.stop()
-  return statuses
+  return [...statuses, await useLog(databaseUrl)]
+}
+
+/** Everything that is done with the log of messages, which nobody is answered for: 200, or 500 where some of it cannot be. */
+async function useLog(databaseUrl: string): Promise<number> {
+  const { messages, close } = await openPostgres(databaseUrl)
+  try {
+    const recorded = withBodies(recordedAt(0, { keys: { a: 'b' } }), { incoming: 'x' })
+    await messages.append([recorded])
+    assert.deepEqual(await messages.find({ key: [{ value: 'b' }] }, 1), [recorded.record])
+    await messages.body(recorded.record.id, 'incoming')
+    assert.ok((await messages.purge(Number.MAX_SAFE_INTEGER, 0)) > 0)
+    return 200
+  } catch (thrown) {
+    if (!(thrown instanceof StoreUnavailable)) throw thrown
+    return 500
+  } finally {
+    await close()
+  }
 }
 
 test('a user who may do what the page grants, and nothing else, is enough', needsPostgres, async (test) => {
@@ -84,7 +104,7 @@ test('a user who may do what the page grants, and nothing else, is enough', need
   const { role, roleUrl } = await createRole(database)
   assert.equal(await useEverything(roleUrl), undefined, 'a user who may do nothing')
   for (const { rights, on } of GRANTS) await database.query(`grant ${rights} on ${on} to ${role}`)
-  assert.deepEqual(await useEverything(roleUrl), [201, ...Array(10).fill(200)])
+  assert.deepEqual(await useEverything(roleUrl), [201, ...Array(11).fill(200)])
 
   assert.ok(RIGHTS.length >= 13, JSON.stringify(RIGHTS))
   for (const { right, object } of RIGHTS) {

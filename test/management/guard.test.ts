@@ -23,6 +23,20 @@ const calls = [
   { method: 'GET', path: '/%65ndpoints' },
   { method: 'GET', path: '/endpoints/x/y' },
 ]
+const adminCalls = [
+  { method: 'GET', path: '/messages' },
+  { method: 'PURGE', path: '/messages' },
+  { method: 'GET', path: '/messages/groups' },
+  { method: 'GET', path: `/messages/${id}` },
+  { method: 'GET', path: `/messages/${id}/body/incoming` },
+  { method: 'POST', path: `/messages/${id}/replay` },
+  { method: 'GET', path: '/messages/replay' },
+  { method: 'POST', path: '/messages/replay' },
+  { method: 'GET', path: `/messages/replay/${id}` },
+  { method: 'POST', path: `/messages/replay/${id}/run` },
+  { method: 'POST', path: `/messages/replay/${id}/cancel` },
+  { method: 'GET', path: '/messages/x/y/z' },
+]
 const everywhere = { HOST: '0.0.0.0', ADMIN_HOST: '0.0.0.0' }
 
 describe('where HOST is not loopback', { skip }, () => {
@@ -46,6 +60,14 @@ describe('where HOST is not loopback', { skip }, () => {
         assert.match(reply.json<{ error: string }>().error, /this machine.*MANAGEMENT_AUTH/)
       }
       assert.equal((await service.fetch('/let/in', json('POST', {}))).status, 404)
+    })
+  }
+
+  for (const { method, path } of adminCalls) {
+    test(`${method} ${path} is refused to callers elsewhere, on the admin port`, async () => {
+      const headers = { 'content-type': 'application/json', host: 'localhost', 'x-forwarded-for': '127.0.0.1' }
+      const reply = await call(bases[1] ?? '', method, path, { headers, body: '{}' })
+      assert.deepEqual([reply.status, reply.json().code], [403, 'MANAGEMENT_REFUSED'], reply.text)
     })
   }
 

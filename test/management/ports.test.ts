@@ -23,6 +23,10 @@ describe('what the service claims', () => {
     { path: '/health/ready', message: 404, admin: 200 },
     { path: '/metrics', message: 404, admin: 200 },
     { path: '/openapi.json', message: 404, admin: 200 },
+    { path: '/messages', message: 404, admin: 200 },
+    { path: '/messages/groups', message: 404, admin: 200 },
+    { path: '/messages/replay', message: 404, admin: 200 },
+    { path: '/messages/x/y', message: 404, admin: 404 },
     { path: '/health', message: 404, admin: 404 },
     { path: '/uptime/', message: 404, admin: 404 },
     { path: '/uptime/x', message: 404, admin: 404 },
@@ -208,10 +212,21 @@ describe('/openapi.json', () => {
       '/endpoints/{id}/versions/{version}/restore',
       '/health/live',
       '/health/ready',
+      '/messages',
+      '/messages/groups',
+      '/messages/replay',
+      '/messages/replay/{plan}',
+      '/messages/replay/{plan}/cancel',
+      '/messages/replay/{plan}/run',
+      '/messages/{id}',
+      '/messages/{id}/body/{which}',
+      '/messages/{id}/replay',
       '/metrics',
       '/uptime',
     ])
     for (const [path, operations] of Object.entries(paths)) {
+      // test/messages/message-openapi.test.ts calls these: they need a message that failed.
+      if (path.startsWith('/messages')) continue
       for (const [method, operation] of Object.entries(operations)) {
         if (method === 'parameters') continue
         const { _id } = await service.register({ endpoint: { pattern: `/described/${method}` } })

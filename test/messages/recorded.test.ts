@@ -111,7 +111,7 @@ describeLogs('what is recorded', (withDatabase) => {
               ['parse', 'lookup', 'transform', 'map', 'serialise', 'respond'],
             )
             assert.ok((done?.ms ?? 0) > 0)
-            assert.equal(done?.endpoint, 'intake')
+            assert.deepEqual([done?.endpoint, done?.endpointVersion, failed?.endpointVersion], ['intake', 1, 1])
             assert.equal(done?.outcome, 'done')
             const { ms, startMs, ...call } = done?.calls[0] ?? assert.fail('no call was recorded')
             assert.ok(ms > 0 && startMs >= 0)

@@ -1,6 +1,7 @@
 /** /openapi.json: the management API for tools; the document's schema is the one that documents are checked with. */
 import type { FastifyInstance } from 'fastify'
 import type { JsonObject } from '../../domain/json.ts'
+import { messagePaths, messageSchemas } from './openapi-messages.ts'
 import { sendAnswer } from './server.ts'
 
 export function serveOpenApi(server: FastifyInstance, description: JsonObject): void {
@@ -40,7 +41,7 @@ export function describeApi(endpointSchema: JsonObject, version: string): JsonOb
   const stale = { 412: answer('If-Match names another version.', ref('Failure')) }
   return {
     openapi: '3.1.0',
-    info: { title: 'Crosswalk', version, description: 'Management of endpoints.' },
+    info: { title: 'Crosswalk', version, description: 'Management of endpoints, and what became of their messages.' },
     paths: {
       '/endpoints': {
         get: {
@@ -139,10 +140,12 @@ export function describeApi(endpointSchema: JsonObject, version: string): JsonOb
       '/metrics': {
         get: { summary: 'Metrics in the text format of Prometheus.', responses: { 200: answer('Metrics.') } },
       },
+      ...messagePaths,
     },
     components: {
       schemas: {
         Endpoint: endpointSchema,
+        ...messageSchemas,
         DryRun: {
           type: 'object',
           properties: {

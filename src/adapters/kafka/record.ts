@@ -1,11 +1,11 @@
 /** A record of a topic, as the pipeline takes it and as the dead-letter topic gets it. */
 import type { Failure } from '../../domain/failure.ts'
-import { isObject, type JsonObject } from '../../domain/json.ts'
 import type { Headers } from '../../domain/message.ts'
 import type { BrokerRecord } from '../../domain/ports.ts'
 import { syntaxOfFormat } from '../../formats/media-type.ts'
 import type { Incoming } from '../../registry/intake.ts'
 import type { Compiled } from '../../registry/registry.ts'
+import { TOMBSTONE } from '../../registry/tombstone.ts'
 
 export type ConsumedRecord = Readonly<{
   topic: string
@@ -19,33 +19,16 @@ export type ConsumedRecord = Readonly<{
   headers: readonly (readonly [name: Buffer | null, value: Buffer | null])[]
 }>
 
-const JSON_NULL = Buffer.from('null')
-
 /**
  * A record as a message. A tombstone is the value null where JSON is expected; XML has no such value, so that it
  * cannot be read there.
  */
-export function toIncoming(record: ConsumedRecord, { endpoint }: Compiled): Incoming {
+export function toIncoming(record: ConsumedRecord, { endpoint }: Compiled, triesAgain: boolean): Incoming {
   const { input } = endpoint.transformation
   const isJson = input !== undefined && syntaxOfFormat(input) === 'json'
-  const body = record.value ?? (isJson ? JSON_NULL : undefined)
-  return { requestHeaders: headersOf(record), query: {}, urlParams: {}, body, isRecord: true }
+  const body = record.value ?? (isJson ? TOMBSTONE : undefined)
+  return { requestHeaders: headersOf(record), query: {}, urlParams: {}, body, isRecord: true, triesAgain }
 }
-
-/**
- * Whether a tombstone must be refused: an endpoint that says what its messages look like takes null only where it says
- * so. JSON Schema itself would let null pass through every rule for objects that does not name the type as well.
- */
-export function refusesNull({ endpoint }: Compiled): boolean {
-  const schema = endpoint.inputValidation
-  if (schema === undefined) return false
-  const { properties } = schema
-  const body = isObject(properties) ? properties.requestBody : undefined
-  return !acceptsNull(isObject(body) ? body : schema)
-}
-
-const acceptsNull = ({ type, nullable }: JsonObject): boolean =>
-  nullable === true || (Array.isArray(type) ? type : [type]).includes('null')
 
 /** Names in lower case; values of a repeated name are joined, as those of a request would be. */
 function headersOf({ topic, partition, offset, key, headers }: ConsumedRecord): Headers {

@@ -6,7 +6,8 @@ import { Failure } from '../../domain/failure.ts'
 import type { Logger, RecordProducer } from '../../domain/ports.ts'
 import type { Intake } from '../../registry/intake.ts'
 import type { Compiled } from '../../registry/registry.ts'
-import { type ConsumedRecord, refusesNull, toDeadLetter, toIncoming } from './record.ts'
+import { refusesNull } from '../../registry/tombstone.ts'
+import { type ConsumedRecord, toDeadLetter, toIncoming } from './record.ts'
 
 export type SettleOptions = Readonly<{
   /** The endpoint as it is in force now; undefined once it is gone, or consumes another topic. */
@@ -44,22 +45,25 @@ export function settleRecord(
   options: SettleOptions,
   attendant: Attendant,
 ): boolean | Promise<boolean> {
-  const first = attempt(record, options)
+  const first = attempt(record, options, 0)
   if (first === 'done') return true
   return first instanceof Promise
     ? first.then((outcome) => (outcome === 'done' ? true : persist(record, outcome, options, attendant)))
     : persist(record, first, options, attendant)
 }
 
-function attempt(record: ConsumedRecord, options: SettleOptions): Attempt | Promise<Attempt> {
+/** `attempts`: how many there were before. */
+function attempt(record: ConsumedRecord, options: SettleOptions, attempts: number): Attempt | Promise<Attempt> {
   const { current, intake } = options
   const compiled = current()
   if (compiled === undefined) return 'gone'
   // A message that is not let in was not tried: the record waits, however long that takes.
   if (intake.refusal() !== undefined) return 'busy'
+  const triesAgain = options.retryPausesMs[attempts] !== undefined || options.deadLetterTopic === undefined
+  const incoming = toIncoming(record, compiled, triesAgain)
   const refused = refuseUnread(record, compiled, options)
-  if (refused !== undefined) return intake.refuse(compiled, refused, toIncoming(record, compiled)).failure ?? refused
-  const outcome = intake.accept(compiled, toIncoming(record, compiled))
+  if (refused !== undefined) return intake.refuse(compiled, refused, incoming).failure ?? refused
+  const outcome = intake.accept(compiled, incoming)
   return outcome instanceof Promise ? outcome.then(({ failure }) => failure ?? 'done') : (outcome.failure ?? 'done')
 }
 
@@ -114,7 +118,7 @@ async function persist(
           await pause(outcome.retry ? (retryPausesMs.at(-1) ?? LONGEST_PAUSE_MS) : undefined)
         }
       }
-      outcome = await attempt(record, options)
+      outcome = await attempt(record, options, attempts)
     }
     report({ state: 'running' })
     return true

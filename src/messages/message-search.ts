@@ -1,0 +1,141 @@
+/** What was recorded of messages, as people ask for it: by filter, page by page, by id, in groups. */
+import { Failure } from '../domain/failure.ts'
+import { isId, timeOfId } from '../domain/id.ts'
+import type {
+  MessageFilter,
+  MessageGroup,
+  MessageRecord,
+  MessageStore,
+  RecordedBody,
+} from '../domain/message-record.ts'
+import { StoreUnavailable } from '../domain/ports.ts'
+import type { Clock } from '../domain/run.ts'
+import type { Registry } from '../registry/registry.ts'
+import { type FilterTexts, invalid, readFilter, wrongValue } from './message-filter.ts'
+
+export const DEFAULT_LIMIT = 50
+export const LARGEST_LIMIT = 500
+
+/** One page; `next` leads to the one after it, where there is one. */
+export type MessagePage = Readonly<{ messages: readonly MessageRecord[]; next?: string }>
+
+/** Fails with FILTER_INVALID, ID_MALFORMED, MESSAGE_UNKNOWN, MESSAGE_BODY_UNKNOWN, STORE_UNAVAILABLE. */
+export interface MessageSearch {
+  /** Newest first. Beside the filters `texts` may hold `limit` and `cursor`. */
+  list(texts: FilterTexts): Promise<MessagePage>
+  /** Failures that are alike, the largest group first. */
+  groups(texts: FilterTexts): Promise<readonly MessageGroup[]>
+  get(id: string): Promise<MessageRecord>
+  body(id: string, which: string): Promise<RecordedBody>
+  filter(texts: FilterTexts): MessageFilter
+  /** What has ended before can be found now. */
+  caughtUp(): Promise<void>
+}
+
+export type MessageSearchOptions = Readonly<{
+  store: MessageStore
+  registry: Registry
+  clock: Clock
+  /** Resolves when what has ended before is in the store, as far as it can be waited for. */
+  caughtUp: () => Promise<void>
+}>
+
+export function createMessageSearch({ store, registry, clock, caughtUp }: MessageSearchOptions): MessageSearch {
+  const filterOf = (texts: FilterTexts, others?: readonly string[]): MessageFilter =>
+    readFilter(texts, { endpoints: registry.all().map(({ document }) => document), nowMs: clock() }, others)
+
+  const get = async (id: string): Promise<MessageRecord> => {
+    if (!isId(id)) throw new Failure('ID_MALFORMED', `'${id}' is not an ID: 24 lower-case hexadecimal digits.`)
+    await caughtUp()
+    const record = await guardLog(() => store.get(id))
+    if (record === undefined) throw unknown(id, clock())
+    return record
+  }
+
+  return {
+    list: async (texts) => {
+      const filter = filterOf(texts, ['limit', 'cursor'])
+      const limit = limitOf(texts.get('limit'))
+      const before = beforeOf(texts.get('cursor'))
+      await caughtUp()
+      const found = await guardLog(() => store.find(filter, limit + 1, before))
+      const messages = found.slice(0, limit)
+      const last = messages.at(-1)
+      if (last === undefined || found.length <= limit) return { messages }
+      return { messages, next: cursorOf(last.id) }
+    },
+    groups: async (texts) => {
+      const filter = filterOf(texts)
+      await caughtUp()
+      return guardLog(() => store.groups(filter))
+    },
+    get,
+    body: async (id, which) => {
+      const record = await get(id)
+      const body = record.bodies.some((one) => one.which === which)
+        ? await guardLog(() => store.body(id, which))
+        : undefined
+      if (body === undefined) throw bodyUnknown(record, which)
+      return body
+    },
+    filter: (texts) => filterOf(texts),
+    caughtUp,
+  }
+}
+
+/** Work on the message log; fails with STORE_UNAVAILABLE where it does not answer. */
+export async function guardLog<T>(work: () => Promise<T>): Promise<T> {
+  try {
+    return await work()
+  } catch (thrown) {
+    if (!(thrown instanceof StoreUnavailable)) throw thrown
+    throw new Failure('STORE_UNAVAILABLE', 'The message log does not answer now; try again.', { cause: thrown })
+  }
+}
+
+function limitOf(texts: readonly string[] | undefined): number {
+  if (texts === undefined) return DEFAULT_LIMIT
+  const [text = '', ...more] = texts
+  const limit = /^\d{1,3}$/.test(text) ? Number(text) : 0
+  if (more.length === 0 && limit >= 1 && limit <= LARGEST_LIMIT) return limit
+  throw wrongValue('limit', texts.join(', '), `a whole number from 1 to ${LARGEST_LIMIT}`)
+}
+
+/** Opaque, so that it may come to hold more. */
+const cursorOf = (id: string): string => Buffer.from(id, 'hex').toString('base64url')
+
+function beforeOf(texts: readonly string[] | undefined): string | undefined {
+  if (texts === undefined) return undefined
+  const [text = '', ...more] = texts
+  const id = Buffer.from(text, 'base64url').toString('hex')
+  if (more.length === 0 && isId(id) && cursorOf(id) === text) return id
+  throw invalid('cursor must be what an earlier page gave as "next"; leave it out for the first page.')
+}
+
+/** A generator of ids may be a little ahead of the clock. */
+function unknown(id: string, nowMs: number): Failure {
+  const madeMs = timeOfId(id)
+  const why =
+    madeMs > nowMs + 60_000
+      ? 'the id is not one that this service has given yet'
+      : `${agoText(nowMs - madeMs)} it was recorded nowhere (MESSAGE_LOG, or messageLog of its endpoint), or its record was removed since (MESSAGE_LOG_DAYS, MESSAGE_LOG_MAX_MB)`
+  return new Failure('MESSAGE_UNKNOWN', `There is no record of a message '${id}': ${why}.`)
+}
+
+function agoText(ms: number): string {
+  const [amount, unit] =
+    ms < 3_600_000 ? [ms / 60_000, 'minute'] : ms < 172_800_000 ? [ms / 3_600_000, 'hour'] : [ms / 86_400_000, 'day']
+  const whole = Math.max(0, Math.floor(amount))
+  return `its id is ${whole} ${unit}${whole === 1 ? '' : 's'} old;`
+}
+
+function bodyUnknown({ id, bodies }: MessageRecord, which: string): Failure {
+  const kept = bodies.map((one) => one.which)
+  const why =
+    kept.length === 0
+      ? 'none of its bodies was kept (MESSAGE_LOG, or messageLog of its endpoint, says whose are)'
+      : kept.includes(which)
+        ? 'it was removed a moment ago'
+        : `kept are ${kept.join(', ')}`
+  return new Failure('MESSAGE_BODY_UNKNOWN', `The message '${id}' has no body '${which}': ${why}.`)
+}

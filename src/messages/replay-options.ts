@@ -1,0 +1,43 @@
+/** How fast the messages of a plan are replayed, and how many of them. */
+import { Failure } from '../domain/failure.ts'
+import { isObject, type Json } from '../domain/json.ts'
+import { didYouMean } from '../domain/nearest.ts'
+import { LARGEST_PLAN } from './replay-plan.ts'
+
+export type RunOptions = Readonly<{
+  /** Messages of this run; the plan keeps the rest for another. */
+  max: number
+  /** At once. 1 keeps the order in which they came. */
+  concurrency: number
+  /** Begun in a second; undefined: as fast as they go. */
+  perSecond: number | undefined
+}>
+
+const DEFAULTS: RunOptions = { max: LARGEST_PLAN, concurrency: 1, perSecond: undefined }
+
+const LIMITS: Readonly<Record<keyof RunOptions, Readonly<{ most: number; whole: boolean }>>> = {
+  max: { most: LARGEST_PLAN, whole: true },
+  concurrency: { most: 100, whole: true },
+  perSecond: { most: 10_000, whole: false },
+}
+
+/** Fails with REPLAY_OPTION_INVALID. */
+export function readRunOptions(raw: Json): RunOptions {
+  if (!isObject(raw)) throw invalid('The limits of a run are an object such as { "concurrency": 4, "perSecond": 20 }.')
+  const known = Object.keys(LIMITS)
+  for (const name of Object.keys(raw)) {
+    if (known.includes(name)) continue
+    throw invalid(`There is no limit "${name}"${didYouMean(name, known)} There are: ${known.join(', ')}.`)
+  }
+  for (const [name, { most, whole }] of Object.entries(LIMITS)) {
+    const value = raw[name]
+    if (value === undefined) continue
+    const fits = typeof value === 'number' && value >= (whole ? 1 : 0.01) && value <= most
+    if (fits && (!whole || Number.isInteger(value))) continue
+    const accepts = whole ? `a whole number from 1 to ${most}` : `a number from 0.01 to ${most}`
+    throw invalid(`${name} cannot be ${JSON.stringify(value)}; it is ${accepts}.`)
+  }
+  return { ...DEFAULTS, ...raw }
+}
+
+const invalid = (sentence: string): Failure => new Failure('REPLAY_OPTION_INVALID', sentence)
