@@ -205,7 +205,7 @@ describe('a signal to stop', { concurrency: 2 }, () => {
       assert.deepEqual(await service.ended, { code: 0, signal: null })
       assert.equal(service.output.stderr, '')
       // SQLite removes its log when the last connection is closed in order.
-      assert.deepEqual(readdirSync(join(folder, 'data')), ['crosswalk.db'])
+      assert.deepEqual(readdirSync(join(folder, 'data')), ['crosswalk-messages.db', 'crosswalk.db'])
     })
   }
 
