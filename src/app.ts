@@ -81,6 +81,7 @@ export async function startApp(settings: Settings, version: string, logger: Logg
     logger,
   })
   const tally = createTally()
+  const stats = createStats({ store: store.stats, instance: newId(), clock, logger })
   const retention = startRetention({
     store: store.messages,
     days: settings.messageLogDays,
@@ -89,7 +90,6 @@ export async function startApp(settings: Settings, version: string, logger: Logg
     logger,
   })
   const recorder = createRecorder({ store: store.messages, settings, logger, onWritten: retention.grew })
-  const stats = createStats({ store: store.stats, instance: newId(), clock, logger })
   const observe = (finished: Finished): void => {
     tally.count(finished)
     stats.count(finished)
@@ -145,8 +145,11 @@ export async function startApp(settings: Settings, version: string, logger: Logg
     // What a message that was given up still calls may take as long as its own timeouts.
     if (givenUp === 0) await callsDone
     await producer.close()
-    await stats.close()
-    await Promise.all([recorder.close(Math.max(RECORDS_MS, stopBy - performance.now())), retention.stop()])
+    await Promise.all([
+      stats.close(),
+      recorder.close(Math.max(RECORDS_MS, stopBy - performance.now())),
+      retention.stop(),
+    ])
     await store.close()
   }
   try {

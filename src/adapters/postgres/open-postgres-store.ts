@@ -64,7 +64,8 @@ export async function openPostgresStore(options: PostgresStoreOptions): Promise<
     return closing
   }
   const stats = compileStatsStore({ connections, queries })
-  return { endpoints: compileEndpointStore({ connections, queries, close }), states, stats, messages, changes, close }
+  const endpoints = compileEndpointStore({ connections, queries, close })
+  return { endpoints, states, stats, messages, changes, close }
 }
 
 const RETRY_MS = 500

@@ -1,4 +1,5 @@
 /** The embedded store: one file, one connection, on the thread of the service. */
+
 import type { MessageStore } from '../../domain/message-record.ts'
 import type { EndpointStore, Logger, StateStore } from '../../domain/ports.ts'
 import type { StatsStore } from '../../domain/stats.ts'
