@@ -189,6 +189,7 @@ export async function startApp(settings: Settings, version: string, logger: Logg
       const servers = [messageServer, adminServer]
       servers.forEach(endConnections)
       const left = await drain(intake, consumers, settings.shutdownTimeoutMs)
+      intake.giveUp()
       await Promise.all(servers.map(quiet))
       // Answers may still be on their way out; a peer that does not read its own is not waited for.
       const force = setTimeout(() => {
