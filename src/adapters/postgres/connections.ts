@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto'
 import pg from 'pg'
 import type { Logger } from '../../domain/ports.ts'
 import type { SqlValues, Statement } from '../sql/statement.ts'
-import { isRefusal, storeClosed, storeFault } from './faults.ts'
+import { isReadOnly, isRefusal, storeClosed, storeFault } from './faults.ts'
 
 export type ConnectionOptions = Readonly<{
   url: string
@@ -37,6 +37,9 @@ export type Connections = Readonly<{
 /** A connection that takes longer is not worth waiting for. */
 export const CONNECT_TIMEOUT_MS = 2_000
 
+/** Sessions that can only read are left all at once, but no oftener: the server may go on making such for hours. */
+const LEAST_RENEWAL_MS = 1_000
+
 export const prepare = <Values extends SqlValues, Row>({ sql, bind }: Statement<Values, Row>): Prepared<Values, Row> =>
   prepareText(sql, bind)
 
@@ -54,6 +57,7 @@ const ROLLBACK = prepareText<undefined, never>('rollback', () => [])
 export function createConnections(options: ConnectionOptions): Connections {
   let pool = createPool(options)
   let closed = false
+  let leftReadOnlyAt = Number.NEGATIVE_INFINITY
   const underWay = new Set<Promise<unknown>>()
   /** Of each call that waits for a connection: how it turns to the pool of now. */
   const waiting = new Set<() => void>()
@@ -84,10 +88,27 @@ export function createConnections(options: ConnectionOptions): Connections {
       return result
     } catch (thrown) {
       broken = !isRefusal(thrown)
+      if (isReadOnly(thrown)) leaveReadOnly()
       throw thrown
     } finally {
       client.release(broken)
     }
+  }
+
+  function renew(): void {
+    if (closed) return
+    void pool.end()
+    pool = createPool(options)
+    const turns = [...waiting]
+    waiting.clear()
+    for (const turn of turns) turn()
+  }
+
+  function leaveReadOnly(): void {
+    const now = performance.now()
+    if (now - leftReadOnlyAt < LEAST_RENEWAL_MS) return
+    leftReadOnlyAt = now
+    renew()
   }
 
   async function track<T>(work: (run: RunStatement) => Promise<T>): Promise<T> {
@@ -117,14 +138,7 @@ export function createConnections(options: ConnectionOptions): Connections {
           throw thrown
         }
       }),
-    renew: () => {
-      if (closed) return
-      void pool.end()
-      pool = createPool(options)
-      const turns = [...waiting]
-      waiting.clear()
-      for (const turn of turns) turn()
-    },
+    renew,
     close: async () => {
       closed = true
       await Promise.allSettled(underWay)
