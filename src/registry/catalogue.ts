@@ -10,6 +10,7 @@ import type { Clock } from '../domain/run.ts'
 import type { ChangeMethod, Origin } from '../domain/version.ts'
 import type { PipelineSettings, Services } from '../pipeline/services.ts'
 import { build, type Stamp } from './build.ts'
+import { createChangeQueue } from './change-queue.ts'
 import { findClashes, storeClash } from './clash.ts'
 import { etagOf, matchesEtag } from './etag.ts'
 import * as failures from './failures.ts'
@@ -76,7 +77,7 @@ type How = Readonly<{ method: ChangeMethod; origin: Origin; restored?: number }>
 
 export function createCatalogue(options: CatalogueOptions): Catalogue {
   const { store, changes, registry, services, settings, clock, newId, logger } = options
-  const inTurn = createQueue()
+  const inTurn = createChangeQueue()
   const refused = new Set<string>()
   const versions = createVersions(store)
   const follower =
@@ -84,10 +85,12 @@ export function createCatalogue(options: CatalogueOptions): Catalogue {
 
   /** A change is checked against what the store holds now, not against what this instance has heard of. */
   const change = <T>(work: () => Promise<T>): Promise<T> =>
-    inTurn(async () => {
-      if (follower !== undefined) await guardStore(follower.catchUp)
-      return work()
-    })
+    guardStore(() =>
+      inTurn(async () => {
+        await follower?.catchUp()
+        return work()
+      }),
+    )
 
   const loadAll = async (): Promise<void> => {
     const inForce: Compiled[] = []
@@ -175,12 +178,16 @@ export function createCatalogue(options: CatalogueOptions): Catalogue {
       let waiting = false
       const catchUp = async () => {
         waiting = false
-        await follower?.catchUp().catch((err) => logger.warn({ err }, 'Changes of other instances could not be read'))
+        await follower?.catchUp()
+      }
+      const missed = (err: unknown) => {
+        waiting = false
+        logger.warn({ err }, 'Changes of other instances could not be read')
       }
       changes?.watch((version) => {
         if (waiting || version === follower?.version) return
         waiting = true
-        void inTurn(catchUp)
+        inTurn(catchUp).catch(missed)
       })
     },
     version: () => follower?.version,
@@ -251,13 +258,3 @@ function revive(
 
 /** An `updatedAt` that differs from the one before, even within one millisecond. */
 const later = (before: string, now: number): string => new Date(Math.max(now, Date.parse(before) + 1)).toISOString()
-
-/** Changes are checked against each other, so they run one at a time. */
-function createQueue(): <T>(work: () => Promise<T>) => Promise<T> {
-  let last: Promise<unknown> = Promise.resolve()
-  return (work) => {
-    const result = last.then(work, work)
-    last = result.catch(() => undefined)
-    return result
-  }
-}
