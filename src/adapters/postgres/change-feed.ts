@@ -8,6 +8,7 @@ import pg from 'pg'
 import type { ChangeFeed, Changes, Logger } from '../../domain/ports.ts'
 import { documentOf } from '../sql/tables.ts'
 import { CONNECT_TIMEOUT_MS, type Connections, prepareText, type RunStatement, runOn } from './connections.ts'
+import { storeEmpty } from './faults.ts'
 
 export type ChangeFeedOptions = Readonly<{ url: string; connections: Connections; logger: Logger }>
 
@@ -119,8 +120,11 @@ export function createChangeFeed({ url, connections, logger }: ChangeFeedOptions
 }
 
 function changesOf(rows: readonly SinceRow[]): Changes {
+  const version = Number(rows[0]?.version)
+  // Taken at its word, it would put every endpoint out of force.
+  if (!Number.isSafeInteger(version)) throw storeEmpty()
   return {
-    version: Number(rows[0]?.version),
+    version,
     documents: rows.flatMap(({ document }) => (document === null ? [] : [documentOf({ document })])),
     versions: new Map(
       rows.flatMap(({ id, number }) => (id === null || number === null ? [] : [[id, number] as const])),
