@@ -4,6 +4,7 @@ import pg from 'pg'
 import type { Logger } from '../../domain/ports.ts'
 import type { SqlValues, Statement } from '../sql/statement.ts'
 import { isReadOnly, isRefusal, storeClosed, storeFault } from './faults.ts'
+import { sessionText } from './session.ts'
 
 export type ConnectionOptions = Readonly<{
   url: string
@@ -148,16 +149,18 @@ export function createConnections(options: ConnectionOptions): Connections {
 }
 
 function createPool({ url, poolSize, timeoutMs, logger }: ConnectionOptions): pg.Pool {
+  // The server gives up first, so that a slow query costs no connection.
+  const session = sessionText({ statementTimeoutMs: timeoutMs * 0.9, idleTimeoutMs: timeoutMs })
   const pool = new pg.Pool({
     connectionString: url,
     application_name: 'crosswalk',
     max: poolSize,
     connectionTimeoutMillis: Math.min(CONNECT_TIMEOUT_MS, timeoutMs),
-    // The server gives up first, so that a slow query costs no connection.
-    statement_timeout: Math.ceil(timeoutMs * 0.9),
     query_timeout: timeoutMs,
-    idle_in_transaction_session_timeout: timeoutMs,
     keepAlive: true,
+    onConnect: async (client) => {
+      await client.query(session)
+    },
   })
   const warn = (err: Error) => logger.warn({ err }, 'A connection to the store was lost')
   pool.on('error', warn)

@@ -63,6 +63,10 @@ export function unavailableReason(thrown: unknown): string | undefined {
   return thrown.constructor === Error ? 'the connection failed or was too slow' : undefined
 }
 
+/** What the server or a pooler says of it, on one line; undefined where neither has said anything. */
+export const serverMessage = (thrown: unknown): string | undefined =>
+  thrown instanceof pg.DatabaseError ? thrown.message.replaceAll(/\s+/g, ' ') : undefined
+
 /** A thrown value as what the ports promise: `StoreUnavailable` where trying again may help, else itself. */
 export function storeFault(thrown: unknown): unknown {
   if (thrown instanceof StoreUnavailable) return thrown

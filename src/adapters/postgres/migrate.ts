@@ -8,6 +8,7 @@ import { SchemaTooNew } from '../sql/schema-too-new.ts'
 import type { Tables } from '../sql/tables.ts'
 import { CONNECT_TIMEOUT_MS } from './connections.ts'
 import { TABLE_OPTIONS } from './dialect.ts'
+import { sessionText } from './session.ts'
 
 export type MigrateOptions = Readonly<{
   url: string
@@ -38,13 +39,13 @@ export async function migrate({ url, queries, migrations, patienceMs }: MigrateO
     connectionString: url,
     application_name: 'crosswalk migrations',
     connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
-    idle_in_transaction_session_timeout: IDLE_TIMEOUT_MS,
     keepAlive: true,
   })
   // A break is told by the query that it interrupts.
   client.on('error', () => undefined)
   await client.connect()
   try {
+    await ask(client, sessionText({ idleTimeoutMs: IDLE_TIMEOUT_MS }))
     if ((await versionOf(client, migrations)) === migrations.length) return []
     await ask(client, 'begin')
     await takeLock(client, patienceMs)

@@ -1,0 +1,20 @@
+/**
+ * What each session is set to. After connecting, not with it: a pooler refuses connections that begin with settings
+ * which it does not know.
+ */
+export type SessionSettings = Readonly<{
+  /** How long a statement may take; without a limit where it is left out. */
+  statementTimeoutMs?: number
+  /** How long an open transaction may stand still. */
+  idleTimeoutMs: number
+}>
+
+/** One text of several statements. */
+export function sessionText({ statementTimeoutMs = 0, idleTimeoutMs }: SessionSettings): string {
+  return [
+    `set statement_timeout = ${Math.ceil(statementTimeoutMs)}`,
+    `set idle_in_transaction_session_timeout = ${Math.ceil(idleTimeoutMs)}`,
+    // Who waits for a lock must see what was committed meanwhile, whatever the default of the database.
+    `set default_transaction_isolation = 'read committed'`,
+  ].join('; ')
+}
