@@ -1,3 +1,15 @@
+/** The sessions of the service: how they are set, and how one that is alone is asked. */
+import type pg from 'pg'
+
+/** For a question that costs the server nothing: a connection that takes longer is dead. */
+const ANSWER_TIMEOUT_MS = 5_000
+
+/** Asks such a question, outside the connections that queries share. */
+export async function ask<Row extends object>(client: pg.Client, text: string): Promise<Row[]> {
+  const query = { text, query_timeout: ANSWER_TIMEOUT_MS }
+  return (await client.query<Row>(query)).rows
+}
+
 /**
  * What each session is set to. After connecting, not with it: a pooler refuses connections that begin with settings
  * which it does not know.
