@@ -95,6 +95,18 @@ test('two names or routes that change places arrive together', needsPostgres, as
   assert.deepEqual(other.paths(), ['/b', '/a'])
 })
 
+test('an endpoint that comes late stands where its age puts it', needsPostgres, async (test) => {
+  const [one, other] = await openTwo(await freshDatabase(test))
+  const { document } = await one.catalogue.create(textOf('/older'))
+  await one.catalogue.create(textOf('/newer'))
+  await one.catalogue.remove(document._id, undefined)
+  await other.catalogue.load()
+  assert.deepEqual(other.paths(), ['/newer'])
+  await one.catalogue.restore(document._id, 1, undefined)
+  await other.catalogue.load()
+  assert.deepEqual(other.paths(), ['/older', '/newer'])
+})
+
 test('a document that this version refuses is left out until it is mended or gone', needsPostgres, async (test) => {
   const database = await freshDatabase(test)
   const [one] = await openTwo(database)

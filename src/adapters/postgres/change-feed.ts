@@ -21,11 +21,11 @@ const MOST_PAUSE_MS = 2_000
 
 type SinceRow = Readonly<{ version: string; id: string | null; document: string | null; number: number | null }>
 
-/** One statement, so that version and documents belong to one moment. */
+/** One statement, so that version and documents belong to one moment; where nothing is new, one row. */
 const SINCE = prepareText<number, SinceRow>(
   `select configuration.version, endpoints.id, case when endpoints.revision > $1 then endpoints.document end as document,
     case when endpoints.revision > $1 then (select max(version) from endpoint_versions where endpoint_id = endpoints.id) end as number
-  from configuration left join endpoints on true order by endpoints.id`,
+  from configuration left join endpoints on configuration.version > $1 order by endpoints.id`,
   (version) => [version],
 )
 
