@@ -6,6 +6,7 @@ import { parseMediaType, type Syntax, syntaxOf } from '../formats/media-type.ts'
 import { decodeText } from '../formats/text.ts'
 import { buildXml, readXml } from '../formats/xml.ts'
 import { type Mask, scrubTexts } from './mask.ts'
+import { withoutSecrets } from './secret-values.ts'
 
 /** Bodies of one message, as one account: what was masked in one must not be read in another. */
 export type BodyKeeper = Readonly<{
@@ -25,12 +26,15 @@ const FULL_BODIES = 16
 const NOTHING = new Uint8Array()
 const XML = { trim: false, explicitRoot: true, explicitArray: false }
 
-export function createBodyKeeper(limitBytes: number, mask: Mask | undefined): BodyKeeper {
+/** `secrets`: what is in no body that is kept. */
+export function createBodyKeeper(limitBytes: number, mask: Mask | undefined, secrets: readonly string[]): BodyKeeper {
   const kept: RecordedBody[] = []
   const found = new Set<string>()
   let left = FULL_BODIES * limitBytes
 
-  function add(which: BodyName, contentType: string, content: Uint8Array, size: number, masked: boolean): void {
+  function add(which: BodyName, contentType: string, given: Uint8Array, size: number, redacted: boolean): void {
+    const content = withoutSecrets(given, secrets)
+    const masked = redacted || content !== given
     const whole = content.byteLength <= Math.min(limitBytes, left)
     const part = whole ? content : content.subarray(0, left < limitBytes ? 0 : wholeCharacters(content, limitBytes))
     left -= part.byteLength

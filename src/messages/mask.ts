@@ -2,7 +2,7 @@
 import { isObject, type Json } from '../domain/json.ts'
 import { parseSteps, type Step } from '../language/path-steps.ts'
 
-const MASKED = '***'
+export const MASKED = '***'
 
 type Path = readonly Step[]
 /** A path that has been followed up to a step. */

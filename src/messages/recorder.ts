@@ -15,6 +15,7 @@ import { compileMask, scrub } from './mask.ts'
 import { recordOf } from './record-of.ts'
 import { createRecordQueue, type QueueLimits } from './record-queue.ts'
 import { createRecordWriter } from './record-writer.ts'
+import { secretsOf, withoutSecretsIn } from './secret-values.ts'
 
 /** What is kept: nothing; records; bodies of messages that did not end done too; all bodies. */
 export type Policy = 'off' | 'metadata' | 'failures' | 'all'
@@ -106,10 +107,12 @@ export function createRecorder({ store, settings, logger, onWritten, limits = LI
         bodies: [],
       }
     }
-    const keeper = createBodyKeeper(messageLogBodyLimitBytes, mask)
+    const secrets = secretsOf(finished, secretHeaders)
+    const keeper = createBodyKeeper(messageLogBodyLimitBytes, mask, secrets)
     keepBodies(finished, keeper, secretHeaders)
     const { kept, found } = keeper
-    const error = failure && (mask === undefined ? failure.message : scrub(failure.message, found))
+    const text = failure && withoutSecretsIn(failure.message, secrets)
+    const error = text && (mask === undefined ? text : scrub(text, found))
     return {
       record: recordOf(finished, { keys, kept, ...(error === undefined ? {} : { error }) }, isoOf),
       bodies: kept,
@@ -118,9 +121,10 @@ export function createRecorder({ store, settings, logger, onWritten, limits = LI
 
   /** What was masked must be known to take it out of the sentence, whether or not the bodies are kept. */
   function errorOf(finished: Finished): string {
-    const text = finished.failure?.message ?? ''
+    const secrets = secretsOf(finished, secretHeaders)
+    const text = withoutSecretsIn(finished.failure?.message ?? '', secrets)
     if (mask === undefined) return text
-    const keeper = createBodyKeeper(messageLogBodyLimitBytes, mask)
+    const keeper = createBodyKeeper(messageLogBodyLimitBytes, mask, secrets)
     keepBodies(finished, keeper, secretHeaders)
     return scrub(text, keeper.found)
   }

@@ -1,0 +1,42 @@
+/**
+ * Takes the values of secret headers out of what is kept: they are never stored as headers, but an endpoint may map them,
+ * and without a mapping the headers of lookups are part of the output.
+ */
+import type { Finished } from '../registry/finished.ts'
+import { MASKED } from './mask.ts'
+
+/** Shorter ones stand in bodies by chance, and are no secrets. */
+const SHORTEST = 6
+
+/** The secret values of a message, each in the forms that a body may have it in. `secretHeaders`: lower-case names. */
+export function secretsOf({ incoming, trace }: Finished, secretHeaders: ReadonlySet<string>): readonly string[] {
+  const values = new Set<string>()
+  const collect = (headers: Readonly<Record<string, string | readonly string[]>>): void => {
+    for (const name of secretHeaders) for (const value of [headers[name] ?? []].flat()) note(value, values)
+  }
+  if (incoming !== undefined) collect(incoming.requestHeaders)
+  for (const { answer } of trace?.calls ?? []) if (answer !== undefined) collect(answer.headers)
+  return [...values].sort((one, other) => other.length - one.length)
+}
+
+/** A credential may be used without its scheme, a cookie without its attributes. */
+function note(value: string, values: Set<string>): void {
+  const parts = [value, value.slice(value.indexOf(' ') + 1), value.split(';', 1)[0] ?? '']
+  for (const part of parts.filter(({ length }) => length >= SHORTEST)) {
+    values.add(part)
+    values.add(JSON.stringify(part).slice(1, -1))
+    values.add(part.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;').replaceAll('"', '&quot;'))
+  }
+}
+
+/** The same bytes where none of the values is in them. */
+export function withoutSecrets(content: Uint8Array, secrets: readonly string[]): Uint8Array {
+  if (secrets.length === 0) return content
+  // One character a byte, as headers are read: whatever the bytes mean, the others stay as they are.
+  const text = Buffer.from(content.buffer, content.byteOffset, content.byteLength).toString('latin1')
+  const changed = withoutSecretsIn(text, secrets)
+  return changed === text ? content : Buffer.from(changed, 'latin1')
+}
+
+export const withoutSecretsIn = (text: string, secrets: readonly string[]): string =>
+  secrets.reduce((left, secret) => left.replaceAll(secret, MASKED), text)
