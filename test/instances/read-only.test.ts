@@ -31,7 +31,17 @@ test('sessions that cannot write are told by readiness and given up', needsPostg
 
   // Sessions of now stay as they are.
   await admin.query(`alter database ${name} reset default_transaction_read_only`)
+  const [now] = (await admin.query<{ at: string }>('select clock_timestamp()::text as at')).rows
   await until('messages to be answered', 10_000, async () => (await sendMany()).every((status) => status === 200))
   await until('readiness', 10_000, async () => (await one.ready()).status === 200)
+  await until('the sessions of then to be gone', 30_000, async () => {
+    await sendMany()
+    const { rowCount } = await admin.query(
+      `select 1 from pg_stat_activity
+      where datname = current_database() and application_name = 'crosswalk' and backend_start < $1`,
+      [now?.at],
+    )
+    return rowCount === 0
+  })
   assert.deepEqual(new Set(await sendMany()), new Set([200]))
 })

@@ -14,6 +14,7 @@ import {
 } from '../sql/version-statements.ts'
 import { type Connections, prepare, prepareText, type RunStatement } from './connections.ts'
 import { storeEmpty, TakesNoWrites, violatedIndex } from './faults.ts'
+import { READS_ONLY } from './session.ts'
 
 export type EndpointStoreOptions = Readonly<{
   connections: Connections
@@ -26,7 +27,7 @@ const CLASHES: Readonly<Record<string, Clash>> = { endpoints_name: 'name', endpo
 /** Taken by the trigger of every change too: it orders the versions as the commits. */
 const LOCK = prepareText<undefined, never>('select version from configuration for update', () => [])
 const PING = prepareText<undefined, { read_only: boolean }>(
-  `select pg_is_in_recovery() or current_setting('transaction_read_only')::boolean as read_only from configuration`,
+  `select ${READS_ONLY} as read_only from configuration`,
   () => [],
 )
 

@@ -30,3 +30,6 @@ export function sessionText({ statementTimeoutMs = 0, idleTimeoutMs }: SessionSe
     `set default_transaction_isolation = 'read committed'`,
   ].join('; ')
 }
+
+/** Whether the session can only read: it may stay so, whatever becomes of the server. */
+export const READS_ONLY = `pg_is_in_recovery() or current_setting('transaction_read_only')::boolean`
