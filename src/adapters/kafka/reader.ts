@@ -176,7 +176,7 @@ export function openReader(settings: KafkaSettings, groupId: string, topic: stri
     if (troubled.size === 0) events.onSound()
   }
   const isCurrent = ({ partition, offset }: Start): boolean =>
-    partitions.get(partition.number) === partition && partition.fetchOffset === offset
+    !closed && partitions.get(partition.number) === partition && partition.fetchOffset === offset
 
   /** An error of some partitions is none of the others. Rejects where it is one of the whole fetch. */
   const makeDo = async (error: unknown, starts: ReadonlyMap<number, Start>): Promise<void> => {
