@@ -107,12 +107,18 @@ export function startConsumer(options: ConsumerOptions): EndpointConsumer {
     const reason = await Promise.race([life.ended, stopping.promise])
     joined = false
     await life.close()
-    subscription = undefined
     if (!isStopping) onTrouble(reason)
   }
   const supervise = async (): Promise<void> => {
     while (!isStopping) {
-      await live()
+      try {
+        await live()
+      } catch (error) {
+        // Nobody waits for this: what were not caught here would end the process.
+        onTrouble(error)
+      }
+      joined = false
+      subscription = undefined
       if (isStopping) return
       let timer: NodeJS.Timeout | undefined
       const pause = new Promise<void>((resolve) => {
