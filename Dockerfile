@@ -19,6 +19,7 @@ VOLUME /data
 # Messages come from outside of the container. The admin port stays within it, and endpoints can be managed from
 # outside only once MANAGEMENT_AUTH is set.
 ENV NODE_ENV=production \
+    MALLOC_ARENA_MAX=1 \
     HOST=0.0.0.0 \
     DATABASE_URL=sqlite:/data/crosswalk.db
 EXPOSE 3003
@@ -28,4 +29,4 @@ HEALTHCHECK --interval=10s --timeout=3s --start-period=10s --retries=3 \
 
 # SIGTERM goes to the service itself: it finishes the messages under way (SHUTDOWN_TIMEOUT_MS, 30 s), so give it
 # longer than that before it is killed: `docker stop --time 35`.
-CMD ["node", "--max-semi-space-size=4", "src/main.ts"]
+CMD ["node", "--max-semi-space-size=1", "src/main.ts"]

@@ -7,5 +7,8 @@ import { launch } from './launch.js'
 // Compiled code is kept from one start to the next; where the folder cannot be written, every start is like the first.
 process.env.NODE_COMPILE_CACHE ??= fileURLToPath(new URL('../node_modules/.cache/crosswalk', import.meta.url))
 
+// One heap for all threads of the C library: with one each, what one thread frees lies idle for the others (10 to 50 MB).
+process.env.MALLOC_ARENA_MAX ??= '1'
+
 // A small young generation: messages live for a moment, and the default lets 100 MB of dead ones pile up first.
-launch(['--max-semi-space-size=4', entry(), ...process.argv.slice(2)])
+launch(['--max-semi-space-size=1', entry(), ...process.argv.slice(2)])

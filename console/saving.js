@@ -29,7 +29,7 @@ export function createSaving({ draft, api, moveTo, goToList }) {
     if (draft.open?.id === undefined || call.isRunning()) return
     const { id, etag, name } = draft.open
     const lost = draft.isDirty() ? ' Your unsaved changes go with it.' : ''
-    const text = `It stops answering at once, and cannot be brought back.${lost}`
+    const text = `It stops answering at once. Its versions are kept for a while, and can be restored.${lost}`
     if (!(await ask({ title: `Delete “${name}”?`, text, agree: 'Delete' }))) return
     draft.say('Deleting…')
     const answer = await call.run(() => api.remove(id, etag))

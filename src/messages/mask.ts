@@ -1,5 +1,6 @@
 /** Takes values out of bodies before they are kept (`REDACT_PATHS`). */
 import { isObject, type Json } from '../domain/json.ts'
+import type { MessageRecord } from '../domain/message-record.ts'
 import { parseSteps, type Step } from '../language/path-steps.ts'
 
 export const MASKED = '***'
@@ -105,6 +106,22 @@ export function scrub(text: string, found: ReadonlySet<string>): string {
     if (value.length >= SHORTEST) scrubbed = scrubbed.replaceAll(value, MASKED)
   }
   return scrubbed
+}
+
+/** The record without what was masked in its bodies: where calls went, and its business keys. */
+export function scrubRecord(record: MessageRecord, found: ReadonlySet<string>): MessageRecord {
+  const inUrls = new Set([...found].flatMap((value) => [value, encodeURIComponent(value.toWellFormed())]))
+  const maskedKey = (value: string): string => (found.has(value) ? MASKED : value)
+  return {
+    ...record,
+    calls: record.calls.map((call) => ({ ...call, target: scrub(call.target, inUrls) })),
+    keys: Object.fromEntries(
+      Object.entries(record.keys).map(([name, value]) => [
+        name,
+        typeof value === 'string' ? maskedKey(value) : value.map(maskedKey),
+      ]),
+    ),
+  }
 }
 
 /** The same for every text in a value. */

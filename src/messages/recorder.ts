@@ -11,7 +11,7 @@ import type { Compiled } from '../registry/registry.ts'
 import { keepBodies } from './bodies.ts'
 import { compileKeys } from './business-keys.ts'
 import { createBodyKeeper } from './kept-body.ts'
-import { compileMask, scrub } from './mask.ts'
+import { compileMask, scrub, scrubRecord } from './mask.ts'
 import { recordOf } from './record-of.ts'
 import { createRecordQueue, type QueueLimits } from './record-queue.ts'
 import { createRecordWriter } from './record-writer.ts'
@@ -100,33 +100,18 @@ export function createRecorder({ store, settings, logger, onWritten, limits = LI
     const { policy, keys: readKeys } = planOf(finished.compiled)
     const { outcome, trace, failure } = finished
     const keys = readKeys === undefined ? NO_KEYS : readKeys(trace?.reached)
-    if (policy === 'metadata' || (policy === 'failures' && outcome === 'done')) {
-      const error = failure === undefined ? undefined : errorOf(finished)
-      return {
-        record: recordOf(finished, { keys, kept: [], ...(error === undefined ? {} : { error }) }, isoOf),
-        bodies: [],
-      }
-    }
-    const secrets = secretsOf(finished, secretHeaders)
+    const keepsBodies = policy !== 'metadata' && (policy !== 'failures' || outcome !== 'done')
+    const saysMore = failure !== undefined || keys !== NO_KEYS || (trace?.calls.length ?? 0) > 0
+    const secrets = keepsBodies || saysMore ? secretsOf(finished, secretHeaders) : []
     const keeper = createBodyKeeper(messageLogBodyLimitBytes, mask, secrets)
-    keepBodies(finished, keeper, secretHeaders)
-    const { kept, found } = keeper
+    // What was masked must be known to take it out of the rest of the record, whether or not the bodies are kept.
+    if (keepsBodies || (mask !== undefined && saysMore)) keepBodies(finished, keeper, secretHeaders)
+    const { found } = keeper
+    const kept = keepsBodies ? keeper.kept : []
     const text = failure && withoutSecretsIn(failure.message, secrets)
     const error = text && (mask === undefined ? text : scrub(text, found))
-    return {
-      record: recordOf(finished, { keys, kept, ...(error === undefined ? {} : { error }) }, isoOf),
-      bodies: kept,
-    }
-  }
-
-  /** What was masked must be known to take it out of the sentence, whether or not the bodies are kept. */
-  function errorOf(finished: Finished): string {
-    const secrets = secretsOf(finished, secretHeaders)
-    const text = withoutSecretsIn(finished.failure?.message ?? '', secrets)
-    if (mask === undefined) return text
-    const keeper = createBodyKeeper(messageLogBodyLimitBytes, mask, secrets)
-    keepBodies(finished, keeper, secretHeaders)
-    return scrub(text, keeper.found)
+    const record = recordOf(finished, { keys, kept, ...(error === undefined ? {} : { error }) }, isoOf)
+    return { record: found.size === 0 ? record : scrubRecord(record, found), bodies: kept }
   }
 
   function makeRecords(until: number): void {

@@ -34,7 +34,7 @@ export const LARGEST_PLAN = 100_000
  * they stand for a message that is itself in the log. Fails with FILTER_INVALID.
  */
 export function planFilter(filter: MessageFilter): MessageFilter {
-  const { outcome = ['partial', 'refused', 'failed'], source = ['http', 'broker'] } = filter
+  const { outcome = ['refused', 'failed'], source = ['http', 'broker'] } = filter
   if (source.includes('replay')) {
     throw invalid('source cannot be "replay" here: a replay is repeated by replaying the message that it repeated.')
   }

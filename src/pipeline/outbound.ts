@@ -122,14 +122,14 @@ export function compileCall(
         return answer
       } catch (thrown) {
         endCall(called, thrown instanceof OutboundError ? thrown.fault : 'internal')
-        if (thrown instanceof OutboundError) throw outboundFailure(kind, request.id, lint.path, thrown)
+        if (thrown instanceof OutboundError) throw outboundFailure(kind, request.id, lint.path, thrown, prepared.url)
         throw thrown
       }
     },
   }
 }
 
-function outboundFailure(kind: Kind, id: string, path: string, error: OutboundError): Failure {
+function outboundFailure(kind: Kind, id: string, path: string, error: OutboundError, url: string): Failure {
   const codes = {
     unreachable: `${kind}_UNREACHABLE`,
     timeout: `${kind}_TIMED_OUT`,
@@ -137,7 +137,15 @@ function outboundFailure(kind: Kind, id: string, path: string, error: OutboundEr
     unreadable: `${kind}_UNREADABLE`,
     refused: `${kind}_REFUSED`,
   } as const satisfies Record<OutboundError['fault'], FailureCode>
-  return new Failure(codes[error.fault], `The request "${id}" failed: ${error.message}`, { path, cause: error })
+  const sentence = (text: string) => `The request "${id}" failed: ${text}`
+  const unquoted = sentence(withoutPath(error.message, url))
+  return new Failure(codes[error.fault], sentence(error.message), { path, cause: error, unquoted })
+}
+
+/** The path of a URL may hold what came in, such as the number of a patient. */
+function withoutPath(text: string, url: string): string {
+  const { origin, pathname } = URL.parse(url) ?? { origin: '', pathname: '' }
+  return origin === '' ? text : text.replaceAll(`${origin}${pathname}`, origin)
 }
 
 /** A response without a URL has a topic instead, and is not called. */

@@ -5,7 +5,7 @@
 import { writeSync } from 'node:fs'
 import { DatabaseSync } from 'node:sqlite'
 import { MIGRATIONS, type Migration } from '../../src/adapters/sql/migrations.ts'
-import { compileQueryBuilder } from '../../src/adapters/sqlite/dialect.ts'
+import { compileMigrations } from '../../src/adapters/sqlite/compile-migrations.ts'
 import { migrate } from '../../src/adapters/sqlite/migrate.ts'
 
 const endless: Migration = {
@@ -22,4 +22,4 @@ const endless: Migration = {
 const db = new DatabaseSync(process.argv[2] ?? '')
 // A small cache, so that pages of the open transaction reach the file.
 db.exec('PRAGMA journal_mode = WAL; PRAGMA cache_size = 5')
-migrate({ db, queries: compileQueryBuilder(), migrations: [...MIGRATIONS, endless] })
+migrate(db, compileMigrations([...MIGRATIONS, endless]))

@@ -218,6 +218,44 @@ describeLogs('what is recorded', (withDatabase) => {
   )
 
   it(
+    'masks what it found in a body in the addresses of calls and in business keys too, with or without the bodies',
+    withDatabase(async (database) => {
+      const upstream = await startDirectory()
+      const params = { url: { ssn: { path: 'requestBody.ssn' } } }
+      const lookup = [{ id: 'one', config: { url: `${upstream.url}/of/:ssn`, params } }]
+      const messageKeys = { ssn: 'requestBody.ssn', other: 'requestBody.other' }
+      try {
+        await runLogged(
+          database,
+          { REDACT_PATHS: 'ssn' },
+          async ({ register, fetch }) => {
+            await register({ endpoint: { pattern: '/done' }, requests: { lookup }, messageKeys })
+            const inputValidation = { required: ['missing'] }
+            const failing = { name: 'failing', endpoint: { pattern: '/failing' }, inputValidation }
+            await register({ ...failing, requests: { lookup }, messageKeys })
+            const message = { ssn: 'Jäger/1234', other: 'kept' }
+            await fetch('/done', json('POST', message))
+            await fetch('/failing', json('POST', message))
+          },
+          async ({ records }) => {
+            assert.deepEqual(
+              records.map(({ outcome, keys, calls }) => [outcome, keys, calls.map(({ target }) => target)]),
+              ['refused', 'done'].map((outcome) => [
+                outcome,
+                { ssn: '***', other: 'kept' },
+                [`${upstream.url}/of/***`],
+              ]),
+            )
+            assert.doesNotMatch(JSON.stringify(records), /1234/)
+          },
+        )
+      } finally {
+        await upstream.stop()
+      }
+    }),
+  )
+
+  it(
     'cuts long bodies between two characters',
     withDatabase(async (database) => {
       const body = JSON.stringify({ text: 'ü'.repeat(1_000) })

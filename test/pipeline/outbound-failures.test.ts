@@ -84,14 +84,18 @@ describe('a request without an answer', () => {
 
   it('is told without what its query or its headers may hide', async () => {
     const config = {
-      url: `${nowhere}/open?key=hidden1`,
+      url: `${nowhere}/open/:patient?key=hidden1`,
       headers: { authorization: 'hidden2' },
-      params: { query: { token: { path: 'payload.token' } } },
+      params: { url: { patient: { path: 'payload.patient' } }, query: { token: { path: 'payload.token' } } },
     }
-    const reply = await send({ lookup: [{ id: 'one', config }] }, service, { token: 'hidden3' })
-    assert.match(reply.text, /open/)
+    const reply = await send({ lookup: [{ id: 'one', config }] }, service, { token: 'hidden3', patient: 'P4711' })
+    assert.match(reply.text, /open\/P4711/)
     assert.doesNotMatch(reply.text, /hidden/)
-    assert.doesNotMatch(JSON.stringify(service.log), /hidden/)
+    const log = JSON.stringify(service.log)
+    assert.doesNotMatch(log, /hidden/)
+    // Whoever sent the message knows its patient; whoever reads the log need not.
+    assert.doesNotMatch(log, /P4711/)
+    assert.ok(log.includes(`GET ${nowhere} got no complete answer`), log)
   })
 })
 

@@ -1,13 +1,9 @@
 /** The file of the message log, on the thread that it is opened on. */
 import type { DatabaseSync, SQLInputValue } from 'node:sqlite'
 import { columnsOf } from '../../domain/done-line.ts'
-import { MESSAGE_MIGRATIONS } from '../sql/message-migrations.ts'
-import { compileOldest } from '../sql/message-queries.ts'
 import { ROW_BYTES } from '../sql/message-rows.ts'
-import type { MessageTables } from '../sql/message-tables.ts'
-import { compileQueryBuilder } from './dialect.ts'
 import { type Batch, COLUMNS } from './message-batch.ts'
-import { migrate } from './migrate.ts'
+import { migrate, type TextMigration } from './migrate.ts'
 import { openFile } from './open-file.ts'
 
 export type Query = Readonly<{ sql: string; parameters: readonly unknown[] }>
@@ -17,8 +13,10 @@ export type MessageFile = Readonly<{
   /** Lines of `doneLine`. */
   appendDone(lines: Uint8Array): void
   all(query: Query): unknown[]
-  /** As `MessageStore.purge`. */
-  purge(before: number, maxBytes: number): number
+  /** Of the pages that hold something: the others are taken before the file grows. */
+  usedBytes(): number
+  /** Removes the records whose ids the query gives; gives their number. */
+  remove(oldest: Query): number
   close(): void
 }>
 
@@ -34,15 +32,13 @@ const PRAGMAS = `PRAGMA auto_vacuum = INCREMENTAL; PRAGMA journal_mode = WAL; PR
   PRAGMA journal_size_limit = 8388608`
 
 /** Rejects with StoreUnavailable, in one sentence fit for the operator. */
-export async function openMessageFile(path: string): Promise<MessageFile> {
+export async function openMessageFile(path: string, migrations: readonly TextMigration[]): Promise<MessageFile> {
   const db = await openFile({
     path,
     busyTimeoutMs: BUSY_TIMEOUT_MS,
     pragmas: PRAGMAS,
-    prepareTables: (opened) =>
-      void migrate({ db: opened, queries: compileQueryBuilder(), migrations: MESSAGE_MIGRATIONS }),
+    prepareTables: (opened) => void migrate(opened, migrations),
   })
-  const queries = compileQueryBuilder<MessageTables>()
   const append = compileAppend(db)
   const remove = compileRemove(db)
   const vacuum = db.prepare(`PRAGMA incremental_vacuum(${VACUUMED_PAGES})`)
@@ -51,8 +47,8 @@ export async function openMessageFile(path: string): Promise<MessageFile> {
     append,
     appendDone: compileAppendDone(db),
     all,
-    purge: (before, maxBytes) => {
-      const oldest = compileOldest(queries, before, usedBytes(db) - maxBytes)
+    usedBytes: () => usedBytes(db),
+    remove: (oldest) => {
       const removed = remove(all(oldest) as { id: string }[])
       if (removed > 0) vacuum.all()
       return removed
@@ -121,7 +117,6 @@ function compileRemove(db: DatabaseSync): (oldest: readonly { id: string }[]) =>
   }
 }
 
-/** Of the pages that hold something: the others are taken before the file grows. */
 function usedBytes(db: DatabaseSync): number {
   const pragma = (name: string) => Number(Object.values(db.prepare(`PRAGMA ${name}`).get() ?? {})[0])
   return (pragma('page_count') - pragma('freelist_count')) * pragma('page_size')

@@ -5,12 +5,23 @@
 import { format, parse } from 'node:path'
 import type { CompiledQuery } from 'kysely'
 import type { MessageStore } from '../../domain/message-record.ts'
-import { compileBody, compileCount, compileFind, compileGet, compileGroups, groupOf } from '../sql/message-queries.ts'
+import { MESSAGE_MIGRATIONS } from '../sql/message-migrations.ts'
+import {
+  compileBody,
+  compileCount,
+  compileFind,
+  compileGet,
+  compileGroups,
+  compileOldest,
+  groupOf,
+} from '../sql/message-queries.ts'
 import { recordOf } from '../sql/message-rows.ts'
 import type { MessageTables } from '../sql/message-tables.ts'
+import { compileMigrations } from './compile-migrations.ts'
 import { compileQueryBuilder } from './dialect.ts'
 import { encodeBatch } from './message-batch.ts'
 import { startMessageThread } from './message-thread.ts'
+import type { ThreadData } from './message-worker.ts'
 
 /** `crosswalk.db` → `crosswalk-messages.db`. */
 export function messagePath(storePath: string): string {
@@ -23,8 +34,15 @@ export function messagePath(storePath: string): string {
 export function createMessageStore(storePath: string): MessageStore {
   const path = messagePath(storePath)
   const queries = compileQueryBuilder<MessageTables>()
-  const writer = startMessageThread(path)
-  const reader = path === ':memory:' ? writer : startMessageThread(path)
+  const data = (): ThreadData => ({
+    path,
+    migrations: compileMigrations(MESSAGE_MIGRATIONS).map(({ name, statements }) => ({
+      name,
+      statements: [...statements],
+    })),
+  })
+  const writer = startMessageThread(data)
+  const reader = path === ':memory:' ? writer : startMessageThread(data)
   const read = <Row>({ sql, parameters }: CompiledQuery<Row>): Promise<Row[]> =>
     reader.call<Row[]>({ kind: 'all', query: { sql, parameters } })
 
@@ -44,7 +62,11 @@ export function createMessageStore(storePath: string): MessageStore {
     },
     count: async (filter) => Number((await read(compileCount(queries, filter)))[0]?.count),
     groups: async (filter) => (await read(compileGroups(queries, filter))).map(groupOf),
-    purge: (before, maxBytes) => writer.call({ kind: 'purge', before, maxBytes }),
+    purge: async (before, maxBytes) => {
+      const excess = (await writer.call<number>({ kind: 'used-bytes' })) - maxBytes
+      const { sql, parameters } = compileOldest(queries, before, excess)
+      return writer.call({ kind: 'remove', oldest: { sql, parameters } })
+    },
     close: async () => {
       await Promise.all([writer.close(), reader.close()])
     },

@@ -3,7 +3,7 @@ import { extname } from 'node:path'
 import { Worker } from 'node:worker_threads'
 import { StoreUnavailable } from '../../domain/ports.ts'
 import { storeClosed } from './faults.ts'
-import type { Call, Reply } from './message-worker.ts'
+import type { Call, Reply, ThreadData } from './message-worker.ts'
 
 export type MessageThread = Readonly<{
   /** Rejects with StoreUnavailable where the file does not answer. */
@@ -18,7 +18,7 @@ const WORKER = new URL(`message-worker${extname(import.meta.url)}`, import.meta.
 type Waiting = Readonly<{ resolve(value: unknown): void; reject(reason: unknown): void }>
 
 /** Starts the thread with the first call, and another one after a thread that ended. It keeps no process alive at rest. */
-export function startMessageThread(path: string): MessageThread {
+export function startMessageThread(data: () => ThreadData): MessageThread {
   let worker: Worker | undefined
   let waiting: Waiting[] = []
   let closing: Promise<void> | undefined
@@ -32,7 +32,7 @@ export function startMessageThread(path: string): MessageThread {
   }
 
   function start(): Worker {
-    const started = new Worker(WORKER, { workerData: path })
+    const started = new Worker(WORKER, { workerData: data() })
     started.on('message', (reply: Reply) => {
       const next = waiting.shift()
       if (waiting.length === 0) started.unref()

@@ -4,14 +4,19 @@ import { StoreUnavailable } from '../../domain/ports.ts'
 import { storeFault } from './faults.ts'
 import type { Batch } from './message-batch.ts'
 import { type MessageFile, openMessageFile, type Query } from './message-file.ts'
+import type { TextMigration } from './migrate.ts'
 
 export type Call = Readonly<
   | { kind: 'append'; batch: Batch }
   | { kind: 'append-done'; lines: Uint8Array }
   | { kind: 'all'; query: Query }
-  | { kind: 'purge'; before: number; maxBytes: number }
+  | { kind: 'used-bytes' }
+  | { kind: 'remove'; oldest: Query }
   | { kind: 'close' }
 >
+
+/** What the thread is started with: texts, so that it needs no builder of queries. */
+export type ThreadData = Readonly<{ path: string; migrations: readonly TextMigration[] }>
 
 /** Errors lose their class between threads, so what it says is sent. */
 export type Reply = Readonly<{ value: unknown } | { unavailable: string } | { fault: string }>
@@ -24,14 +29,17 @@ function run(file: MessageFile, call: Call): unknown {
       return file.appendDone(call.lines)
     case 'all':
       return file.all(call.query)
-    case 'purge':
-      return file.purge(call.before, call.maxBytes)
+    case 'used-bytes':
+      return file.usedBytes()
+    case 'remove':
+      return file.remove(call.oldest)
     case 'close':
       return file.close()
   }
 }
 
-const opening = openMessageFile(workerData as string)
+const { path, migrations } = workerData as ThreadData
+const opening = openMessageFile(path, migrations)
 
 async function answer(call: Call): Promise<Reply> {
   try {

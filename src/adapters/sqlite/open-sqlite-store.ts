@@ -3,6 +3,7 @@ import type { MessageStore } from '../../domain/message-record.ts'
 import type { EndpointStore, Logger, StateStore } from '../../domain/ports.ts'
 import type { StatsStore } from '../../domain/stats.ts'
 import { MIGRATIONS } from '../sql/migrations.ts'
+import { compileMigrations } from './compile-migrations.ts'
 import { compileQueryBuilder } from './dialect.ts'
 import { compileEndpointStore } from './endpoint-store.ts'
 import { compileGroupCommit } from './group-commit.ts'
@@ -44,7 +45,7 @@ export async function openSqliteStore(options: SqliteStoreOptions): Promise<Sqli
     busyTimeoutMs,
     pragmas: 'PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA foreign_keys = ON',
     prepareTables: (opened) => {
-      const ran = migrate({ db: opened, queries, migrations: MIGRATIONS })
+      const ran = migrate(opened, compileMigrations(MIGRATIONS))
       if (ran.length > 0) logger.info({ path, migrations: ran }, 'The tables of the store were brought up to date.')
     },
   })

@@ -5,7 +5,7 @@ import pg from 'pg'
 import { compileQueryBuilder as postgresQueries } from '../../../src/adapters/postgres/dialect.ts'
 import { migrate as migratePostgres } from '../../../src/adapters/postgres/migrate.ts'
 import { MIGRATIONS } from '../../../src/adapters/sql/migrations.ts'
-import { compileQueryBuilder as sqliteQueries } from '../../../src/adapters/sqlite/dialect.ts'
+import { compileMigrations } from '../../../src/adapters/sqlite/compile-migrations.ts'
 import { migrate as migrateSqlite } from '../../../src/adapters/sqlite/migrate.ts'
 import { openSqliteStore } from '../../../src/adapters/sqlite/open-sqlite-store.ts'
 import { endpointOf, idOf } from '../../contracts/records.ts'
@@ -35,9 +35,7 @@ const KINDS: readonly Readonly<{
       return {
         run: async (text) => lookInto(path, (db) => db.exec(text)),
         migrate: async (count) => {
-          lookInto(path, (db) =>
-            migrateSqlite({ db, queries: sqliteQueries(), migrations: MIGRATIONS.slice(0, count) }),
-          )
+          lookInto(path, (db) => migrateSqlite(db, compileMigrations(MIGRATIONS.slice(0, count))))
         },
         open: () => openSqliteStore({ path, logger: silent }),
         refuseVersions: `create trigger refuse before insert on endpoint_versions begin select raise(abort, 'no'); end`,
