@@ -15,7 +15,7 @@ import { compileMask, scrub, scrubRecord } from './mask.ts'
 import { recordOf } from './record-of.ts'
 import { createRecordQueue, type QueueLimits } from './record-queue.ts'
 import { createRecordWriter } from './record-writer.ts'
-import { secretsOf, withoutSecretsIn } from './secret-values.ts'
+import { secretsOf, withoutSecretsIn, withoutSecretsInKeys } from './secret-values.ts'
 
 /** What is kept: nothing; records; bodies of messages that did not end done too; all bodies. */
 export type Policy = 'off' | 'metadata' | 'failures' | 'all'
@@ -108,9 +108,11 @@ export function createRecorder({ store, settings, logger, onWritten, limits = LI
     if (keepsBodies || (mask !== undefined && saysMore)) keepBodies(finished, keeper, secretHeaders)
     const { found } = keeper
     const kept = keepsBodies ? keeper.kept : []
-    const text = failure && withoutSecretsIn(failure.message, secrets)
+    // What another system said is a body too.
+    const text = failure && withoutSecretsIn(keepsBodies ? failure.message : failure.unquoted, secrets)
     const error = text && (mask === undefined ? text : scrub(text, found))
-    const record = recordOf(finished, { keys, kept, ...(error === undefined ? {} : { error }) }, isoOf)
+    const account = { keys: withoutSecretsInKeys(keys, secrets), kept, ...(error === undefined ? {} : { error }) }
+    const record = recordOf(finished, account, isoOf)
     return { record: found.size === 0 ? record : scrubRecord(record, found), bodies: kept }
   }
 

@@ -2,6 +2,7 @@
  * Takes the values of secret headers out of what is kept: they are never stored as headers, but an endpoint may map them,
  * and without a mapping the headers of lookups are part of the output.
  */
+import type { MessageRecord } from '../domain/message-record.ts'
 import type { Finished } from '../registry/finished.ts'
 import { MASKED } from './mask.ts'
 
@@ -40,3 +41,15 @@ export function withoutSecrets(content: Uint8Array, secrets: readonly string[]):
 
 export const withoutSecretsIn = (text: string, secrets: readonly string[]): string =>
   secrets.reduce((left, secret) => left.replaceAll(secret, MASKED), text)
+
+/** A key that is a secret says nothing but that there was one. */
+export function withoutSecretsInKeys(keys: MessageRecord['keys'], secrets: readonly string[]): MessageRecord['keys'] {
+  if (secrets.length === 0) return keys
+  const without = (value: string) => withoutSecretsIn(value, secrets)
+  return Object.fromEntries(
+    Object.entries(keys).map(([name, value]) => [
+      name,
+      typeof value === 'string' ? without(value) : value.map(without),
+    ]),
+  )
+}

@@ -102,6 +102,7 @@ describe('20 planted secrets', async () => {
     },
     // What the document asks for goes out; it is not kept all the same.
     '/maps-headers': {
+      messageKeys: { key: 'requestHeaders.x-api-key', cookie: 'lookupRequests.look.headers.set-cookie' },
       inputMapping: { requestHeaders: 'came', 'lookupRequests.look.headers': 'got' },
       requests: { lookup: { id: 'look', config: config('/fine') } },
     },
