@@ -24,6 +24,8 @@ import type { Logger } from './domain/ports.ts'
 import { createMessageSearch } from './messages/message-search.ts'
 import { createRecorder } from './messages/recorder.ts'
 import { createReplay } from './messages/replay.ts'
+import { createReplayByHand } from './messages/replay-by-hand.ts'
+import { createClaims } from './messages/replay-claims.ts'
 import { createReplayPlans } from './messages/replay-plans.ts'
 import { startRetention } from './messages/retention.ts'
 import { answerFailure } from './pipeline/reply.ts'
@@ -150,8 +152,10 @@ export async function startApp(settings: Settings, version: string, logger: Logg
   serveConsole(adminServer, CONSOLE)
   const search = createMessageSearch({ store: store.messages, registry, clock, caughtUp: recorder.caughtUp })
   const replay = createReplay({ store: store.messages, registry, intake, settings })
-  const plans = createReplayPlans({ store: store.messages, search, replay, clock, newId, logger })
-  serveMessageRecords(adminServer, { search, replay, plans }, guard)
+  const claims = createClaims()
+  const replayByHand = createReplayByHand({ store: store.messages, replay, claims })
+  const plans = createReplayPlans({ store: store.messages, search, replay, claims, clock, newId, logger })
+  serveMessageRecords(adminServer, { search, replayByHand, plans }, guard)
   serveOpenApi(adminServer, describeApi(describeDocument(), version))
 
   const closeAll = async (givenUp = 0, stopBy = 0) => {
@@ -189,6 +193,7 @@ export async function startApp(settings: Settings, version: string, logger: Logg
       const servers = [messageServer, adminServer]
       servers.forEach(endConnections)
       const left = await drain(intake, consumers, settings.shutdownTimeoutMs)
+      intake.giveUp()
       await Promise.all(servers.map(quiet))
       // Answers may still be on their way out; a peer that does not read its own is not waited for.
       const force = setTimeout(() => {

@@ -167,7 +167,7 @@ export type FailureOptions = Readonly<{
   headers?: Readonly<Record<string, string>>
   /** Answer as a FHIR R4 OperationOutcome. */
   fhir?: boolean
-  /** For the log, where the sentence quotes what another system said: it may be about a person. */
+  /** For the log, where the sentence quotes what another system or the message said: it may be about a person. */
   unquoted?: string
   cause?: unknown
 }>

@@ -64,6 +64,13 @@ export function startTrace(context?: TraceContext): Trace {
   return { startMs, lastMs: startMs, stages: [], calls: [], reached: undefined, context }
 }
 
+/** Of a message that goes on: what comes later is not seen in it. */
+export const traceSoFar = (trace: Trace): Trace => ({
+  ...trace,
+  stages: [...trace.stages],
+  calls: trace.calls.map((call) => ({ ...call })),
+})
+
 /** The stage that began when the one before it ended has ended now. */
 export function endStage(trace: Trace, stage: StageName): void {
   const endMs = performance.now()

@@ -17,7 +17,8 @@ export function decodeText(bytes: Uint8Array, charset: string | undefined): stri
   const label = charset === undefined ? 'utf-8' : charset.trim().toLowerCase()
   const decoder = decoderOf(label, bytes)
   if (decoder === undefined) {
-    throw new Unreadable('malformed', `The charset ${quoted(label)} is not known; send the body as UTF-8.`)
+    const unquoted = 'The charset is not known.'
+    throw new Unreadable('malformed', `The charset ${quoted(label)} is not known; send the body as UTF-8.`, unquoted)
   }
   if (isAsciiLabel(label) && !isAscii(bytes)) throw invalidBytes(label)
   try {

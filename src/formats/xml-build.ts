@@ -6,7 +6,7 @@ import { isObject, type Json, type JsonObject } from '../domain/json.ts'
 import { place } from '../domain/lint.ts'
 import { escapeAttribute, escapeText, forbiddenIn, isXmlName, withoutForbidden } from './xml-characters.ts'
 
-/** A value that XML cannot hold. The message is a whole sentence, with the place. */
+/** A value that XML cannot hold. The message is a whole sentence, with the place: names in it are of the value. */
 export class Unwritable extends Error {
   override readonly name = 'Unwritable'
   /** Dotted place within the value; empty for the value as a whole. */

@@ -45,6 +45,7 @@ function encodingByDeclaration(bytes: Uint8Array): string | undefined {
     throw new Unreadable(
       'malformed',
       `The XML declares the encoding ${declared}, but is not encoded in it; correct the declaration, or name the charset in Content-Type.`,
+      'The XML declares an encoding that it is not encoded in.',
     )
   }
   return declared

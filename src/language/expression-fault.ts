@@ -14,6 +14,13 @@ export class ExpressionFault extends Error {
     this.code = code
     this.position = position
   }
+
+  /** What is wrong, without the engine's words: those of `$error` may be made of the message. */
+  get unquoted(): string {
+    if (this.code === undefined || this.code in LIMITS) return this.message
+    const where = this.position === undefined ? '' : `, near character ${this.position} of the expression`
+    return `JSONata gave ${this.code}${where}.`
+  }
 }
 
 /** A limit that an evaluation hit; the engine adds the position while it passes. */

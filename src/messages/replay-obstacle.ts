@@ -17,7 +17,7 @@ const OBSTACLES = {
   tombstone: 'It is a record without a value, and the schema of its endpoint does not accept null.',
   'tried-again': 'It was tried again by the consumer of its topic: a later message stands for it.',
   replayed: 'A replay of it has succeeded already.',
-  'under-way': 'It is being replayed by another plan.',
+  'under-way': 'It is being replayed at this moment, by hand or by a plan.',
   removed: 'Its record was removed from the message log.',
 } as const
 

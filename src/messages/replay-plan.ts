@@ -86,7 +86,7 @@ export async function planMessages(
 const BATCH = 500
 
 /** What was done already, or is another message's to do. */
-function againstTwice({ id, triedAgain }: MessageRecord, succeeded: ReadonlySet<string>): Obstacle | undefined {
+function againstTwice({ id, triedAgain }: MessageRecord, succeeded: ReadonlyMap<string, string>): Obstacle | undefined {
   if (triedAgain) return obstacle('tried-again')
   return succeeded.has(id) ? obstacle('replayed') : undefined
 }

@@ -10,6 +10,7 @@ import type { Clock } from '../domain/run.ts'
 import type { FilterTexts } from './message-filter.ts'
 import { guardLog, type MessageSearch } from './message-search.ts'
 import type { Replay } from './replay.ts'
+import type { Claims } from './replay-claims.ts'
 import type { RunOptions } from './replay-options.ts'
 import {
   countObstacles,
@@ -20,7 +21,7 @@ import {
   planFilter,
   planMessages,
 } from './replay-plan.ts'
-import { createClaims, type RunTarget, runMessages } from './replay-run.ts'
+import { type RunTarget, runMessages } from './replay-run.ts'
 
 /** paused: a run has ended with messages left; it can be run again, as one that is planned can be. */
 export type PlanState = 'planned' | 'running' | 'paused' | 'finished' | 'cancelled'
@@ -65,6 +66,7 @@ export type ReplayPlansOptions = Readonly<{
   store: MessageStore
   search: MessageSearch
   replay: Replay
+  claims: Claims
   clock: Clock
   newId: () => string
   logger: Logger
@@ -90,9 +92,8 @@ type Plan = {
 }
 
 export function createReplayPlans(options: ReplayPlansOptions): ReplayPlans {
-  const { store, search, replay, clock, newId, logger } = options
+  const { store, search, replay, claims, clock, newId, logger } = options
   const plans = new Map<string, Plan>()
-  const claims = createClaims()
 
   const find = (id: string): Plan => {
     const plan = plans.get(id)
@@ -108,6 +109,8 @@ export function createReplayPlans(options: ReplayPlansOptions): ReplayPlans {
   }
   const start = async (plan: Plan, runOptions: RunOptions): Promise<void> => {
     const { signal } = plan.abort
+    // What was replayed by hand since the plan was made.
+    await search.caughtUp()
     plan.stoppedBy = await runMessages(targetOf(plan), runOptions, { replay, store, claims, signal })
     if (plan.stoppedBy?.code === 'INTERNAL')
       logger.error({ plan: plan.id, err: plan.stoppedBy.cause }, 'A replay failed')

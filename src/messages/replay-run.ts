@@ -3,6 +3,7 @@ import { asFailure, Failure } from '../domain/failure.ts'
 import type { MessageStore } from '../domain/message-record.ts'
 import { guardLog } from './message-search.ts'
 import type { Replay } from './replay.ts'
+import { type Claims, rememberSuccess } from './replay-claims.ts'
 import { succeededAmong } from './replay-history.ts'
 import { type Obstacle, obstacle } from './replay-obstacle.ts'
 import type { RunOptions } from './replay-options.ts'
@@ -16,14 +17,6 @@ export type RunTarget = Readonly<{
   giveBack(id: string): void
   ended(id: string, what: 'done' | 'failed' | Obstacle): void
 }>
-
-/** What was repeated here; its records may not be in the log yet. */
-export type Claims = Readonly<{ underWay: Set<string>; succeeded: Set<string> }>
-
-export const createClaims = (): Claims => ({ underWay: new Set(), succeeded: new Set() })
-
-/** Remembered longer than any record takes on its way into the log. */
-const SUCCEEDED_KEPT = 100_000
 
 export type RunSurroundings = Readonly<{ replay: Replay; store: MessageStore; claims: Claims; signal: AbortSignal }>
 
@@ -56,10 +49,10 @@ export async function runMessages(
 
 /** Rejects where the message has not run. */
 async function runOne(id: string, pace: Pace, { replay, store, claims, signal }: RunSurroundings) {
+  await pace.next()
   if (claims.underWay.has(id)) return obstacle('under-way')
   claims.underWay.add(id)
   try {
-    await pace.next()
     if (claims.succeeded.has(id) || (await guardLog(() => succeededAmong(store, [id]))).has(id)) {
       return obstacle('replayed')
     }
@@ -71,7 +64,7 @@ async function runOne(id: string, pace: Pace, { replay, store, claims, signal }:
         const replayed = await replay.run(record)
         if ('obstacle' in replayed) return replayed.obstacle
         if (replayed.finished.outcome !== 'done') return 'failed'
-        remember(claims.succeeded, id)
+        rememberSuccess(claims, id, replayed.finished.messageId)
         return 'done'
       } catch (thrown) {
         if (!(thrown instanceof Failure) || thrown.code !== 'OVERLOADED') throw thrown
@@ -81,10 +74,4 @@ async function runOne(id: string, pace: Pace, { replay, store, claims, signal }:
   } finally {
     claims.underWay.delete(id)
   }
-}
-
-function remember(succeeded: Set<string>, id: string): void {
-  succeeded.add(id)
-  const [oldest] = succeeded.size > SUCCEEDED_KEPT ? succeeded : []
-  if (oldest !== undefined) succeeded.delete(oldest)
 }

@@ -8,7 +8,7 @@ import type { Awaitable, JsonObject } from '../domain/json.ts'
 import type { Headers, Received } from '../domain/message.ts'
 import type { Logger } from '../domain/ports.ts'
 import type { Clock, Run } from '../domain/run.ts'
-import { startTrace, type Trace } from '../domain/trace.ts'
+import { startTrace, type Trace, traceSoFar } from '../domain/trace.ts'
 import type { TraceContext } from '../domain/trace-context.ts'
 import type { Outcome } from '../pipeline/compile.ts'
 import { answerFailure } from '../pipeline/reply.ts'
@@ -43,6 +43,11 @@ export interface Intake {
   readonly inFlight: number
   /** Lets no message in any more; resolves when those under way are done. */
   drain(): Promise<void>
+  /**
+   * Reports the messages still under way as failed, since nobody will be left to tell how they end. Their late end is not
+   * reported again.
+   */
+  giveUp(): void
 }
 
 export type IntakeOptions = Readonly<{
@@ -60,6 +65,8 @@ export type IntakeOptions = Readonly<{
 export function createIntake(options: IntakeOptions): Intake {
   const { clock, newId, logger, messageTimeoutMs, maxMessagesInFlight, observe, traceContext } = options
   const isoOf = createIsoTime()
+  /** Those that wait for something; the others end within one turn. */
+  const waiting = new Set<Waiting>()
   let inFlight = 0
   /** Those of them that count for MAX_MESSAGES_IN_FLIGHT. */
   let counted = 0
@@ -97,9 +104,13 @@ export function createIntake(options: IntakeOptions): Intake {
       extracted: undefined,
     }
     const outcome = compiled.handle(receive(compiled, incoming, isoOf(startedAt)), account)
-    return outcome instanceof Promise
-      ? outcome.then((result) => tell(finish(compiled, incoming, account, result)))
-      : tell(finish(compiled, incoming, account, outcome))
+    if (!(outcome instanceof Promise)) return tell(finish(compiled, incoming, account, outcome))
+    const one: Waiting = { messageId, compiled, incoming, startedAt, trace, tell }
+    waiting.add(one)
+    return outcome.then((result) => {
+      const finished = finish(compiled, incoming, account, result)
+      return waiting.delete(one) ? tell(finished) : finished
+    })
   }
   /** What is no fault of whoever tried the message belongs into the log all the same. */
   const reportBug = (finished: Finished): Finished => {
@@ -143,6 +154,10 @@ export function createIntake(options: IntakeOptions): Intake {
         whenIdle = resolve
       })
     },
+    giveUp: () => {
+      for (const one of waiting) one.tell(givenUp(one))
+      waiting.clear()
+    },
   }
 }
 
@@ -150,6 +165,17 @@ export function createIntake(options: IntakeOptions): Intake {
 const isConsumed = ({ isRecord, replayOf }: Incoming): boolean => isRecord === true && replayOf === undefined
 
 type Circumstances = Pick<Finished, 'messageId' | 'compiled' | 'incoming' | 'startedAt' | 'trace'>
+
+type Waiting = Circumstances & Readonly<{ compiled: Compiled; trace: Trace; tell: (finished: Finished) => Finished }>
+
+function givenUp({ messageId, compiled, incoming, startedAt, trace }: Waiting): Finished {
+  const failure = new Failure(
+    'SHUTTING_DOWN',
+    'The service stopped before the message ended; what it had sent by then may have arrived.',
+  )
+  const answer = answerFailure(failure, compiled.endpoint.transformation.output, messageId)
+  return finishedOf({ answer, failure }, { messageId, compiled, incoming, startedAt, trace: traceSoFar(trace) })
+}
 
 const finishedOf = (result: Outcome, { messageId, compiled, incoming, startedAt, trace }: Circumstances): Finished => ({
   answer: result.answer,

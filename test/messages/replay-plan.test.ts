@@ -42,8 +42,10 @@ describeLogged('replaying many messages', (stage) => {
   let upstream: Upstream
   let away = true
   let endpointId: string
+  let held: Promise<void> | undefined
   before(async () => {
-    upstream = await startUpstream(({ body }, response) => {
+    upstream = await startUpstream(async ({ body }, response) => {
+      await held
       if (!away) return JSON.parse(body)
       response.destroy()
       return undefined
@@ -228,6 +230,85 @@ describeLogged('replaying many messages', (stage) => {
       const { done, skipped, skippedFor } = await ended(stage, plan)
       assert.deepEqual([done, skipped, skippedFor[0]?.reason], [1, 1, 'replayed'])
       assert.equal(upstream.received.length, 2)
+    })
+
+    const idsOf = async ({ from }: JsonObject): Promise<string[]> => {
+      const found = await everyPage(stage, `endpoint=Later&source=http&from=${String(from)}`)
+      return found.map(({ id }) => id)
+    }
+
+    test('one that was replayed by hand just now is not done twice', async () => {
+      for (let round = 0; round < 5; round += 1) {
+        const filter = await fresh(1)
+        const plan = await planOf(stage, filter)
+        const [id] = await idsOf(filter)
+        const replayed = await stage.post(`/messages/${id}/replay`)
+        assert.equal(replayed.json().outcome, 'done')
+        await run(stage, plan)
+        const { done, skippedFor } = await ended(stage, plan)
+        assert.deepEqual([done, skippedFor[0]?.reason], [0, 'replayed'])
+        assert.equal(upstream.received.length, 1)
+      }
+    })
+
+    test('one that is under way in a plan is not replayed by hand', async () => {
+      const filter = await fresh(1)
+      const plan = await planOf(stage, filter)
+      const [id] = await idsOf(filter)
+      const release = Promise.withResolvers<void>()
+      held = release.promise
+      await run(stage, plan)
+      await until(
+        async () => upstream.received.length,
+        (count) => count === 1,
+      )
+      let answered = false
+      const refused = stage.post(`/messages/${id}/replay`).finally(() => {
+        answered = true
+      })
+      await until(
+        async () => answered || upstream.received.length > 1,
+        (enough) => enough,
+      )
+      release.resolve()
+      held = undefined
+      const { status, json: read } = await refused
+      assert.deepEqual([status, read().code], [409, 'REPLAY_REFUSED'])
+      assert.match(String(read().error), /being replayed at this moment/)
+      assert.equal((await ended(stage, plan)).done, 1)
+      assert.equal(upstream.received.length, 1)
+    })
+
+    test('one that is under way by hand, or whose replay is, is not replayed by a plan', async () => {
+      const filter = await fresh(1)
+      const [id] = await idsOf(filter)
+      away = true
+      const failed = (await stage.post(`/messages/${id}/replay`)).json<{ id: string }>()
+      away = false
+      for (const repeated of [id, failed.id]) {
+        upstream.received.length = 0
+        const plan = await planOf(stage, { ...filter, outcome: 'failed' })
+        assert.equal(plan.count, 1)
+        const release = Promise.withResolvers<void>()
+        held = release.promise
+        const byHand = stage.post(`/messages/${repeated}/replay`)
+        await until(
+          async () => upstream.received.length,
+          (count) => count === 1,
+        )
+        away = true
+        await run(stage, plan)
+        await until(
+          async () => (await viewOf(stage, plan)).state !== 'running' || upstream.received.length > 1,
+          (enough) => enough,
+        )
+        release.resolve()
+        held = undefined
+        const { skippedFor } = await ended(stage, plan)
+        assert.equal(skippedFor[0]?.reason, 'under-way')
+        assert.equal((await byHand).json().outcome, 'failed')
+        assert.equal(upstream.received.length, 1)
+      }
     })
 
     test('messages that cannot be replayed are counted, not tried', async () => {

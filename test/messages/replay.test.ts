@@ -137,6 +137,17 @@ describeLogged('a replay', (stage) => {
     assert.deepEqual([second.outcome, second.replayOf], ['done', first.id])
   })
 
+  test('names an earlier replay that ended done, and runs all the same', async () => {
+    const id = await send('/orders/7', '{"nr":5}')
+    const failed = (await stage.post(`/messages/${id}/replay`)).json<Replayed>()
+    away = false
+    const first = (await stage.post(`/messages/${failed.id}/replay`)).json<Replayed>()
+    assert.deepEqual([failed.outcome, failed.alreadyDoneBy], ['failed', undefined])
+    assert.deepEqual([first.outcome, first.alreadyDoneBy], ['done', undefined])
+    const again = (await stage.post(`/messages/${id}/replay`)).json<Replayed>()
+    assert.deepEqual([again.outcome, again.alreadyDoneBy], ['done', first.id])
+  })
+
   test('is refused where no endpoint took the message', async () => {
     const id = await send('/nowhere', '{}')
     assert.match(await refusalOf(`/messages/${id}/replay`), /No endpoint took the message/)

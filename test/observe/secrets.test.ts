@@ -34,6 +34,11 @@ const SECRETS = {
   collectorHeader: 's3cret-18-collector',
   constant: 's3cret-19-constant',
   state: 's3cret-20-tracestate',
+  path: 's3cret-21-path',
+  errorValue: 's3cret-22-error-value',
+  fieldName: 's3cret-23-field-name',
+  elementName: 's3cret-24-element name',
+  mediaType: 's3cret-25-media-type',
 } as const
 
 /** What of each is the secret itself. */
@@ -59,8 +64,8 @@ function recordsIn(folder: string): { count: number; text: string } {
   }
 }
 
-describe('20 planted secrets', async () => {
-  assert.equal(new Set(needles).size, 20)
+describe('25 planted secrets', async () => {
+  assert.equal(new Set(needles).size, 25)
   const upstream = await startUpstream(({ url }, response) => {
     response.setHeader('set-cookie', SECRETS.answerCookie)
     response.setHeader('x-auth-token', SECRETS.answerToken)
@@ -211,6 +216,70 @@ describe('20 planted secrets', async () => {
       assertNone(`the answer to ${what}`, text, isFromTarget ? ['s3cret-15-answer-body'] : [])
       assertNone(`the headers of the answer to ${what}`, headers, isFromTarget ? ['s3cret-14-answer-token'] : [])
     }
+  })
+
+  // Who sent the message is told what is wrong in its own words; what is kept without bodies has none of them.
+  test('come out in no line that tells of a message, however it failed', async (t) => {
+    const folder = freshFolder(t)
+    const service = await spawnService(folder, { env: { LOG_LEVEL: 'debug', MESSAGE_LOG: 'metadata' } })
+    t.after(() => void service.child.kill('SIGKILL'))
+    const failing: Readonly<Record<string, JsonObject>> = {
+      '/by/:id': { inputMapping: { 'urlParams.id': 'id' } },
+      '/error': { inputTransforms: { a: '$error("bad " & requestBody.value)' } },
+      '/assert': { inputTransforms: { a: '$assert(false, requestBody.value)' } },
+      '/field': { inputValidation: { type: 'object', additionalProperties: false } },
+      '/element': { transformation: { input: 'JSON', output: 'XML' } },
+    }
+    for (const [pattern, document] of Object.entries(failing)) {
+      const stored = endpointDocument({ endpoint: { pattern }, ...document })
+      const registered = await fetch(`${service.url}/endpoints`, json('POST', stored))
+      assert.equal(registered.status, 201, await registered.text())
+    }
+    const value = SECRETS.errorValue
+    const calls: readonly {
+      code: string
+      secret: string
+      path: string
+      method?: string
+      body?: JsonObject
+      headers?: Record<string, string>
+    }[] = [
+      { code: 'ROUTE_UNKNOWN', secret: SECRETS.path, path: `/webhook/${SECRETS.path}` },
+      { code: 'METHOD_NOT_ALLOWED', secret: SECRETS.path, path: `/by/${SECRETS.path}`, method: 'PUT' },
+      { code: 'TRANSFORM_FAILED', secret: value, path: '/error', body: { value } },
+      { code: 'TRANSFORM_FAILED', secret: value, path: '/assert', body: { value } },
+      { code: 'VALIDATION_FAILED', secret: SECRETS.fieldName, path: '/field', body: { [SECRETS.fieldName]: 1 } },
+      { code: 'SERIALISE_FAILED', secret: SECRETS.elementName, path: '/element', body: { [SECRETS.elementName]: 1 } },
+      ...[`text/${SECRETS.mediaType}`, `application/json; charset=${SECRETS.mediaType}`].map((type) => ({
+        code: 'MEDIA_TYPE_WRONG',
+        secret: SECRETS.mediaType,
+        path: '/error',
+        headers: { 'content-type': type },
+      })),
+      {
+        code: 'MEDIA_TYPE_WRONG',
+        secret: SECRETS.mediaType,
+        path: '/error',
+        headers: { 'content-encoding': SECRETS.mediaType },
+      },
+    ]
+    for (const { code, secret, path, method = 'POST', body = {}, headers = {} } of calls) {
+      const sent = { headers: { 'content-type': 'application/json', ...headers }, body: JSON.stringify(body) }
+      const reply = await call(service.url, method, path, sent)
+      assert.match(reply.text, new RegExp(`\\b${code}\\b`))
+      assert.ok(reply.text.includes(secret), reply.text)
+    }
+    const metrics = await call(service.adminUrl, 'GET', '/metrics')
+    service.child.kill('SIGTERM')
+    await service.ended
+    const log = service.output.stdout
+    assert.equal(log.match(/"messageId"/g)?.length, calls.length, log)
+    for (const { code } of calls) assert.match(log, new RegExp(`"code":"${code}"`))
+    assertNone('the log', log + service.output.stderr)
+    assertNone('the metrics', metrics.text)
+    const records = recordsIn(folder)
+    assert.equal(records.count, calls.length)
+    assertNone('the records', records.text)
   })
 
   test('come out in no word about a database that is away or refused', async (t) => {

@@ -5,6 +5,7 @@ import { checkDocument } from '../../src/config/check.ts'
 import { Failure } from '../../src/domain/failure.ts'
 import type { Received } from '../../src/domain/message.ts'
 import type { Run } from '../../src/domain/run.ts'
+import { endStage, startTrace } from '../../src/domain/trace.ts'
 import type { Handle, Outcome } from '../../src/pipeline/compile.ts'
 import type { Finished } from '../../src/registry/finished.ts'
 import { createIntake, type Incoming } from '../../src/registry/intake.ts'
@@ -140,6 +141,33 @@ describe('draining', () => {
     await Promise.all(messages)
     await drain
     assert.equal(intake.inFlight, 0)
+  })
+
+  test('tells what was given up, once and with its course so far', async () => {
+    const { intake, counted, log } = open()
+    const release = Promise.withResolvers<void>()
+    const compiled = endpointWith(async (_message, { trace }) => {
+      endStage(trace, 'parse')
+      await release.promise
+      endStage(trace, 'map')
+      return done
+    })
+    const message = intake.accept(compiled, incoming)
+    const rehearsed = intake.rehearse(compiled, incoming, startTrace())
+    intake.giveUp()
+    intake.giveUp()
+    release.resolve()
+    assert.equal((await message).answer, done.answer)
+    assert.equal((await rehearsed).answer, done.answer)
+    assert.equal(intake.inFlight, 0)
+    const told = counted.map(({ messageId, outcome, code, trace }) => [
+      messageId,
+      outcome,
+      code,
+      trace?.stages.map(({ stage }) => stage),
+    ])
+    assert.deepEqual(told, [['id 1', 'failed', 'SHUTTING_DOWN', ['parse']]])
+    assert.equal(log.length, 1)
   })
 
   test('ends at once where nothing is under way', async () => {

@@ -54,10 +54,13 @@ function matchTarget(request: Targeted, registry: Registry, intake: Intake): Fai
     return intake.refusal()
   }
   const path = pathOf(request.url)
-  if (match.kind === 'unknown') return new Failure('ROUTE_UNKNOWN', `No endpoint listens on ${path}.`)
-  return new Failure('METHOD_NOT_ALLOWED', `${path} does not take ${request.method}, but ${match.allow.join(', ')}.`, {
-    headers: { allow: match.allow.join(', ') },
-  })
+  if (match.kind === 'unknown') {
+    const unquoted = 'No endpoint listens on the path.'
+    return new Failure('ROUTE_UNKNOWN', `No endpoint listens on ${path}.`, { unquoted })
+  }
+  const allow = match.allow.join(', ')
+  const sentence = (what: string) => `${what} does not take ${request.method}, but ${allow}.`
+  return new Failure('METHOD_NOT_ALLOWED', sentence(path), { headers: { allow }, unquoted: sentence('The path') })
 }
 
 type Fail = (fault: Error) => void

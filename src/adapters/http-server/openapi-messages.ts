@@ -115,7 +115,7 @@ export const messagePaths: JsonObject = {
       responses: {
         200: answer('What became of it.', ref('Replayed')),
         ...notFound,
-        409: failure('It cannot be replayed.'),
+        409: failure('It cannot be replayed, or is being replayed.'),
         503: failure('Too many messages are under way, or the service is stopping.'),
       },
     },
@@ -230,6 +230,7 @@ export const messageSchemas: JsonObject = {
   Replayed: object({
     id,
     replayOf: id,
+    alreadyDoneBy: { ...id, description: 'An earlier replay of the message that ended done.' },
     outcome,
     code: text,
     error: text,

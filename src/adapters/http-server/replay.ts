@@ -6,7 +6,7 @@ import type { Answer } from '../../domain/message.ts'
 import { parseMediaType, syntaxOf } from '../../formats/media-type.ts'
 import { type FilterTexts, wrongValue } from '../../messages/message-filter.ts'
 import type { MessageSearch } from '../../messages/message-search.ts'
-import type { Replay } from '../../messages/replay.ts'
+import type { ReplayByHand } from '../../messages/replay-by-hand.ts'
 import { readRunOptions } from '../../messages/replay-options.ts'
 import { BODY_HEADERS, type EditedBody } from '../../messages/replay-original.ts'
 import type { ReplayPlans } from '../../messages/replay-plans.ts'
@@ -18,18 +18,19 @@ import { sendJson } from './server.ts'
 
 type ById = { Params: { id: string } }
 
-export type ReplayRoutes = Readonly<{ search: MessageSearch; replay: Replay; plans: ReplayPlans }>
+export type ReplayRoutes = Readonly<{ search: MessageSearch; replayByHand: ReplayByHand; plans: ReplayPlans }>
 
-export function serveReplay(scope: FastifyInstance, { search, replay, plans }: ReplayRoutes): void {
+export function serveReplay(scope: FastifyInstance, { search, replayByHand, plans }: ReplayRoutes): void {
   scope.addHook('onRequest', refuseOtherOrigins)
 
   scope.post<ById>('/messages/:id/replay', async (request, reply) => {
     const record = await search.get(request.params.id)
-    const replayed = await replay.run(record, editedBody(request))
+    const { replayed, alreadyDoneBy } = await replayByHand(record, editedBody(request))
     if ('obstacle' in replayed) {
       throw new Failure('REPLAY_REFUSED', `The message '${record.id}' cannot be replayed. ${replayed.obstacle.error}`)
     }
-    return sendJson(reply, 200, describe(replayed.finished, record.id, replayed.bodyOnly), NO_STORE)
+    const { finished, bodyOnly } = replayed
+    return sendJson(reply, 200, describe(finished, { replayOf: record.id, bodyOnly, alreadyDoneBy }), NO_STORE)
   })
   scope.get('/messages/replay', async (_request, reply) => sendJson(reply, 200, { plans: plans.all() }))
   scope.post('/messages/replay', async (request, reply) => {
@@ -84,10 +85,16 @@ function textOf(name: string, value: Json): string {
   throw wrongValue(name, JSON.stringify(value), 'a text or a number, or an array of them')
 }
 
-function describe({ messageId, outcome, code, ms, answer, failure }: Finished, replayOf: string, bodyOnly: boolean) {
+type Beside = Readonly<{ replayOf: string; bodyOnly: boolean; alreadyDoneBy: string | undefined }>
+
+function describe(
+  { messageId, outcome, code, ms, answer, failure }: Finished,
+  { replayOf, bodyOnly, alreadyDoneBy }: Beside,
+) {
   return {
     id: messageId,
     replayOf,
+    ...(alreadyDoneBy === undefined ? {} : { alreadyDoneBy }),
     outcome,
     ...(code === '' ? {} : { code }),
     ...(failure === undefined ? {} : { error: failure.message }),

@@ -117,9 +117,9 @@ function readData(call: Call, answer: OutboundAnswer, xml: XmlOptions): Json {
     return readContent(answer, xml).value
   } catch (thrown) {
     if (!(thrown instanceof Unreadable)) throw thrown
-    throw new Failure('LOOKUP_UNREADABLE', `The answer of the lookup "${call.id}" cannot be read: ${thrown.message}`, {
-      path: call.path,
-    })
+    const sentence = (text: string) => `The answer of the lookup "${call.id}" cannot be read: ${text}`
+    const unquoted = sentence(thrown.unquoted)
+    throw new Failure('LOOKUP_UNREADABLE', sentence(thrown.message), { path: call.path, unquoted })
   }
 }
 

@@ -44,7 +44,8 @@ export function compileParse(endpoint: Endpoint, settings: PipelineSettings): St
       return { ...message, requestBody: readBody(run.body ?? new Uint8Array(), syntax, charset, xml) }
     } catch (thrown) {
       if (!(thrown instanceof Unreadable)) throw thrown
-      throw new Failure(thrown.reason === 'too-deep' ? 'BODY_TOO_DEEP' : 'BODY_UNREADABLE', thrown.message, { path })
+      const { reason, unquoted } = thrown
+      throw new Failure(reason === 'too-deep' ? 'BODY_TOO_DEEP' : 'BODY_UNREADABLE', thrown.message, { path, unquoted })
     }
   }
 }
@@ -52,6 +53,7 @@ export function compileParse(endpoint: Endpoint, settings: PipelineSettings): St
 function codingRefused(coding: string): Failure {
   return new Failure('MEDIA_TYPE_WRONG', `The body has the content coding "${coding}"; send it without one.`, {
     headers: { 'accept-encoding': 'identity' },
+    unquoted: 'The body has a content coding.',
   })
 }
 
@@ -61,7 +63,11 @@ function charsetOf(contentType: string, format: Format): string | undefined {
   throw new Failure(
     'MEDIA_TYPE_WRONG',
     `This endpoint takes ${format} (${MEDIA_TYPES[format]}), but the request declares "${contentType}".`,
-    { path: 'transformation.input', headers: { accept: MEDIA_TYPES[format] } },
+    {
+      path: 'transformation.input',
+      headers: { accept: MEDIA_TYPES[format] },
+      unquoted: `This endpoint takes ${format} (${MEDIA_TYPES[format]}), but the request declares another type.`,
+    },
   )
 }
 
@@ -70,8 +76,6 @@ function knownCharset({ charset }: MediaType): string | undefined {
   throw new Failure(
     'MEDIA_TYPE_WRONG',
     `The body has the charset "${charset}", which is not known; send it as UTF-8.`,
-    {
-      path: 'transformation.input',
-    },
+    { path: 'transformation.input', unquoted: 'The charset of the body is not known.' },
   )
 }

@@ -158,9 +158,9 @@ function readAnswer(call: Call, answer: OutboundAnswer, xml: XmlOptions, ok: boo
   } catch (thrown) {
     if (!(thrown instanceof Unreadable)) throw thrown
     if (!ok) return { value: new TextDecoder().decode(answer.body), syntax: undefined, portable: false }
-    throw new Failure('RESPONSE_UNREADABLE', `The answer to "${call.id}" cannot be read: ${thrown.message}`, {
-      path: call.path,
-    })
+    const sentence = (text: string) => `The answer to "${call.id}" cannot be read: ${text}`
+    const unquoted = sentence(thrown.unquoted)
+    throw new Failure('RESPONSE_UNREADABLE', sentence(thrown.message), { path: call.path, unquoted })
   }
 }
 

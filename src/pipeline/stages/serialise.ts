@@ -23,7 +23,8 @@ export function write(value: Json, syntax: Syntax, path = 'transformation.output
   } catch (thrown) {
     const problem = problemOf(thrown)
     if (problem === undefined) throw thrown
-    throw new Failure('SERIALISE_FAILED', problem, { path, cause: thrown })
+    const unquoted = thrown instanceof Unwritable ? 'The output cannot be written as XML.' : problem
+    throw new Failure('SERIALISE_FAILED', problem, { path, cause: thrown, unquoted })
   }
 }
 

@@ -67,6 +67,8 @@ async function evaluate(expression: Expression, input: JsonObject, path: string)
     return await expression.evaluate(input)
   } catch (thrown) {
     if (!(thrown instanceof ExpressionFault)) throw thrown
-    throw new Failure('TRANSFORM_FAILED', `The expression "${path}" failed: ${thrown.message}`, { path, cause: thrown })
+    const sentence = (text: string) => `The expression "${path}" failed: ${text}`
+    const unquoted = sentence(thrown.unquoted)
+    throw new Failure('TRANSFORM_FAILED', sentence(thrown.message), { path, cause: thrown, unquoted })
   }
 }

@@ -64,6 +64,8 @@ function check(validator: Validator, data: Json): Json {
   throw new Failure('VALIDATION_FAILED', `Validation failed: ${verdict.faults.map(sentence).join('; ')}.`, {
     path: 'inputValidation',
     details,
+    // Names of fields are the sender's too.
+    unquoted: `Validation failed: ${details.length} ${details.length === 1 ? 'fault' : 'faults'}.`,
   })
 }
 

@@ -153,6 +153,7 @@ describe('failures', () => {
         { path: '/name', message: 'is required' },
         { path: '/weight', message: 'must be at most 650' },
       ],
+      unquoted: 'Validation failed: 2 faults.',
     })
   })
 
