@@ -73,6 +73,7 @@ export function createLineBuffer(): LineBuffer {
     clear: () => {
       const kept = taken?.count ?? 0
       const cleared = count - kept
+      if (cleared === 0) return 0
       full = []
       filling = startChunk(0)
       count = kept

@@ -28,6 +28,9 @@ const BATCH_BYTES = 4 * 1024 * 1024
 const GATHERED_RECORDS = 1_000
 const GATHER_MS = 100
 
+/** How often it is told at most that records were given up. */
+const TELL_MS = 60_000
+
 /** Pauses before a store that did not answer is asked again; at the end it is waited for only as long as the longest. */
 const RETRY_MS = 250
 const LONGEST_RETRY_MS = 5_000
@@ -38,6 +41,18 @@ export function createRecordWriter({ store, queue, logger, onWritten }: RecordWr
   let written = 0
   let pauseMs = RETRY_MS
   let closing = false
+  let told = 0
+  let tellAt = 0
+
+  /** A queue that overflows does so many times a second. */
+  function tellDropped(): void {
+    const { done, partial, refused, failed } = queue.dropped
+    const dropped = done + partial + refused + failed
+    if (dropped === told || (performance.now() < tellAt && !closing)) return
+    told = dropped
+    tellAt = performance.now() + TELL_MS
+    logger.warn({ dropped: { ...queue.dropped } }, 'The message log could not follow; records were given up')
+  }
 
   /** Resolves to whether the batch is done with. */
   async function write(batch: readonly Recorded[]): Promise<boolean> {
@@ -116,6 +131,7 @@ export function createRecordWriter({ store, queue, logger, onWritten }: RecordWr
 
   return {
     wake: () => {
+      tellDropped()
       if (running !== undefined || queue.size === 0) return
       if (queue.answering && queue.size >= GATHERED_RECORDS) run()
       else wakeLater()
@@ -151,6 +167,7 @@ export function createRecordWriter({ store, queue, logger, onWritten }: RecordWr
       }
       clearTimeout(timeUp)
       clearTimeout(timer)
+      tellDropped()
       if (queue.size > 0)
         logger.error({ records: queue.size }, 'Records of messages were lost: the message log did not answer')
       return queue.size
