@@ -14,14 +14,16 @@ export interface RecordQueue {
   push(recorded: Recorded): void
   /** A record as a line of `doneLine`. */
   pushDone(line: string): void
-  /** Counts a record that was never made. */
+  /** Counts a record that is lost without having waited, or was taken in vain. */
   giveUp(outcome: RecordedOutcome): void
   /** Failures first, then by age; at most so many and about so many bytes; they count as waiting until `settle`. */
   take(records: number, bytes: number): Readonly<{ batch: readonly Recorded[]; bytes: number }>
   /** Some of the lines, the oldest; undefined where there are none. They count as `take`'s. */
   takeDone(): Lines | undefined
-  /** What was taken is done with. */
-  settle(): void
+  /** What was taken is done with: of `take`'s batch only the first `records` where that is given. */
+  settle(records?: number): void
+  /** The same of the lines, where `lines` are the first of them. */
+  settleDone(lines: Lines): void
   /** What was taken waits again. */
   putBack(): void
   /** Whether the store took the last batch; true at first. */
@@ -112,11 +114,12 @@ export function createRecordQueue(limits: QueueLimits): RecordQueue {
       taken = batch
       return { batch: batch.map(({ recorded }) => recorded), bytes: takenBytes }
     },
-    settle: () => {
-      taken = []
-      takenBytes = 0
-      done.settle()
+    settle: (records) => {
+      for (const { bytes } of taken.slice(0, records)) takenBytes -= bytes
+      taken = records === undefined ? [] : taken.slice(records)
+      if (records === undefined) done.settle()
     },
+    settleDone: done.settle,
     putBack: () => {
       for (const list of [failures, droppable]) list.putBack(taken.filter((one) => listOf(one) === list))
       taken = []
