@@ -46,9 +46,19 @@ const MORE_BYTES = 2
 /** Refusals that tell of the load, not of their messages: to keep them would add to what was to be shed. */
 const TURNED_AWAY: readonly (string | undefined)[] = ['OVERLOADED', 'SHUTTING_DOWN']
 
-/** Whether its record may be given up before others: nobody will ask why it failed. */
-const isDroppable = ({ outcome, endpointId, code }: MessageRecord): boolean =>
-  outcome === 'done' || endpointId === undefined || TURNED_AWAY.includes(code)
+/**
+ * Whether its record may be given up before others: nobody will ask why it failed. What a replay did must be known, or it
+ * would be done again.
+ */
+export function isDroppable({
+  outcome,
+  endpointId,
+  code,
+  replayOf,
+}: Pick<MessageRecord, 'outcome' | 'endpointId' | 'code' | 'replayOf'>): boolean {
+  if (outcome === 'done') return replayOf === undefined
+  return endpointId === undefined || TURNED_AWAY.includes(code)
+}
 
 export function createRecordQueue(limits: QueueLimits): RecordQueue {
   const most: QueueLimits = { records: limits.records * MORE_RECORDS, bytes: limits.bytes * MORE_BYTES }

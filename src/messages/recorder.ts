@@ -99,8 +99,8 @@ export function createRecorder({ store, settings, logger, onWritten, limits = LI
   function recordedOf(finished: Finished): Recorded {
     const { policy, keys: readKeys } = planOf(finished.compiled)
     const { outcome, trace, failure } = finished
-    const keys = readKeys === undefined ? NO_KEYS : readKeys(trace?.reached)
-    const keepsBodies = policy !== 'metadata' && (policy !== 'failures' || outcome !== 'done')
+    const keys = readKeys === undefined || policy === 'off' ? NO_KEYS : readKeys(trace?.reached)
+    const keepsBodies = policy === 'all' || (policy === 'failures' && outcome !== 'done')
     const saysMore = failure !== undefined || keys !== NO_KEYS || (trace?.calls.length ?? 0) > 0
     const secrets = keepsBodies || saysMore ? secretsOf(finished, secretHeaders) : []
     const keeper = createBodyKeeper(messageLogBodyLimitBytes, mask, secrets)
@@ -151,8 +151,10 @@ export function createRecorder({ store, settings, logger, onWritten, limits = LI
   return {
     record: (finished) => {
       const plan = planOf(finished.compiled)
-      if (plan.policy === 'off' || recordDone(plan, finished)) return
-      if (ended.length >= limits.records && finished.outcome === 'done') {
+      const isReplayed = finished.outcome === 'done' && finished.incoming?.replayOf !== undefined
+      // A replay is done once only where it is known of, whatever else is kept.
+      if ((plan.policy === 'off' && !isReplayed) || recordDone(plan, finished)) return
+      if (ended.length >= limits.records && finished.outcome === 'done' && !isReplayed) {
         queue.giveUp(finished.outcome)
         return
       }

@@ -76,3 +76,14 @@ for (const code of ['OVERLOADED', 'SHUTTING_DOWN']) {
     assert.equal(queue.dropped.failed, 20)
   })
 }
+
+test('never gives up a replay that ended done for another record: that it is not repeated hangs on its record', () => {
+  const queue = createRecordQueue({ records: 3, bytes: 1e9 })
+  const replay = (ms: number) => recordedAt(ms, { source: 'replay', replayOf: '0'.repeat(24) })
+  queue.push(replay(0))
+  for (let ms = 1; ms < 5; ms += 1) queue.push(recordedAt(ms))
+  queue.push(replay(5))
+  queue.push(failed(6))
+  assert.deepEqual(takeAll(queue), [replay(0), replay(5), failed(6)])
+  assert.deepEqual(queue.dropped, { done: 4, partial: 0, refused: 0, failed: 0 })
+})
