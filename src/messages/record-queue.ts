@@ -36,8 +36,9 @@ export interface RecordQueue {
 
 type Waiting = Readonly<{ recorded: Recorded; bytes: number }>
 
-/** What a record takes besides its bodies, about. */
+/** What a record takes, about, besides what it has of its own length; and each call or body in it. */
 const RECORD_BYTES = 1_000
+const PART_BYTES = 120
 
 /** How far failures may go beyond the limits while the store answers. */
 const MORE_RECORDS = 10
@@ -149,8 +150,17 @@ export function createRecordQueue(limits: QueueLimits): RecordQueue {
   }
 }
 
-const sizeOf = ({ bodies }: Recorded): number =>
-  bodies.reduce((sum, { content }) => sum + content.byteLength, RECORD_BYTES)
+function sizeOf({ record, bodies }: Recorded): number {
+  let bytes = RECORD_BYTES + (record.error?.length ?? 0)
+  for (const { target } of record.calls) bytes += PART_BYTES + target.length
+  for (const { summary, content } of bodies) {
+    bytes += PART_BYTES + summary.which.length + summary.contentType.length + content.byteLength
+  }
+  for (const value of Object.values(record.keys)) {
+    for (const one of typeof value === 'string' ? [value] : value) bytes += one.length
+  }
+  return bytes
+}
 
 const NOTHING = new Uint8Array()
 
