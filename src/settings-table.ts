@@ -188,7 +188,8 @@ const messages = {
     name: 'MAX_MESSAGES_IN_FLIGHT',
     kind: wholeNumber(1, 1_000_000),
     default: '1000',
-    means: 'How many messages are worked on at once; one more is answered with 503 and `Retry-After`.',
+    means:
+      'How many messages are worked on at once, not counting records of topics; one more is answered with 503 and `Retry-After`.',
   },
   shutdownTimeoutMs: {
     name: 'SHUTDOWN_TIMEOUT_MS',

@@ -3,12 +3,12 @@ import { existsSync } from 'node:fs'
 import { migratePostgres } from './adapters/postgres/open-postgres-store.ts'
 import { writeRows } from './adapters/postgres/write-rows.ts'
 import type { StoreSummary } from './adapters/sql/rows.ts'
-import { readRows } from './adapters/sqlite/read-rows.ts'
-import type { Logger } from './domain/ports.ts'
+import { holdsStore, readRows } from './adapters/sqlite/read-rows.ts'
+import { type Logger, StoreUnavailable } from './domain/ports.ts'
 import { fault, found, type Result } from './domain/result.ts'
 import type { Settings } from './settings.ts'
 import { databaseUrl } from './settings-kinds.ts'
-import { isPostgres, openSoleStore, sqlitePath } from './store.ts'
+import { isPostgres, openSoleStore, type Store, sqlitePath } from './store.ts'
 
 type Patience = Pick<Settings, 'databaseStartTimeoutMs'>
 
@@ -45,11 +45,24 @@ export function checkCopy({ from, to }: Copy): Result<Copy> {
 export async function copyStore({ from, to }: Copy, patience: Patience, logger: Logger): Promise<StoreSummary> {
   const path = sqlitePath(from)
   // Open until the end, so that no service works on it meanwhile.
-  const source = await openSoleStore(path, logger)
+  const source = await openSource(path, logger)
   try {
     await migrateStore(to, patience, logger)
     return await writeRows(to, () => readRows(path))
   } finally {
     await source.close()
   }
+}
+
+/** Opening a file makes the tables that it lacks: a wrong path would be copied as a store with nothing in it. */
+async function openSource(path: string, logger: Logger): Promise<Store> {
+  let holds: boolean
+  try {
+    holds = holdsStore(path)
+  } catch {
+    // Opening it says what is wrong with it.
+    holds = true
+  }
+  if (!holds) throw new StoreUnavailable(`The file ${path} holds no store of this service: is its path right?`)
+  return openSoleStore(path, logger)
 }

@@ -6,7 +6,7 @@ import fc from 'fast-check'
 import type { Json, JsonObject } from '../src/domain/json.ts'
 import { bytesNear, jsonText, mappingText, objectText, xmlText } from './fuzz/arbitraries.ts'
 import { documentTexts } from './fuzz/documents.ts'
-import { dryRunTexts } from './fuzz/dry-runs.ts'
+import { CANNED_REQUESTS, dryRunTexts } from './fuzz/dry-runs.ts'
 import { type InProcess, openInProcess } from './fuzz/in-process.ts'
 import { incomingUrls, outgoingRequests, requestHeads } from './fuzz/requests.ts'
 import { finish, fuzz } from './fuzz/run.ts'
@@ -75,7 +75,10 @@ test('any document', async () => {
 
 test('any dry run', async () => {
   const headers = { 'content-type': 'application/json' }
-  const document = fc.oneof(documentTexts, fc.constant(JSON.stringify(PLAIN)))
+  const requestsOf = (ids: readonly string[]) => ids.map((id) => ({ id, config: { url: 'http://stub.invalid/' } }))
+  const { lookup, response } = CANNED_REQUESTS
+  const requests = { lookup: requestsOf(lookup), response: requestsOf(response) }
+  const document = fc.oneof(documentTexts, fc.constant(JSON.stringify({ ...PLAIN, requests })))
   await fuzz({ inputs: 6_000, deep: 0.05 }, fc.tuple(document, dryRunTexts), async ([endpoint, rest]) => {
     const payload = rest.startsWith('{"') ? `{"endpoint":${endpoint},${rest.slice(1)}` : rest
     const before = service.sent.length

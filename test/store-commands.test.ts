@@ -1,5 +1,6 @@
 /** The commands of operators, as they are typed. */
 import assert from 'node:assert/strict'
+import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, test } from 'node:test'
 import { writeRows } from '../src/adapters/postgres/write-rows.ts'
@@ -7,10 +8,12 @@ import { MIGRATIONS } from '../src/adapters/sql/migrations.ts'
 import { summaryOf } from '../src/adapters/sql/rows.ts'
 import { openSqliteStore } from '../src/adapters/sqlite/open-sqlite-store.ts'
 import { readRows } from '../src/adapters/sqlite/read-rows.ts'
+import { StoreUnavailable } from '../src/domain/ports.ts'
 import { lookInto } from './adapters/sqlite/folder.ts'
 import { EVERYTHING, endpointOf, filterOf, idOf, stateOf } from './contracts/records.ts'
 import { openPostgres, silent } from './contracts/stores.ts'
 import { freshDatabase, postgresMissing } from './services/postgres.ts'
+import { startTcpProxy } from './services/tcp-proxy.ts'
 import { freshFolder, startProgram } from './spawned-service.ts'
 
 const needsPostgres = { skip: postgresMissing() ?? false }
@@ -135,6 +138,34 @@ describe('copy-store', () => {
       assert.equal((await query('select 1 from endpoints')).length, rows.endpoints.length)
     })
   }
+
+  test('refuses a file that holds no store, as where its path is wrong', needsPostgres, async (test) => {
+    const { url, query } = await freshDatabase(test)
+    const folder = freshFolder(test)
+    writeFileSync(join(folder, 'empty.db'), '')
+    lookInto(join(folder, 'other.db'), (db) => db.exec('create table notes (text)'))
+    for (const name of ['empty', 'other']) {
+      const { code, stdout, stderr } = await run(folder, ['copy-store', '--from', `sqlite:./${name}.db`, '--to', url])
+      assert.deepEqual([code, stdout], [1, ''])
+      assert.match(stderr, /holds no store of this service: is its path right\?/)
+    }
+    assert.equal(readFileSync(join(folder, 'empty.db')).length, 0)
+    assert.deepEqual(await query(`select 1 from pg_class where relname = 'schema_version'`), [])
+  })
+
+  test('gives up where the target stalls', needsPostgres, async (test) => {
+    const database = await freshDatabase(test)
+    await (await openPostgres(database.url)).close()
+    const proxy = await startTcpProxy(database.url)
+    database.uses(proxy.stop)
+    proxy.stallAt('select version from configuration for update')
+    const path = join(freshFolder(test), 'from.db')
+    await (await openSqliteStore({ path, logger: silent })).close()
+    await assert.rejects(
+      writeRows(proxy.url, () => readRows(path)),
+      StoreUnavailable,
+    )
+  })
 
   const wrong = [
     {

@@ -57,7 +57,7 @@ export interface EndpointStore {
   close(): Promise<void>
 }
 
-/** What a shared store holds that an instance does not know yet. */
+/** What a shared store holds that an instance does not know yet: nothing but the version where that is not higher. */
 export type Changes = Readonly<{
   /** Goes up with every change of any endpoint. */
   version: number

@@ -10,6 +10,7 @@ import type { Clock } from '../domain/run.ts'
 import type { ChangeMethod, Origin } from '../domain/version.ts'
 import type { PipelineSettings, Services } from '../pipeline/services.ts'
 import { build, type Stamp } from './build.ts'
+import { createChangeQueue } from './change-queue.ts'
 import { findClashes, storeClash } from './clash.ts'
 import { etagOf, matchesEtag } from './etag.ts'
 import * as failures from './failures.ts'
@@ -76,18 +77,20 @@ type How = Readonly<{ method: ChangeMethod; origin: Origin; restored?: number }>
 
 export function createCatalogue(options: CatalogueOptions): Catalogue {
   const { store, changes, registry, services, settings, clock, newId, logger } = options
-  const inTurn = createQueue()
+  const inTurn = createChangeQueue()
   const refused = new Set<string>()
   const versions = createVersions(store)
   const follower =
     changes && createFollower({ changes, registry, refused, revive: (...stored) => revive(options, ...stored) })
 
-  /** A change is checked against what the store holds now, not against what this instance has heard of. */
-  const change = <T>(work: () => Promise<T>): Promise<T> =>
-    inTurn(async () => {
-      if (follower !== undefined) await guardStore(follower.catchUp)
+  /** In a shared store a change is checked against what that holds now, not against what this instance has heard of. */
+  const change = <T>(condition: Condition, work: () => Promise<T>): Promise<T> => {
+    const checked = async (): Promise<T> => {
+      await follower?.catchUp()
       return work()
-    })
+    }
+    return guardStore(() => inTurn(follower === undefined ? work : () => untilFresh(condition, checked)))
+  }
 
   const loadAll = async (): Promise<void> => {
     const inForce: Compiled[] = []
@@ -175,12 +178,16 @@ export function createCatalogue(options: CatalogueOptions): Catalogue {
       let waiting = false
       const catchUp = async () => {
         waiting = false
-        await follower?.catchUp().catch((err) => logger.warn({ err }, 'Changes of other instances could not be read'))
+        await follower?.catchUp()
+      }
+      const missed = (err: unknown) => {
+        waiting = false
+        logger.warn({ err }, 'Changes of other instances could not be read')
       }
       changes?.watch((version) => {
         if (waiting || version === follower?.version) return
         waiting = true
-        void inTurn(catchUp)
+        inTurn(catchUp).catch(missed)
       })
     },
     version: () => follower?.version,
@@ -192,7 +199,7 @@ export function createCatalogue(options: CatalogueOptions): Catalogue {
     get: read,
     versions,
     create: (text, origin = {}) =>
-      change(() => {
+      change(undefined, () => {
         const { raw, faults } = parseDocument(text)
         const now = new Date(clock()).toISOString()
         return accept(raw, faults, { _id: newId(), createdAt: now, updatedAt: now, version: 1 }, (compiled) =>
@@ -200,18 +207,18 @@ export function createCatalogue(options: CatalogueOptions): Catalogue {
         )
       }),
     replace: (id, text, condition, origin = {}) =>
-      change(async () => {
+      change(condition, async () => {
         const current = await readFor(id, condition)
         return replaceWith(current, parseDocument(text), { method: 'replace', origin })
       }),
     patch: (id, text, condition, origin = {}) =>
-      change(async () => {
+      change(condition, async () => {
         const current = await readFor(id, condition)
         const { raw, faults } = parseDocument(text)
         return replaceWith(current, { raw: mergePatch(current, raw), faults }, { method: 'patch', origin })
       }),
     restore: (id, version, condition, origin = {}) =>
-      change(async () => {
+      change(condition, async () => {
         const document = documentOf(await versions.get(id, version))
         const how: How = { method: 'restore', origin, restored: version }
         if ((await guardStore(() => store.get(id))) === undefined) {
@@ -221,7 +228,7 @@ export function createCatalogue(options: CatalogueOptions): Catalogue {
         return replaceWith(await readFor(id, condition), { raw: document, faults: [] }, how)
       }),
     remove: (id, condition, origin = {}) =>
-      change(async () => {
+      change(condition, async () => {
         const current = await readFor(id, condition)
         const at = later(current.updatedAt, clock())
         const result = await guardStore(() => store.remove(current, { at, origin }))
@@ -252,12 +259,17 @@ function revive(
 /** An `updatedAt` that differs from the one before, even within one millisecond. */
 const later = (before: string, now: number): string => new Date(Math.max(now, Date.parse(before) + 1)).toISOString()
 
-/** Changes are checked against each other, so they run one at a time. */
-function createQueue(): <T>(work: () => Promise<T>) => Promise<T> {
-  let last: Promise<unknown> = Promise.resolve()
-  return (work) => {
-    const result = last.then(work, work)
-    last = result.catch(() => undefined)
-    return result
+/** Of instances that change one endpoint at once, one is the first each time, so all of them get there. */
+const MOST_ATTEMPTS = 50
+
+/** Whoever names no version has seen none: where another instance was faster, their change is made to what it left. */
+async function untilFresh<T>(condition: Condition, work: () => Promise<T>): Promise<T> {
+  for (let attempt = 1; ; attempt += 1) {
+    try {
+      return await work()
+    } catch (thrown) {
+      if (condition !== undefined || !failures.isStale(thrown)) throw thrown
+      if (attempt === MOST_ATTEMPTS) throw failures.storeUnavailable(thrown)
+    }
   }
 }

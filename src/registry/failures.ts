@@ -38,6 +38,8 @@ export const malformedId = (id: string): Failure =>
 export const stale = (): Failure =>
   new Failure('PRECONDITION_FAILED', 'The endpoint has changed since it was read; read it again and repeat the change.')
 
+export const isStale = (thrown: unknown): boolean => thrown instanceof Failure && thrown.code === 'PRECONDITION_FAILED'
+
 export const storeUnavailable = (cause: unknown): Failure =>
   new Failure('STORE_UNAVAILABLE', 'The store of endpoints does not answer now; try again.', { cause })
 

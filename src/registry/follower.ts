@@ -34,18 +34,24 @@ export function createFollower({ changes, registry, refused, revive }: FollowerO
       const since = await changes.since(version)
       // A version that goes back is another history, such as a restored backup.
       const { version: newVersion, documents, versions, ids } = since.version < version ? await changes.since(0) : since
+      if (newVersion === version) return
       const news = documents.filter(isNews)
       const replaced = new Set(news.map(({ _id }) => _id))
       const before = registry.all()
       const inForce = before.filter(({ document: { _id } }) => ids.has(_id) && !replaced.has(_id))
-      const changed = news.length > 0 || inForce.length < before.length
       for (const id of refused) if (!ids.has(id) || replaced.has(id)) refused.delete(id)
+      const revived: Compiled[] = []
       for (const document of news) {
         const compiled = revive(document, versions.get(document._id) ?? 1, inForce)
-        if (compiled === undefined) refused.add(document._id)
-        else inForce.push(compiled)
+        if (compiled === undefined) {
+          refused.add(document._id)
+        } else {
+          revived.push(compiled)
+          inForce.push(compiled)
+        }
       }
-      if (changed) registry.load(inForce.sort((one, other) => (one.document._id < other.document._id ? -1 : 1)))
+      const gone = before.map(({ document: { _id } }) => _id).filter((id) => !ids.has(id) || refused.has(id))
+      if (gone.length > 0 || revived.length > 0) registry.update(gone, revived)
       version = newVersion
     },
   }

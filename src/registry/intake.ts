@@ -36,6 +36,8 @@ export interface Intake {
   rehearse(compiled: Compiled, incoming: Incoming, trace: Trace): Awaitable<Finished>
   /** Why a message would not be let in now: OVERLOADED or SHUTTING_DOWN; undefined where it would. */
   refusal(): Failure | undefined
+  /** The same of a record, whose consumer bounds by itself how many are under way: SHUTTING_DOWN or nothing. */
+  recordRefusal(): Failure | undefined
   /** Answers a failure of a message that did not come as far as the pipeline. */
   refuse(compiled: Compiled | undefined, failure: Failure, incoming?: Incoming): Finished
   readonly inFlight: number
@@ -59,6 +61,8 @@ export function createIntake(options: IntakeOptions): Intake {
   const { clock, newId, logger, messageTimeoutMs, maxMessagesInFlight, observe, traceContext } = options
   const isoOf = createIsoTime()
   let inFlight = 0
+  /** Those of them that count for MAX_MESSAGES_IN_FLIGHT. */
+  let counted = 0
   let whenIdle: (() => void) | undefined
   let draining = false
 
@@ -69,6 +73,7 @@ export function createIntake(options: IntakeOptions): Intake {
   }
   const finish = (compiled: Compiled, incoming: Incoming, run: Run, result: Outcome): Finished => {
     inFlight -= 1
+    if (!isConsumed(incoming)) counted -= 1
     if (inFlight === 0) whenIdle?.()
     const { messageId, startedAt, trace } = run
     return finishedOf(result, { messageId, compiled, incoming, startedAt, trace })
@@ -76,6 +81,7 @@ export function createIntake(options: IntakeOptions): Intake {
   /** `tell` gets what became of it. */
   const run = (compiled: Compiled, incoming: Incoming, trace: Trace, tell: (finished: Finished) => Finished) => {
     inFlight += 1
+    if (!isConsumed(incoming)) counted += 1
     const messageId = newId()
     const startedAt = clock()
     const account: Run = {
@@ -100,10 +106,11 @@ export function createIntake(options: IntakeOptions): Intake {
     if (finished.failure?.code === 'INTERNAL') logMessage(logger, finished)
     return finished
   }
+  const recordRefusal = (): Failure | undefined =>
+    draining ? new Failure('SHUTTING_DOWN', 'The service is stopping; send the message again in a moment.') : undefined
   const refusal = (): Failure | undefined => {
-    if (draining) return new Failure('SHUTTING_DOWN', 'The service is stopping; send the message again in a moment.')
-    if (inFlight < maxMessagesInFlight) return undefined
-    return new Failure('OVERLOADED', `${inFlight} messages are under way already; send this one again in a moment.`)
+    if (draining || counted < maxMessagesInFlight) return recordRefusal()
+    return new Failure('OVERLOADED', `${counted} messages are under way already; send this one again in a moment.`)
   }
   const refuse: Intake['refuse'] = (compiled, failure, incoming) => {
     const messageId = newId()
@@ -114,9 +121,10 @@ export function createIntake(options: IntakeOptions): Intake {
 
   return {
     refusal,
+    recordRefusal,
     refuse,
     accept: (compiled, incoming) => {
-      const refused = refusal()
+      const refused = isConsumed(incoming) ? recordRefusal() : refusal()
       if (refused !== undefined) return refuse(compiled, refused, incoming)
       return run(compiled, incoming, startTrace(traceContext?.(incoming)), report)
     },
@@ -137,6 +145,9 @@ export function createIntake(options: IntakeOptions): Intake {
     },
   }
 }
+
+/** A record as it comes from its topic; one that is replayed is asked for by somebody, as a request is. */
+const isConsumed = ({ isRecord, replayOf }: Incoming): boolean => isRecord === true && replayOf === undefined
 
 type Circumstances = Pick<Finished, 'messageId' | 'compiled' | 'incoming' | 'startedAt' | 'trace'>
 

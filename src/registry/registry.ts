@@ -33,6 +33,8 @@ export interface Registry {
   /** Puts an endpoint in force, in place of the one with its id if there is one; from now on every match sees it. */
   put(compiled: Compiled): void
   remove(id: string): void
+  /** Puts those out of force and these in force, at once; the routes of all others stay as they are. */
+  update(removed: readonly string[], compiled: readonly Compiled[]): void
   /** Replaces everything at once. */
   load(compiled: readonly Compiled[]): void
   /** Tells a listener, from now on, after each change. */
@@ -65,6 +67,18 @@ export function createRegistry(): Registry {
     remove: (id) => {
       unroute(id)
       byId.delete(id)
+      tell()
+    },
+    update: (removed, compiled) => {
+      // All of them first: one may take the route that another gives up.
+      for (const id of [...removed, ...compiled.map(({ document }) => document._id)]) unroute(id)
+      for (const id of removed) byId.delete(id)
+      const hasNew = compiled.some(({ document }) => !byId.has(document._id))
+      for (const one of compiled) {
+        byId.set(one.document._id, one)
+        route(routes, one)
+      }
+      if (hasNew) byId = new Map([...byId].sort(([one], [other]) => (one < other ? -1 : 1)))
       tell()
     },
     load: (compiled) => {

@@ -28,11 +28,11 @@ const answers = fc.oneof(
   fc.array(canned, { maxLength: 3 }).map((list) => `[${list}]`),
 )
 /** A name may stand twice. */
-const answersById = fc
-  .array(fc.tuple(fc.oneof(fc.constantFrom('patient', 'order', 'store', '__proto__'), names), answers), {
-    maxLength: 3,
-  })
-  .map(textOf)
+const answersOf = (ids: readonly string[]) =>
+  fc.array(fc.tuple(mostly(fc.constantFrom(...ids), names), answers), { maxLength: 2 }).map(textOf)
+
+/** The requests of an endpoint that the answers are for. */
+export const CANNED_REQUESTS = { lookup: ['patient', 'order'], response: ['store', 'archive'] } as const
 
 const sound = {
   headers: fc.constantFrom('{"a":"b"}', '{"__proto__":"x"}', '{"Content-Type":"text/xml; charset=utf-16"}'),
@@ -52,7 +52,11 @@ const message = objectOf({
 export const dryRunTexts = fc.oneof(
   {
     weight: 8,
-    arbitrary: objectOf({ message, lookups: answersById, responses: answersById }).filter((one) => one !== '{}'),
+    arbitrary: objectOf({
+      message,
+      lookups: answersOf(CANNED_REQUESTS.lookup),
+      responses: answersOf(CANNED_REQUESTS.response),
+    }).filter((one) => one !== '{}'),
   },
   { weight: 1, arbitrary: jsonText },
 )

@@ -6,7 +6,7 @@ import { type TestContext, test } from 'node:test'
 import { StoreUnavailable } from '../../src/domain/ports.ts'
 import { recordedAt, withBodies } from '../contracts/message-records.ts'
 import { openPostgres } from '../contracts/stores.ts'
-import { json, startService } from '../service.ts'
+import { json, type Service, startService } from '../service.ts'
 import { freshDatabase, type TestDatabase } from '../services/postgres.ts'
 import { freshFolder, startProgram } from '../spawned-service.ts'
 import { needsPostgres } from './instances.ts'
@@ -53,6 +53,12 @@ async function databaseWithTables(test: TestContext): Promise<TestDatabase> {
 async function useEverything(databaseUrl: string): Promise<readonly number[] | undefined> {
   const service = await startService({ DATABASE_URL: databaseUrl, MESSAGE_LOG: 'off' }).catch(() => undefined)
   if (service === undefined) return undefined
+  // Whatever fails: a service that went on would keep the test from ending.
+  const statuses = await useService(service).finally(service.stop)
+  return [...statuses, await useLog(databaseUrl)]
+}
+
+async function useService(service: Service): Promise<readonly number[]> {
   const statuses: number[] = []
   const ask = async (method: string, path: string, body?: Parameters<typeof json>[1]) => {
     const reply = await service.fetch(path, json(method, body))
@@ -77,8 +83,7 @@ async function useEverything(databaseUrl: string): Promise<readonly number[] | u
   await ask('GET', `${path}/stats`)
   await ask('DELETE', path)
   statuses.push((await fetch(`${service.adminUrl}/health/ready`)).status)
-  await service.stop()
-  return [...statuses, await useLog(databaseUrl)]
+  return statuses
 }
 
 /** Everything that is done with the log of messages, which nobody is answered for: 200, or 500 where some of it cannot be. */

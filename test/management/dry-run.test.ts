@@ -452,6 +452,8 @@ describe('the request itself', () => {
       path: 'lookups.a[0].status',
     },
     { name: 'an unknown fault', request: { endpoint, responses: { a: { fault: 'fire' } } }, path: 'responses.a.fault' },
+    { name: 'an answer that no lookup gets', request: { endpoint, lookups: { a: {} } }, path: 'lookups.a' },
+    { name: 'an answer that no response gets', request: { endpoint, responses: { a: {} } }, path: 'responses.a' },
     { name: 'live that is no flag', request: { endpoint, live: 'yes' }, path: 'live' },
     { name: 'an id that is none', request: { endpointId: 'x' }, code: 'ID_MALFORMED' },
     { name: 'an id that is no text', request: { endpointId: 1 }, path: 'endpointId' },

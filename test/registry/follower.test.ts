@@ -5,7 +5,9 @@ import { test } from 'node:test'
 import { createHttpClient } from '../../src/adapters/http-client/http-client.ts'
 import { createIds } from '../../src/domain/id.ts'
 import type { JsonObject } from '../../src/domain/json.ts'
+import { StoreUnavailable } from '../../src/domain/ports.ts'
 import { type Catalogue, createCatalogue } from '../../src/registry/catalogue.ts'
+import { etagOf } from '../../src/registry/etag.ts'
 import { createRegistry, type Registry } from '../../src/registry/registry.ts'
 import { readSettings } from '../../src/settings.ts'
 import { openPostgres, silent } from '../contracts/stores.ts'
@@ -16,7 +18,7 @@ const needsPostgres = { skip: postgresMissing() ?? false }
 
 const producer = { produce: () => assert.fail('something was produced') }
 
-type Instance = Readonly<{ catalogue: Catalogue; registry: Registry; paths(): string[] }>
+type Instance = Readonly<{ catalogue: Catalogue; registry: Registry; ping(): Promise<void>; paths(): string[] }>
 
 /** What the service is without its listeners: it catches up when told, by `load`, and before each change. */
 async function openInstance(database: TestDatabase): Promise<Instance> {
@@ -38,7 +40,8 @@ async function openInstance(database: TestDatabase): Promise<Instance> {
     logger: silent,
   })
   await catalogue.load()
-  return { catalogue, registry, paths: () => registry.all().map(({ endpoint }) => endpoint.endpoint.pattern) }
+  const paths = () => registry.all().map(({ endpoint }) => endpoint.endpoint.pattern)
+  return { catalogue, registry, ping: store.endpoints.ping, paths }
 }
 
 const textOf = (pattern: string, changes: JsonObject = {}): string =>
@@ -92,6 +95,18 @@ test('two names or routes that change places arrive together', needsPostgres, as
   assert.deepEqual(other.paths(), ['/b', '/a'])
 })
 
+test('an endpoint that comes late stands where its age puts it', needsPostgres, async (test) => {
+  const [one, other] = await openTwo(await freshDatabase(test))
+  const { document } = await one.catalogue.create(textOf('/older'))
+  await one.catalogue.create(textOf('/newer'))
+  await one.catalogue.remove(document._id, undefined)
+  await other.catalogue.load()
+  assert.deepEqual(other.paths(), ['/newer'])
+  await one.catalogue.restore(document._id, 1, undefined)
+  await other.catalogue.load()
+  assert.deepEqual(other.paths(), ['/older', '/newer'])
+})
+
 test('a document that this version refuses is left out until it is mended or gone', needsPostgres, async (test) => {
   const database = await freshDatabase(test)
   const [one] = await openTwo(database)
@@ -124,6 +139,66 @@ test('a store that went back to an older version is followed', needsPostgres, as
   await one.catalogue.load()
   assert.deepEqual([one.paths(), one.catalogue.version()], [['/a'], 2])
 })
+
+test(
+  'changes of one endpoint on two instances at once are all made, unless they say otherwise',
+  needsPostgres,
+  async (test) => {
+    const instances = await openTwo(await freshDatabase(test))
+    const [one, other] = instances
+    const { document } = await one.catalogue.create(textOf('/shared'))
+    const { _id } = document
+    const numbers = Array.from({ length: 60 }, (_, n) => n)
+    const patches = numbers.map((n) => {
+      const { catalogue } = n % 2 === 0 ? one : other
+      return catalogue.patch(_id, `{"constants":{"n${n}":${n}}}`, undefined)
+    })
+    await Promise.all(patches)
+    const current = await one.catalogue.get(_id)
+    assert.deepEqual(current.constants, Object.fromEntries(numbers.map((n) => [`n${n}`, n])))
+
+    const conditional = numbers.map((n) => {
+      const { catalogue } = n % 2 === 0 ? one : other
+      return catalogue.patch(_id, `{"description":"${n}"}`, etagOf(current))
+    })
+    const refused = (await Promise.allSettled(conditional)).flatMap((result) =>
+      result.status === 'rejected' ? [result.reason.code] : [],
+    )
+    assert.deepEqual(refused, Array(numbers.length - 1).fill('PRECONDITION_FAILED'))
+
+    // A removal that meets a change is made after it.
+    for (let turn = 0; turn < 20; turn += 1) {
+      const { document } = await one.catalogue.create(textOf('/passing'))
+      const [changed, removed] = await Promise.allSettled([
+        one.catalogue.patch(document._id, '{"description":"changed"}', undefined),
+        other.catalogue.remove(document._id, undefined),
+      ])
+      assert.equal(removed.status, 'fulfilled')
+      if (changed.status === 'rejected') assert.equal(changed.reason.code, 'ENDPOINT_UNKNOWN')
+    }
+  },
+)
+
+test(
+  'while its tables are empty, as in the middle of a restore, the store counts as away',
+  needsPostgres,
+  async (test) => {
+    const database = await freshDatabase(test)
+    const [one] = await openTwo(database)
+    const { document } = await one.catalogue.create(textOf('/kept'))
+    await one.catalogue.load()
+    const [row] = await database.query<{ version: string }>('delete from configuration returning version')
+    await assert.rejects(one.catalogue.load(), StoreUnavailable)
+    await assert.rejects(one.ping(), StoreUnavailable)
+    const patch = () => one.catalogue.patch(document._id, '{"description":"later"}', undefined)
+    await assert.rejects(patch(), { code: 'STORE_UNAVAILABLE' })
+    assert.deepEqual([one.paths(), one.catalogue.version()], [['/kept'], 2])
+    await database.query('insert into configuration (version) values ($1)', [row?.version])
+    await one.ping()
+    await patch()
+    assert.deepEqual([one.paths(), one.catalogue.version()], [['/kept'], 2])
+  },
+)
 
 test(
   'an endpoint has the number of its version on every instance, however it came to be in force',

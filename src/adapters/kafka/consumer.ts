@@ -57,13 +57,21 @@ export function startConsumer(options: ConsumerOptions): EndpointConsumer {
     const compiled = get()
     return compiled?.endpoint.kafkaConsumerTopic === topic ? compiled : undefined
   }
-  const { kafkaDeadLetterTopic: deadLetters } = settings
+  const deadLetters = settings.kafkaDeadLetterTopic.replaceAll('{topic}', topic)
+  // What it consumes would come back for ever.
+  const isOwnDeadLetters = deadLetters === topic
+  if (isOwnDeadLetters) {
+    logger.warn(
+      fields(),
+      `The dead-letter topic ${topic} is the topic that is consumed: a record that cannot be processed stops its partition`,
+    )
+  }
   const settle: SettleOptions = {
     current,
     intake,
     producer,
     logger,
-    deadLetterTopic: deadLetters === 'off' ? undefined : deadLetters.replaceAll('{topic}', topic),
+    deadLetterTopic: settings.kafkaDeadLetterTopic === 'off' || isOwnDeadLetters ? undefined : deadLetters,
     retryPausesMs: settings.kafkaRetryPausesMs,
     parserLimitBytes: settings.parserLimitBytes,
     validationAcceptNullValues: settings.validationAcceptNullValues,
@@ -107,12 +115,18 @@ export function startConsumer(options: ConsumerOptions): EndpointConsumer {
     const reason = await Promise.race([life.ended, stopping.promise])
     joined = false
     await life.close()
-    subscription = undefined
     if (!isStopping) onTrouble(reason)
   }
   const supervise = async (): Promise<void> => {
     while (!isStopping) {
-      await live()
+      try {
+        await live()
+      } catch (error) {
+        // Nobody waits for this: what were not caught here would end the process.
+        onTrouble(error)
+      }
+      joined = false
+      subscription = undefined
       if (isStopping) return
       let timer: NodeJS.Timeout | undefined
       const pause = new Promise<void>((resolve) => {

@@ -1,6 +1,6 @@
 /** Keeps a consumer for each endpoint in force that names a topic, as endpoints come, change and go. */
 import type { ConsumerStatus } from '../../domain/ports.ts'
-import type { Registry } from '../../registry/registry.ts'
+import type { Compiled, Registry } from '../../registry/registry.ts'
 import { type ConsumerOptions, type EndpointConsumer, startConsumer } from './consumer.ts'
 
 export interface Consumers {
@@ -17,6 +17,8 @@ export function startConsumers({ registry, ...shared }: ConsumersOptions): Consu
   const running = new Map<string, EndpointConsumer>()
   /** Endpoints whose former consumer is still leaving the group: a new one joins it after that. */
   const leaving = new Map<string, Promise<void>>()
+  /** As each running one was last told of it. */
+  const known = new Map<string, Compiled | undefined>()
   let stopped = false
 
   const stopOne = (id: string, consumer: EndpointConsumer): void => {
@@ -32,13 +34,15 @@ export function startConsumers({ registry, ...shared }: ConsumersOptions): Consu
     if (stopped) return
     const topics = new Map(registry.all().map(({ document, endpoint }) => [document._id, endpoint.kafkaConsumerTopic]))
     for (const [id, consumer] of [...running]) {
-      if (topics.get(id) === consumer.topic) consumer.changed()
-      else stopOne(id, consumer)
+      if (topics.get(id) !== consumer.topic) stopOne(id, consumer)
+      else if (known.get(id) !== registry.get(id)) consumer.changed()
     }
     for (const [endpointId, topic] of topics) {
       if (topic === undefined || running.has(endpointId) || leaving.has(endpointId)) continue
       running.set(endpointId, startConsumer({ ...shared, endpointId, topic, get: () => registry.get(endpointId) }))
     }
+    known.clear()
+    for (const id of running.keys()) known.set(id, registry.get(id))
   }
   registry.watch(follow)
   follow()

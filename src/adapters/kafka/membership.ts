@@ -4,7 +4,7 @@ import { clientOptions, type KafkaSettings } from './client-options.ts'
 import { ignoreErrors, within } from './patience.ts'
 import { readLayout } from './topic-layout.ts'
 
-const REBALANCE_MS = 60_000
+const LEAST_REBALANCE_MS = 60_000
 const CLOSE_MS = 3_000
 const METADATA_MS = 3_600_000
 /** How long we take the topic for the same without asking. */
@@ -53,7 +53,8 @@ export function openMembership(
     autocommit: false,
     sessionTimeout: settings.kafkaSessionTimeoutMs,
     heartbeatInterval: Math.min(1_000, Math.floor(settings.kafkaSessionTimeoutMs / 5)),
-    rebalanceTimeout: REBALANCE_MS,
+    // The client refuses one below the session's.
+    rebalanceTimeout: Math.max(LEAST_REBALANCE_MS, settings.kafkaSessionTimeoutMs),
     // They multiply: what is tried again makes calls that are tried again. The consumer begins anew after that.
     retries: 2,
     retryDelay: 200,

@@ -146,6 +146,8 @@ export function openPartition({
     doneOffset = offset
     onProgress()
   }
+  /** Not running is not enough: where running has ended early, what is in the queue is not done. */
+  const isEmpty = () => !isRunning && queue[position] === undefined
   const start = () => {
     if (isRunning || queue[position] === undefined || closing.signal.aborted) return
     isRunning = true
@@ -184,13 +186,13 @@ export function openPartition({
       position = 0
       for (const record of records) bufferedBytes += sizeOf(record)
       start()
-      if (!isRunning) passTo(next)
+      if (isEmpty()) passTo(next)
     },
     moveTo: (target) => {
-      if (isRunning && target < fetchOffset) return false
+      if (!isEmpty() && target < fetchOffset) return false
       isBegun = true
       fetchOffset = target
-      if (!isRunning) {
+      if (isEmpty()) {
         slots.give(uncommitted.length)
         uncommitted = []
         passTo(target)

@@ -117,10 +117,15 @@ export function openReader(settings: KafkaSettings, groupId: string, topic: stri
     layout = undefined
     client.clearMetadata()
   }
+  /** Tries nothing more: whoever is told may need a while before this is closed. */
+  const end = (error: unknown) => {
+    closed = true
+    events.onEnd(error)
+  }
   const recover = async (error: unknown): Promise<void> => {
     if (closed) return
     failures += 1
-    if (failures > MOST_RETRIES) return events.onEnd(error)
+    if (failures > MOST_RETRIES) return end(error)
     events.onTrouble(error)
     forget()
     await sleep(RETRY_MS)
@@ -157,7 +162,7 @@ export function openReader(settings: KafkaSettings, groupId: string, topic: stri
   /** One broker that cannot be reached is no reason to leave the others. */
   const failWhole = (error: unknown, starts: ReadonlyMap<number, Start>): void => {
     failures += 1
-    if (failures > MOST_RETRIES) events.onEnd(error)
+    if (failures > MOST_RETRIES) end(error)
     else setAside([...starts.keys()], error)
   }
 
@@ -176,7 +181,7 @@ export function openReader(settings: KafkaSettings, groupId: string, topic: stri
     if (troubled.size === 0) events.onSound()
   }
   const isCurrent = ({ partition, offset }: Start): boolean =>
-    partitions.get(partition.number) === partition && partition.fetchOffset === offset
+    !closed && partitions.get(partition.number) === partition && partition.fetchOffset === offset
 
   /** An error of some partitions is none of the others. Rejects where it is one of the whole fetch. */
   const makeDo = async (error: unknown, starts: ReadonlyMap<number, Start>): Promise<void> => {

@@ -58,7 +58,7 @@ function attempt(record: ConsumedRecord, options: SettleOptions, attempts: numbe
   const compiled = current()
   if (compiled === undefined) return 'gone'
   // A message that is not let in was not tried: the record waits, however long that takes.
-  if (intake.refusal() !== undefined) return 'busy'
+  if (intake.recordRefusal() !== undefined) return 'busy'
   const triesAgain = options.retryPausesMs[attempts] !== undefined || options.deadLetterTopic === undefined
   const incoming = toIncoming(record, compiled, triesAgain)
   const refused = refuseUnread(record, compiled, options)
@@ -95,9 +95,10 @@ async function persist(
   attendant: Attendant,
 ): Promise<boolean> {
   const { signal, report, pause } = attendant
-  const { retryPausesMs } = options
+  const { current, retryPausesMs } = options
   let outcome: Attempt = first
   let attempts = 0
+  let tried = current()
   try {
     while (outcome !== 'done') {
       signal.throwIfAborted()
@@ -118,6 +119,9 @@ async function persist(
           await pause(outcome.retry ? (retryPausesMs.at(-1) ?? LONGEST_PAUSE_MS) : undefined)
         }
       }
+      // Whoever changes an endpoint may have mended it: what came before says nothing of it then.
+      if (current() !== tried) attempts = 0
+      tried = current()
       outcome = await attempt(record, options, attempts)
     }
     report({ state: 'running' })

@@ -192,12 +192,14 @@ export function subscribe(options: SubscriptionOptions): Subscription {
     close: async () => {
       stopping.abort()
       slots.end()
-      await assigning
+      // Before anything is waited for: what is fetched from now on would not be run any more.
+      const reading = reader.close()
       await Promise.all([...partitions.values()].map((partition) => partition.close()))
+      await assigning
       await committing
       await commitAll()
       partitions = new Map()
-      await Promise.all([reader.close(), membership.close()])
+      await Promise.all([reading, membership.close()])
     },
   }
 }

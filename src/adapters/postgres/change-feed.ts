@@ -8,6 +8,7 @@ import pg from 'pg'
 import type { ChangeFeed, Changes, Logger } from '../../domain/ports.ts'
 import { documentOf } from '../sql/tables.ts'
 import { CONNECT_TIMEOUT_MS, type Connections, prepareText, type RunStatement, runOn } from './connections.ts'
+import { storeEmpty } from './faults.ts'
 
 export type ChangeFeedOptions = Readonly<{ url: string; connections: Connections; logger: Logger }>
 
@@ -20,11 +21,11 @@ const MOST_PAUSE_MS = 2_000
 
 type SinceRow = Readonly<{ version: string; id: string | null; document: string | null; number: number | null }>
 
-/** One statement, so that version and documents belong to one moment. */
+/** One statement, so that version and documents belong to one moment; where nothing is new, one row. */
 const SINCE = prepareText<number, SinceRow>(
   `select configuration.version, endpoints.id, case when endpoints.revision > $1 then endpoints.document end as document,
     case when endpoints.revision > $1 then (select max(version) from endpoint_versions where endpoint_id = endpoints.id) end as number
-  from configuration left join endpoints on true order by endpoints.id`,
+  from configuration left join endpoints on configuration.version > $1 order by endpoints.id`,
   (version) => [version],
 )
 
@@ -119,8 +120,11 @@ export function createChangeFeed({ url, connections, logger }: ChangeFeedOptions
 }
 
 function changesOf(rows: readonly SinceRow[]): Changes {
+  const version = Number(rows[0]?.version)
+  // Taken at its word, it would put every endpoint out of force.
+  if (!Number.isSafeInteger(version)) throw storeEmpty()
   return {
-    version: Number(rows[0]?.version),
+    version,
     documents: rows.flatMap(({ document }) => (document === null ? [] : [documentOf({ document })])),
     versions: new Map(
       rows.flatMap(({ id, number }) => (id === null || number === null ? [] : [[id, number] as const])),

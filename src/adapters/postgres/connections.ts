@@ -3,7 +3,8 @@ import { createHash } from 'node:crypto'
 import pg from 'pg'
 import type { Logger } from '../../domain/ports.ts'
 import type { SqlValues, Statement } from '../sql/statement.ts'
-import { isRefusal, storeClosed, storeFault } from './faults.ts'
+import { isReadOnly, isRefusal, storeClosed, storeFault } from './faults.ts'
+import { READS_ONLY, sessionText } from './session.ts'
 
 export type ConnectionOptions = Readonly<{
   url: string
@@ -37,6 +38,9 @@ export type Connections = Readonly<{
 /** A connection that takes longer is not worth waiting for. */
 export const CONNECT_TIMEOUT_MS = 2_000
 
+/** A session that can only read is used so long and no longer: the server may go on making such for hours. */
+const READ_ONLY_MS = 1_000
+
 export const prepare = <Values extends SqlValues, Row>({ sql, bind }: Statement<Values, Row>): Prepared<Values, Row> =>
   prepareText(sql, bind)
 
@@ -52,7 +56,12 @@ const ROLLBACK = prepareText<undefined, never>('rollback', () => [])
 
 /** Connects when it is first asked. */
 export function createConnections(options: ConnectionOptions): Connections {
-  let pool = createPool(options)
+  /** Until when a session that can only read is used. */
+  const readOnly = new WeakMap<pg.ClientBase, number>()
+  const markReadOnly = (client: pg.ClientBase) => {
+    if (!readOnly.has(client)) readOnly.set(client, performance.now() + READ_ONLY_MS)
+  }
+  let pool = createPool(options, markReadOnly)
   let closed = false
   const underWay = new Set<Promise<unknown>>()
   /** Of each call that waits for a connection: how it turns to the pool of now. */
@@ -65,8 +74,10 @@ export function createConnections(options: ConnectionOptions): Connections {
       pool.connect().then(
         (client) => {
           // Where it comes too late, from a pool that is no more.
-          if (!waiting.delete(turn)) client.release(true)
-          resolve(client)
+          if (!waiting.delete(turn)) return client.release(true)
+          if (performance.now() < (readOnly.get(client) ?? Number.POSITIVE_INFINITY)) return resolve(client)
+          client.release(true)
+          resolve(connect())
         },
         (thrown: unknown) => {
           waiting.delete(turn)
@@ -84,10 +95,20 @@ export function createConnections(options: ConnectionOptions): Connections {
       return result
     } catch (thrown) {
       broken = !isRefusal(thrown)
+      if (isReadOnly(thrown)) markReadOnly(client)
       throw thrown
     } finally {
       client.release(broken)
     }
+  }
+
+  function renew(): void {
+    if (closed) return
+    void pool.end()
+    pool = createPool(options, markReadOnly)
+    const turns = [...waiting]
+    waiting.clear()
+    for (const turn of turns) turn()
   }
 
   async function track<T>(work: (run: RunStatement) => Promise<T>): Promise<T> {
@@ -117,14 +138,7 @@ export function createConnections(options: ConnectionOptions): Connections {
           throw thrown
         }
       }),
-    renew: () => {
-      if (closed) return
-      void pool.end()
-      pool = createPool(options)
-      const turns = [...waiting]
-      waiting.clear()
-      for (const turn of turns) turn()
-    },
+    renew,
     close: async () => {
       closed = true
       await Promise.allSettled(underWay)
@@ -133,17 +147,24 @@ export function createConnections(options: ConnectionOptions): Connections {
   }
 }
 
-function createPool({ url, poolSize, timeoutMs, logger }: ConnectionOptions): pg.Pool {
+function createPool(
+  { url, poolSize, timeoutMs, logger }: ConnectionOptions,
+  markReadOnly: (client: pg.ClientBase) => void,
+): pg.Pool {
+  // The server gives up first, so that a slow query costs no connection.
+  const session = sessionText({ statementTimeoutMs: timeoutMs * 0.9, idleTimeoutMs: timeoutMs })
   const pool = new pg.Pool({
     connectionString: url,
     application_name: 'crosswalk',
     max: poolSize,
     connectionTimeoutMillis: Math.min(CONNECT_TIMEOUT_MS, timeoutMs),
-    // The server gives up first, so that a slow query costs no connection.
-    statement_timeout: Math.ceil(timeoutMs * 0.9),
     query_timeout: timeoutMs,
-    idle_in_transaction_session_timeout: timeoutMs,
     keepAlive: true,
+    onConnect: async (client) => {
+      await client.query(session)
+      const { rows } = await client.query<{ read_only: boolean }>(`select ${READS_ONLY} as read_only`)
+      if (rows[0]?.read_only) markReadOnly(client)
+    },
   })
   const warn = (err: Error) => logger.warn({ err }, 'A connection to the store was lost')
   pool.on('error', warn)

@@ -13,7 +13,8 @@ import {
   versionValues,
 } from '../sql/version-statements.ts'
 import { type Connections, prepare, prepareText, type RunStatement } from './connections.ts'
-import { violatedIndex } from './faults.ts'
+import { storeEmpty, TakesNoWrites, violatedIndex } from './faults.ts'
+import { READS_ONLY } from './session.ts'
 
 export type EndpointStoreOptions = Readonly<{
   connections: Connections
@@ -25,7 +26,10 @@ const CLASHES: Readonly<Record<string, Clash>> = { endpoints_name: 'name', endpo
 
 /** Taken by the trigger of every change too: it orders the versions as the commits. */
 const LOCK = prepareText<undefined, never>('select version from configuration for update', () => [])
-const PING = prepareText<undefined, never>('select version from configuration', () => [])
+const PING = prepareText<undefined, { read_only: boolean }>(
+  `select ${READS_ONLY} as read_only from configuration`,
+  () => [],
+)
 
 /** Builds the store over a database whose tables are in place. */
 export function compileEndpointStore({ connections, queries, close }: EndpointStoreOptions): EndpointStore {
@@ -120,9 +124,12 @@ export function compileEndpointStore({ connections, queries, close }: EndpointSt
       return row && versionOf(row)
     },
     newestVersions: async () => newestOf(await connections.run(newest, {})),
-    ping: async () => {
-      await connections.run(PING, undefined)
-    },
+    ping: () =>
+      connections.transaction(async (run) => {
+        const [row] = await run(PING, undefined)
+        if (row === undefined) throw storeEmpty()
+        if (row.read_only) throw new TakesNoWrites()
+      }),
     close,
   }
 }

@@ -38,6 +38,16 @@ export const isRefusal = (thrown: unknown): boolean => {
   return code !== undefined && !/^(?:08|57P)/.test(code)
 }
 
+/** A session that can only read, as found out by asking it. */
+export class TakesNoWrites extends StoreUnavailable {
+  constructor() {
+    super('The store did not answer: it takes no writes now.')
+  }
+}
+
+/** Whether it came of a session that can only read: it may stay so, whatever becomes of the server. */
+export const isReadOnly = (thrown: unknown): boolean => thrown instanceof TakesNoWrites || sqlState(thrown) === '25006'
+
 /** The unique index that a write ran into; undefined for any other error. */
 export const violatedIndex = (thrown: unknown): string | undefined =>
   thrown instanceof pg.DatabaseError && thrown.code === '23505' ? thrown.constraint : undefined
@@ -53,6 +63,10 @@ export function unavailableReason(thrown: unknown): string | undefined {
   return thrown.constructor === Error ? 'the connection failed or was too slow' : undefined
 }
 
+/** What the server or a pooler says of it, on one line; undefined where neither has said anything. */
+export const serverMessage = (thrown: unknown): string | undefined =>
+  thrown instanceof pg.DatabaseError ? thrown.message.replaceAll(/\s+/g, ' ') : undefined
+
 /** A thrown value as what the ports promise: `StoreUnavailable` where trying again may help, else itself. */
 export function storeFault(thrown: unknown): unknown {
   if (thrown instanceof StoreUnavailable) return thrown
@@ -61,3 +75,7 @@ export function storeFault(thrown: unknown): unknown {
 }
 
 export const storeClosed = (): StoreUnavailable => new StoreUnavailable('The store is closed.')
+
+/** The one row of `configuration` is not there: somebody is putting a backup back, or has emptied the database. */
+export const storeEmpty = (): StoreUnavailable =>
+  new StoreUnavailable('The store did not answer: its tables are being restored.')

@@ -8,6 +8,7 @@ import { SchemaTooNew } from '../sql/schema-too-new.ts'
 import type { Tables } from '../sql/tables.ts'
 import { CONNECT_TIMEOUT_MS } from './connections.ts'
 import { TABLE_OPTIONS } from './dialect.ts'
+import { ask, sessionText } from './session.ts'
 
 export type MigrateOptions = Readonly<{
   url: string
@@ -22,9 +23,6 @@ export type MigrateOptions = Readonly<{
 const LOCK = 3_003_3004
 const LOCK_RETRY_MS = 50
 
-/** For a question that costs the server nothing: a connection that takes longer is dead. */
-const ANSWER_TIMEOUT_MS = 5_000
-
 /** An instance that stands still with the lock in its hands loses it after this. */
 const IDLE_TIMEOUT_MS = 5_000
 
@@ -38,13 +36,13 @@ export async function migrate({ url, queries, migrations, patienceMs }: MigrateO
     connectionString: url,
     application_name: 'crosswalk migrations',
     connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
-    idle_in_transaction_session_timeout: IDLE_TIMEOUT_MS,
     keepAlive: true,
   })
   // A break is told by the query that it interrupts.
   client.on('error', () => undefined)
   await client.connect()
   try {
+    await ask(client, sessionText({ idleTimeoutMs: IDLE_TIMEOUT_MS }))
     if ((await versionOf(client, migrations)) === migrations.length) return []
     await ask(client, 'begin')
     await takeLock(client, patienceMs)
@@ -99,11 +97,6 @@ const createVersions = (queries: Kysely<Tables>): Compilable =>
     .ifNotExists()
     .addColumn('version', 'integer', (column) => column.primaryKey().notNull())
     .addColumn('name', 'text', (column) => column.notNull())
-
-async function ask<Row extends object>(client: pg.Client, text: string): Promise<Row[]> {
-  const query = { text, query_timeout: ANSWER_TIMEOUT_MS }
-  return (await client.query<Row>(query)).rows
-}
 
 /** Without a limit: to change a large table may take its time. */
 async function run(client: pg.Client, query: Compilable): Promise<void> {

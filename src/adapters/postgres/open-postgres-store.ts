@@ -15,7 +15,7 @@ import { createChangeFeed } from './change-feed.ts'
 import { createConnections } from './connections.ts'
 import { compileQueryBuilder } from './dialect.ts'
 import { compileEndpointStore } from './endpoint-store.ts'
-import { isDenied, isLasting, unavailableReason } from './faults.ts'
+import { isDenied, isLasting, serverMessage, unavailableReason } from './faults.ts'
 import { createMessageStore } from './message-store.ts'
 import { migrate } from './migrate.ts'
 import { compileStateStore } from './state-store.ts'
@@ -105,6 +105,10 @@ function openFault(thrown: unknown): StoreUnavailable {
       `${start} cannot be used: the user lacks a right; let one who may change its tables run \`npm start -- migrate\` and grant what docs/scaling-out.md lists.`,
       { cause: thrown },
     )
-  const text = unavailableReason(thrown) ?? (thrown instanceof Error ? thrown.message : String(thrown))
+  const reason = unavailableReason(thrown)
+  const said = serverMessage(thrown)
+  const text = reason === undefined || said === undefined ? (reason ?? textOf(thrown)) : `${reason} (${said})`
   return new StoreUnavailable(`${start} cannot be used: ${text}; mend that, or name another one.`, { cause: thrown })
 }
+
+const textOf = (thrown: unknown): string => (thrown instanceof Error ? thrown.message : String(thrown))

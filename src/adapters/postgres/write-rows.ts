@@ -6,6 +6,7 @@ import type { Tables } from '../sql/tables.ts'
 import { chunksOf } from './chunks.ts'
 import { CONNECT_TIMEOUT_MS } from './connections.ts'
 import { storeFault } from './faults.ts'
+import { ask } from './session.ts'
 
 const DIFFERENT =
   'The source has changed during the copy, so nothing was copied: stop the service that works on it, and try again.'
@@ -20,14 +21,16 @@ export async function writeRows(url: string, read: () => StoreRows): Promise<Sto
     connectionString: url,
     application_name: 'crosswalk copy',
     connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
+    keepAlive: true,
   })
   client.on('error', () => undefined)
   try {
     await client.connect()
-    await client.query('begin')
-    await client.query('select version from configuration for update')
-    const { rowCount } = await client.query('select 1 from endpoints limit 1')
-    if (rowCount !== 0) throw new StoreUnavailable('The target holds endpoints already; copy into an empty database.')
+    await ask(client, 'begin')
+    await ask(client, 'select version from configuration for update')
+    const present = await ask(client, 'select 1 from endpoints limit 1')
+    if (present.length > 0)
+      throw new StoreUnavailable('The target holds endpoints already; copy into an empty database.')
     // Versions that deleted endpoints left here would stand beside those of the source.
     await client.query('delete from endpoint_versions')
     const rows = read()

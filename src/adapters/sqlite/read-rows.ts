@@ -30,3 +30,13 @@ export function readRows(path: string): StoreRows {
     db.close()
   }
 }
+
+/** Whether it is the file of a service, of whatever version. Throws what SQLite throws. */
+export function holdsStore(path: string): boolean {
+  const db = new DatabaseSync(path, { readOnly: true, timeout: 5_000 })
+  try {
+    return db.prepare(`select 1 from sqlite_master where name = 'schema_version'`).get() !== undefined
+  } finally {
+    db.close()
+  }
+}

@@ -3,9 +3,11 @@
  * compiled by the same compiler and run by the same intake, only what it calls is not there.
  */
 import { checkDryRun, type DryRunRequest } from '../../config/dry-run.ts'
+import type { Endpoint } from '../../config/schema.ts'
 import { isId } from '../../domain/id.ts'
 import type { Json, JsonObject } from '../../domain/json.ts'
-import type { Lint } from '../../domain/lint.ts'
+import { collectInto, type Lint } from '../../domain/lint.ts'
+import { nearest } from '../../domain/nearest.ts'
 import type { HttpClient } from '../../domain/ports.ts'
 import type { Clock } from '../../domain/run.ts'
 import { type CallSpan, startTrace, type Trace } from '../../domain/trace.ts'
@@ -66,11 +68,34 @@ export function createDryRun({ catalogue, registry, intake, http, settings, cloc
     const { lints, compiled } = build(document, stamp, canned.services, settings)
     const lint = lintOf([...inside, ...lints], findClashes(compiled, registry.all()))
     if (lint.errors.length > 0) return { ran: false, lint }
+    const unknown = unknownRequests(request, compiled.endpoint)
+    if (unknown.length > 0) throw failures.dryRunInvalid(unknown)
 
     trace = startTrace()
     const finished = await intake.rehearse(compiled, incomingOf(request, compiled), trace)
     return { ran: true, lint, ...reportOf(finished, trace, canned) }
   }
+}
+
+/** Canned answers that no request would ever get: whoever gave one meant to try something else. */
+function unknownRequests(request: DryRunRequest, { requests }: Endpoint): Lint[] {
+  const lints: Lint[] = []
+  const check = (group: 'lookups' | 'responses', known: readonly string[]) => {
+    for (const id of Object.keys(request[group] ?? {}).filter((name) => !known.includes(name))) {
+      const near = nearest(id, known)
+      const hint = near === undefined ? `its ${group} are ${known.join(', ') || 'none'}.` : `did you mean "${near}"?`
+      collectInto(lints, group).at(id).error(`The endpoint has no request "${id}" among its ${group}; ${hint}`)
+    }
+  }
+  check(
+    'lookups',
+    requests.lookup.map(({ id }) => id),
+  )
+  check(
+    'responses',
+    requests.response.map(({ id }) => id),
+  )
+  return lints
 }
 
 /** The document to run, and the id of the endpoint whose place it would take. */
