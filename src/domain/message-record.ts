@@ -45,7 +45,10 @@ export type MessageRecord = Readonly<{
   /** It is an attempt at a record of a topic, and was followed by another one. */
   triedAgain?: true
   stages: readonly RecordedStage[]
+  /** In the order in which they began. */
   calls: readonly RecordedCall[]
+  /** How many more there were than are kept. */
+  callsOmitted?: number
   /** Business keys, by the names of the endpoint's `messageKeys`; several where the path found an array. */
   keys: Readonly<Record<string, string | readonly string[]>>
   /** The message that this one repeats. */

@@ -5,8 +5,8 @@ export interface LineBuffer {
   add(line: string): void
   /** The oldest of them, a thousand or so; undefined where there are none. */
   take(): Lines | undefined
-  /** What was taken is done with. */
-  settle(): void
+  /** What was taken is done with, or only these first lines of it. */
+  settle(lines?: Lines): void
   /** What was taken waits again. */
   putBack(): void
   /** Drops all that wait; gives how many. */
@@ -17,6 +17,7 @@ export interface LineBuffer {
 }
 
 const CHUNK_BYTES = 256 * 1024
+const LINE_END = 0x0a
 
 type Chunk = { readonly buffer: Buffer; used: number; count: number }
 
@@ -28,6 +29,20 @@ const startChunk = (atLeast: number): Chunk => ({
   used: 0,
   count: 0,
 })
+
+/** Nothing is added to it any more. */
+const startRest = (buffer: Buffer, count: number): Chunk => ({ buffer, used: buffer.length, count })
+
+/** Two parts of several lines, each with at least one. */
+export function halvesOf({ bytes, count }: Lines): readonly [Lines, Lines] {
+  const first = Math.floor(count / 2)
+  let end = 0
+  for (let line = 0; line < first; line += 1) end = bytes.indexOf(LINE_END, end) + 1
+  return [
+    { bytes: bytes.subarray(0, end), count: first },
+    { bytes: bytes.subarray(end), count: count - first },
+  ]
+}
 
 export function createLineBuffer(): LineBuffer {
   let full: Chunk[] = []
@@ -60,11 +75,14 @@ export function createLineBuffer(): LineBuffer {
       taken = next()
       return taken && { bytes: taken.buffer.subarray(0, taken.used), count: taken.count }
     },
-    settle: () => {
+    settle: (lines) => {
       if (taken === undefined) return
-      count -= taken.count
-      bytes -= taken.used
-      taken = undefined
+      const size = lines?.bytes.byteLength ?? taken.used
+      const settled = lines?.count ?? taken.count
+      count -= settled
+      bytes -= size
+      const { buffer, used } = taken
+      taken = size === used ? undefined : startRest(buffer.subarray(size, used), taken.count - settled)
     },
     putBack: () => {
       if (taken !== undefined) full.unshift(taken)
@@ -73,6 +91,7 @@ export function createLineBuffer(): LineBuffer {
     clear: () => {
       const kept = taken?.count ?? 0
       const cleared = count - kept
+      if (cleared === 0) return 0
       full = []
       filling = startChunk(0)
       count = kept

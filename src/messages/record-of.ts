@@ -7,6 +7,9 @@ import { type Finished, isTriedAgain } from '../registry/finished.ts'
 const NO_STAGES: readonly RecordedStage[] = []
 const NO_CALLS: readonly RecordedCall[] = []
 
+/** Of a `forEach` with thousands of items nobody reads them all, and each takes room while its record waits. */
+const MOST_CALLS = 200
+
 /** What the rest of the recorder knows of it. */
 export type Findings = Pick<MessageRecord, 'keys'> & Readonly<{ kept: readonly RecordedBody[]; error?: string }>
 
@@ -39,6 +42,8 @@ export function recordOf(
   else if (answer.refused) record.stage = 'respond'
   if (failure?.options.path !== undefined) record.path = failure.options.path
   if (error !== undefined) record.error = error
+  const callsOmitted = (trace?.calls.length ?? 0) - record.calls.length
+  if (callsOmitted > 0) record.callsOmitted = callsOmitted
   if (isTriedAgain(finished)) record.triedAgain = true
   if (incoming?.replayOf !== undefined) record.replayOf = incoming.replayOf
   return record
@@ -49,7 +54,18 @@ const stageOf = ({ stage, startMs, endMs }: Trace['stages'][number]): RecordedSt
 /** To the microsecond, as stores keep it. */
 const rounded = (ms: number): number => Math.round(ms * 1000) / 1000
 
-const callsOf = ({ startMs, calls }: Trace): readonly RecordedCall[] => calls.map((call) => callOf(call, startMs))
+const callsOf = ({ startMs, calls }: Trace): readonly RecordedCall[] =>
+  keptOf(calls).map((call) => callOf(call, startMs))
+
+const wentWrong = ({ answer, fault }: CallSpan): boolean => fault !== undefined || (answer?.status ?? 0) >= 400
+
+/** Where there are too many, those by which a failure is explained, then the first. */
+function keptOf(calls: readonly CallSpan[]): readonly CallSpan[] {
+  if (calls.length <= MOST_CALLS) return calls
+  const kept = new Set(calls.filter(wentWrong).slice(0, MOST_CALLS))
+  for (const call of calls) if (kept.size < MOST_CALLS) kept.add(call)
+  return calls.filter((call) => kept.has(call))
+}
 
 function callOf(
   { kind, id, item, method, target, startMs, endMs, answer, fault }: CallSpan,

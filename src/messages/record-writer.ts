@@ -1,7 +1,7 @@
 /** Writes the records that wait, one batch after the other, and waits where the store does not answer. */
 import type { MessageStore, Recorded } from '../domain/message-record.ts'
 import { type Logger, StoreUnavailable } from '../domain/ports.ts'
-import type { Lines } from './line-buffer.ts'
+import { halvesOf, type Lines } from './line-buffer.ts'
 import type { RecordQueue } from './record-queue.ts'
 
 export type RecordWriter = Readonly<{
@@ -28,6 +28,9 @@ const BATCH_BYTES = 4 * 1024 * 1024
 const GATHERED_RECORDS = 1_000
 const GATHER_MS = 100
 
+/** How often it is told at most that records were given up. */
+const TELL_MS = 60_000
+
 /** Pauses before a store that did not answer is asked again; at the end it is waited for only as long as the longest. */
 const RETRY_MS = 250
 const LONGEST_RETRY_MS = 5_000
@@ -38,48 +41,70 @@ export function createRecordWriter({ store, queue, logger, onWritten }: RecordWr
   let written = 0
   let pauseMs = RETRY_MS
   let closing = false
+  /** Lines that the store refused, told together: there may be thousands. */
+  let refused: Readonly<{ err: unknown; records: number }> | undefined
+  let told = 0
+  let tellAt = 0
 
-  /** Resolves to whether the batch is done with. */
+  /** A queue that overflows does so many times a second. */
+  function tellDropped(): void {
+    const { done, partial, refused, failed } = queue.dropped
+    const dropped = done + partial + refused + failed
+    if (dropped === told || (performance.now() < tellAt && !closing)) return
+    told = dropped
+    tellAt = performance.now() + TELL_MS
+    logger.warn({ dropped: { ...queue.dropped } }, 'The message log could not follow; records were given up')
+  }
+
+  /** Resolves to whether the batch is done with; as much as is does not wait any more. */
   async function write(batch: readonly Recorded[]): Promise<boolean> {
     try {
       await store.append(batch)
       written += batch.length
-      return true
     } catch (err) {
       if (err instanceof StoreUnavailable) {
         logger.warn({ err, waiting: queue.size }, 'The message log did not answer; its records wait')
         return false
       }
-      if (batch.length === 1) {
-        logger.error({ err, messageId: batch[0]?.record.id }, 'The record of a message cannot be stored')
-        return true
-      }
-      // One record that the store refuses must not take the others with it.
       const half = Math.ceil(batch.length / 2)
-      return (await write(batch.slice(0, half))) && write(batch.slice(half))
+      // One record that the store refuses must not take the others with it.
+      if (batch.length > 1) return (await write(batch.slice(0, half))) && write(batch.slice(half))
+      for (const { record } of batch) {
+        logger.error({ err, messageId: record.id }, 'The record of a message cannot be stored')
+        queue.giveUp(record.outcome)
+      }
     }
+    queue.settle(batch.length)
+    return true
   }
 
-  async function writeDone({ bytes, count }: Lines): Promise<boolean> {
+  /** The same for lines. */
+  async function writeDone(lines: Lines): Promise<boolean> {
     try {
-      await store.appendDone(bytes)
-      written += count
-      return true
+      await store.appendDone(lines.bytes)
+      written += lines.count
     } catch (err) {
       if (err instanceof StoreUnavailable) return false
-      logger.error({ err, records: count }, 'The records of messages cannot be stored')
-      return true
+      if (lines.count > 1) {
+        const [first, second] = halvesOf(lines)
+        return (await writeDone(first)) && writeDone(second)
+      }
+      refused = { err, records: (refused?.records ?? 0) + 1 }
+      queue.giveUp('done')
     }
+    queue.settleDone(lines)
+    return true
   }
 
   /** Failures first: what cannot be written in time is of messages that ended done. */
   async function writeNext(): Promise<boolean> {
     const { batch, bytes } = queue.take(BATCH_RECORDS, BATCH_BYTES)
     if (batch.length > 0 && !(await write(batch))) return false
-    queue.settle()
     const lines = queue.takeDone()
-    if (lines !== undefined && !(await writeDone(lines))) return false
-    queue.settle()
+    const through = lines === undefined || (await writeDone(lines))
+    if (refused !== undefined) logger.error(refused, 'The records of messages cannot be stored')
+    refused = undefined
+    if (!through) return false
     onWritten?.(bytes + (lines?.bytes.byteLength ?? 0))
     return true
   }
@@ -116,6 +141,7 @@ export function createRecordWriter({ store, queue, logger, onWritten }: RecordWr
 
   return {
     wake: () => {
+      tellDropped()
       if (running !== undefined || queue.size === 0) return
       if (queue.answering && queue.size >= GATHERED_RECORDS) run()
       else wakeLater()
@@ -151,6 +177,7 @@ export function createRecordWriter({ store, queue, logger, onWritten }: RecordWr
       }
       clearTimeout(timeUp)
       clearTimeout(timer)
+      tellDropped()
       if (queue.size > 0)
         logger.error({ records: queue.size }, 'Records of messages were lost: the message log did not answer')
       return queue.size

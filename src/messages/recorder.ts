@@ -16,6 +16,7 @@ import { recordOf } from './record-of.ts'
 import { createRecordQueue, type QueueLimits } from './record-queue.ts'
 import { createRecordWriter } from './record-writer.ts'
 import { secretsOf, withoutSecretsIn, withoutSecretsInKeys } from './secret-values.ts'
+import { createWaitingList } from './waiting-list.ts'
 
 /** What is kept: nothing; records; bodies of messages that did not end done too; all bodies. */
 export type Policy = 'off' | 'metadata' | 'failures' | 'all'
@@ -70,6 +71,15 @@ type Plan = Readonly<{
 const SECRET_HEADERS = ['authorization', 'cookie', 'set-cookie', 'x-api-key', 'proxy-authorization']
 const NO_KEYS: MessageRecord['keys'] = {}
 
+type Ended = Readonly<{ finished: Finished; bytes: number }>
+
+/** What a message holds as long as its record is not made, about. */
+function heldBy({ incoming, trace, answer }: Finished): number {
+  let bytes = (incoming?.body?.byteLength ?? 0) + answer.body.length
+  for (const call of trace?.calls ?? []) bytes += call.answer?.body.byteLength ?? 0
+  return bytes
+}
+
 export function createRecorder({ store, settings, logger, onWritten, limits = LIMITS }: RecorderOptions): Recorder {
   const { messageLog, messageLogBodyLimitBytes, redactHeaders, redactPaths } = settings
   const secretHeaders = new Set([...SECRET_HEADERS, ...redactHeaders.map((name) => name.toLowerCase())])
@@ -80,7 +90,7 @@ export function createRecorder({ store, settings, logger, onWritten, limits = LI
   const writer = createRecordWriter({ store, queue, logger, ...(onWritten === undefined ? {} : { onWritten }) })
   const withoutEndpoint: Plan = { policy: messageLog === 'off' ? 'off' : 'metadata', keys: undefined, line: undefined }
   /** Messages whose records are not made yet. */
-  let ended: Finished[] = []
+  const ended = createWaitingList<Ended>()
   let scheduled = false
 
   function planOf(compiled: Compiled | undefined): Plan {
@@ -99,8 +109,8 @@ export function createRecorder({ store, settings, logger, onWritten, limits = LI
   function recordedOf(finished: Finished): Recorded {
     const { policy, keys: readKeys } = planOf(finished.compiled)
     const { outcome, trace, failure } = finished
-    const keys = readKeys === undefined ? NO_KEYS : readKeys(trace?.reached)
-    const keepsBodies = policy !== 'metadata' && (policy !== 'failures' || outcome !== 'done')
+    const keys = readKeys === undefined || policy === 'off' ? NO_KEYS : readKeys(trace?.reached)
+    const keepsBodies = policy === 'all' || (policy === 'failures' && outcome !== 'done')
     const saysMore = failure !== undefined || keys !== NO_KEYS || (trace?.calls.length ?? 0) > 0
     const secrets = keepsBodies || saysMore ? secretsOf(finished, secretHeaders) : []
     const keeper = createBodyKeeper(messageLogBodyLimitBytes, mask, secrets)
@@ -116,23 +126,26 @@ export function createRecorder({ store, settings, logger, onWritten, limits = LI
     return { record: found.size === 0 ? record : scrubRecord(record, found), bodies: kept }
   }
 
-  function makeRecords(until: number): void {
-    let at = 0
-    for (; at < ended.length && (at % 16 !== 0 || performance.now() < until); at += 1) {
-      const finished = ended[at] as Finished
-      try {
-        queue.push(recordedOf(finished))
-      } catch (err) {
-        logger.error({ err, messageId: finished.messageId }, 'The record of a message could not be made')
-      }
+  function makeOldest(): void {
+    const oldest = ended.shift()
+    if (oldest === undefined) return
+    const { finished } = oldest
+    try {
+      queue.push(recordedOf(finished))
+    } catch (err) {
+      logger.error({ err, messageId: finished.messageId }, 'The record of a message could not be made')
     }
-    ended = at === ended.length ? [] : ended.slice(at)
+  }
+
+  function makeRecords(until: number): void {
+    do makeOldest()
+    while (ended.count > 0 && performance.now() < until)
     writer.wake()
   }
 
   function work(): void {
     makeRecords(performance.now() + STRETCH_MS)
-    scheduled = ended.length > 0
+    scheduled = ended.count > 0
     if (scheduled) setImmediate(work)
   }
 
@@ -151,23 +164,29 @@ export function createRecorder({ store, settings, logger, onWritten, limits = LI
   return {
     record: (finished) => {
       const plan = planOf(finished.compiled)
-      if (plan.policy === 'off' || recordDone(plan, finished)) return
-      if (ended.length >= limits.records && finished.outcome === 'done') {
+      const isReplayed = finished.outcome === 'done' && finished.incoming?.replayOf !== undefined
+      // A replay is done once only where it is known of, whatever else is kept.
+      if ((plan.policy === 'off' && !isReplayed) || recordDone(plan, finished)) return
+      const one = { finished, bytes: heldBy(finished) }
+      const isFull = () => ended.count > 0 && (ended.count >= limits.records || ended.bytes + one.bytes > limits.bytes)
+      if (finished.outcome === 'done' && !isReplayed && isFull()) {
         queue.giveUp(finished.outcome)
         return
       }
-      ended.push(finished)
+      // What cannot wait as it is waits as a record, which the queue can bound.
+      while (isFull()) makeOldest()
+      ended.add(one)
       if (scheduled) return
       scheduled = true
       setImmediate(work)
     },
     counts: () => ({ written: writer.written(), dropped: queue.dropped }),
     get waiting() {
-      return ended.length + queue.size
+      return ended.count + queue.size
     },
     caughtUp: async () => {
       const until = performance.now() + CAUGHT_UP_MS
-      while (ended.length > 0 && performance.now() < until) await new Promise((resolve) => setImmediate(resolve))
+      while (ended.count > 0 && performance.now() < until) await new Promise((resolve) => setImmediate(resolve))
       await writer.flush(Math.max(1, until - performance.now()))
     },
     close: async (timeoutMs) => {

@@ -203,6 +203,7 @@ export const messageSchemas: JsonObject = {
           fault: text,
         }),
       ),
+      callsOmitted: whole,
       keys: { type: 'object', additionalProperties: text },
       replayOf: id,
       bodies: list(

@@ -40,7 +40,7 @@ type Detail = readonly [
   version: number | null,
   microseconds: number,
   stages: readonly (readonly [stage: RecordedStage['stage'], microseconds: number])[],
-  rest?: Pick<MessageRecord, 'path' | 'error' | 'triedAgain' | 'keys' | 'calls' | 'bodies'>,
+  rest?: Pick<MessageRecord, 'path' | 'error' | 'triedAgain' | 'keys' | 'calls' | 'callsOmitted' | 'bodies'>,
 ]
 
 function detailText({ endpoint, endpointVersion, ms, stages, ...rest }: MessageRecord): string {
@@ -50,9 +50,9 @@ function detailText({ endpoint, endpointVersion, ms, stages, ...rest }: MessageR
 
 type Rest = Omit<MessageRecord, 'endpoint' | 'endpointVersion' | 'ms' | 'stages'>
 
-function restText({ path, error, triedAgain, keys, calls, bodies }: Rest): string {
+function restText({ path, error, triedAgain, keys, calls, callsOmitted, bodies }: Rest): string {
   if (calls.length === 0 && bodies.length === 0 && path === undefined && error === undefined && isEmpty(keys)) return ''
-  return `,${JSON.stringify({ path, error, triedAgain, keys, calls, bodies })}`
+  return `,${JSON.stringify({ path, error, triedAgain, keys, calls, callsOmitted, bodies })}`
 }
 
 function isEmpty(object: object): boolean {
@@ -79,6 +79,7 @@ export function recordOf(row: MessageRow): MessageRecord {
     ...(rest?.triedAgain === undefined ? {} : { triedAgain: rest.triedAgain }),
     stages: stages.map(([stage, took]) => ({ stage, ms: took / 1000 })),
     calls: (rest?.calls ?? []) as readonly RecordedCall[],
+    ...(rest?.callsOmitted === undefined ? {} : { callsOmitted: rest.callsOmitted }),
     keys: rest?.keys ?? {},
     ...(row.replay_of === '' ? {} : { replayOf: row.replay_of }),
     bodies: (rest?.bodies ?? []) as readonly BodySummary[],
