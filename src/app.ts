@@ -8,7 +8,7 @@ import { serveDryRun } from './adapters/http-server/dry-run.ts'
 import { createGuard } from './adapters/http-server/guard.ts'
 import { serveManagement } from './adapters/http-server/management.ts'
 import { serveMessageRecords } from './adapters/http-server/message-records.ts'
-import { serveMessages } from './adapters/http-server/messages.ts'
+import { createMessageListener, isSurelyMessage, serveMessages } from './adapters/http-server/messages.ts'
 import { serveMetrics } from './adapters/http-server/metrics.ts'
 import { describeApi, serveOpenApi } from './adapters/http-server/openapi.ts'
 import { type Health, serveConsumers, serveHealth, serveUptime } from './adapters/http-server/operations.ts'
@@ -129,7 +129,12 @@ export async function startApp(settings: Settings, version: string, logger: Logg
     return answerFailure(failure, 'JSON')
   }
   const guard = createGuard(settings.managementAuth)
-  const messageServer = createServer(settings, answer)
+  const listener = createMessageListener(registry, intake, settings.parserLimitBytes)
+  const messageServer = createServer(settings, answer, (request, response) => {
+    const isMessage = isSurelyMessage(request)
+    if (isMessage) listener(request, response)
+    return isMessage
+  })
   const adminServer = createServer(settings, answer)
   for (const server of [messageServer, adminServer]) {
     serveUptime(server, () => performance.now())
@@ -139,7 +144,7 @@ export async function startApp(settings: Settings, version: string, logger: Logg
       serveStats(scope, catalogue, stats.report)
     })
   }
-  serveMessages(messageServer, registry, intake)
+  serveMessages(messageServer, listener)
   serveHealth(adminServer, health)
   serveConsumers(adminServer, () => consumers?.status() ?? [])
   serveMetrics(adminServer, {

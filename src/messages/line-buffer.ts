@@ -24,8 +24,9 @@ type Chunk = { readonly buffer: Buffer; used: number; count: number }
 /** A character of UTF-16 takes at most three bytes of UTF-8. */
 const mostBytes = (line: string): number => line.length * 3
 
+/** Memory that threads share: handing it to the one that writes copies nothing. */
 const startChunk = (atLeast: number): Chunk => ({
-  buffer: Buffer.allocUnsafeSlow(Math.max(CHUNK_BYTES, atLeast)),
+  buffer: Buffer.from(new SharedArrayBuffer(Math.max(CHUNK_BYTES, atLeast))),
   used: 0,
   count: 0,
 })
@@ -48,6 +49,8 @@ export function createLineBuffer(): LineBuffer {
   let full: Chunk[] = []
   let filling = startChunk(0)
   let taken: Chunk | undefined
+  /** A whole chunk that is done with, to be filled again: fresh memory costs as much as writing to it. */
+  let spare: Chunk | undefined
   let count = 0
   let bytes = 0
 
@@ -55,7 +58,14 @@ export function createLineBuffer(): LineBuffer {
     const oldest = full.shift()
     if (oldest !== undefined || filling.count === 0) return oldest
     const chunk = filling
-    filling = startChunk(0)
+    filling = begin(0)
+    return chunk
+  }
+
+  function begin(atLeast: number): Chunk {
+    if (spare === undefined || spare.buffer.length < atLeast) return startChunk(atLeast)
+    const chunk = spare
+    spare = undefined
     return chunk
   }
 
@@ -63,7 +73,7 @@ export function createLineBuffer(): LineBuffer {
     add: (line) => {
       if (filling.buffer.length - filling.used < mostBytes(line)) {
         if (filling.count > 0) full.push(filling)
-        filling = startChunk(mostBytes(line))
+        filling = begin(mostBytes(line))
       }
       const size = filling.buffer.write(line, filling.used)
       filling.used += size
@@ -82,7 +92,11 @@ export function createLineBuffer(): LineBuffer {
       count -= settled
       bytes -= size
       const { buffer, used } = taken
-      taken = size === used ? undefined : startRest(buffer.subarray(size, used), taken.count - settled)
+      if (size < used) taken = startRest(buffer.subarray(size, used), taken.count - settled)
+      else {
+        if (buffer.length === CHUNK_BYTES) spare = { buffer, used: 0, count: 0 }
+        taken = undefined
+      }
     },
     putBack: () => {
       if (taken !== undefined) full.unshift(taken)

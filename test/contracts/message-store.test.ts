@@ -109,7 +109,61 @@ describeStores('messages', (stage) => {
     await store().appendDone(Buffer.from(lines.join('')))
     await store().appendDone(new Uint8Array())
     assert.deepEqual(await store().find({}, 10), records.toReversed())
-    assert.equal(await store().purge(START + 1, 1e12), 1)
+    assert.deepEqual(await store().get(messageId(1)), records[1])
+    assert.deepEqual(await store().find({}, 10, messageId(1)), [records[0]])
+    // Those that were written together may leave together, when the last of them is old.
+    await store().purge(START + 1, 1e12)
+    assert.deepEqual((await store().find({}, 10))[0], records[1])
+    await store().purge(START + 2, 1e12)
+    assert.deepEqual(await store().find({}, 10), [])
+  })
+
+  it('finds lines among records, in whatever order they were written', async () => {
+    const lineOf = (ms: number) => {
+      const course = courseOf(courseStart('e', 1), 0, [])
+      return doneLine(messageId(ms), ms % 3 === 0 ? E1 : E2, ms % 4 === 0 ? 'http' : 'broker', 200 + (ms % 2), course)
+    }
+    const linesOf = (...times: number[]) => Buffer.from(times.map(lineOf).join(''))
+    // Each batch holds messages that began before and after those of another.
+    await store().appendDone(linesOf(7, 1, 9))
+    await store().appendDone(linesOf(2, 8))
+    await store().appendDone(linesOf(11, 6, 5))
+    await append(recordAt(0, { endpointId: E1 }), recordAt(3, { endpointId: E2, outcome: 'failed', status: 500 }))
+    await append(recordAt(10, { endpointId: E1, source: 'broker' }))
+    const all = [11, 10, 9, 8, 7, 6, 5, 3, 2, 1, 0].map(messageId)
+    const idsOf = async (filter: MessageFilter, limit = 20, before?: string) =>
+      (await store().find(filter, limit, before)).map(({ id }) => id)
+
+    assert.deepEqual(await idsOf({}), all)
+    for (const limit of [1, 2, 3]) {
+      const pages: string[] = []
+      for (let page = await idsOf({}, limit); page.length > 0; page = await idsOf({}, limit, page.at(-1))) {
+        pages.push(...page)
+      }
+      assert.deepEqual(pages, all, `${limit} a page`)
+    }
+    const table: readonly (readonly [MessageFilter, readonly number[]])[] = [
+      [{ endpointId: [E1] }, [10, 9, 6, 0]],
+      [{ endpointId: [E2] }, [11, 8, 7, 5, 3, 2, 1]],
+      [{ endpointId: [] }, []],
+      [{ outcome: ['done'] }, [11, 10, 9, 8, 7, 6, 5, 2, 1, 0]],
+      [{ outcome: ['failed'] }, [3]],
+      [{ code: ['INTERNAL'] }, []],
+      [{ stage: ['map'] }, []],
+      [{ source: ['http'] }, [8, 3, 0]],
+      [{ status: [201] }, [11, 9, 7, 5, 1]],
+      [{ from: START + 5, to: START + 8 }, [7, 6, 5]],
+      [{ key: [{ value: 'a' }] }, []],
+      [{ replayOf: [messageId(1)] }, []],
+    ]
+    for (const [filter, times] of table) {
+      assert.deepEqual(await idsOf(filter), times.map(messageId), JSON.stringify(filter))
+      assert.equal(await store().count(filter), times.length, JSON.stringify(filter))
+    }
+    for (const id of all) assert.equal((await store().get(id))?.id, id)
+    assert.equal(await store().get(messageId(4)), undefined)
+    while ((await store().purge(0, 0)) > 0) {}
+    assert.deepEqual(await idsOf({}), [])
   })
 
   it('keeps bodies apart, byte for byte', async () => {

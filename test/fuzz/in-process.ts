@@ -2,7 +2,7 @@
 import { serveDryRun } from '../../src/adapters/http-server/dry-run.ts'
 import { createGuard } from '../../src/adapters/http-server/guard.ts'
 import { serveManagement } from '../../src/adapters/http-server/management.ts'
-import { serveMessages } from '../../src/adapters/http-server/messages.ts'
+import { createMessageListener, serveMessages } from '../../src/adapters/http-server/messages.ts'
 import { createServer } from '../../src/adapters/http-server/server.ts'
 import { serveVersions } from '../../src/adapters/http-server/versions.ts'
 import { openSqliteStore } from '../../src/adapters/sqlite/open-sqlite-store.ts'
@@ -58,7 +58,7 @@ export async function openInProcess() {
     serveVersions(scope, catalogue)
     serveDryRun(scope, dryRun)
   })
-  serveMessages(server, registry, intake)
+  serveMessages(server, createMessageListener(registry, intake, settings.parserLimitBytes))
 
   return {
     sent,

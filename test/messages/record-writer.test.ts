@@ -20,8 +20,12 @@ const REFUSED = Number.NaN
 
 async function withLog(work: (messages: MessageStore) => Promise<void>): Promise<void> {
   const store = await openSqliteStore({ path: ':memory:', logger: silent })
+  const appendDone = async (lines: Uint8Array): Promise<void> => {
+    if (Buffer.from(lines).includes('NaN')) throw new Error('refused')
+    await store.messages.appendDone(lines)
+  }
   try {
-    await work(store.messages)
+    await work({ ...store.messages, appendDone })
   } finally {
     await store.close()
   }

@@ -1,72 +1,108 @@
-/** The dynamic routes of the message port: one catch-all in front of the registry. */
-import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+/** The dynamic routes of the message port: every path that the service has no use for itself belongs to the registry. */
+import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http'
+import { parse as parseQuery } from 'node:querystring'
+import type { FastifyInstance } from 'fastify'
 import { Failure } from '../../domain/failure.ts'
 import type { JsonObject } from '../../domain/json.ts'
 import type { Headers } from '../../domain/message.ts'
 import type { Finished } from '../../registry/finished.ts'
 import type { Intake } from '../../registry/intake.ts'
-import type { Compiled, Registry } from '../../registry/registry.ts'
-import { bodyTooLarge, closeIfUnread, fromFastify, hasBody, pathOf, sendAnswer } from './server.ts'
-
-/** The endpoint that a request was matched with, before its body was read. */
-type Target = Readonly<{ compiled: Compiled; urlParams: JsonObject }>
-
-const TARGET = Symbol('target')
-type Targeted = FastifyRequest & { [TARGET]?: Target }
+import type { Registry } from '../../registry/registry.ts'
+import { bodyTooLarge, fromFastify, hasBody, pathOf } from './server.ts'
 
 /**
- * Serves every path that nothing else on this server claims.
+ * Answers requests with node:http alone: a framework's own way to a handler takes as long as the pipeline does for a
+ * small message, and ends with the same bytes.
  *
- * A request is matched before its body is read: what has no endpoint, or comes while the service is full or
- * stopping, is refused without reading it. From then on it belongs to the configuration it was matched with.
- *
- * All of it happens in the first hook. Fastify's own way to a handler (media type, body, validation, promises) takes as
- * long as the pipeline does for a small message, and ends with the same bytes.
+ * A request is matched before its body is read: what has no endpoint, or comes while the service is full or stopping, is
+ * refused without reading it. From then on it belongs to the configuration it was matched with.
  */
-export function serveMessages(server: FastifyInstance, registry: Registry, intake: Intake): void {
-  const limitBytes = server.initialConfig.bodyLimit as number
-  server.decorateRequest(TARGET, undefined)
-  server.register(async (scope) => {
-    scope.setErrorHandler((error, request: Targeted, reply) =>
-      sendFinished(reply, intake.refuse(request[TARGET]?.compiled, fromFastify(error))),
-    )
-    scope.route({
-      method: server.supportedMethods,
-      url: '*',
-      onRequest: (request: Targeted, reply, next) => {
-        const refused = matchTarget(request, registry, intake)
-        if (refused === undefined) {
-          readBody(request, limitBytes, (body) => run(request, reply, intake, body, next), next)
-          return
-        }
-        closeIfUnread(request, reply)
-        sendFinished(reply, intake.refuse(request[TARGET]?.compiled, refused))
-      },
-      handler: async () => undefined,
+export function createMessageListener(registry: Registry, intake: Intake, limitBytes: number): RequestListener {
+  return (request, response) => {
+    const url = request.url ?? '/'
+    const match = registry.match(request.method ?? '', url)
+    const compiled = match.kind === 'endpoint' ? match.compiled : undefined
+    const refuse = (failure: Failure): void => send(response, intake.refuse(compiled, failure))
+    const refused = match.kind === 'endpoint' ? intake.refusal() : unrouted(match, request.method ?? '', url)
+    if (match.kind !== 'endpoint' || refused !== undefined) {
+      if (hasBody(request)) response.setHeader('connection', 'close')
+      refuse(refused as Failure)
+      return
+    }
+    let failed = false
+    // A connection may break after its message was refused already.
+    const fail = (fault: Error): void => {
+      if (!failed) refuse(fromFastify(fault))
+      failed = true
+    }
+    const sendOrFail = (finished: Finished): void => {
+      try {
+        send(response, finished)
+      } catch (thrown) {
+        // A header of an upstream may hold what node will not send.
+        fail(thrown as Error)
+      }
+    }
+    readBody(request, limitBytes, fail, (body) => {
+      const requestHeaders = request.headers as Headers
+      const outcome = intake.accept(match.compiled, {
+        requestHeaders,
+        query: queryOf(url),
+        urlParams: match.urlParams,
+        body,
+      })
+      if (outcome instanceof Promise) outcome.then(sendOrFail)
+      else sendOrFail(outcome)
     })
+  }
+}
+
+/** Whether a URL leads to none of the service's own paths for sure; where it may, the service's router decides. */
+const SURELY_A_MESSAGE = /^\/(?!uptime|endpoints)[^%?]*(?:\?|$)/
+
+export const isSurelyMessage = ({ url = '' }: IncomingMessage): boolean => SURELY_A_MESSAGE.test(url)
+
+/** Gives every request that nothing else on this server claims to `listener`. */
+export function serveMessages(server: FastifyInstance, listener: RequestListener): void {
+  server.route({
+    method: server.supportedMethods,
+    url: '*',
+    onRequest: ({ raw }, reply, _next) => {
+      reply.hijack()
+      listener(raw, reply.raw)
+    },
+    handler: async () => undefined,
   })
 }
 
-function matchTarget(request: Targeted, registry: Registry, intake: Intake): Failure | undefined {
-  const match = registry.match(request.method, request.raw.url ?? '/')
-  if (match.kind === 'endpoint') {
-    request[TARGET] = match
-    return intake.refusal()
-  }
-  const path = pathOf(request.url)
+function unrouted(match: ReturnType<Registry['match']>, method: string, url: string): Failure | undefined {
+  const path = pathOf(url)
   if (match.kind === 'unknown') {
     const unquoted = 'No endpoint listens on the path.'
     return new Failure('ROUTE_UNKNOWN', `No endpoint listens on ${path}.`, { unquoted })
   }
+  if (match.kind === 'endpoint') return undefined
   const allow = match.allow.join(', ')
-  const sentence = (what: string) => `${what} does not take ${request.method}, but ${allow}.`
+  const sentence = (what: string) => `${what} does not take ${method}, but ${allow}.`
   return new Failure('METHOD_NOT_ALLOWED', sentence(path), { headers: { allow }, unquoted: sentence('The path') })
 }
 
-type Fail = (fault: Error) => void
+/** The values of a query by their names; of a name that is repeated, a list. */
+function queryOf(url: string): JsonObject {
+  const start = url.indexOf('?')
+  if (start === -1) return {}
+  const end = url.indexOf('#', start)
+  const unbounded = { maxKeys: 0 }
+  return parseQuery(url.slice(start + 1, end === -1 ? undefined : end), '&', '=', unbounded) as JsonObject
+}
 
 /** Reads a body to its end; `take` gets undefined where there is none. Fails: BODY_TOO_LARGE, or as the socket does. */
-function readBody(request: FastifyRequest, limitBytes: number, take: (body?: Uint8Array) => void, fail: Fail): void {
+function readBody(
+  request: IncomingMessage,
+  limitBytes: number,
+  fail: (fault: Error) => void,
+  take: (body?: Uint8Array) => void,
+): void {
   if (!hasBody(request)) {
     take()
     return
@@ -77,36 +113,32 @@ function readBody(request: FastifyRequest, limitBytes: number, take: (body?: Uin
   }
   const chunks: Buffer[] = []
   let bytes = 0
-  request.raw.on('data', (chunk: Buffer) => {
+  request.on('data', (chunk: Buffer) => {
     const before = bytes
     bytes += chunk.length
     if (bytes <= limitBytes) chunks.push(chunk)
     else if (before <= limitBytes) fail(bodyTooLarge())
   })
-  request.raw.on('error', fail)
-  request.raw.on('end', () => {
+  request.on('error', fail)
+  request.on('end', () => {
     if (bytes <= limitBytes) take(chunks.length === 1 ? chunks[0] : Buffer.concat(chunks))
   })
 }
 
 /** What the sender can name the message by, whatever became of it. */
-const sendFinished = (reply: FastifyReply, { answer, messageId }: Finished): FastifyReply =>
-  sendAnswer(reply, answer, messageId)
+const ID_HEADER = 'x-crosswalk-message-id'
 
-/** Runs the message and sends its answer. Whatever goes wrong with that goes to `fail`: nothing above here catches. */
-function run(request: Targeted, reply: FastifyReply, intake: Intake, body: Uint8Array | undefined, fail: Fail): void {
-  const send = (finished: Finished): void => void sendFinished(reply, finished)
-  try {
-    const { compiled, urlParams } = request[TARGET] as Target
-    const outcome = intake.accept(compiled, {
-      requestHeaders: request.headers as Headers,
-      query: request.query as JsonObject,
-      urlParams,
-      body,
-    })
-    if (outcome instanceof Promise) outcome.then(send).catch(fail)
-    else send(outcome)
-  } catch (thrown) {
-    fail(thrown as Error)
-  }
+/** Statuses whose answers have neither a body nor a length (RFC 9110 section 8.6). */
+const isBodiless = (status: number): boolean => status === 204 || status === 304
+
+/** Throws where a header holds what HTTP cannot. */
+function send(response: ServerResponse, { answer: { status, headers, body }, messageId }: Finished): void {
+  const head: (string | string[])[] = [ID_HEADER, messageId]
+  for (const name in headers) head.push(name, headers[name] as string | string[])
+  const bytes = Buffer.byteLength(body)
+  if (!isBodiless(status)) head.push('content-length', String(bytes))
+  response.writeHead(status, head)
+  // Of a text in ASCII the bytes are the same in both encodings, and Latin-1 is written in half the time.
+  if (typeof body === 'string' && bytes === body.length) response.end(body, 'latin1')
+  else response.end(body)
 }

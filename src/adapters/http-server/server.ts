@@ -1,5 +1,12 @@
 /** A bare HTTP server with every limit set; what it serves is added by the modules beside this one. */
-import { METHODS, STATUS_CODES } from 'node:http'
+import {
+  createServer as createHttpServer,
+  type IncomingMessage,
+  METHODS,
+  type RequestListener,
+  type ServerResponse,
+  STATUS_CODES,
+} from 'node:http'
 import type { Socket } from 'node:net'
 import Fastify, { type FastifyError, type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify'
 import { asFailure, Failure } from '../../domain/failure.ts'
@@ -16,17 +23,31 @@ export type ServerLimits = Readonly<{
 /** Answers a failure that happened outside of any route, or before one was known. */
 export type AnswerFailure = (failure: Failure) => Answer
 
+/** Answers a request before any route is looked for; tells whether it did. */
+export type Front = (request: IncomingMessage, response: ServerResponse) => boolean
+
 /**
  * Bodies are handed on as bytes, at most parserLimitBytes of them.
  *
  * Node's own defaults leave a slow sender 300 s; Fastify's, for ever.
  */
-export function createServer(limits: ServerLimits, answerFailure: AnswerFailure): FastifyInstance {
+export function createServer(limits: ServerLimits, answerFailure: AnswerFailure, front?: Front): FastifyInstance {
   const server = Fastify({
     bodyLimit: limits.parserLimitBytes,
-    requestTimeout: limits.serverRequestTimeoutMs,
-    keepAliveTimeout: limits.serverKeepAliveTimeoutMs,
-    http: { headersTimeout: limits.serverHeadersTimeoutMs, connectionsCheckingInterval: 1_000 },
+    serverFactory: (route) =>
+      createHttpServer(
+        {
+          requestTimeout: limits.serverRequestTimeoutMs,
+          keepAliveTimeout: limits.serverKeepAliveTimeoutMs,
+          headersTimeout: limits.serverHeadersTimeoutMs,
+          connectionsCheckingInterval: 1_000,
+        },
+        front === undefined
+          ? (route as RequestListener)
+          : (request, response) => {
+              if (!front(request, response)) route(request, response)
+            },
+      ),
     exposeHeadRoutes: false,
     // While stopping, messages are still answered: with a 503 of our own.
     return503OnClosing: false,
@@ -93,7 +114,7 @@ export function refuse(
   })
 }
 
-export const hasBody = ({ headers }: FastifyRequest): boolean =>
+export const hasBody = ({ headers }: Pick<FastifyRequest, 'headers'>): boolean =>
   headers['transfer-encoding'] !== undefined || (headers['content-length'] ?? '0') !== '0'
 
 /** Answers what node's parser refused: there is neither a request nor a reply, only the socket. */
@@ -127,9 +148,8 @@ export function closeIfUnread(request: FastifyRequest, reply: FastifyReply): voi
  * Sends an answer as it is. Fastify would add a charset to every JSON type without a serialiser of our own, and a type
  * to an empty text.
  */
-export function sendAnswer(reply: FastifyReply, { status, headers, body }: Answer, messageId?: string): FastifyReply {
+export function sendAnswer(reply: FastifyReply, { status, headers, body }: Answer): FastifyReply {
   reply.code(status).headers(headers as Record<string, string>)
-  if (messageId !== undefined) reply.header('x-crosswalk-message-id', messageId)
   return reply.serializer(asItIs).send(body.length === 0 ? undefined : body)
 }
 

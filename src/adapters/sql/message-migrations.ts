@@ -59,8 +59,23 @@ const messages: Migration = {
   },
 }
 
+/** Where one process writes them all: those that ended done, many in a row, with the bounds of their ids. */
+const doneMessages: Migration = {
+  name: 'done messages',
+  statements: (schema, { table }) => [
+    schema
+      .createTable('done_messages')
+      .addColumn('last_id', 'text', (column) => column.primaryKey().notNull())
+      .addColumn('first_id', 'text', (column) => column.notNull())
+      .addColumn('records', 'integer', (column) => column.notNull())
+      .addColumn('lines', 'blob', (column) => column.notNull())
+      .modifyEnd(table),
+    schema.createIndex('done_messages_first').on('done_messages').column('first_id'),
+  ],
+}
+
 /** Of the file of its own. */
-export const MESSAGE_MIGRATIONS: readonly Migration[] = [messages]
+export const MESSAGE_MIGRATIONS: readonly Migration[] = [messages, doneMessages]
 
 /** Of the database that holds everything: nothing where the messages have their own file. */
 export const SHARED_MESSAGES: Migration = {

@@ -1,7 +1,7 @@
 /** The file of the message log, on the thread that it is opened on. */
 import type { DatabaseSync, SQLInputValue } from 'node:sqlite'
 import { columnsOf } from '../../domain/done-line.ts'
-import { ROW_BYTES } from '../sql/message-rows.ts'
+import { type DoneMessages, openDoneMessages } from './done-messages.ts'
 import { type Batch, COLUMNS } from './message-batch.ts'
 import { migrate, type TextMigration } from './migrate.ts'
 import { openFile } from './open-file.ts'
@@ -10,13 +10,15 @@ export type Query = Readonly<{ sql: string; parameters: readonly unknown[] }>
 
 export type MessageFile = Readonly<{
   append(batch: Batch): void
-  /** Lines of `doneLine`. */
-  appendDone(lines: Uint8Array): void
+  done: Pick<DoneMessages, 'append' | 'find' | 'get' | 'count'>
   all(query: Query): unknown[]
   /** Of the pages that hold something: the others are taken before the file grows. */
   usedBytes(): number
-  /** Removes the records whose ids the query gives; gives their number. */
-  remove(oldest: Query): number
+  /**
+   * Removes some of the oldest records: of messages that ended done together with those that they were written with, once
+   * the last of them is older than `beforeId` or `isTooLarge`; of others those whose ids the query gives. Gives their number.
+   */
+  remove(oldest: Query, beforeId: string, isTooLarge: boolean): number
   close(): void
 }>
 
@@ -40,16 +42,20 @@ export async function openMessageFile(path: string, migrations: readonly TextMig
     prepareTables: (opened) => void migrate(opened, migrations),
   })
   const append = compileAppend(db)
+  const done = openDoneMessages(db)
   const remove = compileRemove(db)
   const vacuum = db.prepare(`PRAGMA incremental_vacuum(${VACUUMED_PAGES})`)
   const all = ({ sql, parameters }: Query) => db.prepare(sql).all(...(parameters as SQLInputValue[]))
   return {
     append,
-    appendDone: compileAppendDone(db),
+    done,
     all,
     usedBytes: () => usedBytes(db),
-    remove: (oldest) => {
-      const removed = remove(all(oldest) as { id: string }[])
+    remove: (oldest, beforeId, isTooLarge) => {
+      const next = done.oldest()
+      const others = (all(oldest) as { id: string }[]).filter(({ id }) => next === undefined || id < next.first_id)
+      const isTurn = others.length === 0 && next !== undefined && (isTooLarge || next.last_id < beforeId)
+      const removed = isTurn ? done.removeOldest() : remove(others)
       if (removed > 0) vacuum.all()
       return removed
     },
@@ -86,19 +92,6 @@ function compileAppend(db: DatabaseSync): (batch: Batch) => void {
         body.run(id, which, new Uint8Array(contents, at, Number(size)))
         at += Number(size)
       }
-    })
-}
-
-/** What all of them have in common is said once: fewer values to bind. */
-function compileAppendDone(db: DatabaseSync): (lines: Uint8Array) => void {
-  const insert = db.prepare(
-    `insert into messages (id, endpoint_id, source, status, bytes, detail, outcome, code, stage, replay_of)
-    values (?1, ?2, ?3, ?4, ${ROW_BYTES} + length(?5), ?5, 'done', '', '', '') on conflict do nothing`,
-  )
-  const decoder = new TextDecoder()
-  return (lines) =>
-    transaction(db, () => {
-      for (const columns of columnsOf(decoder.decode(lines))) insert.run(...columns)
     })
 }
 

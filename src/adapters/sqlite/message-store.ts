@@ -4,6 +4,7 @@
  */
 import { format, parse } from 'node:path'
 import type { CompiledQuery } from 'kysely'
+import { idFrom } from '../../domain/id.ts'
 import type { MessageStore } from '../../domain/message-record.ts'
 import { MESSAGE_MIGRATIONS } from '../sql/message-migrations.ts'
 import {
@@ -16,9 +17,10 @@ import {
   groupOf,
 } from '../sql/message-queries.ts'
 import { recordOf } from '../sql/message-rows.ts'
-import type { MessageTables } from '../sql/message-tables.ts'
+import type { MessageRow, MessageTables } from '../sql/message-tables.ts'
 import { compileMigrations } from './compile-migrations.ts'
 import { compileQueryBuilder } from './dialect.ts'
+import { newestFirst } from './done-messages.ts'
 import { encodeBatch } from './message-batch.ts'
 import { startMessageThread } from './message-thread.ts'
 import type { ThreadData } from './message-worker.ts'
@@ -52,20 +54,34 @@ export function createMessageStore(storePath: string): MessageStore {
       await writer.call({ kind: 'append', batch: encoded }, [encoded.contents])
     },
     appendDone: (lines) => writer.call({ kind: 'append-done', lines }),
-    find: async (filter, limit, before) => (await read(compileFind(queries, filter, limit, before))).map(recordOf),
-    get: async (id) => (await read(compileGet(queries, id))).map(recordOf)[0],
+    find: async (filter, limit, before) => {
+      const [done, others] = await Promise.all([
+        reader.call<MessageRow[]>({ kind: 'find-done', filter, limit, before }),
+        read(compileFind(queries, filter, limit, before)),
+      ])
+      return [...done, ...others].sort(newestFirst).slice(0, limit).map(recordOf)
+    },
+    get: async (id) => {
+      const [other] = await read(compileGet(queries, id))
+      const row = other ?? (await reader.call<MessageRow | undefined>({ kind: 'get-done', id }))
+      return row && recordOf(row)
+    },
     body: async (id, which) => {
       const [row] = await read(compileGet(queries, id))
       const summary = row && recordOf(row).bodies.find((body) => body.which === which)
       const [body] = await read(compileBody(queries, id, which))
       return summary && body && { summary, content: body.content }
     },
-    count: async (filter) => Number((await read(compileCount(queries, filter)))[0]?.count),
+    count: async (filter) => {
+      const [others] = await read(compileCount(queries, filter))
+      return Number(others?.count) + (await reader.call<number>({ kind: 'count-done', filter }))
+    },
     groups: async (filter) => (await read(compileGroups(queries, filter))).map(groupOf),
     purge: async (before, maxBytes) => {
       const excess = (await writer.call<number>({ kind: 'used-bytes' })) - maxBytes
       const { sql, parameters } = compileOldest(queries, before, excess)
-      return writer.call({ kind: 'remove', oldest: { sql, parameters } })
+      const beforeId = idFrom(before)
+      return writer.call({ kind: 'remove', oldest: { sql, parameters }, beforeId, isTooLarge: excess > 0 })
     },
     close: async () => {
       await Promise.all([writer.close(), reader.close()])

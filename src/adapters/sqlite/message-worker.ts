@@ -1,5 +1,6 @@
 /** The thread that works on the file of the message log, one call after the other: what takes long there delays no message. */
 import { parentPort, workerData } from 'node:worker_threads'
+import type { MessageFilter } from '../../domain/message-record.ts'
 import { StoreUnavailable } from '../../domain/ports.ts'
 import { storeFault } from './faults.ts'
 import type { Batch } from './message-batch.ts'
@@ -9,9 +10,12 @@ import type { TextMigration } from './migrate.ts'
 export type Call = Readonly<
   | { kind: 'append'; batch: Batch }
   | { kind: 'append-done'; lines: Uint8Array }
+  | { kind: 'find-done'; filter: MessageFilter; limit: number; before: string | undefined }
+  | { kind: 'get-done'; id: string }
+  | { kind: 'count-done'; filter: MessageFilter }
   | { kind: 'all'; query: Query }
   | { kind: 'used-bytes' }
-  | { kind: 'remove'; oldest: Query }
+  | { kind: 'remove'; oldest: Query; beforeId: string; isTooLarge: boolean }
   | { kind: 'close' }
 >
 
@@ -26,13 +30,19 @@ function run(file: MessageFile, call: Call): unknown {
     case 'append':
       return file.append(call.batch)
     case 'append-done':
-      return file.appendDone(call.lines)
+      return file.done.append(call.lines)
+    case 'find-done':
+      return file.done.find(call.filter, call.limit, call.before)
+    case 'get-done':
+      return file.done.get(call.id)
+    case 'count-done':
+      return file.done.count(call.filter)
     case 'all':
       return file.all(call.query)
     case 'used-bytes':
       return file.usedBytes()
     case 'remove':
-      return file.remove(call.oldest)
+      return file.remove(call.oldest, call.beforeId, call.isTooLarge)
     case 'close':
       return file.close()
   }
