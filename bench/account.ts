@@ -8,7 +8,7 @@ import { checkDocument } from '../src/config/check.ts'
 import { endCall, endStage, startCall, startTrace } from '../src/domain/trace.ts'
 import { newSpanId, newTraceId } from '../src/domain/trace-context.ts'
 import type { Finished } from '../src/registry/finished.ts'
-import { logMessage } from '../src/registry/message-line.ts'
+import { createMessageLines } from '../src/registry/message-line.ts'
 import type { Compiled } from '../src/registry/registry.ts'
 import { createTally } from '../src/registry/tally.ts'
 import { spreadOf } from './spread.ts'
@@ -23,7 +23,7 @@ const logger = createLogger({ logLevel: 'info', enableLogging: true })
 
 const works: readonly (readonly [string, (finished: Finished) => unknown])[] = [
   ['count for /metrics', tally.count],
-  ['line in the log', (finished) => logMessage(logger, finished)],
+  ['line in the log', createMessageLines(logger)],
   ['spans', spansOf],
 ]
 for (const [name, work] of works) {

@@ -32,10 +32,16 @@ export type Reply = Readonly<{
   json: <T = JsonObject>() => T
 }>
 
-const loggerInto = (log: LogLine[]): Logger => {
+export const loggerInto = (log: LogLine[], common: object = {}): Logger => {
   const at = (level: string) => (fields: object, message: string) =>
-    void log.push({ level, fields: fields as Record<string, unknown>, message })
-  return { debug: at('debug'), info: at('info'), warn: at('warn'), error: at('error') }
+    void log.push({ level, fields: { ...common, ...fields }, message })
+  return {
+    debug: at('debug'),
+    info: at('info'),
+    warn: at('warn'),
+    error: at('error'),
+    with: (fields) => loggerInto(log, { ...common, ...fields }),
+  }
 }
 
 /** `env` overrides settings by their names; `folder` is where the database is, a new one unless given. */

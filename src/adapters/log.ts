@@ -29,23 +29,32 @@ export function createLogger(settings: LogSettings, destination?: LogDestination
   const output = destination === undefined ? standardOutput() : writeTo(destination)
   const isoOf = createIsoTime()
   const least = settings.enableLogging ? LEVELS.indexOf(settings.logLevel) : LEVELS.length
-  const at = (level: 'debug' | 'info' | 'warn' | 'error') => (fields: object, message: string) => {
-    if (LEVELS.indexOf(level) < least) return
-    try {
-      output.write(lineOf(level, isoOf(Date.now()), fields, message))
-      if (level === 'error') output.flush()
-    } catch {
-      // A getter of the fields or the destination threw: the event is lost, the message that it is about is not.
+  const at = (level: 'debug' | 'info' | 'warn' | 'error', common: string) => {
+    if (LEVELS.indexOf(level) < least) return () => undefined
+    return (fields: object, message: string) => {
+      try {
+        output.write(
+          `{"level":"${level}","time":"${isoOf(Date.now())}"${common}${textOf(fields)},"msg":${jsonText(message)}}\n`,
+        )
+        if (level === 'error') output.flush()
+      } catch {
+        // A getter of the fields or the destination threw: the event is lost, the message that it is about is not.
+      }
     }
   }
-  return { debug: at('debug'), info: at('info'), warn: at('warn'), error: at('error') }
+  const loggerWith = (common: string): Logger => ({
+    debug: at('debug', common),
+    info: at('info', common),
+    warn: at('warn', common),
+    error: at('error', common),
+    with: (fields) => loggerWith(common + textOf(fields)),
+  })
+  return loggerWith('')
 }
 
-function lineOf(level: string, time: string, fields: object, message: string): string {
-  const middle =
-    (fields instanceof Error ? undefined : plainFields(fields as Record<string, unknown>)) ?? careful(fields)
-  return `{"level":"${level}","time":"${time}"${middle},"msg":${jsonText(message)}}\n`
-}
+/** `,"name":value` for each field. */
+const textOf = (fields: object): string =>
+  (fields instanceof Error ? undefined : plainFields(fields as Record<string, unknown>)) ?? careful(fields)
 
 /** Fields named as what every line has come back from `loggable` under another name. */
 function careful(fields: object): string {

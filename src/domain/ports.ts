@@ -199,4 +199,6 @@ export type Logger = Readonly<{
   info(fields: object, message: string): void
   warn(fields: object, message: string): void
   error(fields: object, message: string): void
+  /** The same log; each event has these fields before its own. For events of one kind that are many. */
+  with(fields: object): Logger
 }>

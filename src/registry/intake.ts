@@ -13,7 +13,7 @@ import type { TraceContext } from '../domain/trace-context.ts'
 import type { Outcome } from '../pipeline/compile.ts'
 import { answerFailure } from '../pipeline/reply.ts'
 import { codeOf, type Finished, nameOf, sourceOf } from './finished.ts'
-import { logMessage } from './message-line.ts'
+import { createMessageLines } from './message-line.ts'
 import type { Compiled } from './registry.ts'
 
 export type Incoming = Readonly<{
@@ -65,6 +65,7 @@ export type IntakeOptions = Readonly<{
 export function createIntake(options: IntakeOptions): Intake {
   const { clock, newId, logger, messageTimeoutMs, maxMessagesInFlight, observe, traceContext } = options
   const isoOf = createIsoTime()
+  const logMessage = createMessageLines(logger)
   /** Those that wait for something; the others end within one turn. */
   const waiting = new Set<Waiting>()
   let inFlight = 0
@@ -74,7 +75,7 @@ export function createIntake(options: IntakeOptions): Intake {
   let draining = false
 
   const report = (finished: Finished): Finished => {
-    logMessage(logger, finished)
+    logMessage(finished)
     observe(finished)
     return finished
   }
@@ -114,7 +115,7 @@ export function createIntake(options: IntakeOptions): Intake {
   }
   /** What is no fault of whoever tried the message belongs into the log all the same. */
   const reportBug = (finished: Finished): Finished => {
-    if (finished.failure?.code === 'INTERNAL') logMessage(logger, finished)
+    if (finished.failure?.code === 'INTERNAL') logMessage(finished)
     return finished
   }
   const recordRefusal = (): Failure | undefined =>

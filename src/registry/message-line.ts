@@ -1,6 +1,7 @@
 /** The one line that every message has in the log, whatever became of it. */
 import type { Logger } from '../domain/ports.ts'
 import type { Finished, OutcomeName } from './finished.ts'
+import type { Compiled } from './registry.ts'
 
 /** Where no failure has a sentence of its own. */
 const SENTENCES: Readonly<Record<OutcomeName, string>> = {
@@ -11,25 +12,45 @@ const SENTENCES: Readonly<Record<OutcomeName, string>> = {
 }
 
 /**
- * A sender's mistake is information; what only we or an upstream can mend is a warning, a bug an error with its cause.
- * Of what other systems said, and of the message itself, nothing is told.
+ * Writes the lines. A sender's mistake is information; what only we or an upstream can mend is a warning, a bug an error
+ * with its cause. Of what other systems said, and of the message itself, nothing is told.
  */
-export function logMessage(logger: Logger, finished: Finished): void {
-  const { failure, outcome, compiled, trace, code } = finished
-  const fields = {
-    messageId: finished.messageId,
-    endpoint: compiled?.document.name,
-    endpointId: compiled?.document._id,
-    source: finished.source,
-    outcome,
-    code: code === '' ? undefined : code,
-    status: finished.answer.status,
-    stage: failure?.stage,
-    path: failure?.options.path,
-    ms: Math.round(finished.ms * 1_000) / 1_000,
-    traceId: trace?.context?.traceId,
+export function createMessageLines(logger: Logger): (finished: Finished) => void {
+  /** For messages that ended as most do: what their lines have in common. */
+  const usual = new WeakMap<Compiled, Logger>()
+
+  function usualOf(compiled: Compiled): Logger {
+    const known = usual.get(compiled)
+    if (known !== undefined) return known
+    const { name, _id } = compiled.document
+    const made = logger.with({ endpoint: name, endpointId: _id, source: 'http', outcome: 'done', status: 200 })
+    usual.set(compiled, made)
+    return made
   }
-  if (failure?.code === 'INTERNAL') logger.error({ ...fields, err: failure.cause }, failure.message)
-  else if (failure !== undefined) logger[failure.status >= 500 ? 'warn' : 'info'](fields, failure.unquoted)
-  else logger[outcome === 'done' ? 'info' : 'warn'](fields, SENTENCES[outcome])
+
+  return (finished) => {
+    const { failure, outcome, compiled, trace, code, messageId, source, answer } = finished
+    const ms = Math.round(finished.ms * 1_000) / 1_000
+    const traceId = trace?.context?.traceId
+    if (outcome === 'done' && source === 'http' && answer.status === 200 && compiled !== undefined) {
+      usualOf(compiled).info({ messageId, ms, traceId }, SENTENCES.done)
+      return
+    }
+    const fields = {
+      endpoint: compiled?.document.name,
+      endpointId: compiled?.document._id,
+      source,
+      outcome,
+      status: answer.status,
+      code: code === '' ? undefined : code,
+      stage: failure?.stage,
+      path: failure?.options.path,
+      messageId,
+      ms,
+      traceId,
+    }
+    if (failure?.code === 'INTERNAL') logger.error({ ...fields, err: failure.cause }, failure.message)
+    else if (failure !== undefined) logger[failure.status >= 500 ? 'warn' : 'info'](fields, failure.unquoted)
+    else logger[outcome === 'done' ? 'info' : 'warn'](fields, SENTENCES[outcome])
+  }
 }

@@ -10,6 +10,7 @@ import type { ConsumedRecord } from '../../src/adapters/kafka/record.ts'
 import type { SettleOptions } from '../../src/adapters/kafka/settle.ts'
 import { createSlots } from '../../src/adapters/kafka/slots.ts'
 import { createIntake } from '../../src/registry/intake.ts'
+import { silent } from '../contracts/stores.ts'
 
 const recordAt = (offset: bigint): ConsumedRecord => ({
   topic: 't',
@@ -21,7 +22,7 @@ const recordAt = (offset: bigint): ConsumedRecord => ({
   headers: [],
 })
 
-const logger = { debug: () => {}, info: () => {}, warn: () => {}, error: () => {} }
+const logger = silent
 
 const intake = createIntake({
   clock: Date.now,

@@ -9,6 +9,7 @@ import { compileEndpoint, type Outcome } from '../../src/pipeline/compile.ts'
 import type { Services } from '../../src/pipeline/services.ts'
 import { createIntake } from '../../src/registry/intake.ts'
 import { readSettings } from '../../src/settings.ts'
+import { silent } from '../contracts/stores.ts'
 import { endpointDocument } from '../service.ts'
 
 const reading = readSettings({})
@@ -16,7 +17,6 @@ if (!reading.ok) throw new Error(reading.faults.join('\n'))
 const { settings } = reading
 
 const BUG = 'a bug in secret/place.ts'
-const noLog: Logger = { debug() {}, info() {}, warn() {}, error() {} }
 const unreachable: HttpClient = {
   send: () => Promise.reject(new TypeError(BUG)),
   close: () => Promise.resolve(),
@@ -40,7 +40,7 @@ function compile(changes: JsonObject, services: Partial<Services> = {}): { send:
   const handle = compileEndpoint(endpoint, id, all, settings, collectInto(lints))
   assert.deepEqual(lints, [])
   const log: object[] = []
-  const logger: Logger = { ...noLog, error: (fields) => void log.push(fields) }
+  const logger: Logger = { ...silent, error: (fields) => void log.push(fields) }
   const newId = () => 'the message'
   const intake = createIntake({ ...settings, clock: Date.now, newId, logger, observe: () => {} })
   const document = { _id: id, name: endpoint.name, createdAt: '', updatedAt: '', __v: 0 } as const
@@ -124,7 +124,7 @@ describe('a fault of the service', () => {
 })
 
 it('tells a store that is closed from a fault of the service', async () => {
-  const store = await openSqliteStore({ path: ':memory:', logger: noLog })
+  const store = await openSqliteStore({ path: ':memory:', logger: silent })
   const { send, log } = compile({ state: { extract: {} } }, { states: store.states })
   assert.equal((await send({})).answer.status, 200)
   await store.close()

@@ -5,18 +5,17 @@ import { createHttpClient } from '../../src/adapters/http-client/http-client.ts'
 import { openSqliteStore } from '../../src/adapters/sqlite/open-sqlite-store.ts'
 import { Failure } from '../../src/domain/failure.ts'
 import { createIds } from '../../src/domain/id.ts'
-import type { Logger } from '../../src/domain/ports.ts'
 import { createCatalogue } from '../../src/registry/catalogue.ts'
 import { createRegistry } from '../../src/registry/registry.ts'
 import { readSettings } from '../../src/settings.ts'
+import { silent } from '../contracts/stores.ts'
 
-const quiet: Logger = { debug: () => {}, info: () => {}, warn: () => {}, error: () => {} }
 const http = createHttpClient({ connectTimeoutMs: 1_000, answerLimitBytes: 1_000 })
 const producer = { produce: () => assert.fail('something was produced') }
 after(() => http.close())
 
 async function open(clock = Date.now) {
-  const store = await openSqliteStore({ path: ':memory:', logger: quiet })
+  const store = await openSqliteStore({ path: ':memory:', logger: silent })
   const reading = readSettings({})
   assert.ok(reading.ok)
   const registry = createRegistry()
@@ -27,7 +26,7 @@ async function open(clock = Date.now) {
     settings: reading.settings,
     clock,
     newId: createIds(clock, 1),
-    logger: quiet,
+    logger: silent,
   })
   return { store, registry, catalogue }
 }

@@ -10,6 +10,7 @@ import type { Handle, Outcome } from '../../src/pipeline/compile.ts'
 import type { Finished } from '../../src/registry/finished.ts'
 import { createIntake, type Incoming } from '../../src/registry/intake.ts'
 import type { Compiled } from '../../src/registry/registry.ts'
+import { loggerInto } from '../service.ts'
 
 const stamp = { _id: '0'.repeat(24), createdAt: '', updatedAt: '', __v: 0 as const }
 
@@ -39,12 +40,10 @@ function open(limits: Partial<Parameters<typeof createIntake>[0]> = {}) {
   const log: Line[] = []
   const counted: Finished[] = []
   let ids = 0
-  const at = (level: string) => (fields: object, message: string) =>
-    void log.push({ level, fields: fields as Line['fields'], message })
   const intake = createIntake({
     clock: () => 1_000,
     newId: () => `id ${++ids}`,
-    logger: { debug: at('debug'), info: at('info'), warn: at('warn'), error: at('error') },
+    logger: loggerInto(log),
     messageTimeoutMs: 30,
     maxMessagesInFlight: 2,
     observe: (finished) => void counted.push(finished),
