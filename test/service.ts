@@ -32,15 +32,15 @@ export type Reply = Readonly<{
   json: <T = JsonObject>() => T
 }>
 
-export const loggerInto = (log: LogLine[], common: object = {}): Logger => {
+export const loggerInto = (log: LogLine[]): Logger => {
   const at = (level: string) => (fields: object, message: string) =>
-    void log.push({ level, fields: { ...common, ...fields }, message })
+    void log.push({ level, fields: fields as Record<string, unknown>, message })
   return {
     debug: at('debug'),
     info: at('info'),
     warn: at('warn'),
     error: at('error'),
-    with: (fields) => loggerInto(log, { ...common, ...fields }),
+    repeat: (fields, message) => (messageId, ms) => at('info')({ ...fields, messageId, ms }, message),
   }
 }
 

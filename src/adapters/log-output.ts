@@ -10,8 +10,13 @@ const BUFFER_BYTES = 65_536
 /** The most bytes that a character of UTF-16 takes in UTF-8. */
 const MOST_BYTES = 3
 
+/** Puts a line into a buffer; gives where it ends. */
+export type PutBytes = (buffer: Buffer, at: number) => number
+
 export type LogOutput = Readonly<{
   write(line: string): void
+  /** Writes a line of `most` bytes or fewer, which is put where it waits. */
+  append(most: number, put: PutBytes): void
   /** Writes all that waits, at once. */
   flush(): void
 }>
@@ -46,20 +51,23 @@ export function collectLines(write: (bytes: Uint8Array) => void): LogOutput {
     timer.unref()
   }
   process.on('exit', flush)
+  const append = (most: number, put: PutBytes): void => {
+    if (used + most > BUFFER_BYTES) flush()
+    if (most > BUFFER_BYTES) {
+      const own = Buffer.allocUnsafe(most)
+      write(own.subarray(0, put(own, 0)))
+      return
+    }
+    used = put(buffer, used)
+    if (timer === undefined) {
+      startTimer()
+      flush()
+    }
+  }
   return {
     flush,
-    write: (line) => {
-      if (used + line.length * MOST_BYTES > BUFFER_BYTES) flush()
-      if (line.length * MOST_BYTES > BUFFER_BYTES) {
-        write(Buffer.from(line))
-        return
-      }
-      used += buffer.write(line, used)
-      if (timer === undefined) {
-        startTimer()
-        flush()
-      }
-    },
+    append,
+    write: (line) => append(line.length * MOST_BYTES, (bytes, at) => at + bytes.write(line, at)),
   }
 }
 

@@ -6,8 +6,9 @@ import { isatty } from 'node:tty'
 import { createIsoTime } from '../domain/iso-time.ts'
 import type { Logger } from '../domain/ports.ts'
 import { loggable } from './log-fields.ts'
-import { type LogOutput, openStandardOutput } from './log-output.ts'
+import { type LogOutput, openStandardOutput, type PutBytes } from './log-output.ts'
 import { jsonText, plainFields } from './log-plain.ts'
+import { createRepeatedLine } from './log-repeated.ts'
 
 const LEVELS = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'] as const
 
@@ -29,27 +30,34 @@ export function createLogger(settings: LogSettings, destination?: LogDestination
   const output = destination === undefined ? standardOutput() : writeTo(destination)
   const isoOf = createIsoTime()
   const least = settings.enableLogging ? LEVELS.indexOf(settings.logLevel) : LEVELS.length
-  const at = (level: 'debug' | 'info' | 'warn' | 'error', common: string) => {
+  const at = (level: 'debug' | 'info' | 'warn' | 'error') => {
     if (LEVELS.indexOf(level) < least) return () => undefined
     return (fields: object, message: string) => {
       try {
-        output.write(
-          `{"level":"${level}","time":"${isoOf(Date.now())}"${common}${textOf(fields)},"msg":${jsonText(message)}}\n`,
-        )
+        output.write(`{"level":"${level}","time":"${isoOf(Date.now())}"${textOf(fields)},"msg":${jsonText(message)}}\n`)
         if (level === 'error') output.flush()
       } catch {
         // A getter of the fields or the destination threw: the event is lost, the message that it is about is not.
       }
     }
   }
-  const loggerWith = (common: string): Logger => ({
-    debug: at('debug', common),
-    info: at('info', common),
-    warn: at('warn', common),
-    error: at('error', common),
-    with: (fields) => loggerWith(common + textOf(fields)),
-  })
-  return loggerWith('')
+  return {
+    debug: at('debug'),
+    info: at('info'),
+    warn: at('warn'),
+    error: at('error'),
+    repeat: (fields, message) => {
+      if (LEVELS.indexOf('info') < least) return () => undefined
+      const line = createRepeatedLine(textOf(fields), message)
+      return (messageId, ms) => {
+        try {
+          output.append(line.most, (buffer, at) => line.write(buffer, at, messageId, ms))
+        } catch {
+          // The destination threw, as above.
+        }
+      }
+    },
+  }
 }
 
 /** `,"name":value` for each field. */
@@ -69,7 +77,11 @@ function standardOutput(): LogOutput {
 
 function writeTo(destination: LogDestination): LogOutput {
   const write = (line: string) => void destination.write(destination.isTTY ? readable(line) : line)
-  return { write, flush: () => undefined }
+  const append = (most: number, put: PutBytes) => {
+    const buffer = Buffer.allocUnsafe(most)
+    write(buffer.toString('utf8', 0, put(buffer, 0)))
+  }
+  return { write, append, flush: () => undefined }
 }
 
 /** `10:42:07.123 WARN  message name=value …`, and the stack of an error on lines of its own. */

@@ -2,29 +2,31 @@
  * The record of a message that ended done as a line of text. Most records are of that kind, and hold nothing but the
  * course of the message: as bytes they wait and travel for a fraction of what objects cost while they are waiting.
  */
+import { MOST_DIGITS, writeDigits } from './digits.ts'
 import type { RecordedSource } from './message-record.ts'
-import type { StageSpan } from './trace.ts'
+import { STAGES, type StageName, type StageSpan } from './trace.ts'
 
+/** None of the values can hold the characters that part them: JSON escapes both. */
 const COLUMN_END = '\u001f'
 const LINE_END = '\n'
 
-/** None of the values can hold the characters that part them: JSON escapes both. */
-export const doneLine = (
-  id: string,
+export type DoneLine = Readonly<{
+  /** Of `doneHead`: what the messages of an endpoint have in common. */
+  head: Uint8Array
+  id: string
+  ms: number
+  stages: readonly StageSpan[]
+}>
+
+export function doneHead(
   endpointId: string,
   source: RecordedSource,
   status: number,
-  course: string,
-): string => `${id}\u001f${endpointId}\u001f${source}\u001f${status}\u001f${course}\n`
-
-/** `start`: of `courseStart`. Times are in microseconds there. */
-export function courseOf(start: string, ms: number, stages: readonly StageSpan[]): string {
-  let text = `${start}${microseconds(ms)},[`
-  for (let at = 0; at < stages.length; at += 1) {
-    const { stage, startMs, endMs } = stages[at] as StageSpan
-    text += `${at === 0 ? '' : ','}["${stage}",${microseconds(endMs - startMs)}]`
-  }
-  return `${text}]]`
+  endpoint: string | undefined,
+  version: number | undefined,
+): Uint8Array {
+  const columns = ['', endpointId, source, status, courseStart(endpoint, version)]
+  return Buffer.from(columns.join(COLUMN_END))
 }
 
 /** The name of the endpoint and its version. */
@@ -32,6 +34,38 @@ export const courseStart = (endpoint: string | undefined, version: number | unde
   `[${endpoint === undefined ? null : JSON.stringify(endpoint)},${version ?? null},`
 
 export const microseconds = (ms: number): number => Math.round(ms * 1000)
+
+const ID_BYTES = 24
+const STAGE_STARTS = Object.fromEntries(STAGES.map((stage) => [stage, Buffer.from(`["${stage}",`)])) as Record<
+  StageName,
+  Buffer
+>
+const MOST_OF_STAGE = 20 + MOST_DIGITS
+const MOST_OF_REST = 8 + MOST_DIGITS
+
+/** How many bytes a line takes at most. */
+export const mostBytes = ({ head, stages }: DoneLine): number =>
+  ID_BYTES + head.length + MOST_OF_REST + stages.length * MOST_OF_STAGE
+
+/** Writes a line into a buffer that has room for it; gives where it ends. Times are in microseconds there. */
+export function writeDone({ head, id, ms, stages }: DoneLine, buffer: Buffer, start: number): number {
+  let at = start + buffer.write(id, start, ID_BYTES, 'latin1')
+  buffer.set(head, at)
+  at = writeDigits(buffer, at + head.length, microseconds(ms))
+  buffer[at++] = 0x2c // ,
+  buffer[at++] = 0x5b // [
+  for (let index = 0; index < stages.length; index += 1) {
+    const { stage, startMs, endMs } = stages[index] as StageSpan
+    if (index > 0) buffer[at++] = 0x2c
+    buffer.set(STAGE_STARTS[stage], at)
+    at = writeDigits(buffer, at + STAGE_STARTS[stage].length, microseconds(endMs - startMs))
+    buffer[at++] = 0x5d // ]
+  }
+  buffer[at++] = 0x5d
+  buffer[at++] = 0x5d
+  buffer[at++] = 0x0a
+  return at
+}
 
 /** The columns of each line. */
 export function* columnsOf(text: string): Generator<string[]> {

@@ -199,6 +199,9 @@ export type Logger = Readonly<{
   info(fields: object, message: string): void
   warn(fields: object, message: string): void
   error(fields: object, message: string): void
-  /** The same log; each event has these fields before its own. For events of one kind that are many. */
-  with(fields: object): Logger
+  /**
+   * For an event that nearly every message is: what all of them have in common is given once, at the level `info`. Gives
+   * what writes one of them, for a message and the milliseconds that it took.
+   */
+  repeat(fields: object, message: string): (messageId: string, ms: number) => void
 }>

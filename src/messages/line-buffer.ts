@@ -1,8 +1,10 @@
 /** Lines of text that wait as bytes: what waits as objects is copied by the collector again and again. */
+import { type DoneLine, mostBytes, writeDone } from '../domain/done-line.ts'
+
 export type Lines = Readonly<{ bytes: Uint8Array; count: number }>
 
 export interface LineBuffer {
-  add(line: string): void
+  add(line: DoneLine): void
   /** The oldest of them, a thousand or so; undefined where there are none. */
   take(): Lines | undefined
   /** What was taken is done with, or only these first lines of it. */
@@ -20,9 +22,6 @@ const CHUNK_BYTES = 256 * 1024
 const LINE_END = 0x0a
 
 type Chunk = { readonly buffer: Buffer; used: number; count: number }
-
-/** A character of UTF-16 takes at most three bytes of UTF-8. */
-const mostBytes = (line: string): number => line.length * 3
 
 /** Memory that threads share: handing it to the one that writes copies nothing. */
 const startChunk = (atLeast: number): Chunk => ({
@@ -71,15 +70,16 @@ export function createLineBuffer(): LineBuffer {
 
   return {
     add: (line) => {
-      if (filling.buffer.length - filling.used < mostBytes(line)) {
+      const most = mostBytes(line)
+      if (filling.buffer.length - filling.used < most) {
         if (filling.count > 0) full.push(filling)
-        filling = begin(mostBytes(line))
+        filling = begin(most)
       }
-      const size = filling.buffer.write(line, filling.used)
-      filling.used += size
+      const end = writeDone(line, filling.buffer, filling.used)
+      bytes += end - filling.used
+      filling.used = end
       filling.count += 1
       count += 1
-      bytes += size
     },
     take: () => {
       taken = next()

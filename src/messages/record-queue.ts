@@ -3,6 +3,7 @@
  * go first. Those of failures are held beyond that as long as the store answers, without their bodies, up to a bound of
  * their own; from there on, and where the store does not answer, the oldest go for newer ones: their bodies, then they.
  */
+import { type DoneLine, mostBytes } from '../domain/done-line.ts'
 import type { MessageRecord, Recorded, RecordedOutcome } from '../domain/message-record.ts'
 
 import { createLineBuffer, type Lines } from './line-buffer.ts'
@@ -12,8 +13,8 @@ export type QueueLimits = Readonly<{ records: number; bytes: number }>
 
 export interface RecordQueue {
   push(recorded: Recorded): void
-  /** A record as a line of `doneLine`. */
-  pushDone(line: string): void
+  /** The record of a message that ended done. */
+  pushDone(line: DoneLine): void
   /** Counts a record that is lost without having waited, or was taken in vain. */
   giveUp(outcome: RecordedOutcome): void
   /** Failures first, then by age; at most so many and about so many bytes; they count as waiting until `settle`. */
@@ -106,7 +107,7 @@ export function createRecordQueue(limits: QueueLimits): RecordQueue {
       pushFailure(one)
     },
     pushDone: (line) => {
-      if (isFull(line.length, limits)) dropped.done += 1
+      if (isFull(mostBytes(line), limits)) dropped.done += 1
       else done.add(line)
     },
     takeDone: done.take,

@@ -2,11 +2,11 @@
  * Keeps a record of every message that has ended, behind its answer: what a message pays for it before that is one place
  * in a list. Records are written in batches, one after the other.
  */
-import { courseOf, courseStart, doneLine } from '../domain/done-line.ts'
+import { doneHead } from '../domain/done-line.ts'
 import { createIsoTime } from '../domain/iso-time.ts'
 import type { MessageRecord, MessageStore, Recorded, RecordedOutcome } from '../domain/message-record.ts'
 import type { Logger } from '../domain/ports.ts'
-import type { Finished } from '../registry/finished.ts'
+import type { Finished, Source } from '../registry/finished.ts'
 import type { Compiled } from '../registry/registry.ts'
 import { keepBodies } from './bodies.ts'
 import { compileKeys } from './business-keys.ts'
@@ -64,14 +64,16 @@ const CAUGHT_UP_MS = 1_000
 type Plan = Readonly<{
   policy: Policy
   keys: ReturnType<typeof compileKeys>
-  /** Of the course of each message, where a line of text says all that is kept of one that ended done. */
-  line: string | undefined
+  /** Whether a line of text says all that is kept of a message that ended done. */
+  inLines: boolean
 }>
 
 const SECRET_HEADERS = ['authorization', 'cookie', 'set-cookie', 'x-api-key', 'proxy-authorization']
 const NO_KEYS: MessageRecord['keys'] = {}
 
 type Ended = Readonly<{ finished: Finished; bytes: number }>
+
+type Head = Readonly<{ source: Source; status: number; bytes: Uint8Array }>
 
 /** What a message holds as long as its record is not made, about. */
 function heldBy({ incoming, trace, answer }: Finished): number {
@@ -88,7 +90,9 @@ export function createRecorder({ store, settings, logger, onWritten, limits = LI
   const plans = new WeakMap<Compiled, Plan>()
   const queue = createRecordQueue(limits)
   const writer = createRecordWriter({ store, queue, logger, ...(onWritten === undefined ? {} : { onWritten }) })
-  const withoutEndpoint: Plan = { policy: messageLog === 'off' ? 'off' : 'metadata', keys: undefined, line: undefined }
+  const withoutEndpoint: Plan = { policy: messageLog === 'off' ? 'off' : 'metadata', keys: undefined, inLines: false }
+  /** Of the last message of each endpoint: the next one is mostly alike. */
+  const heads = new WeakMap<Compiled, Head>()
   /** Messages whose records are not made yet. */
   const ended = createWaitingList<Ended>()
   let scheduled = false
@@ -100,10 +104,18 @@ export function createRecorder({ store, settings, logger, onWritten, limits = LI
     const { endpoint } = compiled
     const policy = endpoint.messageLog ?? messageLog
     const keys = compileKeys(endpoint)
-    const line = keys === undefined && policy !== 'all' ? courseStart(endpoint.name, compiled.version) : undefined
-    const plan = { policy, keys, line }
+    const plan = { policy, keys, inLines: keys === undefined && policy !== 'all' }
     plans.set(compiled, plan)
     return plan
+  }
+
+  function headOf(compiled: Compiled, { source, answer: { status } }: Finished): Uint8Array {
+    const last = heads.get(compiled)
+    if (last !== undefined && last.source === source && last.status === status) return last.bytes
+    const { endpoint, version, document } = compiled
+    const bytes = doneHead(document._id, source, status, endpoint.name, version)
+    heads.set(compiled, { source, status, bytes })
+    return bytes
   }
 
   function recordedOf(finished: Finished): Recorded {
@@ -150,13 +162,11 @@ export function createRecorder({ store, settings, logger, onWritten, limits = LI
   }
 
   /** Whether a line was all there is to say. */
-  function recordDone({ line }: Plan, finished: Finished): boolean {
-    const { outcome, trace, compiled, incoming } = finished
-    if (line === undefined || outcome !== 'done' || trace === undefined || trace.calls.length > 0) return false
+  function recordDone({ inLines }: Plan, finished: Finished): boolean {
+    const { outcome, trace, compiled, incoming, messageId } = finished
+    if (!inLines || outcome !== 'done' || trace === undefined || trace.calls.length > 0) return false
     if (compiled === undefined || incoming?.replayOf !== undefined) return false
-    const course = courseOf(line, finished.ms, trace.stages)
-    const { messageId, source, answer } = finished
-    queue.pushDone(doneLine(messageId, compiled.document._id, source, answer.status, course))
+    queue.pushDone({ head: headOf(compiled, finished), id: messageId, ms: finished.ms, stages: trace.stages })
     writer.wake()
     return true
   }

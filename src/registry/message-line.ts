@@ -16,24 +16,24 @@ const SENTENCES: Readonly<Record<OutcomeName, string>> = {
  * with its cause. Of what other systems said, and of the message itself, nothing is told.
  */
 export function createMessageLines(logger: Logger): (finished: Finished) => void {
-  /** For messages that ended as most do: what their lines have in common. */
-  const usual = new WeakMap<Compiled, Logger>()
+  /** For messages that ended as most do. */
+  const usual = new WeakMap<Compiled, ReturnType<Logger['repeat']>>()
 
-  function usualOf(compiled: Compiled): Logger {
+  function usualOf(compiled: Compiled): ReturnType<Logger['repeat']> {
     const known = usual.get(compiled)
     if (known !== undefined) return known
     const { name, _id } = compiled.document
-    const made = logger.with({ endpoint: name, endpointId: _id, source: 'http', outcome: 'done', status: 200 })
+    const common = { endpoint: name, endpointId: _id, source: 'http', outcome: 'done', status: 200 }
+    const made = logger.repeat(common, SENTENCES.done)
     usual.set(compiled, made)
     return made
   }
 
   return (finished) => {
     const { failure, outcome, compiled, trace, code, messageId, source, answer } = finished
-    const ms = Math.round(finished.ms * 1_000) / 1_000
-    const traceId = trace?.context?.traceId
-    if (outcome === 'done' && source === 'http' && answer.status === 200 && compiled !== undefined) {
-      usualOf(compiled).info({ messageId, ms, traceId }, SENTENCES.done)
+    const isUsual = outcome === 'done' && source === 'http' && answer.status === 200 && trace?.context === undefined
+    if (isUsual && compiled !== undefined) {
+      usualOf(compiled)(messageId, finished.ms)
       return
     }
     const fields = {
@@ -46,8 +46,8 @@ export function createMessageLines(logger: Logger): (finished: Finished) => void
       stage: failure?.stage,
       path: failure?.options.path,
       messageId,
-      ms,
-      traceId,
+      ms: Math.round(finished.ms * 1_000) / 1_000,
+      traceId: trace?.context?.traceId,
     }
     if (failure?.code === 'INTERNAL') logger.error({ ...fields, err: failure.cause }, failure.message)
     else if (failure !== undefined) logger[failure.status >= 500 ? 'warn' : 'info'](fields, failure.unquoted)

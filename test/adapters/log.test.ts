@@ -42,6 +42,38 @@ describe('a line', () => {
   })
 })
 
+describe('a line that is repeated', () => {
+  const repeated = (isTTY: boolean) =>
+    written(
+      everything,
+      (log) => {
+        const tell = log.repeat({ endpoint: 'ü "a"', status: 200 }, 'It is "done".')
+        for (const ms of [0.5, 12.0004]) tell('0123456789abcdef01234567', ms)
+      },
+      isTTY,
+    )
+
+  test('is the line that it would be by itself, but for the time', () => {
+    const lines = repeated(false).trimEnd().split('\n')
+    for (const [at, ms] of [0.5, 12].entries()) {
+      const { time, ...rest } = JSON.parse(lines[at] ?? '')
+      const own = { endpoint: 'ü "a"', status: 200, messageId: '0123456789abcdef01234567', ms }
+      assert.deepEqual(rest, { level: 'info', ...own, msg: 'It is "done".' })
+      assert.ok(Math.abs(Date.parse(time) - Date.now()) < 60_000)
+    }
+    assert.equal(lines.length, 2)
+  })
+
+  test('is readable at a terminal', () => {
+    assert.match(repeated(true), /INFO {2}It is "done"\. endpoint="ü \\"a\\"" status=200 messageId=0123\S+ ms=0\.5\n/)
+  })
+
+  test('is not written below its level', () => {
+    const text = written({ logLevel: 'warn', enableLogging: true }, (log) => log.repeat({}, 'x')('0'.repeat(24), 1))
+    assert.equal(text, '')
+  })
+})
+
 describe('levels', () => {
   const cases: readonly { settings: LogSettings; levels: readonly string[] }[] = [
     { settings: everything, levels: ['debug', 'info', 'warn', 'error'] },

@@ -1,8 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
-import { courseOf, courseStart, doneLine } from '../../src/domain/done-line.ts'
 import type { MessageFilter, MessageRecord } from '../../src/domain/message-record.ts'
-import { messageId, recordAt, recordedAt, START, withBodies } from './message-records.ts'
+import { bytesOfLines, doneLineOf, messageId, recordAt, recordedAt, START, withBodies } from './message-records.ts'
 import { describeStores } from './stores.ts'
 
 /** Everything that a record can have, with what databases like to break. */
@@ -101,12 +100,9 @@ describeStores('messages', (stage) => {
       recordAt(0, { endpoint: 'a "b"\n\u001f ü' }),
       recordAt(1, { source: 'broker', status: 201, stages: [] }),
     ]
-    const lines = records.map(({ id, endpointId = '', endpoint, source, status, ms, stages }) => {
-      const spans = stages.map(({ stage, ms }) => ({ stage, startMs: 5, endMs: 5 + ms }))
-      return doneLine(id, endpointId, source, status, courseOf(courseStart(endpoint, undefined), ms, spans))
-    })
-    await store().appendDone(Buffer.from(lines.join('')))
-    await store().appendDone(Buffer.from(lines.join('')))
+    const lines = bytesOfLines(...records.map(doneLineOf))
+    await store().appendDone(lines)
+    await store().appendDone(lines)
     await store().appendDone(new Uint8Array())
     assert.deepEqual(await store().find({}, 10), records.toReversed())
     assert.deepEqual(await store().get(messageId(1)), records[1])
@@ -119,11 +115,13 @@ describeStores('messages', (stage) => {
   })
 
   it('finds lines among records, in whatever order they were written', async () => {
-    const lineOf = (ms: number) => {
-      const course = courseOf(courseStart('e', 1), 0, [])
-      return doneLine(messageId(ms), ms % 3 === 0 ? E1 : E2, ms % 4 === 0 ? 'http' : 'broker', 200 + (ms % 2), course)
-    }
-    const linesOf = (...times: number[]) => Buffer.from(times.map(lineOf).join(''))
+    const recordOf = (ms: number) =>
+      recordAt(ms, {
+        endpointId: ms % 3 === 0 ? E1 : E2,
+        source: ms % 4 === 0 ? 'http' : 'broker',
+        status: 200 + (ms % 2),
+      })
+    const linesOf = (...times: number[]) => bytesOfLines(...times.map((ms) => doneLineOf(recordOf(ms))))
     // Each batch holds messages that began before and after those of another.
     await store().appendDone(linesOf(7, 1, 9))
     await store().appendDone(linesOf(2, 8))

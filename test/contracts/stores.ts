@@ -32,7 +32,7 @@ export type StoreKind = Readonly<{
 
 export type Database = Readonly<{ open(): Promise<OpenStore>; drop(): void | Promise<void> }>
 
-export const silent: Logger = { debug() {}, info() {}, warn() {}, error() {}, with: () => silent }
+export const silent: Logger = { debug() {}, info() {}, warn() {}, error() {}, repeat: () => () => {} }
 
 export const STORES: readonly StoreKind[] = [
   { name: 'SQLite in a file', durable: true, readsAtOnce: true, create: createSqliteFile },

@@ -4,20 +4,21 @@ import { describe, test } from 'node:test'
 import pg from 'pg'
 import { createLineBuffer } from '../../src/messages/line-buffer.ts'
 import { createRecordQueue } from '../../src/messages/record-queue.ts'
-import { recordedAt, withBodies } from '../contracts/message-records.ts'
+import { bytesOfLines, doneLineOf, recordAt, recordedAt, withBodies } from '../contracts/message-records.ts'
 import { openPostgres } from '../contracts/stores.ts'
 import { json, startService } from '../service.ts'
 import { freshDatabase, postgresMissing } from '../services/postgres.ts'
 
+const lineAt = (ms: number) => doneLineOf(recordAt(ms))
 const failed = (ms: number) => recordedAt(ms, { outcome: 'failed', status: 500, code: 'INTERNAL' })
 
 describe('the queue of records', () => {
   test('gives up those of messages that ended done before any failure', () => {
     const queue = createRecordQueue({ records: 4, bytes: 1e9 })
-    for (let ms = 0; ms < 3; ms += 1) queue.pushDone(`${ms}\n`)
+    for (let ms = 0; ms < 3; ms += 1) queue.pushDone(lineAt(ms))
     queue.push(recordedAt(3))
     queue.push(recordedAt(4))
-    queue.pushDone('5\n')
+    queue.pushDone(lineAt(5))
     assert.deepEqual([queue.size, queue.dropped.done], [4, 2])
     queue.push(failed(6))
     assert.deepEqual([queue.size, queue.dropped.done, queue.dropped.failed], [1, 6, 0])
@@ -47,7 +48,7 @@ describe('the queue of records', () => {
   test('has what could not be written again, before what came later', () => {
     const queue = createRecordQueue({ records: 100, bytes: 1e9 })
     queue.push(failed(0))
-    queue.pushDone('a\n')
+    queue.pushDone(lineAt(0))
     queue.take(10, 1e9)
     queue.takeDone()
     queue.push(failed(1))
@@ -62,12 +63,8 @@ describe('the queue of records', () => {
 
 test('lines of any text and length come out as they went in, in their order', () => {
   const buffer = createLineBuffer()
-  const lines = [
-    'a\n',
-    'ü€😀\n',
-    `${'x'.repeat(500_000)}\n`,
-    ...Array.from({ length: 30_000 }, (_, at) => `line ${at}\n`),
-  ]
+  const names = ['a', 'ü€😀', 'x'.repeat(500_000), ...Array.from({ length: 15_000 }, (_, at) => `endpoint ${at}`)]
+  const lines = names.map((endpoint, ms) => doneLineOf(recordAt(ms, { endpoint })))
   for (const line of lines) buffer.add(line)
   assert.equal(buffer.count, lines.length)
   const parts: Buffer[] = []
@@ -76,7 +73,7 @@ test('lines of any text and length come out as they went in, in their order', ()
     buffer.settle()
   }
   assert.ok(parts.length > 1)
-  assert.equal(Buffer.concat(parts).toString(), lines.join(''))
+  assert.deepEqual(Buffer.concat(parts), bytesOfLines(...lines))
   assert.deepEqual([buffer.count, buffer.bytes], [0, 0])
 })
 

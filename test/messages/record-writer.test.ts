@@ -2,16 +2,14 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { openSqliteStore } from '../../src/adapters/sqlite/open-sqlite-store.ts'
-import { doneLine } from '../../src/domain/done-line.ts'
 import type { MessageStore, Recorded } from '../../src/domain/message-record.ts'
 import { StoreUnavailable } from '../../src/domain/ports.ts'
 import { createRecordQueue } from '../../src/messages/record-queue.ts'
 import { createRecordWriter } from '../../src/messages/record-writer.ts'
-import { messageId, recordedAt } from '../contracts/message-records.ts'
+import { doneLineOf, recordAt, recordedAt } from '../contracts/message-records.ts'
 import { silent } from '../contracts/stores.ts'
 
-const COURSE = '["intake",1,1000,[]]'
-const lineAt = (ms: number, status = 200) => doneLine(messageId(ms), '0'.repeat(24), 'http', status, COURSE)
+const lineAt = (ms: number, status = 200) => doneLineOf(recordAt(ms, { status }))
 const failed = (ms: number, changes: Partial<Recorded['record']> = {}) =>
   recordedAt(ms, { outcome: 'failed', status: 500, code: 'INTERNAL', ...changes })
 

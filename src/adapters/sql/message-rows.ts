@@ -86,7 +86,7 @@ export function recordOf(row: MessageRow): MessageRecord {
   }
 }
 
-/** The row of a line of `doneLine`, by its columns. */
+/** The row of a line of `writeDone`, by its columns. */
 export const doneRow = ([
   id = '',
   endpoint_id = '',

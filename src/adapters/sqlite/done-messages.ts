@@ -10,7 +10,7 @@ import { doneRow } from '../sql/message-rows.ts'
 import type { MessageRow } from '../sql/message-tables.ts'
 
 export type DoneMessages = Readonly<{
-  /** Lines of `doneLine`, in any order. What is there already is left as it is. */
+  /** Lines of `writeDone`, in any order. What is there already is left as it is. */
   append(lines: Uint8Array): void
   /** Newest first, at most `limit`, all of them older than `before` (an id) where it is given. */
   find(filter: MessageFilter, limit: number, before?: string): MessageRow[]

@@ -7,7 +7,7 @@ import { keyRows, messageRow } from '../sql/message-rows.ts'
 import type { MessageRow } from '../sql/message-tables.ts'
 import { keyText } from '../sql/tables.ts'
 
-/** The columns of a line, parted as those of `doneLine`. */
+/** The columns of a line, parted as those of `writeDone`. */
 export const COLUMNS = [
   'id',
   'endpoint_id',
