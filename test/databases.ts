@@ -1,0 +1,79 @@
+/** The databases that a service keeps everything in, so that one suite of cases runs over each: a new kind is one more entry. */
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { after, before, describe, type TestContext } from 'node:test'
+import { openStore, type Store } from '../src/store.ts'
+import { silent } from './contracts/stores.ts'
+import { readTestSettings, type Service, startService } from './service.ts'
+import { createDatabase, postgresMissing } from './services/postgres.ts'
+
+/** Empty when it is made; `url` is for DATABASE_URL. */
+export type Database = Readonly<{ url: string; drop(): Promise<void> }>
+
+export type DatabaseKind = Readonly<{
+  name: string
+  /** Whether several services can use one of them at once. */
+  shared: boolean
+  /** Why its cases cannot run here. */
+  missing?: string | undefined
+  create(): Promise<Database>
+}>
+
+const DATABASES: readonly DatabaseKind[] = [
+  { name: 'SQLite', shared: false, create: createFile },
+  { name: 'PostgreSQL', shared: true, missing: postgresMissing(), create: createDatabase },
+]
+
+async function createFile(): Promise<Database> {
+  const folder = mkdtempSync(join(tmpdir(), 'crosswalk-database-'))
+  return { url: `sqlite:${join(folder, 'test.db')}`, drop: async () => rmSync(folder, { recursive: true }) }
+}
+
+export type DatabaseCases = Readonly<{
+  kind: DatabaseKind
+  /** The body of a case that has an empty database to itself. */
+  withDatabase(work: (database: Database, test: TestContext) => Promise<void>): (test: TestContext) => Promise<void>
+}>
+
+/** Declares the cases for each kind of database. */
+export function describeDatabases(subject: string, declareCases: (cases: DatabaseCases) => void): void {
+  for (const kind of DATABASES) {
+    const withDatabase: DatabaseCases['withDatabase'] = (work) => async (test) => {
+      const database = await kind.create()
+      try {
+        await work(database, test)
+      } finally {
+        await database.drop()
+      }
+    }
+    describe(`${subject} over ${kind.name}`, { skip: kind.missing ?? false }, () =>
+      declareCases({ kind, withDatabase }),
+    )
+  }
+}
+
+/** Declares the cases for each kind of database; the service over it is there from the first case to the last. */
+export function describeServices(
+  subject: string,
+  env: Readonly<Record<string, string>> | (() => Readonly<Record<string, string>>),
+  declareCases: (stage: Readonly<{ service: Service }>) => void,
+): void {
+  describeDatabases(subject, ({ kind }) => {
+    const stage = { service: undefined as unknown as Service }
+    let database: Database | undefined
+    before(async () => {
+      database = await kind.create()
+      stage.service = await startService({ DATABASE_URL: database.url, ...(typeof env === 'function' ? env() : env) })
+    })
+    after(async () => {
+      await stage.service.stop()
+      await database?.drop()
+    })
+    declareCases(stage)
+  })
+}
+
+/** What a service that has stopped left in its database. */
+export const openDatabase = ({ url }: Database): Promise<Store> =>
+  openStore(readTestSettings({ DATABASE_URL: url }), silent)
