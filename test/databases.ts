@@ -2,14 +2,22 @@
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
 import { after, before, describe, type TestContext } from 'node:test'
+import type { MessageTables } from '../src/adapters/sql/message-tables.ts'
+import { messagePath } from '../src/adapters/sqlite/message-store.ts'
 import { openStore, type Store } from '../src/store.ts'
 import { silent } from './contracts/stores.ts'
 import { readTestSettings, type Service, startService } from './service.ts'
 import { createDatabase, postgresMissing } from './services/postgres.ts'
 
 /** Empty when it is made; `url` is for DATABASE_URL. */
-export type Database = Readonly<{ url: string; drop(): Promise<void> }>
+export type Database = Readonly<{
+  url: string
+  /** All of a table of the message log, as it is stored, when no service uses the database. */
+  messageRows(table: keyof MessageTables): Promise<readonly object[]>
+  drop(): Promise<void>
+}>
 
 export type DatabaseKind = Readonly<{
   name: string
@@ -22,12 +30,29 @@ export type DatabaseKind = Readonly<{
 
 const DATABASES: readonly DatabaseKind[] = [
   { name: 'SQLite', shared: false, create: createFile },
-  { name: 'PostgreSQL', shared: true, missing: postgresMissing(), create: createDatabase },
+  { name: 'PostgreSQL', shared: true, missing: postgresMissing(), create: createSharedDatabase },
 ]
 
 async function createFile(): Promise<Database> {
   const folder = mkdtempSync(join(tmpdir(), 'crosswalk-database-'))
-  return { url: `sqlite:${join(folder, 'test.db')}`, drop: async () => rmSync(folder, { recursive: true }) }
+  const path = join(folder, 'test.db')
+  return {
+    url: `sqlite:${path}`,
+    messageRows: async (table) => {
+      const file = new DatabaseSync(messagePath(path), { readOnly: true })
+      try {
+        return file.prepare(`select * from ${table}`).all()
+      } finally {
+        file.close()
+      }
+    },
+    drop: async () => rmSync(folder, { recursive: true }),
+  }
+}
+
+async function createSharedDatabase(): Promise<Database> {
+  const { url, query, drop } = await createDatabase()
+  return { url, messageRows: (table) => query(`select * from ${table}`), drop }
 }
 
 export type DatabaseCases = Readonly<{
@@ -56,7 +81,7 @@ export function describeDatabases(subject: string, declareCases: (cases: Databas
 /** Declares the cases for each kind of database; the service over it is there from the first case to the last. */
 export function describeServices(
   subject: string,
-  env: Readonly<Record<string, string>> | (() => Readonly<Record<string, string>>),
+  env: Readonly<Record<string, string>>,
   declareCases: (stage: Readonly<{ service: Service }>) => void,
 ): void {
   describeDatabases(subject, ({ kind }) => {
@@ -64,7 +89,7 @@ export function describeServices(
     let database: Database | undefined
     before(async () => {
       database = await kind.create()
-      stage.service = await startService({ DATABASE_URL: database.url, ...(typeof env === 'function' ? env() : env) })
+      stage.service = await startService({ DATABASE_URL: database.url, ...env })
     })
     after(async () => {
       await stage.service.stop()
