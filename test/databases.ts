@@ -82,10 +82,10 @@ export function describeDatabases(subject: string, declareCases: (cases: Databas
 export function describeServices(
   subject: string,
   env: Readonly<Record<string, string>>,
-  declareCases: (stage: Readonly<{ service: Service }>) => void,
+  declareCases: (stage: Readonly<{ kind: DatabaseKind; service: Service }>) => void,
 ): void {
   describeDatabases(subject, ({ kind }) => {
-    const stage = { service: undefined as unknown as Service }
+    const stage = { kind, service: undefined as unknown as Service }
     let database: Database | undefined
     before(async () => {
       database = await kind.create()
