@@ -1,5 +1,5 @@
 /** The databases that a service keeps everything in, so that one suite of cases runs over each: a new kind is one more entry. */
-import { mkdtempSync, rmSync } from 'node:fs'
+import { mkdtempSync, rmSync, statSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
@@ -16,6 +16,8 @@ export type Database = Readonly<{
   url: string
   /** All of a table of the message log, as it is stored, when no service uses the database. */
   messageRows(table: keyof MessageTables): Promise<readonly object[]>
+  /** Bytes of the message log, at the same time: what counts for its bound, and what it takes on the disk. */
+  messageBytes(): Promise<Readonly<{ counted: number; onDisk: number }>>
   drop(): Promise<void>
 }>
 
@@ -28,7 +30,7 @@ export type DatabaseKind = Readonly<{
   create(): Promise<Database>
 }>
 
-const DATABASES: readonly DatabaseKind[] = [
+export const DATABASES: readonly DatabaseKind[] = [
   { name: 'SQLite', shared: false, create: createFile },
   { name: 'PostgreSQL', shared: true, missing: postgresMissing(), create: createSharedDatabase },
 ]
@@ -36,23 +38,45 @@ const DATABASES: readonly DatabaseKind[] = [
 async function createFile(): Promise<Database> {
   const folder = mkdtempSync(join(tmpdir(), 'crosswalk-database-'))
   const path = join(folder, 'test.db')
+  const log = messagePath(path)
+  const query = (text: string) => {
+    const file = new DatabaseSync(log, { readOnly: true })
+    try {
+      return file.prepare(text).all()
+    } finally {
+      file.close()
+    }
+  }
+  const pragma = (name: string) => Number(Object.values(query(`pragma ${name}`)[0] ?? {})[0])
   return {
     url: `sqlite:${path}`,
-    messageRows: async (table) => {
-      const file = new DatabaseSync(messagePath(path), { readOnly: true })
-      try {
-        return file.prepare(`select * from ${table}`).all()
-      } finally {
-        file.close()
-      }
-    },
+    messageRows: async (table) => query(`select * from ${table}`),
+    messageBytes: async () => ({
+      counted: (pragma('page_count') - pragma('freelist_count')) * pragma('page_size'),
+      onDisk: ['', '-wal', '-shm'].reduce(
+        (sum, end) => sum + (statSync(log + end, { throwIfNoEntry: false })?.size ?? 0),
+        0,
+      ),
+    }),
     drop: async () => rmSync(folder, { recursive: true }),
   }
 }
 
 async function createSharedDatabase(): Promise<Database> {
   const { url, query, drop } = await createDatabase()
-  return { url, messageRows: (table) => query(`select * from ${table}`), drop }
+  return {
+    url,
+    messageRows: (table) => query(`select * from ${table}`),
+    messageBytes: async () => {
+      const [sizes] = await query<{ counted: string; disk: string }>(
+        `select (select coalesce(sum(bytes), 0) from message_sizes) as counted,
+          (select sum(pg_total_relation_size(oid)) from pg_class
+            where relname in ('messages', 'message_bodies', 'message_keys', 'message_sizes')) as disk`,
+      )
+      return { counted: Number(sizes?.counted), onDisk: Number(sizes?.disk) }
+    },
+    drop,
+  }
 }
 
 export type DatabaseCases = Readonly<{
