@@ -34,6 +34,11 @@ const FILTERS: Readonly<Record<string, Filter>> = {
   key: { schema: text, description: 'Value of a business key, or its name and value: `patient:123`.' },
   status: { schema: text, description: 'HTTP status of its answer: `502`, or `5xx`.' },
   replayOf: { schema: id, description: 'The message that it repeats.' },
+  replayed: {
+    schema: { type: 'boolean' },
+    description: 'Of messages that did not end done: whether a replay has.',
+    once: true,
+  },
   from: { schema: text, description: 'ISO 8601, or before now: `-1h`. Inclusive.', once: true },
   to: { schema: text, description: 'ISO 8601, or before now: `-1h`. Exclusive.', once: true },
 }
