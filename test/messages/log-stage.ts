@@ -1,6 +1,7 @@
 /** A service that keeps everything of its messages, over each store, and the tools to ask for what it kept. */
 import type { Json, JsonObject } from '../../src/domain/json.ts'
 import type { MessageRecord } from '../../src/domain/message-record.ts'
+import type { ListedMessage } from '../../src/messages/message-search.ts'
 import { describeServices } from '../databases.ts'
 import { type Called, call } from '../management/call.ts'
 import type { Service } from '../service.ts'
@@ -11,7 +12,7 @@ export type LogStage = Readonly<{
   /** Sends JSON where there is a body. */
   post(path: string, body?: Json): Promise<Called>
   /** The records of a filter, once there are as many: records are written behind the answer. */
-  recorded(query: string, count: number): Promise<readonly MessageRecord[]>
+  recorded(query: string, count: number): Promise<readonly ListedMessage[]>
   record(id: string): Promise<MessageRecord>
 }>
 
@@ -31,7 +32,7 @@ export function describeLogged(
       post: (path, body) => postJson(started.service, path, body),
       recorded: (query, count) =>
         until(
-          async () => (await get(`/messages?limit=500&${query}`)).json<{ messages: MessageRecord[] }>().messages,
+          async () => (await get(`/messages?limit=500&${query}`)).json<{ messages: ListedMessage[] }>().messages,
           (messages) => messages.length >= count,
         ),
       record: async (id) =>

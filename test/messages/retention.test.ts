@@ -1,7 +1,7 @@
 /** How long records are kept, by a service as it runs. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import type { MessageRecord } from '../../src/domain/message-record.ts'
+import type { ListedMessage } from '../../src/messages/message-search.ts'
 import { recordedAt, START, withBodies } from '../contracts/message-records.ts'
 import { describeDatabases, openDatabase } from '../databases.ts'
 import { call } from '../management/call.ts'
@@ -36,7 +36,7 @@ describeDatabases('the message log of a service', ({ withDatabase }) => {
         const ids = await until(
           async () => {
             const { messages } = (await call(service.adminUrl, 'GET', '/messages')).json<{
-              messages: MessageRecord[]
+              messages: ListedMessage[]
             }>()
             return messages.map(({ id }) => id)
           },
