@@ -8,11 +8,16 @@ import { serveDryRun } from './adapters/http-server/dry-run.ts'
 import { createGuard } from './adapters/http-server/guard.ts'
 import { serveManagement } from './adapters/http-server/management.ts'
 import { serveMessageRecords } from './adapters/http-server/message-records.ts'
-import { createMessageListener, isSurelyMessage, serveMessages } from './adapters/http-server/messages.ts'
+import {
+  createMessageListener,
+  isSurelyMessage,
+  refuseUnreadable,
+  serveMessages,
+} from './adapters/http-server/messages.ts'
 import { serveMetrics } from './adapters/http-server/metrics.ts'
 import { describeApi, serveOpenApi } from './adapters/http-server/openapi.ts'
 import { type Health, serveConsumers, serveHealth, serveUptime } from './adapters/http-server/operations.ts'
-import { createServer, endConnections, quiet } from './adapters/http-server/server.ts'
+import { createServer, endConnections, type Front, quiet } from './adapters/http-server/server.ts'
 import { serveStats } from './adapters/http-server/stats.ts'
 import { serveVersions } from './adapters/http-server/versions.ts'
 import type { Consumers } from './adapters/kafka/consumers.ts'
@@ -130,11 +135,12 @@ export async function startApp(settings: Settings, version: string, logger: Logg
   }
   const guard = createGuard(settings.managementAuth)
   const listener = createMessageListener(registry, intake, settings.parserLimitBytes)
-  const messageServer = createServer(settings, answer, (request, response) => {
+  const front: Front = (request, response) => {
     const isMessage = isSurelyMessage(request)
     if (isMessage) listener(request, response)
     return isMessage
-  })
+  }
+  const messageServer = createServer(settings, answer, front, refuseUnreadable(intake))
   const adminServer = createServer(settings, answer)
   for (const server of [messageServer, adminServer]) {
     serveUptime(server, () => performance.now())

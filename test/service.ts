@@ -7,7 +7,7 @@ import { join } from 'node:path'
 import { type App, startApp } from '../src/app.ts'
 import type { Json, JsonObject } from '../src/domain/json.ts'
 import type { Logger } from '../src/domain/ports.ts'
-import { readSettings } from '../src/settings.ts'
+import { readSettings, type Settings } from '../src/settings.ts'
 
 export type LogLine = Readonly<{ level: string; fields: Record<string, unknown>; message: string }>
 
@@ -44,18 +44,19 @@ export const loggerInto = (log: LogLine[]): Logger => {
   }
 }
 
+/** Those of a service on free ports, and what `env` sets. Throws where a value is wrong. */
+export function readTestSettings(env: Readonly<Record<string, string>>): Settings {
+  const reading = readSettings({ SERVER_PORT: '0', ADMIN_PORT: '0', ...env })
+  if (!reading.ok) throw new Error(reading.faults.join('\n'))
+  return reading.settings
+}
+
 /** `env` overrides settings by their names; `folder` is where the database is, a new one unless given. */
 export async function startService(env: Record<string, string> = {}, folder?: string): Promise<Service> {
   const home = folder ?? mkdtempSync(join(tmpdir(), 'crosswalk-'))
-  const reading = readSettings({
-    SERVER_PORT: '0',
-    ADMIN_PORT: '0',
-    DATABASE_URL: `sqlite:${join(home, 'test.db')}`,
-    ...env,
-  })
-  if (!reading.ok) throw new Error(reading.faults.join('\n'))
+  const settings = readTestSettings({ DATABASE_URL: `sqlite:${join(home, 'test.db')}`, ...env })
   const log: LogLine[] = []
-  const app = await startApp(reading.settings, '0.0.0', loggerInto(log))
+  const app = await startApp(settings, '0.0.0', loggerInto(log))
   const url = `http://127.0.0.1:${app.messagePort}`
   const ask = async (path: string, init?: RequestInit): Promise<Reply> => {
     const response = await fetch(`${url}${path}`, { redirect: 'manual', ...init })

@@ -93,6 +93,11 @@ export type MessageFilter = Readonly<{
   from?: number
   to?: number
   replayOf?: readonly string[]
+  /**
+   * Whether a replay, or a replay of a replay, ended done. Either way of messages that did not end done, and that are
+   * themselves no replays.
+   */
+  replayed?: boolean
 }>
 
 /** Failures that are alike. */

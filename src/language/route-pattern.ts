@@ -2,6 +2,7 @@
  * `endpoint.pattern`: the paths that an endpoint answers. A pattern means exactly what it says:
  * characters with a meaning of their own in routers (`*`, `(`, `)`, `?`, `::`) are refused.
  */
+import { reservedBy } from '../domain/reserved-paths.ts'
 import { fault, found, type Result } from '../domain/result.ts'
 
 export type RoutePattern = Readonly<{
@@ -13,7 +14,6 @@ export type RoutePattern = Readonly<{
 }>
 
 const LIMIT_CHARACTERS = 2_000
-const RESERVED = ['/uptime', '/endpoints']
 const PARAMETER = /^[A-Za-z_][A-Za-z0-9_]*$/
 /** RFC 3986 section 3.3: pchar without percent-encodings, `:`, `*` and parentheses. */
 const WRONG_IN_LITERAL = /[^A-Za-z0-9\-._~!$&'+,;=@]/u
@@ -24,7 +24,7 @@ export function parseRoutePattern(pattern: string): Result<RoutePattern> {
     return fault(`The pattern ${quote(pattern)} must start with "/": write ${quote(`/${pattern}`)}.`)
   if (pattern.length > LIMIT_CHARACTERS)
     return fault(`The pattern must have at most ${LIMIT_CHARACTERS} characters; write a shorter one.`)
-  const reserved = RESERVED.find((path) => pattern === path || pattern.startsWith(`${path}/`))
+  const reserved = reservedBy(pattern)
   if (reserved !== undefined) {
     return fault(
       `${quote(reserved)} and the paths below it belong to the service; start the pattern with another segment.`,

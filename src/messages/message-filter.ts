@@ -30,6 +30,7 @@ const FILTERS: Readonly<Record<string, Read>> = {
   key: (_name, values) => ({ key: values.flatMap(keysOf) }),
   status: (name, values) => ({ status: values.flatMap((value) => statusesOf(name, value)) }),
   replayOf: (name, values) => ({ replayOf: values.map((value) => messageIdOf(name, value)) }),
+  replayed: (name, values) => ({ replayed: flagOf(name, values) }),
   from: (name, values, { nowMs }) => ({ from: timeOf(name, values, nowMs) }),
   to: (name, values, { nowMs }) => ({ to: timeOf(name, values, nowMs) }),
 }
@@ -99,9 +100,19 @@ function statusesOf(name: string, text: string): readonly number[] {
   throw wrongValue(name, text, 'an HTTP status such as 502, or 5xx')
 }
 
-function timeOf(name: string, values: readonly string[], nowMs: number): number {
-  const [text = '', ...more] = values
+function onceOf(name: string, [text = '', ...more]: readonly string[]): string {
   if (more.length > 0) throw invalid(`${name} can be given once only.`)
+  return text
+}
+
+function flagOf(name: string, values: readonly string[]): boolean {
+  const text = onceOf(name, values)
+  if (text !== 'true' && text !== 'false') throw wrongValue(name, text, 'true or false')
+  return text === 'true'
+}
+
+function timeOf(name: string, values: readonly string[], nowMs: number): number {
+  const text = onceOf(name, values)
   const ms = readTime(text, nowMs)
   if (ms === undefined) throw wrongValue(name, text, TIME_ACCEPTS)
   return ms

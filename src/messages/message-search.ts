@@ -16,8 +16,11 @@ import { type FilterTexts, invalid, readFilter, wrongValue } from './message-fil
 export const DEFAULT_LIMIT = 50
 export const LARGEST_LIMIT = 500
 
+/** A record as a list tells it: its calls, of which there may be hundreds, are told with the record alone. */
+export type ListedMessage = Omit<MessageRecord, 'calls' | 'callsOmitted'>
+
 /** One page; `next` leads to the one after it, where there is one. */
-export type MessagePage = Readonly<{ messages: readonly MessageRecord[]; next?: string }>
+export type MessagePage = Readonly<{ messages: readonly ListedMessage[]; next?: string }>
 
 /** Fails with FILTER_INVALID, ID_MALFORMED, MESSAGE_UNKNOWN, MESSAGE_BODY_UNKNOWN, STORE_UNAVAILABLE. */
 export interface MessageSearch {
@@ -59,7 +62,7 @@ export function createMessageSearch({ store, registry, clock, caughtUp }: Messag
       const before = beforeOf(texts.get('cursor'))
       await caughtUp()
       const found = await guardLog(() => store.find(filter, limit + 1, before))
-      const messages = found.slice(0, limit)
+      const messages = found.slice(0, limit).map(listed)
       const last = messages.at(-1)
       if (last === undefined || found.length <= limit) return { messages }
       return { messages, next: cursorOf(last.id) }
@@ -81,6 +84,10 @@ export function createMessageSearch({ store, registry, clock, caughtUp }: Messag
     filter: (texts) => filterOf(texts),
     caughtUp,
   }
+}
+
+function listed({ calls, callsOmitted, ...rest }: MessageRecord): ListedMessage {
+  return rest
 }
 
 /** Work on the message log; fails with STORE_UNAVAILABLE where it does not answer. */

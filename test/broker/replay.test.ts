@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict'
 import { after, describe, test } from 'node:test'
 import type { MessageRecord } from '../../src/domain/message-record.ts'
+import type { ListedMessage } from '../../src/messages/message-search.ts'
 import type { PlanView } from '../../src/messages/replay-plans.ts'
 import { call } from '../management/call.ts'
 import { json, startUpstream } from '../service.ts'
@@ -21,7 +22,7 @@ describe('replaying a record', { skip: kafka.skip }, async () => {
   }
   const recordsOf = (query: string, count: number) =>
     until(
-      async () => (await ask<{ messages: MessageRecord[] }>('GET', `/messages?${query}`)).messages,
+      async () => (await ask<{ messages: ListedMessage[] }>('GET', `/messages?${query}`)).messages,
       ({ length }) => length >= count,
     )
 

@@ -66,6 +66,10 @@ const FILTERS: readonly Readonly<{ filter: MessageFilter; finds: readonly number
   { filter: { to: START + 2 }, finds: [1, 0] },
   { filter: { from: START + 2, to: START + 4, endpointId: [E2] }, finds: [3, 2] },
   { filter: { replayOf: [messageId(1)] }, finds: [5] },
+  { filter: { replayed: true }, finds: [1] },
+  { filter: { replayed: false }, finds: [6, 4, 3] },
+  { filter: { replayed: false, outcome: ['failed'] }, finds: [6] },
+  { filter: { replayed: false, outcome: ['done'] }, finds: [] },
   { filter: { outcome: ['failed'], endpointId: [E2] }, finds: [] },
 ]
 
@@ -219,6 +223,26 @@ describeStores('messages', (stage) => {
         )
       })
     }
+  })
+
+  it('counts a message as replayed where a replay of its replay ended done, and counts no replay', async () => {
+    const failed = { outcome: 'failed', status: 502 } as const
+    const replay = (ms: number, of: number, changes: Partial<MessageRecord> = {}) =>
+      recordAt(ms, { source: 'replay', replayOf: messageId(of), ...changes })
+    await append(
+      ...[0, 1, 2, 3].map((ms) => recordAt(ms, failed)),
+      replay(4, 0, failed),
+      replay(5, 4, failed),
+      replay(6, 5),
+      replay(7, 1, failed),
+      replay(8, 2, { outcome: 'partial' }),
+      // Of a message whose record is gone.
+      replay(9, -1),
+    )
+    const ids = async (replayed: boolean) => (await store().find({ replayed }, 20)).map(({ id }) => id)
+    assert.deepEqual(await ids(true), [0].map(messageId))
+    assert.deepEqual(await ids(false), [3, 2, 1].map(messageId))
+    assert.equal(await store().count({ replayed: false }), 3)
   })
 
   it('groups failures that are alike, the most first', async () => {

@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import { isObject, type Json, type JsonObject } from '../../src/domain/json.ts'
+import { describeDatabases, describeServices } from '../databases.ts'
 import { endpointDocument, json, type Service, startService, startUpstream } from '../service.ts'
 import { call } from './call.ts'
 
@@ -14,6 +15,7 @@ after(() => service.stop())
 type Port = 'message' | 'admin'
 const baseOf = (port: Port) => (port === 'message' ? service.url : service.adminUrl)
 const get = (port: Port, path: string) => call(baseOf(port), 'GET', path)
+const admin = ({ service }: { service: Service }, path: string) => call(service.adminUrl, 'GET', path)
 
 describe('what the service claims', () => {
   const cases: readonly { path: string; message: number; admin: number }[] = [
@@ -116,71 +118,78 @@ for (const port of ['message', 'admin'] as const) {
   })
 }
 
-describe('health', () => {
+describeServices('health', {}, (stage) => {
   test('tells what is in force and under way', async () => {
-    const before = (await get('admin', '/health/ready')).json<{ endpoints: number }>()
+    const before = (await admin(stage, '/health/ready')).json<{ endpoints: number }>()
     assert.deepEqual(before, {
       status: 'ready',
       stopping: false,
       version: '0.0.0',
       store: 'ok',
+      ...(stage.kind.shared ? { configurationVersion: 1 } : {}),
       endpoints: before.endpoints,
       endpointsNotInForce: [],
       messagesInFlight: 0,
       consumers: [],
     })
-    const { _id } = await service.register({ endpoint: { pattern: '/counted' } })
-    const endpoints = async () => (await get('admin', '/health/ready')).json().endpoints
+    const { _id } = await stage.service.register({ endpoint: { pattern: '/counted' } })
+    const endpoints = async () => (await admin(stage, '/health/ready')).json().endpoints
     assert.equal(await endpoints(), before.endpoints + 1)
-    await service.fetch(`/endpoints/${_id}`, { method: 'DELETE' })
+    await stage.service.fetch(`/endpoints/${_id}`, { method: 'DELETE' })
     assert.equal(await endpoints(), before.endpoints)
-  })
-
-  test('is not ready while the service stops, and messages under way finish', async () => {
-    const arrived = Promise.withResolvers<void>()
-    const released = Promise.withResolvers<void>()
-    const upstream = await startUpstream(async () => {
-      arrived.resolve()
-      await released.promise
-      return {}
-    })
-    const stopping = await startService()
-    await stopping.register({
-      endpoint: { pattern: '/held' },
-      requests: { lookup: [{ id: 'up', config: { url: upstream.url } }] },
-    })
-    const underWay = stopping.fetch('/held', json('POST', {}))
-    await arrived.promise
-    const flying = await call(stopping.adminUrl, 'GET', '/health/ready')
-    assert.deepEqual([flying.status, flying.json().messagesInFlight], [200, 1])
-    const stopped = stopping.stop()
-    const ready = await call(stopping.adminUrl, 'GET', '/health/ready')
-    assert.equal(ready.status, 503)
-    assert.deepEqual([ready.json().status, ready.json().stopping], ['not ready', true])
-    assert.equal((await call(stopping.adminUrl, 'GET', '/health/live')).status, 200)
-    released.resolve()
-    assert.equal((await underWay).status, 200)
-    await stopped
-    await upstream.stop()
   })
 })
 
-describe('/metrics', () => {
+describeDatabases('a service that stops', ({ withDatabase }) => {
+  test(
+    'is not ready, and messages under way finish',
+    withDatabase(async (database) => {
+      const arrived = Promise.withResolvers<void>()
+      const released = Promise.withResolvers<void>()
+      const upstream = await startUpstream(async () => {
+        arrived.resolve()
+        await released.promise
+        return {}
+      })
+      const stopping = await startService({ DATABASE_URL: database.url })
+      await stopping.register({
+        endpoint: { pattern: '/held' },
+        requests: { lookup: [{ id: 'up', config: { url: upstream.url } }] },
+      })
+      const underWay = stopping.fetch('/held', json('POST', {}))
+      await arrived.promise
+      const flying = await call(stopping.adminUrl, 'GET', '/health/ready')
+      assert.deepEqual([flying.status, flying.json().messagesInFlight], [200, 1])
+      const stopped = stopping.stop()
+      const ready = await call(stopping.adminUrl, 'GET', '/health/ready')
+      assert.equal(ready.status, 503)
+      assert.deepEqual([ready.json().status, ready.json().stopping], ['not ready', true])
+      assert.equal((await call(stopping.adminUrl, 'GET', '/health/live')).status, 200)
+      released.resolve()
+      assert.equal((await underWay).status, 200)
+      await stopped
+      await upstream.stop()
+    }),
+  )
+})
+
+describeServices('/metrics', {}, (stage) => {
   test('counts messages by endpoint, outcome and code', async () => {
     const counted = async (endpoint: string, outcome: string, code: string) => {
-      const { text } = await get('admin', '/metrics')
+      const { text } = await admin(stage, '/metrics')
       const labels = `endpoint="${endpoint}",outcome="${outcome}",code="${code}"`
       const line = text.split('\n').find((one) => one.startsWith(`crosswalk_messages_total{${labels}} `))
       return line === undefined ? 0 : Number(line.split(' ').at(-1))
     }
-    const reply = await get('admin', '/metrics')
+    const reply = await admin(stage, '/metrics')
     assert.match(reply.headers['content-type'] ?? '', /^text\/plain; version=0\.0\.4/)
     assert.match(reply.text, /^crosswalk_messages_in_flight 0$/m)
     assert.match(reply.text, /^process_resident_memory_bytes \d+$/m)
-    await service.register({ name: 'metered \\ "1"', endpoint: { pattern: '/metered' } })
+    await stage.service.register({ name: 'metered \\ "1"', endpoint: { pattern: '/metered' } })
     const unknown = await counted('', 'refused', 'ROUTE_UNKNOWN')
-    for (const body of ['{}', '{}', 'broken']) await service.fetch('/metered', { ...json('POST', undefined), body })
-    await service.fetch('/nobody/home')
+    for (const body of ['{}', '{}', 'broken'])
+      await stage.service.fetch('/metered', { ...json('POST', undefined), body })
+    await stage.service.fetch('/nobody/home')
     const name = 'metered \\\\ \\"1\\"'
     assert.equal(await counted(name, 'done', ''), 2)
     assert.equal(await counted(name, 'refused', 'BODY_UNREADABLE'), 1)

@@ -1,9 +1,8 @@
 /** How the messages of an endpoint went, over HTTP: on one instance, after a restart, and on several. */
 import assert from 'node:assert/strict'
-import { describe, test } from 'node:test'
+import { test } from 'node:test'
+import { describeDatabases, describeServices } from '../databases.ts'
 import { endpointDocument, json, type Service, startService } from '../service.ts'
-import { freshDatabase, postgresMissing } from '../services/postgres.ts'
-import { freshFolder } from '../spawned-service.ts'
 
 type Counts = { count: number; failures: number; p50: number | null; p95: number | null; p99: number | null }
 type Report = { endpointId: string; hour: Counts; day: Counts; minutes: (Counts & { at: string })[] }
@@ -16,12 +15,12 @@ const statsOf = async (service: Service, id: string, base = service.url) => {
 const send = (service: Service, body: string) => service.fetch('/counted', { ...json('POST', undefined), body })
 const COUNTED = endpointDocument({ endpoint: { pattern: '/counted' } })
 
-for (const shared of [false, true]) {
-  describe(`over ${shared ? 'PostgreSQL' : 'SQLite'}`, { skip: (shared && postgresMissing()) || false }, () => {
-    test('counts are those of all runs and instances', async (context) => {
-      const env = shared ? { DATABASE_URL: (await freshDatabase(context)).url } : undefined
-      const folder = shared ? undefined : freshFolder(context)
-      const first = await startService(env, folder)
+describeDatabases('counts', ({ kind: { shared }, withDatabase }) => {
+  test(
+    'are those of all runs and instances',
+    withDatabase(async ({ url }) => {
+      const start = () => startService({ DATABASE_URL: url })
+      const first = await start()
       const { _id: id } = await first.register(COUNTED)
       for (const body of ['{}', '{}', 'broken']) await send(first, body)
       await first.fetch('/endpoints/dry-run', json('POST', { endpointId: id, message: { body: {} } }))
@@ -41,21 +40,22 @@ for (const shared of [false, true]) {
       await send(first, '{}')
       // Stopped before anybody asked for what was sent last.
       if (!shared) await first.stop()
-      const second = await startService(env, folder)
+      const second = await start()
       if (shared) await statsOf(first, id)
       await send(second, '{}')
       assert.equal((await statsOf(second, id)).day.count, 5)
       await second.stop()
       if (shared) await first.stop()
-    })
-  })
-}
+    }),
+  )
+})
 
-test('there are none of an endpoint that there is not', async () => {
-  const service = await startService()
-  const code = async (id: string) => (await service.fetch(`/endpoints/${id}/stats`)).json().code
-  assert.equal(await code('0'.repeat(24)), 'ENDPOINT_UNKNOWN')
-  assert.equal(await code('x'), 'ID_MALFORMED')
-  assert.equal((await service.fetch(`/endpoints/${'0'.repeat(24)}/stats`, { method: 'POST' })).status, 405)
-  await service.stop()
+describeServices('an endpoint that there is not', {}, (stage) => {
+  test('has no counts', async () => {
+    const { service } = stage
+    const code = async (id: string) => (await service.fetch(`/endpoints/${id}/stats`)).json().code
+    assert.equal(await code('0'.repeat(24)), 'ENDPOINT_UNKNOWN')
+    assert.equal(await code('x'), 'ID_MALFORMED')
+    assert.equal((await service.fetch(`/endpoints/${'0'.repeat(24)}/stats`, { method: 'POST' })).status, 405)
+  })
 })

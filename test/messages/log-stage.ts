@@ -1,38 +1,20 @@
 /** A service that keeps everything of its messages, over each store, and the tools to ask for what it kept. */
-import { mkdtempSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
-import { after, before, describe } from 'node:test'
 import type { Json, JsonObject } from '../../src/domain/json.ts'
 import type { MessageRecord } from '../../src/domain/message-record.ts'
+import type { ListedMessage } from '../../src/messages/message-search.ts'
+import { describeServices } from '../databases.ts'
 import { type Called, call } from '../management/call.ts'
-import { type Service, startService } from '../service.ts'
-import { createDatabase, postgresMissing } from '../services/postgres.ts'
+import type { Service } from '../service.ts'
 
-export type LogStage = {
+export type LogStage = Readonly<{
   service: Service
   get(path: string): Promise<Called>
   /** Sends JSON where there is a body. */
   post(path: string, body?: Json): Promise<Called>
   /** The records of a filter, once there are as many: records are written behind the answer. */
-  recorded(query: string, count: number): Promise<readonly MessageRecord[]>
+  recorded(query: string, count: number): Promise<readonly ListedMessage[]>
   record(id: string): Promise<MessageRecord>
-}
-
-type Kind = Readonly<{ name: string; missing: string | undefined; open(): Promise<Database> }>
-type Database = Readonly<{ url: string; drop(): void | Promise<void> }>
-
-const KINDS: readonly Kind[] = [
-  {
-    name: 'SQLite',
-    missing: undefined,
-    open: async () => {
-      const folder = mkdtempSync(join(tmpdir(), 'crosswalk-messages-'))
-      return { url: `sqlite:${join(folder, 'test.db')}`, drop: () => rmSync(folder, { recursive: true }) }
-    },
-  },
-  { name: 'PostgreSQL', missing: postgresMissing(), open: createDatabase },
-]
+}>
 
 /** Declares a suite for each store; the service is there from the first case to the last. */
 export function describeLogged(
@@ -40,38 +22,28 @@ export function describeLogged(
   declareCases: (stage: LogStage) => void,
   env: Readonly<Record<string, string>> = {},
 ): void {
-  for (const { name, missing, open } of KINDS) {
-    describe(`${subject} over ${name}`, { skip: missing ?? false }, () => {
-      let database: Database | undefined
-      const stage: LogStage = {
-        service: undefined as never,
-        get: (path) => call(stage.service.adminUrl, 'GET', path),
-        post: (path, body) => postJson(stage.service, path, body),
-        recorded: (query, count) =>
-          until(
-            async () =>
-              (await stage.get(`/messages?limit=500&${query}`)).json<{ messages: MessageRecord[] }>().messages,
-            (messages) => messages.length >= count,
-          ),
-        record: async (id) =>
-          (
-            await until(
-              () => stage.get(`/messages/${id}`),
-              ({ status }) => status === 200,
-            )
-          ).json<MessageRecord & JsonObject>(),
-      }
-      before(async () => {
-        database = await open()
-        stage.service = await startService({ DATABASE_URL: database.url, MESSAGE_LOG: 'all', ...env })
-      })
-      after(async () => {
-        await stage.service.stop()
-        await database?.drop()
-      })
-      declareCases(stage)
+  describeServices(subject, { MESSAGE_LOG: 'all', ...env }, (started) => {
+    const get: LogStage['get'] = (path) => call(started.service.adminUrl, 'GET', path)
+    declareCases({
+      get service() {
+        return started.service
+      },
+      get,
+      post: (path, body) => postJson(started.service, path, body),
+      recorded: (query, count) =>
+        until(
+          async () => (await get(`/messages?limit=500&${query}`)).json<{ messages: ListedMessage[] }>().messages,
+          (messages) => messages.length >= count,
+        ),
+      record: async (id) =>
+        (
+          await until(
+            () => get(`/messages/${id}`),
+            ({ status }) => status === 200,
+          )
+        ).json<MessageRecord & JsonObject>(),
     })
-  }
+  })
 }
 
 const postJson = ({ adminUrl }: Service, path: string, body: Json | undefined): Promise<Called> =>

@@ -1,7 +1,8 @@
 /** `GET /messages` and what is below it: what was recorded, found again. */
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
-import type { MessageGroup, MessageRecord } from '../../src/domain/message-record.ts'
+import type { MessageGroup } from '../../src/domain/message-record.ts'
+import type { ListedMessage } from '../../src/messages/message-search.ts'
 import { json, startUpstream, type Upstream } from '../service.ts'
 import { describeLogged } from './log-stage.ts'
 
@@ -59,14 +60,14 @@ describeLogged('the message log', (stage) => {
   })
   after(() => upstream.stop())
 
-  const named = (records: readonly MessageRecord[]): string[] => {
+  const named = (records: readonly ListedMessage[]): string[] => {
     const names = new Map(Object.entries(ids).map(([name, id]) => [id, name]))
     return records.map(({ id }) => names.get(id) ?? id)
   }
   const found = async (query: string): Promise<string[]> => {
     const reply = await stage.get(`/messages${query}`)
     assert.equal(reply.status, 200, reply.text)
-    return named(reply.json<{ messages: MessageRecord[] }>().messages)
+    return named(reply.json<{ messages: ListedMessage[] }>().messages)
   }
 
   const all = ['replay', 'nowhere', 'failed too', 'failed', 'partial', 'again', 'broken', 'done']
@@ -89,6 +90,9 @@ describeLogged('the message log', (stage) => {
     { query: '?status=502', gives: ['replay', 'failed too', 'failed'] },
     { query: '?status=4xx', gives: ['nowhere', 'broken'] },
     { query: '?replayOf={failed}', gives: ['replay'] },
+    { query: '?replayed=true', gives: [] },
+    { query: '?replayed=false', gives: ['nowhere', 'failed too', 'failed', 'partial', 'broken'] },
+    { query: '?replayed=false&outcome=failed', gives: ['failed too', 'failed'] },
     { query: '?key=p1', gives: ['done'] },
     { query: '?key=patient:p1', gives: ['done'] },
     { query: '?key=order:p1', gives: [] },
@@ -128,6 +132,9 @@ describeLogged('the message log', (stage) => {
       bodies.map(({ which }) => [which, which === 'incoming' ? 7 : 0]),
     )
     assert.match(startedAt, /^\d{4}-.*Z$/)
+    // A list has the same, but for the calls.
+    const inList = (await stage.recorded('outcome=failed', 3)).find(({ id }) => id === ids['failed too'])
+    assert.deepEqual(inList, { bodies, stages, startedAt, ms, ...rest })
     assert.ok(ms > 0)
     assert.deepEqual(
       [rest.endpoint, rest.source, rest.outcome, rest.status, rest.code, rest.stage, rest.id],
@@ -246,7 +253,7 @@ describeLogged('paging', (stage) => {
   const page = async (cursor: string | undefined) => {
     const query = cursor === undefined ? '' : `&cursor=${cursor}`
     const reply = await stage.get(`/messages?limit=7${query}`)
-    return reply.json<{ messages: MessageRecord[]; next?: string }>()
+    return reply.json<{ messages: ListedMessage[]; next?: string }>()
   }
 
   test('gives each message once while others arrive', async () => {

@@ -4,8 +4,9 @@ import { test } from 'node:test'
 import type { MessageRecord } from '../../src/domain/message-record.ts'
 import { createRecordQueue } from '../../src/messages/record-queue.ts'
 import { recordedAt } from '../contracts/message-records.ts'
+import { describeDatabases } from '../databases.ts'
 import { json, startUpstream } from '../service.ts'
-import { describeLogs, runLogged } from './message-logs.ts'
+import { runLogged } from './message-logs.ts'
 
 const LONG = 'x'.repeat(100_000)
 const call = { kind: 'lookup', id: 'each', method: 'GET', target: 'http://127.0.0.1/a', startMs: 0, ms: 1 } as const
@@ -30,7 +31,7 @@ for (const [what, changes] of Object.entries(large)) {
   })
 }
 
-describeLogs('a message with very many calls', (withDatabase) => {
+describeDatabases('a message with very many calls', ({ withDatabase }) => {
   test(
     'keeps 200 of them, those that went wrong among them, and says how many it left out',
     withDatabase(async (database) => {

@@ -3,8 +3,9 @@ import assert from 'node:assert/strict'
 import { it } from 'node:test'
 import type { JsonObject } from '../../src/domain/json.ts'
 import type { MessageRecord } from '../../src/domain/message-record.ts'
+import { describeDatabases } from '../databases.ts'
 import { json, startUpstream } from '../service.ts'
-import { describeLogs, runLogged } from './message-logs.ts'
+import { runLogged } from './message-logs.ts'
 
 /** Answers `{ "name": "Ada", "ssn": "ssn-of-lookup" }`, or 500 where it is asked for a failure. */
 const startDirectory = () =>
@@ -43,7 +44,7 @@ const namesOf = (record: MessageRecord | undefined) => record?.bodies.map(({ whi
 const ALL = ['request', 'incoming', 'lookup.directory', 'transforms', 'mapped', 'answer']
 const UNTIL_LOOKUP = ['request', 'incoming', 'lookup.directory', 'answer']
 
-describeLogs('what is recorded', (withDatabase) => {
+describeDatabases('what is recorded', ({ withDatabase }) => {
   const cases: readonly Readonly<{
     setting: string | undefined
     own?: string

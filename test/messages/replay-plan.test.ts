@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { after, before, beforeEach, describe, test } from 'node:test'
 import type { Json, JsonObject } from '../../src/domain/json.ts'
-import type { MessageRecord } from '../../src/domain/message-record.ts'
+import type { ListedMessage } from '../../src/messages/message-search.ts'
 import type { PlanView } from '../../src/messages/replay-plans.ts'
 import { json, startUpstream, type Upstream } from '../service.ts'
 import { describeLogged, type LogStage, until } from './log-stage.ts'
@@ -25,13 +25,13 @@ const ended = (stage: LogStage, plan: PlanView): Promise<PlanView> =>
     ({ state }) => state !== 'running',
   )
 
-const everyPage = async (stage: LogStage, query: string): Promise<readonly MessageRecord[]> => {
-  const found: MessageRecord[] = []
+const everyPage = async (stage: LogStage, query: string): Promise<readonly ListedMessage[]> => {
+  const found: ListedMessage[] = []
   let next: string | undefined
   do {
     const cursor = next === undefined ? '' : `&cursor=${next}`
     const page = await stage.get(`/messages?${query}&limit=500${cursor}`)
-    const { messages, ...rest } = page.json<{ messages: MessageRecord[]; next?: string }>()
+    const { messages, ...rest } = page.json<{ messages: ListedMessage[]; next?: string }>()
     found.push(...messages)
     next = rest.next
   } while (next !== undefined)

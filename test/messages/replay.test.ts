@@ -135,6 +135,12 @@ describeLogged('a replay', (stage) => {
     away = false
     const second = (await stage.post(`/messages/${first.id}/replay`)).json<Replayed>()
     assert.deepEqual([second.outcome, second.replayOf], ['done', first.id])
+    const found = async (replayed: boolean) =>
+      (await stage.recorded(`replayed=${replayed}`, 0)).map((record) => record.id)
+    assert.ok((await found(true)).includes(id))
+    for (const one of [id, first.id]) assert.ok(!(await found(false)).includes(one))
+    const plan = (await stage.post('/messages/replay', { replayed: true })).json()
+    assert.deepEqual(plan.filter, { replayed: ['true'], outcome: ['refused', 'failed'], source: ['http', 'broker'] })
   })
 
   test('names an earlier replay that ended done, and runs all the same', async () => {

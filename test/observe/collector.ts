@@ -24,6 +24,8 @@ export type Collector = Readonly<{
   received: readonly Received[]
   /** Of the calls that it took, in order of arrival. */
   spans: readonly CollectedSpan[]
+  /** Drops what has come so far. */
+  forget(): void
   stop(): Promise<void>
 }>
 
@@ -43,7 +45,12 @@ export async function startCollector(
     spans.push(...decode(request.body))
     return {}
   })
-  return { url: upstream.url, received: upstream.received, spans, stop: upstream.stop }
+  const { url, received, stop } = upstream
+  const forget = () => {
+    spans.length = 0
+    received.length = 0
+  }
+  return { url, received, spans, forget, stop }
 }
 
 type Wire = {

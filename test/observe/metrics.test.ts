@@ -1,18 +1,19 @@
 /** What /metrics tells: which names and labels there are, the numbers, and that what is gone is forgotten. */
 import assert from 'node:assert/strict'
-import { after, before, describe, test } from 'node:test'
+import { after, before, test } from 'node:test'
 import { describeMetrics } from '../../src/adapters/http-server/metrics.ts'
 import type { JsonObject } from '../../src/domain/json.ts'
+import { OUTCOMES } from '../../src/domain/message-record.ts'
 import { BOUNDS_MS } from '../../src/registry/durations.ts'
 import { createTally } from '../../src/registry/tally.ts'
+import { until } from '../broker/broker.ts'
+import { describeServices } from '../databases.ts'
 import { call } from '../management/call.ts'
-import { json, type Service, startService, startUpstream, type Upstream } from '../service.ts'
+import { json, startUpstream, type Upstream } from '../service.ts'
 import { readExposition, type Series } from './exposition.ts'
 
-let service: Service
 let upstream: Upstream
 before(async () => {
-  service = await startService({ METRICS_MAX_ENDPOINTS: '5' })
   upstream = await startUpstream(({ url }, response) => {
     if (url.startsWith('/resets')) {
       response.destroy()
@@ -22,48 +23,47 @@ before(async () => {
     return { url }
   })
 })
-after(async () => {
-  await service.stop()
-  await upstream.stop()
-})
+after(() => upstream.stop())
 
-const scrape = async () => readExposition((await call(service.adminUrl, 'GET', '/metrics')).text)
-const send = (path: string, body: JsonObject = {}) => service.fetch(path, json('POST', body))
 const valuesOf = (series: readonly Series[], name: string, labels: JsonObject): [JsonObject, number][] =>
   series
     .filter((one) => one.name === name && Object.entries(labels).every(([label, value]) => one.labels[label] === value))
     .map((one) => [one.labels, one.value])
 
-describe('/metrics', () => {
-  const own: Record<string, readonly string[]> = {
-    crosswalk_build_info: ['node', 'version'],
-    crosswalk_consumer_lag: ['endpoint', 'topic'],
-    crosswalk_message_duration_seconds: ['endpoint'],
-    crosswalk_message_log_dropped_total: ['outcome'],
-    crosswalk_message_log_written_total: [],
-    crosswalk_messages_in_flight: [],
-    crosswalk_messages_total: ['code', 'endpoint', 'outcome'],
-    crosswalk_outbound_calls_total: ['endpoint', 'fault', 'kind', 'request', 'status'],
-    crosswalk_stage_duration_seconds: ['endpoint', 'stage'],
-  }
+const own: Record<string, readonly string[]> = {
+  crosswalk_build_info: ['node', 'version'],
+  crosswalk_consumer_lag: ['endpoint', 'topic'],
+  crosswalk_message_duration_seconds: ['endpoint'],
+  crosswalk_message_log_dropped_total: ['outcome'],
+  crosswalk_message_log_written_total: [],
+  crosswalk_messages_in_flight: [],
+  crosswalk_messages_total: ['code', 'endpoint', 'outcome'],
+  crosswalk_outbound_calls_total: ['endpoint', 'fault', 'kind', 'request', 'status'],
+  crosswalk_stage_duration_seconds: ['endpoint', 'stage'],
+}
 
-  test('has these names and labels and no others', () => {
-    const families = describeMetrics({
-      version: '0.0.0',
-      tally: createTally(),
-      inFlight: () => 0,
-      consumers: () => [],
-      messageLog: () => ({ written: 0, dropped: { done: 0, partial: 0, refused: 0, failed: 0 } }),
-    })
-    assert.deepEqual(Object.fromEntries(families.map(({ name, labels }) => [name, [...labels].sort()])), own)
+test('/metrics has these names and labels and no others', () => {
+  const families = describeMetrics({
+    version: '0.0.0',
+    tally: createTally(),
+    inFlight: () => 0,
+    consumers: () => [],
+    messageLog: () => ({ written: 0, dropped: { done: 0, partial: 0, refused: 0, failed: 0 } }),
   })
+  assert.deepEqual(Object.fromEntries(families.map(({ name, labels }) => [name, [...labels].sort()])), own)
+})
+
+describeServices('/metrics', { METRICS_MAX_ENDPOINTS: '5' }, (stage) => {
+  const scrape = async () => readExposition((await call(stage.service.adminUrl, 'GET', '/metrics')).text)
+  const send = (path: string, body: JsonObject = {}) => stage.service.fetch(path, json('POST', body))
 
   test('gives each series exactly the labels of its name, and none a path, an id or a value of a message', async () => {
     const lookup = (id: string, path: string) => ({ id, config: { url: `${upstream.url}${path}?token=s3cret` } })
-    const { _id } = await service.register({
+    const { _id } = await stage.service.register({
       name: 'looked up',
       endpoint: { pattern: '/looked/:who' },
       requests: { lookup: [lookup('fine', '/200')], response: [lookup('first', '/404'), lookup('second', '/resets')] },
+      state: { extract: { requestBody: { last: 'diagnosis' } } },
     })
     const reply = await send('/looked/Mandela?name=Nelson', { diagnosis: 'plague' })
     assert.equal(reply.headers.get('x-crosswalk-status'), 'partial')
@@ -110,7 +110,22 @@ describe('/metrics', () => {
     assert.ok(sum > 0 && sum < 60)
     assert.deepEqual(
       valuesOf(series, 'crosswalk_stage_duration_seconds_count', labels).map(([{ stage }, count]) => [stage, count]),
-      ['parse', 'lookup', 'map', 'serialise', 'respond'].map((stage) => [stage, 1]),
+      ['recall', 'parse', 'lookup', 'map', 'extract', 'serialise', 'respond'].map((stage) => [stage, 1]),
+    )
+  })
+
+  test('tells how many records were written, when they are, and that none was given up', async () => {
+    const written = async () =>
+      valuesOf((await scrape()).series, 'crosswalk_message_log_written_total', {})[0]?.[1] ?? 0
+    const before = await written()
+    for (let n = 0; n < 3; n += 1) await send('/nobody')
+    await send('/looked/Mandela')
+    await until(written, (count) => count >= before + 4)
+    const { series } = await scrape()
+    const dropped = valuesOf(series, 'crosswalk_message_log_dropped_total', {})
+    assert.deepEqual(
+      dropped.map(([{ outcome }, count]) => [outcome, count]),
+      OUTCOMES.map((outcome) => [outcome, 0]),
     )
   })
 
@@ -126,8 +141,9 @@ describe('/metrics', () => {
     const url = `${upstream.url}/200`
     const withLookups = (ids: readonly string[]) => ({ lookup: ids.map((id) => ({ id, config: { url } })) })
     const base = { endpoint: { pattern: '/changing' }, transformation: { input: 'JSON', output: 'JSON' } }
-    const { _id } = await service.register({ ...base, name: 'changing', requests: withLookups(['a', 'b']) })
-    const put = (document: JsonObject) => service.fetch(`/endpoints/${_id}`, json('PUT', { ...base, ...document }))
+    const { _id } = await stage.service.register({ ...base, name: 'changing', requests: withLookups(['a', 'b']) })
+    const put = (document: JsonObject) =>
+      stage.service.fetch(`/endpoints/${_id}`, json('PUT', { ...base, ...document }))
     const requests = async () =>
       valuesOf((await scrape()).series, 'crosswalk_outbound_calls_total', { endpoint: 'changing' }).map(
         ([{ request }]) => request,
@@ -141,13 +157,13 @@ describe('/metrics', () => {
     const of = async (endpoint: string) => (await scrape()).series.filter(({ labels }) => labels.endpoint === endpoint)
     assert.deepEqual(await of('changing'), [])
     assert.notDeepEqual(await of('changed'), [])
-    await service.fetch(`/endpoints/${_id}`, json('DELETE', undefined))
+    await stage.service.fetch(`/endpoints/${_id}`, json('DELETE', undefined))
     assert.deepEqual(await of('changed'), [])
   })
 
   test('tells only so many endpoints one by one', async () => {
     for (let n = 0; n < 9; n += 1) {
-      await service.register({ name: `one of many ${n}`, endpoint: { pattern: `/many/${n}` } })
+      await stage.service.register({ name: `one of many ${n}`, endpoint: { pattern: `/many/${n}` } })
       await send(`/many/${n}`)
     }
     const { series } = await scrape()

@@ -2,10 +2,11 @@
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import type { ServerResponse } from 'node:http'
-import { after, describe, test } from 'node:test'
+import { after, beforeEach, describe, test } from 'node:test'
 import { createSampling, type Sampler } from '../../src/adapters/otel/sampling.ts'
 import { readParent } from '../../src/domain/trace-context.ts'
 import { until } from '../broker/broker.ts'
+import { describeServices } from '../databases.ts'
 import { json, startService, startUpstream } from '../service.ts'
 import { type CollectedSpan, startCollector } from './collector.ts'
 
@@ -71,21 +72,26 @@ describe('sampling', () => {
   })
 })
 
-describe('a message over HTTP', async () => {
-  const collector = await startCollector()
-  const upstream = await startUpstream(({ url }, response) => {
-    if (url.startsWith('/fails')) response.statusCode = 503
-    return { ok: true }
-  })
-  const service = await startService({
-    OTEL_EXPORTER_OTLP_ENDPOINT: `${collector.url}/`,
-    OTEL_EXPORTER_OTLP_HEADERS: 'x-tenant=a%20b,authorization=Bearer abc',
-    OTEL_SERVICE_NAME: 'mapper',
-  })
-  after(async () => {
-    await service.stop()
-    await collector.stop()
-    await upstream.stop()
+const collector = await startCollector()
+const upstream = await startUpstream(({ url }, response) => {
+  if (url.startsWith('/fails')) response.statusCode = 503
+  return { ok: true }
+})
+after(async () => {
+  await collector.stop()
+  await upstream.stop()
+})
+
+const TRACED = {
+  OTEL_EXPORTER_OTLP_ENDPOINT: `${collector.url}/`,
+  OTEL_EXPORTER_OTLP_HEADERS: 'x-tenant=a%20b,authorization=Bearer abc',
+  OTEL_SERVICE_NAME: 'mapper',
+}
+
+describeServices('the trace of a message', TRACED, (stage) => {
+  beforeEach(() => {
+    collector.forget()
+    upstream.received.length = 0
   })
   const spansOf = (traceId: string, count: number): Promise<CollectedSpan[]> =>
     until(
@@ -95,31 +101,28 @@ describe('a message over HTTP', async () => {
 
   test('is a span, with one for each stage and call, and the trace goes on at the targets', async () => {
     const config = { url: `${upstream.url}/fine/Mandela?token=s3cret`, method: 'POST' }
-    await service.register({
+    await stage.service.register({
       name: 'Traced',
       endpoint: { pattern: '/traced/:who' },
       requests: {
         lookup: [{ id: 'look', config, forwardExistingRequestBody: true }],
         response: [{ id: 'send', config, allowedStatuses: ['2xx'] }],
       },
+      state: { extract: { requestBody: { last: 'diagnosis' } } },
     })
-    const reply = await service.fetch(
+    const reply = await stage.service.fetch(
       '/traced/Nelson?name=Rolihlahla',
       json('POST', { diagnosis: 'plague' }, { traceparent: `00-${TRACE}-${CALLER}-01`, tracestate: 'vendor=1' }),
     )
     assert.equal(reply.status, 200)
-    const spans = await spansOf(TRACE, 8)
+    const stages = ['recall', 'parse', 'lookup', 'map', 'extract', 'serialise', 'respond']
+    const spans = await spansOf(TRACE, 1 + stages.length + 2)
     const [message = assert.fail()] = spans
     assert.deepEqual(
       spans.map(({ name, kind, parentSpanId, failed }) => [name, kind, parentSpanId, failed]),
       [
         ['POST /traced/:who', 'server', CALLER, false],
-        ...['parse', 'lookup', 'map', 'serialise', 'respond'].map((stage) => [
-          stage,
-          'internal',
-          message.spanId,
-          false,
-        ]),
+        ...stages.map((stage) => [stage, 'internal', message.spanId, false]),
         ['POST look', 'client', spans.find(({ name }) => name === 'lookup')?.spanId, false],
         ['POST send', 'client', spans.find(({ name }) => name === 'respond')?.spanId, false],
       ],
@@ -150,9 +153,9 @@ describe('a message over HTTP', async () => {
 
   test('that fails says so, at the call to blame too', async () => {
     const config = { url: `${upstream.url}/fails` }
-    await service.register({ endpoint: { pattern: '/failing' }, requests: { lookup: { id: 'look', config } } })
+    await stage.service.register({ endpoint: { pattern: '/failing' }, requests: { lookup: { id: 'look', config } } })
     const traceId = TRACE.replace('0', '1')
-    await service.fetch('/failing', json('POST', {}, { traceparent: `00-${traceId}-${CALLER}-01` }))
+    await stage.service.fetch('/failing', json('POST', {}, { traceparent: `00-${traceId}-${CALLER}-01` }))
     const spans = await spansOf(traceId, 4)
     assert.deepEqual(
       spans.filter(({ failed }) => failed).map(({ name, attributes }) => [name, attributes['error.type']]),
@@ -165,12 +168,12 @@ describe('a message over HTTP', async () => {
 
   test('that its caller does not sample is not told, and its calls say so', async () => {
     const config = { url: `${upstream.url}/fine` }
-    await service.register({ endpoint: { pattern: '/quiet' }, requests: { lookup: { id: 'look', config } } })
+    await stage.service.register({ endpoint: { pattern: '/quiet' }, requests: { lookup: { id: 'look', config } } })
     const traceId = TRACE.replace('0', '2')
-    await service.fetch('/quiet', json('POST', {}, { traceparent: `00-${traceId}-${CALLER}-00` }))
+    await stage.service.fetch('/quiet', json('POST', {}, { traceparent: `00-${traceId}-${CALLER}-00` }))
     assert.match(String(upstream.received.at(-1)?.headers.traceparent), new RegExp(`^00-${traceId}-[0-9a-f]{16}-00$`))
     const later = TRACE.replace('0', '3')
-    await service.fetch('/quiet', json('POST', {}, { traceparent: `00-${later}-${CALLER}-01` }))
+    await stage.service.fetch('/quiet', json('POST', {}, { traceparent: `00-${later}-${CALLER}-01` }))
     await spansOf(later, 3)
     assert.deepEqual(await spansOf(traceId, 0), [])
   })

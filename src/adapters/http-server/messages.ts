@@ -5,10 +5,11 @@ import type { FastifyInstance } from 'fastify'
 import { Failure } from '../../domain/failure.ts'
 import type { JsonObject } from '../../domain/json.ts'
 import type { Headers } from '../../domain/message.ts'
+import { reservedBy } from '../../domain/reserved-paths.ts'
 import type { Finished } from '../../registry/finished.ts'
 import type { Intake } from '../../registry/intake.ts'
 import type { Registry } from '../../registry/registry.ts'
-import { bodyTooLarge, fromFastify, hasBody, pathOf } from './server.ts'
+import { bodyTooLarge, fromFastify, hasBody, pathOf, type RefuseUnreadable } from './server.ts'
 
 /**
  * Answers requests with node:http alone: a framework's own way to a handler takes as long as the pipeline does for a
@@ -73,6 +74,16 @@ export function serveMessages(server: FastifyInstance, listener: RequestListener
     },
     handler: async () => undefined,
   })
+}
+
+/** A URL that cannot be read is that of a message, unless it begins as one of the service's own does. */
+export function refuseUnreadable(intake: Intake): RefuseUnreadable {
+  return (failure, request, response) => {
+    if (reservedBy(pathOf(request.url ?? '/')) !== undefined) return false
+    if (hasBody(request)) response.setHeader('connection', 'close')
+    send(response, intake.refuse(undefined, failure))
+    return true
+  }
 }
 
 function unrouted(match: ReturnType<Registry['match']>, method: string, url: string): Failure | undefined {

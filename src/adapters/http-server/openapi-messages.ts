@@ -34,6 +34,11 @@ const FILTERS: Readonly<Record<string, Filter>> = {
   key: { schema: text, description: 'Value of a business key, or its name and value: `patient:123`.' },
   status: { schema: text, description: 'HTTP status of its answer: `502`, or `5xx`.' },
   replayOf: { schema: id, description: 'The message that it repeats.' },
+  replayed: {
+    schema: { type: 'boolean' },
+    description: 'Of messages that did not end done: whether a replay has.',
+    once: true,
+  },
   from: { schema: text, description: 'ISO 8601, or before now: `-1h`. Inclusive.', once: true },
   to: { schema: text, description: 'ISO 8601, or before now: `-1h`. Exclusive.', once: true },
 }
@@ -63,7 +68,7 @@ const planBusy = { 409: failure('The plan is being run, or has ended.') }
 export const messagePaths: JsonObject = {
   '/messages': {
     get: {
-      summary: 'Recorded messages, newest first, without bodies.',
+      summary: 'Recorded messages, newest first, without bodies and calls.',
       parameters: [
         ...filters,
         {
@@ -74,7 +79,7 @@ export const messagePaths: JsonObject = {
         { name: 'cursor', in: 'query', description: '`next` of the page before.', schema: text },
       ],
       responses: {
-        200: answer('A page.', object({ messages: list(ref('Message')), next: text }, ['messages'])),
+        200: answer('A page.', object({ messages: list(ref('ListedMessage')), next: text }, ['messages'])),
         ...wrongFilter,
       },
     },
@@ -172,52 +177,54 @@ export const messagePaths: JsonObject = {
 const outcome = oneOf(OUTCOMES)
 const obstacles = list(object({ reason: text, error: text, count: whole, sampleId: id }))
 
-export const messageSchemas: JsonObject = {
-  Message: object(
-    {
-      id,
-      endpointId: id,
-      endpoint: text,
-      endpointVersion: whole,
-      source: oneOf(SOURCES),
-      startedAt: time,
-      ms: number,
-      outcome,
-      status: whole,
-      code: text,
-      stage: text,
-      path: text,
-      error: text,
-      triedAgain: { type: 'boolean' },
-      stages: list(object({ stage: oneOf(STAGES), ms: number })),
-      calls: list(
-        object({
-          kind: oneOf(['lookup', 'response']),
-          id: text,
-          method: text,
-          target: text,
-          item: whole,
-          startMs: number,
-          ms: number,
-          status: whole,
-          fault: text,
-        }),
-      ),
-      callsOmitted: whole,
-      keys: { type: 'object', additionalProperties: text },
-      replayOf: id,
-      bodies: list(
-        object({
-          which: text,
-          contentType: text,
-          size: whole,
-          cut: { type: 'boolean' },
-          masked: { type: 'boolean' },
-        }),
-      ),
-    },
-    ['id', 'source', 'startedAt', 'ms', 'outcome', 'status', 'stages', 'calls', 'keys', 'bodies'],
+const listed = {
+  id,
+  endpointId: id,
+  endpoint: text,
+  endpointVersion: whole,
+  source: oneOf(SOURCES),
+  startedAt: time,
+  ms: number,
+  outcome,
+  status: whole,
+  code: text,
+  stage: text,
+  path: text,
+  error: text,
+  triedAgain: { type: 'boolean' },
+  stages: list(object({ stage: oneOf(STAGES), ms: number })),
+  keys: { type: 'object', additionalProperties: { anyOf: [text, list(text)] } },
+  replayOf: id,
+  bodies: list(
+    object({
+      which: text,
+      contentType: text,
+      size: whole,
+      cut: { type: 'boolean' },
+      masked: { type: 'boolean' },
+    }),
   ),
+}
+
+const calls = list(
+  object({
+    kind: oneOf(['lookup', 'response']),
+    id: text,
+    method: text,
+    target: text,
+    item: whole,
+    startMs: number,
+    ms: number,
+    status: whole,
+    fault: text,
+  }),
+)
+
+const always = ['id', 'source', 'startedAt', 'ms', 'outcome', 'status', 'stages', 'keys', 'bodies']
+
+export const messageSchemas: JsonObject = {
+  ListedMessage: object(listed, always),
+  Message: object({ ...listed, calls, callsOmitted: whole }, [...always, 'calls']),
   MessageGroup: object({
     endpointId: id,
     endpoint: text,

@@ -69,7 +69,7 @@ function readJson(request: FastifyRequest): Json {
   return raw
 }
 
-/** Filters in JSON are those of the query: a text or number, or several in an array. */
+/** Filters in JSON are those of the query: a value, or several in an array. */
 function textsOf(raw: Json): FilterTexts {
   if (!isObject(raw)) {
     throw new Failure(
@@ -81,8 +81,8 @@ function textsOf(raw: Json): FilterTexts {
 }
 
 function textOf(name: string, value: Json): string {
-  if (typeof value === 'string' || typeof value === 'number') return String(value)
-  throw wrongValue(name, JSON.stringify(value), 'a text or a number, or an array of them')
+  if (value !== null && typeof value !== 'object') return String(value)
+  throw wrongValue(name, JSON.stringify(value), 'a text, a number, true or false, or an array of them')
 }
 
 type Beside = Readonly<{ replayOf: string; bodyOnly: boolean; alreadyDoneBy: string | undefined }>

@@ -26,12 +26,20 @@ export type AnswerFailure = (failure: Failure) => Answer
 /** Answers a request before any route is looked for; tells whether it did. */
 export type Front = (request: IncomingMessage, response: ServerResponse) => boolean
 
+/** Refuses a request whose URL cannot be read; tells whether it did. */
+export type RefuseUnreadable = (failure: Failure, request: IncomingMessage, response: ServerResponse) => boolean
+
 /**
  * Bodies are handed on as bytes, at most parserLimitBytes of them.
  *
  * Node's own defaults leave a slow sender 300 s; Fastify's, for ever.
  */
-export function createServer(limits: ServerLimits, answerFailure: AnswerFailure, front?: Front): FastifyInstance {
+export function createServer(
+  limits: ServerLimits,
+  answerFailure: AnswerFailure,
+  front?: Front,
+  refuseUnreadable: RefuseUnreadable = () => false,
+): FastifyInstance {
   const server = Fastify({
     bodyLimit: limits.parserLimitBytes,
     serverFactory: (route) =>
@@ -53,7 +61,11 @@ export function createServer(limits: ServerLimits, answerFailure: AnswerFailure,
     return503OnClosing: false,
     routerOptions: { maxParamLength: 65_536 },
     clientErrorHandler: (error, socket) => answerUnparsed(error, socket, answerFailure),
-    frameworkErrors: (error, _request, reply) => void sendAnswer(reply, answerFailure(fromFastify(error))),
+    frameworkErrors: (error, request, reply) => {
+      const failure = fromFastify(error)
+      if (refuseUnreadable(failure, request.raw, reply.raw)) reply.hijack()
+      else sendAnswer(reply, answerFailure(failure))
+    },
   })
   // Fastify knows the common methods only, and would deny that a path exists to all others.
   for (const method of METHODS) if (!server.supportedMethods.includes(method)) server.addHttpMethod(method)

@@ -102,7 +102,7 @@ export const compileOldest = (db: Queries, before: number, excess: number): Comp
 const notDone = (where: Where): Expression<SqlBool> => where('outcome', '<>', sql.lit('done'))
 
 function conditions(where: Where, filter: MessageFilter): Expression<SqlBool>[] {
-  const { endpointId, outcome, code, stage, source, status, key, from, to, replayOf } = filter
+  const { endpointId, outcome, code, stage, source, status, key, from, to, replayOf, replayed } = filter
   const all: Expression<SqlBool>[] = []
   const among = (column: keyof MessageRow, values: readonly (string | number)[] | undefined) => {
     if (values?.length === 0) all.push(sql<SqlBool>`1 = 0`)
@@ -121,10 +121,24 @@ function conditions(where: Where, filter: MessageFilter): Expression<SqlBool>[] 
   if (from !== undefined) all.push(where('id', '>=', idFrom(from)))
   if (to !== undefined) all.push(where('id', '<', idFrom(to)))
   if (key !== undefined) all.push(where('id', 'in', holding(where, key)))
+  if (replayed !== undefined) {
+    all.push(where('replay_of', '=', sql.lit('')), where('id', replayed ? 'in' : 'not in', REPEATED))
+  }
   return all
 }
 
-const mayOnlyFail = ({ outcome, code, stage }: MessageFilter): boolean =>
+/** What was replayed until it was done: found from those replays upwards, as there are few of them beside the failures. */
+const REPEATED = sql<string>`(
+  with recursive repeated (id) as (
+    select replay_of from messages where replay_of <> '' and outcome = 'done'
+    union
+    select messages.replay_of from repeated join messages on messages.id = repeated.id where messages.replay_of <> ''
+  )
+  select id from repeated
+)`
+
+const mayOnlyFail = ({ outcome, code, stage, replayed }: MessageFilter): boolean =>
+  replayed !== undefined ||
   (outcome !== undefined && !outcome.includes('done')) ||
   (code !== undefined && !code.includes('')) ||
   (stage !== undefined && !stage.includes(''))
