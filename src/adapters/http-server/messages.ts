@@ -5,7 +5,7 @@ import type { FastifyInstance } from 'fastify'
 import { Failure } from '../../domain/failure.ts'
 import type { JsonObject } from '../../domain/json.ts'
 import type { Headers } from '../../domain/message.ts'
-import { reservedBy } from '../../domain/reserved-paths.ts'
+import { RESERVED, reservedBy } from '../../domain/reserved-paths.ts'
 import type { Finished } from '../../registry/finished.ts'
 import type { Intake } from '../../registry/intake.ts'
 import type { Registry } from '../../registry/registry.ts'
@@ -59,7 +59,7 @@ export function createMessageListener(registry: Registry, intake: Intake, limitB
 }
 
 /** Whether a URL leads to none of the service's own paths for sure; where it may, the service's router decides. */
-const SURELY_A_MESSAGE = /^\/(?!uptime|endpoints)[^%?]*(?:\?|$)/
+const SURELY_A_MESSAGE = new RegExp(`^(?!${RESERVED.join('|')})/[^%?]*(?:\\?|$)`)
 
 export const isSurelyMessage = ({ url = '' }: IncomingMessage): boolean => SURELY_A_MESSAGE.test(url)
 

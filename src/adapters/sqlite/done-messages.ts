@@ -114,8 +114,9 @@ function messagesOf({ lines }: Row, filter: MessageFilter): MessageRow[] {
 }
 
 /** What is true of all of them alike: nothing failed, nothing was repeated, and no key was found. */
-const mayEndDone = ({ outcome, code, stage, key, replayOf }: MessageFilter): boolean =>
+const mayEndDone = ({ outcome, code, stage, key, replayOf, replayed }: MessageFilter): boolean =>
   key === undefined &&
+  replayed === undefined &&
   (outcome === undefined || outcome.includes('done')) &&
   [code, stage, replayOf].every((values) => values === undefined || values.includes(''))
 
