@@ -3,15 +3,12 @@
  * counts, each in a process of its own and in turn: `node bin/node.js bench/broker-throughput.ts [records] [rounds]`.
  */
 import { spawn } from 'node:child_process'
-import { mkdtempSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { until } from '../test/broker/broker.ts'
 import { endpointDocument, json } from '../test/service.ts'
 import { startServices } from '../test/services/all.ts'
 import { openTopics, type Topics } from '../test/services/topics.ts'
-import { spawnService } from '../test/spawned-service.ts'
+import { BY_LAUNCHER, startCrosswalk } from './crosswalk.ts'
 
 const PARTITIONS = 6
 const [records = 100_000, rounds = 3, maxInFlight = 64] = process.argv.slice(2).map(Number)
@@ -59,9 +56,10 @@ async function runBare(topic: string): Promise<number> {
 
 /** From the first commit seen to the last: what is done is what is committed. */
 async function runEndpoint(topics: Topics, topic: string): Promise<number> {
-  const home = mkdtempSync(join(tmpdir(), 'crosswalk-bench-'))
-  const env = { KAFKA_BROKERS: brokers, KAFKA_MAX_IN_FLIGHT: String(maxInFlight) }
-  const service = await spawnService(home, { env, lifetimeMs: 300_000 })
+  const service = await startCrosswalk(BY_LAUNCHER, {
+    KAFKA_BROKERS: brokers,
+    KAFKA_MAX_IN_FLIGHT: String(maxInFlight),
+  })
   try {
     const document = endpointDocument({
       endpoint: { pattern: '/patients' },
@@ -78,7 +76,7 @@ async function runEndpoint(topics: Topics, topic: string): Promise<number> {
         'requestBody.active': 'active',
       },
     })
-    const reply = await fetch(`${service.url}/endpoints`, json('POST', document))
+    const reply = await fetch(`${service.origin}/endpoints`, json('POST', document))
     const { _id } = (await reply.json()) as { _id: string }
     const group = `mapping-mediator.${_id}`
     const committed = async () =>
@@ -88,9 +86,7 @@ async function runEndpoint(topics: Topics, topic: string): Promise<number> {
     await until(committed, (count) => count >= records, 300_000)
     return Math.round((records - first) / ((performance.now() - startedAt) / 1000))
   } finally {
-    service.child.kill('SIGKILL')
-    await service.ended
-    rmSync(home, { recursive: true, force: true })
+    await service.stop()
   }
 }
 

@@ -59,10 +59,15 @@ export function startProgram(
 /** Starts the service and waits until it listens; fails where it ends before. */
 export async function spawnService(folder: string, options: Options = {}): Promise<SpawnedService> {
   const program = startProgram(folder, options)
+  const { stdout } = program.child
   const listening = new Promise<void>((resolve) => {
-    program.child.stdout?.on('data', () => {
-      if (portsIn(program.output.stdout) !== undefined) resolve()
-    })
+    const look = () => {
+      if (portsIn(program.output.stdout) === undefined) return
+      // From then on, to look at all that was said for each thing that is said would take longer than the service does.
+      stdout?.off('data', look)
+      resolve()
+    }
+    stdout?.on('data', look)
   })
   await Promise.race([listening, program.ended])
   const ports = portsIn(program.output.stdout)

@@ -1,6 +1,6 @@
 /** The one line that every message has in the log, whatever became of it. */
 import type { Logger } from '../domain/ports.ts'
-import type { Finished, OutcomeName } from './finished.ts'
+import type { Finished, OutcomeName, Source } from './finished.ts'
 import type { Compiled } from './registry.ts'
 
 /** Where no failure has a sentence of its own. */
@@ -11,29 +11,30 @@ const SENTENCES: Readonly<Record<OutcomeName, string>> = {
   failed: 'The target of the response request failed the message',
 }
 
+type Usual = Readonly<{ source: Source; status: number; write: ReturnType<Logger['repeat']> }>
+
 /**
  * Writes the lines. A sender's mistake is information; what only we or an upstream can mend is a warning, a bug an error
  * with its cause. Of what other systems said, and of the message itself, nothing is told.
  */
 export function createMessageLines(logger: Logger): (finished: Finished) => void {
-  /** For messages that ended as most do. */
-  const usual = new WeakMap<Compiled, ReturnType<Logger['repeat']>>()
+  /** Of the last message of each endpoint that ended done: the next one is mostly alike. */
+  const usual = new WeakMap<Compiled, Usual>()
 
-  function usualOf(compiled: Compiled): ReturnType<Logger['repeat']> {
-    const known = usual.get(compiled)
-    if (known !== undefined) return known
+  function usualOf(compiled: Compiled, { source, answer: { status } }: Finished): Usual {
+    const last = usual.get(compiled)
+    if (last !== undefined && last.source === source && last.status === status) return last
     const { name, _id } = compiled.document
-    const common = { endpoint: name, endpointId: _id, source: 'http', outcome: 'done', status: 200 }
-    const made = logger.repeat(common, SENTENCES.done)
+    const common = { endpoint: name, endpointId: _id, source, outcome: 'done', status }
+    const made = { source, status, write: logger.repeat(common, SENTENCES.done) }
     usual.set(compiled, made)
     return made
   }
 
   return (finished) => {
     const { failure, outcome, compiled, trace, code, messageId, source, answer } = finished
-    const isUsual = outcome === 'done' && source === 'http' && answer.status === 200 && trace?.context === undefined
-    if (isUsual && compiled !== undefined) {
-      usualOf(compiled)(messageId, finished.ms)
+    if (outcome === 'done' && compiled !== undefined && trace?.context === undefined) {
+      usualOf(compiled, finished).write(messageId, finished.ms)
       return
     }
     const fields = {
