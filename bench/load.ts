@@ -71,7 +71,8 @@ async function runWrk({ url, contentType, body }: Target, seconds: number, from:
 const luaText = (value: string): string =>
   `"${[...Buffer.from(value)].map((byte) => `\\${String(byte).padStart(3, '0')}`).join('')}"`
 
-function readWrk(output: string): LoadResult {
+/** What wrk wrote. Fails where an answer had another status than 2xx or 3xx. */
+export function readWrk(output: string): LoadResult {
   const [, messages, seconds] = /(\d+) requests in ([\d.]+\w+)/.exec(output) ?? []
   const [, p50] = /50%\s+([\d.]+\w+)/.exec(output) ?? []
   const [, p99] = /99%\s+([\d.]+\w+)/.exec(output) ?? []

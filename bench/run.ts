@@ -34,6 +34,8 @@ const startedAt = new Date().toISOString()
 const loadAverageBefore = loadAverage()
 const machine = describeMachine()
 stayOffTheServersCore()
+// What it started is stopped as it ends.
+for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => process.exit(1))
 const nodeRed = findNodeRed(!values.quick)
 const plan: Plan = values.quick
   ? {

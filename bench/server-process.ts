@@ -1,5 +1,5 @@
 /** A server under measurement, in a process of its own, and what the operating system knows about that process. */
-import { spawn } from 'node:child_process'
+import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { readFileSync } from 'node:fs'
 import { createInterface } from 'node:readline'
@@ -43,6 +43,7 @@ export async function startServer(
     env: { PATH: process.env.PATH, ...env },
     stdio: ['ignore', 'pipe', 'inherit'],
   })
+  stopWithThisProcess(child)
   const ended = once(child, 'exit')
   const failed = ended.then(() => {
     throw new Error(`${[program, ...args].join(' ')} ended before it listened.`)
@@ -62,6 +63,13 @@ export async function startServer(
       await ended
     },
   }
+}
+
+/** What is started here ends with this process, also where that is told to end or fails before it stops it. */
+function stopWithThisProcess(child: ChildProcess): void {
+  const stop = () => child.kill('SIGTERM')
+  process.on('exit', stop)
+  child.on('exit', () => process.off('exit', stop))
 }
 
 function toldPort(stdout: Readable): Promise<number> {

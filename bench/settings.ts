@@ -32,6 +32,8 @@ const conditionsBefore = {
   loadAverageBefore: loadAverage(),
 }
 stayOffTheServersCore()
+// What it started is stopped as it ends.
+for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => process.exit(1))
 
 await using running = new AsyncDisposableStack()
 const subjects: Subject[] = []
