@@ -85,7 +85,8 @@ function aimsTable(report: Report): string {
   const rows = AIMS.map((aim) => {
     const found = aim.read(report)
     if (found === undefined) return [aim.what, bound(aim), 'not measured', '', '']
-    return [aim.what, bound(aim), aim.format(found.median), range(found, aim.format), verdict(aim, found)]
+    const judged = reservation(report) === undefined ? verdict(aim, found) : 'not judged'
+    return [aim.what, bound(aim), aim.format(found.median), range(found, aim.format), judged]
   })
   return table(['aim', '', 'median', 'lowest to highest', ''], rows)
 }

@@ -6,5 +6,6 @@ export const exactMilliseconds = (value: number): string => `${value.toFixed(2)}
 export const seconds = (value: number): string => `${value.toFixed(1)} s`
 export const microseconds = (value: number): string => `${value.toFixed(1)} µs`
 export const megabytes = (value: number): string => `${whole(value / 1e6)} MB`
-export const millions = (value: number): string => `${(value / 1e6).toFixed(2)}M/s`
+export const perSecond = (value: number): string =>
+  value < 1e6 ? `${whole(value / 1e3)}k/s` : `${(value / 1e6).toFixed(2)}M/s`
 export const percent = (value: number): string => `${Math.round(value * 100)} %`

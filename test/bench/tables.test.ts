@@ -33,6 +33,11 @@ describe('a report as Markdown', () => {
       says: /^\| W9: start to first answer, no endpoint \| ≤ 400 ms \| 450 ms \| 300 ms to 500 ms \| 113 % of it \|$/m,
     },
     {
+      name: 'no verdict on what is not to be quoted',
+      report: reportOf({ quick: true, figures: [figure('start-empty', 'ms', [300])] }),
+      says: /no endpoint \| ≤ 400 ms \| 300 ms \| 300 ms to 300 ms \| not judged \|$/m,
+    },
+    {
       name: 'an aim that was not',
       report: reportOf({}),
       says: /^\| W1 to Node-RED \| ≥ 2\.30 \| not measured \| {2}\| {2}\|$/m,
