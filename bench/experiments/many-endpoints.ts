@@ -1,7 +1,7 @@
 /** W6: W1 on a service with one endpoint and with many, and what registering many does to the messages meanwhile. */
 import { setTimeout as pause } from 'node:timers/promises'
 import { register, startCrosswalk } from '../crosswalk.ts'
-import { startSingleLoad, type Target } from '../load.ts'
+import { type LoadResult, startSingleLoad, type Target } from '../load.ts'
 import type { Figure, Findings } from '../report.ts'
 import { measureRounds, type Subject } from '../rounds.ts'
 import { expectedAnswer, requireSameAnswers } from '../same-answers.ts'
@@ -45,17 +45,16 @@ async function measureRegistering(
   { warmUpSeconds, seconds }: Plan,
 ): Promise<readonly Figure[]> {
   const target: Target = { url: await register(server, flat.document(NO_UPSTREAM)), ...MESSAGE }
-  const longestMs = async (work: () => Promise<unknown>): Promise<number> => {
+  const during = async (work: () => Promise<unknown>): Promise<LoadResult> => {
     const load = startSingleLoad(target)
-    const stopped = work().finally(load.stop)
-    await stopped
-    return (await load.stop()).maxMs
+    await work().finally(load.stop)
+    return load.stop()
   }
   // What an idle machine and a cold service do to the longest message is not what registering does to it.
-  await longestMs(() => pause(warmUpSeconds * 1_000))
-  const before = await longestMs(() => pause(seconds * 1_000))
+  await during(() => pause(warmUpSeconds * 1_000))
+  const before = await during(() => pause(seconds * 1_000))
   const startedAt = performance.now()
-  const meanwhile = await longestMs(registerAll)
+  const meanwhile = await during(registerAll)
   const registeringSeconds = (performance.now() - startedAt) / 1_000
   const figure = (key: string, name: string, unit: Figure['unit'], value: number): Figure => ({
     key,
@@ -66,7 +65,8 @@ async function measureRegistering(
   })
   return [
     figure('registering', `registering ${thousands(count)} endpoints, one after another`, 's', registeringSeconds),
-    figure('message-before', 'longest message before', 'ms', before),
-    figure('message-meanwhile', 'longest message while registering', 'ms', meanwhile),
+    figure('message-before', 'longest message before', 'ms', before.maxMs),
+    figure('message-meanwhile', 'longest message while registering', 'ms', meanwhile.maxMs),
+    figure('message-meanwhile-p99', 'p99 of messages while registering', 'ms', meanwhile.p99Ms),
   ]
 }
