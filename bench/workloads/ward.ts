@@ -74,12 +74,13 @@ const OBSERVATIONS = {
 
 const GROUPS = { patients: PATIENTS, encounters: ENCOUNTERS, observations: OBSERVATIONS }
 const NUMBERS = ['minutes', 'value', 'low', 'high']
-const ROWS = 12
+const ROWS = 5
+const WORDS = 'as we were told on the ward rounds'
 
 /** Values of some length, each another one. */
 function fieldValue(name: string, row: number): Row[string] {
   if (name === 'active') return row % 2 === 0
-  return NUMBERS.includes(name) ? row * 7 + name.length / 2 : `${name.toLowerCase()}-${1_000 + row * 37}`
+  return NUMBERS.includes(name) ? row * 7 + name.length / 2 : `${name.toLowerCase()}-${1_000 + row * 37} ${WORDS}`
 }
 
 const rowsOf = (fields: Readonly<Record<string, string>>): readonly Row[] =>
@@ -103,7 +104,7 @@ const MAPPING: Readonly<Record<string, string>> = Object.fromEntries(
 const schemaOf = (name: string) => {
   if (name === 'active') return { type: 'boolean' }
   if (NUMBERS.includes(name)) return { type: 'number', minimum: 0, maximum: 10_000 }
-  return { type: 'string', minLength: 3, maxLength: 40 }
+  return { type: 'string', minLength: 3, maxLength: 100 }
 }
 
 const rowsSchema = (fields: Readonly<Record<string, string>>) => ({
