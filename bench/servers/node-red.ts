@@ -4,7 +4,7 @@
  * dependency.
  */
 import { spawnSync } from 'node:child_process'
-import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdtempSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { onCores, type Role } from '../cores.ts'
@@ -20,22 +20,30 @@ export type Installation = Readonly<{ version: string }> | Readonly<{ missing: s
 
 /** The Node-RED that is there, after installing it where `mayInstall`; else why there is none. */
 export function findNodeRed(mayInstall: boolean): Installation {
-  if (!existsSync(join(INSTALLED, 'red.js'))) {
+  if (!existsSync(HOME)) {
     if (!mayInstall) return { missing: 'not installed, and a quick run installs nothing' }
-    mkdirSync(HOME, { recursive: true })
-    writeFileSync(join(HOME, 'package.json'), '{ "private": true }\n')
-    const options = ['--no-audit', '--no-fund', '--ignore-scripts', '--omit=optional', '--loglevel=error']
-    const { status, error, stderr } = spawnSync('npm', ['install', ...options, PACKAGE], {
-      cwd: HOME,
-      encoding: 'utf8',
-    })
-    if (status !== 0) {
-      rmSync(HOME, { recursive: true, force: true })
-      return { missing: `npm could not install ${PACKAGE}: ${error?.message ?? stderr.trim().split('\n')[0]}` }
-    }
+    const fault = install()
+    if (fault !== undefined) return { missing: `npm could not install ${PACKAGE}: ${fault}` }
   }
   const { version } = JSON.parse(readFileSync(join(INSTALLED, 'package.json'), 'utf8')) as { version: string }
   return { version }
+}
+
+/** Out: what went wrong, or undefined. It gets its name when it is whole. */
+function install(): string | undefined {
+  const folder = mkdtempSync(`${HOME}-`)
+  writeFileSync(join(folder, 'package.json'), '{ "private": true }\n')
+  const options = ['--no-audit', '--no-fund', '--ignore-scripts', '--omit=optional', '--loglevel=error']
+  const { status, error, stderr } = spawnSync('npm', ['install', ...options, PACKAGE], {
+    cwd: folder,
+    encoding: 'utf8',
+  })
+  if (status === 0) {
+    renameSync(folder, HOME)
+    return undefined
+  }
+  rmSync(folder, { recursive: true, force: true })
+  return error?.message ?? (stderr.trim().split('\n')[0] || `it ended with ${status}`)
 }
 
 /** Starts it with its default settings but for the port, without its editor; resolves when it listens. */
