@@ -52,3 +52,11 @@ export function reservation({ quick, loadAverageBefore, rounds }: Conditions): s
   }
   return undefined
 }
+
+/** As a file: numbers to six digits, and the values of the rounds on one line. */
+export function asJson(report: Report): string {
+  const rounded = (_name: string, value: unknown): unknown =>
+    typeof value === 'number' && !Number.isInteger(value) ? Number(value.toPrecision(6)) : value
+  const json = JSON.stringify(report, rounded, 2)
+  return `${json.replaceAll(/\[[-\d.e+,\s]+\]/g, (values) => values.replaceAll(/\s+/g, ' '))}\n`
+}

@@ -10,7 +10,7 @@ import { chosenExperiments } from './experiments/all.ts'
 import type { Plan } from './experiments/experiment.ts'
 import { CONNECTIONS } from './load.ts'
 import { describeMachine, loadAverage } from './machine.ts'
-import { type Findings, REPORT_FILE, type Report } from './report.ts'
+import { asJson, type Findings, REPORT_FILE, type Report } from './report.ts'
 import { findNodeRed } from './servers/node-red.ts'
 import { asMarkdown } from './tables.ts'
 
@@ -81,7 +81,7 @@ const report: Report = {
 }
 const whole = values.only === undefined && !values.quick
 const file = values.report ?? (whole ? REPORT_FILE : undefined)
-if (file !== undefined) writeFileSync(file, `${JSON.stringify(report, undefined, 2)}\n`)
+if (file !== undefined) writeFileSync(file, asJson(report))
 process.stdout.write(`${asMarkdown(report)}\n`)
 if (file === REPORT_FILE) process.stderr.write('Now `npm run docs` writes it into the docs.\n')
 

@@ -1,6 +1,7 @@
 /** The tables that the docs show of a report. */
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
+import { asJson } from '../../bench/report.ts'
 import { asMarkdown, asShortMarkdown, loadsTable } from '../../bench/tables.ts'
 import { withSection } from '../../scripts/generated.ts'
 import { figure, loaded, reportOf } from './report-of.ts'
@@ -80,6 +81,16 @@ describe('a report as Markdown', () => {
     assert.match(asShortMarkdown(reportOf({ loads, figures })) ?? '', /^\| ratio \| 0\.80 \| 0\.80 to 0\.80 \|$/m)
     assert.equal(asShortMarkdown(reportOf({ loads })), undefined)
     assert.equal(asShortMarkdown(reportOf({ loads: loads.slice(1), figures })), undefined)
+  })
+})
+
+describe('a report as a file', () => {
+  test('holds all of it, with six digits of each number and a line for the values of the rounds', () => {
+    const report = reportOf({ figures: [figure('time', 'ms', [1.23456789, 2_000_000.5, 7])] })
+    const json = asJson(report)
+    assert.match(json, /"values": \[ 1\.23457, 2000000, 7 \]$/m)
+    const { figures, ...others } = JSON.parse(json) as typeof report
+    assert.deepEqual({ ...others, figures: figures.length }, { ...report, figures: 1 })
   })
 })
 
