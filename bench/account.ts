@@ -1,5 +1,6 @@
 /**
- * What the account of a message costs, in microseconds: counting it for /metrics, its line in the log, its spans.
+ * What the account of a message costs, in microseconds: counting it for /metrics and for the statistics of its endpoint,
+ * its line in the log, its spans.
  * `node bin/node.js bench/account.ts` writes the lines of the log to standard output, and the figures to standard error.
  */
 import { createLogger } from '../src/adapters/log.ts'
@@ -10,6 +11,7 @@ import { newSpanId, newTraceId } from '../src/domain/trace-context.ts'
 import type { Finished } from '../src/registry/finished.ts'
 import { createMessageLines } from '../src/registry/message-line.ts'
 import type { Compiled } from '../src/registry/registry.ts'
+import { createMinutes } from '../src/registry/stats/minutes.ts'
 import { createTally } from '../src/registry/tally.ts'
 import { spreadOf } from './spread.ts'
 
@@ -19,10 +21,12 @@ const ROUNDS = 7
 /** Messages of several endpoints, each with five stages and one lookup. */
 const messages = Array.from({ length: 50 }, (_, n) => finishedMessage(`Endpoint ${n}`))
 const tally = createTally()
+const minutes = createMinutes()
 const logger = createLogger({ logLevel: 'info', enableLogging: true })
 
 const works: readonly (readonly [string, (finished: Finished) => unknown])[] = [
   ['count for /metrics', tally.count],
+  ['count for its statistics', minutes.count],
   ['line in the log', createMessageLines(logger)],
   ['spans', spansOf],
 ]

@@ -4,14 +4,20 @@ import { availableParallelism } from 'node:os'
 
 export type Command = readonly [program: string, ...args: string[]]
 
-export type Role = 'server' | 'load'
+/** `both`: whichever core is free, for what is not compared by its load. */
+export type Role = 'server' | 'load' | 'both'
 
-const CORES: Readonly<Record<Role, string>> = { server: '0', load: '1' }
+const CORES: Readonly<Record<Role, string>> = { server: '0', load: '1', both: '0,1' }
 
 /** Whether each role has a core of its own here: two cores, and `taskset` of util-linux, are needed. */
 export const pinned = availableParallelism() > 1 && spawnSync('taskset', ['-c', '0,1', 'true']).status === 0
 
-/** The command that runs `command` on the core of its role. The process is the same, so its id is too. */
-export function onCoreOf(role: Role, command: Command): Command {
+/** The command that runs `command` on the cores of its role. The process is the same, so its id is too. */
+export function onCores(role: Role, command: Command): Command {
   return pinned ? ['taskset', '-c', CORES[role], ...command] : command
+}
+
+/** Moves this process, which reads what the servers say, to where the load comes from. */
+export function stayOffTheServersCore(): void {
+  if (pinned) spawnSync('taskset', ['-a', '-c', '-p', CORES.load, String(process.pid)])
 }

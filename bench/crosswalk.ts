@@ -3,28 +3,26 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import type { JsonObject } from '../src/domain/json.ts'
-import { type Command, onCoreOf } from './cores.ts'
+import { onCores, type Role } from './cores.ts'
 import { type ServerProcess, startServer } from './server-process.ts'
+import type { EndpointDocument } from './workloads/workload.ts'
 
-const main = fileURLToPath(new URL('../src/main.ts', import.meta.url))
 const launcher = fileURLToPath(new URL('../bin/crosswalk.js', import.meta.url))
 
-/** As `npm start` does: with whichever Node.js this machine has, which then starts the one that the service needs. */
-export const BY_LAUNCHER: Command = ['node', launcher]
-
-/** Without the launcher. */
-export const DIRECTLY: Command = [process.execPath, main]
-
-/** Resolves when it listens; stopping it removes its database, where `env` does not name another one. */
-export async function startCrosswalk(
-  command: Command,
-  env: Readonly<Record<string, string>> = {},
-): Promise<ServerProcess> {
+/**
+ * Starts it as `npm start` does: with whichever Node.js this machine has, which then starts the one that the service
+ * needs. Resolves when it listens: when it says so, or with SERVER_PORT in `env`, when it answers there. Stopping it removes its database, where `env` does not name another one.
+ */
+export async function startCrosswalk(role: Role, env: Readonly<Record<string, string>> = {}): Promise<ServerProcess> {
   const folder = mkdtempSync(join(tmpdir(), 'crosswalk-bench-'))
   const remove = () => rmSync(folder, { recursive: true, force: true })
   try {
-    const server = await startServer(command, folder, { SERVER_PORT: '0', ADMIN_PORT: '0', ...env })
+    const port = env.SERVER_PORT
+    const options = {
+      env: { SERVER_PORT: '0', ADMIN_PORT: '0', ...env },
+      ...(port === undefined ? {} : { answersAt: { port, path: '/uptime' } }),
+    }
+    const server = await startServer(onCores(role, ['node', launcher]), folder, options)
     return { ...server, stop: () => server.stop().finally(remove) }
   } catch (thrown) {
     remove()
@@ -32,14 +30,8 @@ export async function startCrosswalk(
   }
 }
 
-export const startCrosswalkOnItsCore = (env: Readonly<Record<string, string>> = {}): Promise<ServerProcess> =>
-  startCrosswalk(onCoreOf('server', BY_LAUNCHER), env)
-
 /** Registers an endpoint as its users do; gives the URL of its route. Fails where the document is refused. */
-export async function register(
-  { origin }: ServerProcess,
-  document: JsonObject & Readonly<{ endpoint: Readonly<{ pattern: string }> }>,
-): Promise<string> {
+export async function register({ origin }: ServerProcess, document: EndpointDocument): Promise<string> {
   const answer = await fetch(`${origin}/endpoints`, {
     method: 'POST',
     headers: { 'content-type': 'application/json' },

@@ -13,8 +13,7 @@ export type GeneratorSettings = Readonly<{
   contentType: string
   body: string
   connections: number
-  /** When to stop: after so many messages, or so many seconds. */
-  messages?: number
+  /** When to stop, but not before the first answer; at the end of standard input where it is left out. */
   seconds?: number
 }>
 
@@ -25,6 +24,8 @@ export type GeneratorResult = Readonly<{
   seconds: number
   p50Ms: number
   p99Ms: number
+  /** From sending a message to the whole of its answer, the longest. */
+  maxMs: number
 }>
 
 const HEAD_END = Buffer.from('\r\n\r\n')
@@ -35,23 +36,20 @@ function generate(settings: GeneratorSettings): void {
   const length = `content-length: ${Buffer.byteLength(settings.body)}\r\n\r\n`
   const request = Buffer.from(head + length + settings.body)
   const latencies = createHistogram()
-  const wanted = settings.messages ?? Number.POSITIVE_INFINITY
-  let sent = 0
   let messages = 0
   let failed = 0
   const startedAt = performance.now()
-  const endsAt = startedAt + (settings.seconds ?? Number.POSITIVE_INFINITY) * 1000
+  let endsAt = startedAt + (settings.seconds ?? Number.POSITIVE_INFINITY) * 1000
 
   for (let connection = 0; connection < settings.connections; connection += 1) {
     let answer: Buffer = Buffer.alloc(0)
     let sentAt = 0
     const send = (): void => {
       sentAt = performance.now()
-      if (sent >= wanted || sentAt >= endsAt) {
+      if (messages > 0 && sentAt >= endsAt) {
         socket.end()
         return
       }
-      sent += 1
       socket.write(request)
     }
     const receive = (chunk: Buffer): void => {
@@ -82,6 +80,11 @@ function generate(settings: GeneratorSettings): void {
     socket.on('connect', send)
   }
 
+  if (settings.seconds === undefined) {
+    process.stdin.resume().on('end', () => {
+      endsAt = startedAt
+    })
+  }
   process.on('exit', () => {
     const result: GeneratorResult = {
       messages,
@@ -89,6 +92,7 @@ function generate(settings: GeneratorSettings): void {
       seconds: (performance.now() - startedAt) / 1000,
       p50Ms: latencies.percentile(50) / 1000,
       p99Ms: latencies.percentile(99) / 1000,
+      maxMs: latencies.max / 1000,
     }
     process.stdout.write(JSON.stringify(result))
   })

@@ -1,49 +1,67 @@
 /** Puts a server under load and tells what came of it: wrk where it is installed, else the generator beside this module. */
-import { spawn, spawnSync } from 'node:child_process'
-import { once } from 'node:events'
+import { spawnSync } from 'node:child_process'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { text } from 'node:stream/consumers'
-import { fileURLToPath } from 'node:url'
-import { type Command, onCoreOf } from './cores.ts'
+import { built } from './built.ts'
+import { onCores, type Role } from './cores.ts'
 import type { GeneratorResult, GeneratorSettings } from './load-generator.ts'
+import { type Running, runProgram } from './program.ts'
 
-export type Target = Readonly<{ url: string; contentType: string; body: string; connections: number }>
+/** A message and where it goes. */
+export type Target = Readonly<{ url: string; contentType: string; body: string }>
 
-export type LoadResult = Readonly<{ messages: number; seconds: number; p50Ms: number; p99Ms: number }>
+/** How many messages are under way at once, unless a load says otherwise. */
+export const CONNECTIONS = 32
+
+export type LoadResult = Readonly<{ messages: number; seconds: number; p50Ms: number; p99Ms: number; maxMs: number }>
 
 const WRK_VERSION = /wrk \S*?(\d[\d.]*)/.exec(spawnSync('wrk', ['-v'], { encoding: 'utf8' }).stdout ?? '')?.[1]
 
 export const loadTool = WRK_VERSION === undefined ? 'bench/load-generator.ts' : `wrk ${WRK_VERSION}`
 
 /** Sends the message for that long, as fast as answers come. Fails where an answer has another status than 200. */
-export function loadForSeconds(target: Target, seconds: number): Promise<LoadResult> {
-  return WRK_VERSION === undefined ? generate({ ...target, seconds }) : runWrk(target, seconds)
+export function loadForSeconds(target: Target, seconds: number, from: Role = 'load'): Promise<LoadResult> {
+  // wrk counts in whole seconds.
+  const byWrk = WRK_VERSION !== undefined && Number.isInteger(seconds)
+  if (byWrk) return runWrk(target, seconds, from)
+  return readGenerated(startGenerator({ ...target, connections: CONNECTIONS, seconds }, from).output)
 }
 
-/** Sends the message so many times. Fails where an answer has another status than 200. */
-export async function loadMessages(target: Target, messages: number): Promise<void> {
-  const result = await generate({ ...target, messages })
-  if (result.messages !== messages) throw new Error(`Only ${result.messages} of ${messages} messages were answered.`)
+export type LoadUnderWay = Readonly<{ stop(): Promise<LoadResult> }>
+
+/** Sends one message after another until it is stopped. */
+export function startSingleLoad(target: Target): LoadUnderWay {
+  const running = startGenerator({ ...target, connections: 1 }, 'load')
+  const result = readGenerated(running.output)
+  // Whoever stops it learns of a fault; until then it is nobody's.
+  result.catch(() => undefined)
+  return {
+    stop: () => {
+      running.end()
+      return result
+    },
+  }
 }
 
-async function generate(settings: GeneratorSettings): Promise<LoadResult> {
-  const script = fileURLToPath(new URL('load-generator.ts', import.meta.url))
-  const output = await outputOf(onCoreOf('load', [process.execPath, script, JSON.stringify(settings)]))
-  const { failed, ...result } = JSON.parse(output) as GeneratorResult
+function startGenerator(settings: GeneratorSettings, from: Role): Running {
+  return runProgram(onCores(from, [process.execPath, built('load-generator'), JSON.stringify(settings)]))
+}
+
+async function readGenerated(output: Promise<string>): Promise<LoadResult> {
+  const { failed, ...result } = JSON.parse(await output) as GeneratorResult
   refuseFailures(failed)
   return result
 }
 
-async function runWrk({ url, contentType, body, connections }: Target, seconds: number): Promise<LoadResult> {
+async function runWrk({ url, contentType, body }: Target, seconds: number, from: Role): Promise<LoadResult> {
   const folder = mkdtempSync(join(tmpdir(), 'crosswalk-wrk-'))
   try {
     const script = join(folder, 'post.lua')
     const headers = `wrk.headers["Content-Type"] = ${luaText(contentType)}`
     writeFileSync(script, `wrk.method = "POST"\n${headers}\nwrk.body = ${luaText(body)}\n`)
-    const options = ['-t1', `-c${connections}`, `-d${seconds}`, '--latency', '-s', script, url]
-    return readWrk(await outputOf(onCoreOf('load', ['wrk', ...options])))
+    const options = ['-t1', `-c${CONNECTIONS}`, `-d${seconds}`, '--latency', '-s', script, url]
+    return readWrk(await runProgram(onCores(from, ['wrk', ...options])).output)
   } finally {
     rmSync(folder, { recursive: true })
   }
@@ -53,10 +71,12 @@ async function runWrk({ url, contentType, body, connections }: Target, seconds: 
 const luaText = (value: string): string =>
   `"${[...Buffer.from(value)].map((byte) => `\\${String(byte).padStart(3, '0')}`).join('')}"`
 
-function readWrk(output: string): LoadResult {
+/** What wrk wrote. Fails where an answer had another status than 2xx or 3xx. */
+export function readWrk(output: string): LoadResult {
   const [, messages, seconds] = /(\d+) requests in ([\d.]+\w+)/.exec(output) ?? []
   const [, p50] = /50%\s+([\d.]+\w+)/.exec(output) ?? []
   const [, p99] = /99%\s+([\d.]+\w+)/.exec(output) ?? []
+  const [, max] = /Latency\s+\S+\s+\S+\s+([\d.]+\w+)/.exec(output) ?? []
   const [, failed] = /Non-2xx or 3xx responses: (\d+)/.exec(output) ?? []
   refuseFailures(Number(failed ?? 0))
   return {
@@ -64,6 +84,7 @@ function readWrk(output: string): LoadResult {
     seconds: milliseconds(seconds) / 1000,
     p50Ms: milliseconds(p50),
     p99Ms: milliseconds(p99),
+    maxMs: milliseconds(max),
   }
 }
 
@@ -76,11 +97,4 @@ function milliseconds(duration = ''): number {
 
 function refuseFailures(failed: number): void {
   if (failed > 0) throw new Error(`${failed} messages were not answered with 200; nothing was measured.`)
-}
-
-async function outputOf([program, ...args]: Command): Promise<string> {
-  const child = spawn(program, args, { stdio: ['ignore', 'pipe', 'inherit'] })
-  const [output, [code]] = await Promise.all([text(child.stdout), once(child, 'exit')])
-  if (code !== 0) throw new Error(`${program} ended with ${code}: ${output}`)
-  return output
 }

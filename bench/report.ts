@@ -1,74 +1,62 @@
-/** What a run of the benchmark found, as data and as the table of the README. */
-import type { FirstMessages } from './first-messages.ts'
+/** What a run of the benchmark found, as data: bench/report.json is one of a whole run. */
+import { fileURLToPath } from 'node:url'
 import type { Machine } from './machine.ts'
-import type { Ratio, Results } from './rounds.ts'
+import type { Results } from './rounds.ts'
 import type { Spread } from './spread.ts'
 
-export type Report = Readonly<{
+export const REPORT_FILE = fileURLToPath(new URL('report.json', import.meta.url))
+
+export type ServerName = 'bare' | 'fastify' | 'node-red' | 'crosswalk'
+
+/** One server under one workload. `server` is one of ServerName, or says how Crosswalk was set up. */
+export type Loaded = Readonly<{ workload: string; server: string }> & Results
+
+/** Anything that is no load: a time, a size, a rate, in its unit. `key` stays the same whatever the name tells. */
+export type Figure = Readonly<{ key: string; name: string; server: string; unit: Unit; spread: Spread }>
+export type Unit = 'ms' | 's' | 'bytes' | 'runs/s'
+
+/** Why something is not there. */
+export type Missing = Readonly<{ workload: string; server: string; why: string }>
+
+export type Findings = Readonly<{
+  loads?: readonly Loaded[]
+  figures?: readonly Figure[]
+  missing?: readonly Missing[]
+}>
+
+/** Under what a run measured. */
+export type Conditions = Readonly<{
   startedAt: string
   machine: Machine
+  versions: Readonly<Record<string, string>>
+  /** Processes that wanted to run in the minute before: near zero on a machine that is quiet enough. */
   loadAverageBefore: number
+  /** Tells that everything works, not how fast it is. */
+  quick: boolean
   rounds: number
   seconds: number
   connections: number
-  crosswalk: Results
-  bare: Results
-  /** Crosswalk to bare node:http. */
-  ratio: Ratio
-  withState: Results
-  ratioOfStateToNone: Ratio
-}> &
-  FirstMessages
+}>
 
-type Row = readonly [what: string, spread: Spread, format: (value: number) => string]
+export type Report = Conditions & Required<Findings>
 
-const whole = (value: number): string => Math.round(value).toLocaleString('en-GB')
-const milliseconds = (value: number): string => `${whole(value)} ms`
-const megabytes = (value: number): string => `${whole(value / 1e6)} MB`
-const fraction = (value: number): string => value.toFixed(2)
-const exactMilliseconds = (value: number): string => `${value.toFixed(2)} ms`
-const microseconds = (value: number): string => `${value.toFixed(1)} µs`
+/** Above it, a run measured the machine's other work as well. */
+const QUIET_LOAD_AVERAGE = 0.5
 
-/** The table of the README, what it was measured on, and a second table for docs/performance.md. */
-export function asMarkdown(report: Report): string {
-  const { crosswalk, bare, ratio, withState, ratioOfStateToNone } = report
-  const readme = table([
-    ['start to first answer', report.startMs, milliseconds],
-    ['resident memory after 10,000 messages', report.residentBytes, megabytes],
-    ['requests/s, Crosswalk', crosswalk.messagesPerSecond, whole],
-    ['requests/s, bare `node:http`', bare.messagesPerSecond, whole],
-    ['ratio', ratio.byMessagesPerSecond, fraction],
-  ])
-  const more = table([
-    ['start to first answer, without the launcher', report.startDirectlyMs, milliseconds],
-    ['processor time a message, Crosswalk', crosswalk.cpuMicroseconds, microseconds],
-    ['processor time a message, bare `node:http`', bare.cpuMicroseconds, microseconds],
-    ['ratio by processor time', ratio.byCpu, fraction],
-    ['latency p50, Crosswalk', crosswalk.p50Ms, exactMilliseconds],
-    ['latency p99, Crosswalk', crosswalk.p99Ms, exactMilliseconds],
-    ['latency p50, bare `node:http`', bare.p50Ms, exactMilliseconds],
-    ['latency p99, bare `node:http`', bare.p99Ms, exactMilliseconds],
-    ['requests/s, Crosswalk with state', withState.messagesPerSecond, whole],
-    ['latency p99, Crosswalk with state', withState.p99Ms, exactMilliseconds],
-    ['ratio of state to none', ratioOfStateToNone.byMessagesPerSecond, fraction],
-    ['ratio of state to none by processor time', ratioOfStateToNone.byCpu, fraction],
-  ])
-  return `${readme}\n${conditions(report)}\n\n${more}`
+/** Why the figures of a report are not to be quoted, as the end of a sentence; undefined where they may be. */
+export function reservation({ quick, loadAverageBefore, rounds }: Conditions): string | undefined {
+  if (quick) return 'a quick run, which tells whether everything works and not how fast it is'
+  if (rounds < 3) return 'a run of too few rounds to tell chance from speed'
+  if (loadAverageBefore > QUIET_LOAD_AVERAGE) {
+    return `a run on a machine that had other work to do (load average before: ${loadAverageBefore.toFixed(2)})`
+  }
+  return undefined
 }
 
-function table(rows: readonly Row[]): string {
-  const lines = rows.map(
-    ([what, { median, min, max }, format]) => `| ${what} | ${format(median)} | ${format(min)} to ${format(max)} |`,
-  )
-  return `${['| measured | median | lowest to highest |', '|---|---|---|', ...lines].join('\n')}\n`
-}
-
-function conditions({ machine, rounds, seconds, connections, loadAverageBefore }: Report): string {
-  const { cpu, cores, memoryBytes, system, node, loadTool, pinned } = machine
-  const gigabytes = Math.round(memoryBytes / 1024 ** 3)
-  const placing = pinned ? 'the server on one core and the load on another' : 'the server and the load not kept apart'
-  return [
-    `${cpu}, ${cores} cores, ${gigabytes} GB, ${system}, Node.js ${node}; ${connections} connections by ${loadTool},`,
-    `${placing}, ${rounds} rounds of ${seconds} s; load average before: ${loadAverageBefore.toFixed(2)}.`,
-  ].join('\n')
+/** As a file: numbers to six digits, and the values of the rounds on one line. */
+export function asJson(report: Report): string {
+  const rounded = (_name: string, value: unknown): unknown =>
+    typeof value === 'number' && !Number.isInteger(value) ? Number(value.toPrecision(6)) : value
+  const json = JSON.stringify(report, rounded, 2)
+  return `${json.replaceAll(/\[[-\d.e+,\s]+\]/g, (values) => values.replaceAll(/\s+/g, ' '))}\n`
 }

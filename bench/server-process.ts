@@ -1,5 +1,5 @@
 /** A server under measurement, in a process of its own, and what the operating system knows about that process. */
-import { spawn } from 'node:child_process'
+import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { readFileSync } from 'node:fs'
 import { createInterface } from 'node:readline'
@@ -20,10 +20,15 @@ export type ServerProcess = Readonly<{
 /** Linux tells times in ticks of this length to every program, whatever its own clock does. */
 const TICKS_PER_SECOND = 100
 
+export type StartOptions = Readonly<{
+  env?: Readonly<Record<string, string>>
+  /** For a server that tells nothing: the port that it was given, and a path that it knows once it is ready. */
+  answersAt?: Readonly<{ port: string; path: string }>
+}>
+
 /**
- * Starts a server that tells its port on standard output: a line of JSON with `messagePort`; or, where `env` has its
- * SERVER_PORT, answers there. Where the command starts
- * another process that is the server, that one is measured.
+ * Starts a server that tells its port on standard output, in a line of JSON with `messagePort`. Where the command starts
+ * other processes that are the server, those are measured.
  *
  * `folder`: its working directory. Of the environment it gets `env` and the search path, so that nothing that is set
  * where the benchmark runs changes what is measured. Rejects where the process ends without such a line.
@@ -31,32 +36,40 @@ const TICKS_PER_SECOND = 100
 export async function startServer(
   [program, ...args]: Command,
   folder: string,
-  env: Readonly<Record<string, string>> = {},
+  { env = {}, answersAt }: StartOptions = {},
 ): Promise<ServerProcess> {
   const child = spawn(program, args, {
     cwd: folder,
     env: { PATH: process.env.PATH, ...env },
     stdio: ['ignore', 'pipe', 'inherit'],
   })
+  stopWithThisProcess(child)
   const ended = once(child, 'exit')
   const failed = ended.then(() => {
     throw new Error(`${[program, ...args].join(' ')} ended before it listened.`)
   })
-  const fixed = Number(env.SERVER_PORT ?? 0)
-  const port = await Promise.race([fixed === 0 ? toldPort(child.stdout) : answering(fixed), failed])
+  const listening = answersAt === undefined ? toldPort(child.stdout) : knownPath(answersAt)
+  const port = await Promise.race([listening, failed])
   failed.catch(() => undefined)
   // What it says from now on is read, so that it does not wait for that, and dropped.
   child.stdout.resume()
-  const pid = innermost(child.pid as number)
+  const pids = () => serverPids(child.pid as number)
   return {
     origin: `http://127.0.0.1:${port}`,
-    cpuSeconds: () => cpuSeconds(pid),
-    residentBytes: () => residentBytes(pid),
+    cpuSeconds: () => sum(pids(), cpuSeconds),
+    residentBytes: () => sum(pids(), residentBytes),
     stop: async () => {
       child.kill('SIGTERM')
       await ended
     },
   }
+}
+
+/** What is started here ends with this process, also where that is told to end or fails before it stops it. */
+function stopWithThisProcess(child: ChildProcess): void {
+  const stop = () => child.kill('SIGTERM')
+  process.on('exit', stop)
+  child.on('exit', () => process.off('exit', stop))
 }
 
 function toldPort(stdout: Readable): Promise<number> {
@@ -71,15 +84,15 @@ function toldPort(stdout: Readable): Promise<number> {
   })
 }
 
-/** For a server that tells nothing. */
-async function answering(port: number): Promise<number> {
+async function knownPath({ port, path }: Readonly<{ port: string; path: string }>): Promise<number> {
   for (;;) {
-    const answers = await fetch(`http://127.0.0.1:${port}/uptime`).then(
-      (answer) => answer.ok,
+    // Anything but "no such path" will do: what is asked for takes another method.
+    const known = await fetch(`http://127.0.0.1:${port}${path}`, { method: 'OPTIONS' }).then(
+      (answer) => answer.status !== 404,
       () => false,
     )
-    if (answers) return port
-    await pause(20)
+    if (known) return Number(port)
+    await pause(10)
   }
 }
 
@@ -92,11 +105,19 @@ function portIn(line: string): number | undefined {
   }
 }
 
-/** The process itself, or the one that it started, or the one that that one did. */
-function innermost(pid: number): number {
-  const child = readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').split(' ')[0]
-  return child === '' ? pid : innermost(Number(child))
+/** The process and all below it, without a launcher, which only waits: where there are others, the first is one. */
+function serverPids(pid: number): readonly number[] {
+  const [first, ...below] = tree(pid)
+  return below.length === 0 ? [first as number] : below
 }
+
+function tree(pid: number): readonly number[] {
+  const children = readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').split(' ').filter(Boolean)
+  return [pid, ...children.flatMap((child) => tree(Number(child)))]
+}
+
+const sum = (pids: readonly number[], read: (pid: number) => number): number =>
+  pids.reduce((total, pid) => total + read(pid), 0)
 
 function cpuSeconds(pid: number): number {
   const stat = readFileSync(`/proc/${pid}/stat`, 'utf8')

@@ -35,3 +35,18 @@ function readIfThere(path: string): string | undefined {
     return undefined
   }
 }
+
+/**
+ * A page with `text` as its section by `script`: what stands between the line that names the script and the end mark.
+ *
+ * Fails where the page has no such section.
+ */
+export function withSection(page: string, script: string, text: string): string {
+  const begin = generatedBy(script)
+  const from = page.indexOf(begin)
+  const to = page.indexOf(SECTION_END, from)
+  if (from === -1 || to === -1) throw new Error(`The page has no section between ${begin.trim()} and ${SECTION_END}.`)
+  return `${page.slice(0, from + begin.length)}\n${text}\n\n${page.slice(to)}`
+}
+
+const SECTION_END = '<!-- The end of what is written. -->'

@@ -1,0 +1,54 @@
+/**
+ * What a setting costs: one workload on services that differ by it, in turn, each beside the first.
+ * `node bin/node.js bench/settings.ts [--workload W1] [--rounds 5] [--seconds 2] MESSAGE_LOG=off MESSAGE_LOG=failures …`
+ */
+import { parseArgs } from 'node:util'
+import { stayOffTheServersCore } from './cores.ts'
+import { register, startCrosswalk } from './crosswalk.ts'
+import { freePort } from './free-port.ts'
+import { CONNECTIONS } from './load.ts'
+import { describeMachine, loadAverage } from './machine.ts'
+import { measureRounds, type Subject } from './rounds.ts'
+import { answerOf } from './same-answers.ts'
+import { conditions, loadsTable } from './tables.ts'
+import { workloadOf } from './workloads/all.ts'
+
+const { values, positionals } = parseArgs({
+  allowPositionals: true,
+  options: {
+    workload: { type: 'string', default: 'W1' },
+    rounds: { type: 'string', default: '5' },
+    seconds: { type: 'string', default: '2' },
+  },
+})
+const [rounds, seconds] = [Number(values.rounds), Number(values.seconds)]
+if (![rounds, seconds].every((value) => Number.isInteger(value) && value > 0) || positionals.length === 0) {
+  throw new Error('Give settings as NAME=value; --rounds and --seconds are whole numbers of 1 or more.')
+}
+const workload = workloadOf(values.workload)
+const conditionsBefore = {
+  startedAt: new Date().toISOString(),
+  machine: describeMachine(),
+  loadAverageBefore: loadAverage(),
+}
+stayOffTheServersCore()
+// What it started is stopped as it ends.
+for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => process.exit(1))
+
+await using running = new AsyncDisposableStack()
+const subjects: Subject[] = []
+for (const setting of positionals) {
+  const [, name = '', value = ''] = /^([A-Z_]+)=(.*)$/s.exec(setting) ?? []
+  // With its own port, as a service that logs little does not tell which it has chosen.
+  const server = await startCrosswalk('server', { [name]: value, SERVER_PORT: await freePort() })
+  running.defer(() => server.stop())
+  const url = await register(server, workload.document({ origin: '' }))
+  const target = { url, contentType: workload.contentType, body: workload.message }
+  const { status, body } = await answerOf(target)
+  if (status !== 200) throw new Error(`With ${setting}, the answer was ${status}: ${body}`)
+  subjects.push({ name: `\`${setting}\``, server, target })
+}
+const results = await measureRounds(subjects, { rounds, seconds, warmUpSeconds: 3 })
+const loads = Array.from(results, ([server, result]) => ({ workload: workload.id, server, ...result }))
+const effort = { rounds, seconds, connections: CONNECTIONS, quick: false, versions: {} }
+process.stdout.write(`${conditions({ ...conditionsBefore, ...effort })}\n\n${loadsTable(loads)}\n`)

@@ -1,0 +1,102 @@
+/** What a report is judged by: medians and ratios within the rounds, and how near they come. */
+import assert from 'node:assert/strict'
+import { describe, test } from 'node:test'
+import { AIMS, bound, verdict } from '../../bench/aims.ts'
+import { type Report, reservation } from '../../bench/report.ts'
+import { quotient, ratio } from '../../bench/rounds.ts'
+import { spreadOf } from '../../bench/spread.ts'
+import { CONDITIONS, figure, loaded, reportOf } from './report-of.ts'
+
+describe('a spread', () => {
+  const cases: readonly { values: readonly number[]; median: number; min: number; max: number }[] = [
+    { values: [7], median: 7, min: 7, max: 7 },
+    { values: [3, 1, 2], median: 2, min: 1, max: 3 },
+    { values: [10, 9, 2, 1], median: 5.5, min: 1, max: 10 },
+    { values: [100, 20, 3], median: 20, min: 3, max: 100 },
+  ]
+  for (const { values, ...expect } of cases) {
+    test(`of ${values.join(', ')} has the median ${expect.median}, and the values in their order`, () => {
+      assert.deepEqual(spreadOf(values), { ...expect, values })
+    })
+  }
+})
+
+describe('a ratio', () => {
+  test('is taken within each round: a machine that slows in one slows both sides of it', () => {
+    assert.deepEqual(quotient(spreadOf([80, 8, 40]), spreadOf([100, 10, 50])).values, [0.8, 0.8, 0.8])
+  })
+
+  test('by processor time says the same as by messages: above 1 is faster', () => {
+    const { byMessagesPerSecond, byCpu } = ratio(loaded('W1', 'a', [200, 100]), loaded('W1', 'b', [100, 50]))
+    assert.deepEqual(
+      [byMessagesPerSecond.values, byCpu.values],
+      [
+        [2, 2],
+        [2, 2],
+      ],
+    )
+  })
+})
+
+describe('an aim', () => {
+  const aimOf = (what: string) => AIMS.find((aim) => aim.what === what) ?? assert.fail(`no aim ${what}`)
+  const w1 = (crosswalk: readonly number[], p99Ms?: readonly number[]): Partial<Report> => ({
+    loads: [loaded('W1', 'bare', [100, 200, 300], [1, 2, 3]), loaded('W1', 'crosswalk', crosswalk, p99Ms)],
+  })
+  const w6 = (one: number, some: number, most: number): Partial<Report> => ({
+    loads: [loaded('W6', '1', [one]), loaded('W6', '100', [some]), loaded('W6', '10,000', [most])],
+  })
+  const cases: readonly { aim: string; found: Partial<Report>; says: string | undefined }[] = [
+    { aim: 'W1 to `node:http`', found: w1([90, 160, 120]), says: 'met' },
+    { aim: 'W1 to `node:http`', found: w1([90, 150, 120]), says: '93 % of it' },
+    { aim: 'W1 to `node:http`', found: w1([79.99, 159.99, 239.99]), says: '99 % of it' },
+    { aim: 'W1 to `node:http`', found: { loads: [loaded('W1', 'crosswalk', [1])] }, says: undefined },
+    { aim: 'W1 to Node-RED', found: w1([90, 160, 120]), says: undefined },
+    { aim: 'p99 of W1 to that of `node:http`', found: w1([1, 1, 1], [1.5, 3, 9]), says: 'met' },
+    { aim: 'p99 of W1 to that of `node:http`', found: w1([1, 1, 1], [2, 4, 3]), says: '134 % of it' },
+    { aim: 'W6: the most endpoints to one', found: w6(100, 1, 96), says: 'met' },
+    { aim: 'W6: the most endpoints to one', found: w6(100, 200, 90), says: '94 % of it' },
+    { aim: 'mapping alone, W1', found: { figures: [figure('mapping-W1', 'runs/s', [1e6, 3e6, 2e6])] }, says: 'met' },
+    { aim: 'mapping alone, W1', found: { figures: [figure('mapping-W1', 'runs/s', [1e6])] }, says: '50 % of it' },
+    {
+      aim: 'W9: start to first answer, no endpoint',
+      found: { figures: [figure('start-empty', 'ms', [401])] },
+      says: '101 % of it',
+    },
+    {
+      aim: 'W9: start to first answer, no endpoint',
+      found: { figures: [figure('start-empty', 'ms', [400])] },
+      says: 'met',
+    },
+    { aim: 'memory under the load of W1', found: w1([1, 1, 1]), says: 'met' },
+  ]
+  for (const { aim: what, found, says } of cases) {
+    test(`"${what}" is ${says ?? 'not measured'}`, () => {
+      const aim = aimOf(what)
+      const spread = aim.read(reportOf(found))
+      assert.equal(spread && verdict(aim, spread), says)
+    })
+  }
+
+  test('is a least or a most, never both', () => {
+    for (const { what, least, most } of AIMS) assert.equal((least === undefined) !== (most === undefined), true, what)
+    assert.deepEqual(
+      [bound(aimOf('W1 to Node-RED')), bound(aimOf('memory under the load of W1'))],
+      ['≥ 2.30', '≤ 120 MB'],
+    )
+  })
+})
+
+describe('figures', () => {
+  const cases: readonly { name: string; conditions: Partial<Report>; quotable: boolean }[] = [
+    { name: 'of a whole run on a quiet machine', conditions: {}, quotable: true },
+    { name: 'of a quick run', conditions: { quick: true }, quotable: false },
+    { name: 'of two rounds', conditions: { rounds: 2 }, quotable: false },
+    { name: 'of a busy machine', conditions: { loadAverageBefore: 2 }, quotable: false },
+  ]
+  for (const { name, conditions, quotable } of cases) {
+    test(`${name} may ${quotable ? '' : 'not '}be quoted`, () => {
+      assert.equal(reservation({ ...CONDITIONS, ...conditions }) === undefined, quotable)
+    })
+  }
+})
