@@ -8,7 +8,7 @@ import { until } from '../test/broker/broker.ts'
 import { endpointDocument, json } from '../test/service.ts'
 import { startServices } from '../test/services/all.ts'
 import { openTopics, type Topics } from '../test/services/topics.ts'
-import { BY_LAUNCHER, startCrosswalk } from './crosswalk.ts'
+import { startCrosswalk } from './crosswalk.ts'
 
 const PARTITIONS = 6
 const [records = 100_000, rounds = 3, maxInFlight = 64] = process.argv.slice(2).map(Number)
@@ -56,7 +56,7 @@ async function runBare(topic: string): Promise<number> {
 
 /** From the first commit seen to the last: what is done is what is committed. */
 async function runEndpoint(topics: Topics, topic: string): Promise<number> {
-  const service = await startCrosswalk(BY_LAUNCHER, {
+  const service = await startCrosswalk('both', {
     KAFKA_BROKERS: brokers,
     KAFKA_MAX_IN_FLIGHT: String(maxInFlight),
   })

@@ -1,9 +1,9 @@
 /** A server under measurement, in a process of its own, and what the operating system knows about that process. */
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { readFileSync } from 'node:fs'
-import { createInterface } from 'node:readline'
-import type { Readable } from 'node:stream'
+import { closeSync, mkdtempSync, openSync, readFileSync, readSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { dirname, join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
 import type { Command } from './cores.ts'
 
@@ -38,21 +38,22 @@ export async function startServer(
   folder: string,
   { env = {}, answersAt }: StartOptions = {},
 ): Promise<ServerProcess> {
+  // What it says goes to a file: whoever read it from a pipe would take its time from the servers or from their load.
+  const file = join(mkdtempSync(join(tmpdir(), 'crosswalk-bench-')), 'output')
+  const said = openSync(file, 'w+')
   const child = spawn(program, args, {
     cwd: folder,
     env: { PATH: process.env.PATH, ...env },
-    stdio: ['ignore', 'pipe', 'inherit'],
+    stdio: ['ignore', said, 'inherit'],
   })
   stopWithThisProcess(child)
   const ended = once(child, 'exit')
   const failed = ended.then(() => {
     throw new Error(`${[program, ...args].join(' ')} ended before it listened.`)
   })
-  const listening = answersAt === undefined ? toldPort(child.stdout) : knownPath(answersAt)
+  const listening = answersAt === undefined ? toldPort(said) : knownPath(answersAt)
   const port = await Promise.race([listening, failed])
   failed.catch(() => undefined)
-  // What it says from now on is read, so that it does not wait for that, and dropped.
-  child.stdout.resume()
   const pids = () => serverPids(child.pid as number)
   return {
     origin: `http://127.0.0.1:${port}`,
@@ -61,6 +62,8 @@ export async function startServer(
     stop: async () => {
       child.kill('SIGTERM')
       await ended
+      closeSync(said)
+      rmSync(dirname(file), { recursive: true })
     },
   }
 }
@@ -72,16 +75,14 @@ function stopWithThisProcess(child: ChildProcess): void {
   child.on('exit', () => process.off('exit', stop))
 }
 
-function toldPort(stdout: Readable): Promise<number> {
-  return new Promise((resolve) => {
-    const lines = createInterface({ input: stdout })
-    lines.on('line', (line) => {
-      const port = portIn(line)
-      if (port === undefined) return
-      lines.close()
-      resolve(port)
-    })
-  })
+async function toldPort(said: number): Promise<number> {
+  const start = Buffer.alloc(65_536)
+  for (;;) {
+    const lines = start.toString('utf8', 0, readSync(said, start, 0, start.length, 0)).split('\n')
+    const port = lines.map(portIn).find((one) => one !== undefined)
+    if (port !== undefined) return port
+    await pause(2)
+  }
 }
 
 async function knownPath({ port, path }: Readonly<{ port: string; path: string }>): Promise<number> {
