@@ -50,6 +50,22 @@ describe('keywords', () => {
       bad: [[1.5, 'must be an integer or null, not a number']],
     },
     { schema: { enum: ['a', 1] }, good: ['a', 1], bad: [['b', 'must be one of "a", 1']] },
+    {
+      schema: { enum: [1, 'a', null, false] },
+      good: [1, 'a', null, false],
+      bad: [
+        [{}, 'must be one of 1, "a", null, false'],
+        ['1', 'must be one of 1, "a", null, false'],
+      ],
+    },
+    {
+      schema: { const: 0 },
+      good: [0, JSON.parse('-0')],
+      bad: [
+        ['0', 'must be 0'],
+        [[0], 'must be 0'],
+      ],
+    },
     { schema: { const: { a: 1 } }, good: [{ a: 1 }], bad: [[2, 'must be {"a":1}']] },
     {
       schema: { exclusiveMinimum: 1, exclusiveMaximum: 3 },
