@@ -15,14 +15,12 @@ const NAME_PARTS = new Set(['type', 'value', 'position'])
 
 /**
  * Replaces, in place, each path of names that begins at the message by a variable, which no expression can write; gives
- * which variable must hold what. Not where a path is called, since the engine's hints quote its names.
+ * which variable must hold what. For trees that call no path (`mayWrite`): what the engine says of those quotes their names.
  */
 export function hoistPaths(tree: Node): readonly HoistedPath[] {
   const hoisted = new Map<string, HoistedPath>()
-  const called = new Set<Node>()
   walk(tree, (node, inner) => {
-    if (node.procedure !== undefined) called.add(node.procedure)
-    const names = inner || called.has(node) ? undefined : namesOf(node)
+    const names = inner ? undefined : namesOf(node)
     if (names === undefined) return
     const key = JSON.stringify(names)
     const path = hoisted.get(key) ?? { variable: `\0path${hoisted.size}`, names }
