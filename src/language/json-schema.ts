@@ -8,6 +8,7 @@ import { identityOf } from './expression-identity.ts'
 import { faultsOf, type SchemaFault } from './json-schema-faults.ts'
 import { addAllFormats } from './json-schema-formats.ts'
 import type { Draft } from './json-schema-keywords.ts'
+import { addLengths } from './json-schema-lengths.ts'
 import { endless, targetsOf } from './json-schema-refs.ts'
 import { type Reading, rewriteSchema, STEP } from './json-schema-rewrite.ts'
 import { compilePattern } from './pattern.ts'
@@ -137,6 +138,7 @@ function openAjv(draft: Draft, options: Options, steps: Steps): Ajv {
   }
   const ajv = draft === '2020-12' ? new Ajv2020(common) : new Ajv(common)
   addAllFormats(ajv)
+  addLengths(ajv)
   ajv.removeKeyword('uniqueItems')
   ajv.addKeyword({ keyword: 'uniqueItems', type: 'array', schemaType: 'boolean', errors: true, validate: uniqueItems })
   for (const keyword of ['enum', 'const'] as const) {

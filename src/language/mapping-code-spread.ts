@@ -8,6 +8,7 @@ import {
   findPlace,
   isStraight,
   newLocal,
+  newObject,
   objectTest,
   type Places,
   type Scope,
@@ -46,7 +47,7 @@ export function startSpread(code: Code, { from, to }: Part): Spread | undefined 
   const outer = startScope(newLocal(code), giveUp(isLeft))
   const element = reading.inner === undefined ? outer : startScope(newLocal(code), giveUp(isLeft))
   const target = newLocal(code)
-  const places = startPlaces(target, `if (${target} === undefined) ${target} = {};`)
+  const places = startPlaces(target, `if (${target} === undefined) ${target} = ${newObject(code)};`)
   return { to, reading, isLeft, outer, element, places, lines: [], hasFunction: false }
 }
 

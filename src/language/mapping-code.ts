@@ -118,6 +118,7 @@ function add({ code, scope, places, body, spreads }: Draft, assignment: Assignme
 function build({ code, scope, places, body }: Draft): Generated | undefined {
   const statements = body.map((part) => (typeof part === 'string' ? part : spreadCode(code, part, scope))).join('\n')
   const text = `const [${code.bound.map((_, at) => `b${at}`).join(', ')}] = bound;
+${code.shapes.join('\n')}
 return (source, output, account) => {
 let ${['value', ...places.locals].join(', ')};
 ${scope.lines.join('\n')}

@@ -1,6 +1,6 @@
 /**
  * `inputMapping`: what turns a message into the output object. The document is read once, here; a message then runs one
- * closure an entry.
+ * closure a target, and of a mapping that is busy a function of its own.
  */
 import type { JsonObject } from '../domain/json.ts'
 import type { LintSink } from '../domain/lint.ts'
@@ -43,6 +43,8 @@ export type Mapping = Readonly<{
  *
  * Lints, each at the place of its entry: every fault of every path, target, function and parameter; unknown keys with
  * the nearest known one, more than FIXED_PLACES_MAX places. Warns of two entries with one target. An entry at fault is left out; nothing is thrown.
+ *
+ * `generateAfter`: how many applications until it gets a function of its own (`generate`); nothing but the time depends on it.
  */
 export function compileMapping(inputMapping: JsonObject, lint: LintSink, generateAfter = GENERATE_AFTER): Mapping {
   const sources: Readonly<{ path: SourcePath; place: string }>[] = []

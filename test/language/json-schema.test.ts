@@ -28,6 +28,21 @@ function faults(validator: Validator, data: Json): string[] {
 
 const nested = (levels: number, name = 'a'): Json => JSON.parse(`{"${name}":`.repeat(levels) + 1 + '}'.repeat(levels))
 
+test('lengths are those of code points', () => {
+  const unit = fc.constantFrom('a', 'é', '😀', '\ud83d', '\ude00', '\u0301')
+  fc.assert(
+    fc.property(fc.string({ unit, maxLength: 12 }), fc.nat(12), fc.nat(12), (text, minLength, maxLength) => {
+      const length = [...text].length
+      const expected = [
+        ...(length < minLength ? [`must have at least ${minLength} character${minLength === 1 ? '' : 's'}`] : []),
+        ...(length > maxLength ? [`must have at most ${maxLength} character${maxLength === 1 ? '' : 's'}`] : []),
+      ]
+      assert.deepEqual(faults(sound({ minLength, maxLength }), text).sort(), expected.sort())
+    }),
+    { numRuns: 300 },
+  )
+})
+
 describe('keywords', () => {
   type Case = { schema: JsonObject; good: Json[]; bad: [Json, ...string[]][] }
   const weight: JsonObject = {
