@@ -10,31 +10,38 @@ export const MAX_DEPTH = 64
 /**
  * Parses a JSON text (RFC 8259). Names such as `__proto__` become plain own properties; of a repeated name the last counts.
  *
- * Throws Unreadable: `too-deep` beyond MAX_DEPTH objects and arrays within each other (checked first, so that no input
- * is too deep to be refused), else `malformed`, with the line and column of the first character that cannot stand there.
+ * Throws Unreadable: `too-deep` beyond MAX_DEPTH objects and arrays within each other (of a text that is malformed too,
+ * what comes first counts as far as it can be read), else `malformed`, with the line and column of the first character
+ * that cannot stand there.
  */
 export function parseJson(text: string): Json {
-  if (mayBeTooDeep(text)) refuseTooDeep(text)
+  let value: Json
   try {
-    return JSON.parse(text)
+    value = JSON.parse(text)
   } catch {
+    refuseTooDeep(text)
     throw malformed(text)
   }
+  if (isDeeper(value, MAX_DEPTH)) refuseTooDeep(text)
+  return value
 }
 
 /**
- * Whether the text has more opening brackets than MAX_DEPTH, within strings or not. Most messages have fewer, and
- * searching for a character costs far less than looking at each.
+ * Whether a value has more than so many objects and arrays within each other. Asked of the value rather than the text,
+ * as there are far fewer values than characters.
  */
-function mayBeTooDeep(text: string): boolean {
-  let brackets = 0
-  for (const bracket of ['{', '[']) {
-    for (let at = text.indexOf(bracket); at !== -1; at = text.indexOf(bracket, at + 1)) {
-      if (++brackets > MAX_DEPTH) return true
-    }
+function isDeeper(value: Json, levels: number): boolean {
+  if (typeof value !== 'object' || value === null) return false
+  if (levels === 0) return true
+  if (isArray(value)) {
+    for (let at = 0; at < value.length; at++) if (isDeeper(value[at] ?? null, levels - 1)) return true
+    return false
   }
+  for (const name in value) if (isDeeper(value[name] ?? null, levels - 1)) return true
   return false
 }
+
+const isArray = (value: Json): value is readonly Json[] => Array.isArray(value)
 
 function refuseTooDeep(text: string): void {
   let depth = 0

@@ -15,6 +15,7 @@ import {
   orderByBuiltIn,
 } from './expression-functions.ts'
 import { doublesTooOften, harden, type Marks } from './expression-harden.ts'
+import { type HoistedPath, hoistPaths } from './expression-paths.ts'
 import { type KnownSizes, sizeOf, TEXT_LIMIT, tooLong } from './expression-size.ts'
 import type { Node } from './expression-tree.ts'
 import { PatternTooCostly } from './pattern.ts'
@@ -29,8 +30,12 @@ export type ExpressionLimits = Readonly<{
 }>
 
 export type Instance = Readonly<{
+  /** What `run` must be given the values of, in this order. */
+  paths: readonly HoistedPath[]
   /** What the engine finds; rejects with whatever it throws. After a rejection, `stop` the instance and drop it. */
-  run(input: unknown): Promise<unknown>
+  run(input: unknown, values: readonly unknown[]): Promise<unknown>
+  /** Lets go of the values that it was given. */
+  rest(): void
   /** Branches of a failed evaluation go on by themselves: this ends them at their next step. */
   stop(): void
 }>
@@ -54,8 +59,11 @@ export function parseTree(text: string): Node {
   return jsonata(text).ast() as Node
 }
 
-/** Opens an instance; fails with one sentence for what `harden` refuses. The text must parse. */
-export function openInstance(text: string, limits: ExpressionLimits): Result<Instance> {
+/**
+ * Opens an instance, whose plain paths are read beforehand where it `hoists` them. Fails with one sentence for what
+ * `harden` refuses. The text must parse.
+ */
+export function openInstance(text: string, limits: ExpressionLimits, hoists: boolean): Result<Instance> {
   const state = { deadlineAt: 0, known: new WeakMap() as KnownSizes }
   const guard: Guard = {
     maxSequence: limits.maxSequence,
@@ -74,6 +82,7 @@ export function openInstance(text: string, limits: ExpressionLimits): Result<Ins
   const engine = jsonata(text, options)
   const wrong = harden(engine.ast() as Node, marks)
   if (wrong !== undefined) return fault(wrong)
+  const paths = hoists ? hoistPaths(engine.ast() as Node) : []
   bindFunctions(engine, guard, marks)
   engine.assign(ON_EXIT, (node: object, _input: unknown, _environment: unknown, result: unknown) => {
     if (typeof result === 'string') {
@@ -82,8 +91,14 @@ export function openInstance(text: string, limits: ExpressionLimits): Result<Ins
       state.known.set(result, sizeOf(result, state.known))
     }
   })
+  const assign = (values: readonly unknown[]) => {
+    for (let at = 0; at < paths.length; at++) engine.assign(paths[at]?.variable ?? '', values[at])
+  }
   return found({
-    run(input) {
+    paths,
+    rest: () => assign([]),
+    run(input, values) {
+      assign(values)
       state.known = new WeakMap()
       state.deadlineAt = Date.now() + limits.timeoutMs
       return engine.evaluate(input)

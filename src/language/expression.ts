@@ -8,6 +8,7 @@ import { mayWrite, readsOf, unknownName, walk } from './expression-analysis.ts'
 import { type ExpressionLimits, type Instance, openInstance, parseTree } from './expression-engine.ts'
 import { asExpressionFault } from './expression-fault.ts'
 import { BUILT_INS } from './expression-functions.ts'
+import { readPaths } from './expression-paths.ts'
 import { copyRoots, plain } from './expression-result.ts'
 import type { Node } from './expression-tree.ts'
 
@@ -47,19 +48,25 @@ export function parseExpression(text: string, limits: ExpressionLimits): Result<
   }
   const wrong = unknownName(tree, BUILT_INS) ?? tooNested(tree, limits.maxDepth)
   if (wrong !== undefined) return fault(wrong)
-  const first = openInstance(text, limits)
-  if (!first.ok) return fault(first.message)
   const reads = readsOf(tree)
   const writes = mayWrite(tree, BUILT_INS)
+  const first = openInstance(text, limits, !writes)
+  if (!first.ok) return fault(first.message)
+  const { paths } = first.value
   const free: Instance[] = [first.value]
+  /** For messages whose paths cannot be read beforehand. */
+  const freeWhole: Instance[] = paths.length === 0 ? free : []
   return found({
     text,
     ...reads,
     evaluate: async (input) => {
-      const instance = free.pop() ?? reopen(text, limits)
+      const values = readPaths(paths, input)
+      const pool = values === undefined ? freeWhole : free
+      const instance = pool.pop() ?? reopen(text, limits, !writes && values !== undefined)
       try {
-        const result = plain(await instance.run(writes ? copyRoots(input, reads.roots) : input))
-        if (free.length < KEPT_INSTANCES) free.push(instance)
+        const result = plain(await instance.run(writes ? copyRoots(input, reads.roots) : input, values ?? []))
+        instance.rest()
+        if (pool.length < KEPT_INSTANCES) pool.push(instance)
         return result
       } catch (thrown) {
         instance.stop()
@@ -69,8 +76,8 @@ export function parseExpression(text: string, limits: ExpressionLimits): Result<
   })
 }
 
-function reopen(text: string, limits: ExpressionLimits): Instance {
-  const opened = openInstance(text, limits)
+function reopen(text: string, limits: ExpressionLimits, hoists: boolean): Instance {
+  const opened = openInstance(text, limits, hoists)
   if (!opened.ok) throw new TypeError(opened.message)
   return opened.value
 }

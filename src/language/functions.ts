@@ -191,17 +191,18 @@ function stringify(value: Json | undefined): string | undefined {
 /** Lengths of `YYYY`, `YYYY-MM` and `YYYY-MM-DD`, each a date: https://hl7.org/fhir/R4/datatypes.html#dateTime */
 const DATE_LENGTHS: readonly number[] = [4, 7, 10]
 
-/** Dates that need no calendar: asking one takes as long as mapping five fields. */
-const DAY_OF_EVERY_MONTH = /^\d{4}-(?:0[1-9]|1[0-2])-(?:0[1-9]|1\d|2[0-8])$/
+/** Dates and times that need no calendar: asking one takes longer than mapping ten fields. */
+const DAY_OF_EVERY_MONTH =
+  /^\d{4}-(?:0[1-9]|1[0-2])-(?:0[1-9]|1\d|2[0-8])(?:T(?:[01]\d|2[0-3]):[0-5]\d(?::[0-5]\d(?:\.\d{1,3})?)?(?:Z|[+-](?:[01]\d|2[0-3]):[0-5]\d)?)?$/
 
 function dateTimeToDate(value: Json | undefined): string | undefined {
   if (typeof value === 'number') return isoDate(value)
   if (typeof value !== 'string') return undefined
+  if (DAY_OF_EVERY_MONTH.test(value)) return value.slice(0, 10)
   const text = value.trim()
   const date = text.slice(0, 10)
   if (text.length > 10 && (!'Tt '.includes(text.charAt(10)) || Number.isNaN(Date.parse(text)))) return undefined
   if (!DATE_LENGTHS.includes(date.length)) return undefined
-  if (DAY_OF_EVERY_MONTH.test(date)) return date
   // Date.parse takes other forms and days such as 30 February too: only what comes back unchanged was a date.
   return isoDate(Date.parse(date))?.startsWith(date) ? date : undefined
 }

@@ -8,6 +8,7 @@ import { identityOf } from './expression-identity.ts'
 import { faultsOf, type SchemaFault } from './json-schema-faults.ts'
 import { addAllFormats } from './json-schema-formats.ts'
 import type { Draft } from './json-schema-keywords.ts'
+import { addLengths } from './json-schema-lengths.ts'
 import { endless, targetsOf } from './json-schema-refs.ts'
 import { type Reading, rewriteSchema, STEP } from './json-schema-rewrite.ts'
 import { compilePattern } from './pattern.ts'
@@ -58,8 +59,9 @@ export function compileJsonSchema(schema: JsonObject, options: SchemaOptions, li
   })
   const draft = draftOf(schema, sink)
   const steps: Steps = { left: 0 }
-  const quick = openAjv(draft, { allErrors: false, verbose: true, coerceTypes: options.coerceTypes }, steps)
-  const whole = openAjv(draft, { allErrors: true, verbose: true, coerceTypes: options.coerceTypes }, steps)
+  const common: Options = { verbose: true, coerceTypes: options.coerceTypes, ownProperties: namesInherited(schema) }
+  const quick = openAjv(draft, { ...common, allErrors: false }, steps)
+  const whole = openAjv(draft, { ...common, allErrors: true }, steps)
   addErrors.default(whole)
   const formats = Object.keys(quick.formats)
   const reading: Reading = { draft, root: schema, targets: targetsOf(schema), formats, references: [], count: 0 }
@@ -86,6 +88,15 @@ export function compileJsonSchema(schema: JsonObject, options: SchemaOptions, li
     lint.error(`The schema does not compile: ${text}.`)
     return undefined
   }
+}
+
+/**
+ * Whether the schema may speak of a field that every object inherits: only then must each field be asked whether it is
+ * the message's own, which takes a third of the time of validating.
+ */
+function namesInherited(schema: JsonObject): boolean {
+  const text = JSON.stringify(schema)
+  return Object.getOwnPropertyNames(Object.prototype).some((name) => text.includes(JSON.stringify(name)))
 }
 
 function draftOf(schema: JsonObject, lint: LintSink): Draft {
@@ -123,11 +134,11 @@ function openAjv(draft: Draft, options: Options, steps: Steps): Ajv {
     // The schema was checked while it was rewritten, with better sentences.
     validateSchema: false,
     logger: false,
-    ownProperties: true,
     code: { regExp: Object.assign(linearRegExp, { code: 'linearRegExp' }) },
   }
   const ajv = draft === '2020-12' ? new Ajv2020(common) : new Ajv(common)
   addAllFormats(ajv)
+  addLengths(ajv)
   ajv.removeKeyword('uniqueItems')
   ajv.addKeyword({ keyword: 'uniqueItems', type: 'array', schemaType: 'boolean', errors: true, validate: uniqueItems })
   for (const keyword of ['enum', 'const'] as const) {
@@ -179,15 +190,19 @@ type Check = { (data: unknown): boolean; errors?: Partial<ErrorObject>[] }
  */
 function compileEquality(keyword: 'enum' | 'const', schema: unknown): Check {
   const values: readonly unknown[] = keyword === 'enum' && Array.isArray(schema) ? schema : [schema]
-  const allowed = new Set(values.map(identityOf))
+  // No object equals a scalar, so that scalars need no key to be compared by.
+  const keyOf = values.every(isScalar) ? (value: unknown) => value : identityOf
+  const allowed = new Set(values.map(keyOf))
   const params = keyword === 'enum' ? { allowedValues: schema } : { allowedValue: schema }
   const check: Check = (data) => {
-    if (allowed.has(identityOf(data))) return true
+    if (allowed.has(keyOf(data))) return true
     check.errors = [{ keyword, params }]
     return false
   }
   return check
 }
+
+const isScalar = (value: unknown): boolean => typeof value !== 'object' || value === null
 
 type Validators = Readonly<{ quick: ValidateFunction; whole: ValidateFunction }>
 

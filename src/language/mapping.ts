@@ -1,22 +1,26 @@
 /**
  * `inputMapping`: what turns a message into the output object. The document is read once, here; a message then runs one
- * closure an entry.
+ * closure a target, and of a mapping that is busy a function of its own.
  */
-import type { Json, JsonObject } from '../domain/json.ts'
+import type { JsonObject } from '../domain/json.ts'
 import type { LintSink } from '../domain/lint.ts'
 import type { Convert } from './functions.ts'
+import { type Assignment, type Generated, generate, type Run } from './mapping-code.ts'
 import { type Plan, readTargets } from './mapping-targets.ts'
 import { parsePath, type Source, type SourcePath } from './path.ts'
 import { spreads } from './target.ts'
 import type { Account } from './target-budget.ts'
 import { nothingWritten, placesAlong, recordWritten, type Written } from './target-sharing.ts'
-import { compileWrite, type Output, type Write } from './target-write.ts'
+import { compileWrite, type Output } from './target-write.ts'
 
 /**
  * The most places of arrays that one target may ask for by indexes alone. Far more than anyone writes by hand, and
  * little enough for each of them to hold a value of some hundred bytes.
  */
 const FIXED_PLACES_MAX = 100_000
+
+/** Messages after which a mapping is worth a function of its own: writing it takes as long as mapping some hundred. */
+const GENERATE_AFTER = 200
 
 export type Mapping = Readonly<{
   /**
@@ -39,10 +43,12 @@ export type Mapping = Readonly<{
  *
  * Lints, each at the place of its entry: every fault of every path, target, function and parameter; unknown keys with
  * the nearest known one, more than FIXED_PLACES_MAX places. Warns of two entries with one target. An entry at fault is left out; nothing is thrown.
+ *
+ * `generateAfter`: how many applications until it gets a function of its own (`generate`); nothing but the time depends on it.
  */
-export function compileMapping(inputMapping: JsonObject, lint: LintSink): Mapping {
+export function compileMapping(inputMapping: JsonObject, lint: LintSink, generateAfter = GENERATE_AFTER): Mapping {
   const sources: Readonly<{ path: SourcePath; place: string }>[] = []
-  const entries: Entry[] = []
+  const assignments: Assignment[] = []
   const written = nothingWritten()
   const places = new Map<string, string>()
 
@@ -54,17 +60,21 @@ export function compileMapping(inputMapping: JsonObject, lint: LintSink): Mappin
     const plans = readTargets(declared, sink)
     if (!path.ok || plans === undefined) continue
     for (const plan of plans) warnOfRepeat(plan, places)
-    entries.push(compileEntry(path.value, compileAssigns(plans, written, sink.path)))
+    assignments.push(...compileAssignments(path.value, plans, written, sink.path))
   }
+  return { sources, apply: compileApply(assignments, generateAfter) }
+}
 
-  return {
-    sources,
-    apply(source) {
-      const output: Output = {}
-      const account: Account = { addedBytes: 0 }
-      for (let at = 0; at < entries.length; at++) entries[at]?.(source, output, account)
-      return output
-    },
+function compileApply(assignments: readonly Assignment[], generateAfter: number): Mapping['apply'] {
+  let applied = 0
+  let generated: Generated | undefined
+  return (source) => {
+    if (applied <= generateAfter && applied++ === generateAfter) generated = generate(assignments)
+    const output: Output = {}
+    const account: Account = { addedBytes: 0 }
+    if (generated?.(source, output, account)) return output
+    for (let at = 0; at < assignments.length; at++) assignments[at]?.run(source, output, account)
+    return output
   }
 }
 
@@ -86,39 +96,35 @@ function asksTooMuch(places: number, { target, sink }: Plan): boolean {
   return true
 }
 
-type Assign = (value: Json | undefined, output: Output, account: Account) => void
-type Entry = (source: Source, output: Output, account: Account) => void
-
-function compileAssigns(plans: readonly Plan[], written: Written, place: string): readonly Assign[] {
-  return plans.flatMap((plan) => {
+function compileAssignments(
+  { root, steps, read }: SourcePath,
+  plans: readonly Plan[],
+  written: Written,
+  place: string,
+): readonly Assignment[] {
+  return plans.flatMap((plan): Assignment[] => {
     const { target, function: applied, fill } = plan
     const placement = applied?.placement ?? 'spread'
     if (asksTooMuch(placesAlong(written, target, placement), plan)) return []
     const write = compileWrite(target, { placement, fill, written, place })
     recordWritten(written, target, placement)
     const convert = spreads(target) ? applied?.convertEach : applied?.convert
-    if (convert !== undefined || fill !== undefined || target.takesNull) return compileAssign(plan, convert, write)
-    return (value, output, account) => {
-      if (value !== undefined && value !== null) write(output, value, account)
+    const choose = compileChoice(plan, convert)
+    const run: Run = (source, output, account) => {
+      const value = choose(read(source))
+      if (value !== undefined) write(output, value, account)
     }
+    const fills = fill !== undefined || target.takesNull
+    return [{ from: [{ kind: 'name', name: root }, ...steps], read, target, placement, convert, fills, choose, run }]
   })
 }
 
-function compileAssign({ target, fill }: Plan, convert: Convert | undefined, write: Write): Assign {
-  return (value, output, account) => {
+/** From the value that was read to the one that is written; undefined: nothing is. */
+function compileChoice({ target: { takesNull }, fill }: Plan, convert: Convert | undefined): Convert {
+  return (value) => {
     const converted = convert === undefined ? value : convert(value)
-    if (converted !== undefined && converted !== null) write(output, converted, account)
-    else if (fill !== undefined) write(output, fill, account)
-    else if (target.takesNull && (value === null || converted === null)) write(output, null, account)
-  }
-}
-
-function compileEntry(path: SourcePath, assigns: readonly Assign[]): Entry {
-  const { read } = path
-  const [only, ...others] = assigns
-  if (only !== undefined && others.length === 0) return (source, output, account) => only(read(source), output, account)
-  return (source, output, account) => {
-    const value = read(source)
-    for (const assign of assigns) assign(value, output, account)
+    if (converted !== undefined && converted !== null) return converted
+    if (fill !== undefined) return fill
+    return takesNull && (value === null || converted === null) ? null : undefined
   }
 }

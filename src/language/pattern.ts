@@ -48,11 +48,41 @@ export function compilePattern(source: string, flags = ''): Result<Pattern> {
     if (program.programSize() > PROGRAM_LIMIT) {
       return fault(`the pattern ${quote(source)} is too large; lower the counts of its repeats.`)
     }
-    return found({ source, test: (text) => program.test(text), finder: () => finder(source, program) })
+    const plain = flags === '' ? plainTest(source) : undefined
+    return found({ source, test: plain ?? ((text) => program.test(text)), finder: () => finder(source, program) })
   } catch (thrown) {
     const text = thrown instanceof Error ? thrown.message.replace(/^error parsing regexp: /, '') : 'it does not compile'
     return fault(`the pattern ${quote(source)} cannot run in linear time: ${text}.`)
   }
+}
+
+/** One character, or one of a set, in ASCII: where both engines mean the same. */
+const ATOM = String.raw`(?:[\w !"#%&',/:;<=>@~-]|\\[.^$|?*+()[\]{}\\/d]|\[(?:[\w .:;,/@#+*()-]|\\[.\]\\/d-])+\])`
+const PLAIN = new RegExp(String.raw`^\^(?:${ATOM}(?:[*+?]|\{\d+(?:,\d*)?\})?)*\$?$`)
+const REPEATS = /\\.|\[(?:\\.|[^\]])*\]|([*+?])|\{(\d+)(,?)(\d*)\}/g
+
+/** Steps that a text may cost, where only so much of it can match, and those that each of its characters may. */
+const STEPS_MAX = 50_000
+const STEPS_PER_CHARACTER_MAX = 200
+
+/**
+ * The pattern on V8's engine, which is ten times as fast, where little can be tried again: atoms in a row from the start
+ * of the text, at most one of them repeated without bound. Undefined for all other patterns.
+ */
+function plainTest(source: string): Pattern['test'] | undefined {
+  if (!PLAIN.test(source)) return undefined
+  let unbounded = 0
+  let ways = 1
+  let length = source.length
+  for (const [, mark, least, comma, most] of source.matchAll(REPEATS)) {
+    length += Number(most || least || 0)
+    if (mark === '?') ways *= 2
+    else if (mark !== undefined || (comma === ',' && most === '')) unbounded++
+    else if (comma === ',') ways *= Number(most) - Number(least) + 1
+  }
+  if (unbounded > 1 || ways * length > (unbounded === 0 ? STEPS_MAX : STEPS_PER_CHARACTER_MAX)) return undefined
+  const expression = new RegExp(source)
+  return (text) => expression.test(text)
 }
 
 function finder(source: string, program: RE2JS): Find {

@@ -121,6 +121,34 @@ describe('functions', () => {
   })
 })
 
+describe('dateTimeToDate', () => {
+  const part = (max: number, digits = 2) => fc.integer({ min: 0, max }).map((n) => String(n).padStart(digits, '0'))
+  const date = fc.tuple(part(9999, 4), part(13), part(32)).map((parts) => parts.join('-'))
+  const seconds = fc.oneof(
+    fc.constant(''),
+    fc.tuple(part(61), fc.constantFrom('', '.1', '.123', '.1234')).map(([s, f]) => `:${s}${f}`),
+  )
+  const zone = fc.oneof(
+    fc.constantFrom('', 'Z'),
+    fc.tuple(fc.constantFrom('+', '-'), part(25), part(61)).map(([sign, h, m]) => `${sign}${h}:${m}`),
+  )
+  const time = fc
+    .tuple(fc.constantFrom('T', 't', ' '), part(25), part(61), seconds, zone)
+    .map(([t, h, m, s, z]) => `${t}${h}:${m}${s}${z}`)
+
+  it('takes what the calendar has, and nothing else', () => {
+    fc.assert(
+      fc.property(date, fc.oneof(fc.constant(''), time), (day, rest) => {
+        const ms = Date.parse(`${day}T00:00:00Z`)
+        const exists = !Number.isNaN(ms) && new Date(ms).toISOString().startsWith(day)
+        const expected = exists && !Number.isNaN(Date.parse(day + rest)) ? day : undefined
+        assert.equal(convert('dateTimeToDate', day + rest), expected)
+      }),
+      { numRuns: 5000 },
+    )
+  })
+})
+
 describe('functions at fault', () => {
   const cases: readonly { why: string; name: string; parameters?: Json; lints: readonly [string, string, RegExp][] }[] =
     [

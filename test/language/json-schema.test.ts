@@ -28,6 +28,21 @@ function faults(validator: Validator, data: Json): string[] {
 
 const nested = (levels: number, name = 'a'): Json => JSON.parse(`{"${name}":`.repeat(levels) + 1 + '}'.repeat(levels))
 
+test('lengths are those of code points', () => {
+  const unit = fc.constantFrom('a', 'é', '😀', '\ud83d', '\ude00', '\u0301')
+  fc.assert(
+    fc.property(fc.string({ unit, maxLength: 12 }), fc.nat(12), fc.nat(12), (text, minLength, maxLength) => {
+      const length = [...text].length
+      const expected = [
+        ...(length < minLength ? [`must have at least ${minLength} character${minLength === 1 ? '' : 's'}`] : []),
+        ...(length > maxLength ? [`must have at most ${maxLength} character${maxLength === 1 ? '' : 's'}`] : []),
+      ]
+      assert.deepEqual(faults(sound({ minLength, maxLength }), text).sort(), expected.sort())
+    }),
+    { numRuns: 300 },
+  )
+})
+
 describe('keywords', () => {
   type Case = { schema: JsonObject; good: Json[]; bad: [Json, ...string[]][] }
   const weight: JsonObject = {
@@ -50,6 +65,22 @@ describe('keywords', () => {
       bad: [[1.5, 'must be an integer or null, not a number']],
     },
     { schema: { enum: ['a', 1] }, good: ['a', 1], bad: [['b', 'must be one of "a", 1']] },
+    {
+      schema: { enum: [1, 'a', null, false] },
+      good: [1, 'a', null, false],
+      bad: [
+        [{}, 'must be one of 1, "a", null, false'],
+        ['1', 'must be one of 1, "a", null, false'],
+      ],
+    },
+    {
+      schema: { const: 0 },
+      good: [0, JSON.parse('-0')],
+      bad: [
+        ['0', 'must be 0'],
+        [[0], 'must be 0'],
+      ],
+    },
     { schema: { const: { a: 1 } }, good: [{ a: 1 }], bad: [[2, 'must be {"a":1}']] },
     {
       schema: { exclusiveMinimum: 1, exclusiveMaximum: 3 },

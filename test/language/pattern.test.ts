@@ -67,7 +67,8 @@ describe('patterns', () => {
   test('what backtracks elsewhere takes no time here', () => {
     const text = `${'a'.repeat(100_000)}!`
     const before = performance.now()
-    for (const source of ['^(a+)+$', '^(a|a)*$', '^(a|aa)+$', '(a*)*b'])
+    const plain = ['^a*a*$', '^a{0,900}a*b', '^a*a{1000}b', '^a?a?a?a?a?a?a?a?a?a?a*b', '^a+b{0,9}a{3,}$']
+    for (const source of ['^(a+)+$', '^(a|a)*$', '^(a|aa)+$', '(a*)*b', ...plain])
       assert.equal(compiled(source).test(text), false)
     assert.ok(performance.now() - before < 3000)
   })
@@ -135,6 +136,26 @@ describe('patterns', () => {
         )
       }),
       { numRuns: 1000 },
+    )
+  })
+
+  test('tells of plain patterns what finding tells', () => {
+    const atoms = ['a', 'b', '-', '\\.', '\\d', '[a-c]', '[ab.-]', '[\\d_]', '[(-+]', ' ', 'B', '\\$', '_', '\\[']
+    const repeats = ['', '', '', '*', '+', '?', '{2}', '{1,2}', '{0,3}', '{2,}']
+    const source = fc
+      .tuple(
+        fc.array(fc.tuple(fc.constantFrom(...atoms), fc.constantFrom(...repeats)), { maxLength: 5 }),
+        fc.constantFrom('', '$'),
+      )
+      .map(([parts, end]) => `^${parts.map((part) => part.join('')).join('')}${end}`)
+    const units = ['a', 'b', 'c', '1', '-', '.', ' ', '_', '$', '(', '[', '\n', 'é', '😀', '\ud83d', '\u0661']
+    const subject = fc.string({ unit: fc.constantFrom(...units), maxLength: 8 })
+    fc.assert(
+      fc.property(source, subject, (text, within) => {
+        const pattern = compiled(text)
+        assert.equal(pattern.test(within), pattern.finder()(within, 0) !== undefined)
+      }),
+      { numRuns: 5000 },
     )
   })
 })
