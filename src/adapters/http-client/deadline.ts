@@ -1,6 +1,6 @@
 /**
- * The moment at which an exchange is given up, its retries included. One timer and one listener, the attempt under way:
- * an AbortController with an AbortSignal does the same at several times the price.
+ * The moment at which an exchange is given up, its retries included. One timer and one listener, the attempt under way,
+ * is all that it takes; an AbortController is made for many listeners.
  */
 import type { OutboundError } from '../../domain/ports.ts'
 

@@ -10,7 +10,7 @@ import { isBusy, storeClosed, storeFault, unavailableReason } from './faults.ts'
 const LOCK_RETRY_MS = 5
 
 /**
- * Turns of the event loop that a batch may grow for, as long as each brings more. A flush takes as long as some ten
+ * Turns of the event loop that a batch may grow for, as long as each brings more. A flush takes as long as several
  * messages do; without this, whoever is answered first makes the next batch a small one.
  */
 const MOST_TURNS = 4
