@@ -82,7 +82,10 @@ export interface ChangeFeed {
 
 /** What is kept of one message for the next ones of its endpoint. */
 export type StateRecord = Readonly<{
-  /** What `state.extract` took, with `system.timestamps`: what the root `state` shows. */
+  /**
+   * What `state.extract` took, with `system.timestamps`: what the root `state` shows. May be made when it is read; a
+   * store reads it once, where it is written.
+   */
   values: JsonObject
   /** The highest HTTP status of the message's lookups; undefined where it made none that answered. */
   lookupStatus: number | undefined

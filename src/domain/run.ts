@@ -22,8 +22,8 @@ export type Run = {
   readonly lookups: LookupOutcome
   /** What it did on its way, for whoever asks later. */
   readonly trace: Trace
-  /** What `state.extract` took from the message; undefined until it was mapped. */
-  extracted: JsonObject | undefined
+  /** Takes from the message what `state.extract` names; undefined until it was mapped. */
+  extracted: (() => JsonObject) | undefined
 }
 
 export type LookupOutcome = {

@@ -13,7 +13,7 @@ import { compileMap } from './stages/map.ts'
 import { compileParse } from './stages/parse.ts'
 import { compileRespond } from './stages/respond.ts'
 import { compileSerialise } from './stages/serialise.ts'
-import { compileExtract, compileKeep, compileRecall, type Keep, usesState } from './stages/state.ts'
+import { compileExtract, compileKeep, compileRecall, type Keep, notKept, usesState } from './stages/state.ts'
 import { compileTransform } from './stages/transform.ts'
 import { compileValidate } from './stages/validate.ts'
 
@@ -72,16 +72,18 @@ function handleWith(
   }
   if (keep === undefined) return handle
 
-  return async (message, run) => {
-    const outcome = await handle(message, run)
+  const keepThen = (outcome: Outcome, run: Run): Awaitable<Outcome> => {
+    // What could not be recalled says nothing about this message's lookups: there is nothing to keep.
+    if (outcome.failure?.code === 'STATE_UNAVAILABLE') return outcome
+    const failKeeping = (thrown: unknown): Outcome => fail(notKept(thrown), run)
     try {
-      // What could not be recalled says nothing about this message's lookups: there is nothing to keep.
-      if (outcome.failure?.code !== 'STATE_UNAVAILABLE') await keep(run)
-      return outcome
+      return keep(run).then(() => outcome, failKeeping)
     } catch (thrown) {
-      const failure = asFailure(thrown)
-      failure.stage ??= 'extract'
-      return fail(failure, run)
+      return failKeeping(thrown)
     }
+  }
+  return (message, run) => {
+    const outcome = handle(message, run)
+    return outcome instanceof Promise ? outcome.then((ended) => keepThen(ended, run)) : keepThen(outcome, run)
   }
 }

@@ -6,6 +6,7 @@ import type { Agent, Dispatcher } from 'undici'
 import { FRAMING_HEADERS } from '../../domain/http.ts'
 import type { OutboundAnswer, OutboundError, OutboundRequest } from '../../domain/ports.ts'
 import { createBodyBuffer } from './body-buffer.ts'
+import type { Deadline } from './deadline.ts'
 import { subjectOf, tooLarge } from './faults.ts'
 
 /** A request as it goes to the dispatcher, ready for any number of attempts. */
@@ -18,27 +19,28 @@ export type Outcome =
   | Readonly<{ kind: 'lost'; error: unknown; sent: boolean; answered: boolean }>
 
 export function prepareCall(request: OutboundRequest, url: URL): Call {
-  const headers: [name: string, value: string][] = Object.entries(request.headers).filter(
-    ([name]) => !FRAMING_HEADERS.has(name),
-  )
-  if (!Object.hasOwn(request.headers, 'accept-encoding')) headers.push(['accept-encoding', 'identity'])
+  const headers: string[] = []
+  for (const name in request.headers) {
+    if (!FRAMING_HEADERS.has(name)) headers.push(name, request.headers[name] as string)
+  }
+  if (!Object.hasOwn(request.headers, 'accept-encoding')) headers.push('accept-encoding', 'identity')
   const path = url.pathname + url.search
   const { method, body = null } = request
   return {
     subject: subjectOf(request, url),
-    options: { origin: url.origin, path, method, headers: headers.flat(), body },
+    options: { origin: url.origin, path, method, headers, body },
   }
 }
 
 /**
  * Sends once and reads the whole answer, of at most `limitBytes`; drops the connection where it is larger or where
- * `signal` aborts, whose reason is then the outcome. Settles once, and never rejects.
+ * `deadline` passes. Settles once, and never rejects.
  */
 export function attempt(
   agent: Agent,
   { subject, options }: Call,
   limitBytes: number,
-  signal: AbortSignal,
+  deadline: Deadline,
 ): Promise<Outcome> {
   return new Promise((resolve) => {
     const body = createBodyBuffer(limitBytes)
@@ -48,21 +50,20 @@ export function attempt(
     let headers: OutboundAnswer['headers'] = {}
 
     const settle = (outcome: Outcome): void => {
-      signal.removeEventListener('abort', onAbort)
+      deadline.onPass = undefined
       resolve(outcome)
     }
     const giveUp = (error: OutboundError): void => {
       settle({ kind: 'given-up', error })
       controller?.abort(error)
     }
-    const onAbort = (): void => giveUp(signal.reason)
 
-    signal.addEventListener('abort', onAbort)
-    if (signal.aborted) return onAbort()
+    if (deadline.passed !== undefined) return giveUp(deadline.passed)
+    deadline.onPass = giveUp
     agent.dispatch(options, {
       onRequestStart(starting) {
         // It waited for a connection until after its deadline. Thrown, this spares the connection; an abort would drop it.
-        if (signal.aborted) throw signal.reason
+        if (deadline.passed !== undefined) throw deadline.passed
         controller = starting
       },
       onResponseStarted() {

@@ -5,8 +5,9 @@ import { type HttpClient, type OutboundAnswer, OutboundError, type OutboundReque
 import { attempt, prepareCall } from './attempt.ts'
 import { type Connections, createConnections } from './connections.ts'
 import { decodeBody } from './content-coding.ts'
+import { type Deadline, endDeadline, leftMs, startDeadline } from './deadline.ts'
 import { outboundError, timedOut } from './faults.ts'
-import { type RetryPolicy, sendWithRetries } from './retry.ts'
+import { finalAnswer, type RetryPolicy, sendWithRetries } from './retry.ts'
 import { Agent } from './undici.ts'
 
 export type HttpClientOptions = Readonly<{
@@ -35,21 +36,30 @@ export function createHttpClient(options: HttpClientOptions): HttpClient {
     headersTimeout: 0,
     bodyTimeout: 0,
   })
-  const underWay = new Set<Promise<unknown>>()
+  let underWay = 0
+  let whenIdle: (() => void) | undefined
   let closing: Promise<void> | undefined
+
+  const ended = (): void => {
+    underWay -= 1
+    if (underWay === 0) whenIdle?.()
+  }
+  const wire: Wire = { agent, connections, policy, connectTimeoutMs, answerLimitBytes, ended }
+  const idle = (): Promise<void> =>
+    new Promise((resolve) => {
+      whenIdle = resolve
+      if (underWay === 0) resolve()
+    })
 
   return {
     send(request) {
       if (closing !== undefined) return Promise.reject(notSent(request, 'the service is shutting down'))
-      const exchange = exchangeWithin(request, { agent, connections, policy, connectTimeoutMs, answerLimitBytes })
-      underWay.add(exchange)
-      const done = (): void => void underWay.delete(exchange)
-      exchange.then(done, done)
-      return exchange
+      underWay += 1
+      return exchangeWithin(request, wire)
     },
     /** Takes no further request, waits for those under way, and leaves no connection. */
     close() {
-      closing ??= Promise.allSettled(underWay).then(async () => {
+      closing ??= idle().then(async () => {
         connections.abandon()
         await agent.destroy()
       })
@@ -64,38 +74,48 @@ type Wire = Readonly<{
   policy: RetryPolicy
   connectTimeoutMs: number
   answerLimitBytes: number
+  /** Told when an exchange has ended, however. */
+  ended(): void
 }>
 
 async function exchangeWithin(request: OutboundRequest, wire: Wire): Promise<OutboundAnswer> {
   const { agent, connections, policy, connectTimeoutMs, answerLimitBytes } = wire
-  const url = URL.parse(request.url)
-  if (url === null || !/^https?:$/.test(url.protocol))
-    throw notSent(request, 'its URL is not an absolute http or https URL')
-  const call = prepareCall(request, url)
-  const { subject } = call
-  const timeoutMs = Math.min(request.timeoutMs, MOST_TIMEOUT_MS)
-  if (!(timeoutMs > 0)) throw timedOut(subject, 0)
-
-  const deadline = new AbortController()
-  const deadlineAt = performance.now() + timeoutMs
-  const timer = setTimeout(() => deadline.abort(timedOut(subject, timeoutMs)), timeoutMs)
+  let deadline: Deadline | undefined
   try {
-    const answer = await sendWithRetries(
-      {
-        retries: request.retries,
-        idempotent: IDEMPOTENT_METHODS.has(request.method),
-        leftMs: () => deadlineAt - performance.now(),
-        send: () => attempt(agent, call, answerLimitBytes, deadline.signal),
-        endedUsed: connections.endedUsed,
-        describe: (error) => outboundError(subject, error, connectTimeoutMs),
-      },
-      policy,
-    )
-    const body = await decodeBody(subject, answer.body, answer.headers['content-encoding'], answerLimitBytes)
-    deadline.signal.throwIfAborted()
-    return body === answer.body ? answer : { ...answer, body }
+    const url = URL.parse(request.url)
+    if (url === null || !/^https?:$/.test(url.protocol))
+      throw notSent(request, 'its URL is not an absolute http or https URL')
+    const call = prepareCall(request, url)
+    const { subject } = call
+    const timeoutMs = Math.min(request.timeoutMs, MOST_TIMEOUT_MS)
+    if (!(timeoutMs > 0)) throw timedOut(subject, 0)
+
+    const within = startDeadline(timeoutMs, () => timedOut(subject, timeoutMs))
+    deadline = within
+    const send = () => attempt(agent, call, answerLimitBytes, within)
+    const first = await send()
+    const answer =
+      finalAnswer(first) ??
+      (await sendWithRetries(
+        {
+          retries: request.retries,
+          idempotent: IDEMPOTENT_METHODS.has(request.method),
+          leftMs: () => leftMs(within),
+          first,
+          send,
+          endedUsed: connections.endedUsed,
+          describe: (error) => outboundError(subject, error, connectTimeoutMs),
+        },
+        policy,
+      ))
+    const coding = answer.headers['content-encoding']
+    if (coding === undefined) return answer
+    const body = await decodeBody(subject, answer.body, coding, answerLimitBytes)
+    if (within.passed !== undefined) throw within.passed
+    return { ...answer, body }
   } finally {
-    clearTimeout(timer)
+    if (deadline !== undefined) endDeadline(deadline)
+    wire.ended()
   }
 }
 

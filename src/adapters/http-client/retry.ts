@@ -21,6 +21,9 @@ export type Attempts = Readonly<{
   idempotent: boolean
   /** Milliseconds until the whole exchange is given up. */
   leftMs(): number
+  /** What the first sending gave. */
+  first: Outcome
+  /** Sends once more. */
   send(): Promise<Outcome>
   /** Whether the error ended a connection that had served before. */
   endedUsed(error: unknown): boolean
@@ -30,6 +33,10 @@ export type Attempts = Readonly<{
 const MOST_PAUSE_MS = 5_000
 const RETRIED_STATUSES: ReadonlySet<number> = new Set([502, 503, 504])
 
+/** The answer where nothing is gained by sending again: nearly always, so it is asked before anything of this is begun. */
+export const finalAnswer = (outcome: Outcome): OutboundAnswer | undefined =>
+  outcome.kind === 'answer' && !RETRIED_STATUSES.has(outcome.answer.status) ? outcome.answer : undefined
+
 /**
  * Sends until there is an answer worth keeping, at most `retries` times again after a lost connection or a 502, 503
  * or 504. A pause that would not fit into the time left is not begun: the last outcome then counts.
@@ -38,10 +45,11 @@ const RETRIED_STATUSES: ReadonlySet<number> = new Set([502, 503, 504])
  */
 export async function sendWithRetries(attempts: Attempts, policy: RetryPolicy): Promise<OutboundAnswer> {
   let resendable = true
-  for (let retry = 0; ; ) {
-    const outcome = await attempts.send()
+  let retry = 0
+  for (let outcome = attempts.first; ; outcome = await attempts.send()) {
     if (outcome.kind === 'given-up') throw outcome.error
-    if (outcome.kind === 'answer' && !RETRIED_STATUSES.has(outcome.answer.status)) return outcome.answer
+    const final = finalAnswer(outcome)
+    if (final !== undefined) return final
     if (resendable && wasStale(outcome, attempts)) {
       resendable = false
       continue

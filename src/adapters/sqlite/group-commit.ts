@@ -9,6 +9,12 @@ import { isBusy, storeClosed, storeFault, unavailableReason } from './faults.ts'
 
 const LOCK_RETRY_MS = 5
 
+/**
+ * Turns of the event loop that a batch may grow for, as long as each brings more. A flush takes as long as several
+ * messages do; without this, whoever is answered first makes the next batch a small one.
+ */
+const MOST_TURNS = 4
+
 export type GroupCommitOptions = Readonly<{
   db: DatabaseSync
   /** How long a write may wait for a lock that another process holds. */
@@ -25,6 +31,8 @@ export type GroupCommit = Readonly<{
    * Rejects with StoreUnavailable where the transaction failed, with what `work` threw where only it did.
    */
   write<T>(work: () => T): Promise<T>
+  /** Calls back whenever a transaction ends, before anybody is told of what it wrote. */
+  onTransaction(tell: () => void): void
   /** Takes no more writes; resolves when those that wait are done. */
   close(): Promise<void>
 }>
@@ -47,6 +55,7 @@ export function compileGroupCommit({ db, busyTimeoutMs, logger }: GroupCommitOpt
   let scheduled = false
   let idle: (() => void) | undefined
   let closed = false
+  const told: (() => void)[] = []
 
   function take(): Pending[] {
     const batch = queue
@@ -69,6 +78,11 @@ export function compileGroupCommit({ db, busyTimeoutMs, logger }: GroupCommitOpt
     if (queue.length > 0) setTimeout(flush, LOCK_RETRY_MS)
   }
 
+  function gather(before: number, turnsLeft: number): void {
+    if (queue.length > before && turnsLeft > 0) setImmediate(gather, queue.length, turnsLeft - 1)
+    else flush()
+  }
+
   function flush(): void {
     try {
       if (beginNow()) commitBatch(take())
@@ -89,11 +103,14 @@ export function compileGroupCommit({ db, busyTimeoutMs, logger }: GroupCommitOpt
       rejectAll(batch, thrown)
       if (db.isTransaction) db.exec('ROLLBACK')
       return
+    } finally {
+      for (const tell of told) tell()
     }
-    for (const [index, outcome] of outcomes.entries()) {
-      if (outcome.ok) batch[index]?.resolve(outcome.value)
-      else batch[index]?.reject(storeFault(outcome.reason))
-    }
+    batch.forEach((pending, index) => {
+      const outcome = outcomes[index] as Outcome
+      if (outcome.ok) pending.resolve(outcome.value)
+      else pending.reject(storeFault(outcome.reason))
+    })
   }
 
   return {
@@ -101,10 +118,13 @@ export function compileGroupCommit({ db, busyTimeoutMs, logger }: GroupCommitOpt
       new Promise<T>((resolve, reject) => {
         if (closed) return reject(storeClosed())
         const deadlineAt = performance.now() + busyTimeoutMs
-        queue.push({ work, deadlineAt, resolve: (value) => resolve(value as T), reject })
-        if (!scheduled) setImmediate(flush)
+        queue.push({ work, deadlineAt, resolve: resolve as Pending['resolve'], reject })
+        if (!scheduled) setImmediate(gather, 0, MOST_TURNS)
         scheduled = true
       }),
+    onTransaction: (tell) => {
+      told.push(tell)
+    },
     close: () => {
       closed = true
       return new Promise((resolve) => {

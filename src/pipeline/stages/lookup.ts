@@ -1,5 +1,6 @@
 import type { Endpoint, LookupRequest } from '../../config/schema.ts'
 import { Failure, type FailureCode } from '../../domain/failure.ts'
+import { createIsoTime } from '../../domain/iso-time.ts'
 import type { Json, JsonObject } from '../../domain/json.ts'
 import type { LintSink } from '../../domain/lint.ts'
 import type { Enriched, Parsed } from '../../domain/message.ts'
@@ -44,6 +45,7 @@ export function compileLookup(
     compileOne(request, endpoint, services, settings, lint.at('requests', 'lookup', index)),
   )
   if (lookups.length === 0) return { adds: { lookupRequests: {} } }
+  const times = compileTimes()
 
   return async (message, run) => {
     const ready = lookups.map(({ id, prepare }) => ({ id, send: prepare(message, run) }))
@@ -62,11 +64,15 @@ export function compileLookup(
   }
 }
 
-const times = (start: number, end: number): JsonObject => ({
-  requestStart: new Date(start).toISOString(),
-  requestEnd: new Date(end).toISOString(),
-  requestDuration: { milliseconds: end - start },
-})
+function compileTimes(): (start: number, end: number) => JsonObject {
+  const isoOfStart = createIsoTime()
+  const isoOfEnd = createIsoTime()
+  return (start, end) => ({
+    requestStart: isoOfStart(start),
+    requestEnd: isoOfEnd(end),
+    requestDuration: { milliseconds: end - start },
+  })
+}
 
 function compileOne(
   request: LookupRequest,
@@ -78,15 +84,12 @@ function compileOne(
   const call = compileCall('LOOKUP', request, endpoint, services, settings, lint)
   const xml = xmlOptions(settings)
   const { items } = call
-  const fetch = async (prepared: Prepared, body: Body | undefined, run: Run, item?: number): Promise<Result> => {
-    const answer = await call.send(prepared, body, run, item)
-    run.lookups.highestStatus = Math.max(run.lookups.highestStatus ?? 0, answer.status)
-    if (!hasStatus(call.allowed, answer.status)) throw refusal(call, answer)
-    return { data: readData(call, answer, xml), headers: answer.headers }
-  }
   const lookup = async (prepared: Prepared, body: Body | undefined, run: Run, item?: number): Promise<Result> => {
     try {
-      return await fetch(prepared, body, run, item)
+      const answer = await call.send(prepared, body, run, item)
+      run.lookups.highestStatus = Math.max(run.lookups.highestStatus ?? 0, answer.status)
+      if (!hasStatus(call.allowed, answer.status)) throw refusal(call, answer)
+      return { data: readData(call, answer, xml), headers: answer.headers }
     } catch (thrown) {
       if (thrown instanceof Failure && NETWORK_ERRORS.has(thrown.code)) run.lookups.networkError = true
       throw thrown

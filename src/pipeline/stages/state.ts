@@ -1,6 +1,6 @@
 /** State of an endpoint, from one message to the next: recalled before a message, extracted from it, kept after it. */
 import type { Endpoint } from '../../config/schema.ts'
-import { Failure } from '../../domain/failure.ts'
+import { asFailure, Failure } from '../../domain/failure.ts'
 import type { JsonObject } from '../../domain/json.ts'
 import type { LintSink } from '../../domain/lint.ts'
 import type { Mapped, Recalled, Received } from '../../domain/message.ts'
@@ -96,12 +96,12 @@ export function compileExtract(endpoint: Endpoint, lint: LintSink): Step<Mapped,
     const base = `lookupRequests.${id.replaceAll('.', '\\.')}.data`
     return [id, compileGroup(paths, base, sink.at('lookupRequests', id))] as const
   })
-  const take = (message: Mapped): JsonObject => ({
+  const extractFrom = (message: Mapped): JsonObject => ({
     ...Object.fromEntries(groups.map(([name, group]) => [name, readGroup(group, message)])),
     lookupRequests: Object.fromEntries(lookups.map(([id, group]) => [id, readGroup(group, message)])),
   })
   return (message, run) => {
-    run.extracted = take(message)
+    run.extracted = () => extractFrom(message)
     return message
   }
 }
@@ -127,29 +127,38 @@ const readGroup = (group: Group, message: JsonObject): JsonObject =>
     }),
   )
 
-/** Stores what a message leaves, whether it succeeded or failed. Resolves when that is durable. Fails: STATE_UNAVAILABLE. */
+/** Stores what a message leaves, whether it succeeded or failed. Resolves when that is durable; rejects as the store does. */
 export type Keep = (run: Run) => Promise<void>
 
 export function compileKeep(id: string, states: StateStore): Keep {
-  return async (run) => {
+  return (run) => {
     const { highestStatus, networkError } = run.lookups
-    const values = { ...run.extracted, system: { timestamps: endTimes(run) } }
-    try {
-      await states.append(id, { values, lookupStatus: highestStatus, networkError })
-    } catch (thrown) {
-      throw unavailable(thrown)
-    }
+    const end = run.clock()
+    return states.append(id, {
+      // Read where it is written only: of messages that end together, most are replaced before that.
+      get values() {
+        return { ...run.extracted?.(), system: { timestamps: endTimes(run, end) } }
+      },
+      lookupStatus: highestStatus,
+      networkError,
+    })
   }
 }
 
-function endTimes(run: Run): JsonObject {
-  const end = run.clock()
+function endTimes(run: Run, end: number): JsonObject {
   return {
     endpointStart: new Date(run.startedAt).toISOString(),
     endpointEnd: new Date(end).toISOString(),
     endpointDuration: { milliseconds: end - run.startedAt },
     lookupRequests: { ...run.lookupTimes },
   }
+}
+
+/** What a message fails with whose state could not be kept: STATE_UNAVAILABLE where the store did not answer. */
+export function notKept(thrown: unknown): Failure {
+  const failure = asFailure(unavailable(thrown))
+  failure.stage ??= 'extract'
+  return failure
 }
 
 function unavailable(thrown: unknown): unknown {

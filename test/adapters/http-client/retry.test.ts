@@ -141,11 +141,13 @@ for (const { name, method, end, survives } of races) {
 test('one dead connection is forgiven, a second is a failure', async () => {
   let sent = 0
   const lost = new Error('reset')
+  const send = async () => ({ kind: 'lost', error: lost, sent: ++sent > 0, answered: false }) as const
   const attempts = {
     retries: 0,
     idempotent: true,
     leftMs: () => 1_000,
-    send: async () => ({ kind: 'lost', error: lost, sent: ++sent > 0, answered: false }) as const,
+    first: await send(),
+    send,
     endedUsed: (error: unknown) => error === lost,
     describe: (error: unknown) => new OutboundError('unreachable', String(error)),
   }

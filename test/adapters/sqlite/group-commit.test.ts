@@ -51,6 +51,31 @@ it('commits what waits at the same time in one transaction', async (test) => {
   await end()
 })
 
+const turn = () => new Promise((resolve) => setImmediate(resolve))
+
+it('lets a batch grow while each turn brings more, but not for ever', async (test) => {
+  const { writer, keep, end } = writerFor(test)
+  let transactions = 0
+  writer.onTransaction(() => {
+    transactions += 1
+  })
+  const few = []
+  for (let n = 0; n < 4; n++) {
+    few.push(keep(n))
+    await turn()
+  }
+  await Promise.all(few)
+  assert.equal(transactions, 1)
+  const many = []
+  for (let n = 4; n < 44; n++) {
+    many.push(keep(n))
+    await turn()
+  }
+  await Promise.all(many)
+  assert.ok(transactions > 5 && transactions < 20, `40 turns with a write each made ${transactions - 1} transactions`)
+  await end()
+})
+
 it('runs writes in the order of the calls and gives each its own value', async (test) => {
   const { writer, end } = writerFor(test)
   const order: number[] = []
