@@ -1,6 +1,6 @@
 /** The store that DATABASE_URL names. */
 import { openSqliteStore } from './adapters/sqlite/open-sqlite-store.ts'
-import { takeServiceLock } from './adapters/sqlite/service-lock.ts'
+import { type ServiceLock, takeServiceLock } from './adapters/sqlite/service-lock.ts'
 import type { MessageStore } from './domain/message-record.ts'
 import type { ChangeFeed, EndpointStore, Logger, StateStore } from './domain/ports.ts'
 import type { StatsStore } from './domain/stats.ts'
@@ -32,10 +32,21 @@ export async function openSoleStore(path: string, logger: Logger): Promise<Store
   }
 }
 
-/** Rejects with StoreUnavailable, in one sentence fit for the operator, where it cannot be opened. */
-export async function openStore(settings: Settings, logger: Logger): Promise<Store> {
+/** Keeps other services out of a file whose processes open it by `openStore`, shared. Throws as `openStore` rejects. */
+export function lockStore({ databaseUrl }: Pick<Settings, 'databaseUrl'>): ServiceLock {
+  return isPostgres(databaseUrl) ? { release() {} } : takeServiceLock(sqlitePath(databaseUrl))
+}
+
+/**
+ * `shared`: other processes of this service open the store too, and somebody else has locked it for them.
+ * Rejects with StoreUnavailable, in one sentence fit for the operator, where it cannot be opened.
+ */
+export async function openStore(settings: Settings, logger: Logger, shared = false): Promise<Store> {
   const { databaseUrl, databasePoolSize, databaseTimeoutMs, databaseStartTimeoutMs } = settings
-  if (!isPostgres(databaseUrl)) return openSoleStore(sqlitePath(databaseUrl), logger)
+  if (!isPostgres(databaseUrl)) {
+    const path = sqlitePath(databaseUrl)
+    return shared ? openSqliteStore({ path, logger, shared }) : openSoleStore(path, logger)
+  }
   // Loaded where it is used only: its driver costs every start time and memory.
   const { openPostgresStore } = await import('./adapters/postgres/open-postgres-store.ts')
   return openPostgresStore({
