@@ -1,6 +1,6 @@
 /**
  * The process that keeps the workers: starts them, replaces those that are lost, hands questions around, stops them. No
- * message comes by here: connections are handed to the workers as they come, and each answers its own.
+ * message comes by here, nor any connection.
  */
 import cluster from 'node:cluster'
 import type { Logger } from '../domain/ports.ts'
@@ -154,6 +154,9 @@ export async function startPrimary({ settings, logger }: PrimaryOptions): Promis
     return left
   }
 
+  // Each takes connections from the port itself. Dealt out by this process, one on its way to a worker that dies would
+  // be answered by nobody, and not end either.
+  cluster.schedulingPolicy = cluster.SCHED_NONE
   fork(0)
   await ready.promise
   return { messagePort, adminPort, stop }
