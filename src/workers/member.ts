@@ -14,6 +14,8 @@ export type Member = {
   administers: boolean
   /** It has ended its messages, as it was told to. */
   stopped: boolean
+  /** It must come again, since it asked for a port that nobody has any more. */
+  recalled: boolean
   /** What it told last. */
   metrics: string
 }

@@ -44,9 +44,17 @@ export async function startPrimary({ settings, logger }: PrimaryOptions): Promis
   const conversation = createConversation(members, () => ({ configured: workers, running: running().length, lost }))
 
   function fork(slot: number, pauseMs?: number): void {
-    if (phase === 'running' && running().length === 0) askedPort = messagePort
     const worker = cluster.fork({ [WORKER_MARK]: String(slot) })
-    const member: Member = { slot, worker, pauseMs, joined: false, administers: false, stopped: false, metrics: '' }
+    const member: Member = {
+      slot,
+      worker,
+      pauseMs,
+      joined: false,
+      administers: false,
+      stopped: false,
+      recalled: false,
+      metrics: '',
+    }
     members.add(member)
     worker.on('message', (message: ToPrimary) => hear(member, message))
     worker.on('error', (err) => {
@@ -64,6 +72,7 @@ export async function startPrimary({ settings, logger }: PrimaryOptions): Promis
   function hear(member: Member, message: ToPrimary): void {
     switch (message.kind) {
       case 'listening':
+        if (member.recalled) return
         member.listeningSince = performance.now()
         if (phase === 'running') logger.info({ worker: member.slot }, 'Another worker has taken the place')
         messagePort = message.messagePort
@@ -85,6 +94,16 @@ export async function startPrimary({ settings, logger }: PrimaryOptions): Promis
         return
       default:
         conversation.hear(member, message)
+    }
+  }
+
+  /** Where nobody has a port that the system chose, asking for any would give another one. */
+  function keepPort(): void {
+    if (running().length > 0 || askedPort === messagePort) return
+    askedPort = messagePort
+    for (const member of members) {
+      member.recalled = true
+      member.worker.process.kill('SIGKILL')
     }
   }
 
@@ -118,6 +137,11 @@ export async function startPrimary({ settings, logger }: PrimaryOptions): Promis
     if (phase === 'stopping') {
       if (listens(member) && !stopped) logger.error(how, 'A worker ended before the messages that it had')
       if (members.size === 0) allEnded.resolve()
+      return
+    }
+    keepPort()
+    if (member.recalled) {
+      fork(worker, lastPauseMs)
       return
     }
     lost += 1
