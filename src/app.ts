@@ -99,14 +99,21 @@ export async function startApp(settings: Settings, version: string, logger: Logg
   registry.watch(() => tally.keep(registry.get))
   const tracing = await openTracing(settings, version, logger)
   const stats = createStats({ store: store.stats, instance: newId(), clock, logger })
-  const retention = startRetention({
-    store: store.messages,
-    days: settings.messageLogDays,
-    maxBytes: settings.messageLogMaxMb * 1024 * 1024,
-    clock,
-    logger,
-  })
-  const recorder = createRecorder({ store: store.messages, settings, logger, onWritten: retention.grew })
+  const { slot, workers } = siblings?.place ?? { slot: 0, workers: 1 }
+  // Two workers that remove the oldest at once would remove more than they have looked at.
+  const retention =
+    slot > 0
+      ? undefined
+      : startRetention({
+          store: store.messages,
+          days: settings.messageLogDays,
+          maxBytes: settings.messageLogMaxMb * 1024 * 1024,
+          clock,
+          logger,
+        })
+  // Each writes about as much as this one.
+  const onWritten = (bytes: number) => retention?.grew(bytes * workers)
+  const recorder = createRecorder({ store: store.messages, settings, logger, onWritten })
   const observe = (finished: Finished): void => {
     tally.count(finished)
     stats.count(finished)
@@ -204,7 +211,7 @@ export async function startApp(settings: Settings, version: string, logger: Logg
     await Promise.all([
       stats.close(),
       recorder.close(Math.max(RECORDS_MS, stopBy - performance.now())),
-      retention.stop(),
+      retention?.stop(),
     ])
     await store.close()
   }

@@ -33,8 +33,9 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   'store.ts': ['adapters/sqlite/', 'adapters/postgres/', 'domain/', 'settings.ts'],
   'store-commands.ts': ['adapters/sql/', 'adapters/sqlite/', 'adapters/postgres/', 'domain/', 'settings', 'store.ts'],
   'tracing.ts': ['adapters/otel/', 'adapters/http-client/', 'domain/', 'registry/', 'settings.ts'],
+  'workers/': ['domain/', 'registry/tally.ts', 'settings.ts'],
   'app.ts': [''],
-  'main.ts': ['app.ts', 'store-commands.ts', 'settings', 'adapters/log.ts', 'domain/'],
+  'main.ts': ['app.ts', 'store.ts', 'store-commands.ts', 'workers/', 'settings', 'adapters/log.ts', 'domain/'],
 }
 
 const LONGEST_FILE = 300
