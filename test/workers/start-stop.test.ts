@@ -46,6 +46,14 @@ describe('a start of several workers', () => {
   })
 })
 
+test('one worker is the service itself: no other process, and nothing said of workers', async (t) => {
+  const crew = await startCrew(t, { workers: 1 })
+  assert.deepEqual(crew.workerPids(), [])
+  assert.equal('workers' in (await crew.admin('GET', '/health/ready')).body, false)
+  assert.doesNotMatch((await crew.admin('GET', '/metrics')).body.text as string, /crosswalk_workers/)
+  assert.doesNotMatch(crew.output.stdout, /workers/)
+})
+
 describe('a signal to stop several workers', () => {
   for (const command of [undefined, LAUNCHED]) {
     test(`lets messages finish on all of them${command ? ', by the launcher' : ''}`, async (t) => {

@@ -95,17 +95,24 @@ describe('two workers', () => {
     await crew.register({ name: 'Held', endpoint: { pattern: '/held' }, requests: { lookup } })
     await crew.register({ name: 'Quick', endpoint: { pattern: '/quick' } })
     const callers = await crew.connectToEach('/quick')
-    // Each caller takes all that its worker lets it, over connections that reach the one or the other.
-    const calls = Array.from({ length: 40 }, () => crew.call('POST', '/held', {}))
-    const full = await until(
-      'the service is full',
-      async () => (await crew.admin('GET', '/health/ready')).body,
-      ({ messagesInFlight }) => messagesInFlight === most,
+    const calls: Promise<void>[] = []
+    const statuses: number[] = []
+    const inFlight = async () => (await crew.admin('GET', '/health/ready')).body.messagesInFlight as number
+    // Over new connections, until they have reached every worker often enough.
+    while ((await inFlight()) < most) {
+      for (let count = 0; count < 5; count += 1) {
+        calls.push(crew.call('POST', '/held', {}).then(({ status }) => void statuses.push(status)))
+      }
+    }
+    await until(
+      'the others are refused',
+      () => statuses.length,
+      (count) => count === calls.length - most,
     )
-    assert.equal(full.messagesInFlight, most)
+    assert.equal(await inFlight(), most)
     for (const caller of callers) assert.equal((await caller.call('POST', '/quick', {})).status, 503)
     released.resolve()
-    const statuses = (await Promise.all(calls)).map(({ status }) => status)
+    await Promise.all(calls)
     assert.equal(statuses.filter((status) => status === 200).length, most)
     assert.equal(statuses.filter((status) => status === 503).length, calls.length - most)
     for (const caller of callers) caller.end()
