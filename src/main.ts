@@ -2,11 +2,11 @@
 import { readFileSync } from 'node:fs'
 import { Command } from 'commander'
 import { createLogger } from './adapters/log.ts'
-import { startApp } from './app.ts'
+import type { App } from './app.ts'
 import type { Logger } from './domain/ports.ts'
 import { loadEnvFile, readSettings, type Settings } from './settings.ts'
 import { settingsHelp } from './settings-help.ts'
-import { lockStore } from './store.ts'
+import { lockStore } from './store-lock.ts'
 import type { Primary } from './workers/primary.ts'
 import { WORKER_MARK } from './workers/protocol.ts'
 import type { Siblings } from './workers/siblings.ts'
@@ -82,14 +82,13 @@ async function start(settings: Settings, warnings: readonly string[]): Promise<v
     process.exit(1)
   })
   if (isWorker) {
-    const { runWorker } = await import('./workers/worker.ts')
+    const [{ runWorker }, { startApp }] = await Promise.all([import('./workers/worker.ts'), import('./app.ts')])
     const startWorker = (own: Settings, siblings: Siblings) => startApp(own, version, logger, siblings)
     return runWorker({ settings, start: startWorker, faultOf: (thrown) => startFault(thrown, settings) })
   }
   for (const warning of warnings) logger.warn({}, warning)
   try {
-    const service =
-      settings.workers > 1 ? await startWorkers(settings, logger) : await startApp(settings, version, logger)
+    const service = await (settings.workers > 1 ? startWorkers : startAlone)(settings, logger)
     stopOnSignal(service.stop, logger)
     const { messagePort, adminPort } = service
     logger.info(
@@ -99,6 +98,11 @@ async function start(settings: Settings, warnings: readonly string[]): Promise<v
   } catch (thrown) {
     refuse([startFault(thrown, settings)])
   }
+}
+
+async function startAlone(settings: Settings, logger: Logger): Promise<App> {
+  const { startApp } = await import('./app.ts')
+  return startApp(settings, version, logger)
 }
 
 /** The store belongs to the service, so this process locks it for all of them. */

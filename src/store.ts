@@ -1,10 +1,11 @@
 /** The store that DATABASE_URL names. */
 import { openSqliteStore } from './adapters/sqlite/open-sqlite-store.ts'
-import { type ServiceLock, takeServiceLock } from './adapters/sqlite/service-lock.ts'
+import { takeServiceLock } from './adapters/sqlite/service-lock.ts'
 import type { MessageStore } from './domain/message-record.ts'
 import type { ChangeFeed, EndpointStore, Logger, StateStore } from './domain/ports.ts'
 import type { StatsStore } from './domain/stats.ts'
 import type { Settings } from './settings.ts'
+import { isPostgres, sqlitePath } from './store-lock.ts'
 
 export type Store = Readonly<{
   endpoints: EndpointStore
@@ -16,10 +17,6 @@ export type Store = Readonly<{
   close(): Promise<void>
 }>
 
-export const isPostgres = (databaseUrl: string): boolean => /^postgres(ql)?:/i.test(databaseUrl)
-
-export const sqlitePath = (databaseUrl: string): string => databaseUrl.replace(/^sqlite:/, '')
-
 /** Opens a file for as long as nobody else does: until `close`. Rejects as `openStore` does. */
 export async function openSoleStore(path: string, logger: Logger): Promise<Store> {
   const lock = takeServiceLock(path)
@@ -30,11 +27,6 @@ export async function openSoleStore(path: string, logger: Logger): Promise<Store
     lock.release()
     throw thrown
   }
-}
-
-/** Keeps other services out of a file whose processes open it by `openStore`, shared. Throws as `openStore` rejects. */
-export function lockStore({ databaseUrl }: Pick<Settings, 'databaseUrl'>): ServiceLock {
-  return isPostgres(databaseUrl) ? { release() {} } : takeServiceLock(sqlitePath(databaseUrl))
 }
 
 /**
