@@ -88,6 +88,25 @@ describe('a change that was answered', () => {
     for (let count = 0; count < 4; count += 1) assert.equal((await crew.call('POST', '/numbered', {})).body.n, 1)
   })
 
+  test('is told as a failure where a worker stands still for too long, and is in force when it goes on', async (t) => {
+    const crew = await startCrew(t)
+    const { _id } = await crew.register(numbered(0))
+    const callers = await crew.connectToEach('/numbered')
+    const [still] = crew.workerPids() as [number]
+    process.kill(still, 'SIGSTOP')
+    const changes = callers.map((caller) => caller.call('PUT', `/endpoints/${_id}`, numbered(1)))
+    // The one that stands still answers nothing at all.
+    const refused = await Promise.race(changes)
+    assert.deepEqual([refused.status, refused.body.code], [503, 'STORE_UNAVAILABLE'])
+    assert.match(String(refused.body.error), /^The change is stored, but a worker has not put it in force yet/)
+    process.kill(still, 'SIGCONT')
+    assert.equal((await Promise.all(changes)).filter(({ status }) => status === 200).length, 1)
+    for (const caller of callers) {
+      assert.equal((await caller.call('POST', '/numbered', {})).body.n, 1)
+      caller.end()
+    }
+  })
+
   test('of several at once with If-Match, one is made; names and routes stay unique', async (t) => {
     const crew = await startCrew(t)
     const { _id } = await crew.register(numbered(0))

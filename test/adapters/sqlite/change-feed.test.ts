@@ -82,6 +82,21 @@ test('an endpoint whose versions somebody has removed is told to whoever knows n
   await store.close()
 })
 
+test('tells by itself what nobody else has told, until it is closed', async (t) => {
+  const path = freshPath(t)
+  const [one, other] = [await open(path), await open(path)] as const
+  const told: number[] = []
+  t.mock.timers.enable({ apis: ['setInterval'] })
+  one.changes.watch((version) => told.push(version))
+  await other.endpoints.insert(endpointOf(1))
+  assert.deepEqual(told, [])
+  t.mock.timers.tick(5_000)
+  assert.deepEqual(told, [(await other.changes.since(0)).version])
+  await Promise.all([one.close(), other.close()])
+  t.mock.timers.tick(5_000)
+  assert.equal(told.length, 1)
+})
+
 test('a file that is not shared has no feed', async (t) => {
   const store = await openSqliteStore({ path: freshPath(t), logger: silent })
   assert.equal(store.changes, undefined)
