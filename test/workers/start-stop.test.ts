@@ -129,7 +129,7 @@ describe('a signal to stop several workers', () => {
   })
 
   const rounds = process.env.CI ? 10 : 2
-  test(`under load cuts nobody short, ${rounds} times`, async (t) => {
+  test(`under load answers every message that was begun, ${rounds} times`, async (t) => {
     for (let round = 0; round < rounds; round += 1) {
       const crew = await startCrew(t)
       await crew.register({ name: 'Load', endpoint: { pattern: '/load' } })
@@ -141,9 +141,11 @@ describe('a signal to stop several workers', () => {
       )
       await Promise.race([enough.promise, ...callers])
       crew.child.kill('SIGTERM')
-      for (const end of await Promise.all(callers)) assert.match(end, /^(503 1|ECONNREFUSED)$/)
+      // The port is closed by the primary, a moment after the last worker has left it: who comes then is not heard.
+      for (const end of await Promise.all(callers)) assert.match(end, /^(503 1|ECONNREFUSED|ECONNRESET)$/)
       if (agent) agent.destroy()
       assert.deepEqual(await crew.ended, { code: 0, signal: null })
+      assert.equal(crew.output.stdout.match(/"msg":"The message is done"/g)?.length, answered)
     }
   })
 })
