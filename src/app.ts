@@ -14,7 +14,7 @@ import {
   refuseUnreadable,
   serveMessages,
 } from './adapters/http-server/messages.ts'
-import { serveMetrics } from './adapters/http-server/metrics.ts'
+import { createMetrics, serveMetrics } from './adapters/http-server/metrics.ts'
 import { describeApi, serveOpenApi } from './adapters/http-server/openapi.ts'
 import { type Health, serveConsumers, serveHealth, serveUptime } from './adapters/http-server/operations.ts'
 import { createServer, endConnections, type Front, quiet } from './adapters/http-server/server.ts'
@@ -38,17 +38,21 @@ import { createCatalogue } from './registry/catalogue.ts'
 import { createDryRun } from './registry/dry-run/dry-run.ts'
 import type { Finished } from './registry/finished.ts'
 import { createIntake, type Intake } from './registry/intake.ts'
-import { createRegistry } from './registry/registry.ts'
+import { type Compiled, createRegistry } from './registry/registry.ts'
 import { createStats } from './registry/stats/stats.ts'
 import { createTally } from './registry/tally.ts'
 import type { Settings } from './settings.ts'
 import { openStore } from './store.ts'
 import { openTracing } from './tracing.ts'
+import { consumesFor } from './workers/share.ts'
+import type { Siblings } from './workers/siblings.ts'
 
 export type App = Readonly<{
   /** The ports listened on, where the settings leave the choice to the system. */
   messagePort: number
   adminPort: number
+  /** Listens on the admin port, which a worker does only when it is told to; resolves to the port. */
+  administer(adminPort: number): Promise<number>
   /**
    * Readiness off, no new messages, those under way finish (at most shutdownTimeoutMs), then everything is closed.
    * Resolves to the number of messages that had to be given up.
@@ -65,11 +69,14 @@ const FLUSH_MS = 1_000
 /** How long stopping waits at least for the message log. */
 const RECORDS_MS = 1_000
 
-/** Starts the service. Rejects where the store cannot be opened or a port cannot be listened on, with everything closed. */
-export async function startApp(settings: Settings, version: string, logger: Logger): Promise<App> {
+/**
+ * Starts the service, or one of its workers where it has `siblings`. Rejects where the store cannot be opened or a port
+ * cannot be listened on, with everything closed.
+ */
+export async function startApp(settings: Settings, version: string, logger: Logger, siblings?: Siblings): Promise<App> {
   const clock = Date.now
   const newId = createIds(clock, randomBytes(4).readUInt32BE())
-  const store = await openStore(settings, logger)
+  const store = await openStore(settings, logger, siblings !== undefined)
   const http = createHttpClient({
     connectTimeoutMs: settings.requestConnectTimeoutMs,
     answerLimitBytes: settings.answerLimitBytes,
@@ -80,6 +87,7 @@ export async function startApp(settings: Settings, version: string, logger: Logg
   const catalogue = createCatalogue({
     store: store.endpoints,
     changes: store.changes,
+    announce: siblings?.announce,
     registry,
     services,
     settings,
@@ -91,14 +99,21 @@ export async function startApp(settings: Settings, version: string, logger: Logg
   registry.watch(() => tally.keep(registry.get))
   const tracing = await openTracing(settings, version, logger)
   const stats = createStats({ store: store.stats, instance: newId(), clock, logger })
-  const retention = startRetention({
-    store: store.messages,
-    days: settings.messageLogDays,
-    maxBytes: settings.messageLogMaxMb * 1024 * 1024,
-    clock,
-    logger,
-  })
-  const recorder = createRecorder({ store: store.messages, settings, logger, onWritten: retention.grew })
+  const { slot, workers } = siblings?.place ?? { slot: 0, workers: 1 }
+  // Two workers that remove the oldest at once would remove more than they have looked at.
+  const retention =
+    slot > 0
+      ? undefined
+      : startRetention({
+          store: store.messages,
+          days: settings.messageLogDays,
+          maxBytes: settings.messageLogMaxMb * 1024 * 1024,
+          clock,
+          logger,
+        })
+  // Each writes about as much as this one.
+  const onWritten = (bytes: number) => retention?.grew(bytes * workers)
+  const recorder = createRecorder({ store: store.messages, settings, logger, onWritten })
   const observe = (finished: Finished): void => {
     tally.count(finished)
     stats.count(finished)
@@ -110,6 +125,29 @@ export async function startApp(settings: Settings, version: string, logger: Logg
   const dryRun = createDryRun({ catalogue, registry, intake, http, settings, clock })
   let stopping = false
   let consumers: Consumers | undefined
+
+  const ownStatus = async () => ({
+    messagesInFlight: intake.inFlight,
+    consumers: consumers?.status() ?? [],
+    workers: undefined,
+  })
+  const ownMetrics = createMetrics({
+    version,
+    tally,
+    inFlight: () => intake.inFlight,
+    consumers: () => consumers?.status() ?? [],
+    messageLog: recorder.counts,
+  })
+  /** Of the service, whose workers may be several. */
+  const status = siblings?.status ?? ownStatus
+  const metrics = siblings
+    ? () => siblings.metrics(new Set(registry.all().map(({ document }) => document.name)))
+    : ownMetrics
+  const uptimeMs = siblings?.uptimeMs ?? (() => performance.now())
+  const report = async (endpointId: string) => {
+    await siblings?.counted()
+    return stats.report(endpointId)
+  }
 
   const health = async (): Promise<Health> => {
     const answers = await store.endpoints.ping().then(
@@ -124,8 +162,7 @@ export async function startApp(settings: Settings, version: string, logger: Logg
       configurationVersion: catalogue.version(),
       endpoints: registry.all().length,
       endpointsNotInForce: catalogue.notInForce(),
-      messagesInFlight: intake.inFlight,
-      consumers: consumers?.status() ?? [],
+      ...(await status()),
     }
   }
 
@@ -143,25 +180,20 @@ export async function startApp(settings: Settings, version: string, logger: Logg
   const messageServer = createServer(settings, answer, front, refuseUnreadable(intake))
   const adminServer = createServer(settings, answer)
   for (const server of [messageServer, adminServer]) {
-    serveUptime(server, () => performance.now())
+    serveUptime(server, uptimeMs)
     serveManagement(server, catalogue, guard, (scope) => {
       serveVersions(scope, catalogue)
       serveDryRun(scope, dryRun)
-      serveStats(scope, catalogue, stats.report)
+      serveStats(scope, catalogue, report)
     })
   }
   serveMessages(messageServer, listener)
   serveHealth(adminServer, health)
-  serveConsumers(adminServer, () => consumers?.status() ?? [])
-  serveMetrics(adminServer, {
-    version,
-    tally,
-    inFlight: () => intake.inFlight,
-    consumers: () => consumers?.status() ?? [],
-    messageLog: recorder.counts,
-  })
+  serveConsumers(adminServer, async () => (await status()).consumers)
+  serveMetrics(adminServer, metrics)
   serveConsole(adminServer, CONSOLE)
-  const search = createMessageSearch({ store: store.messages, registry, clock, caughtUp: recorder.caughtUp })
+  const caughtUp = siblings?.settled ?? recorder.caughtUp
+  const search = createMessageSearch({ store: store.messages, registry, clock, caughtUp })
   const replay = createReplay({ store: store.messages, registry, intake, settings })
   const claims = createClaims()
   const replayByHand = createReplayByHand({ store: store.messages, replay, claims })
@@ -179,24 +211,39 @@ export async function startApp(settings: Settings, version: string, logger: Logg
     await Promise.all([
       stats.close(),
       recorder.close(Math.max(RECORDS_MS, stopBy - performance.now())),
-      retention.stop(),
+      retention?.stop(),
     ])
     await store.close()
   }
+  const administer = async (port: number) => {
+    await adminServer.listen({ host: settings.adminHost, port })
+    return portOf(adminServer)
+  }
   try {
+    // Before loading: a change that is made after that must be told.
+    await siblings?.join({
+      follow: catalogue.catchUp,
+      settle: recorder.caughtUp,
+      count: stats.write,
+      status: ownStatus,
+      metrics: ownMetrics,
+    })
     await catalogue.load()
     catalogue.follow()
     await messageServer.listen({ host: settings.host, port: settings.serverPort })
-    await adminServer.listen({ host: settings.adminHost, port: settings.adminPort })
+    if (siblings === undefined) await administer(settings.adminPort)
   } catch (thrown) {
     await closeAll()
     throw thrown
   }
-  consumers = openConsumers({ registry, settings, intake, producer, logger })
+  const isConsumedHere = ({ document }: Compiled) => siblings === undefined || consumesFor(document._id, siblings.place)
+  const consumed = { ...registry, all: () => registry.all().filter(isConsumedHere) }
+  consumers = openConsumers({ registry: consumed, settings, intake, producer, logger })
 
   return {
     messagePort: portOf(messageServer),
     adminPort: portOf(adminServer),
+    administer,
     stop: async () => {
       stopping = true
       plans.stop()
@@ -217,7 +264,8 @@ export async function startApp(settings: Settings, version: string, logger: Logg
   }
 }
 
-const portOf = (server: FastifyInstance): number => (server.server.address() as AddressInfo).port
+/** 0 where it does not listen. */
+const portOf = (server: FastifyInstance): number => (server.server.address() as AddressInfo | null)?.port ?? 0
 
 /** Resolves when no message is under way any more, or the time is up; to the number of those that are left. */
 async function drain(intake: Intake, consumers: Consumers, timeoutMs: number): Promise<number> {

@@ -2,9 +2,14 @@
 import { readFileSync } from 'node:fs'
 import { Command } from 'commander'
 import { createLogger } from './adapters/log.ts'
-import { startApp } from './app.ts'
+import type { App } from './app.ts'
+import type { Logger } from './domain/ports.ts'
 import { loadEnvFile, readSettings, type Settings } from './settings.ts'
 import { settingsHelp } from './settings-help.ts'
+import { lockStore } from './store-lock.ts'
+import type { Primary } from './workers/primary.ts'
+import { WORKER_MARK } from './workers/protocol.ts'
+import type { Siblings } from './workers/siblings.ts'
 
 const { version, description } = JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8')) as {
   version: string
@@ -67,27 +72,55 @@ async function copy({ from, to }: { from: string; to?: string }, settings: Setti
 }
 
 async function start(settings: Settings, warnings: readonly string[]): Promise<void> {
-  const logger = createLogger(settings)
-  for (const warning of warnings) logger.warn({}, warning)
+  const isWorker = WORKER_MARK in process.env && process.send !== undefined
+  const logger = createLogger(settings, undefined, settings.workers > 1)
   process.on('uncaughtException', (err) => {
-    logger.error({ err }, 'A fault that nothing caught ends the service')
+    logger.error(
+      { err },
+      isWorker ? 'A fault that nothing caught ends a worker' : 'A fault that nothing caught ends the service',
+    )
     process.exit(1)
   })
+  if (isWorker) {
+    const [{ runWorker }, { startApp }] = await Promise.all([import('./workers/worker.ts'), import('./app.ts')])
+    const startWorker = (own: Settings, siblings: Siblings) => startApp(own, version, logger, siblings)
+    return runWorker({ settings, start: startWorker, faultOf: (thrown) => startFault(thrown, settings) })
+  }
+  for (const warning of warnings) logger.warn({}, warning)
   try {
-    const app = await startApp(settings, version, logger)
-    stopOnSignal(app.stop, logger)
+    const service = await (settings.workers > 1 ? startWorkers : startAlone)(settings, logger)
+    stopOnSignal(service.stop, logger)
+    const { messagePort, adminPort } = service
     logger.info(
-      { version, messagePort: app.messagePort, adminPort: app.adminPort },
-      `Crosswalk listens for messages on http://${urlHost(settings.host)}:${app.messagePort} and for its administrators on http://${urlHost(settings.adminHost)}:${app.adminPort}`,
+      { version, messagePort, adminPort, ...(settings.workers > 1 ? { workers: settings.workers } : {}) },
+      `Crosswalk listens for messages on http://${urlHost(settings.host)}:${messagePort} and for its administrators on http://${urlHost(settings.adminHost)}:${adminPort}`,
     )
   } catch (thrown) {
     refuse([startFault(thrown, settings)])
   }
 }
 
+async function startAlone(settings: Settings, logger: Logger): Promise<App> {
+  const { startApp } = await import('./app.ts')
+  return startApp(settings, version, logger)
+}
+
+/** The store belongs to the service, so this process locks it for all of them. */
+async function startWorkers(settings: Settings, logger: Logger): Promise<Primary> {
+  const { startPrimary } = await import('./workers/primary.ts')
+  const lock = lockStore(settings)
+  try {
+    const primary = await startPrimary({ settings, logger })
+    return { ...primary, stop: () => primary.stop().finally(lock.release) }
+  } catch (thrown) {
+    lock.release()
+    throw thrown
+  }
+}
+
 const urlHost = (host: string): string => (host.includes(':') ? `[${host}]` : host)
 
-function stopOnSignal(stop: () => Promise<number>, logger: ReturnType<typeof createLogger>): void {
+function stopOnSignal(stop: () => Promise<number>, logger: Logger): void {
   let stopping = false
   const onSignal = async (signal: string) => {
     if (stopping) {

@@ -3,6 +3,7 @@
  * of the user's guide, what it accepts: the same words stand in the fault, in `--help` and in the documentation.
  */
 import { isIP } from 'node:net'
+import { availableParallelism } from 'node:os'
 import { fault, found, type Result } from './domain/result.ts'
 
 export type Kind<T> = Readonly<{
@@ -22,6 +23,18 @@ export function wholeNumber(least: number, most: number): Kind<number> {
       return value >= least && value <= most ? found(value) : fault(`Give ${accepts}.`)
     },
   }
+}
+
+const MOST_WORKERS = 128
+const workers = wholeNumber(1, MOST_WORKERS)
+
+/** A number of processes; `auto` is what the machine or the container lets run at once. */
+export const workerCount: Kind<number> = {
+  accepts: `${workers.accepts}, or \`auto\``,
+  parse: (text) => {
+    if (text.toLowerCase() === 'auto') return found(Math.min(availableParallelism(), MOST_WORKERS))
+    return workers.parse(text).ok ? workers.parse(text) : fault(`Give ${workerCount.accepts}.`)
+  },
 }
 
 /** Timers of Node.js fire at once beyond 2^31 - 1 ms; a day is far below that, and more than any exchange needs. */

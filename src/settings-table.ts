@@ -14,6 +14,7 @@ import {
   port,
   size,
   wholeNumber,
+  workerCount,
 } from './settings-kinds.ts'
 import { messageLog } from './settings-message-log.ts'
 import { tracing } from './settings-tracing.ts'
@@ -98,7 +99,7 @@ const store = {
     kind: wholeNumber(1, 1_000),
     default: '10',
     means:
-      'The most connections of one instance to PostgreSQL, besides the one on which it hears of changes and up to three for the message log.',
+      'The most connections of one instance to PostgreSQL, over all its `WORKERS`, of which each has one at least; each has another one on which it hears of changes and up to three for the message log.',
   },
   databaseTimeoutMs: {
     name: 'DATABASE_TIMEOUT_MS',
@@ -141,6 +142,12 @@ const metrics = {
 } as const satisfies Record<string, Setting<unknown>>
 
 const messages = {
+  workers: {
+    name: 'WORKERS',
+    kind: workerCount,
+    default: '1',
+    means: 'How many processes take messages; `auto` is one for each core that the service may use.',
+  },
   parserLimitBytes: {
     name: 'PARSER_LIMIT',
     kind: limitSize,
@@ -189,7 +196,7 @@ const messages = {
     kind: wholeNumber(1, 1_000_000),
     default: '1000',
     means:
-      'How many messages are worked on at once, not counting records of topics; one more is answered with 503 and `Retry-After`.',
+      'How many messages are worked on at once by all `WORKERS`, not counting records of topics; one more is answered with 503 and `Retry-After`.',
   },
   shutdownTimeoutMs: {
     name: 'SHUTDOWN_TIMEOUT_MS',

@@ -23,7 +23,7 @@ const OWN = [
 ]
 
 /** Other programs on the machine use these too, so only what resembles a setting is told. */
-const SHARED = ['DATABASE_', 'ENABLE_', 'LOG_', 'MAX_', 'OTEL_']
+const SHARED = ['DATABASE_', 'ENABLE_', 'LOG_', 'MAX_', 'OTEL_', 'WORKER']
 
 /** One warning for each name of `env` that is no setting and looks like one, with the setting that it resembles. */
 export function warnOfUnknown(env: Readonly<Record<string, string | undefined>>, known: readonly string[]): string[] {

@@ -74,7 +74,21 @@ function findContradictions(settings: Settings): string[] {
       `SERVER_HEADERS_TIMEOUT_MS is ${serverHeadersTimeoutMs}, more than SERVER_REQUEST_TIMEOUT_MS (${serverRequestTimeoutMs}). Lower the first or raise the second.`,
     )
   }
-  return [...found, ...findBrokerContradictions(settings)]
+  return [...found, ...findWorkerContradictions(settings), ...findBrokerContradictions(settings)]
+}
+
+function findWorkerContradictions({ workers, maxMessagesInFlight, databaseUrl }: Settings): string[] {
+  if (workers === 1) return []
+  const found: string[] = []
+  if (maxMessagesInFlight < workers) {
+    found.push(
+      `MAX_MESSAGES_IN_FLIGHT is ${maxMessagesInFlight}, and ${workers} workers share it. Give it ${workers} at least, or lower WORKERS.`,
+    )
+  }
+  if (databaseUrl === 'sqlite::memory:') {
+    found.push('DATABASE_URL keeps everything in memory, which workers cannot share. Name a file, or set WORKERS to 1.')
+  }
+  return found
 }
 
 /** A secret or a certificate that is given and not used would be sent in the clear, or not at all. */

@@ -8,7 +8,8 @@ import { type Logger, StoreUnavailable } from './domain/ports.ts'
 import { fault, found, type Result } from './domain/result.ts'
 import type { Settings } from './settings.ts'
 import { databaseUrl } from './settings-kinds.ts'
-import { isPostgres, openSoleStore, type Store, sqlitePath } from './store.ts'
+import { openSoleStore, type Store } from './store.ts'
+import { isPostgres, sqlitePath } from './store-lock.ts'
 
 type Patience = Pick<Settings, 'databaseStartTimeoutMs'>
 

@@ -5,6 +5,7 @@ import type { MessageStore } from './domain/message-record.ts'
 import type { ChangeFeed, EndpointStore, Logger, StateStore } from './domain/ports.ts'
 import type { StatsStore } from './domain/stats.ts'
 import type { Settings } from './settings.ts'
+import { isPostgres, sqlitePath } from './store-lock.ts'
 
 export type Store = Readonly<{
   endpoints: EndpointStore
@@ -15,10 +16,6 @@ export type Store = Readonly<{
   changes?: ChangeFeed
   close(): Promise<void>
 }>
-
-export const isPostgres = (databaseUrl: string): boolean => /^postgres(ql)?:/i.test(databaseUrl)
-
-export const sqlitePath = (databaseUrl: string): string => databaseUrl.replace(/^sqlite:/, '')
 
 /** Opens a file for as long as nobody else does: until `close`. Rejects as `openStore` does. */
 export async function openSoleStore(path: string, logger: Logger): Promise<Store> {
@@ -32,10 +29,16 @@ export async function openSoleStore(path: string, logger: Logger): Promise<Store
   }
 }
 
-/** Rejects with StoreUnavailable, in one sentence fit for the operator, where it cannot be opened. */
-export async function openStore(settings: Settings, logger: Logger): Promise<Store> {
+/**
+ * `shared`: other processes of this service open the store too, and somebody else has locked it for them.
+ * Rejects with StoreUnavailable, in one sentence fit for the operator, where it cannot be opened.
+ */
+export async function openStore(settings: Settings, logger: Logger, shared = false): Promise<Store> {
   const { databaseUrl, databasePoolSize, databaseTimeoutMs, databaseStartTimeoutMs } = settings
-  if (!isPostgres(databaseUrl)) return openSoleStore(sqlitePath(databaseUrl), logger)
+  if (!isPostgres(databaseUrl)) {
+    const path = sqlitePath(databaseUrl)
+    return shared ? openSqliteStore({ path, logger, shared }) : openSoleStore(path, logger)
+  }
   // Loaded where it is used only: its driver costs every start time and memory.
   const { openPostgresStore } = await import('./adapters/postgres/open-postgres-store.ts')
   return openPostgresStore({

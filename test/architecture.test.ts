@@ -30,11 +30,13 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   'adapters/postgres/': ['domain/', 'adapters/sql/'],
   settings: ['settings', 'domain/', 'language/headers.ts', 'language/path-steps.ts'],
   'broker.ts': ['adapters/kafka/', 'settings.ts'],
-  'store.ts': ['adapters/sqlite/', 'adapters/postgres/', 'domain/', 'settings.ts'],
-  'store-commands.ts': ['adapters/sql/', 'adapters/sqlite/', 'adapters/postgres/', 'domain/', 'settings', 'store.ts'],
+  'store.ts': ['adapters/sqlite/', 'adapters/postgres/', 'domain/', 'settings.ts', 'store-lock.ts'],
+  'store-lock.ts': ['adapters/sqlite/service-lock.ts', 'settings.ts'],
+  'store-commands.ts': ['adapters/sql/', 'adapters/sqlite/', 'adapters/postgres/', 'domain/', 'settings', 'store'],
   'tracing.ts': ['adapters/otel/', 'adapters/http-client/', 'domain/', 'registry/', 'settings.ts'],
+  'workers/': ['domain/', 'registry/tally.ts', 'settings.ts'],
   'app.ts': [''],
-  'main.ts': ['app.ts', 'store-commands.ts', 'settings', 'adapters/log.ts', 'domain/'],
+  'main.ts': ['app.ts', 'store-lock.ts', 'store-commands.ts', 'workers/', 'settings', 'adapters/log.ts', 'domain/'],
 }
 
 const LONGEST_FILE = 300

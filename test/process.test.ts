@@ -2,12 +2,13 @@
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
-import { Agent, request } from 'node:http'
+import { Agent } from 'node:http'
 import { type AddressInfo, createServer } from 'node:net'
 import { join } from 'node:path'
 import { after, before, describe, test } from 'node:test'
 import type { JsonObject } from '../src/domain/json.ts'
 import { SETTINGS } from '../src/settings-table.ts'
+import { callUntilRefused } from './call-until-refused.ts'
 import { call } from './management/call.ts'
 import { exchange } from './raw-exchange.ts'
 import { endpointDocument, json, startUpstream } from './service.ts'
@@ -259,30 +260,6 @@ describe('a signal to stop', { concurrency: 2 }, () => {
     }
   })
 })
-
-/** Sends one message after the other until one is not answered with 200; gives what became of that one. */
-async function callUntilRefused(url: string, agent: Agent | false, onAnswer: () => void): Promise<string> {
-  for (;;) {
-    const end = await new Promise<string>((resolve) => {
-      const outgoing = request(url, { method: 'POST', agent, headers: { 'content-type': 'application/json' } })
-      outgoing.on('error', (error: NodeJS.ErrnoException) => resolve(error.code ?? error.message))
-      outgoing.on('response', async (response) => {
-        try {
-          let text = ''
-          for await (const part of response) text += part
-          const { statusCode, headers } = response
-          if (statusCode === 200) resolve(text === '{"a":1}' ? '200' : `200 with ${text}`)
-          else resolve(`${statusCode} ${headers['retry-after']}`)
-        } catch (thrown) {
-          resolve(`cut short: ${thrown}`)
-        }
-      })
-      outgoing.end('{"a":1}')
-    })
-    if (end !== '200') return end
-    onAnswer()
-  }
-}
 
 test('kill -9 loses no endpoint', async (t) => {
   const folder = freshFolder(t)

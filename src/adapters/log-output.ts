@@ -22,7 +22,7 @@ export type LogOutput = Readonly<{
 }>
 
 /** Synchronous, so that the last lines before an end of any kind are written. */
-export const openStandardOutput = (): LogOutput => collectLines(writeAll)
+export const openStandardOutput = (isShared: boolean): LogOutput => collectLines(isShared ? writeWhole : writeAll)
 
 /**
  * The first line after a pause is written at once; those that follow within 250 ms go together, in order. What waits is
@@ -68,6 +68,23 @@ export function collectLines(write: (bytes: Uint8Array) => void): LogOutput {
     flush,
     append,
     write: (line) => append(line.length * MOST_BYTES, (bytes, at) => at + bytes.write(line, at)),
+  }
+}
+
+/** What a pipe takes as a whole, though other processes write to it (POSIX, PIPE_BUF on Linux). */
+const WHOLE_BYTES = 4_096
+const LINE_FEED = 0x0a
+
+/** Line by line where other processes write too, as many at once as stay together. */
+export function writeWhole(bytes: Uint8Array, write = writeAll): void {
+  let start = 0
+  while (start < bytes.byteLength) {
+    const end = start + WHOLE_BYTES
+    const last = end < bytes.byteLength ? bytes.lastIndexOf(LINE_FEED, end - 1) : bytes.byteLength - 1
+    // A line that is longer goes by itself.
+    const next = last >= start ? last : (bytes.indexOf(LINE_FEED, end) + 1 || bytes.byteLength) - 1
+    write(bytes.subarray(start, next + 1))
+    start = next + 1
   }
 }
 

@@ -26,8 +26,8 @@ export type LogDestination = Readonly<{ write(line: string): unknown; isTTY?: bo
  * A line holds `level`, `time` (ISO 8601), the fields of the event without secrets, and `msg`. What cannot be written
  * is lost without a fault.
  */
-export function createLogger(settings: LogSettings, destination?: LogDestination): Logger {
-  const output = destination === undefined ? standardOutput() : writeTo(destination)
+export function createLogger(settings: LogSettings, destination?: LogDestination, isShared = false): Logger {
+  const output = destination === undefined ? standardOutput(isShared) : writeTo(destination)
   const isoOf = createIsoTime()
   const least = settings.enableLogging ? LEVELS.indexOf(settings.logLevel) : LEVELS.length
   const at = (level: 'debug' | 'info' | 'warn' | 'error') => {
@@ -70,9 +70,9 @@ function careful(fields: object): string {
   return own === '{}' ? '' : `,${own.slice(1, -1)}`
 }
 
-function standardOutput(): LogOutput {
+function standardOutput(isShared: boolean): LogOutput {
   // Asking process.stdout would make a pipe one that says it is full, where it could wait for its reader.
-  return isatty(1) ? writeTo(process.stdout) : openStandardOutput()
+  return isatty(1) ? writeTo(process.stdout) : openStandardOutput(isShared)
 }
 
 function writeTo(destination: LogDestination): LogOutput {

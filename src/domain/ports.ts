@@ -197,6 +197,15 @@ export type ConsumerStatus = Readonly<{
   lastError?: Readonly<{ message: string; at: string }>
 }>
 
+/** The processes that take messages, where a service has several. */
+export type WorkerCounts = Readonly<{
+  configured: number
+  /** Those that take messages now. */
+  running: number
+  /** Those that ended by themselves and were replaced, since the service started. */
+  lost: number
+}>
+
 export type Logger = Readonly<{
   debug(fields: object, message: string): void
   info(fields: object, message: string): void

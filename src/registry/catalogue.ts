@@ -42,6 +42,8 @@ export interface Catalogue {
   load(): Promise<void>
   /** From now on puts in force what other instances change in a shared store. */
   follow(): void
+  /** Puts in force what a shared store holds by now. Fails with STORE_UNAVAILABLE. */
+  catchUp(): Promise<void>
   /** The version of a shared store that is in force here; undefined where the store is not shared. */
   version(): number | undefined
   /** Ids of the stored documents that are not in force, until they are mended or deleted. */
@@ -64,6 +66,8 @@ export type CatalogueOptions = Readonly<{
   store: EndpointStore
   /** Where other instances may change the store. */
   changes?: ChangeFeed | undefined
+  /** Resolves when all processes of this service have caught up with a change that is stored; it is answered then. */
+  announce?: (() => Promise<void>) | undefined
   registry: Registry
   services: Services
   settings: PipelineSettings
@@ -76,7 +80,7 @@ export type CatalogueOptions = Readonly<{
 type How = Readonly<{ method: ChangeMethod; origin: Origin; restored?: number }>
 
 export function createCatalogue(options: CatalogueOptions): Catalogue {
-  const { store, changes, registry, services, settings, clock, newId, logger } = options
+  const { store, changes, announce, registry, services, settings, clock, newId, logger } = options
   const inTurn = createChangeQueue()
   const refused = new Set<string>()
   const versions = createVersions(store)
@@ -84,12 +88,15 @@ export function createCatalogue(options: CatalogueOptions): Catalogue {
     changes && createFollower({ changes, registry, refused, revive: (...stored) => revive(options, ...stored) })
 
   /** In a shared store a change is checked against what that holds now, not against what this instance has heard of. */
-  const change = <T>(condition: Condition, work: () => Promise<T>): Promise<T> => {
+  const change = async <T>(condition: Condition, work: () => Promise<T>): Promise<T> => {
     const checked = async (): Promise<T> => {
       await follower?.catchUp()
       return work()
     }
-    return guardStore(() => inTurn(follower === undefined ? work : () => untilFresh(condition, checked)))
+    const result = await guardStore(() => inTurn(follower === undefined ? work : () => untilFresh(condition, checked)))
+    // Not within its turn: two processes that change something would wait for each other.
+    await announce?.()
+    return result
   }
 
   const loadAll = async (): Promise<void> => {
@@ -190,6 +197,7 @@ export function createCatalogue(options: CatalogueOptions): Catalogue {
         inTurn(catchUp).catch(missed)
       })
     },
+    catchUp: () => guardStore(() => inTurn(async () => follower?.catchUp())),
     version: () => follower?.version,
     notInForce: () => [...refused],
     list: async (filters) => {

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { spawnSync } from 'node:child_process'
 import { describe, test } from 'node:test'
-import { collectLines } from '../../src/adapters/log-output.ts'
+import { collectLines, writeWhole } from '../../src/adapters/log-output.ts'
 import { until } from '../broker/broker.ts'
 
 describe('lines', () => {
@@ -35,6 +35,28 @@ describe('lines', () => {
     const all = `${`${'x'.repeat(99)}\n`.repeat(2_000)}${'ü'.repeat(100_000)}\n`
     assert.equal(writes.join(''), all)
   })
+})
+
+test('of several processes stay whole: each write is of whole lines, and as large as a pipe takes at once', () => {
+  const line = (bytes: number) => `${'x'.repeat(bytes - 1)}\n`
+  const cases = [
+    { lines: [10], writes: [10] },
+    { lines: [4_096], writes: [4_096] },
+    { lines: [2_000, 2_096, 1], writes: [4_096, 1] },
+    { lines: [2_000, 2_097, 1], writes: [2_000, 2_098] },
+    { lines: [1, 10_000, 5, 5], writes: [1, 10_000, 10] },
+    { lines: [10_000, 4_096], writes: [10_000, 4_096] },
+  ]
+  for (const { lines, writes } of cases) {
+    const written: string[] = []
+    writeWhole(Buffer.from(lines.map(line).join('')), (bytes) => void written.push(Buffer.from(bytes).toString()))
+    assert.deepEqual(
+      written.map(({ length }) => length),
+      writes,
+      String(lines),
+    )
+    assert.ok(written.every((text) => text.endsWith('\n')))
+  }
 })
 
 describe('all lines are there, in order,', () => {

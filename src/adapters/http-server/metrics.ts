@@ -8,7 +8,7 @@ import type { MessageRecord } from '../../domain/message-record.ts'
 import type { ConsumerStatus } from '../../domain/ports.ts'
 import { BOUNDS_MS, type Histogram } from '../../registry/durations.ts'
 import type { Tally } from '../../registry/tally.ts'
-import { expose, type Family, type Sample } from './exposition.ts'
+import { EXPOSITION_TYPE, expose, type Family, type Sample } from './exposition.ts'
 
 export type MetricsSource = Readonly<{
   version: string
@@ -19,17 +19,23 @@ export type MetricsSource = Readonly<{
   messageLog: () => Readonly<{ written: number; dropped: Readonly<Record<MessageRecord['outcome'], number>> }>
 }>
 
-export function serveMetrics(server: FastifyInstance, source: MetricsSource): void {
+/** Gives what /metrics answers, in bytes. */
+export type Metrics = () => Promise<Uint8Array>
+
+export function serveMetrics(server: FastifyInstance, metrics: Metrics): void {
+  server.get('/metrics', async (_request, reply) => reply.type(EXPOSITION_TYPE).send(await metrics()))
+}
+
+/** Of this process. */
+export function createMetrics(source: MetricsSource): Metrics {
   const families = describeMetrics(source)
   let loading: Promise<Registry> | undefined
-  server.get('/metrics', async (_request, reply) => {
+  return async () => {
     // Loaded when somebody asks: it is no small library, and many never do.
     loading ??= processMetrics()
     const ofProcess = await loading
-    return reply
-      .type(ofProcess.contentType)
-      .send(Buffer.concat([await expose(families), Buffer.from(`${await ofProcess.metrics()}\n`)]))
-  })
+    return Buffer.concat([await expose(families), Buffer.from(`${await ofProcess.metrics()}\n`)])
+  }
 }
 
 async function processMetrics(): Promise<Registry> {

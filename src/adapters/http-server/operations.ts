@@ -1,6 +1,6 @@
 /** What tells how the service is: /uptime on both ports, health and metrics on the admin port. */
 import type { FastifyInstance } from 'fastify'
-import type { ConsumerStatus } from '../../domain/ports.ts'
+import type { ConsumerStatus, WorkerCounts } from '../../domain/ports.ts'
 import { refuseBelow, refuseOtherMethods } from './management.ts'
 import { sendJson } from './server.ts'
 
@@ -23,11 +23,13 @@ export type Health = Readonly<{
   /** Stored endpoints that this version refuses, by id. */
   endpointsNotInForce: readonly string[]
   messagesInFlight: number
+  /** Of a service that has several; left out where one process is all. */
+  workers: WorkerCounts | undefined
   /** A broker that is away does not make the service unready: messages over HTTP are answered without it. */
   consumers: readonly ConsumerStatus[]
 }>
 
-export function serveConsumers(server: FastifyInstance, status: () => readonly ConsumerStatus[]): void {
+export function serveConsumers(server: FastifyInstance, status: () => Promise<readonly ConsumerStatus[]>): void {
   server.get('/consumers', async () => status())
   refuseOtherMethods(server, '/consumers', ['GET'])
 }

@@ -1,8 +1,9 @@
 /** The embedded store: one file, one connection, on the thread of the service. */
 import type { MessageStore } from '../../domain/message-record.ts'
-import type { EndpointStore, Logger, StateStore } from '../../domain/ports.ts'
+import type { ChangeFeed, EndpointStore, Logger, StateStore } from '../../domain/ports.ts'
 import type { StatsStore } from '../../domain/stats.ts'
 import { MIGRATIONS } from '../sql/migrations.ts'
+import { compileChangeFeed } from './change-feed.ts'
 import { compileMigrations } from './compile-migrations.ts'
 import { compileQueryBuilder } from './dialect.ts'
 import { compileEndpointStore } from './endpoint-store.ts'
@@ -19,6 +20,8 @@ export type SqliteStoreOptions = Readonly<{
   logger: Logger
   /** How long to wait for a lock that another process holds; 5,000 where it is left out. */
   busyTimeoutMs?: number
+  /** Whether other processes of the service work on the file too. */
+  shared?: boolean
 }>
 
 export type SqliteStore = Readonly<{
@@ -26,6 +29,8 @@ export type SqliteStore = Readonly<{
   states: StateStore
   stats: StatsStore
   messages: MessageStore
+  /** Of a file that is shared. */
+  changes?: ChangeFeed
   close(): Promise<void>
 }>
 
@@ -38,7 +43,7 @@ export type SqliteStore = Readonly<{
  * by a newer version.
  */
 export async function openSqliteStore(options: SqliteStoreOptions): Promise<SqliteStore> {
-  const { path, logger, busyTimeoutMs = 5_000 } = options
+  const { path, logger, busyTimeoutMs = 5_000, shared = false } = options
   const queries = compileQueryBuilder()
   const db = await openFile({
     path,
@@ -51,8 +56,10 @@ export async function openSqliteStore(options: SqliteStoreOptions): Promise<Sqli
   })
   const writer = compileGroupCommit({ db, busyTimeoutMs, logger })
   const messages = createMessageStore(path)
+  const changes = shared ? compileChangeFeed(db) : undefined
   let closing: Promise<unknown> | undefined
   const close = async () => {
+    changes?.close()
     closing ??= Promise.all([writer.close().then(() => db.close()), messages.close()])
     await closing
   }
@@ -61,6 +68,7 @@ export async function openSqliteStore(options: SqliteStoreOptions): Promise<Sqli
     states: compileStateStore({ db, queries, writer }),
     stats: compileStatsStore({ db, queries, writer }),
     messages,
+    ...(changes === undefined ? {} : { changes }),
     close,
   }
 }

@@ -15,6 +15,8 @@ export type Stats = Readonly<{
   count: Minutes['count']
   /** The last hour and day, and each minute of the day in which messages ended. Fails with STORE_UNAVAILABLE. */
   report(endpointId: string): Promise<JsonObject>
+  /** Writes what is counted, for others to read. Fails with STORE_UNAVAILABLE. */
+  write(): Promise<void>
   /** Writes what is counted and stops. */
   close(): Promise<void>
 }>
@@ -68,6 +70,7 @@ export function createStats({ store, instance, clock, logger }: StatsOptions): S
 
   return {
     count: minutes.count,
+    write: () => guardStore(writeInTurn),
     report: async (endpointId) => {
       const minute = minuteNow()
       const counts = await guardStore(async () => {

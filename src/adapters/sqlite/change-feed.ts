@@ -1,0 +1,67 @@
+/**
+ * What changes in a file that several processes of one service work on. Each change of an endpoint adds a row to
+ * `endpoint_versions` in its own transaction, so the number of the newest row tells whether anything is new.
+ */
+import type { DatabaseSync } from 'node:sqlite'
+import type { ChangeFeed } from '../../domain/ports.ts'
+import type { Statement } from '../sql/statement.ts'
+import { documentOf } from '../sql/tables.ts'
+import { prepare } from './prepare.ts'
+
+export type ClosableChangeFeed = ChangeFeed & Readonly<{ close(): void }>
+
+/** Processes of one service tell each other of changes; this finds what was not told. */
+const POLL_MS = 5_000
+
+type Version = Readonly<{ version: number }>
+type SinceRow = Version & Readonly<{ id: string | null; document: string | null; number: number | null }>
+
+/** One above the newest row, so that a file without endpoints has a version too. */
+const VERSION: Statement<Record<never, never>, Version> = {
+  sql: 'select coalesce(max(rowid), 0) + 1 as version from endpoint_versions',
+  bind: () => [],
+}
+
+/** One statement, so that version and documents belong to one moment; where nothing is new, one row. */
+const SINCE: Statement<Readonly<{ since: number }>, SinceRow> = {
+  sql: `with newest as (${VERSION.sql}),
+    changed as (select endpoint_id, max(version) as number from endpoint_versions where rowid >= ?1 group by endpoint_id)
+  select newest.version, endpoints.id, coalesce(changed.number, 1) as number,
+    case when ?1 = 0 or changed.number is not null then endpoints.document end as document
+  from newest
+    left join endpoints on newest.version > ?1
+    left join changed on changed.endpoint_id = endpoints.id
+  order by endpoints.id`,
+  bind: ({ since }) => [since],
+}
+
+/** Builds the feed over a connection whose tables are in place. */
+export function compileChangeFeed(db: DatabaseSync): ClosableChangeFeed {
+  const since = prepare(db, SINCE)
+  const version = prepare(db, VERSION)
+  let timer: NodeJS.Timeout | undefined
+
+  return {
+    since: async (known) => {
+      const rows = since.all({ since: known })
+      const changed = rows.filter(({ document }) => document !== null)
+      return {
+        version: rows[0]?.version as number,
+        documents: changed.flatMap(({ document }) => (document === null ? [] : [documentOf({ document })])),
+        versions: new Map(changed.map(({ id, number }) => [id as string, number as number])),
+        ids: new Set(rows.flatMap(({ id }) => id ?? [])),
+      }
+    },
+    watch: (tell) => {
+      const look = () => {
+        try {
+          tell((version.first({}) as Version).version)
+        } catch {
+          // A file that does not answer is told by whoever needs it; the next look finds what was missed.
+        }
+      }
+      timer ??= setInterval(look, POLL_MS).unref()
+    },
+    close: () => clearInterval(timer),
+  }
+}
