@@ -3,9 +3,10 @@ import { setTimeout as pause } from 'node:timers/promises'
 import { IDEMPOTENT_METHODS } from '../../domain/http.ts'
 import { type HttpClient, type OutboundAnswer, OutboundError, type OutboundRequest } from '../../domain/ports.ts'
 import { attempt, prepareCall } from './attempt.ts'
-import { type Connections, createConnections } from './connections.ts'
+import { type Connections, createConnections, type EgressGuard } from './connections.ts'
 import { decodeBody } from './content-coding.ts'
 import { outboundError, timedOut } from './faults.ts'
+import { sendFollowing } from './redirects.ts'
 import { type RetryPolicy, sendWithRetries } from './retry.ts'
 import { Agent } from './undici.ts'
 
@@ -18,6 +19,8 @@ export type HttpClientOptions = Readonly<{
   connectionsPerOrigin?: number
   /** Parts of the retry policy to replace; by default pauses start at 100 to 200 ms. */
   retry?: Partial<RetryPolicy>
+  /** Where requests may go; anywhere unless given. */
+  egress?: EgressGuard
 }>
 
 /** What setTimeout can hold; it fires at once for more. */
@@ -26,7 +29,7 @@ const MOST_TIMEOUT_MS = 2 ** 31 - 1
 export function createHttpClient(options: HttpClientOptions): HttpClient {
   const { connectTimeoutMs, answerLimitBytes, connectionsPerOrigin = 256 } = options
   const policy: RetryPolicy = { pauseMs: 100, random: Math.random, clock: Date.now, pause, ...options.retry }
-  const connections = createConnections(connectTimeoutMs)
+  const connections = createConnections(connectTimeoutMs, options.egress)
   const agent = new Agent({
     connect: connections.connect,
     connections: connectionsPerOrigin,
@@ -35,13 +38,17 @@ export function createHttpClient(options: HttpClientOptions): HttpClient {
     headersTimeout: 0,
     bodyTimeout: 0,
   })
+  const wire: Wire = { agent, connections, policy, connectTimeoutMs, answerLimitBytes }
   const underWay = new Set<Promise<unknown>>()
   let closing: Promise<void> | undefined
 
   return {
     send(request) {
       if (closing !== undefined) return Promise.reject(notSent(request, 'the service is shutting down'))
-      const exchange = exchangeWithin(request, { agent, connections, policy, connectTimeoutMs, answerLimitBytes })
+      const exchange =
+        request.redirects === undefined
+          ? exchangeWithin(request, wire)
+          : sendFollowing(request, (one) => exchangeWithin(one, wire))
       underWay.add(exchange)
       const done = (): void => void underWay.delete(exchange)
       exchange.then(done, done)
