@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, type TestContext, test } from 'node:test'
+import { sendFollowing } from '../../../src/adapters/http-client/redirects.ts'
 import { failsWith, get, startClient, startHttp, text } from './upstream.ts'
 
 type Seen = { method: string; url: string; headers: Record<string, unknown>; body: string }
@@ -99,6 +100,17 @@ describe('a redirect is the answer', () => {
       if (location !== '/302') assert.equal(seen.length, requests)
     })
   }
+})
+
+test('one from https to http is the answer', async () => {
+  const asked: string[] = []
+  const answer = await sendFollowing(get('https://a.example/', { redirects: 5 }), async ({ url }) => {
+    asked.push(url)
+    const location = asked.length === 1 ? 'https://b.example/' : 'http://a.example/'
+    return { status: 302, headers: { location }, body: new Uint8Array() }
+  })
+  assert.equal(answer.headers.location, 'http://a.example/')
+  assert.deepEqual(asked, ['https://a.example/', 'https://b.example/'])
 })
 
 test('all of them share one deadline', async (t) => {
