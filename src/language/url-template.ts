@@ -78,14 +78,15 @@ function parseFromOrigin(text: string, references: readonly Reference[], base: B
   }
   if (fragment !== undefined)
     return fault('The URL must not hold a fragment; leave out "#" and what follows (write %23 for a literal "#").')
-  const wrongHost = faultOfAuthority(scheme, authority)
-  if (wrongHost !== undefined) return fault(wrongHost)
+  const wrongHost = references.length > 0 ? faultOfOrigin(authority) : undefined
+  const wrongAuthority = wrongHost ?? faultOfAuthority(scheme, authority)
+  if (wrongAuthority !== undefined) return fault(wrongAuthority)
   const segments = path.split('/').slice(1)
   if (segments.some((segment) => DOT_SEGMENT.test(segment))) {
     return fault('The path of the URL must not hold the segments "." or ".."; write the path that they lead to.')
   }
   const parameters = query?.slice(1).split('&') ?? []
-  if (parameters.some((parameter) => STAND_IN.test(parameter.split('=', 1)[0] ?? ''))) {
+  if (references.length > 0 && parameters.some((parameter) => STAND_IN.test(parameter.split('=', 1)[0] ?? ''))) {
     return fault('A reference to a secret cannot be the name of a query parameter; put it after a "=".')
   }
   const origin: Part =
@@ -115,12 +116,14 @@ function faultOfText(text: string): string | undefined {
   return undefined
 }
 
+function faultOfOrigin(authority: string): string | undefined {
+  if (!STAND_IN.test(authority) || authority.includes('@')) return undefined
+  return 'References to secrets can stand at the beginning of the URL, for its scheme, host and port together, in its path and in its query.'
+}
+
 function faultOfAuthority(scheme: string, authority: string): string | undefined {
   if (authority.includes('@')) {
     return 'The URL must not hold credentials; leave out what stands before "@" and write an "authorization" header instead.'
-  }
-  if (STAND_IN.test(authority)) {
-    return 'References to secrets can stand at the beginning of the URL, for its scheme, host and port together, in its path and in its query.'
   }
   if (PLACEHOLDER.test(authority.replace(/^\[[^\]]*\]/, ''))) {
     return 'Placeholders can stand in the path and the query of the URL only; write the host and the port themselves.'

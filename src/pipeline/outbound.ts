@@ -1,6 +1,7 @@
 /** What lookups and response requests share: building a call from a message, sending it, and reading what came back. */
 import { checkReference } from '../config/roots.ts'
 import type { Endpoint, LookupRequest, ParameterSpec, ResponseRequest } from '../config/schema.ts'
+import { UNKNOWN_URL } from '../config/schema-fields.ts'
 import { Failure } from '../domain/failure.ts'
 import { IDEMPOTENT_METHODS } from '../domain/http.ts'
 import { isObject, type Json, type JsonObject, typeName } from '../domain/json.ts'
@@ -167,7 +168,7 @@ function compileUrl(text: string | undefined, { secrets, egress }: Services, lin
     return nowhere
   }
   lintReferences(text, secrets, lint)
-  const host = template.value.base === undefined ? URL.parse(text) : null
+  const host = template.value.base === undefined && text !== UNKNOWN_URL ? URL.parse(text) : null
   const refusal = host && egress.refusal(host.hostname, portOf(host))
   if (refusal) lint.warning(`Every call will fail with EGRESS_DENIED: the host is not allowed, as ${refusal}.`)
   return template.value

@@ -85,6 +85,34 @@ describe('what is denied always', () => {
   })
 })
 
+test('a forbidden IPv4 address is refused however its numbers are written and grouped', () => {
+  const base = fc.constantFrom(
+    (n: number) => `${n}`,
+    (n: number) => `0${n.toString(8)}`,
+    (n: number) => `0x${n.toString(16)}`,
+    (n: number) => `0X00${n.toString(16).toUpperCase()}`,
+  )
+  const byte = fc.integer({ min: 0, max: 255 })
+  fc.assert(
+    fc.property(
+      byte,
+      byte,
+      fc.integer({ min: 1, max: 4 }),
+      fc.array(base, { minLength: 4, maxLength: 4 }),
+      (c, d, parts, write) => {
+        const bytes = [169, 254, c, d]
+        const last = bytes.slice(parts - 1).reduce((value, one) => value * 256 + one, 0)
+        const numbers = [...bytes.slice(0, parts - 1), last]
+        const { hostname } = new URL(`http://${numbers.map((number, index) => write[index]?.(number)).join('.')}/`)
+        assert.match(policy({}).refusal(hostname, 80) ?? '', /link-local/)
+        const [high, low] = [0xa9fe, c * 256 + d].map((half) => half.toString(16))
+        for (const prefix of ['::', '::ffff:', '64:ff9b::'])
+          assert.match(policy({}).refusal(new URL(`http://[${prefix}${high}:${low}]`).hostname, 80) ?? '', /link-local/)
+      },
+    ),
+  )
+})
+
 describe('EGRESS_PRIVATE=deny', () => {
   const closed = policy({ private: 'deny' })
   const denied = [

@@ -49,6 +49,13 @@ describe('references to secrets in a URL', () => {
     })
   }
 
+  test('leave URLs without them as they were, whatever characters those have', () => {
+    assert.deepEqual(parse('http://h/\ue000?\ue000=\ue001').fill({}), {
+      ok: true,
+      value: 'http://h/%EE%80%80?%EE%80%80=%EE%80%81',
+    })
+  })
+
   test('are no placeholders', () => {
     const { placeholders, references } = parse('${file:/a:b}/:id?x=${env:C}')
     assert.deepEqual(placeholders, ['id'])
