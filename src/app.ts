@@ -21,8 +21,10 @@ import { createServer, endConnections, type Front, quiet } from './adapters/http
 import { serveStats } from './adapters/http-server/stats.ts'
 import { serveVersions } from './adapters/http-server/versions.ts'
 import type { Consumers } from './adapters/kafka/consumers.ts'
+import { createSecretSource } from './adapters/secrets/secret-source.ts'
 import { openConsumers, openProducer } from './broker.ts'
 import { describeDocument } from './config/public-schema.ts'
+import { createEgressPolicy } from './domain/egress.ts'
 import type { Failure } from './domain/failure.ts'
 import { createIds } from './domain/id.ts'
 import type { Logger } from './domain/ports.ts'
@@ -77,13 +79,16 @@ export async function startApp(settings: Settings, version: string, logger: Logg
   const clock = Date.now
   const newId = createIds(clock, randomBytes(4).readUInt32BE())
   const store = await openStore(settings, logger, siblings !== undefined)
+  const egress = createEgressPolicy(settings)
   const http = createHttpClient({
     connectTimeoutMs: settings.requestConnectTimeoutMs,
     answerLimitBytes: settings.answerLimitBytes,
+    egress: { policy: egress },
   })
   const registry = createRegistry()
   const producer = openProducer(settings)
-  const services = { http, states: store.states, producer }
+  const secrets = createSecretSource(settings.secretsAllowed)
+  const services = { http, states: store.states, producer, secrets, egress }
   const catalogue = createCatalogue({
     store: store.endpoints,
     changes: store.changes,
@@ -122,7 +127,7 @@ export async function startApp(settings: Settings, version: string, logger: Logg
   }
   const traceContext = tracing?.traceContext
   const intake = createIntake({ ...settings, clock, newId, logger, observe, traceContext })
-  const dryRun = createDryRun({ catalogue, registry, intake, http, settings, clock })
+  const dryRun = createDryRun({ catalogue, registry, intake, services, settings, clock })
   let stopping = false
   let consumers: Consumers | undefined
 

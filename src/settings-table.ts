@@ -17,6 +17,7 @@ import {
   workerCount,
 } from './settings-kinds.ts'
 import { messageLog } from './settings-message-log.ts'
+import { egress, secrets } from './settings-secrets.ts'
 import { tracing } from './settings-tracing.ts'
 
 export type Setting<T> = Readonly<{
@@ -270,6 +271,8 @@ export const SETTINGS = {
   ...metrics,
   ...messages,
   ...requests,
+  ...egress,
+  ...secrets,
   ...expressions,
   ...messageLog,
   ...kafka,
@@ -286,6 +289,8 @@ export const SETTING_GROUPS: readonly Readonly<{ title: string; settings: readon
   { title: 'Metrics', settings: Object.values(metrics) },
   { title: 'Messages', settings: Object.values(messages) },
   { title: 'Lookup and response requests', settings: Object.values(requests) },
+  { title: 'Egress', settings: Object.values(egress) },
+  { title: 'Secrets', settings: Object.values(secrets) },
   { title: 'Expressions', settings: Object.values(expressions) },
   { title: 'Message log', settings: Object.values(messageLog) },
   { title: 'Broker', settings: Object.values(kafka) },

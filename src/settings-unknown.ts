@@ -8,6 +8,7 @@ import { nearest } from './domain/nearest.ts'
 const OWN = [
   'ADMIN_',
   'ANSWER_',
+  'EGRESS_',
   'EXPRESSION_',
   'FOREACH_',
   'KAFKA_',
@@ -17,6 +18,7 @@ const OWN = [
   'PARSER_',
   'REDACT_',
   'REQUEST_',
+  'SECRETS_',
   'SERVER_',
   'SHUTDOWN_',
   'VALIDATION_',

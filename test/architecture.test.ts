@@ -21,6 +21,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   'registry/': ['domain/', 'language/', 'formats/', 'config/', 'pipeline/'],
   'messages/': ['domain/', 'language/', 'formats/', 'config/', 'pipeline/', 'registry/'],
   'adapters/log': ['adapters/log', 'domain/'],
+  'adapters/secrets/': ['domain/', 'language/references.ts'],
   'adapters/http-client/': ['domain/', 'language/headers.ts', 'formats/'],
   'adapters/http-server/': ['domain/', 'language/headers.ts', 'formats/', 'registry/', 'messages/'],
   'adapters/kafka/': ['domain/', 'formats/media-type.ts', 'registry/'],

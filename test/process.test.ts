@@ -98,7 +98,7 @@ describe('a start that only tells', () => {
     const { output, ended } = startProgram(folder, { command: LAUNCHED, args: ['--help'] })
     assert.deepEqual(await ended, { code: 0, signal: null })
     for (const { name, default: text } of Object.values(SETTINGS)) {
-      assert.match(output.stdout, new RegExp(`^ *${name}=${text}$`, 'm'))
+      assert.match(output.stdout, new RegExp(`^ *${name}=${RegExp.escape(text)}$`, 'm'))
     }
     assert.deepEqual([output.stderr, readdirSync(folder)], ['', []])
   })

@@ -10,6 +10,7 @@ import { isHeaderName, isHeaderValue } from '../language/headers.ts'
 import { parsePath } from '../language/path.ts'
 import { parseRoutePattern } from '../language/route-pattern.ts'
 import { parseUrlTemplate } from '../language/url-template.ts'
+import { lintCredentials } from './credentials.ts'
 import { checkReference } from './roots.ts'
 import { type Endpoint, isPrimary, type LookupRequest, type ResponseRequest } from './schema.ts'
 import { UNKNOWN, UNKNOWN_PATTERN, UNKNOWN_URL } from './schema-fields.ts'
@@ -19,7 +20,7 @@ type Request = LookupRequest | ResponseRequest
 
 /**
  * Checks the rules that hold between the fields of an endpoint: route, ids, primary, headers, placeholders,
- * `state.extract`, and names that the output cannot have.
+ * `state.extract`, names that the output cannot have, and credentials that are written out.
  *
  * In: an endpoint as checkDocument gives it; its stand-ins are passed over. Lints at the places of the document.
  */
@@ -41,6 +42,7 @@ export function lintEndpoint(endpoint: Endpoint, lint: LintSink): void {
   lintExtract(endpoint, lint.at('state', 'extract'))
   lintKeys(endpoint, lint.at('messageKeys'))
   lintXmlNames(endpoint, lint)
+  lintCredentials(endpoint, lint)
 }
 
 function lintRoute({ endpoint }: Endpoint, lint: LintSink): void {

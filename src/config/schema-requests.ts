@@ -79,6 +79,15 @@ const headers = optional(
   }),
 )
 
+const followRedirects = optional(
+  whole(0, 10, {
+    description:
+      'How many redirects are followed, one after the other; across origins without headers that may be credentials.',
+    assumed: '`0`: a redirect is an answer like any other',
+    examples: [3],
+  }),
+)
+
 const forEach = optional(
   record(
     {
@@ -147,7 +156,7 @@ export const LookupSchema = record(
   {
     id: requestId('lookup'),
     config: record(
-      { method: method('GET'), url: Type.String(url), headers, params: optional(params) },
+      { method: method('GET'), url: Type.String(url), headers, params: optional(params), followRedirects },
       { description: 'The HTTP request to make.' },
     ),
     forwardExistingRequestBody: optional(
@@ -179,6 +188,7 @@ export const ResponseSchema = record(
           url: optional(Type.String(url)),
           headers,
           params: optional(params),
+          followRedirects,
           primary: optional(
             flag({ description: 'Returns the answer of this request alone.', assumed: '`false`', examples: [true] }),
           ),

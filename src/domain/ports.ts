@@ -113,6 +113,15 @@ export class StoreUnavailable extends Error {
   override readonly name = 'StoreUnavailable'
 }
 
+/** Where the values of secrets come from that documents refer to. */
+export interface SecretSource {
+  /**
+   * The text with the value of each reference (`${env:NAME}`, `${file:/path}`) in its place, as it is now.
+   * Fails with SECRET_UNAVAILABLE where one is not there or not allowed; tells no value.
+   */
+  resolve(text: string): string
+}
+
 export type OutboundRequest = Readonly<{
   /** Upper case. */
   method: string
@@ -125,6 +134,8 @@ export type OutboundRequest = Readonly<{
   timeoutMs: number
   /** Further attempts after a network error or a 502, 503 or 504. */
   retries: number
+  /** How many redirects are followed, at most; none unless given. */
+  redirects?: number
 }>
 
 export type OutboundAnswer = Readonly<{
@@ -135,8 +146,8 @@ export type OutboundAnswer = Readonly<{
   body: Uint8Array
 }>
 
-/** 'refused': the other side said no, and would say so again. */
-export type OutboundFault = 'unreachable' | 'timeout' | 'too-large' | 'unreadable' | 'refused'
+/** 'refused': the other side said no, and would say so again; 'denied': the operator lets nothing go there, and nothing did. */
+export type OutboundFault = 'unreachable' | 'timeout' | 'too-large' | 'unreadable' | 'refused' | 'denied'
 
 /** An exchange that gave no whole answer. Its message is safe to send: no credentials, no query of the URL. */
 export class OutboundError extends Error {
@@ -149,7 +160,7 @@ export class OutboundError extends Error {
 }
 
 export interface HttpClient {
-  /** Fails with OutboundError. Follows no redirects. */
+  /** Fails with OutboundError. */
   send(request: OutboundRequest): Promise<OutboundAnswer>
   close(): Promise<void>
 }

@@ -4,6 +4,7 @@
  * the answer.
  */
 import type { OutboundAnswer, OutboundFault } from './ports.ts'
+import type { SecretValues } from './secret-values.ts'
 import { newSpanId, type TraceContext } from './trace-context.ts'
 
 /** In the order in which they run. */
@@ -57,11 +58,13 @@ export type Trace = {
   reached: object | undefined
   /** Undefined where nobody traces. */
   readonly context: TraceContext | undefined
+  /** Those that the message was given; undefined where it was given none. */
+  secrets: Map<string, string> | undefined
 }
 
 export function startTrace(context?: TraceContext): Trace {
   const startMs = performance.now()
-  return { startMs, lastMs: startMs, stages: [], calls: [], reached: undefined, context }
+  return { startMs, lastMs: startMs, stages: [], calls: [], reached: undefined, context, secrets: undefined }
 }
 
 /** Of a message that goes on: what comes later is not seen in it. */
@@ -70,6 +73,12 @@ export const traceSoFar = (trace: Trace): Trace => ({
   stages: [...trace.stages],
   calls: trace.calls.map((call) => ({ ...call })),
 })
+
+/** The values of secrets that the message is about to be given. */
+export function noteSecrets(trace: Trace, secrets: SecretValues): void {
+  trace.secrets ??= new Map()
+  for (const [value, reference] of secrets) trace.secrets.set(value, reference)
+}
 
 /** The stage that began when the one before it ended has ended now. */
 export function endStage(trace: Trace, stage: StageName): void {

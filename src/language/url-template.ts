@@ -4,19 +4,31 @@
  * segment, parameter or fragment, no step up the path.
  */
 import { fault, found, type Result } from '../domain/result.ts'
+import { parseReferences, type Reference } from './references.ts'
 
 export type UrlTemplate = Readonly<{
   /** Names of the placeholders, each once, in the order of the URL. */
   placeholders: readonly string[]
+  /** References to secrets, in the order of the URL. */
+  references: readonly Reference[]
+  /** The one of them that the URL begins with, whose value is the beginning of a URL itself. */
+  base: Base | undefined
   /**
-   * The URL with its placeholders replaced by encoded values; further values are ignored.
+   * The URL with its placeholders replaced by encoded values; further values are ignored. References stay as they are
+   * written, unless `secretOf` gives their values: encoded then, but for that of `base`, which is to be what `base.read` gives.
    * Fails where one is missing, is no well-formed Unicode, or leaves its path segment empty, `.` or `..`.
    */
-  fill(values: Readonly<Record<string, string>>): Result<string>
+  fill(values: Readonly<Record<string, string>>, secretOf?: (reference: Reference) => string): Result<string>
 }>
 
-/** Literal text and names of placeholders, in turn: `['/p/', 'id', '/x']`. */
-type Part = Readonly<{ literal: string }> | Readonly<{ name: string }>
+export type Base = Readonly<{
+  reference: Reference
+  /** Fails where the value begins no URL, or none that can go on as this one does; a sentence for after its name. */
+  read(value: string): Result<string>
+}>
+
+/** Literal text and names of placeholders, in turn: `['/p/', 'id', '/x']`; references to secrets among them. */
+type Part = Readonly<{ literal: string }> | Readonly<{ name: string }> | Readonly<{ reference: Reference }>
 /** The parts of one path segment, or of everything that lies between the segments with placeholders. */
 type Piece = Readonly<{ parts: readonly Part[]; segment: boolean }>
 
@@ -31,27 +43,66 @@ const DOT_SEGMENT = /^(?:\.|%2e){1,2}$/i
  * Fails with what is wrong and what to write instead.
  */
 export function parseUrlTemplate(text: string): Result<UrlTemplate> {
+  const parts = parseReferences(text)
+  if (parts === undefined) return parse(text, [])
+  const references = parts.filter((part) => typeof part !== 'string')
+  if (references.length > MOST_REFERENCES || /\p{Co}/u.test(text)) {
+    return fault('The URL holds too many references to secrets, or private characters beside them; leave these out.')
+  }
+  const code = (part: string | Reference) => (typeof part === 'string' ? part : standIn(references.indexOf(part)))
+  return parse(parts.map(code).join(''), references)
+}
+
+/** A URL is cut with one private character for each reference, whose own colons and slashes are none of its. */
+const FIRST_STAND_IN = 0xe000
+const MOST_REFERENCES = 100
+const STAND_IN = /([\ue000-\ue063])/
+const standIn = (index: number): string => String.fromCharCode(FIRST_STAND_IN + index)
+
+function parse(text: string, references: readonly Reference[]): Result<UrlTemplate> {
   const wrong = faultOfText(text)
   if (wrong !== undefined) return fault(wrong)
+  const first = text.startsWith(standIn(0)) ? references[0] : undefined
+  if (first === undefined) return parseFromOrigin(text, references, undefined)
+  const rest = text.slice(1)
+  if (!/^(?:$|[/?])/.test(rest))
+    return fault(`After "${first.text}" at the beginning of the URL must come "/", "?" or nothing.`)
+  const base = { reference: first, read: (value: string) => readBase(value, rest === '') }
+  return parseFromOrigin(`http://unknown.invalid${rest}`, references, base)
+}
+
+function parseFromOrigin(text: string, references: readonly Reference[], base: Base | undefined): Result<UrlTemplate> {
   const [, scheme, authority, path, query, fragment] = ABSOLUTE.exec(text) ?? []
   if (scheme === undefined || authority === undefined || path === undefined) {
     return fault('The URL must be absolute: start it with "http://" or "https://" and a host.')
   }
   if (fragment !== undefined)
     return fault('The URL must not hold a fragment; leave out "#" and what follows (write %23 for a literal "#").')
-  const wrongHost = faultOfAuthority(scheme, authority)
-  if (wrongHost !== undefined) return fault(wrongHost)
+  const wrongHost = references.length > 0 ? faultOfOrigin(authority) : undefined
+  const wrongAuthority = wrongHost ?? faultOfAuthority(scheme, authority)
+  if (wrongAuthority !== undefined) return fault(wrongAuthority)
   const segments = path.split('/').slice(1)
   if (segments.some((segment) => DOT_SEGMENT.test(segment))) {
     return fault('The path of the URL must not hold the segments "." or ".."; write the path that they lead to.')
   }
+  const parameters = query?.slice(1).split('&') ?? []
+  if (references.length > 0 && parameters.some((parameter) => STAND_IN.test(parameter.split('=', 1)[0] ?? ''))) {
+    return fault('A reference to a secret cannot be the name of a query parameter; put it after a "=".')
+  }
+  const origin: Part =
+    base === undefined ? { literal: scheme.toLowerCase() + authority } : { reference: base.reference }
   const pieces: Piece[] = [
-    { parts: [{ literal: scheme.toLowerCase() + authority }], segment: false },
-    ...segments.flatMap(pathPieces),
-    ...queryPieces(query),
+    { parts: [origin], segment: false },
+    ...segments.flatMap((segment) => pathPieces(segment, references)),
+    ...parameters.map((parameter, index) => queryPiece(parameter, index, references)),
   ]
   const names = pieces.flatMap((piece) => piece.parts.flatMap((part) => ('name' in part ? [part.name] : [])))
-  return found({ placeholders: [...new Set(names)], fill: (values) => fill(pieces, values) })
+  return found({
+    placeholders: [...new Set(names)],
+    references,
+    base,
+    fill: (values, secretOf) => fill(pieces, values, base, secretOf),
+  })
 }
 
 function faultOfText(text: string): string | undefined {
@@ -63,6 +114,11 @@ function faultOfText(text: string): string | undefined {
   if (/%(?![0-9A-Fa-f]{2})/.test(text))
     return 'The URL holds a "%" that starts no percent-encoding; write %25 for a literal "%".'
   return undefined
+}
+
+function faultOfOrigin(authority: string): string | undefined {
+  if (!STAND_IN.test(authority) || authority.includes('@')) return undefined
+  return 'References to secrets can stand at the beginning of the URL, for its scheme, host and port together, in its path and in its query.'
 }
 
 function faultOfAuthority(scheme: string, authority: string): string | undefined {
@@ -78,36 +134,44 @@ function faultOfAuthority(scheme: string, authority: string): string | undefined
   return undefined
 }
 
-const pathPieces = (segment: string): readonly Piece[] => [
+const pathPieces = (segment: string, references: readonly Reference[]): readonly Piece[] => [
   { parts: [{ literal: '/' }], segment: false },
-  { parts: cut(segment), segment: true },
+  { parts: cut(segment, references), segment: true },
 ]
 
-function queryPieces(query: string | undefined): readonly Piece[] {
-  if (query === undefined) return []
-  return query
-    .slice(1)
-    .split('&')
-    .map((parameter, index) => {
-      const equals = parameter.indexOf('=') + 1
-      const name = equals === 0 ? parameter : parameter.slice(0, equals)
-      const value = equals === 0 ? '' : parameter.slice(equals)
-      return { parts: [{ literal: (index === 0 ? '?' : '&') + encodeLiteral(name) }, ...cut(value)], segment: false }
-    })
+function queryPiece(parameter: string, index: number, references: readonly Reference[]): Piece {
+  const equals = parameter.indexOf('=') + 1
+  const name = equals === 0 ? parameter : parameter.slice(0, equals)
+  const value = equals === 0 ? '' : parameter.slice(equals)
+  const literal = (index === 0 ? '?' : '&') + encodeLiteral(name)
+  return { parts: [{ literal }, ...cut(value, references)], segment: false }
 }
 
-function cut(text: string): readonly Part[] {
+function cut(text: string, references: readonly Reference[]): readonly Part[] {
   return text
     .split(PLACEHOLDER)
-    .map((part, index): Part => (index % 2 === 1 ? { name: part } : { literal: encodeLiteral(part) }))
+    .flatMap((part, index): readonly Part[] => (index % 2 === 1 ? [{ name: part }] : cutLiteral(part, references)))
     .filter((part) => !('literal' in part) || part.literal !== '')
+}
+
+function cutLiteral(text: string, references: readonly Reference[]): readonly Part[] {
+  if (references.length === 0) return [{ literal: encodeLiteral(text) }]
+  return text.split(STAND_IN).map((part, index): Part => {
+    const reference = index % 2 === 1 ? references[part.charCodeAt(0) - FIRST_STAND_IN] : undefined
+    return reference === undefined ? { literal: encodeLiteral(part) } : { reference }
+  })
 }
 
 /** Encodes what RFC 3986 allows nowhere in a path or query, and leaves what is encoded already. */
 const encodeLiteral = (text: string): string =>
   text.replace(/[^A-Za-z0-9\-._~:/?@!$&'()*+,;=%]+/gu, (characters) => encodeURIComponent(characters))
 
-function fill(pieces: readonly Piece[], values: Readonly<Record<string, string>>): Result<string> {
+function fill(
+  pieces: readonly Piece[],
+  values: Readonly<Record<string, string>>,
+  base: Base | undefined,
+  secretOf: ((reference: Reference) => string) | undefined,
+): Result<string> {
   let url = ''
   for (const { parts, segment } of pieces) {
     let text = ''
@@ -116,12 +180,16 @@ function fill(pieces: readonly Piece[], values: Readonly<Record<string, string>>
         text += part.literal
         continue
       }
+      if ('reference' in part) {
+        text += written(part.reference, base, secretOf)
+        continue
+      }
       const value = Object.hasOwn(values, part.name) ? values[part.name] : undefined
       if (value === undefined) return fault(`The placeholder ":${part.name}" has no value.`)
       if (!value.isWellFormed()) return fault(`The value of ":${part.name}" holds half of a surrogate pair.`)
       text += encodeUrlValue(value)
     }
-    if (segment && parts.some((part) => 'name' in part)) {
+    if (segment && parts.some((part) => !('literal' in part))) {
       const wrong = faultOfSegment(text, parts)
       if (wrong !== undefined) return fault(wrong)
     }
@@ -132,9 +200,38 @@ function fill(pieces: readonly Piece[], values: Readonly<Record<string, string>>
 
 function faultOfSegment(text: string, parts: readonly Part[]): string | undefined {
   if (text !== '' && !DOT_SEGMENT.test(text)) return undefined
-  const written = parts.map((part) => ('name' in part ? `:${part.name}` : part.literal)).join('')
+  const own = parts.map((part) =>
+    'name' in part ? `:${part.name}` : 'literal' in part ? part.literal : part.reference.text,
+  )
   const became = text === '' ? 'empty' : JSON.stringify(text)
-  return `The path segment "${written}" would be ${became}, which addresses another resource.`
+  return `The path segment "${own.join('')}" would be ${became}, which addresses another resource.`
+}
+
+function written(
+  reference: Reference,
+  base: Base | undefined,
+  secretOf: ((reference: Reference) => string) | undefined,
+): string {
+  if (secretOf === undefined) return reference.text
+  const value = secretOf(reference)
+  return reference === base?.reference ? value : encodeUrlValue(value)
+}
+
+/** `isWhole`: nothing of the URL follows. */
+function readBase(value: string, isWhole: boolean): Result<string> {
+  const [, scheme, authority, path = '', query = '', fragment] = ABSOLUTE.exec(value) ?? []
+  const isSound = faultOfText(value) === undefined && fragment === undefined && (isWhole || query === '')
+  if (
+    !isSound ||
+    scheme === undefined ||
+    authority === undefined ||
+    faultOfAuthority(scheme, authority) !== undefined
+  ) {
+    return fault(
+      `begins no URL: its value must be an absolute http or https URL without credentials${isWhole ? '' : ', query'} and fragment`,
+    )
+  }
+  return found(scheme + authority + encodeLiteral(isWhole ? path + query : path.replace(/\/+$/, '')))
 }
 
 /** Adds parameters behind those that a URL without fragment has already; nothing is dropped or replaced. */

@@ -1,8 +1,9 @@
 /**
- * Takes the values of secret headers out of what is kept: they are never stored as headers, but an endpoint may map them,
- * and without a mapping the headers of lookups are part of the output.
+ * Takes the values of secrets out of what is kept: those that the document refers to, and those of secret headers, which are
+ * never stored as headers, but an endpoint may map them, and without a mapping the headers of lookups are part of the output.
  */
 import type { MessageRecord } from '../domain/message-record.ts'
+import { formsOf } from '../domain/secret-values.ts'
 import type { Finished } from '../registry/finished.ts'
 import { MASKED } from './mask.ts'
 
@@ -17,6 +18,7 @@ export function secretsOf({ incoming, trace }: Finished, secretHeaders: Readonly
   }
   if (incoming !== undefined) collect(incoming.requestHeaders)
   for (const { answer } of trace?.calls ?? []) if (answer !== undefined) collect(answer.headers)
+  for (const value of trace?.secrets?.keys() ?? []) for (const form of formsOf(value)) values.add(form)
   return [...values].sort((one, other) => other.length - one.length)
 }
 

@@ -7,6 +7,7 @@ import type { Answer, Answered, Received } from '../domain/message.ts'
 import type { Run } from '../domain/run.ts'
 import { type Pipeline, startChain } from './chain.ts'
 import { answerFailure } from './reply.ts'
+import { compileConstants, withoutValues } from './secrets.ts'
 import type { PipelineSettings, Services } from './services.ts'
 import { compileLookup } from './stages/lookup.ts'
 import { compileMap } from './stages/map.ts'
@@ -47,7 +48,18 @@ export function compileEndpoint(
     .add('serialise', compileSerialise(endpoint))
     .add('respond', compileRespond(endpoint, services, settings, lint))
     .build()
-  return handleWith(pipeline, states && compileKeep(id, states), endpoint)
+  return handleWith(withConstants(pipeline, endpoint, services, lint), states && compileKeep(id, states), endpoint)
+}
+
+/** Constants that refer to secrets are resolved for each message; the others cost nothing. */
+function withConstants(
+  pipeline: Pipeline<Received, Answered>,
+  endpoint: Endpoint,
+  { secrets }: Services,
+  lint: LintSink,
+): Pipeline<Received, Answered> {
+  const resolve = compileConstants(endpoint.constants, secrets, lint.at('constants'))
+  return resolve === undefined ? pipeline : (message, run) => pipeline({ ...message, constants: resolve(run) }, run)
 }
 
 function handleWith(
@@ -57,7 +69,7 @@ function handleWith(
 ): Handle {
   const succeed = ({ answer }: Answered): Outcome => ({ answer, failure: undefined })
   const fail = (thrown: unknown, run: Run): Outcome => {
-    const failure = asFailure(thrown)
+    const failure = withoutValues(asFailure(thrown), run.trace.secrets)
     return { answer: answerFailure(failure, output, run.messageId), failure }
   }
 

@@ -14,7 +14,7 @@ export type Deliver = (
   called: CallSpan,
 ) => Promise<OutboundAnswer>
 
-export function deliverToUrl(http: HttpClient, retries: number): Deliver {
+export function deliverToUrl(http: HttpClient, retries: number, redirects: number | undefined): Deliver {
   return ({ method, url, headers: own }, body, timeoutMs, run, called) => {
     const headers = withTrace(own, run, called)
     return http.send({
@@ -24,6 +24,7 @@ export function deliverToUrl(http: HttpClient, retries: number): Deliver {
       ...(body === undefined ? {} : { body: body.content }),
       timeoutMs,
       retries,
+      ...(redirects === undefined ? {} : { redirects }),
     })
   }
 }

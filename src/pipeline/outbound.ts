@@ -1,17 +1,22 @@
 /** What lookups and response requests share: building a call from a message, sending it, and reading what came back. */
 import { checkReference } from '../config/roots.ts'
 import type { Endpoint, LookupRequest, ParameterSpec, ResponseRequest } from '../config/schema.ts'
-import { Failure, type FailureCode } from '../domain/failure.ts'
+import { UNKNOWN_URL } from '../config/schema-fields.ts'
+import { Failure } from '../domain/failure.ts'
 import { IDEMPOTENT_METHODS } from '../domain/http.ts'
 import { isObject, type Json, type JsonObject, typeName } from '../domain/json.ts'
 import { type LintSink, place } from '../domain/lint.ts'
 import { type OutboundAnswer, OutboundError, type StatusSet } from '../domain/ports.ts'
 import type { Run } from '../domain/run.ts'
-import { endCall, startCall } from '../domain/trace.ts'
+import type { SecretValues } from '../domain/secret-values.ts'
+import { endCall, noteSecrets, startCall } from '../domain/trace.ts'
 import { parsePath, type SourcePath } from '../language/path.ts'
+import type { Reference } from '../language/references.ts'
 import { parseStatusSet } from '../language/status-set.ts'
 import { appendQuery, parseUrlTemplate, type UrlTemplate } from '../language/url-template.ts'
 import { deliverToTopic, deliverToUrl } from './delivery.ts'
+import { outboundFailure } from './outbound-failure.ts'
+import { compileHeaders, lintReferences, openAccount, secretsOfUrl } from './secrets.ts'
 import type { PipelineSettings, Services } from './services.ts'
 
 /** A message, with `item` inside a forEach. */
@@ -27,9 +32,9 @@ export type Call = Readonly<{
   /** The items of its forEach; undefined where it has none. Fails with FOREACH_INVALID. */
   items: ((message: Scope) => readonly Json[]) | undefined
   concurrency: number
-  /** Everything but the body. Fails with PARAMETER_INVALID. */
+  /** Everything but the body. Fails with PARAMETER_INVALID, and with SECRET_UNAVAILABLE. */
   prepare(scope: Scope): Prepared
-  /** `item`: the position of what it is sent for, inside a forEach. Fails with <kind>_UNREACHABLE, _TIMED_OUT, _REFUSED or _UNREADABLE, and with DEADLINE_EXCEEDED. */
+  /** `item`: the position of what it is sent for, inside a forEach. Fails with <kind>_UNREACHABLE, _TIMED_OUT, _REFUSED or _UNREADABLE, with EGRESS_DENIED and DEADLINE_EXCEEDED. */
   send(prepared: Prepared, body: Body | undefined, run: Run, item?: number): Promise<OutboundAnswer>
 }>
 
@@ -39,10 +44,14 @@ export type Prepared = Readonly<{
   headers: Readonly<Record<string, string>>
   /** Of a record; null where the request has no key or its path finds nothing. */
   key: string | null
+  /** The URL with references in place of secrets, for whoever keeps or tells it. */
+  shownUrl: string
+  /** Those in the URL and the headers; undefined where they refer to none. */
+  secrets: SecretValues | undefined
 }>
 export type Body = Readonly<{ content: string | Uint8Array; contentType: string }>
 
-type Kind = 'LOOKUP' | 'RESPONSE'
+export type Kind = 'LOOKUP' | 'RESPONSE'
 type Parameter = Readonly<{ name: string; path: string; source: SourcePath; prefix: string; postfix: string }>
 
 /** Checks what a path reads; `inside` where it is read once an item. */
@@ -68,16 +77,20 @@ export function compileCall(
   const check = (path: SourcePath, inside: boolean, sink: LintSink) =>
     checkReference(path.names, inside && forEach !== undefined ? `${stage}-item` : stage, endpoint, sink)
   const config: NonNullable<ResponseRequest['config']> = request.config ?? { method: 'POST' }
+  const { method } = config
   const parameters = (group: 'query' | 'url') =>
     Object.entries(config.params?.[group] ?? {}).flatMap(([name, spec]) =>
       compileParameter(name, spec, check, lint.at('config', 'params', group, name)),
     )
   const query = parameters('query')
   const placeholders = parameters('url')
-  const url = compileUrl(config.url, lint.at('config', 'url'))
+  const url = compileUrl(config.url, services, lint.at('config', 'url'))
   const headers = Object.fromEntries(
     Object.entries(config.headers ?? {}).map(([name, value]) => [name.toLowerCase(), value]),
   )
+  const secretHeaders = compileHeaders(config.headers ?? {}, services.secrets, lint.at('config', 'headers'))
+  const refers = secretHeaders !== undefined || url.references.length > 0
+  const urlPath = lint.at('config', 'url').path
   const allowed = compileAllowed(request.allowedStatuses, lint.at('allowedStatuses'))
   const idempotent = IDEMPOTENT_METHODS.has(config.method) || request.idempotent === true
   if (!idempotent && (request.retries ?? 0) > 0) {
@@ -88,7 +101,9 @@ export function compileCall(
   const retries = idempotent ? (request.retries ?? settings.requestRetries) : 0
   const timeoutMs = request.timeoutMs ?? settings.requestTimeoutMs
   const topic = 'kafkaProducerTopic' in request ? request.kafkaProducerTopic : undefined
-  const deliver = topic === undefined ? deliverToUrl(services.http, retries) : deliverToTopic(topic, services.producer)
+  const redirects = config.followRedirects || undefined
+  const deliver =
+    topic === undefined ? deliverToUrl(services.http, retries, redirects) : deliverToTopic(topic, services.producer)
   const keySpec = 'key' in request ? request.key : undefined
   const [key] = keySpec === undefined ? [] : compileParameter('key', keySpec, check, lint.at('key'))
 
@@ -99,15 +114,24 @@ export function compileCall(
     contentType: headers['content-type'],
     items: forEach && compileItems(forEach.items, check, settings, lint.at('forEach', 'items')),
     concurrency: Number(forEach?.concurrency ?? 1),
-    prepare: (scope) => ({
-      method: config.method,
-      url: fillUrl(url, placeholders, query, scope, lint.path),
-      headers,
-      key: (key && parameterText(key, scope, 'be the key of a record')) ?? null,
-    }),
+    prepare: (scope) => {
+      const shownUrl = fillUrl(url, placeholders, query, scope, lint.path)
+      const recordKey = (key && parameterText(key, scope, 'be the key of a record')) ?? null
+      if (!refers) return { method, url: shownUrl, headers, key: recordKey, shownUrl, secrets: undefined }
+      const account = openAccount(services.secrets)
+      const secretOf = secretsOfUrl(url, account, urlPath)
+      return {
+        method,
+        url: url.references.length === 0 ? shownUrl : fillUrl(url, placeholders, query, scope, lint.path, secretOf),
+        headers: secretHeaders?.(account.resolve) ?? headers,
+        key: recordKey,
+        shownUrl,
+        secrets: account.values,
+      }
+    },
     send: async (prepared, body, run, item) => {
-      const { method } = prepared
-      const target = topic === undefined ? prepared.url : `kafka:${topic}`
+      const target = topic === undefined ? prepared.shownUrl : `kafka:${topic}`
+      if (prepared.secrets !== undefined) noteSecrets(run.trace, prepared.secrets)
       const called = startCall(run.trace, { kind: traced, id: request.id, item, method, target })
       const left = run.deadlineAt - run.clock()
       if (left <= 0) {
@@ -122,41 +146,35 @@ export function compileCall(
         return answer
       } catch (thrown) {
         endCall(called, thrown instanceof OutboundError ? thrown.fault : 'internal')
-        if (thrown instanceof OutboundError) throw outboundFailure(kind, request.id, lint.path, thrown, prepared.url)
+        if (thrown instanceof OutboundError) throw outboundFailure(kind, request.id, lint.path, thrown, prepared)
         throw thrown
       }
     },
   }
 }
 
-function outboundFailure(kind: Kind, id: string, path: string, error: OutboundError, url: string): Failure {
-  const codes = {
-    unreachable: `${kind}_UNREACHABLE`,
-    timeout: `${kind}_TIMED_OUT`,
-    'too-large': `${kind}_UNREADABLE`,
-    unreadable: `${kind}_UNREADABLE`,
-    refused: `${kind}_REFUSED`,
-  } as const satisfies Record<OutboundError['fault'], FailureCode>
-  const sentence = (text: string) => `The request "${id}" failed: ${text}`
-  const unquoted = sentence(withoutPath(error.message, url))
-  return new Failure(codes[error.fault], sentence(error.message), { path, cause: error, unquoted })
-}
-
-/** The path of a URL may hold what came in, such as the number of a patient. */
-function withoutPath(text: string, url: string): string {
-  const { origin, pathname } = URL.parse(url) ?? { origin: '', pathname: '' }
-  return origin === '' ? text : text.replaceAll(`${origin}${pathname}`, origin)
-}
-
 /** A response without a URL has a topic instead, and is not called. */
-function compileUrl(text: string | undefined, lint: LintSink): UrlTemplate {
-  const nowhere: UrlTemplate = { placeholders: [], fill: () => ({ ok: true, value: '' }) }
+function compileUrl(text: string | undefined, { secrets, egress }: Services, lint: LintSink): UrlTemplate {
+  const nowhere: UrlTemplate = {
+    placeholders: [],
+    references: [],
+    base: undefined,
+    fill: () => ({ ok: true, value: '' }),
+  }
   if (text === undefined) return nowhere
   const template = parseUrlTemplate(text)
-  if (template.ok) return template.value
-  lint.error(template.message)
-  return nowhere
+  if (!template.ok) {
+    lint.error(template.message)
+    return nowhere
+  }
+  lintReferences(text, secrets, lint)
+  const host = template.value.base === undefined && text !== UNKNOWN_URL ? URL.parse(text) : null
+  const refusal = host && egress.refusal(host.hostname, portOf(host))
+  if (refusal) lint.warning(`Every call will fail with EGRESS_DENIED: the host is not allowed, as ${refusal}.`)
+  return template.value
 }
+
+const portOf = ({ port, protocol }: URL): number => (port === '' ? (protocol === 'https:' ? 443 : 80) : Number(port))
 
 function compileAllowed(statuses: readonly (string | number)[] = ['2xx'], lint: LintSink): StatusSet {
   const set = parseStatusSet(statuses)
@@ -215,6 +233,7 @@ function fillUrl(
   query: readonly Parameter[],
   scope: Scope,
   path: string,
+  secretOf?: (reference: Reference) => string,
 ): string {
   const values: Record<string, string> = {}
   for (const parameter of placeholders) {
@@ -230,7 +249,7 @@ function fillUrl(
     }
     values[parameter.name] = value
   }
-  const filled = url.fill(values)
+  const filled = url.fill(values, secretOf)
   if (!filled.ok) throw new Failure('PARAMETER_INVALID', filled.message, { path: place(path, 'config', 'url') })
   const pairs = query.flatMap((parameter) => {
     const value = parameterText(parameter, scope)

@@ -1,7 +1,15 @@
 /** What compiled endpoints call and obey: the ports and the settings that stages read. */
-import type { HttpClient, RecordProducer, StateStore } from '../domain/ports.ts'
+import type { EgressPolicy } from '../domain/egress.ts'
+import type { HttpClient, RecordProducer, SecretSource, StateStore } from '../domain/ports.ts'
 
-export type Services = Readonly<{ http: HttpClient; states: StateStore; producer: RecordProducer }>
+export type Services = Readonly<{
+  http: HttpClient
+  states: StateStore
+  producer: RecordProducer
+  secrets: SecretSource
+  /** What `http` obeys, to be told of when a document is registered. */
+  egress: EgressPolicy
+}>
 
 /** The part of the settings that the pipeline obeys; names and units as in src/settings.ts. */
 export type PipelineSettings = Readonly<{

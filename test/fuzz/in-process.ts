@@ -18,6 +18,7 @@ import { createIntake, type Incoming } from '../../src/registry/intake.ts'
 import { createRegistry } from '../../src/registry/registry.ts'
 import { readSettings } from '../../src/settings.ts'
 import { silent } from '../contracts/stores.ts'
+import { guards } from '../guards.ts'
 
 /** A document that is compiled and not stored: messages to it, or undefined where it has faults. */
 export type Tried = ((incoming: Partial<Incoming>) => Promise<Outcome>) | undefined
@@ -45,14 +46,14 @@ export async function openInProcess() {
     close: async () => {},
   }
   const producer = { produce: () => Promise.reject(new Error('No document here names a topic')) }
-  const services = { http, states: store.states, producer }
+  const services = { http, states: store.states, producer, ...guards }
   const clock = Date.now
   const newId = createIds(clock, 1)
   const registry = createRegistry()
   const shared = { settings, clock, newId, logger: silent }
   const catalogue = createCatalogue({ store: store.endpoints, registry, services, ...shared })
   const intake = createIntake({ ...settings, ...shared, observe: () => {} })
-  const dryRun = createDryRun({ catalogue, registry, intake, http, settings, clock })
+  const dryRun = createDryRun({ catalogue, registry, intake, services, settings, clock })
   const server = createServer(settings, (failure) => answerFailure(failure, 'JSON'))
   serveManagement(server, catalogue, createGuard(undefined), (scope) => {
     serveVersions(scope, catalogue)

@@ -37,6 +37,12 @@ const documentOf = (changes: JsonObject): JsonObject => endpointDocument({ endpo
 const to = (path = ''): JsonObject => ({ url: `${upstream.url}${path}` })
 const resultsOf = ({ stages }: Report) => Object.assign({}, ...stages.map(({ result }) => result ?? {}))
 
+/** What the document writes out, so that the report has something to leave out. */
+const credentialAt = (header: string) => ({
+  path: `requests.lookup[0].config.headers.${header}`,
+  message: 'The value looks like a credential; refer to it as "${env:NAME}" or "${file:/path}" instead.',
+})
+
 describeServices('a dry run', {}, (stage) => {
   const ask = (request: Json, on = stage.service) => on.fetch('/endpoints/dry-run', json('POST', request))
   async function run(request: JsonObject, on = stage.service): Promise<Report> {
@@ -88,7 +94,11 @@ describeServices('a dry run', {}, (stage) => {
         message,
         lookups: { patient: { body: { born: 1815 }, headers: { 'Set-Cookie': 's3cr3t' } } },
       })
-      assert.deepEqual(report.lint, { errors: [], clashes: [], warnings: [] })
+      assert.deepEqual(report.lint, {
+        errors: [],
+        clashes: [],
+        warnings: ['Authorization', 'X-Api-Key'].map(credentialAt),
+      })
       assert.deepEqual([report.ran, report.outcome, report.failure], [true, 'done', undefined])
       assert.deepEqual(
         report.stages.map(({ stage }) => stage),

@@ -10,6 +10,7 @@ import type { Services } from '../../src/pipeline/services.ts'
 import { createIntake } from '../../src/registry/intake.ts'
 import { readSettings } from '../../src/settings.ts'
 import { silent } from '../contracts/stores.ts'
+import { guards } from '../guards.ts'
 import { endpointDocument } from '../service.ts'
 
 const reading = readSettings({})
@@ -36,7 +37,7 @@ function compile(changes: JsonObject, services: Partial<Services> = {}): { send:
   const { endpoint, lints: structural } = checkDocument(endpointDocument({ endpoint: { pattern: '/a' }, ...changes }))
   const lints: Lint[] = [...structural]
   const id = '0'.repeat(24)
-  const all = { http: unreachable, states: untouched, producer: unasked, ...services }
+  const all = { http: unreachable, states: untouched, producer: unasked, ...guards, ...services }
   const handle = compileEndpoint(endpoint, id, all, settings, collectInto(lints))
   assert.deepEqual(lints, [])
   const log: object[] = []

@@ -9,6 +9,7 @@ import { createCatalogue } from '../../src/registry/catalogue.ts'
 import { createRegistry } from '../../src/registry/registry.ts'
 import { readSettings } from '../../src/settings.ts'
 import { silent } from '../contracts/stores.ts'
+import { guards } from '../guards.ts'
 
 const http = createHttpClient({ connectTimeoutMs: 1_000, answerLimitBytes: 1_000 })
 const producer = { produce: () => assert.fail('something was produced') }
@@ -22,7 +23,7 @@ async function open(clock = Date.now) {
   const catalogue = createCatalogue({
     store: store.endpoints,
     registry,
-    services: { http, states: store.states, producer },
+    services: { http, states: store.states, producer, ...guards },
     settings: reading.settings,
     clock,
     newId: createIds(clock, 1),

@@ -11,6 +11,7 @@ import { etagOf } from '../../src/registry/etag.ts'
 import { createRegistry, type Registry } from '../../src/registry/registry.ts'
 import { readSettings } from '../../src/settings.ts'
 import { openPostgres, silent } from '../contracts/stores.ts'
+import { guards } from '../guards.ts'
 import { endpointDocument } from '../service.ts'
 import { freshDatabase, postgresMissing, type TestDatabase } from '../services/postgres.ts'
 
@@ -33,7 +34,7 @@ async function openInstance(database: TestDatabase): Promise<Instance> {
     store: store.endpoints,
     changes: store.changes,
     registry,
-    services: { http, states: store.states, producer },
+    services: { http, states: store.states, producer, ...guards },
     settings: reading.settings,
     clock: Date.now,
     newId: createIds(Date.now, randomBytes(4).readUInt32BE()),

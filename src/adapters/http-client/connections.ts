@@ -4,7 +4,12 @@
  */
 import { Socket } from 'node:net'
 import type { buildConnector as connecting } from 'undici'
+import type { EgressPolicy } from '../../domain/egress.ts'
+import { guardedConnector, type Resolve } from './guarded-connector.ts'
 import { buildConnector, errors } from './undici.ts'
+
+/** Where connections may go; `resolve` is that of the system unless given. */
+export type EgressGuard = Readonly<{ policy: EgressPolicy; resolve?: Resolve }>
 
 export type Connections = Readonly<{
   connect: connecting.connector
@@ -18,9 +23,10 @@ export type Connections = Readonly<{
  * Opens connections within `connectTimeoutMs`, name lookup and TLS included; fails with ConnectTimeoutError.
  * HTTP/1.1 only, so that dropping a connection stops exactly one exchange.
  */
-export function createConnections(connectTimeoutMs: number): Connections {
+export function createConnections(connectTimeoutMs: number, guard?: EgressGuard): Connections {
   // A timer of our own: undici's may be late by half a second.
-  const open = buildConnector({ allowH2: false, timeout: 0 })
+  const options = { allowH2: false, timeout: 0 }
+  const open = guard === undefined ? buildConnector(options) : guardedConnector(options, guard.policy, guard.resolve)
   const connecting = new Set<Socket>()
   const endedUsed = new WeakSet<Error>()
 

@@ -4,6 +4,7 @@
  */
 
 import { OutboundError, type OutboundRequest } from '../../domain/ports.ts'
+import { EgressDenied } from './guarded-connector.ts'
 import { errors } from './undici.ts'
 
 /** How messages name a request: method, origin and path. */
@@ -45,7 +46,8 @@ const TLS =
 /**
  * The fault behind an error of a connection or of the HTTP library.
  *
- * In: `connectTimeoutMs`, for the message. Out: 'timeout' where connecting took too long, else 'unreachable'.
+ * In: `connectTimeoutMs`, for the message. Out: 'timeout' where connecting took too long, 'denied' where it may not be connected
+ * to, else 'unreachable'.
  */
 export function outboundError(subject: string, error: unknown, connectTimeoutMs: number): OutboundError {
   const code = codeOf(error)
@@ -53,6 +55,9 @@ export function outboundError(subject: string, error: unknown, connectTimeoutMs:
     return new OutboundError('timeout', `${subject} timed out: no connection within ${connectTimeoutMs} ms.`, {
       cause: error,
     })
+  }
+  if (error instanceof EgressDenied) {
+    return new OutboundError('denied', `${subject} is not allowed: ${error.message}.`, { cause: error })
   }
   if (code === 'ETIMEDOUT')
     return new OutboundError('timeout', `${subject} timed out: the connection went silent.`, { cause: error })
@@ -64,7 +69,12 @@ export function outboundError(subject: string, error: unknown, connectTimeoutMs:
 /** Whether another attempt may go better: not where the request itself or the trust in its target is at fault. */
 export function isPassing(error: unknown): boolean {
   const code = codeOf(error)
-  return !(TLS.test(code) || code === 'UND_ERR_INVALID_ARG' || code === 'UND_ERR_NOT_SUPPORTED')
+  return !(
+    TLS.test(code) ||
+    code === 'UND_ERR_INVALID_ARG' ||
+    code === 'UND_ERR_NOT_SUPPORTED' ||
+    error instanceof EgressDenied
+  )
 }
 
 function causeOf(code: string, error: unknown): string {

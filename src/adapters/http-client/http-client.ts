@@ -3,10 +3,11 @@ import { setTimeout as pause } from 'node:timers/promises'
 import { IDEMPOTENT_METHODS } from '../../domain/http.ts'
 import { type HttpClient, type OutboundAnswer, OutboundError, type OutboundRequest } from '../../domain/ports.ts'
 import { attempt, prepareCall } from './attempt.ts'
-import { type Connections, createConnections } from './connections.ts'
+import { type Connections, createConnections, type EgressGuard } from './connections.ts'
 import { decodeBody } from './content-coding.ts'
 import { type Deadline, endDeadline, leftMs, startDeadline } from './deadline.ts'
 import { outboundError, timedOut } from './faults.ts'
+import { sendFollowing } from './redirects.ts'
 import { finalAnswer, type RetryPolicy, sendWithRetries } from './retry.ts'
 import { Agent } from './undici.ts'
 
@@ -19,6 +20,8 @@ export type HttpClientOptions = Readonly<{
   connectionsPerOrigin?: number
   /** Parts of the retry policy to replace; by default pauses start at 100 to 200 ms. */
   retry?: Partial<RetryPolicy>
+  /** Where requests may go; anywhere unless given. */
+  egress?: EgressGuard
 }>
 
 /** What setTimeout can hold; it fires at once for more. */
@@ -27,7 +30,7 @@ const MOST_TIMEOUT_MS = 2 ** 31 - 1
 export function createHttpClient(options: HttpClientOptions): HttpClient {
   const { connectTimeoutMs, answerLimitBytes, connectionsPerOrigin = 256 } = options
   const policy: RetryPolicy = { pauseMs: 100, random: Math.random, clock: Date.now, pause, ...options.retry }
-  const connections = createConnections(connectTimeoutMs)
+  const connections = createConnections(connectTimeoutMs, options.egress)
   const agent = new Agent({
     connect: connections.connect,
     connections: connectionsPerOrigin,
@@ -45,6 +48,10 @@ export function createHttpClient(options: HttpClientOptions): HttpClient {
     if (underWay === 0) whenIdle?.()
   }
   const wire: Wire = { agent, connections, policy, connectTimeoutMs, answerLimitBytes, ended }
+  const exchange = (request: OutboundRequest): Promise<OutboundAnswer> => {
+    underWay += 1
+    return exchangeWithin(request, wire)
+  }
   const idle = (): Promise<void> =>
     new Promise((resolve) => {
       whenIdle = resolve
@@ -54,8 +61,10 @@ export function createHttpClient(options: HttpClientOptions): HttpClient {
   return {
     send(request) {
       if (closing !== undefined) return Promise.reject(notSent(request, 'the service is shutting down'))
+      if (request.redirects === undefined) return exchange(request)
+      // Counted as a whole too: between two of its calls it is not at its end.
       underWay += 1
-      return exchangeWithin(request, wire)
+      return sendFollowing(request, exchange).finally(ended)
     },
     /** Takes no further request, waits for those under way, and leaves no connection. */
     close() {

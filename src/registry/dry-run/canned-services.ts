@@ -6,7 +6,7 @@ import type { Canned, CannedAnswers, DryRunRequest } from '../../config/dry-run.
 import { Failure } from '../../domain/failure.ts'
 import type { Json, JsonObject } from '../../domain/json.ts'
 import { place } from '../../domain/lint.ts'
-import { type HttpClient, type OutboundAnswer, OutboundError } from '../../domain/ports.ts'
+import { type OutboundAnswer, OutboundError } from '../../domain/ports.ts'
 import type { CallSpan } from '../../domain/trace.ts'
 import type { Services } from '../../pipeline/services.ts'
 
@@ -37,7 +37,7 @@ export type CannedServices = Readonly<{
 export function cannedServices(
   { message, lookups, responses, live }: DryRunRequest,
   current: () => CallSpan,
-  http: HttpClient,
+  { http, secrets, egress }: Pick<Services, 'http' | 'secrets' | 'egress'>,
 ): CannedServices {
   const sent = new Map<CallSpan, Sent>()
   let kept: JsonObject | undefined
@@ -55,6 +55,8 @@ export function cannedServices(
     sent: (call) => sent.get(call),
     kept: () => kept,
     services: {
+      secrets,
+      egress,
       http: {
         send: async (request) => {
           const call = current()

@@ -4,7 +4,7 @@ import { isObject, type Json, type JsonObject } from '../../domain/json.ts'
 import type { CallSpan, StageName, Trace } from '../../domain/trace.ts'
 import type { Finished } from '../finished.ts'
 import type { CannedServices, Sent } from './canned-services.ts'
-import { BODY_LIMIT, shownBody, shownHeaders, shownValue } from './shown.ts'
+import { BODY_LIMIT, shownBody, shownHeaders, shownSafely, shownValue } from './shown.ts'
 
 /** The first ones; a forEach may have thousands. */
 const CALLS_SHOWN = 200
@@ -25,22 +25,24 @@ const ADDS: Readonly<Record<StageName, string | undefined>> = {
 export function reportOf(finished: Finished, trace: Trace, canned: CannedServices): JsonObject {
   const { outcome, ms, failure, answer } = finished
   const kept = canned.kept()
+  const { secrets } = trace
   const assumed = trace.calls.some((call) => canned.sent(call)?.source === 'assumed')
-  return {
+  const report = {
     outcome,
     ms: rounded(ms),
     stages: stagesOf(trace, failure),
-    calls: trace.calls.slice(0, CALLS_SHOWN).map((call) => callOf(call, canned.sent(call), failure)),
+    calls: trace.calls.slice(0, CALLS_SHOWN).map((call) => callOf(call, canned.sent(call), failure, secrets)),
     ...(trace.calls.length > CALLS_SHOWN ? { callsNotShown: trace.calls.length - CALLS_SHOWN } : {}),
     answer: {
       status: answer.status,
       headers: shownHeaders(Object.entries(answer.headers)),
-      ...shownBody(answer.body),
+      ...shownBody(answer.body, secrets),
       ...(assumed && failure === undefined ? { assumed } : {}),
     },
     ...(failure === undefined ? {} : { failure: failureOf(failure) }),
     ...(kept === undefined ? {} : { state: shownValue(kept) }),
   }
+  return shownSafely(report, secrets) as JsonObject
 }
 
 function stagesOf({ stages, reached }: Trace, failure: Failure | undefined): Json {
@@ -72,7 +74,12 @@ function withoutSecretHeaders(lookup: Json): Json {
   return { ...lookup, headers: shownHeaders(Object.entries(lookup.headers) as [string, string][]) }
 }
 
-function callOf(call: CallSpan, sent: Sent | undefined, failure: Failure | undefined): JsonObject {
+function callOf(
+  call: CallSpan,
+  sent: Sent | undefined,
+  failure: Failure | undefined,
+  secrets: Trace['secrets'],
+): JsonObject {
   const { kind, id, item, method, target, startMs, endMs, answer, fault } = call
   const topic = target.startsWith('kafka:') ? target.slice('kafka:'.length) : undefined
   return {
@@ -81,18 +88,21 @@ function callOf(call: CallSpan, sent: Sent | undefined, failure: Failure | undef
     ...(item === undefined ? {} : { item }),
     ...(topic === undefined ? { method, url: target } : { topic, key: sent?.key ?? null }),
     ...(sent === undefined ? {} : { headers: shownHeaders(sent.headers) }),
-    ...(sent?.body === undefined ? {} : shownBody(sent.body, BODY_LIMIT)),
+    ...(sent?.body === undefined ? {} : shownBody(sent.body, secrets, BODY_LIMIT)),
     ms: Number.isNaN(endMs) ? null : rounded(endMs - startMs),
     answered: sent?.source ?? 'not sent',
-    ...(answer === undefined ? {} : { answer: answerOf(answer) }),
+    ...(answer === undefined ? {} : { answer: answerOf(answer, secrets) }),
     ...(fault === undefined || failure?.code === 'DRY_RUN_ANSWER_MISSING' ? {} : { fault }),
   }
 }
 
-const answerOf = ({ status, headers, body }: NonNullable<CallSpan['answer']>): JsonObject => ({
+const answerOf = (
+  { status, headers, body }: NonNullable<CallSpan['answer']>,
+  secrets: Trace['secrets'],
+): JsonObject => ({
   status,
   headers: shownHeaders(Object.entries(headers)),
-  ...shownBody(body, BODY_LIMIT),
+  ...shownBody(body, secrets, BODY_LIMIT),
 })
 
 function failureOf({ message, code, status, stage, options: { path, details } }: Failure): JsonObject {

@@ -1,6 +1,10 @@
 /** Values as a report shows them: bounded, and without secrets. */
-import type { Json, JsonObject } from '../../domain/json.ts'
+import { isObject, type Json, type JsonObject } from '../../domain/json.ts'
 import { isSecretName, REDACTED } from '../../domain/secret-names.ts'
+import { type SecretValues, withReferences } from '../../domain/secret-values.ts'
+
+/** Undefined where a message was given none. */
+type Secrets = SecretValues | undefined
 
 /** Of one value of a stage, or the answer, in characters. */
 const VALUE_LIMIT = 1_048_576
@@ -12,9 +16,11 @@ const MOST_LEVELS = 500
 export type ShownBody = Readonly<{ body: string; cut?: true }>
 
 /** The text of a body, its beginning where it is long; what is no UTF-8 is shown with replacement characters. */
-export function shownBody(body: string | Uint8Array, limit = VALUE_LIMIT): ShownBody {
+export function shownBody(body: string | Uint8Array, secrets: Secrets, limit = VALUE_LIMIT): ShownBody {
   // Four bytes a character at most: the rest need not be decoded.
-  const text = typeof body === 'string' ? body : new TextDecoder().decode(body.subarray(0, limit * 4 + 4))
+  const given = typeof body === 'string' ? body : new TextDecoder().decode(body.subarray(0, limit * 4 + 4))
+  // Before it is cut: a part of a secret would not be found.
+  const text = withReferences(given, secrets)
   return text.length <= limit ? { body: text } : { body: text.slice(0, limit), cut: true }
 }
 
@@ -39,6 +45,17 @@ function weigh(value: Json, levels: number, budget: { left: number }): string | 
     if (tooMuch !== undefined) return tooMuch
   }
   return undefined
+}
+
+/** The same with references in place of the values of secrets, in every text and name. */
+export function shownSafely(value: Json, secrets: Secrets): Json {
+  if (secrets === undefined) return value
+  if (typeof value === 'string') return withReferences(value, secrets)
+  if (Array.isArray(value)) return value.map((item) => shownSafely(item, secrets))
+  if (!isObject(value)) return value
+  return Object.fromEntries(
+    Object.entries(value).map(([name, inner]) => [withReferences(name, secrets), shownSafely(inner, secrets)]),
+  )
 }
 
 export const shownHeaders = (headers: readonly (readonly [string, string | readonly string[]])[]): JsonObject =>

@@ -1,0 +1,45 @@
+/** The values that secrets had for one message, so that they are found again wherever a text may repeat them. */
+
+/** By value, the reference (`${env:NAME}`) that it was given for. */
+export type SecretValues = ReadonlyMap<string, string>
+
+/** Shorter ones stand in texts by chance. */
+const SHORTEST = 3
+
+/**
+ * How texts may have a value: as it is, encoded for a URL, escaped for XML or for JSON by any of its writers, twice too, as in
+ * JSON within JSON, and in UTF-8 that is read as Latin-1. None where the value is too short to be told from chance.
+ */
+export function formsOf(value: string): readonly string[] {
+  if (value.length < SHORTEST) return []
+  const forms = [value, ...inUrl(value), ...inXml(value), ...inJson(value), ...inJson(value).flatMap(inJson)]
+  return [...new Set([...forms, ...forms.map(asLatin1)])]
+}
+
+function inUrl(value: string): readonly string[] {
+  const encoded = encodeURIComponent(value.toWellFormed())
+  return [encoded, encoded.replaceAll('%3A', ':').replaceAll('%2C', ','), encoded.replaceAll('%20', '+')]
+}
+
+function inXml(value: string): readonly string[] {
+  const text = value.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;')
+  const attribute = text.replaceAll('"', '&quot;')
+  return [text, attribute, attribute.replaceAll("'", '&apos;')]
+}
+
+function inJson(value: string): readonly string[] {
+  const text = JSON.stringify(value).slice(1, -1)
+  const ascii = text.replace(/[^\x20-\x7e]/g, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`)
+  return [text, text.replaceAll('/', '\\/'), ascii]
+}
+
+const asLatin1 = (text: string): string => Buffer.from(text).toString('latin1')
+
+/** The text with references in place of values. */
+export function withReferences(text: string, secrets: SecretValues | undefined): string {
+  if (secrets === undefined || secrets.size === 0) return text
+  const forms = [...secrets].flatMap(([value, reference]) => formsOf(value).map((form) => [form, reference] as const))
+  // The longest first: one may be a part of another.
+  forms.sort(([one], [other]) => other.length - one.length)
+  return forms.reduce((left, [form, reference]) => left.replaceAll(form, () => reference), text)
+}
