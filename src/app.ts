@@ -2,10 +2,12 @@
 import { randomBytes } from 'node:crypto'
 import type { AddressInfo } from 'node:net'
 import type { FastifyInstance } from 'fastify'
+import { createManagementAccess } from './access/management-access.ts'
 import { createHttpClient } from './adapters/http-client/http-client.ts'
+import { serveAudit } from './adapters/http-server/audit.ts'
 import { serveConsole } from './adapters/http-server/console.ts'
 import { serveDryRun } from './adapters/http-server/dry-run.ts'
-import { createGuard } from './adapters/http-server/guard.ts'
+import { serveKeys } from './adapters/http-server/keys.ts'
 import { serveManagement } from './adapters/http-server/management.ts'
 import { serveMessageRecords } from './adapters/http-server/message-records.ts'
 import {
@@ -17,9 +19,11 @@ import {
 import { serveMetrics } from './adapters/http-server/metrics.ts'
 import { describeApi, serveOpenApi } from './adapters/http-server/openapi.ts'
 import { type Health, serveConsumers, serveHealth, serveUptime } from './adapters/http-server/operations.ts'
+import { type GuardedRoute, protect } from './adapters/http-server/protect.ts'
 import { createServer, endConnections, type Front, quiet } from './adapters/http-server/server.ts'
 import { serveStats } from './adapters/http-server/stats.ts'
 import { serveVersions } from './adapters/http-server/versions.ts'
+import { createTokenVerifier } from './adapters/jwt/token-verifier.ts'
 import type { Consumers } from './adapters/kafka/consumers.ts'
 import { openConsumers, openProducer } from './broker.ts'
 import { describeDocument } from './config/public-schema.ts'
@@ -49,6 +53,8 @@ export type App = Readonly<{
   /** The ports listened on, where the settings leave the choice to the system. */
   messagePort: number
   adminPort: number
+  /** All that is guarded, with who may call it. */
+  managementRoutes: readonly (GuardedRoute & Readonly<{ port: 'message' | 'admin' }>)[]
   /**
    * Readiness off, no new messages, those under way finish (at most shutdownTimeoutMs), then everything is closed.
    * Resolves to the number of messages that had to be given up.
@@ -74,6 +80,7 @@ export async function startApp(settings: Settings, version: string, logger: Logg
     connectTimeoutMs: settings.requestConnectTimeoutMs,
     answerLimitBytes: settings.answerLimitBytes,
   })
+  const tokens = createTokenVerifier(http)
   const registry = createRegistry()
   const producer = openProducer(settings)
   const services = { http, states: store.states, producer }
@@ -133,7 +140,10 @@ export async function startApp(settings: Settings, version: string, logger: Logg
     if (failure.code === 'INTERNAL') logger.error({ err: failure.cause }, failure.message)
     return answerFailure(failure, 'JSON')
   }
-  const guard = createGuard(settings.managementAuth)
+  const access = createManagementAccess({ settings, store, tokens, http, clock, newId, random: randomBytes, logger })
+  const managementRoutes: (GuardedRoute & Readonly<{ port: 'message' | 'admin' }>)[] = []
+  const guard = (scope: FastifyInstance, port: 'message' | 'admin') =>
+    protect(scope, { ...access, onRoute: (route) => managementRoutes.push({ port, ...route }) })
   const listener = createMessageListener(registry, intake, settings.parserLimitBytes)
   const front: Front = (request, response) => {
     const isMessage = isSurelyMessage(request)
@@ -142,15 +152,23 @@ export async function startApp(settings: Settings, version: string, logger: Logg
   }
   const messageServer = createServer(settings, answer, front, refuseUnreadable(intake))
   const adminServer = createServer(settings, answer)
-  for (const server of [messageServer, adminServer]) {
-    serveUptime(server, () => performance.now())
-    serveManagement(server, catalogue, guard, (scope) => {
-      serveVersions(scope, catalogue)
-      serveDryRun(scope, dryRun)
-      serveStats(scope, catalogue, stats.report)
-    })
+  const serveEndpoints = (scope: FastifyInstance) => {
+    serveManagement(scope, catalogue)
+    serveVersions(scope, catalogue)
+    serveDryRun(scope, dryRun)
+    serveStats(scope, catalogue, stats.report)
   }
+  messageServer.register(async (scope) => {
+    guard(scope, 'message')
+    serveUptime(scope, () => performance.now())
+    serveEndpoints(scope)
+  })
   serveMessages(messageServer, listener)
+  guard(adminServer, 'admin')
+  serveUptime(adminServer, () => performance.now())
+  serveEndpoints(adminServer)
+  serveKeys(adminServer, access.keys)
+  serveAudit(adminServer, access.audit, clock)
   serveHealth(adminServer, health)
   serveConsumers(adminServer, () => consumers?.status() ?? [])
   serveMetrics(adminServer, {
@@ -166,7 +184,7 @@ export async function startApp(settings: Settings, version: string, logger: Logg
   const claims = createClaims()
   const replayByHand = createReplayByHand({ store: store.messages, replay, claims })
   const plans = createReplayPlans({ store: store.messages, search, replay, claims, clock, newId, logger })
-  serveMessageRecords(adminServer, { search, replayByHand, plans }, guard)
+  serveMessageRecords(adminServer, { search, replayByHand, plans })
   serveOpenApi(adminServer, describeApi(describeDocument(), version))
 
   const closeAll = async (givenUp = 0, stopBy = 0) => {
@@ -180,6 +198,7 @@ export async function startApp(settings: Settings, version: string, logger: Logg
       stats.close(),
       recorder.close(Math.max(RECORDS_MS, stopBy - performance.now())),
       retention.stop(),
+      access.audit.stop(),
     ])
     await store.close()
   }
@@ -197,6 +216,7 @@ export async function startApp(settings: Settings, version: string, logger: Logg
   return {
     messagePort: portOf(messageServer),
     adminPort: portOf(adminServer),
+    managementRoutes,
     stop: async () => {
       stopping = true
       plans.stop()

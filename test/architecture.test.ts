@@ -20,9 +20,11 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   'pipeline/': ['domain/', 'language/', 'formats/', 'config/'],
   'registry/': ['domain/', 'language/', 'formats/', 'config/', 'pipeline/'],
   'messages/': ['domain/', 'language/', 'formats/', 'config/', 'pipeline/', 'registry/'],
+  'access/': ['domain/', 'messages/read-time.ts'],
+  'adapters/jwt/': ['domain/'],
   'adapters/log': ['adapters/log', 'domain/'],
   'adapters/http-client/': ['domain/', 'language/headers.ts', 'formats/'],
-  'adapters/http-server/': ['domain/', 'language/headers.ts', 'formats/', 'registry/', 'messages/'],
+  'adapters/http-server/': ['domain/', 'language/headers.ts', 'formats/', 'registry/', 'messages/', 'access/'],
   'adapters/kafka/': ['domain/', 'formats/media-type.ts', 'registry/'],
   'adapters/otel/': ['domain/', 'registry/'],
   'adapters/sql/': ['domain/'],
@@ -32,9 +34,10 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   'broker.ts': ['adapters/kafka/', 'settings.ts'],
   'store.ts': ['adapters/sqlite/', 'adapters/postgres/', 'domain/', 'settings.ts'],
   'store-commands.ts': ['adapters/sql/', 'adapters/sqlite/', 'adapters/postgres/', 'domain/', 'settings', 'store.ts'],
+  'key-commands.ts': ['access/', 'domain/', 'settings.ts', 'store.ts'],
   'tracing.ts': ['adapters/otel/', 'adapters/http-client/', 'domain/', 'registry/', 'settings.ts'],
   'app.ts': [''],
-  'main.ts': ['app.ts', 'store-commands.ts', 'settings', 'adapters/log.ts', 'domain/'],
+  'main.ts': ['app.ts', 'key-commands.ts', 'store-commands.ts', 'settings', 'adapters/log.ts', 'domain/'],
 }
 
 const LONGEST_FILE = 300

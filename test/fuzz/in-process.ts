@@ -1,6 +1,5 @@
 /** The message port without its sockets: everything from the HTTP server inwards, for very many calls. */
 import { serveDryRun } from '../../src/adapters/http-server/dry-run.ts'
-import { createGuard } from '../../src/adapters/http-server/guard.ts'
 import { serveManagement } from '../../src/adapters/http-server/management.ts'
 import { createMessageListener, serveMessages } from '../../src/adapters/http-server/messages.ts'
 import { createServer } from '../../src/adapters/http-server/server.ts'
@@ -54,10 +53,9 @@ export async function openInProcess() {
   const intake = createIntake({ ...settings, ...shared, observe: () => {} })
   const dryRun = createDryRun({ catalogue, registry, intake, http, settings, clock })
   const server = createServer(settings, (failure) => answerFailure(failure, 'JSON'))
-  serveManagement(server, catalogue, createGuard(undefined), (scope) => {
-    serveVersions(scope, catalogue)
-    serveDryRun(scope, dryRun)
-  })
+  serveManagement(server, catalogue)
+  serveVersions(server, catalogue)
+  serveDryRun(server, dryRun)
   serveMessages(server, createMessageListener(registry, intake, settings.parserLimitBytes))
 
   return {

@@ -9,6 +9,7 @@ import type { ConsumerStatus } from '../../domain/ports.ts'
 import { BOUNDS_MS, type Histogram } from '../../registry/durations.ts'
 import type { Tally } from '../../registry/tally.ts'
 import { expose, type Family, type Sample } from './exposition.ts'
+import { needs } from './protect.ts'
 
 export type MetricsSource = Readonly<{
   version: string
@@ -22,7 +23,7 @@ export type MetricsSource = Readonly<{
 export function serveMetrics(server: FastifyInstance, source: MetricsSource): void {
   const families = describeMetrics(source)
   let loading: Promise<Registry> | undefined
-  server.get('/metrics', async (_request, reply) => {
+  server.get('/metrics', needs('metrics'), async (_request, reply) => {
     // Loaded when somebody asks: it is no small library, and many never do.
     loading ??= processMetrics()
     const ofProcess = await loading

@@ -2,11 +2,12 @@
 import type { FastifyInstance } from 'fastify'
 import type { JsonObject } from '../../domain/json.ts'
 import { messagePaths, messageSchemas } from './openapi-messages.ts'
+import { needs } from './protect.ts'
 import { sendAnswer } from './server.ts'
 
 export function serveOpenApi(server: FastifyInstance, description: JsonObject): void {
   const body = JSON.stringify(description)
-  server.get('/openapi.json', async (_request, reply) =>
+  server.get('/openapi.json', needs('viewer'), async (_request, reply) =>
     sendAnswer(reply, { status: 200, headers: { 'content-type': 'application/json' }, body }),
   )
 }

@@ -1,14 +1,18 @@
 /** The embedded store: one file, one connection, on the thread of the service. */
+import type { KeyStore } from '../../domain/access.ts'
+import type { AuditStore } from '../../domain/audit.ts'
 import type { MessageStore } from '../../domain/message-record.ts'
 import type { EndpointStore, Logger, StateStore } from '../../domain/ports.ts'
 import type { StatsStore } from '../../domain/stats.ts'
 import { MIGRATIONS } from '../sql/migrations.ts'
+import { compileAuditStore } from './audit-store.ts'
 import { compileMigrations } from './compile-migrations.ts'
 import { compileQueryBuilder } from './dialect.ts'
 import { compileEndpointStore } from './endpoint-store.ts'
 import { compileGroupCommit } from './group-commit.ts'
+import { compileKeyStore } from './key-store.ts'
 import { createMessageStore } from './message-store.ts'
-import { migrate } from './migrate.ts'
+import { demandVersion, migrate } from './migrate.ts'
 import { openFile } from './open-file.ts'
 import { compileStateStore } from './state-store.ts'
 import { compileStatsStore } from './stats-store.ts'
@@ -19,6 +23,8 @@ export type SqliteStoreOptions = Readonly<{
   logger: Logger
   /** How long to wait for a lock that another process holds; 5,000 where it is left out. */
   busyTimeoutMs?: number
+  /** Another process serves the file: its tables are left as they are, and must be those of this version. */
+  beside?: boolean
 }>
 
 export type SqliteStore = Readonly<{
@@ -26,6 +32,8 @@ export type SqliteStore = Readonly<{
   states: StateStore
   stats: StatsStore
   messages: MessageStore
+  keys: KeyStore
+  audit: AuditStore
   close(): Promise<void>
 }>
 
@@ -38,13 +46,14 @@ export type SqliteStore = Readonly<{
  * by a newer version.
  */
 export async function openSqliteStore(options: SqliteStoreOptions): Promise<SqliteStore> {
-  const { path, logger, busyTimeoutMs = 5_000 } = options
+  const { path, logger, busyTimeoutMs = 5_000, beside = false } = options
   const queries = compileQueryBuilder()
   const db = await openFile({
     path,
     busyTimeoutMs,
     pragmas: 'PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA foreign_keys = ON',
     prepareTables: (opened) => {
+      if (beside) return demandVersion(opened, MIGRATIONS.length)
       const ran = migrate(opened, compileMigrations(MIGRATIONS))
       if (ran.length > 0) logger.info({ path, migrations: ran }, 'The tables of the store were brought up to date.')
     },
@@ -61,6 +70,8 @@ export async function openSqliteStore(options: SqliteStoreOptions): Promise<Sqli
     states: compileStateStore({ db, queries, writer }),
     stats: compileStatsStore({ db, queries, writer }),
     messages,
+    keys: compileKeyStore({ db, queries, writer }),
+    audit: compileAuditStore({ db, queries, writer }),
     close,
   }
 }
