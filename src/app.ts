@@ -25,6 +25,7 @@ import { serveStats } from './adapters/http-server/stats.ts'
 import { serveVersions } from './adapters/http-server/versions.ts'
 import { createTokenVerifier } from './adapters/jwt/token-verifier.ts'
 import type { Consumers } from './adapters/kafka/consumers.ts'
+import { createSecretSource } from './adapters/secrets/secret-source.ts'
 import { openConsumers, openProducer } from './broker.ts'
 import { describeDocument } from './config/public-schema.ts'
 import type { Failure } from './domain/failure.ts'
@@ -83,7 +84,7 @@ export async function startApp(settings: Settings, version: string, logger: Logg
   const tokens = createTokenVerifier(http)
   const registry = createRegistry()
   const producer = openProducer(settings)
-  const services = { http, states: store.states, producer }
+  const services = { http, states: store.states, producer, secrets: createSecretSource(), tokens }
   const catalogue = createCatalogue({
     store: store.endpoints,
     changes: store.changes,
@@ -114,7 +115,7 @@ export async function startApp(settings: Settings, version: string, logger: Logg
   }
   const traceContext = tracing?.traceContext
   const intake = createIntake({ ...settings, clock, newId, logger, observe, traceContext })
-  const dryRun = createDryRun({ catalogue, registry, intake, http, settings, clock })
+  const dryRun = createDryRun({ catalogue, registry, intake, services, settings, clock })
   let stopping = false
   let consumers: Consumers | undefined
 

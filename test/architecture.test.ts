@@ -22,6 +22,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   'messages/': ['domain/', 'language/', 'formats/', 'config/', 'pipeline/', 'registry/'],
   'access/': ['domain/', 'messages/read-time.ts'],
   'adapters/jwt/': ['domain/'],
+  'adapters/secrets/': ['domain/'],
   'adapters/log': ['adapters/log', 'domain/'],
   'adapters/http-client/': ['domain/', 'language/headers.ts', 'formats/'],
   'adapters/http-server/': ['domain/', 'language/headers.ts', 'formats/', 'registry/', 'messages/', 'access/'],

@@ -16,31 +16,31 @@ export type AuditPage = Readonly<{ entries: readonly AuditEntry[]; next?: string
 /** Each name with its values. */
 export type QueryTexts = ReadonlyMap<string, readonly string[]>
 
-const KNOWN = ['who', 'what', 'from', 'to', 'limit', 'cursor']
+const KNOWN = { who: 'text', what: 'text', from: 'time', to: 'time', limit: 'number', cursor: 'text' } as const
+const NAMES = Object.keys(KNOWN)
 
 /** Newest first. Fails with FILTER_INVALID, STORE_UNAVAILABLE. */
 export async function searchAudit(log: AuditLog, texts: QueryTexts, clock: Clock): Promise<AuditPage> {
-  for (const name of texts.keys()) {
-    if (!KNOWN.includes(name)) {
-      throw invalid(`There is no filter "${name}"${didYouMean(name, KNOWN)} There are: ${KNOWN.join(', ')}.`)
-    }
-  }
-  const who = texts.get('who')
-  const what = texts.get('what')
-  const from = timeOf(texts, 'from', clock())
-  const to = timeOf(texts, 'to', clock())
-  const filter: AuditFilter = {
-    ...(who === undefined ? {} : { who }),
-    ...(what === undefined ? {} : { what }),
-    ...(from === undefined ? {} : { from }),
-    ...(to === undefined ? {} : { to }),
-  }
   const limit = limitOf(once('limit', texts))
-  const found = await log.find(filter, limit + 1, beforeOf(once('cursor', texts)))
+  const found = await log.find(readFilter(texts, clock()), limit + 1, beforeOf(once('cursor', texts)))
   const entries = found.slice(0, limit)
   const last = entries.at(-1)
   return last === undefined || found.length <= limit ? { entries } : { entries, next: cursorOf(last.id) }
 }
+
+function readFilter(texts: QueryTexts, nowMs: number): AuditFilter {
+  const filter: Record<string, readonly string[] | number> = {}
+  for (const [name, values] of texts) {
+    if (!isKnown(name)) {
+      throw invalid(`There is no filter "${name}"${didYouMean(name, NAMES)} There are: ${NAMES.join(', ')}.`)
+    }
+    if (KNOWN[name] === 'time') filter[name] = timeOf(name, once(name, texts) ?? '', nowMs)
+    else if (name === 'who' || name === 'what') filter[name] = values
+  }
+  return filter
+}
+
+const isKnown = (name: string): name is keyof typeof KNOWN => Object.hasOwn(KNOWN, name)
 
 const invalid = (sentence: string): Failure => new Failure('FILTER_INVALID', sentence)
 
@@ -50,9 +50,7 @@ function once(name: string, texts: QueryTexts): string | undefined {
   return text
 }
 
-function timeOf(texts: QueryTexts, name: string, nowMs: number): number | undefined {
-  const text = once(name, texts)
-  if (text === undefined) return undefined
+function timeOf(name: string, text: string, nowMs: number): number {
   const ms = readTime(text, nowMs)
   if (ms === undefined) throw invalid(`${name} cannot be "${text}"; it is ${TIME_ACCEPTS}.`)
   return ms

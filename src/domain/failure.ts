@@ -76,6 +76,11 @@ export const FAILURES = {
     means:
       'The broker refused the output, or a response request of a consumed record was answered outside its `allowedStatuses`.',
   },
+  SECRET_UNAVAILABLE: {
+    status: 503,
+    retry: true,
+    means: 'A secret that the document refers to is not there, or may not be used.',
+  },
   DEADLINE_EXCEEDED: { status: 504, retry: true, means: 'The message took longer than `MESSAGE_TIMEOUT_MS`.' },
   STATE_UNAVAILABLE: { status: 503, retry: true, means: 'The store that holds the state of endpoints did not answer.' },
   OVERLOADED: { status: 503, retry: true, means: 'Too many messages at once; try again after `Retry-After` seconds.' },

@@ -110,6 +110,15 @@ export class StoreUnavailable extends Error {
   override readonly name = 'StoreUnavailable'
 }
 
+/** Where the secrets are that documents name. */
+export interface SecretSource {
+  /**
+   * The text with the value of each reference (`${env:NAME}`, `${file:/path}`) in its place, as it is now.
+   * Fails with SECRET_UNAVAILABLE where one is not there or not allowed; tells no value.
+   */
+  resolve(text: string): string
+}
+
 export type OutboundRequest = Readonly<{
   /** Upper case. */
   method: string

@@ -1,7 +1,14 @@
 /** What compiled endpoints call and obey: the ports and the settings that stages read. */
-import type { HttpClient, RecordProducer, StateStore } from '../domain/ports.ts'
+import type { TokenVerifier } from '../domain/access.ts'
+import type { HttpClient, RecordProducer, SecretSource, StateStore } from '../domain/ports.ts'
 
-export type Services = Readonly<{ http: HttpClient; states: StateStore; producer: RecordProducer }>
+export type Services = Readonly<{
+  http: HttpClient
+  states: StateStore
+  producer: RecordProducer
+  secrets: SecretSource
+  tokens: TokenVerifier
+}>
 
 /** The part of the settings that the pipeline obeys; names and units as in src/settings.ts. */
 export type PipelineSettings = Readonly<{

@@ -5,6 +5,7 @@ import type { Json } from '../domain/json.ts'
 import { collectInto, type Lint } from '../domain/lint.ts'
 import type { StoredDocument } from '../domain/ports.ts'
 import { parseRoutePattern } from '../language/route-pattern.ts'
+import { compileAuth } from '../pipeline/auth.ts'
 import { compileEndpoint } from '../pipeline/compile.ts'
 import type { PipelineSettings, Services } from '../pipeline/services.ts'
 import type { Compiled } from './registry.ts'
@@ -24,10 +25,11 @@ export function build(
   const sink = collectInto(lints)
   lintEndpoint(endpoint, sink)
   const handle = compileEndpoint(endpoint, _id, services, settings, sink)
+  const auth = compileAuth(endpoint, services, sink)
   const pattern = parseRoutePattern(endpoint.endpoint.pattern)
   const routeKey = pattern.ok ? pattern.value.routeKey(endpoint.endpoint.method) : ''
   const document = { _id, ...endpoint, createdAt, updatedAt, __v: 0 } as unknown as StoredDocument
-  return { lints: distinct(lints), compiled: { version, document, endpoint, routeKey, handle } }
+  return { lints: distinct(lints), compiled: { version, document, endpoint, routeKey, handle, auth } }
 }
 
 /** Two checks may see one fault; it is told once. */

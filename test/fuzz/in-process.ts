@@ -1,9 +1,12 @@
 /** The message port without its sockets: everything from the HTTP server inwards, for very many calls. */
+
 import { serveDryRun } from '../../src/adapters/http-server/dry-run.ts'
 import { serveManagement } from '../../src/adapters/http-server/management.ts'
 import { createMessageListener, serveMessages } from '../../src/adapters/http-server/messages.ts'
 import { createServer } from '../../src/adapters/http-server/server.ts'
 import { serveVersions } from '../../src/adapters/http-server/versions.ts'
+import { createTokenVerifier } from '../../src/adapters/jwt/token-verifier.ts'
+import { createSecretSource } from '../../src/adapters/secrets/secret-source.ts'
 import { openSqliteStore } from '../../src/adapters/sqlite/open-sqlite-store.ts'
 import { createIds } from '../../src/domain/id.ts'
 import type { Json, JsonObject } from '../../src/domain/json.ts'
@@ -44,14 +47,20 @@ export async function openInProcess() {
     close: async () => {},
   }
   const producer = { produce: () => Promise.reject(new Error('No document here names a topic')) }
-  const services = { http, states: store.states, producer }
+  const services = {
+    http,
+    states: store.states,
+    producer,
+    secrets: createSecretSource(),
+    tokens: createTokenVerifier(http),
+  }
   const clock = Date.now
   const newId = createIds(clock, 1)
   const registry = createRegistry()
   const shared = { settings, clock, newId, logger: silent }
   const catalogue = createCatalogue({ store: store.endpoints, registry, services, ...shared })
   const intake = createIntake({ ...settings, ...shared, observe: () => {} })
-  const dryRun = createDryRun({ catalogue, registry, intake, http, settings, clock })
+  const dryRun = createDryRun({ catalogue, registry, intake, services, settings, clock })
   const server = createServer(settings, (failure) => answerFailure(failure, 'JSON'))
   serveManagement(server, catalogue)
   serveVersions(server, catalogue)

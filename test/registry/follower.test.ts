@@ -3,6 +3,8 @@ import assert from 'node:assert/strict'
 import { randomBytes } from 'node:crypto'
 import { test } from 'node:test'
 import { createHttpClient } from '../../src/adapters/http-client/http-client.ts'
+import { createTokenVerifier } from '../../src/adapters/jwt/token-verifier.ts'
+import { createSecretSource } from '../../src/adapters/secrets/secret-source.ts'
 import { createIds } from '../../src/domain/id.ts'
 import type { JsonObject } from '../../src/domain/json.ts'
 import { StoreUnavailable } from '../../src/domain/ports.ts'
@@ -33,7 +35,13 @@ async function openInstance(database: TestDatabase): Promise<Instance> {
     store: store.endpoints,
     changes: store.changes,
     registry,
-    services: { http, states: store.states, producer },
+    services: {
+      http,
+      states: store.states,
+      producer,
+      secrets: createSecretSource(),
+      tokens: createTokenVerifier(http),
+    },
     settings: reading.settings,
     clock: Date.now,
     newId: createIds(Date.now, randomBytes(4).readUInt32BE()),

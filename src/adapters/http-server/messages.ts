@@ -8,7 +8,7 @@ import type { Headers } from '../../domain/message.ts'
 import { RESERVED, reservedBy } from '../../domain/reserved-paths.ts'
 import type { Finished } from '../../registry/finished.ts'
 import type { Intake } from '../../registry/intake.ts'
-import type { Registry } from '../../registry/registry.ts'
+import type { Compiled, Registry } from '../../registry/registry.ts'
 import { bodyTooLarge, fromFastify, hasBody, pathOf, type RefuseUnreadable } from './server.ts'
 
 /**
@@ -25,9 +25,12 @@ export function createMessageListener(registry: Registry, intake: Intake, limitB
     const compiled = match.kind === 'endpoint' ? match.compiled : undefined
     const refuse = (failure: Failure): void => send(response, intake.refuse(compiled, failure))
     const refused = match.kind === 'endpoint' ? intake.refusal() : unrouted(match, request.method ?? '', url)
-    if (match.kind !== 'endpoint' || refused !== undefined) {
+    const refuseUnread = (failure: Failure): void => {
       if (hasBody(request)) response.setHeader('connection', 'close')
-      refuse(refused as Failure)
+      refuse(failure)
+    }
+    if (match.kind !== 'endpoint' || refused !== undefined) {
+      refuseUnread(refused as Failure)
       return
     }
     let failed = false
@@ -44,18 +47,35 @@ export function createMessageListener(registry: Registry, intake: Intake, limitB
         fail(thrown as Error)
       }
     }
-    readBody(request, limitBytes, fail, (body) => {
-      const requestHeaders = request.headers as Headers
-      const outcome = intake.accept(match.compiled, {
-        requestHeaders,
-        query: queryOf(url),
-        urlParams: match.urlParams,
-        body,
+    const goOn = (requestHeaders: Headers): void =>
+      readBody(request, limitBytes, fail, (body) => {
+        const outcome = intake.accept(match.compiled, {
+          requestHeaders,
+          query: queryOf(url),
+          urlParams: match.urlParams,
+          body,
+        })
+        if (outcome instanceof Promise) outcome.then(sendOrFail)
+        else sendOrFail(outcome)
       })
-      if (outcome instanceof Promise) outcome.then(sendOrFail)
-      else sendOrFail(outcome)
-    })
+    const { auth } = match.compiled
+    if (auth === undefined) goOn(request.headers as Headers)
+    else authenticate(auth, request, refuseUnread, goOn).catch(fail)
   }
+}
+
+/** Nothing of a body is read before it is known that its sender may send it. */
+async function authenticate(
+  auth: NonNullable<Compiled['auth']>,
+  request: IncomingMessage,
+  refuse: (failure: Failure) => void,
+  goOn: (headers: Headers) => void,
+): Promise<void> {
+  const headers = request.headers as Headers
+  const refused = await auth.refusal(headers)
+  if (refused !== undefined) refuse(refused)
+  // Who has left meanwhile sends no body, and nothing would ever tell its end.
+  else if (!request.destroyed || request.complete) goOn(auth.withoutCredentials(headers))
 }
 
 /** Whether a URL leads to none of the service's own paths for sure; where it may, the service's router decides. */

@@ -6,7 +6,7 @@ import type { Canned, CannedAnswers, DryRunRequest } from '../../config/dry-run.
 import { Failure } from '../../domain/failure.ts'
 import type { Json, JsonObject } from '../../domain/json.ts'
 import { place } from '../../domain/lint.ts'
-import { type HttpClient, type OutboundAnswer, OutboundError } from '../../domain/ports.ts'
+import { type OutboundAnswer, OutboundError } from '../../domain/ports.ts'
 import type { CallSpan } from '../../domain/trace.ts'
 import type { Services } from '../../pipeline/services.ts'
 
@@ -37,7 +37,7 @@ export type CannedServices = Readonly<{
 export function cannedServices(
   { message, lookups, responses, live }: DryRunRequest,
   current: () => CallSpan,
-  http: HttpClient,
+  real: Services,
 ): CannedServices {
   const sent = new Map<CallSpan, Sent>()
   let kept: JsonObject | undefined
@@ -55,13 +55,14 @@ export function cannedServices(
     sent: (call) => sent.get(call),
     kept: () => kept,
     services: {
+      ...real,
       http: {
         send: async (request) => {
           const call = current()
           const canned = cannedFor(call)
           const source = sourceOf(call, canned)
           sent.set(call, { source, headers: Object.entries(request.headers), body: request.body })
-          if (source === 'live') return http.send(request)
+          if (source === 'live') return real.http.send(request)
           if (source === 'missing') throw missing(call)
           return answerOf(canned ?? {})
         },

@@ -8,11 +8,10 @@ import { isId } from '../../domain/id.ts'
 import type { Json, JsonObject } from '../../domain/json.ts'
 import { collectInto, type Lint } from '../../domain/lint.ts'
 import { nearest } from '../../domain/nearest.ts'
-import type { HttpClient } from '../../domain/ports.ts'
 import type { Clock } from '../../domain/run.ts'
 import { type CallSpan, startTrace, type Trace } from '../../domain/trace.ts'
 import { MEDIA_TYPES } from '../../formats/media-type.ts'
-import type { PipelineSettings } from '../../pipeline/services.ts'
+import type { PipelineSettings, Services } from '../../pipeline/services.ts'
 import { build } from '../build.ts'
 import type { Catalogue } from '../catalogue.ts'
 import { findClashes } from '../clash.ts'
@@ -28,7 +27,7 @@ export type DryRunOptions = Readonly<{
   registry: Registry
   intake: Intake
   /** For lookups that are to be live. */
-  http: HttpClient
+  services: Services
   settings: PipelineSettings
   clock: Clock
 }>
@@ -48,7 +47,7 @@ const NO_ID = '0'.repeat(24)
 /** Faults of the document within the request have their place in the document. */
 const IN_DOCUMENT = 'endpoint.'
 
-export function createDryRun({ catalogue, registry, intake, http, settings, clock }: DryRunOptions): DryRun {
+export function createDryRun({ catalogue, registry, intake, services, settings, clock }: DryRunOptions): DryRun {
   return async (text) => {
     const refused = intake.refusal()
     if (refused !== undefined) throw refused
@@ -62,7 +61,7 @@ export function createDryRun({ catalogue, registry, intake, http, settings, cloc
 
     const { document, id } = await documentOf(request, catalogue)
     let trace: Trace | undefined
-    const canned = cannedServices(request, () => trace?.calls.at(-1) as CallSpan, http)
+    const canned = cannedServices(request, () => trace?.calls.at(-1) as CallSpan, services)
     const now = new Date(clock()).toISOString()
     const stamp = { _id: id, createdAt: now, updatedAt: now, version: registry.get(id)?.version ?? 0 }
     const { lints, compiled } = build(document, stamp, canned.services, settings)
