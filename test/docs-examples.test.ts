@@ -19,6 +19,9 @@ import { fileURLToPath } from 'node:url'
 import { blocksOf, headingsOf, linksOf } from './docs/page.ts'
 import { isExample, isRunTable, KNOWN, kindOf, PROSE, play } from './docs/play.ts'
 
+// Pages refer to this secret, and show it.
+process.env.CROSSWALK_SECRET_LAB = 'the-key-of-the-lab'
+
 const root = fileURLToPath(new URL('..', import.meta.url))
 const read = (page: string): string => readFileSync(join(root, page), 'utf8')
 

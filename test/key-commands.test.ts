@@ -79,7 +79,10 @@ for (const { name, skip, url } of stores) {
 
 describe('what is wrong is told in a line', () => {
   const cases = [
-    { args: ['create', '--name', 'a', '--role', 'amdin'], told: /^crosswalk: There is no role "amdin"; did you mean "admin"\?/ },
+    {
+      args: ['create', '--name', 'a', '--role', 'amdin'],
+      told: /^crosswalk: There is no role "amdin"; did you mean "admin"\?/,
+    },
     { args: ['create', '--name', ' ', '--role', 'admin'], told: /^crosswalk: A key has a name/ },
     { args: ['create', '--name', 'a'], told: /required option '--role/ },
     { args: ['revoke', 'x'], told: /^crosswalk: There is no key 'x'\.\n$/ },
@@ -97,7 +100,9 @@ describe('what is wrong is told in a line', () => {
     const env = { DATABASE_URL: 'sqlite:./keys.db' }
     const service = await spawnService(folder, { env, lifetimeMs: 120_000 })
     try {
-      lookInto(join(folder, 'keys.db'), (db) => db.exec(`delete from schema_version where version = ${MIGRATIONS.length}`))
+      lookInto(join(folder, 'keys.db'), (db) =>
+        db.exec(`delete from schema_version where version = ${MIGRATIONS.length}`),
+      )
       const { code, stderr } = await run(folder, ['list'], env)
       assert.equal(code, 1)
       assert.match(stderr, /^crosswalk: .* is of another version/)

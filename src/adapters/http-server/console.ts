@@ -23,6 +23,7 @@ const REST = [
   'icon.svg',
   'json-place.js',
   'json-text.js',
+  'key.js',
   'list-view.js',
   'list.css',
   'notice.js',
