@@ -99,7 +99,7 @@ async function useLog(databaseUrl: string): Promise<number> {
     await keys.insert(key)
     assert.equal(await keys.revoke(key.id, 'now'), true)
     assert.ok((await keys.list()).length > 0)
-    const entry = { id: recorded.record.id, at: recorded.record.startedAt, who: 'local', what: 'x', status: 200 }
+    const entry = { id: randomBytes(12).toString('hex'), at: recorded.record.startedAt, who: 'local', what: 'x', status: 200 }
     await audit.append(entry)
     assert.equal((await audit.find({}, 1)).length, 1)
     await audit.purge(Number.MAX_SAFE_INTEGER, 0)
@@ -118,6 +118,7 @@ test('a user who may do what the page grants, and nothing else, is enough', need
   assert.equal(await useEverything(roleUrl), undefined, 'a user who may do nothing')
   for (const { rights, on } of GRANTS) await database.query(`grant ${rights} on ${on} to ${role}`)
   assert.deepEqual(await useEverything(roleUrl), [201, ...Array(11).fill(200)])
+  await database.query('delete from api_keys')
 
   assert.ok(RIGHTS.length >= 13, JSON.stringify(RIGHTS))
   for (const { right, object } of RIGHTS) {
@@ -126,6 +127,8 @@ test('a user who may do what the page grants, and nothing else, is enough', need
     assert.ok(statuses === undefined || statuses.some((status) => status >= 500), `${right} on ${object} is not needed`)
     await database.query(`grant ${right} on ${object} to ${role}`)
     await database.query('delete from endpoints')
+    // The next service would ask for a key.
+    await database.query('delete from api_keys')
   }
 })
 
