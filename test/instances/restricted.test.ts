@@ -99,7 +99,13 @@ async function useLog(databaseUrl: string): Promise<number> {
     await keys.insert(key)
     assert.equal(await keys.revoke(key.id, 'now'), true)
     assert.ok((await keys.list()).length > 0)
-    const entry = { id: randomBytes(12).toString('hex'), at: recorded.record.startedAt, who: 'local', what: 'x', status: 200 }
+    const entry = {
+      id: randomBytes(12).toString('hex'),
+      at: recorded.record.startedAt,
+      who: 'local',
+      what: 'x',
+      status: 200,
+    }
     await audit.append(entry)
     assert.equal((await audit.find({}, 1)).length, 1)
     await audit.purge(Number.MAX_SAFE_INTEGER, 0)
