@@ -31,6 +31,7 @@ export const management = {
     kind: optional(httpUrl),
     default: '',
     means: 'The OpenID Connect provider whose access tokens are taken, as it names itself in them (`iss`).',
+    secret: true,
   },
   managementOidcAudience: {
     name: 'MANAGEMENT_OIDC_AUDIENCE',
@@ -44,6 +45,7 @@ export const management = {
     default: '',
     means:
       'Where the public keys of the provider are. Unset: where the provider says (`/.well-known/openid-configuration`).',
+    secret: true,
   },
   managementOidcRolesClaim: {
     name: 'MANAGEMENT_OIDC_ROLES_CLAIM',

@@ -25,12 +25,9 @@ export function createMessageListener(registry: Registry, intake: Intake, limitB
     const compiled = match.kind === 'endpoint' ? match.compiled : undefined
     const refuse = (failure: Failure): void => send(response, intake.refuse(compiled, failure))
     const refused = match.kind === 'endpoint' ? intake.refusal() : unrouted(match, request.method ?? '', url)
-    const refuseUnread = (failure: Failure): void => {
-      if (hasBody(request)) response.setHeader('connection', 'close')
-      refuse(failure)
-    }
     if (match.kind !== 'endpoint' || refused !== undefined) {
-      refuseUnread(refused as Failure)
+      leaveUnread(request, response)
+      refuse(refused as Failure)
       return
     }
     let failed = false
@@ -60,8 +57,19 @@ export function createMessageListener(registry: Registry, intake: Intake, limitB
       })
     const { auth } = match.compiled
     if (auth === undefined) goOn(request.headers as Headers)
-    else authenticate(auth, request, refuseUnread, goOn).catch(fail)
+    else {
+      const refuseUnread = (failure: Failure): void => {
+        leaveUnread(request, response)
+        refuse(failure)
+      }
+      authenticate(auth, request, refuseUnread, goOn).catch(fail)
+    }
   }
+}
+
+/** A connection cannot carry another request where the body of this one stays unread. */
+function leaveUnread(request: IncomingMessage, response: ServerResponse): void {
+  if (hasBody(request)) response.setHeader('connection', 'close')
 }
 
 /** Nothing of a body is read before it is known that its sender may send it. */
