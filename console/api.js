@@ -10,9 +10,18 @@ const TIMEOUT_MS = 30_000
  *   error: string | undefined, details: Finding[] }} Answer
  */
 
-/** @param {string | URL} baseUrl the admin port, as the page was loaded from it */
-export function createApi(baseUrl) {
-  const ask = (method, path, init) => call(method, new URL(path, baseUrl), init)
+/**
+ * @param {string | URL} baseUrl the admin port, as the page was loaded from it
+ * @param {import('./key.js').Keyring} [keyring] asked for a key where the service wants one
+ */
+export function createApi(baseUrl, keyring) {
+  const ask = async (method, path, init) => {
+    const key = keyring?.get()
+    const answer = await call(method, new URL(path, baseUrl), { ...init, key })
+    if (answer.status !== 401) return answer
+    const other = await keyring?.ask(key, answer.error)
+    return other === undefined ? answer : ask(method, path, init)
+  }
   const pathOf = (id) => `endpoints/${encodeURIComponent(id)}`
   return {
     list: () => ask('GET', 'endpoints'),
@@ -27,10 +36,11 @@ export function createApi(baseUrl) {
 }
 
 /** @returns {Promise<Answer>} */
-async function call(method, url, { text, etag } = {}) {
+async function call(method, url, { text, etag, key }) {
   const headers = { accept: 'application/json' }
   if (text !== undefined) headers['content-type'] = 'application/json'
   if (etag !== undefined) headers['if-match'] = etag
+  if (key !== undefined) headers.authorization = `Bearer ${key}`
   try {
     const signal = AbortSignal.timeout(TIMEOUT_MS)
     const response = await fetch(url, { method, headers, body: text, cache: 'no-store', signal })

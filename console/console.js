@@ -3,10 +3,11 @@ import { createApi } from './api.js'
 import { askToDiscard, connectAsk } from './ask.js'
 import { createEditorView } from './editor-view.js'
 import { byId } from './elements.js'
+import { connectKey, createKeyring } from './key.js'
 import { createListView } from './list-view.js'
 import { watchService } from './service-status.js'
 
-const api = createApi(document.baseURI)
+const api = createApi(document.baseURI, createKeyring())
 let shown = location.hash
 let asking = false
 let sayInList = ''
@@ -52,6 +53,7 @@ async function move() {
 }
 
 connectAsk()
+connectKey()
 addEventListener('hashchange', move)
 addEventListener('beforeunload', (event) => {
   if (editor.isDirty()) event.preventDefault()

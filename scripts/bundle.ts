@@ -26,7 +26,7 @@ try {
     format: 'esm',
     target: 'node24',
     // Loaded only where a setting or a document asks for them, as they are.
-    external: ['@platformatic/kafka', 'pg', 'prom-client'],
+    external: ['@platformatic/kafka', 'jose', 'pg', 'prom-client'],
     // The packages written in CommonJS ask for Node's own modules by it.
     banner: {
       js: "import * as nodeModule from 'node:module'; const require = nodeModule.createRequire(import.meta.url);",

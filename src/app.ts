@@ -3,9 +3,10 @@ import { randomBytes } from 'node:crypto'
 import type { AddressInfo } from 'node:net'
 import type { FastifyInstance } from 'fastify'
 import { createHttpClient } from './adapters/http-client/http-client.ts'
+import { serveAudit } from './adapters/http-server/audit.ts'
 import { serveConsole } from './adapters/http-server/console.ts'
 import { serveDryRun } from './adapters/http-server/dry-run.ts'
-import { createGuard } from './adapters/http-server/guard.ts'
+import { serveKeys } from './adapters/http-server/keys.ts'
 import { serveManagement } from './adapters/http-server/management.ts'
 import { serveMessageRecords } from './adapters/http-server/message-records.ts'
 import {
@@ -20,6 +21,7 @@ import { type Health, serveConsumers, serveHealth, serveUptime } from './adapter
 import { createServer, endConnections, type Front, quiet } from './adapters/http-server/server.ts'
 import { serveStats } from './adapters/http-server/stats.ts'
 import { serveVersions } from './adapters/http-server/versions.ts'
+import { createTokenVerifier } from './adapters/jwt/token-verifier.ts'
 import type { Consumers } from './adapters/kafka/consumers.ts'
 import { createSecretSource } from './adapters/secrets/secret-source.ts'
 import { openConsumers, openProducer } from './broker.ts'
@@ -28,6 +30,7 @@ import { createEgressPolicy } from './domain/egress.ts'
 import type { Failure } from './domain/failure.ts'
 import { createIds } from './domain/id.ts'
 import type { Logger } from './domain/ports.ts'
+import { type ManagementRoute, openGuard } from './guard.ts'
 import { createMessageSearch } from './messages/message-search.ts'
 import { createRecorder } from './messages/recorder.ts'
 import { createReplay } from './messages/replay.ts'
@@ -55,6 +58,8 @@ export type App = Readonly<{
   adminPort: number
   /** Listens on the admin port, which a worker does only when it is told to; resolves to the port. */
   administer(adminPort: number): Promise<number>
+  /** All that is guarded, with who may call it. */
+  managementRoutes: readonly ManagementRoute[]
   /**
    * Readiness off, no new messages, those under way finish (at most shutdownTimeoutMs), then everything is closed.
    * Resolves to the number of messages that had to be given up.
@@ -88,7 +93,7 @@ export async function startApp(settings: Settings, version: string, logger: Logg
   const registry = createRegistry()
   const producer = openProducer(settings)
   const secrets = createSecretSource(settings.secretsAllowed)
-  const services = { http, states: store.states, producer, secrets, egress }
+  const services = { http, states: store.states, producer, secrets, egress, tokens: createTokenVerifier(http) }
   const catalogue = createCatalogue({
     store: store.endpoints,
     changes: store.changes,
@@ -104,7 +109,8 @@ export async function startApp(settings: Settings, version: string, logger: Logg
   registry.watch(() => tally.keep(registry.get))
   const tracing = await openTracing(settings, version, logger)
   const stats = createStats({ store: store.stats, instance: newId(), clock, logger })
-  const { slot, workers } = siblings?.place ?? { slot: 0, workers: 1 }
+  const place = siblings?.place ?? { slot: 0, workers: 1 }
+  const { slot, workers } = place
   // Two workers that remove the oldest at once would remove more than they have looked at.
   const retention =
     slot > 0
@@ -175,7 +181,7 @@ export async function startApp(settings: Settings, version: string, logger: Logg
     if (failure.code === 'INTERNAL') logger.error({ err: failure.cause }, failure.message)
     return answerFailure(failure, 'JSON')
   }
-  const guard = createGuard(settings.managementAuth)
+  const guard = openGuard({ settings, store, clock, newId, logger, place })
   const listener = createMessageListener(registry, intake, settings.parserLimitBytes)
   const front: Front = (request, response) => {
     const isMessage = isSurelyMessage(request)
@@ -184,15 +190,22 @@ export async function startApp(settings: Settings, version: string, logger: Logg
   }
   const messageServer = createServer(settings, answer, front, refuseUnreadable(intake))
   const adminServer = createServer(settings, answer)
-  for (const server of [messageServer, adminServer]) {
-    serveUptime(server, uptimeMs)
-    serveManagement(server, catalogue, guard, (scope) => {
-      serveVersions(scope, catalogue)
-      serveDryRun(scope, dryRun)
-      serveStats(scope, catalogue, report)
-    })
+  const serveEndpoints = (scope: FastifyInstance) => {
+    serveUptime(scope, uptimeMs)
+    serveManagement(scope, catalogue)
+    serveVersions(scope, catalogue)
+    serveDryRun(scope, dryRun)
+    serveStats(scope, catalogue, report)
   }
+  messageServer.register(async (scope) => {
+    guard.protect(scope, 'message')
+    serveEndpoints(scope)
+  })
   serveMessages(messageServer, listener)
+  guard.protect(adminServer, 'admin')
+  serveEndpoints(adminServer)
+  serveKeys(adminServer, guard.keys)
+  serveAudit(adminServer, guard.audit, clock)
   serveHealth(adminServer, health)
   serveConsumers(adminServer, async () => (await status()).consumers)
   serveMetrics(adminServer, metrics)
@@ -203,7 +216,7 @@ export async function startApp(settings: Settings, version: string, logger: Logg
   const claims = createClaims()
   const replayByHand = createReplayByHand({ store: store.messages, replay, claims })
   const plans = createReplayPlans({ store: store.messages, search, replay, claims, clock, newId, logger })
-  serveMessageRecords(adminServer, { search, replayByHand, plans }, guard)
+  serveMessageRecords(adminServer, { search, replayByHand, plans })
   serveOpenApi(adminServer, describeApi(describeDocument(), version))
 
   const closeAll = async (givenUp = 0, stopBy = 0) => {
@@ -217,6 +230,7 @@ export async function startApp(settings: Settings, version: string, logger: Logg
       stats.close(),
       recorder.close(Math.max(RECORDS_MS, stopBy - performance.now())),
       retention?.stop(),
+      guard.close(),
     ])
     await store.close()
   }
@@ -249,6 +263,7 @@ export async function startApp(settings: Settings, version: string, logger: Logg
     messagePort: portOf(messageServer),
     adminPort: portOf(adminServer),
     administer,
+    managementRoutes: guard.routes,
     stop: async () => {
       stopping = true
       plans.stop()

@@ -4,6 +4,7 @@ import { Command } from 'commander'
 import { createLogger } from './adapters/log.ts'
 import type { App } from './app.ts'
 import type { Logger } from './domain/ports.ts'
+import type { KeyCommands } from './key-commands.ts'
 import { loadEnvFile, readSettings, type Settings } from './settings.ts'
 import { settingsHelp } from './settings-help.ts'
 import { lockStore } from './store-lock.ts'
@@ -33,6 +34,27 @@ program
   .requiredOption('--from <url>', '`sqlite:` and the path of a file')
   .option('--to <url>', '`postgres://user:password@host:port/database`; DATABASE_URL where it is left out')
   .action((urls: { from: string; to?: string }) => withSettings((settings) => copy(urls, settings))())
+const keys = program.command('keys').description('API keys of those who may manage the service, also while it runs')
+keys
+  .command('create')
+  .description('makes a key and prints it, this once')
+  .requiredOption('--name <name>', 'who or what uses it')
+  .requiredOption('--role <role...>', 'viewer, operator, author or admin; several may be given')
+  .action(({ name, role }: { name: string; role: string[] }) =>
+    withKeys(async (commands) => {
+      const { key, note } = await commands.create({ name, roles: role })
+      process.stderr.write(note)
+      process.stdout.write(`${key}\n`)
+    }),
+  )
+keys
+  .command('list')
+  .description('lists the keys, revoked ones too')
+  .action(() => withKeys(async (commands) => void process.stdout.write(await commands.list())))
+keys
+  .command('revoke <id>')
+  .description('takes a key back, at once')
+  .action((id: string) => withKeys(async (commands) => void process.stdout.write(await commands.revoke(id))))
 program.parse()
 
 /** A command that runs with checked settings, or not at all. */
@@ -69,6 +91,18 @@ async function copy({ from, to }: { from: string; to?: string }, settings: Setti
   } catch (thrown) {
     refuse([startFault(thrown, settings)])
   }
+}
+
+function withKeys(work: (commands: KeyCommands) => Promise<void>): Promise<void> {
+  return withSettings(async (settings) => {
+    const { openKeyCommands } = await import('./key-commands.ts')
+    try {
+      const commands = await openKeyCommands(settings, createLogger({ ...settings, logLevel: 'error' }))
+      await work(commands).finally(commands.close)
+    } catch (thrown) {
+      refuse([startFault(thrown, settings)])
+    }
+  })()
 }
 
 async function start(settings: Settings, warnings: readonly string[]): Promise<void> {

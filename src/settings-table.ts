@@ -10,12 +10,12 @@ import {
   type Kind,
   listenAddress,
   milliseconds,
-  optional,
   port,
   size,
   wholeNumber,
   workerCount,
 } from './settings-kinds.ts'
+import { management } from './settings-management.ts'
 import { messageLog } from './settings-message-log.ts'
 import { egress, secrets } from './settings-secrets.ts'
 import { tracing } from './settings-tracing.ts'
@@ -58,13 +58,6 @@ const listeners = {
     kind: listenAddress,
     default: '127.0.0.1',
     means: 'Address that the admin port listens on.',
-  },
-  managementAuth: {
-    name: 'MANAGEMENT_AUTH',
-    kind: optional(choice('off')),
-    default: '',
-    means:
-      'Who may manage endpoints. Unset: where the listener is not on a loopback address, only callers from this machine. `off`: everyone who reaches a port.',
   },
   serverHeadersTimeoutMs: {
     name: 'SERVER_HEADERS_TIMEOUT_MS',
@@ -266,6 +259,7 @@ const expressions = {
 /** By the property that the code reads it under. */
 export const SETTINGS = {
   ...listeners,
+  ...management,
   ...store,
   ...log,
   ...metrics,
@@ -284,6 +278,7 @@ export type SettingKey = keyof typeof SETTINGS
 /** The order and the headings of the documentation. */
 export const SETTING_GROUPS: readonly Readonly<{ title: string; settings: readonly Setting<unknown>[] }>[] = [
   { title: 'Listeners', settings: Object.values(listeners) },
+  { title: 'Management', settings: Object.values(management) },
   { title: 'Store', settings: Object.values(store) },
   { title: 'Log', settings: Object.values(log) },
   { title: 'Metrics', settings: Object.values(metrics) },

@@ -74,7 +74,12 @@ function findContradictions(settings: Settings): string[] {
       `SERVER_HEADERS_TIMEOUT_MS is ${serverHeadersTimeoutMs}, more than SERVER_REQUEST_TIMEOUT_MS (${serverRequestTimeoutMs}). Lower the first or raise the second.`,
     )
   }
-  return [...found, ...findWorkerContradictions(settings), ...findBrokerContradictions(settings)]
+  return [
+    ...found,
+    ...findManagementContradictions(settings),
+    ...findWorkerContradictions(settings),
+    ...findBrokerContradictions(settings),
+  ]
 }
 
 function findWorkerContradictions({ workers, maxMessagesInFlight, databaseUrl }: Settings): string[] {
@@ -89,6 +94,18 @@ function findWorkerContradictions({ workers, maxMessagesInFlight, databaseUrl }:
     found.push('DATABASE_URL keeps everything in memory, which workers cannot share. Name a file, or set WORKERS to 1.')
   }
   return found
+}
+
+/** A provider that is given and not asked would leave open what it was to close. */
+function findManagementContradictions(settings: Settings): string[] {
+  const { managementAuth, managementOidcIssuer, managementOidcAudience, managementOidcJwksUrl } = settings
+  const isOidc = managementAuth === 'oidc'
+  if (isOidc && (managementOidcIssuer === undefined || managementOidcAudience === undefined)) {
+    return ['MANAGEMENT_AUTH is oidc. Give MANAGEMENT_OIDC_ISSUER and MANAGEMENT_OIDC_AUDIENCE as well.']
+  }
+  const given = [managementOidcIssuer, managementOidcAudience, managementOidcJwksUrl].some((one) => one !== undefined)
+  if (isOidc || !given) return []
+  return ['MANAGEMENT_OIDC_… is given, but MANAGEMENT_AUTH is not oidc. Set it to oidc or leave the others out.']
 }
 
 /** A secret or a certificate that is given and not used would be sent in the clear, or not at all. */

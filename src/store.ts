@@ -1,6 +1,8 @@
 /** The store that DATABASE_URL names. */
 import { openSqliteStore } from './adapters/sqlite/open-sqlite-store.ts'
-import { takeServiceLock } from './adapters/sqlite/service-lock.ts'
+import { takeServiceLock, tryServiceLock } from './adapters/sqlite/service-lock.ts'
+import type { KeyStore } from './domain/access.ts'
+import type { AuditStore } from './domain/audit.ts'
 import type { MessageStore } from './domain/message-record.ts'
 import type { ChangeFeed, EndpointStore, Logger, StateStore } from './domain/ports.ts'
 import type { StatsStore } from './domain/stats.ts'
@@ -12,6 +14,8 @@ export type Store = Readonly<{
   states: StateStore
   stats: StatsStore
   messages: MessageStore
+  keys: KeyStore
+  audit: AuditStore
   /** Where other instances may change the endpoints. */
   changes?: ChangeFeed
   close(): Promise<void>
@@ -27,6 +31,16 @@ export async function openSoleStore(path: string, logger: Logger): Promise<Store
     lock.release()
     throw thrown
   }
+}
+
+/** For a command: beside the service that runs on the store, where one does. Rejects as `openStore` does. */
+export async function openStoreBeside(settings: Settings, logger: Logger): Promise<Store> {
+  if (isPostgres(settings.databaseUrl)) return openStore(settings, logger)
+  const path = sqlitePath(settings.databaseUrl)
+  const lock = tryServiceLock(path)
+  if (lock === undefined) return openSqliteStore({ path, logger, beside: true })
+  lock.release()
+  return openSoleStore(path, logger)
 }
 
 /**

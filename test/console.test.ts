@@ -3,6 +3,7 @@ import assert from 'node:assert/strict'
 import { readdirSync, readFileSync } from 'node:fs'
 import { request } from 'node:http'
 import { after, before, describe, test } from 'node:test'
+import { startGuarded } from './access/guarded-service.ts'
 import { endpointDocument, type Service, startService } from './service.ts'
 
 type Answer = Readonly<{
@@ -23,7 +24,11 @@ type Api = Readonly<{
 
 /** Modules of the console are plain JavaScript: their types are said where they are used. */
 const load = async <T>(name: string): Promise<T> => (await import(`../console/${name}`)) as T
-const { createApi } = await load<{ createApi(baseUrl: string): Api }>('api.js')
+type Keyring = Readonly<{
+  get(): string | undefined
+  ask(refused: string | undefined, why: string): Promise<string | undefined>
+}>
+const { createApi } = await load<{ createApi(baseUrl: string, keyring?: Keyring): Api }>('api.js')
 const { TEMPLATE, textOf } = await load<{ TEMPLATE: string; textOf(document: object): string }>('document-text.js')
 
 const folder = new URL('../console/', import.meta.url)
@@ -170,6 +175,39 @@ describe('the files of the console', () => {
     for (const name of files.filter((one) => one.endsWith('.js'))) {
       assert.doesNotMatch(read(name), /innerHTML|outerHTML|insertAdjacentHTML|document\.write|\beval\b/, name)
     }
+  })
+})
+
+describe('a service that wants a key', () => {
+  /** What the page's keyring does, with a person who gives these keys one after the other. */
+  const personWith = (...keys: string[]) => {
+    let kept: string | undefined
+    const reasons: string[] = []
+    const ask = async (_refused: string | undefined, why: string) => {
+      reasons.push(why)
+      kept = keys.shift()
+      return kept
+    }
+    return { get: () => kept, ask, reasons }
+  }
+
+  test('is given one: it is asked for until it is right, and then no more', async (t) => {
+    const guarded = await startGuarded()
+    t.after(() => guarded.service.stop())
+    const person = personWith('wrong', guarded.keys.author)
+    const api = createApi(`${guarded.service.adminUrl}/`, person)
+    const created = await api.create(JSON.stringify(endpointDocument({ endpoint: { pattern: '/by-key' } })))
+    assert.equal(created.status, 201)
+    assert.equal((await api.read(created.body._id)).status, 200)
+    assert.equal(person.reasons.length, 2)
+    assert.match(person.reasons[1] ?? '', /not known/)
+    const refusing = personWith()
+    const refused = await createApi(`${guarded.service.adminUrl}/`, refusing).read(created.body._id)
+    assert.deepEqual([refused.status, refusing.reasons.length], [401, 1])
+    assert.match(refused.error ?? '', /needs an API key/)
+    // The page itself, and how the service is, need none.
+    assert.equal((await fetch(guarded.service.adminUrl)).status, 200)
+    assert.equal((await createApi(`${guarded.service.adminUrl}/`).uptime()).status, 200)
   })
 })
 

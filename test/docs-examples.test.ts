@@ -20,7 +20,11 @@ import { blocksOf, headingsOf, linksOf } from './docs/page.ts'
 import { isExample, isRunTable, KNOWN, kindOf, PROSE, play } from './docs/play.ts'
 
 /** The secrets that examples refer to. */
-Object.assign(process.env, { CROSSWALK_SECRET_TOKEN: 'abc', CROSSWALK_SECRET_KEY: 'a&b' })
+Object.assign(process.env, {
+  CROSSWALK_SECRET_TOKEN: 'abc',
+  CROSSWALK_SECRET_KEY: 'a&b',
+  CROSSWALK_SECRET_LAB: 'the-key-of-the-lab',
+})
 
 const root = fileURLToPath(new URL('..', import.meta.url))
 const read = (page: string): string => readFileSync(join(root, page), 'utf8')

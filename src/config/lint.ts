@@ -10,6 +10,7 @@ import { isHeaderName, isHeaderValue } from '../language/headers.ts'
 import { parsePath } from '../language/path.ts'
 import { parseRoutePattern } from '../language/route-pattern.ts'
 import { parseUrlTemplate } from '../language/url-template.ts'
+import { lintAuth } from './auth-rules.ts'
 import { lintCredentials } from './credentials.ts'
 import { checkReference } from './roots.ts'
 import { type Endpoint, isPrimary, type LookupRequest, type ResponseRequest } from './schema.ts'
@@ -27,6 +28,7 @@ type Request = LookupRequest | ResponseRequest
 export function lintEndpoint(endpoint: Endpoint, lint: LintSink): void {
   const { lookup, response } = endpoint.requests
   lintRoute(endpoint, lint)
+  lintAuth(endpoint, lint.at('auth'))
   lintIds(lookup, 'lookups', lint.at('requests', 'lookup'))
   lintIds(response, 'responses', lint.at('requests', 'response'))
   lintPrimary(response, lint.at('requests', 'response'))

@@ -7,6 +7,7 @@
 import Type, { type Static, type TSchema } from 'typebox'
 import type { Json } from '../domain/json.ts'
 import { FORMATS } from '../formats/media-type.ts'
+import { AuthSchema } from './schema-auth.ts'
 import {
   anyObject,
   type Field,
@@ -72,6 +73,7 @@ export const EndpointSchema = record(
       },
       { description: 'The route.' },
     ),
+    auth: optional(AuthSchema),
     transformation: record(
       {
         input: optional(

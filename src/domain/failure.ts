@@ -131,8 +131,22 @@ export const FAILURES = {
   MANAGEMENT_REFUSED: {
     status: 403,
     retry: false,
-    means: 'Endpoints are managed from this machine only, until `MANAGEMENT_AUTH` is set.',
+    means: 'The service is managed from this machine only, until there is an API key or `MANAGEMENT_AUTH` is set.',
   },
+  CREDENTIALS_REFUSED: {
+    status: 401,
+    retry: false,
+    means:
+      'Credentials are missing, malformed, unknown, revoked or out of date; `WWW-Authenticate` says which are asked for.',
+  },
+  ACCESS_DENIED: { status: 403, retry: false, means: 'The credentials are good, but do not allow this.' },
+  IDENTITY_UNAVAILABLE: {
+    status: 503,
+    retry: true,
+    means: 'The keys that tokens are verified with could not be fetched from their issuer.',
+  },
+  KEY_INVALID: { status: 400, retry: false, means: 'An API key cannot be made with this name or these roles.' },
+  KEY_UNKNOWN: { status: 404, retry: false, means: 'No API key has this id, or it is revoked already.' },
   MESSAGE_UNKNOWN: {
     status: 404,
     retry: false,

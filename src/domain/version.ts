@@ -7,6 +7,9 @@ export type ChangeMethod = 'create' | 'replace' | 'patch' | 'restore' | 'delete'
 export type Origin = Readonly<{
   /** IP address of the caller. */
   address?: string
+  /** As `Caller.who` (domain/access.ts), and the name of the key or token. */
+  who?: string
+  name?: string
   /** What the caller says of itself, unchecked. */
   note?: string
 }>

@@ -15,6 +15,7 @@ import type { Reference } from '../language/references.ts'
 import { parseStatusSet } from '../language/status-set.ts'
 import { appendQuery, parseUrlTemplate, type UrlTemplate } from '../language/url-template.ts'
 import { deliverToTopic, deliverToUrl } from './delivery.ts'
+import { refusalOf } from './egress.ts'
 import { outboundFailure } from './outbound-failure.ts'
 import { compileHeaders, lintReferences, openAccount, secretsOfUrl } from './secrets.ts'
 import type { PipelineSettings, Services } from './services.ts'
@@ -169,12 +170,10 @@ function compileUrl(text: string | undefined, { secrets, egress }: Services, lin
   }
   lintReferences(text, secrets, lint)
   const host = template.value.base === undefined && text !== UNKNOWN_URL ? URL.parse(text) : null
-  const refusal = host && egress.refusal(host.hostname, portOf(host))
+  const refusal = host && refusalOf(host, egress)
   if (refusal) lint.warning(`Every call will fail with EGRESS_DENIED: the host is not allowed, as ${refusal}.`)
   return template.value
 }
-
-const portOf = ({ port, protocol }: URL): number => (port === '' ? (protocol === 'https:' ? 443 : 80) : Number(port))
 
 function compileAllowed(statuses: readonly (string | number)[] = ['2xx'], lint: LintSink): StatusSet {
   const set = parseStatusSet(statuses)

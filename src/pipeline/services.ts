@@ -1,4 +1,5 @@
 /** What compiled endpoints call and obey: the ports and the settings that stages read. */
+import type { TokenVerifier } from '../domain/access.ts'
 import type { EgressPolicy } from '../domain/egress.ts'
 import type { HttpClient, RecordProducer, SecretSource, StateStore } from '../domain/ports.ts'
 
@@ -9,6 +10,7 @@ export type Services = Readonly<{
   secrets: SecretSource
   /** What `http` obeys, to be told of when a document is registered. */
   egress: EgressPolicy
+  tokens: TokenVerifier
 }>
 
 /** The part of the settings that the pipeline obeys; names and units as in src/settings.ts. */

@@ -5,7 +5,8 @@ import type { Json } from '../domain/json.ts'
 import { collectInto, type Lint } from '../domain/lint.ts'
 import type { StoredDocument } from '../domain/ports.ts'
 import { parseRoutePattern } from '../language/route-pattern.ts'
-import { compileEndpoint } from '../pipeline/compile.ts'
+import { compileAuth, type EndpointAuth } from '../pipeline/auth.ts'
+import { compileEndpoint, type Handle } from '../pipeline/compile.ts'
 import type { PipelineSettings, Services } from '../pipeline/services.ts'
 import type { Compiled } from './registry.ts'
 
@@ -23,12 +24,21 @@ export function build(
   const lints: Lint[] = [...structural]
   const sink = collectInto(lints)
   lintEndpoint(endpoint, sink)
-  const handle = compileEndpoint(endpoint, _id, services, settings, sink)
+  const run = compileEndpoint(endpoint, _id, services, settings, sink)
+  const auth = compileAuth(endpoint, services, sink)
+  const handle = auth === undefined ? run : notingFirst(auth, run)
   const pattern = parseRoutePattern(endpoint.endpoint.pattern)
   const routeKey = pattern.ok ? pattern.value.routeKey(endpoint.endpoint.method) : ''
   const document = { _id, ...endpoint, createdAt, updatedAt, __v: 0 } as unknown as StoredDocument
-  return { lints: distinct(lints), compiled: { version, document, endpoint, routeKey, handle } }
+  return { lints: distinct(lints), compiled: { version, document, endpoint, routeKey, handle, auth } }
 }
+
+const notingFirst =
+  ({ noteSecrets }: EndpointAuth, handle: Handle): Handle =>
+  (message, run) => {
+    noteSecrets(run)
+    return handle(message, run)
+  }
 
 /** Two checks may see one fault; it is told once. */
 function distinct(lints: readonly Lint[]): readonly Lint[] {

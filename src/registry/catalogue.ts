@@ -23,7 +23,7 @@ import type { Compiled, Registry } from './registry.ts'
 import { createVersions, documentOf, type Versions } from './versions.ts'
 
 /** A document in force, with what the check had to say short of refusing it. */
-export type Accepted = Readonly<{ document: StoredDocument; warnings: readonly Lint[] }>
+export type Accepted = Readonly<{ document: StoredDocument; version: number; warnings: readonly Lint[] }>
 
 /** Condition of a write: the If-Match header, undefined where there is none. */
 export type Condition = string | undefined
@@ -57,8 +57,8 @@ export interface Catalogue {
   patch(id: string, text: string, condition: Condition, origin?: Origin): Promise<Accepted>
   /** Puts the document of an earlier version in force, also of an endpoint that was deleted. */
   restore(id: string, version: number, condition: Condition, origin?: Origin): Promise<Accepted>
-  /** Resolves to what was removed. */
-  remove(id: string, condition: Condition, origin?: Origin): Promise<StoredDocument>
+  /** Resolves to what was removed, and the version that its removal is. */
+  remove(id: string, condition: Condition, origin?: Origin): Promise<Pick<Accepted, 'document' | 'version'>>
   readonly versions: Versions
 }
 
@@ -130,7 +130,7 @@ export function createCatalogue(options: CatalogueOptions): Catalogue {
     const warnings = lints.filter(({ severity }) => severity === 'warning')
     const { _id, name } = compiled.document
     for (const { path, message } of warnings) logger.warn({ endpointId: _id, endpoint: name, path }, message)
-    return { document: compiled.document, warnings }
+    return { document: compiled.document, version: compiled.version, warnings }
   }
 
   const read = async (id: string): Promise<StoredDocument> => {
@@ -239,12 +239,13 @@ export function createCatalogue(options: CatalogueOptions): Catalogue {
       change(condition, async () => {
         const current = await readFor(id, condition)
         const at = later(current.updatedAt, clock())
+        const [newest] = await guardStore(() => store.versions(id))
         const result = await guardStore(() => store.remove(current, { at, origin }))
         if (result === 'stale') throw failures.stale()
         if (result === 'gone') throw failures.unknown(id)
         registry.remove(id)
         refused.delete(id)
-        return current
+        return { document: current, version: (newest?.version ?? 0) + 1 }
       }),
   }
 }

@@ -5,6 +5,7 @@
 import type { Endpoint } from '../config/schema.ts'
 import type { JsonObject } from '../domain/json.ts'
 import type { StoredDocument } from '../domain/ports.ts'
+import type { EndpointAuth } from '../pipeline/auth.ts'
 import type { Handle } from '../pipeline/compile.ts'
 import { createRouteTable, type RouteTable } from './route-table.ts'
 
@@ -17,6 +18,8 @@ export type Compiled = Readonly<{
   /** Normalised method and pattern, parameter names aside. */
   routeKey: string
   handle: Handle
+  /** Who may send it messages; undefined where anybody may. */
+  auth?: EndpointAuth | undefined
 }>
 
 export type Match =

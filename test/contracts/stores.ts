@@ -5,6 +5,8 @@ import { join } from 'node:path'
 import { after, beforeEach, describe } from 'node:test'
 import { openPostgresStore } from '../../src/adapters/postgres/open-postgres-store.ts'
 import { openSqliteStore } from '../../src/adapters/sqlite/open-sqlite-store.ts'
+import type { KeyStore } from '../../src/domain/access.ts'
+import type { AuditStore } from '../../src/domain/audit.ts'
 import type { MessageStore } from '../../src/domain/message-record.ts'
 import type { EndpointStore, Logger, StateStore } from '../../src/domain/ports.ts'
 import type { StatsStore } from '../../src/domain/stats.ts'
@@ -15,6 +17,8 @@ export type OpenStore = Readonly<{
   states: StateStore
   stats: StatsStore
   messages: MessageStore
+  keys: KeyStore
+  audit: AuditStore
   close(): Promise<void>
 }>
 

@@ -1,10 +1,11 @@
 /** The message port without its sockets: everything from the HTTP server inwards, for very many calls. */
+
 import { serveDryRun } from '../../src/adapters/http-server/dry-run.ts'
-import { createGuard } from '../../src/adapters/http-server/guard.ts'
 import { serveManagement } from '../../src/adapters/http-server/management.ts'
 import { createMessageListener, serveMessages } from '../../src/adapters/http-server/messages.ts'
 import { createServer } from '../../src/adapters/http-server/server.ts'
 import { serveVersions } from '../../src/adapters/http-server/versions.ts'
+import { createTokenVerifier } from '../../src/adapters/jwt/token-verifier.ts'
 import { openSqliteStore } from '../../src/adapters/sqlite/open-sqlite-store.ts'
 import { createIds } from '../../src/domain/id.ts'
 import type { Json, JsonObject } from '../../src/domain/json.ts'
@@ -46,7 +47,7 @@ export async function openInProcess() {
     close: async () => {},
   }
   const producer = { produce: () => Promise.reject(new Error('No document here names a topic')) }
-  const services = { http, states: store.states, producer, ...guards }
+  const services = { http, states: store.states, producer, tokens: createTokenVerifier(http), ...guards }
   const clock = Date.now
   const newId = createIds(clock, 1)
   const registry = createRegistry()
@@ -55,10 +56,9 @@ export async function openInProcess() {
   const intake = createIntake({ ...settings, ...shared, observe: () => {} })
   const dryRun = createDryRun({ catalogue, registry, intake, services, settings, clock })
   const server = createServer(settings, (failure) => answerFailure(failure, 'JSON'))
-  serveManagement(server, catalogue, createGuard(undefined), (scope) => {
-    serveVersions(scope, catalogue)
-    serveDryRun(scope, dryRun)
-  })
+  serveManagement(server, catalogue)
+  serveVersions(server, catalogue)
+  serveDryRun(server, dryRun)
   serveMessages(server, createMessageListener(registry, intake, settings.parserLimitBytes))
 
   return {

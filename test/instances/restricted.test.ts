@@ -86,15 +86,29 @@ async function useService(service: Service): Promise<readonly number[]> {
   return statuses
 }
 
-/** Everything that is done with the log of messages, which nobody is answered for: 200, or 500 where some of it cannot be. */
+/** Everything that is done with the log of messages, and with keys, which nobody is answered for: 200, or 500 where some of it cannot be. */
 async function useLog(databaseUrl: string): Promise<number> {
-  const { messages, close } = await openPostgres(databaseUrl)
+  const { messages, keys, audit, close } = await openPostgres(databaseUrl)
   try {
     const recorded = withBodies(recordedAt(0, { keys: { a: 'b' } }), { incoming: 'x' })
     await messages.append([recorded])
     assert.deepEqual(await messages.find({ key: [{ value: 'b' }] }, 1), [recorded.record])
     await messages.body(recorded.record.id, 'incoming')
     assert.ok((await messages.purge(Number.MAX_SAFE_INTEGER, 0)) > 0)
+    const key = { id: randomBytes(8).toString('hex'), name: 'k', roles: [], hash: '', createdAt: '' }
+    await keys.insert(key)
+    assert.equal(await keys.revoke(key.id, 'now'), true)
+    assert.ok((await keys.list()).length > 0)
+    const entry = {
+      id: randomBytes(12).toString('hex'),
+      at: recorded.record.startedAt,
+      who: 'local',
+      what: 'x',
+      status: 200,
+    }
+    await audit.append(entry)
+    assert.equal((await audit.find({}, 1)).length, 1)
+    await audit.purge(Number.MAX_SAFE_INTEGER, 0)
     return 200
   } catch (thrown) {
     if (!(thrown instanceof StoreUnavailable)) throw thrown
@@ -110,6 +124,7 @@ test('a user who may do what the page grants, and nothing else, is enough', need
   assert.equal(await useEverything(roleUrl), undefined, 'a user who may do nothing')
   for (const { rights, on } of GRANTS) await database.query(`grant ${rights} on ${on} to ${role}`)
   assert.deepEqual(await useEverything(roleUrl), [201, ...Array(11).fill(200)])
+  await database.query('delete from api_keys')
 
   assert.ok(RIGHTS.length >= 13, JSON.stringify(RIGHTS))
   for (const { right, object } of RIGHTS) {
@@ -118,6 +133,8 @@ test('a user who may do what the page grants, and nothing else, is enough', need
     assert.ok(statuses === undefined || statuses.some((status) => status >= 500), `${right} on ${object} is not needed`)
     await database.query(`grant ${right} on ${object} to ${role}`)
     await database.query('delete from endpoints')
+    // The next service would ask for a key.
+    await database.query('delete from api_keys')
   }
 })
 

@@ -37,7 +37,8 @@ function compile(changes: JsonObject, services: Partial<Services> = {}): { send:
   const { endpoint, lints: structural } = checkDocument(endpointDocument({ endpoint: { pattern: '/a' }, ...changes }))
   const lints: Lint[] = [...structural]
   const id = '0'.repeat(24)
-  const all = { http: unreachable, states: untouched, producer: unasked, ...guards, ...services }
+  const tokens = { verify: () => assert.fail('a token was verified') }
+  const all = { http: unreachable, states: untouched, producer: unasked, tokens, ...guards, ...services }
   const handle = compileEndpoint(endpoint, id, all, settings, collectInto(lints))
   assert.deepEqual(lints, [])
   const log: object[] = []

@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict'
 import { after, describe, test } from 'node:test'
 import { createHttpClient } from '../../src/adapters/http-client/http-client.ts'
+import { createTokenVerifier } from '../../src/adapters/jwt/token-verifier.ts'
 import { openSqliteStore } from '../../src/adapters/sqlite/open-sqlite-store.ts'
 import { Failure } from '../../src/domain/failure.ts'
 import { createIds } from '../../src/domain/id.ts'
@@ -23,7 +24,7 @@ async function open(clock = Date.now) {
   const catalogue = createCatalogue({
     store: store.endpoints,
     registry,
-    services: { http, states: store.states, producer, ...guards },
+    services: { http, states: store.states, producer, tokens: createTokenVerifier(http), ...guards },
     settings: reading.settings,
     clock,
     newId: createIds(clock, 1),

@@ -3,6 +3,7 @@ import assert from 'node:assert/strict'
 import { randomBytes } from 'node:crypto'
 import { test } from 'node:test'
 import { createHttpClient } from '../../src/adapters/http-client/http-client.ts'
+import { createTokenVerifier } from '../../src/adapters/jwt/token-verifier.ts'
 import { createIds } from '../../src/domain/id.ts'
 import type { JsonObject } from '../../src/domain/json.ts'
 import { StoreUnavailable } from '../../src/domain/ports.ts'
@@ -34,7 +35,7 @@ async function openInstance(database: TestDatabase): Promise<Instance> {
     store: store.endpoints,
     changes: store.changes,
     registry,
-    services: { http, states: store.states, producer, ...guards },
+    services: { http, states: store.states, producer, tokens: createTokenVerifier(http), ...guards },
     settings: reading.settings,
     clock: Date.now,
     newId: createIds(Date.now, randomBytes(4).readUInt32BE()),

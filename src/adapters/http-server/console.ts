@@ -1,11 +1,12 @@
 /**
  * The web console: a fixed set of files, read once at start. What a request names is only ever looked up among them,
- * so that no path can reach any other file.
+ * so that no path can reach any other file. They hold nothing secret and ask for a key themselves, so they are open.
  */
 import { createHash } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { refuseOtherMethods } from './management.ts'
+import { needs } from './protect.ts'
 
 const PAGE = 'index.html'
 const REST = [
@@ -22,6 +23,7 @@ const REST = [
   'icon.svg',
   'json-place.js',
   'json-text.js',
+  'key.js',
   'list-view.js',
   'list.css',
   'notice.js',
@@ -74,8 +76,8 @@ function serveFile(server: FastifyInstance, url: string, file: URL): void {
     if (isKnown(request.headers['if-none-match'], headers.etag)) return reply.code(304).send()
     return reply.type(type).send(body)
   }
-  server.route({ method: ['GET', 'HEAD'], url, handler: answer })
-  refuseOtherMethods(server, url, ['GET', 'HEAD'])
+  server.route({ method: ['GET', 'HEAD'], url, ...needs('open'), handler: answer })
+  refuseOtherMethods(server, url, ['GET', 'HEAD'], 'open')
 }
 
 /** If-None-Match compares weakly (RFC 9110 §13.1.2). */

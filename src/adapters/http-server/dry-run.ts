@@ -2,10 +2,13 @@
 import type { FastifyInstance } from 'fastify'
 import type { DryRun } from '../../registry/dry-run/dry-run.ts'
 import { readDocument, refuseOtherMethods } from './management.ts'
+import { needs } from './protect.ts'
 import { sendJson } from './server.ts'
 
 /** In a scope whose callers may manage endpoints: a live lookup uses the network of the service. */
 export function serveDryRun(scope: FastifyInstance, dryRun: DryRun): void {
-  scope.post('/endpoints/dry-run', async (request, reply) => sendJson(reply, 200, await dryRun(readDocument(request))))
+  scope.post('/endpoints/dry-run', needs('author'), async (request, reply) =>
+    sendJson(reply, 200, await dryRun(readDocument(request))),
+  )
   refuseOtherMethods(scope, '/endpoints/dry-run', ['POST'])
 }

@@ -1,5 +1,7 @@
 /** `/endpoints`: the management of configurations, the same on both ports. */
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import type { Needed } from '../../access/management.ts'
+import type { Caller } from '../../domain/access.ts'
 import { Failure } from '../../domain/failure.ts'
 import type { Json } from '../../domain/json.ts'
 import type { Origin } from '../../domain/version.ts'
@@ -8,87 +10,86 @@ import { decodeText, isKnownCharset } from '../../formats/text.ts'
 import { Unreadable } from '../../formats/unreadable.ts'
 import type { Accepted, Catalogue } from '../../registry/catalogue.ts'
 import { etagOf } from '../../registry/etag.ts'
+import { callerOf, needs, noteEffect } from './protect.ts'
 import { pathOf, refuse, sendAnswer, sendJson } from './server.ts'
 
 type ById = { Params: { id: string } }
 
-/** Decides whether a caller may manage endpoints; gives the refusal where not. */
-export type Guard = (request: FastifyRequest) => Failure | undefined
-
-/** `serveMore` adds what else is below /endpoints. */
-export function serveManagement(
-  server: FastifyInstance,
-  catalogue: Catalogue,
-  guard: Guard,
-  serveMore: (scope: FastifyInstance) => void,
-): void {
-  server.register(async (scope) => {
-    scope.addHook('onRequest', async (request) => {
-      const refused = guard(request)
-      if (refused !== undefined) throw refused
-    })
-
-    scope.get('/endpoints', async (request, reply) => {
-      const filters = Object.entries(request.query as Record<string, string | string[]>)
-      const documents = await catalogue.list(filters.map(([path, value]) => [path, [value].flat()] as const))
-      return send(request, reply, 200, documents as Json)
-    })
-    scope.post('/endpoints', async (request, reply) => {
-      const accepted = await catalogue.create(readDocument(request), originOf(request))
-      reply.header('location', `/endpoints/${accepted.document._id}`)
-      return sendAccepted(request, reply, 201, accepted)
-    })
-    scope.get<ById>('/endpoints/:id', async (request, reply) =>
-      send(request, reply, 200, await catalogue.get(request.params.id)),
-    )
-    scope.put<ById>('/endpoints/:id', async (request, reply) =>
-      sendAccepted(
-        request,
-        reply,
-        200,
-        await catalogue.replace(
-          request.params.id,
-          readDocument(request),
-          request.headers['if-match'],
-          originOf(request),
-        ),
-      ),
-    )
-    scope.patch<ById>('/endpoints/:id', async (request, reply) =>
-      sendAccepted(
-        request,
-        reply,
-        200,
-        await catalogue.patch(request.params.id, readDocument(request), request.headers['if-match'], originOf(request)),
-      ),
-    )
-    scope.delete<ById>('/endpoints/:id', async (request, reply) => {
-      const { _id } = await catalogue.remove(request.params.id, request.headers['if-match'], originOf(request))
-      return send(request, reply, 200, { message: `Endpoint with ID '${_id}' deleted` })
-    })
-    serveMore(scope)
-    refuseOtherMethods(scope, '/endpoints', ['GET', 'POST'])
-    refuseOtherMethods(scope, '/endpoints/:id', ['GET', 'PUT', 'PATCH', 'DELETE'])
-    refuseBelow(scope, '/endpoints')
+/** In a guarded scope, as all that is below /endpoints. */
+export function serveManagement(scope: FastifyInstance, catalogue: Catalogue): void {
+  scope.get('/endpoints', needs('viewer'), async (request, reply) => {
+    const filters = Object.entries(request.query as Record<string, string | string[]>)
+    const documents = await catalogue.list(filters.map(([path, value]) => [path, [value].flat()] as const))
+    return send(request, reply, 200, documents as Json)
   })
+  scope.post('/endpoints', needs('author'), async (request, reply) => {
+    const accepted = await catalogue.create(readDocument(request), originOf(request))
+    reply.header('location', `/endpoints/${accepted.document._id}`)
+    return sendAccepted(request, reply, 201, accepted)
+  })
+  scope.get<ById>('/endpoints/:id', needs('viewer'), async (request, reply) =>
+    send(request, reply, 200, await catalogue.get(request.params.id)),
+  )
+  scope.put<ById>('/endpoints/:id', needs('author'), async (request, reply) =>
+    sendAccepted(
+      request,
+      reply,
+      200,
+      await catalogue.replace(request.params.id, readDocument(request), request.headers['if-match'], originOf(request)),
+    ),
+  )
+  scope.patch<ById>('/endpoints/:id', needs('author'), async (request, reply) =>
+    sendAccepted(
+      request,
+      reply,
+      200,
+      await catalogue.patch(request.params.id, readDocument(request), request.headers['if-match'], originOf(request)),
+    ),
+  )
+  scope.delete<ById>('/endpoints/:id', needs('author'), async (request, reply) => {
+    const condition = request.headers['if-match']
+    const { document, version } = await catalogue.remove(request.params.id, condition, originOf(request))
+    noteEffect(request, { before: version - 1, after: version })
+    return send(request, reply, 200, { message: `Endpoint with ID '${document._id}' deleted` })
+  })
+  refuseOtherMethods(scope, '/endpoints', ['GET', 'POST'])
+  refuseOtherMethods(scope, '/endpoints/:id', ['GET', 'PUT', 'PATCH', 'DELETE'])
+  refuseBelow(scope, '/endpoints')
 }
 
 /** Answers the methods that a path does not take with 405 and `Allow`. */
-export function refuseOtherMethods(scope: FastifyInstance, url: string, allowed: readonly string[]): void {
+export function refuseOtherMethods(
+  scope: FastifyInstance,
+  url: string,
+  allowed: readonly string[],
+  needed: Needed = 'viewer',
+): void {
   const allow = allowed.join(', ')
   const others = scope.supportedMethods.filter((method) => !allowed.includes(method))
-  refuse(scope, url, others, (request) => {
-    const sentence = `${pathOf(request.url)} does not take ${request.method}, but ${allow}.`
-    return new Failure('METHOD_NOT_ALLOWED', sentence, { headers: { allow } })
-  })
+  refuse(
+    scope,
+    url,
+    others,
+    (request) => {
+      const sentence = `${pathOf(request.url)} does not take ${request.method}, but ${allow}.`
+      return new Failure('METHOD_NOT_ALLOWED', sentence, { headers: { allow } })
+    },
+    needed,
+  )
 }
 
 /** Keeps what is below a path of the service from the routes of users. */
-export function refuseBelow(scope: FastifyInstance, url: string): void {
-  refuse(scope, `${url}/*`, scope.supportedMethods, (request) => {
-    const sentence = `There is nothing at ${pathOf(request.url)}; paths below ${url} are reserved.`
-    return new Failure('ROUTE_UNKNOWN', sentence)
-  })
+export function refuseBelow(scope: FastifyInstance, url: string, needed: Needed = 'viewer'): void {
+  refuse(
+    scope,
+    `${url}/*`,
+    scope.supportedMethods,
+    (request) => {
+      const sentence = `There is nothing at ${pathOf(request.url)}; paths below ${url} are reserved.`
+      return new Failure('ROUTE_UNKNOWN', sentence)
+    },
+    needed,
+  )
 }
 
 /** Sends a representation with its ETag. */
@@ -124,8 +125,9 @@ export function sendAccepted(
   request: FastifyRequest,
   reply: FastifyReply,
   status: number,
-  { document, warnings }: Accepted,
+  { document, version, warnings }: Accepted,
 ): FastifyReply {
+  noteEffect(request, { target: document._id, before: version - 1, after: version })
   if (warnings.length > 0) reply.header('x-crosswalk-warnings', warningsHeader(warnings))
   return send(request, reply, status, document)
 }
@@ -136,11 +138,17 @@ const NOTE_CHARACTERS = 200
 export function originOf(request: FastifyRequest): Origin {
   const { remoteAddress } = request.socket
   const note = request.headers['x-crosswalk-change-note']
+  const caller = callerOf(request)
   return {
     ...(remoteAddress === undefined ? {} : { address: remoteAddress }),
+    ...(caller === undefined ? {} : proved(caller)),
     ...(typeof note !== 'string' || note === '' ? {} : { note: note.slice(0, NOTE_CHARACTERS) }),
   }
 }
+
+/** Where nobody is asked who they are, the address says all that is known. */
+const proved = ({ who, name }: Caller): Origin =>
+  who.includes(':') ? { who, ...(name === undefined ? {} : { name }) } : {}
 
 /** A change must say that it is JSON: what a web page can send to this machine unasked never does. */
 export function demandJson(request: FastifyRequest): MediaType {

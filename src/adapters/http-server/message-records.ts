@@ -3,8 +3,8 @@ import type { FastifyInstance, FastifyReply } from 'fastify'
 import type { BodySummary, RecordedBody } from '../../domain/message-record.ts'
 import { parseMediaType } from '../../formats/media-type.ts'
 import type { FilterTexts } from '../../messages/message-filter.ts'
-import type { Guard } from './management.ts'
 import { refuseBelow, refuseOtherMethods } from './management.ts'
+import { needs } from './protect.ts'
 import { type ReplayRoutes, serveReplay } from './replay.ts'
 import { sendAnswer, sendJson } from './server.ts'
 
@@ -14,24 +14,20 @@ type ByBody = { Params: { id: string; which: string } }
 /** What is shown is not kept by caches: it is not everybody's who uses the same browser later. */
 const PRIVATE = { 'cache-control': 'no-store' }
 
-export function serveMessageRecords(server: FastifyInstance, routes: ReplayRoutes, guard: Guard): void {
+export function serveMessageRecords(server: FastifyInstance, routes: ReplayRoutes): void {
   const { search } = routes
+  // A scope of its own, for what replays do to all of its calls.
   server.register(async (scope) => {
-    scope.addHook('onRequest', async (request) => {
-      const refused = guard(request)
-      if (refused !== undefined) throw refused
-    })
-
-    scope.get('/messages', async (request, reply) =>
+    scope.get('/messages', needs('viewer'), async (request, reply) =>
       sendJson(reply, 200, await search.list(textsOf(request.query)), PRIVATE),
     )
-    scope.get('/messages/groups', async (request, reply) =>
+    scope.get('/messages/groups', needs('viewer'), async (request, reply) =>
       sendJson(reply, 200, { groups: await search.groups(textsOf(request.query)) }, PRIVATE),
     )
-    scope.get<ById>('/messages/:id', async (request, reply) =>
+    scope.get<ById>('/messages/:id', needs('viewer'), async (request, reply) =>
       sendJson(reply, 200, await search.get(request.params.id), PRIVATE),
     )
-    scope.get<ByBody>('/messages/:id/body/:which', async (request, reply) => {
+    scope.get<ByBody>('/messages/:id/body/:which', needs('operator'), async (request, reply) => {
       const { id, which } = request.params
       return sendBody(reply, id, await search.body(id, which))
     })

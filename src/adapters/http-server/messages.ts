@@ -8,7 +8,7 @@ import type { Headers } from '../../domain/message.ts'
 import { RESERVED, reservedBy } from '../../domain/reserved-paths.ts'
 import type { Finished } from '../../registry/finished.ts'
 import type { Intake } from '../../registry/intake.ts'
-import type { Registry } from '../../registry/registry.ts'
+import type { Compiled, Registry } from '../../registry/registry.ts'
 import { bodyTooLarge, fromFastify, hasBody, pathOf, type RefuseUnreadable } from './server.ts'
 
 /**
@@ -26,7 +26,7 @@ export function createMessageListener(registry: Registry, intake: Intake, limitB
     const refuse = (failure: Failure): void => send(response, intake.refuse(compiled, failure))
     const refused = match.kind === 'endpoint' ? intake.refusal() : unrouted(match, request.method ?? '', url)
     if (match.kind !== 'endpoint' || refused !== undefined) {
-      if (hasBody(request)) response.setHeader('connection', 'close')
+      leaveUnread(request, response)
       refuse(refused as Failure)
       return
     }
@@ -44,8 +44,8 @@ export function createMessageListener(registry: Registry, intake: Intake, limitB
         fail(thrown as Error)
       }
     }
-    readBody(request, limitBytes, fail, (body) => {
-      const requestHeaders = request.headers as Headers
+    let requestHeaders = request.headers as Headers
+    const take = (body?: Uint8Array): void => {
       const outcome = intake.accept(match.compiled, {
         requestHeaders,
         query: queryOf(url),
@@ -54,8 +54,39 @@ export function createMessageListener(registry: Registry, intake: Intake, limitB
       })
       if (outcome instanceof Promise) outcome.then(sendOrFail)
       else sendOrFail(outcome)
-    })
+    }
+    const { auth } = match.compiled
+    if (auth === undefined) readBody(request, limitBytes, fail, take)
+    else {
+      const refuseUnread = (failure: Failure): void => {
+        leaveUnread(request, response)
+        refuse(failure)
+      }
+      authenticate(auth, request, refuseUnread, (headers) => {
+        requestHeaders = headers
+        readBody(request, limitBytes, fail, take)
+      }).catch(fail)
+    }
   }
+}
+
+/** A connection cannot carry another request where the body of this one stays unread. */
+function leaveUnread(request: IncomingMessage, response: ServerResponse): void {
+  if (hasBody(request)) response.setHeader('connection', 'close')
+}
+
+/** Nothing of a body is read before it is known that its sender may send it. */
+async function authenticate(
+  auth: NonNullable<Compiled['auth']>,
+  request: IncomingMessage,
+  refuse: (failure: Failure) => void,
+  goOn: (headers: Headers) => void,
+): Promise<void> {
+  const headers = request.headers as Headers
+  const refused = await auth.refusal(headers)
+  if (refused !== undefined) refuse(refused)
+  // Who has left meanwhile sends no body, and nothing would ever tell its end.
+  else if (!request.destroyed || request.complete) goOn(auth.withoutCredentials(headers))
 }
 
 /** Whether a URL leads to none of the service's own paths for sure; where it may, the service's router decides. */

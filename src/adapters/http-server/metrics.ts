@@ -9,6 +9,7 @@ import type { ConsumerStatus } from '../../domain/ports.ts'
 import { BOUNDS_MS, type Histogram } from '../../registry/durations.ts'
 import type { Tally } from '../../registry/tally.ts'
 import { EXPOSITION_TYPE, expose, type Family, type Sample } from './exposition.ts'
+import { needs } from './protect.ts'
 
 export type MetricsSource = Readonly<{
   version: string
@@ -23,7 +24,7 @@ export type MetricsSource = Readonly<{
 export type Metrics = () => Promise<Uint8Array>
 
 export function serveMetrics(server: FastifyInstance, metrics: Metrics): void {
-  server.get('/metrics', async (_request, reply) => reply.type(EXPOSITION_TYPE).send(await metrics()))
+  server.get('/metrics', needs('metrics'), async (_request, reply) => reply.type(EXPOSITION_TYPE).send(await metrics()))
 }
 
 /** Of this process. */

@@ -1,12 +1,14 @@
 /** /openapi.json: the management API for tools; the document's schema is the one that documents are checked with. */
 import type { FastifyInstance } from 'fastify'
 import type { JsonObject } from '../../domain/json.ts'
+import { accessPaths, accessSchemas, securitySchemes, withAccess } from './openapi-access.ts'
 import { messagePaths, messageSchemas } from './openapi-messages.ts'
+import { needs } from './protect.ts'
 import { sendAnswer } from './server.ts'
 
 export function serveOpenApi(server: FastifyInstance, description: JsonObject): void {
   const body = JSON.stringify(description)
-  server.get('/openapi.json', async (_request, reply) =>
+  server.get('/openapi.json', needs('viewer'), async (_request, reply) =>
     sendAnswer(reply, { status: 200, headers: { 'content-type': 'application/json' }, body }),
   )
 }
@@ -42,7 +44,8 @@ export function describeApi(endpointSchema: JsonObject, version: string): JsonOb
   return {
     openapi: '3.1.0',
     info: { title: 'Crosswalk', version, description: 'Management of endpoints, and what became of their messages.' },
-    paths: {
+    security: [{ bearer: [] }],
+    paths: withAccess({
       '/endpoints': {
         get: {
           summary: 'All endpoints, oldest first; any field path may be given as an equality filter.',
@@ -141,11 +144,14 @@ export function describeApi(endpointSchema: JsonObject, version: string): JsonOb
         get: { summary: 'Metrics in the text format of Prometheus.', responses: { 200: answer('Metrics.') } },
       },
       ...messagePaths,
-    },
+      ...accessPaths,
+    }),
     components: {
+      securitySchemes,
       schemas: {
         Endpoint: endpointSchema,
         ...messageSchemas,
+        ...accessSchemas,
         DryRun: {
           type: 'object',
           properties: {
@@ -214,7 +220,12 @@ export function describeApi(endpointSchema: JsonObject, version: string): JsonOb
             restored: { type: 'integer', description: 'The version that was put in force again.' },
             origin: {
               type: 'object',
-              properties: { address: { type: 'string' }, note: { type: 'string' } },
+              properties: {
+                address: { type: 'string' },
+                who: { type: 'string' },
+                name: { type: 'string' },
+                note: { type: 'string' },
+              },
             },
             document: { description: 'In the answer for one version only; null for a deletion.' },
           },

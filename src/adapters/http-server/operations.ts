@@ -2,12 +2,15 @@
 import type { FastifyInstance } from 'fastify'
 import type { ConsumerStatus, WorkerCounts } from '../../domain/ports.ts'
 import { refuseBelow, refuseOtherMethods } from './management.ts'
+import { needs } from './protect.ts'
 import { sendJson } from './server.ts'
 
 export function serveUptime(server: FastifyInstance, uptimeMs: () => number): void {
-  server.get('/uptime', async (_request, reply) => sendJson(reply, 200, { milliseconds: Math.floor(uptimeMs()) }))
-  refuseOtherMethods(server, '/uptime', ['GET'])
-  refuseBelow(server, '/uptime')
+  server.get('/uptime', needs('open'), async (_request, reply) =>
+    sendJson(reply, 200, { milliseconds: Math.floor(uptimeMs()) }),
+  )
+  refuseOtherMethods(server, '/uptime', ['GET'], 'open')
+  refuseBelow(server, '/uptime', 'open')
 }
 
 /** `ready`: whether messages can be answered now; the rest is detail for people. */
@@ -30,13 +33,13 @@ export type Health = Readonly<{
 }>
 
 export function serveConsumers(server: FastifyInstance, status: () => Promise<readonly ConsumerStatus[]>): void {
-  server.get('/consumers', async () => status())
+  server.get('/consumers', needs('viewer'), async () => status())
   refuseOtherMethods(server, '/consumers', ['GET'])
 }
 
 export function serveHealth(server: FastifyInstance, health: () => Promise<Health>): void {
-  server.get('/health/live', async (_request, reply) => sendJson(reply, 200, { status: 'alive' }))
-  server.get('/health/ready', async (_request, reply) => {
+  server.get('/health/live', needs('open'), async (_request, reply) => sendJson(reply, 200, { status: 'alive' }))
+  server.get('/health/ready', needs('open'), async (_request, reply) => {
     const { ready, ...detail } = await health()
     if (ready) return sendJson(reply, 200, { status: 'ready', ...detail })
     return sendJson(reply, 503, { status: 'not ready', ...detail }, { 'retry-after': '1' })

@@ -14,6 +14,7 @@ import type { Finished } from '../../registry/finished.ts'
 import { parseDocument } from '../../registry/parse-document.ts'
 import { readDocument, refuseOtherMethods } from './management.ts'
 import { refuseOtherOrigins } from './other-origins.ts'
+import { needs } from './protect.ts'
 import { sendJson } from './server.ts'
 
 type ById = { Params: { id: string } }
@@ -23,7 +24,7 @@ export type ReplayRoutes = Readonly<{ search: MessageSearch; replayByHand: Repla
 export function serveReplay(scope: FastifyInstance, { search, replayByHand, plans }: ReplayRoutes): void {
   scope.addHook('onRequest', refuseOtherOrigins)
 
-  scope.post<ById>('/messages/:id/replay', async (request, reply) => {
+  scope.post<ById>('/messages/:id/replay', needs('operator'), async (request, reply) => {
     const record = await search.get(request.params.id)
     const { replayed, alreadyDoneBy } = await replayByHand(record, editedBody(request))
     if ('obstacle' in replayed) {
@@ -32,16 +33,20 @@ export function serveReplay(scope: FastifyInstance, { search, replayByHand, plan
     const { finished, bodyOnly } = replayed
     return sendJson(reply, 200, describe(finished, { replayOf: record.id, bodyOnly, alreadyDoneBy }), NO_STORE)
   })
-  scope.get('/messages/replay', async (_request, reply) => sendJson(reply, 200, { plans: plans.all() }))
-  scope.post('/messages/replay', async (request, reply) => {
+  scope.get('/messages/replay', needs('viewer'), async (_request, reply) =>
+    sendJson(reply, 200, { plans: plans.all() }),
+  )
+  scope.post('/messages/replay', needs('operator'), async (request, reply) => {
     const plan = await plans.plan(textsOf(readJson(request)))
     return sendJson(reply, 201, plan, { location: `/messages/replay/${plan.id}` })
   })
-  scope.get<ById>('/messages/replay/:id', async (request, reply) => sendJson(reply, 200, plans.get(request.params.id)))
-  scope.post<ById>('/messages/replay/:id/run', async (request, reply) =>
+  scope.get<ById>('/messages/replay/:id', needs('viewer'), async (request, reply) =>
+    sendJson(reply, 200, plans.get(request.params.id)),
+  )
+  scope.post<ById>('/messages/replay/:id/run', needs('operator'), async (request, reply) =>
     sendJson(reply, 202, plans.run(request.params.id, readRunOptions(readJson(request)))),
   )
-  scope.post<ById>('/messages/replay/:id/cancel', async (request, reply) =>
+  scope.post<ById>('/messages/replay/:id/cancel', needs('operator'), async (request, reply) =>
     sendJson(reply, 200, plans.cancel(request.params.id)),
   )
   refuseOtherMethods(scope, '/messages/:id/replay', ['POST'])

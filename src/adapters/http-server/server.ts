@@ -9,6 +9,7 @@ import {
 } from 'node:http'
 import type { Socket } from 'node:net'
 import Fastify, { type FastifyError, type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify'
+import type { Needed } from '../../access/management.ts'
 import { asFailure, Failure } from '../../domain/failure.ts'
 import type { Json } from '../../domain/json.ts'
 import type { Answer } from '../../domain/message.ts'
@@ -71,7 +72,12 @@ export function createServer(
   for (const method of METHODS) if (!server.supportedMethods.includes(method)) server.addHttpMethod(method)
   server.removeAllContentTypeParsers()
   server.addContentTypeParser('*', { parseAs: 'buffer' }, (_request, body, done) => done(null, body))
-  server.setErrorHandler((error: FastifyError, _request, reply) => sendAnswer(reply, answerFailure(fromFastify(error))))
+  server.decorateRequest(FAILURE, undefined)
+  server.setErrorHandler((error: FastifyError, request: Failed, reply) => {
+    const failure = fromFastify(error)
+    request[FAILURE] = failure
+    return sendAnswer(reply, answerFailure(failure))
+  })
   server.setNotFoundHandler((request, reply) =>
     sendAnswer(
       reply,
@@ -80,6 +86,12 @@ export function createServer(
   )
   return server
 }
+
+const FAILURE = Symbol('failure')
+type Failed = FastifyRequest & { [FAILURE]?: Failure }
+
+/** What a call was answered with, where it failed. */
+export const failureOf = (request: FastifyRequest): Failure | undefined => (request as Failed)[FAILURE]
 
 /** From now on each answer ends its connection: one closed between two requests would cut off the second. */
 export function endConnections({ server }: FastifyInstance): void {
@@ -114,10 +126,12 @@ export function refuse(
   url: string,
   methods: readonly string[],
   failureOf: (request: FastifyRequest) => Failure,
+  needed: Needed = 'viewer',
 ): void {
   scope.route({
     method: [...methods],
     url,
+    config: { needed },
     onRequest: async (request, reply) => {
       closeIfUnread(request, reply)
       throw failureOf(request)

@@ -3,6 +3,7 @@ import type { FastifyInstance } from 'fastify'
 import type { JsonObject } from '../../domain/json.ts'
 import type { Catalogue } from '../../registry/catalogue.ts'
 import { refuseOtherMethods } from './management.ts'
+import { needs } from './protect.ts'
 import { sendJson } from './server.ts'
 
 type ById = { Params: { id: string } }
@@ -13,7 +14,7 @@ export function serveStats(
   catalogue: Catalogue,
   report: (endpointId: string) => Promise<JsonObject>,
 ): void {
-  scope.get<ById>('/endpoints/:id/stats', async (request, reply) => {
+  scope.get<ById>('/endpoints/:id/stats', needs('viewer'), async (request, reply) => {
     const { _id } = await catalogue.get(request.params.id)
     return sendJson(reply, 200, await report(_id))
   })

@@ -3,6 +3,7 @@ import type { FastifyInstance } from 'fastify'
 import type { Json } from '../../domain/json.ts'
 import type { Catalogue } from '../../registry/catalogue.ts'
 import { demandJson, originOf, refuseOtherMethods, send, sendAccepted } from './management.ts'
+import { needs } from './protect.ts'
 
 type ById = { Params: { id: string } }
 type ByVersion = { Params: { id: string; version: string } }
@@ -12,14 +13,14 @@ const numberOf = (text: string): number => (/^[1-9]\d{0,8}$/.test(text) ? Number
 
 /** In a scope whose callers may manage endpoints. */
 export function serveVersions(scope: FastifyInstance, catalogue: Catalogue): void {
-  scope.get<ById>('/endpoints/:id/versions', async (request, reply) =>
+  scope.get<ById>('/endpoints/:id/versions', needs('viewer'), async (request, reply) =>
     send(request, reply, 200, (await catalogue.versions.list(request.params.id)) as Json),
   )
-  scope.get<ByVersion>('/endpoints/:id/versions/:version', async (request, reply) => {
+  scope.get<ByVersion>('/endpoints/:id/versions/:version', needs('viewer'), async (request, reply) => {
     const { id, version } = request.params
     return send(request, reply, 200, (await catalogue.versions.get(id, numberOf(version))) as Json)
   })
-  scope.post<ByVersion>('/endpoints/:id/versions/:version/restore', async (request, reply) => {
+  scope.post<ByVersion>('/endpoints/:id/versions/:version/restore', needs('author'), async (request, reply) => {
     demandJson(request)
     const { id, version } = request.params
     const condition = request.headers['if-match']

@@ -1,5 +1,7 @@
 /** The store that any number of instances share. */
 import { setTimeout as pause } from 'node:timers/promises'
+import type { KeyStore } from '../../domain/access.ts'
+import type { AuditStore } from '../../domain/audit.ts'
 import type { MessageStore } from '../../domain/message-record.ts'
 import {
   type ChangeFeed,
@@ -11,11 +13,13 @@ import {
 import type { StatsStore } from '../../domain/stats.ts'
 import { MIGRATIONS } from '../sql/migrations.ts'
 import { SchemaTooNew } from '../sql/schema-too-new.ts'
+import { compileAuditStore } from './audit-store.ts'
 import { createChangeFeed } from './change-feed.ts'
 import { createConnections } from './connections.ts'
 import { compileQueryBuilder } from './dialect.ts'
 import { compileEndpointStore } from './endpoint-store.ts'
 import { isDenied, isLasting, serverMessage, unavailableReason } from './faults.ts'
+import { compileKeyStore } from './key-store.ts'
 import { createMessageStore } from './message-store.ts'
 import { migrate } from './migrate.ts'
 import { compileStateStore } from './state-store.ts'
@@ -36,6 +40,8 @@ export type PostgresStore = Readonly<{
   states: StateStore
   stats: StatsStore
   messages: MessageStore
+  keys: KeyStore
+  audit: AuditStore
   changes: ChangeFeed
   close(): Promise<void>
 }>
@@ -65,7 +71,9 @@ export async function openPostgresStore(options: PostgresStoreOptions): Promise<
   }
   const stats = compileStatsStore({ connections, queries })
   const endpoints = compileEndpointStore({ connections, queries, close })
-  return { endpoints, states, stats, messages, changes, close }
+  const keys = compileKeyStore({ connections, queries })
+  const audit = compileAuditStore({ connections, queries })
+  return { endpoints, states, stats, messages, keys, audit, changes, close }
 }
 
 const RETRY_MS = 500

@@ -5,6 +5,7 @@
 
 import type { ColumnDataType, SchemaModule } from 'kysely'
 import { type Compilable, CompiledQuery, type RawBuilder, sql } from 'kysely'
+import { ACCESS } from './access-migrations.ts'
 import { SHARED_MESSAGES } from './message-migrations.ts'
 
 /** In what the tables of the dialects differ. */
@@ -113,6 +114,7 @@ export const MIGRATIONS: readonly Migration[] = [
     ],
   },
   SHARED_MESSAGES,
+  ACCESS,
 ]
 
 /** What Kysely has no builder for. */

@@ -36,6 +36,29 @@ export type Tables = {
     /** As minute-rows.ts writes them. */
     buckets: string
   }
+  api_keys: {
+    id: string
+    /** Of `keyText`. */
+    name: string
+    /** Joined by spaces. */
+    roles: string
+    hash: string
+    created_at: string
+    /** Empty while the key is good. */
+    revoked_at: string
+  }
+  audit: {
+    id: string
+    who: string
+    /** Empty where there is none, as `target`. */
+    name: string
+    what: string
+    target: string
+    /** 0 or 1. */
+    refused: number
+    /** The rest of the `AuditEntry`, as JSON. */
+    detail: string
+  }
   states: {
     endpoint_id: string
     /** `NO_STATUS` where no lookup answered: a null would not take part in the primary key. */

@@ -5,6 +5,13 @@ import { SchemaTooNew } from '../sql/schema-too-new.ts'
 /** A migration whose statements are texts; see `compileMigrations`. */
 export type TextMigration = Readonly<{ name: string; statements: Iterable<string> }>
 
+/** Throws where the tables are not those of this version. */
+export function demandVersion(db: DatabaseSync, version: number): void {
+  const row = db.prepare('select coalesce(max(version), 0) as version from schema_version').get()
+  if (Number(row?.version) === version) return
+  throw new Error('the service that runs on it is of another version; use the commands of that version')
+}
+
 /**
  * Runs the migrations that have not run yet, all in one transaction: a process that dies on the way leaves the file as
  * it was. In: all that this version knows, oldest first; the version of the schema is their number. Gives the names of

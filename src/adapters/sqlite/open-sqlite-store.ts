@@ -1,15 +1,19 @@
 /** The embedded store: one file, one connection, on the thread of the service. */
+import type { KeyStore } from '../../domain/access.ts'
+import type { AuditStore } from '../../domain/audit.ts'
 import type { MessageStore } from '../../domain/message-record.ts'
 import type { ChangeFeed, EndpointStore, Logger, StateStore } from '../../domain/ports.ts'
 import type { StatsStore } from '../../domain/stats.ts'
 import { MIGRATIONS } from '../sql/migrations.ts'
+import { compileAuditStore } from './audit-store.ts'
 import { compileChangeFeed } from './change-feed.ts'
 import { compileMigrations } from './compile-migrations.ts'
 import { compileQueryBuilder } from './dialect.ts'
 import { compileEndpointStore } from './endpoint-store.ts'
 import { compileGroupCommit } from './group-commit.ts'
+import { compileKeyStore } from './key-store.ts'
 import { createMessageStore } from './message-store.ts'
-import { migrate } from './migrate.ts'
+import { demandVersion, migrate } from './migrate.ts'
 import { openFile } from './open-file.ts'
 import { compileStateStore } from './state-store.ts'
 import { compileStatsStore } from './stats-store.ts'
@@ -22,6 +26,8 @@ export type SqliteStoreOptions = Readonly<{
   busyTimeoutMs?: number
   /** Whether other processes of the service work on the file too. */
   shared?: boolean
+  /** Another process serves the file: its tables are left as they are, and must be those of this version. */
+  beside?: boolean
 }>
 
 export type SqliteStore = Readonly<{
@@ -31,6 +37,8 @@ export type SqliteStore = Readonly<{
   messages: MessageStore
   /** Of a file that is shared. */
   changes?: ChangeFeed
+  keys: KeyStore
+  audit: AuditStore
   close(): Promise<void>
 }>
 
@@ -43,13 +51,14 @@ export type SqliteStore = Readonly<{
  * by a newer version.
  */
 export async function openSqliteStore(options: SqliteStoreOptions): Promise<SqliteStore> {
-  const { path, logger, busyTimeoutMs = 5_000, shared = false } = options
+  const { path, logger, busyTimeoutMs = 5_000, shared = false, beside = false } = options
   const queries = compileQueryBuilder()
   const db = await openFile({
     path,
     busyTimeoutMs,
     pragmas: 'PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA foreign_keys = ON',
     prepareTables: (opened) => {
+      if (beside) return demandVersion(opened, MIGRATIONS.length)
       const ran = migrate(opened, compileMigrations(MIGRATIONS))
       if (ran.length > 0) logger.info({ path, migrations: ran }, 'The tables of the store were brought up to date.')
     },
@@ -69,6 +78,8 @@ export async function openSqliteStore(options: SqliteStoreOptions): Promise<Sqli
     stats: compileStatsStore({ db, queries, writer }),
     messages,
     ...(changes === undefined ? {} : { changes }),
+    keys: compileKeyStore({ db, queries, writer }),
+    audit: compileAuditStore({ db, queries, writer }),
     close,
   }
 }

@@ -17,14 +17,21 @@ export type ServiceLock = Readonly<{ release(): void }>
 
 /** Takes the lock of a database, or throws StoreUnavailable in one sentence fit for the operator. */
 export function takeServiceLock(path: string): ServiceLock {
+  const taken = tryServiceLock(path)
+  if (taken !== undefined) return taken
+  throw new StoreUnavailable(
+    `The database ${path} is in use by a running service; stop that one first, or let several share a PostgreSQL.`,
+  )
+}
+
+/** The same; undefined where a running service has it. */
+export function tryServiceLock(path: string): ServiceLock | undefined {
   if (path === ':memory:') return { release() {} }
   try {
     return lock(`${realpathSync(makeFile(path))}.lock`)
   } catch (thrown) {
-    if (!isBusy(thrown)) throw openFault(path, thrown)
-    throw new StoreUnavailable(
-      `The database ${path} is in use by a running service; stop that one first, or let several share a PostgreSQL.`,
-    )
+    if (isBusy(thrown)) return undefined
+    throw openFault(path, thrown)
   }
 }
 

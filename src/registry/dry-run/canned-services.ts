@@ -37,7 +37,7 @@ export type CannedServices = Readonly<{
 export function cannedServices(
   { message, lookups, responses, live }: DryRunRequest,
   current: () => CallSpan,
-  { http, secrets, egress }: Pick<Services, 'http' | 'secrets' | 'egress'>,
+  real: Services,
 ): CannedServices {
   const sent = new Map<CallSpan, Sent>()
   let kept: JsonObject | undefined
@@ -55,15 +55,14 @@ export function cannedServices(
     sent: (call) => sent.get(call),
     kept: () => kept,
     services: {
-      secrets,
-      egress,
+      ...real,
       http: {
         send: async (request) => {
           const call = current()
           const canned = cannedFor(call)
           const source = sourceOf(call, canned)
           sent.set(call, { source, headers: Object.entries(request.headers), body: request.body })
-          if (source === 'live') return http.send(request)
+          if (source === 'live') return real.http.send(request)
           if (source === 'missing') throw missing(call)
           return answerOf(canned ?? {})
         },

@@ -26,8 +26,8 @@ export type DryRunOptions = Readonly<{
   catalogue: Catalogue
   registry: Registry
   intake: Intake
-  /** Lookups that are to be live use `http`. */
-  services: Pick<Services, 'http' | 'secrets' | 'egress'>
+  /** For lookups that are to be live. */
+  services: Services
   settings: PipelineSettings
   clock: Clock
 }>

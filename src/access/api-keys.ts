@@ -1,0 +1,113 @@
+/** API keys: made, shown once, known again by their hash, revoked. */
+import { createHash, timingSafeEqual } from 'node:crypto'
+import { type Caller, isRole, type KeyStore, ROLES, type Role, type StoredKey } from '../domain/access.ts'
+import { Failure } from '../domain/failure.ts'
+import { didYouMean } from '../domain/nearest.ts'
+import { StoreUnavailable } from '../domain/ports.ts'
+import type { Clock } from '../domain/run.ts'
+
+export type KeyRequest = Readonly<{ name: string; roles: readonly string[] }>
+
+/** `key` is the secret: nobody can be shown it again. */
+export type NewKey = Readonly<{ key: string; stored: StoredKey }>
+
+/** Fails with KEY_INVALID, KEY_UNKNOWN, STORE_UNAVAILABLE. */
+export interface ApiKeys {
+  create(request: KeyRequest): Promise<NewKey>
+  /** Oldest first, revoked ones too. */
+  list(): Promise<readonly StoredKey[]>
+  revoke(id: string): Promise<void>
+  /** Whether a key was ever made. */
+  exist(): Promise<boolean>
+  /**
+   * Whose key a text is; `revoked` where it was taken back. Undefined for any other text.
+   *
+   * What is compared are hashes of one length, in constant time, and also where no such key exists: how long it takes
+   * tells nothing about how much of a guess is right.
+   */
+  identify(text: string): Promise<Readonly<{ caller: Caller; revoked: boolean }> | undefined>
+}
+
+export type ApiKeysOptions = Readonly<{
+  store: KeyStore
+  clock: Clock
+  /** Gives so many random bytes. */
+  random: (bytes: number) => Buffer
+}>
+
+const KEY = /^cwk_([0-9a-f]{16})_[\w-]{43}$/
+const ID_BYTES = 8
+const SECRET_BYTES = 32
+const LONGEST_NAME = 100
+
+/** Of no key: the hash of an unknown one is compared with it. */
+const NO_HASH = Buffer.alloc(32)
+
+export function createApiKeys({ store, clock, random }: ApiKeysOptions): ApiKeys {
+  let known: boolean | undefined
+  const now = () => new Date(clock()).toISOString()
+  return {
+    create: async (request) => {
+      const { name, roles } = check(request)
+      const id = random(ID_BYTES).toString('hex')
+      const key = `cwk_${id}_${random(SECRET_BYTES).toString('base64url')}`
+      const stored: StoredKey = { id, name, roles, hash: hashOf(key).toString('hex'), createdAt: now() }
+      await guardKeys(() => store.insert(stored))
+      return { key, stored }
+    },
+    list: () => guardKeys(() => store.list()),
+    revoke: async (id) => {
+      if (await guardKeys(() => store.revoke(id, now()))) return
+      const revoked = (await guardKeys(() => store.get(id))) !== undefined
+      throw new Failure('KEY_UNKNOWN', revoked ? `The key '${id}' is revoked already.` : `There is no key '${id}'.`)
+    },
+    exist: async () => {
+      // Keys are never removed: once there was one, there always is.
+      if (known === true) return true
+      try {
+        known = (await guardKeys(() => store.list())).length > 0
+      } catch (thrown) {
+        // Then nothing can be managed anyway, and what tells how the service is should go on telling it.
+        if (known === undefined) throw thrown
+      }
+      return known
+    },
+    identify: async (text) => {
+      const id = KEY.exec(text)?.[1]
+      const stored = id === undefined ? undefined : await guardKeys(() => store.get(id))
+      const hash = stored === undefined ? NO_HASH : Buffer.from(stored.hash, 'hex')
+      if (!timingSafeEqual(hashOf(text), hash) || stored === undefined) return undefined
+      const { name, roles, revokedAt } = stored
+      return { caller: { who: `key:${stored.id}`, name, roles }, revoked: revokedAt !== undefined }
+    },
+  }
+}
+
+const hashOf = (text: string): Buffer => createHash('sha256').update(text).digest()
+
+function check({ name, roles }: KeyRequest): Readonly<{ name: string; roles: readonly Role[] }> {
+  const trimmed = name.trim()
+  if (trimmed === '' || trimmed.length > LONGEST_NAME || /\p{Cc}/u.test(trimmed)) {
+    const accepts = `1 to ${LONGEST_NAME} characters on one line`
+    throw new Failure('KEY_INVALID', `A key has a name of ${accepts} that says who or what uses it.`)
+  }
+  const given = [...new Set(roles)]
+  const wrong = given.find((role) => !isRole(role))
+  if (wrong !== undefined) {
+    throw new Failure(
+      'KEY_INVALID',
+      `There is no role "${wrong}"${didYouMean(wrong, ROLES)} There are: ${ROLES.join(', ')}.`,
+    )
+  }
+  if (given.length === 0) throw new Failure('KEY_INVALID', `A key has at least one role: ${ROLES.join(', ')}.`)
+  return { name: trimmed, roles: given.filter(isRole) }
+}
+
+async function guardKeys<T>(work: () => Promise<T>): Promise<T> {
+  try {
+    return await work()
+  } catch (thrown) {
+    if (!(thrown instanceof StoreUnavailable)) throw thrown
+    throw new Failure('STORE_UNAVAILABLE', 'The store of API keys does not answer now; try again.', { cause: thrown })
+  }
+}

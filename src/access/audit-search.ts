@@ -1,0 +1,74 @@
+/** The audit log as people ask for it: by filters, page by page. */
+import type { AuditEntry, AuditFilter } from '../domain/audit.ts'
+import { Failure } from '../domain/failure.ts'
+import { isId } from '../domain/id.ts'
+import { didYouMean } from '../domain/nearest.ts'
+import type { Clock } from '../domain/run.ts'
+import { readTime, TIME_ACCEPTS } from '../messages/read-time.ts'
+import type { AuditLog } from './audit-log.ts'
+
+export const DEFAULT_LIMIT = 50
+export const LARGEST_LIMIT = 500
+
+/** `next` leads to the page after this one, where there is one. */
+export type AuditPage = Readonly<{ entries: readonly AuditEntry[]; next?: string }>
+
+/** Each name with its values. */
+export type QueryTexts = ReadonlyMap<string, readonly string[]>
+
+const KNOWN = { who: 'text', what: 'text', from: 'time', to: 'time', limit: 'number', cursor: 'text' } as const
+const NAMES = Object.keys(KNOWN)
+
+/** Newest first. Fails with FILTER_INVALID, STORE_UNAVAILABLE. */
+export async function searchAudit(log: AuditLog, texts: QueryTexts, clock: Clock): Promise<AuditPage> {
+  const limit = limitOf(once('limit', texts))
+  const found = await log.find(readFilter(texts, clock()), limit + 1, beforeOf(once('cursor', texts)))
+  const entries = found.slice(0, limit)
+  const last = entries.at(-1)
+  return last === undefined || found.length <= limit ? { entries } : { entries, next: cursorOf(last.id) }
+}
+
+function readFilter(texts: QueryTexts, nowMs: number): AuditFilter {
+  const filter: Record<string, readonly string[] | number> = {}
+  for (const [name, values] of texts) {
+    if (!isKnown(name)) {
+      throw invalid(`There is no filter "${name}"${didYouMean(name, NAMES)} There are: ${NAMES.join(', ')}.`)
+    }
+    if (KNOWN[name] === 'time') filter[name] = timeOf(name, once(name, texts) ?? '', nowMs)
+    else if (name === 'who' || name === 'what') filter[name] = values
+  }
+  return filter
+}
+
+const isKnown = (name: string): name is keyof typeof KNOWN => Object.hasOwn(KNOWN, name)
+
+const invalid = (sentence: string): Failure => new Failure('FILTER_INVALID', sentence)
+
+function once(name: string, texts: QueryTexts): string | undefined {
+  const [text, ...more] = texts.get(name) ?? []
+  if (more.length > 0) throw invalid(`${name} can be given once only.`)
+  return text
+}
+
+function timeOf(name: string, text: string, nowMs: number): number {
+  const ms = readTime(text, nowMs)
+  if (ms === undefined) throw invalid(`${name} cannot be "${text}"; it is ${TIME_ACCEPTS}.`)
+  return ms
+}
+
+function limitOf(text: string | undefined): number {
+  if (text === undefined) return DEFAULT_LIMIT
+  const limit = /^\d{1,3}$/.test(text) ? Number(text) : 0
+  if (limit >= 1 && limit <= LARGEST_LIMIT) return limit
+  throw invalid(`limit cannot be "${text}"; it is a whole number from 1 to ${LARGEST_LIMIT}.`)
+}
+
+/** Opaque, so that it may come to hold more. */
+const cursorOf = (id: string): string => Buffer.from(id, 'hex').toString('base64url')
+
+function beforeOf(text: string | undefined): string | undefined {
+  if (text === undefined) return undefined
+  const id = Buffer.from(text, 'base64url').toString('hex')
+  if (isId(id) && cursorOf(id) === text) return id
+  throw invalid('cursor must be what an earlier page gave as "next"; leave it out for the first page.')
+}

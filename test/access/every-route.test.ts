@@ -1,0 +1,213 @@
+/** Every management route, taken from the service's own table, with every credential that must not open it. */
+import assert from 'node:assert/strict'
+import { after, before, describe, test } from 'node:test'
+import { ROLES, type Role } from '../../src/domain/access.ts'
+import { call } from '../management/call.ts'
+import { endpointDocument } from '../service.ts'
+import { bearer, ELSEWHERE, type GuardedService, JSON_TYPE, type Port, startGuarded } from './guarded-service.ts'
+
+let guarded: GuardedService
+before(async () => {
+  guarded = await startGuarded()
+})
+after(() => guarded.service.stop())
+
+type Route = Readonly<{ port: Port; method: string; path: string; needed: string }>
+
+/** Each route and method, with something in the place of parameters. CONNECT never gets as far as a route. */
+const routes = (): readonly Route[] =>
+  guarded.service.app.managementRoutes.flatMap(({ port, methods, url, needed }) =>
+    methods
+      .filter((method) => method !== 'CONNECT')
+      .map((method) => ({
+        port,
+        method,
+        path: url.replace(/:id/g, '0'.repeat(24)).replace(/:\w+/g, '1').replace(/\*$/, 'x/y/z'),
+        needed,
+      })),
+  )
+
+const body = JSON.stringify(endpointDocument({ endpoint: { pattern: '/let/in' } }))
+const isClosed = ({ needed }: Route): boolean => needed !== 'open'
+
+/** The most that a stranger has: a key that differs in one character, a part of one, one of another kind. */
+const WRONG: readonly { name: string; headers: () => Record<string, string>; challenge: RegExp }[] = [
+  { name: 'none', headers: () => ({}), challenge: /^Bearer realm="crosswalk"$/ },
+  { name: 'an empty header', headers: () => ({ authorization: '' }), challenge: /invalid_token|realm/ },
+  { name: 'no token', headers: () => ({ authorization: 'Bearer' }), challenge: /invalid_token/ },
+  { name: 'another scheme', headers: () => ({ authorization: `Basic ${guarded.keys.admin}` }), challenge: /invalid/ },
+  { name: 'the key alone', headers: () => ({ authorization: guarded.keys.admin }), challenge: /invalid_token/ },
+  {
+    name: 'two keys',
+    headers: () => bearer(`${guarded.keys.admin} ${guarded.keys.admin}`),
+    challenge: /invalid_token/,
+  },
+  { name: 'nonsense', headers: () => bearer('nonsense'), challenge: /invalid_token/ },
+  {
+    name: 'a key that was never made',
+    headers: () => bearer(`cwk_${'0'.repeat(16)}_${'A'.repeat(43)}`),
+    challenge: /invalid_token/,
+  },
+  {
+    name: 'a key with another secret',
+    headers: () => bearer(`${guarded.keys.admin.slice(0, 21)}${'A'.repeat(43)}`),
+    challenge: /invalid_token/,
+  },
+  {
+    name: 'a key but for its last character',
+    headers: () => bearer(guarded.keys.admin.replace(/.$/, (last) => (last === 'A' ? 'B' : 'A'))),
+    challenge: /invalid_token/,
+  },
+  { name: 'a longer key', headers: () => bearer(`${guarded.keys.admin}A`), challenge: /invalid_token/ },
+  { name: 'a key in capitals', headers: () => bearer(guarded.keys.admin.toUpperCase()), challenge: /invalid_token/ },
+  { name: 'a revoked key', headers: () => bearer(guarded.keys.revoked), challenge: /invalid_token/ },
+  { name: 'a key in another header', headers: () => ({ 'x-api-key': guarded.keys.admin }), challenge: /realm/ },
+  { name: 'a key as a cookie', headers: () => ({ cookie: `authorization=${guarded.keys.admin}` }), challenge: /realm/ },
+]
+
+test('the table has every part of the API, on both ports', () => {
+  const urls = (port: Port) => new Set(routes().flatMap((route) => (route.port === port ? [route.path] : [])))
+  assert.ok(
+    [...urls('message')].every((path) => /^\/(endpoints|uptime)\b/.test(path)),
+    'the rest belongs to users',
+  )
+  for (const path of ['/endpoints', '/messages', '/keys', '/audit', '/metrics', '/consumers', '/openapi.json', '/']) {
+    assert.ok(urls('admin').has(path), path)
+  }
+  assert.ok(routes().length > 500)
+})
+
+test('what is open is the state of the service and the files of the console', () => {
+  const open = new Set(routes().flatMap((route) => (isClosed(route) ? [] : [route.path])))
+  for (const path of open) assert.match(path, /^\/(uptime(\/x\/y\/z)?|health\/(live|ready)|console\/[\w-]+\.\w+|)$/)
+})
+
+for (const { name, headers, challenge } of WRONG) {
+  test(`with ${name} every route answers 401 and does nothing`, async () => {
+    for (const route of routes().filter(isClosed)) {
+      // Open on this machine, so asked for from elsewhere below.
+      if (route.needed === 'metrics') continue
+      const options = { headers: { ...JSON_TYPE, ...headers() }, ...(route.method === 'HEAD' ? {} : { body }) }
+      const reply = await call(guarded.baseOf(route.port), route.method, route.path, options)
+      assert.equal(reply.status, 401, `${route.port} ${route.method} ${route.path}: ${reply.text}`)
+      assert.match(reply.headers['www-authenticate'] ?? '', challenge)
+      if (route.method !== 'HEAD') assert.equal(reply.json().code, 'CREDENTIALS_REFUSED')
+    }
+    assert.equal((await guarded.service.fetch('/let/in', { method: 'POST' })).status, 404)
+  })
+}
+
+const CANNOT: Readonly<Record<Role, readonly Role[]>> = {
+  viewer: ['operator', 'author', 'admin'],
+  operator: ['author', 'admin'],
+  author: ['operator', 'admin'],
+  admin: [],
+}
+
+for (const role of ROLES) {
+  test(`a key of the role ${role} opens what is for it, and answers 403 elsewhere`, async () => {
+    for (const route of routes().filter(isClosed)) {
+      const headers = { ...JSON_TYPE, ...bearer(guarded.keys[role]) }
+      // A body that nothing accepts: what is let in is refused for that.
+      const options = route.method === 'HEAD' ? { headers } : { headers, body: '[]' }
+      const reply = await call(guarded.baseOf(route.port), route.method, route.path, options)
+      const refused = CANNOT[role].some((other) => other === route.needed)
+      const said = `${route.port} ${route.method} ${route.path}: ${reply.status} ${reply.text}`
+      assert.equal(reply.status === 403, refused, said)
+      assert.notEqual(reply.status, 401, said)
+      assert.ok(reply.status < 500, said)
+      if (refused && route.method !== 'HEAD') assert.equal(reply.json().code, 'ACCESS_DENIED')
+    }
+  })
+}
+
+describe('from elsewhere', { skip: ELSEWHERE === undefined ? 'this machine has no other address' : false }, () => {
+  test('every route answers 401 without a key, metrics too', async () => {
+    for (const { port, method, path } of routes().filter(isClosed)) {
+      const reply = await call(guarded.baseOf(port, ELSEWHERE), method, path, { headers: { host: 'localhost' } })
+      assert.equal(reply.status, 401, `${port} ${method} ${path}`)
+    }
+  })
+
+  test('the key of a viewer reads the metrics', async () => {
+    const headers = bearer(guarded.keys.viewer)
+    const reply = await call(guarded.baseOf('admin', ELSEWHERE), 'GET', '/metrics', { headers })
+    assert.equal(reply.status, 200)
+    assert.match(reply.text, /crosswalk_build_info/)
+  })
+})
+
+test('metrics are open on this machine, but not to pages and proxies on it', async () => {
+  const base = guarded.baseOf('admin')
+  assert.equal((await call(base, 'GET', '/metrics')).status, 200)
+  for (const headers of [{ host: 'rebound.example.org' }, { 'x-forwarded-for': '10.0.0.1' }, { forwarded: 'for=x' }]) {
+    assert.equal((await call(base, 'GET', '/metrics', { headers })).status, 401)
+  }
+})
+
+describe('spellings of a path', () => {
+  const id = '0'.repeat(24)
+  const spellings = [
+    '//endpoints',
+    '///endpoints',
+    '/endpoints/',
+    '/endpoints//',
+    '/endpoints?',
+    '/endpoints?x=/uptime',
+    '/endpoints#/uptime',
+    '/endpoints;x',
+    '/%65ndpoints',
+    '/endpoint%73',
+    '/endpoints%2f',
+    '/endpoints%3f',
+    '/endpoints%00',
+    '/ENDPOINTS',
+    '/Endpoints',
+    '/uptime/../endpoints',
+    '/uptime/..%2fendpoints',
+    '/uptime/%2e%2e/endpoints',
+    '/./endpoints',
+    '/health/live/../../endpoints',
+    '/console/../endpoints',
+    '/console/console.js/../../keys',
+    '\\endpoints',
+    '/%2e/endpoints',
+    `/endpoints/${id}/`,
+    `//endpoints/${id}`,
+    '//keys',
+    '/keys/',
+    '/%6beys',
+    '/KEYS',
+    '//audit',
+    '/audit/',
+    '/aud%69t',
+    '//messages',
+    '/messages/',
+    '/m%65ssages',
+    'http://127.0.0.1/endpoints',
+    'http://127.0.0.1/keys',
+    '/endpoints/dry%2drun',
+  ]
+  for (const path of spellings) {
+    test(`${path} opens nothing`, async () => {
+      for (const port of ['message', 'admin'] as const) {
+        for (const method of ['GET', 'HEAD', 'POST', 'PUT', 'DELETE', 'OPTIONS']) {
+          const reply = await call(guarded.baseOf(port), method, path, { headers: JSON_TYPE }).catch(() => undefined)
+          // On the message port a path that is not ours belongs to users, and nobody listens there; what is below
+          // /uptime is as open as that, and there is nothing.
+          const isNothing = port === 'message' || path.startsWith('/uptime/')
+          const expected = isNothing ? [400, 401, 404] : [400, 401]
+          if (reply !== undefined) assert.ok(expected.includes(reply.status), `${port} ${method}: ${reply.status}`)
+        }
+      }
+    })
+  }
+})
+
+test('what is refused does not wait for its body', async () => {
+  const reply = await call(guarded.baseOf('admin'), 'POST', '/endpoints', {
+    headers: { ...JSON_TYPE, 'content-length': '1000000' },
+  })
+  assert.equal(reply.status, 401)
+  assert.equal(reply.headers.connection, 'close')
+})

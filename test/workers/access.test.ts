@@ -1,0 +1,48 @@
+/** Who may do what holds on every worker, from the call on that says so. */
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { REFUSED_AT_ONCE } from '../../src/access/audit-log.ts'
+import type { JsonObject } from '../../src/domain/json.ts'
+import { startCrew } from './crew.ts'
+
+const LAB = 'CROSSWALK_SECRET_LAB'
+
+test('keys, their revocation and the bound of refused calls hold on every worker', async (t) => {
+  const crew = await startCrew(t, { env: { [LAB]: 'the-key-of-the-lab' } })
+  await crew.register({ name: 'open', endpoint: { pattern: '/open' } })
+  const auth = { apiKey: { keys: [`\${env:${LAB}}`] } }
+  await crew.register({ name: 'guarded', endpoint: { pattern: '/guarded' }, auth })
+  let callers = await crew.connectToEach('/open')
+  const onEach = async (path: string, headers: Record<string, string> = {}, method = 'GET', body?: JsonObject) => {
+    const statuses: number[] = []
+    for (const { call } of callers) statuses.push((await call(method, path, body, headers)).status)
+    return statuses
+  }
+  assert.deepEqual(await onEach('/endpoints'), [200, 200])
+  assert.deepEqual(await onEach('/guarded', {}, 'POST', {}), [401, 401])
+  assert.deepEqual(await onEach('/guarded', { 'x-api-key': 'the-key-of-the-lab' }, 'POST', {}), [200, 200])
+
+  const make = async (roles: readonly string[], headers: Record<string, string> = {}) => {
+    const { status, body } = await crew.admin('POST', '/keys', { name: roles.join(), roles: [...roles] }, headers)
+    assert.equal(status, 201, JSON.stringify(body))
+    return { id: String(body.id), headers: { authorization: `Bearer ${body.key}` } }
+  }
+  const admin = await make(['admin'])
+  assert.deepEqual(await onEach('/endpoints'), [401, 401], 'from the first key on, this machine is not enough')
+  const viewer = await make(['viewer'], admin.headers)
+  assert.deepEqual(await onEach('/endpoints', viewer.headers), [200, 200])
+  assert.deepEqual(await onEach(`/endpoints/${'0'.repeat(24)}`, viewer.headers, 'DELETE'), [403, 403])
+  assert.equal((await crew.admin('DELETE', `/keys/${viewer.id}`, undefined, admin.headers)).status, 200)
+  assert.deepEqual(await onEach('/endpoints', viewer.headers), [401, 401], 'a revoked key opens nothing')
+
+  // A refused body ends its connection, and the next one may be another worker's.
+  for (const caller of callers) caller.end()
+  callers = await crew.connectToEach('/open')
+  for (let n = 0; n < 2 * REFUSED_AT_ONCE; n += 1) await onEach('/endpoints', { authorization: 'Bearer wrong' })
+  const { body } = await crew.admin('GET', '/audit?limit=500', undefined, admin.headers)
+  const refused = (body.entries as JsonObject[]).filter(({ status }) => status === 401 || status === 403)
+  const minutes = Math.ceil(performance.now() / 60_000)
+  assert.ok(refused.length >= REFUSED_AT_ONCE, `${refused.length} entries`)
+  assert.ok(refused.length <= REFUSED_AT_ONCE + 10 * minutes, `${refused.length} entries in ${minutes} minutes`)
+  for (const caller of callers) caller.end()
+})
