@@ -11,4 +11,4 @@ process.env.NODE_COMPILE_CACHE ??= fileURLToPath(new URL('../node_modules/.cache
 process.env.MALLOC_ARENA_MAX ??= '1'
 
 // A small young generation: messages live for a moment, and the default lets 100 MB of dead ones pile up first.
-launch(['--max-semi-space-size=1', entry(), ...process.argv.slice(2)])
+launch(['--max-semi-space-size=2', entry(), ...process.argv.slice(2)])
