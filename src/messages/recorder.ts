@@ -92,7 +92,12 @@ export function createRecorder({ store, settings, logger, onWritten, limits = LI
   const plans = new WeakMap<Compiled, Plan>()
   const queue = createRecordQueue(limits)
   const writer = createRecordWriter({ store, queue, logger, ...(onWritten === undefined ? {} : { onWritten }) })
-  const withoutEndpoint: Plan = { policy: messageLog === 'off' ? 'off' : 'metadata', keys: undefined, inLines: false, head: undefined }
+  const withoutEndpoint: Plan = {
+    policy: messageLog === 'off' ? 'off' : 'metadata',
+    keys: undefined,
+    inLines: false,
+    head: undefined,
+  }
   /** Messages whose records are not made yet. */
   const ended = createWaitingList<Ended>()
   let scheduled = false
@@ -166,12 +171,12 @@ export function createRecorder({ store, settings, logger, onWritten, limits = LI
 
   /** The record of a message that ended done as a line; undefined where a line cannot say it all. */
   function lineOf({ record, bodies }: Recorded, finished: Finished): DoneLine | undefined {
-    const { compiled, trace, messageId, ms } = finished
+    const { compiled, trace, messageId } = finished
     if (record.outcome !== 'done' || record.replayOf !== undefined) return undefined
     if (compiled === undefined || trace === undefined || bodies.length > 0) return undefined
     if (Object.keys(record.keys).length > 0) return undefined
     const head = headOf(planOf(compiled), compiled, finished)
-    return { head, id: messageId, ms, stages: trace.stages, rest: restText(record) }
+    return { head, id: messageId, ms: finished.ms, stages: trace.stages, rest: restText(record) }
   }
 
   /** Whether a line was all there is to say. */
