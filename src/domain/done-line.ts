@@ -2,8 +2,8 @@
  * The record of a message that ended done as a line of text. Most records are of that kind, and hold nothing but the
  * course of the message: as bytes they wait and travel for a fraction of what objects cost while they are waiting.
  */
-import { MOST_DIGITS, writeDigits } from './digits.ts'
-import type { RecordedSource } from './message-record.ts'
+import { MOST_DIGITS, writeAscii, writeDigits } from './ascii.ts'
+import type { MessageRecord, RecordedSource } from './message-record.ts'
 import { STAGES, type StageName, type StageSpan } from './trace.ts'
 
 /** None of the values can hold the characters that part them: JSON escapes both. */
@@ -16,6 +16,8 @@ export type DoneLine = Readonly<{
   id: string
   ms: number
   stages: readonly StageSpan[]
+  /** Of `restText`; left out where there is none. */
+  rest?: string
 }>
 
 export function doneHead(
@@ -35,21 +37,36 @@ export const courseStart = (endpoint: string | undefined, version: number | unde
 
 export const microseconds = (ms: number): number => Math.round(ms * 1000)
 
+type Rest = Omit<MessageRecord, 'id' | 'endpoint' | 'endpointVersion' | 'ms' | 'stages'>
+
+/** What a record has beside its course, with the comma before it; empty where there is nothing. */
+export function restText({ path, error, triedAgain, keys, calls, callsOmitted, bodies }: Rest): string {
+  if (calls.length === 0 && bodies.length === 0 && path === undefined && error === undefined && isEmpty(keys)) return ''
+  return `,${JSON.stringify({ path, error, triedAgain, keys, calls, callsOmitted, bodies })}`
+}
+
+function isEmpty(object: object): boolean {
+  for (const _ in object) return false
+  return true
+}
+
 const ID_BYTES = 24
+/** A character of UTF-16 takes at most so many in UTF-8. */
+const MOST_OF_CHARACTER = 3
 const STAGE_STARTS = Object.fromEntries(STAGES.map((stage) => [stage, Buffer.from(`["${stage}",`)])) as Record<
   StageName,
   Buffer
 >
 const MOST_OF_STAGE = 20 + MOST_DIGITS
-const MOST_OF_REST = 8 + MOST_DIGITS
+const MOST_OF_END = 8 + MOST_DIGITS
 
 /** How many bytes a line takes at most. */
-export const mostBytes = ({ head, stages }: DoneLine): number =>
-  ID_BYTES + head.length + MOST_OF_REST + stages.length * MOST_OF_STAGE
+export const mostBytes = ({ head, stages, rest = '' }: DoneLine): number =>
+  ID_BYTES + head.length + MOST_OF_END + stages.length * MOST_OF_STAGE + rest.length * MOST_OF_CHARACTER
 
 /** Writes a line into a buffer that has room for it; gives where it ends. Times are in microseconds there. */
-export function writeDone({ head, id, ms, stages }: DoneLine, buffer: Buffer, start: number): number {
-  let at = start + buffer.write(id, start, ID_BYTES, 'latin1')
+export function writeDone({ head, id, ms, stages, rest = '' }: DoneLine, buffer: Buffer, start: number): number {
+  let at = writeAscii(buffer, start, id)
   buffer.set(head, at)
   at = writeDigits(buffer, at + head.length, microseconds(ms))
   buffer[at++] = 0x2c // ,
@@ -62,6 +79,7 @@ export function writeDone({ head, id, ms, stages }: DoneLine, buffer: Buffer, st
     buffer[at++] = 0x5d // ]
   }
   buffer[at++] = 0x5d
+  if (rest !== '') at += buffer.write(rest, at)
   buffer[at++] = 0x5d
   buffer[at++] = 0x0a
   return at

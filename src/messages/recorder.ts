@@ -2,7 +2,7 @@
  * Keeps a record of every message that has ended, behind its answer: what a message pays for it before that is one place
  * in a list. Records are written in batches, one after the other.
  */
-import { doneHead } from '../domain/done-line.ts'
+import { type DoneLine, doneHead, restText } from '../domain/done-line.ts'
 import { createIsoTime } from '../domain/iso-time.ts'
 import type { MessageRecord, MessageStore, Recorded, RecordedOutcome } from '../domain/message-record.ts'
 import type { Logger } from '../domain/ports.ts'
@@ -61,12 +61,14 @@ const STRETCH_MS = 5
 const CAUGHT_UP_MS = 1_000
 
 /** What an endpoint's messages need, found out with the first of them. */
-type Plan = Readonly<{
-  policy: Policy
-  keys: ReturnType<typeof compileKeys>
-  /** Whether a line of text says all that is kept of a message that ended done. */
-  inLines: boolean
-}>
+type Plan = {
+  readonly policy: Policy
+  readonly keys: ReturnType<typeof compileKeys>
+  /** Whether a line of text says all that is kept of a message that ended done and called nobody. */
+  readonly inLines: boolean
+  /** Of the last such line: that of the next one is mostly the same. */
+  head: Head | undefined
+}
 
 const SECRET_HEADERS = ['authorization', 'cookie', 'set-cookie', 'x-api-key', 'proxy-authorization']
 const NO_KEYS: MessageRecord['keys'] = {}
@@ -90,9 +92,12 @@ export function createRecorder({ store, settings, logger, onWritten, limits = LI
   const plans = new WeakMap<Compiled, Plan>()
   const queue = createRecordQueue(limits)
   const writer = createRecordWriter({ store, queue, logger, ...(onWritten === undefined ? {} : { onWritten }) })
-  const withoutEndpoint: Plan = { policy: messageLog === 'off' ? 'off' : 'metadata', keys: undefined, inLines: false }
-  /** Of the last message of each endpoint: the next one is mostly alike. */
-  const heads = new WeakMap<Compiled, Head>()
+  const withoutEndpoint: Plan = {
+    policy: messageLog === 'off' ? 'off' : 'metadata',
+    keys: undefined,
+    inLines: false,
+    head: undefined,
+  }
   /** Messages whose records are not made yet. */
   const ended = createWaitingList<Ended>()
   let scheduled = false
@@ -104,17 +109,17 @@ export function createRecorder({ store, settings, logger, onWritten, limits = LI
     const { endpoint } = compiled
     const policy = endpoint.messageLog ?? messageLog
     const keys = compileKeys(endpoint)
-    const plan = { policy, keys, inLines: keys === undefined && policy !== 'all' }
+    const plan = { policy, keys, inLines: keys === undefined && policy !== 'all', head: undefined }
     plans.set(compiled, plan)
     return plan
   }
 
-  function headOf(compiled: Compiled, { source, answer: { status } }: Finished): Uint8Array {
-    const last = heads.get(compiled)
+  function headOf(plan: Plan, compiled: Compiled, { source, answer: { status } }: Finished): Uint8Array {
+    const last = plan.head
     if (last !== undefined && last.source === source && last.status === status) return last.bytes
     const { endpoint, version, document } = compiled
     const bytes = doneHead(document._id, source, status, endpoint.name, version)
-    heads.set(compiled, { source, status, bytes })
+    plan.head = { source, status, bytes }
     return bytes
   }
 
@@ -143,7 +148,10 @@ export function createRecorder({ store, settings, logger, onWritten, limits = LI
     if (oldest === undefined) return
     const { finished } = oldest
     try {
-      queue.push(recordedOf(finished))
+      const recorded = recordedOf(finished)
+      const line = lineOf(recorded, finished)
+      if (line === undefined) queue.push(recorded)
+      else queue.pushDone(line)
     } catch (err) {
       logger.error({ err, messageId: finished.messageId }, 'The record of a message could not be made')
     }
@@ -161,12 +169,22 @@ export function createRecorder({ store, settings, logger, onWritten, limits = LI
     if (scheduled) setImmediate(work)
   }
 
+  /** The record of a message that ended done as a line; undefined where a line cannot say it all. */
+  function lineOf({ record, bodies }: Recorded, finished: Finished): DoneLine | undefined {
+    const { compiled, trace, messageId } = finished
+    if (record.outcome !== 'done' || record.replayOf !== undefined) return undefined
+    if (compiled === undefined || trace === undefined || bodies.length > 0) return undefined
+    if (Object.keys(record.keys).length > 0) return undefined
+    const head = headOf(planOf(compiled), compiled, finished)
+    return { head, id: messageId, ms: finished.ms, stages: trace.stages, rest: restText(record) }
+  }
+
   /** Whether a line was all there is to say. */
-  function recordDone({ inLines }: Plan, finished: Finished): boolean {
+  function recordDone(plan: Plan, finished: Finished): boolean {
     const { outcome, trace, compiled, incoming, messageId } = finished
-    if (!inLines || outcome !== 'done' || trace === undefined || trace.calls.length > 0) return false
+    if (!plan.inLines || outcome !== 'done' || trace === undefined || trace.calls.length > 0) return false
     if (compiled === undefined || incoming?.replayOf !== undefined) return false
-    queue.pushDone({ head: headOf(compiled, finished), id: messageId, ms: finished.ms, stages: trace.stages })
+    queue.pushDone({ head: headOf(plan, compiled, finished), id: messageId, ms: finished.ms, stages: trace.stages })
     writer.wake()
     return true
   }

@@ -3,7 +3,7 @@
  * as many of these as messages.
  */
 
-import { courseStart, microseconds } from '../../domain/done-line.ts'
+import { courseStart, microseconds, restText } from '../../domain/done-line.ts'
 import { timeOfId } from '../../domain/id.ts'
 import type { BodySummary, MessageRecord, Recorded, RecordedCall, RecordedStage } from '../../domain/message-record.ts'
 import type { MessageRow } from './message-tables.ts'
@@ -46,18 +46,6 @@ type Detail = readonly [
 function detailText({ endpoint, endpointVersion, ms, stages, ...rest }: MessageRecord): string {
   const took = stages.map(({ stage, ms }) => [stage, microseconds(ms)])
   return `${courseStart(endpoint, endpointVersion)}${microseconds(ms)},${JSON.stringify(took)}${restText(rest)}]`
-}
-
-type Rest = Omit<MessageRecord, 'endpoint' | 'endpointVersion' | 'ms' | 'stages'>
-
-function restText({ path, error, triedAgain, keys, calls, callsOmitted, bodies }: Rest): string {
-  if (calls.length === 0 && bodies.length === 0 && path === undefined && error === undefined && isEmpty(keys)) return ''
-  return `,${JSON.stringify({ path, error, triedAgain, keys, calls, callsOmitted, bodies })}`
-}
-
-function isEmpty(object: object): boolean {
-  for (const _ in object) return false
-  return true
 }
 
 export function recordOf(row: MessageRow): MessageRecord {
