@@ -3,6 +3,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { REFUSED_AT_ONCE } from '../../src/access/audit-log.ts'
 import type { JsonObject } from '../../src/domain/json.ts'
+import { startProgram } from '../spawned-service.ts'
 import { startCrew } from './crew.ts'
 
 const LAB = 'CROSSWALK_SECRET_LAB'
@@ -34,6 +35,14 @@ test('keys, their revocation and the bound of refused calls hold on every worker
   assert.deepEqual(await onEach(`/endpoints/${'0'.repeat(24)}`, viewer.headers, 'DELETE'), [403, 403])
   assert.equal((await crew.admin('DELETE', `/keys/${viewer.id}`, undefined, admin.headers)).status, 200)
   assert.deepEqual(await onEach('/endpoints', viewer.headers), [401, 401], 'a revoked key opens nothing')
+  const author = await make(['author'], admin.headers)
+  assert.deepEqual(await onEach('/endpoints', author.headers), [200, 200])
+  const { code } = await startProgram(crew.folder, { args: ['keys', 'revoke', author.id] }).ended
+  assert.deepEqual(
+    [code, ...(await onEach('/endpoints', author.headers))],
+    [0, 401, 401],
+    'revoked on the command line',
+  )
 
   // A refused body ends its connection, and the next one may be another worker's.
   for (const caller of callers) caller.end()
