@@ -51,6 +51,56 @@ describe('expectations', () => {
   })
 })
 
+describe('a URL that is sent whole, as to a proxy', () => {
+  const cases: readonly (readonly [url: string, status: number])[] = [
+    ['http://elsewhere.example/json', 200],
+    ['http://elsewhere.example:8080/json?a=1', 200],
+    ['http://elsewhere.example', 404],
+    ['http://elsewhere.example?/json', 404],
+    ['http://elsewhere.example/json/json', 404],
+    ['http://elsewhere.example//json', 404],
+    ['ftp://elsewhere.example/json', 404],
+  ]
+  for (const [url, status] of cases) {
+    test(`${url}: ${status}`, async () => {
+      const sent = requestText(`POST ${url}`, [JSON_TYPE, 'content-length: 2'], '{}')
+      assert.deepEqual(statusesIn(await exchange(service.url, sent)), [status])
+    })
+  }
+
+  test('has the query that it says', async () => {
+    const sent = requestText('POST http://elsewhere.example/seen?a=%20b', [JSON_TYPE, 'content-length: 2'], '{}')
+    assert.match(await exchange(service.url, sent), /"query":\{"a":" b"\}/)
+  })
+})
+
+describe('what is sent behind a request whose body is not read', () => {
+  const next = requestText('POST /seen?behind', [JSON_TYPE, 'content-length: 2'], '{}')
+  const large = 'x'.repeat(2 * 1024 * 1024)
+  const first = (line: string, headers: readonly string[], body: string) =>
+    [`${line} HTTP/1.1`, 'host: 127.0.0.1', JSON_TYPE, ...headers, '', body].join('\r\n')
+  const cases = {
+    'that is too large': first('POST /json', [`content-length: ${large.length}`], large),
+    'that is too large, in chunks': first(
+      'POST /json',
+      ['transfer-encoding: chunked'],
+      `200000\r\n${large}\r\n0\r\n\r\n`,
+    ),
+    'since nobody listens': first('POST /nowhere', ['content-length: 2'], '{}'),
+  }
+  for (const [why, sent] of Object.entries(cases)) {
+    test(`${why}: is not done`, async () => {
+      const before = service.log.length
+      const received = await exchange(service.url, sent + next)
+      assert.equal(statusesIn(received).length, 1)
+      assert.match(received, /connection: close/i)
+      await service.fetch('/json', json('POST', {}))
+      const outcomes = service.log.slice(before).map(({ fields }) => fields.outcome)
+      assert.deepEqual(outcomes, ['refused', 'done'])
+    })
+  }
+})
+
 describe('what is long', () => {
   type Seen = { query: JsonObject; headers: JsonObject }
   const see = async (path: string, headers: Record<string, string> = {}) => {

@@ -3,6 +3,7 @@ import type { Json } from '../domain/json.ts'
 import { isArray } from './path-read.ts'
 import type { Step } from './path-steps.ts'
 import type { TargetStep } from './target.ts'
+import { BYTES_PER_VALUE } from './target-budget.ts'
 
 /** Code while it is written. `bound`: values of the document, which the text only refers to, as `b0`, `b1`, … */
 export type Code = { readonly bound: unknown[]; locals: number; readonly shapes: string[] }
@@ -108,12 +109,16 @@ type Place = Readonly<{
 /** A whole value, or an array that another one is spread over. */
 type End = 'value' | 'spread'
 
-/** What is written within one object of the output, with the locals that it takes. */
-export type Places = Readonly<{ root: Place; locals: string[] }>
+/**
+ * What is written within one object of the output, with the locals that it takes. `filled`: what counts the bytes of the
+ * null places before an index, as `charge` does.
+ */
+export type Places = Readonly<{ root: Place; locals: string[]; filled: string }>
 
-export const startPlaces = (local: string, make: string): Places => ({
+export const startPlaces = (local: string, make: string, filled: string): Places => ({
   root: { kind: 'object', local, make, reload: '', inner: new Map() },
   locals: [],
+  filled,
 })
 
 /** Where steps lead: to a whole value, a list to append to, or an array to spread over, with the steps `within` its elements. */
@@ -128,7 +133,7 @@ export type Found = Readonly<{
   within: readonly TargetStep[]
 }>
 
-/** Beyond these, closures write: they account for what they fill up, and the text of the code stays short. */
+/** Beyond these, closures write: the text of the code stays short, and what one entry fills up once is little. */
 const INDEX_MAX = 100
 const STEPS_MAX = 16
 
@@ -147,7 +152,7 @@ export function findPlace(code: Code, places: Places, steps: readonly TargetStep
     if (kind === 'value' || kind === 'spread') {
       const { make, reload } = at
       at.inner.set(JSON.stringify(step), kind)
-      const write = (local: string) => `${make} ${assign(code, at, step, local)}`
+      const write = (local: string) => `${make} ${assign(code, places, at, step, local)}`
       return { kind, write, reload, key: JSON.stringify(steps.slice(0, index + 1)), within: steps.slice(index + 2) }
     }
     at = typeof before === 'object' ? before : newPlace(code, places, at, step, kind)
@@ -167,20 +172,21 @@ function kindOf([next, ...others]: readonly TargetStep[]): Place['kind'] | End |
   return others.length === 0 ? 'list' : 'spread'
 }
 
-function newPlace(code: Code, { locals }: Places, at: Place, step: TargetStep, kind: Place['kind']): Place {
+function newPlace(code: Code, places: Places, at: Place, step: TargetStep, kind: Place['kind']): Place {
   const local = newLocal(code)
-  locals.push(local)
+  places.locals.push(local)
   const made = `${local} = ${kind === 'object' ? newObject(code) : '[]'}`
-  const make = `if (${local} === undefined) { ${at.make} ${assign(code, at, step, made)} }`
+  const make = `if (${local} === undefined) { ${at.make} ${assign(code, places, at, step, made)} }`
   const reload = `${at.reload} ${local} = ${at.local}?.[${keyOf(code, step)}] ?? undefined;`
   const place: Place = { kind, local, make, reload, inner: new Map() }
   at.inner.set(JSON.stringify(step), place)
   return place
 }
 
-function assign(code: Code, { local }: Place, step: TargetStep, value: string): string {
+function assign(code: Code, { filled }: Places, { local }: Place, step: TargetStep, value: string): string {
   const index = step.kind === 'index' ? step.index : 0
-  const fill = index === 0 ? '' : `while (${local}.length < ${index}) ${local}.push(null); `
+  const fillOne = `{ ${local}.push(null); ${filled} += ${BYTES_PER_VALUE}; }`
+  const fill = index === 0 ? '' : `while (${local}.length < ${index}) ${fillOne} `
   return `${fill}${local}[${keyOf(code, step)}] = ${value};`
 }
 

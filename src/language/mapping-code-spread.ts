@@ -17,6 +17,7 @@ import {
   valueAt,
 } from './mapping-code-parts.ts'
 import type { Step } from './path-steps.ts'
+import { ADDED_BYTES_MAX } from './target-budget.ts'
 
 /** Of an entry: all steps of its path, the array of its target, and the function for each element. */
 type Part = Readonly<{ from: readonly Step[]; to: Found; convert: Convert | undefined }>
@@ -47,7 +48,8 @@ export function startSpread(code: Code, { from, to }: Part): Spread | undefined 
   const outer = startScope(newLocal(code), giveUp(isLeft))
   const element = reading.inner === undefined ? outer : startScope(newLocal(code), giveUp(isLeft))
   const target = newLocal(code)
-  const places = startPlaces(target, `if (${target} === undefined) ${target} = ${newObject(code)};`)
+  const make = `if (${target} === undefined) ${target} = ${newObject(code)};`
+  const places = startPlaces(target, make, newLocal(code))
   return { to, reading, isLeft, outer, element, places, lines: [], hasFunction: false }
 }
 
@@ -99,12 +101,14 @@ const isSame = (some: readonly Step[] | undefined, others: readonly Step[] | und
 export function spreadCode(code: Code, spread: Spread, scope: Scope): string {
   const { to, reading, isLeft, outer, element, places, lines, hasFunction } = spread
   const [array, made, at] = [newLocal(code), newLocal(code), newLocal(code)]
+  const { filled } = places
   const { local } = places.root
   const each = `
 let ${[local, ...places.locals].join(', ')};
 ${element.lines.join('\n')}
 ${lines.join('\n')}
-${made}.push(${local} === undefined ? null : ${local});`
+${made}.push(${local} === undefined ? null : ${local});
+if (account.addedBytes + ${filled} > ${ADDED_BYTES_MAX}) ${giveUp(isLeft)};`
   return `
 let ${isLeft} = true;
 ${isLeft}elements: {
@@ -112,12 +116,14 @@ const ${array} = ${valueAt(code, scope, reading.array)};
 ${hasFunction ? '' : `if (${array} === undefined || ${array} === null) { ${isLeft} = false; ${giveUp(isLeft)}; }`}
 if (!${arrayTest(array)}) ${giveUp(isLeft)};
 const ${made} = [];
+let ${filled} = 0;
 for (let ${at} = 0; ${at} < ${array}.length; ${at}++) {
 let ${outer.from} = ${array}[${at}];
 ${objectTest(outer.from, outer.giveUp)}
 ${reading.inner === undefined ? each : overInner(code, outer, element, reading.inner, each)}
 }
 ${to.write(made)}
+account.addedBytes += ${filled};
 ${isLeft} = false;
 }`
 }

@@ -71,7 +71,7 @@ export function generate(assignments: readonly Assignment[]): Generated | undefi
   const draft: Draft = {
     code: startCode(),
     scope: startScope('source', 'return false'),
-    places: startPlaces('output', ''),
+    places: startPlaces('output', '', 'account.addedBytes'),
     body: [],
     spreads: new Map(),
     left: new Set(),

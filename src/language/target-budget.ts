@@ -11,7 +11,7 @@ export type Account = { addedBytes: number }
  * before an index, copies, the value of `oneToAllElements` and of a default in each element. Without a bound, a message
  * of 1 MiB could grow to gigabytes through a mapping that is fine for every other message.
  */
-const ADDED_BYTES_MAX = 64 * 1024 * 1024
+export const ADDED_BYTES_MAX = 64 * 1024 * 1024
 /** Of a place in an array or object, and of any value without what is in it. */
 export const BYTES_PER_VALUE = 8
 /** Deeper than any message; where it is not, the value counts as too heavy. */

@@ -56,16 +56,18 @@ export function createRecordWriter({ store, queue, logger, onWritten }: RecordWr
     logger.warn({ dropped: { ...queue.dropped } }, 'The message log could not follow; records were given up')
   }
 
+  function away(err: StoreUnavailable): false {
+    logger.warn({ err, waiting: queue.size }, 'The message log did not answer; its records wait')
+    return false
+  }
+
   /** Resolves to whether the batch is done with; as much as is does not wait any more. */
   async function write(batch: readonly Recorded[]): Promise<boolean> {
     try {
       await store.append(batch)
       written += batch.length
     } catch (err) {
-      if (err instanceof StoreUnavailable) {
-        logger.warn({ err, waiting: queue.size }, 'The message log did not answer; its records wait')
-        return false
-      }
+      if (err instanceof StoreUnavailable) return away(err)
       const half = Math.ceil(batch.length / 2)
       // One record that the store refuses must not take the others with it.
       if (batch.length > 1) return (await write(batch.slice(0, half))) && write(batch.slice(half))
@@ -84,7 +86,7 @@ export function createRecordWriter({ store, queue, logger, onWritten }: RecordWr
       await store.appendDone(lines.bytes)
       written += lines.count
     } catch (err) {
-      if (err instanceof StoreUnavailable) return false
+      if (err instanceof StoreUnavailable) return away(err)
       if (lines.count > 1) {
         const [first, second] = halvesOf(lines)
         return (await writeDone(first)) && writeDone(second)

@@ -46,6 +46,7 @@ before(async () => {
   await register('/scoped', { jwt: { ...remote, scopes: ['orders.write', 'orders.read'] } })
   await register('/either', { apiKey: { keys: [reference('KEY')] }, jwt: remote })
   await register('/xml', { apiKey: { keys: [reference('KEY')] } }, { transformation: { input: 'JSON', output: 'XML' } })
+  await register('/piped', { apiKey: { keys: [reference('KEY')] } })
   // A path that begins as one of the service's own goes through its router.
   await register('/uptimes', { apiKey: { keys: [reference('KEY')] } })
   await service.register({ name: '/open', endpoint: { pattern: '/open' } })
@@ -333,7 +334,7 @@ describe('a secret', () => {
   })
 })
 
-for (const path of ['/key', '/uptimes']) {
+for (const path of ['/key', '/uptimes', 'http://lab.example.org/key']) {
   test(`the body of a stranger to ${path} is not read`, async () => {
     const socket = connect(service.app.messagePort, '127.0.0.1')
     await once(socket, 'connect')
@@ -348,6 +349,27 @@ for (const path of ['/key', '/uptimes']) {
     assert.match(text, /connection: close/i)
   })
 }
+
+test('what comes behind a refused body, on a connection that ends with the refusal, is not done', async () => {
+  const socket = connect(service.app.messagePort, '127.0.0.1')
+  await once(socket, 'connect')
+  const message = (key: string) =>
+    `POST /piped HTTP/1.1\r\nHost: x\r\n${key}Content-Type: application/json\r\nContent-Length: 2\r\n\r\n{}`
+  socket.write(`${message('')}${message(`X-API-Key: ${KEY}\r\n`)}`)
+  let text = ''
+  socket.setEncoding('utf8').on('data', (chunk) => {
+    text += chunk
+  })
+  await once(socket, 'close')
+  assert.deepEqual(text.match(/^HTTP\/1\.1 \d+/gm), ['HTTP/1.1 401'])
+  const { messages } = (await call(service.adminUrl, 'GET', '/messages?limit=500')).json<{
+    messages: { endpoint?: string; outcome: string }[]
+  }>()
+  assert.deepEqual(
+    messages.filter(({ endpoint }) => endpoint === '/piped').map(({ outcome }) => outcome),
+    ['refused'],
+  )
+})
 
 test('a body that comes late is read once its sender is known', async () => {
   const token = await issuer.token()

@@ -116,6 +116,21 @@ describe('bounds of what a mapping adds', () => {
   const cases: readonly { why: string; mapping: JsonObject; blames: string }[] = [
     { why: 'a high index in each element', mapping: { 'b.many': 'a[].x[10000]' }, blames: 'b.many' },
     {
+      why: 'some low indexes in each element',
+      mapping: { 'b.rows[].x': 'a[].x[100][100][100][100][100]' },
+      blames: 'b.rows[].x',
+    },
+    {
+      why: 'low indexes in each element of arrays within arrays',
+      mapping: { 'b.rows[].in[].y': 'a[].x[100].y[100][100].z[100][100]' },
+      blames: 'b.rows[].in[].y',
+    },
+    {
+      why: 'low indexes in the elements of several arrays',
+      mapping: { 'b.rows[].x': ['a[].x[100][100][100]', 'c[].x[100][100][100]'] },
+      blames: 'b.rows[].x',
+    },
+    {
       why: 'one large value in all elements',
       mapping: { 'b.many': 'a[].x', 'b.big': { key: 'a[].y', transform: all } },
       blames: 'b.big',
@@ -144,11 +159,17 @@ describe('bounds of what a mapping adds', () => {
       blames: 'b.few[0]',
     },
   ]
+  const rows = many.map((x) => ({ x, in: [{ y: x }] }))
   const wide = Object.fromEntries(many.slice(0, 220).map((id) => [`f${id}`, 1]))
   for (const { why, mapping, blames } of cases) {
-    it(why, () => {
-      const compiled = compileMapping(mapping, collectInto([], 'inputMapping'))
-      const message = { b: { many, big, wide, few: many.slice(0, 300), name: 'x'.repeat(600) } }
+    bound(`${why}, by closures`, mapping, blames, Number.POSITIVE_INFINITY)
+    bound(`${why}, by a function of its own`, mapping, blames, 0)
+  }
+
+  function bound(title: string, mapping: JsonObject, blames: string, generateAfter: number): void {
+    it(title, () => {
+      const compiled = compileMapping(mapping, collectInto([], 'inputMapping'), generateAfter)
+      const message = { b: { rows, many, big, wide, few: many.slice(0, 300), name: 'x'.repeat(600) } }
       assert.throws(
         () => compiled.apply(message),
         (thrown) => {

@@ -4,7 +4,7 @@ import { test } from 'node:test'
 import { openSqliteStore } from '../../src/adapters/sqlite/open-sqlite-store.ts'
 import type { MessageStore, Recorded } from '../../src/domain/message-record.ts'
 import { StoreUnavailable } from '../../src/domain/ports.ts'
-import { createRecordQueue } from '../../src/messages/record-queue.ts'
+import { createRecordQueue, type RecordQueue } from '../../src/messages/record-queue.ts'
 import { createRecordWriter } from '../../src/messages/record-writer.ts'
 import { doneLineOf, recordAt, recordedAt } from '../contracts/message-records.ts'
 import { silent } from '../contracts/stores.ts'
@@ -98,3 +98,20 @@ test('tells once that records were given up, and at the end how many', () =>
     assert.deepEqual(told.at(-1), { dropped: { done: 4, partial: 0, refused: 0, failed: 0 } })
     assert.equal(told.length, 2)
   }))
+
+const waiting: readonly Readonly<{ what: string; push(queue: RecordQueue): void }>[] = [
+  { what: 'a record of a failure', push: (queue) => queue.push(failed(0)) },
+  { what: 'the line of a message that ended done', push: (queue) => queue.pushDone(lineAt(0)) },
+]
+for (const { what, push } of waiting) {
+  test(`tells that ${what} waits, since the store does not answer`, () =>
+    withLog(async (messages) => {
+      const told: string[] = []
+      const logger = { ...silent, warn: (_fields: object, message: string) => void told.push(message) }
+      const queue = createRecordQueue({ records: 100, bytes: 1e6 })
+      const writer = createRecordWriter({ store: awayOnce(messages, 1), queue, logger })
+      push(queue)
+      assert.equal(await writer.close(10_000), 0)
+      assert.deepEqual(told, ['The message log did not answer; its records wait'])
+    }))
+}

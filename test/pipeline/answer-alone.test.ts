@@ -205,6 +205,12 @@ it('has the end-to-end headers of the upstream', async () => {
   }
 })
 
+it('has one id, though the upstream gives its own answers such an id', async () => {
+  const headers = { 'X-Crosswalk-Message-Id': '0123456789abcdef01234567' }
+  const reply = await send([to({ status: 200, headers, type: 'application/json', body: '{}' })], 'JSON')
+  assert.match(reply.headers.get('x-crosswalk-message-id') ?? '', /^(?!0123456789abcdef)[0-9a-f]{24}$/)
+})
+
 describe('a refusal', () => {
   const html = `<html>${'x'.repeat(500)}</html>`
   const cases: { name: string; given: Given; status: number; body: string }[] = [

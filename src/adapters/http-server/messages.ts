@@ -20,7 +20,9 @@ import { bodyTooLarge, fromFastify, hasBody, pathOf, type RefuseUnreadable } fro
  */
 export function createMessageListener(registry: Registry, intake: Intake, limitBytes: number): RequestListener {
   return (request, response) => {
-    const url = request.url ?? '/'
+    // Its connection ends with the answer before: what was sent behind that would be done without an answer.
+    if (request.socket.writableEnded) return
+    const url = originForm(request.url ?? '/')
     const match = registry.match(request.method ?? '', url)
     const compiled = match.kind === 'endpoint' ? match.compiled : undefined
     const refuse = (failure: Failure): void => send(response, intake.refuse(compiled, failure))
@@ -87,6 +89,14 @@ async function authenticate(
   if (refused !== undefined) refuse(refused)
   // Who has left meanwhile sends no body, and nothing would ever tell its end.
   else if (!request.destroyed || request.complete) goOn(auth.withoutCredentials(headers))
+}
+
+/** The path and query of a URL that a caller sends whole, as to a proxy (RFC 9112 section 3.2.2). */
+function originForm(url: string): string {
+  if (url.startsWith('/')) return url
+  const rest = /^https?:\/\/[^/?#]*(.*)$/.exec(url)?.[1]
+  if (rest === undefined) return url
+  return rest.startsWith('/') ? rest : `/${rest}`
 }
 
 /** Whether a URL leads to none of the service's own paths for sure; where it may, the service's router decides. */
@@ -176,7 +186,10 @@ const isBodiless = (status: number): boolean => status === 204 || status === 304
 /** Throws where a header holds what HTTP cannot. */
 function send(response: ServerResponse, { answer: { status, headers, body }, messageId }: Finished): void {
   const head: (string | string[])[] = [ID_HEADER, messageId]
-  for (const name in headers) head.push(name, headers[name] as string | string[])
+  for (const name in headers) {
+    // An upstream may be a service of this kind: its id is that of another message.
+    if (name !== ID_HEADER) head.push(name, headers[name] as string | string[])
+  }
   const bytes = Buffer.byteLength(body)
   if (!isBodiless(status)) head.push('content-length', String(bytes))
   response.writeHead(status, head)

@@ -62,6 +62,16 @@ export function compileStateStore({ db, queries, writer }: StateStoreOptions): S
     write.run({ endpointId, lookupStatus, networkError, state })
   }
 
+  /** Where it cannot be written either, the transaction is given up: those before it count as written by now. */
+  function writeReplaced(state: Waiting): void {
+    try {
+      writeState(state)
+    } catch (thrown) {
+      if (db.isTransaction) db.exec('ROLLBACK')
+      throw thrown
+    }
+  }
+
   return {
     newest: (endpointId, filter) => {
       if (!db.isOpen) throw storeClosed()
@@ -83,7 +93,7 @@ export function compileStateStore({ db, queries, writer }: StateStoreOptions): S
         try {
           writeState(state)
         } catch (thrown) {
-          if (state.replaced !== undefined && db.isTransaction) writeState(state.replaced)
+          if (state.replaced !== undefined && db.isTransaction) writeReplaced(state.replaced)
           throw thrown
         }
       })

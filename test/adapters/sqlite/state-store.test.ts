@@ -53,14 +53,16 @@ it('of states that wait together and would replace each other, makes and writes 
   await end()
 })
 
+/** A state whose values cannot be made a text. */
+const unwritable: StateRecord = {
+  ...stateOf('', 200),
+  get values(): StateRecord['values'] {
+    throw new RangeError('too long')
+  },
+}
+
 it('writes the state before it where the newest cannot be written', async (test) => {
   const { states, end } = await openStore(test)
-  const unwritable: StateRecord = {
-    ...stateOf('', 200),
-    get values(): StateRecord['values'] {
-      throw new RangeError('too long')
-    },
-  }
   const results = await Promise.allSettled(
     [stateOf('good', 200), unwritable, stateOf('other', 404)].map((record) => states.append(idOf(1), record)),
   )
@@ -69,6 +71,21 @@ it('writes the state before it where the newest cannot be written', async (test)
     ['fulfilled', 'rejected', 'fulfilled'],
   )
   assert.deepEqual(await states.newest(idOf(1), filterOf([[200, 200]])), stateOf('good', 200))
+  await end()
+})
+
+it('tells nobody that a state is written where two that replaced it cannot be', async (test) => {
+  const { states, end } = await openStore(test)
+  await states.append(idOf(1), stateOf('before', 200))
+  const together = [stateOf('good', 200), unwritable, unwritable, stateOf('other', 404)]
+  const results = await Promise.allSettled(together.map((record) => states.append(idOf(1), record)))
+  assert.deepEqual(
+    results.map(({ status }) => status),
+    ['rejected', 'rejected', 'rejected', 'rejected'],
+  )
+  assert.deepEqual(await states.newest(idOf(1), EVERYTHING), stateOf('before', 200))
+  await states.append(idOf(1), stateOf('after', 200))
+  assert.deepEqual(await states.newest(idOf(1), EVERYTHING), stateOf('after', 200))
   await end()
 })
 
