@@ -2,6 +2,7 @@
  * Every setting of the service, once: its name in the environment, what it accepts, its default and what it is for.
  * Reading, `--help`, docs/settings.md and .env.example all come from this table.
  */
+import { documents } from './settings-documents.ts'
 import { kafka } from './settings-kafka.ts'
 import {
   choice,
@@ -270,6 +271,7 @@ export const SETTINGS = {
   ...log,
   ...metrics,
   ...messages,
+  ...documents,
   ...requests,
   ...egress,
   ...secrets,
@@ -288,6 +290,7 @@ export const SETTING_GROUPS: readonly Readonly<{ title: string; settings: readon
   { title: 'Log', settings: Object.values(log) },
   { title: 'Metrics', settings: Object.values(metrics) },
   { title: 'Messages', settings: Object.values(messages) },
+  { title: 'Endpoint documents', settings: Object.values(documents) },
   { title: 'Lookup and response requests', settings: Object.values(requests) },
   { title: 'Egress', settings: Object.values(egress) },
   { title: 'Secrets', settings: Object.values(secrets) },

@@ -8,6 +8,7 @@ import { nearest } from './domain/nearest.ts'
 const OWN = [
   'ADMIN_',
   'ANSWER_',
+  'DOCUMENT_',
   'EGRESS_',
   'EXPRESSION_',
   'FOREACH_',
