@@ -3,6 +3,7 @@
  * Reading, `--help`, docs/settings.md and .env.example all come from this table.
  */
 import { documents } from './settings-documents.ts'
+import { expressions } from './settings-expressions.ts'
 import { kafka } from './settings-kafka.ts'
 import {
   choice,
@@ -239,28 +240,6 @@ const requests = {
     kind: wholeNumber(1, 1_000_000),
     default: '1000',
     means: 'The most items of one `forEach`; a message with more is answered with 400.',
-  },
-} as const satisfies Record<string, Setting<unknown>>
-
-const expressions = {
-  expressionTimeoutMs: {
-    name: 'EXPRESSION_TIMEOUT_MS',
-    kind: milliseconds,
-    default: '1000',
-    means: 'How long one expression of `inputTransforms` may run.',
-  },
-  expressionMaxDepth: {
-    name: 'EXPRESSION_MAX_DEPTH',
-    kind: wholeNumber(1, 100_000),
-    default: '10000',
-    means:
-      'How many steps of an expression may be under way at once: calls within calls, and the parts of one object or list, which count some three each.',
-  },
-  expressionMaxSequence: {
-    name: 'EXPRESSION_MAX_SEQUENCE',
-    kind: wholeNumber(1, 10_000_000),
-    default: '100000',
-    means: 'The most items of a sequence that an expression builds.',
   },
 } as const satisfies Record<string, Setting<unknown>>
 
