@@ -2,6 +2,8 @@
  * Every setting of the service, once: its name in the environment, what it accepts, its default and what it is for.
  * Reading, `--help`, docs/settings.md and .env.example all come from this table.
  */
+import { documents } from './settings-documents.ts'
+import { expressions } from './settings-expressions.ts'
 import { kafka } from './settings-kafka.ts'
 import {
   choice,
@@ -234,28 +236,6 @@ const requests = {
   },
 } as const satisfies Record<string, Setting<unknown>>
 
-const expressions = {
-  expressionTimeoutMs: {
-    name: 'EXPRESSION_TIMEOUT_MS',
-    kind: milliseconds,
-    default: '1000',
-    means: 'How long one expression of `inputTransforms` may run.',
-  },
-  expressionMaxDepth: {
-    name: 'EXPRESSION_MAX_DEPTH',
-    kind: wholeNumber(1, 100_000),
-    default: '10000',
-    means:
-      'How many steps of an expression may be under way at once: calls within calls, and the parts of one object or list, which count some three each.',
-  },
-  expressionMaxSequence: {
-    name: 'EXPRESSION_MAX_SEQUENCE',
-    kind: wholeNumber(1, 10_000_000),
-    default: '100000',
-    means: 'The most items of a sequence that an expression builds.',
-  },
-} as const satisfies Record<string, Setting<unknown>>
-
 /** By the property that the code reads it under. */
 export const SETTINGS = {
   ...listeners,
@@ -264,6 +244,7 @@ export const SETTINGS = {
   ...log,
   ...metrics,
   ...messages,
+  ...documents,
   ...requests,
   ...egress,
   ...secrets,
@@ -283,6 +264,7 @@ export const SETTING_GROUPS: readonly Readonly<{ title: string; settings: readon
   { title: 'Log', settings: Object.values(log) },
   { title: 'Metrics', settings: Object.values(metrics) },
   { title: 'Messages', settings: Object.values(messages) },
+  { title: 'Endpoint documents', settings: Object.values(documents) },
   { title: 'Lookup and response requests', settings: Object.values(requests) },
   { title: 'Egress', settings: Object.values(egress) },
   { title: 'Secrets', settings: Object.values(secrets) },

@@ -9,6 +9,7 @@ const OWN = [
   'ADMIN_',
   'ANSWER_',
   'AUDIT_',
+  'DOCUMENT_',
   'EGRESS_',
   'EXPRESSION_',
   'FOREACH_',

@@ -95,6 +95,16 @@ export const FAILURES = {
     retry: false,
     means: 'The endpoint document has faults; `details` lists all of them, each with its place.',
   },
+  DOCUMENT_TOO_LARGE: {
+    status: 413,
+    retry: false,
+    means: 'The endpoint document is larger than `DOCUMENT_LIMIT`; nothing else of it was checked.',
+  },
+  ENDPOINTS_TOO_MANY: {
+    status: 409,
+    retry: false,
+    means: 'There are as many endpoints as `MAX_ENDPOINTS` lets be; delete one that is not needed.',
+  },
   CONFIGURATION_CLASH: {
     status: 409,
     retry: false,

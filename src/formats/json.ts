@@ -12,7 +12,7 @@ export const MAX_DEPTH = 64
  *
  * Throws Unreadable: `too-deep` beyond MAX_DEPTH objects and arrays within each other (of a text that is malformed too,
  * what comes first counts as far as it can be read), else `malformed`, with the line and column of the first character
- * that cannot stand there.
+ * that cannot stand there or of a number that is larger than a number here can be (it would go on as null).
  */
 export function parseJson(text: string): Json {
   let value: Json
@@ -22,22 +22,27 @@ export function parseJson(text: string): Json {
     refuseTooDeep(text)
     throw malformed(text)
   }
-  if (isDeeper(value, MAX_DEPTH)) refuseTooDeep(text)
+  if (isBeyond(value, MAX_DEPTH)) {
+    refuseTooDeep(text)
+    refuseTooLarge(text)
+  }
   return value
 }
 
 /**
- * Whether a value has more than so many objects and arrays within each other. Asked of the value rather than the text,
- * as there are far fewer values than characters.
+ * Whether a value has more than so many objects and arrays within each other, or a number that is infinite. Asked of the
+ * value rather than the text, as there are far fewer values than characters.
  */
-function isDeeper(value: Json, levels: number): boolean {
-  if (typeof value !== 'object' || value === null) return false
+function isBeyond(value: Json, levels: number): boolean {
+  if (typeof value === 'number') return value === Infinity || value === -Infinity
+  if (typeof value !== 'object') return false
+  if (value === null) return false
   if (levels === 0) return true
   if (isArray(value)) {
-    for (let at = 0; at < value.length; at++) if (isDeeper(value[at] ?? null, levels - 1)) return true
+    for (let at = 0; at < value.length; at++) if (isBeyond(value[at] ?? null, levels - 1)) return true
     return false
   }
-  for (const name in value) if (isDeeper(value[name] ?? null, levels - 1)) return true
+  for (const name in value) if (isBeyond(value[name] ?? null, levels - 1)) return true
   return false
 }
 
@@ -62,6 +67,20 @@ function refuseTooDeep(text: string): void {
       case 0x5d: // ]
       case 0x7d: // }
         depth--
+    }
+  }
+}
+
+/** The text is well-formed: whatever is no string and begins with a digit or a minus is a number. */
+function refuseTooLarge(text: string): void {
+  const stringOrNumber = /"|-?\d[\d.eE+-]*/g
+  for (let token = stringOrNumber.exec(text); token !== null; token = stringOrNumber.exec(text)) {
+    if (token[0] === '"') stringOrNumber.lastIndex = closingQuote(text, token.index) + 1
+    else if (!Number.isFinite(Number(token[0]))) {
+      throw new Unreadable(
+        'malformed',
+        `The JSON has a number beyond 1.8e308 ${position(text, token.index)}; send a smaller one, or send it as a text.`,
+      )
     }
   }
 }

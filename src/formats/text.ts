@@ -20,11 +20,15 @@ export function decodeText(bytes: Uint8Array, charset: string | undefined): stri
     const unquoted = 'The charset is not known.'
     throw new Unreadable('malformed', `The charset ${quoted(label)} is not known; send the body as UTF-8.`, unquoted)
   }
-  if (isAsciiLabel(label) && !isAscii(bytes)) throw invalidBytes(label)
+  if (isAsciiLabel(label) && !isAscii(bytes))
+    throw invalidBytes(
+      label,
+      bytes.findIndex((byte) => byte > 0x7f),
+    )
   try {
     return decoder.decode(bytes)
   } catch {
-    throw invalidBytes(label)
+    throw invalidBytes(label, lengthOfValid(bytes, decoder))
   }
 }
 
@@ -49,11 +53,28 @@ function utf16Order(bytes: Uint8Array): string {
   return bigEndianMark || bytes[0] === 0 ? 'utf-16be' : 'utf-16le'
 }
 
-const invalidBytes = (label: string): Unreadable =>
+const invalidBytes = (label: string, index: number): Unreadable =>
   new Unreadable(
     'malformed',
-    `The body is not valid ${quoted(label)}; name the charset that it is encoded in, or send it as UTF-8.`,
+    `The body is not valid ${quoted(label)} at byte ${index + 1}; name the charset that it is encoded in, or send it as UTF-8.`,
   )
+
+/** How many bytes can be read before the one that cannot follow; all of them where the text ends within a character. */
+function lengthOfValid(bytes: Uint8Array, { encoding }: TextDecoder): number {
+  let valid = 0
+  let invalid = bytes.length + 1
+  while (invalid - valid > 1) {
+    const middle = Math.floor((valid + invalid) / 2)
+    try {
+      // One of its own each time: a decoder keeps what a stream that failed has left.
+      new TextDecoder(encoding, { fatal: true }).decode(bytes.subarray(0, middle), { stream: true })
+      valid = middle
+    } catch {
+      invalid = middle
+    }
+  }
+  return valid
+}
 
 /** The label comes from outside: bounded, and of characters that any log and format can hold. */
 const quoted = (label: string): string => `"${label.slice(0, 40).replace(/[^ -~]/g, '?')}"`

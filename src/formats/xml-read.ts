@@ -25,7 +25,12 @@ type OpenElement = { text: string; hasCdata: boolean; content: Content | undefin
  * Throws Unreadable as `parseXml` and `decodeText` do, and for a declaration that the bytes contradict.
  */
 export function readXml(bytes: Uint8Array, charset: string | undefined, options: XmlOptions): Json {
-  return parseXml(decodeText(bytes, encodingByMark(bytes) ?? charset ?? encodingByDeclaration(bytes)), options)
+  const text = decodeText(bytes, encodingByMark(bytes) ?? charset ?? encodingByDeclaration(bytes))
+  // Saxes would take it for the mark, which is gone by now.
+  if (text.startsWith('\ufeff')) {
+    throw new Unreadable('malformed', 'The XML is not well-formed: a second byte order mark at line 1, column 1.')
+  }
+  return parseXml(text, options)
 }
 
 function encodingByMark(bytes: Uint8Array): string | undefined {

@@ -1,4 +1,5 @@
 /** From a raw document to an endpoint that can be put in force, with everything that is wrong with it. */
+import { type DocumentBounds, lintBounds } from '../config/bounds.ts'
 import { checkDocument } from '../config/check.ts'
 import { lintEndpoint } from '../config/lint.ts'
 import type { Json } from '../domain/json.ts'
@@ -13,16 +14,23 @@ import type { Compiled } from './registry.ts'
 /** What the service sets in a document, and which version of it that is. Timestamps are ISO 8601 with milliseconds and `Z`. */
 export type Stamp = Readonly<{ _id: string; createdAt: string; updatedAt: string; version: number }>
 
-/** Checks and compiles a document. Where `lints` holds an error, `compiled` must not be put in force. */
+/**
+ * Checks and compiles a document. Where `lints` holds an error, `compiled` must not be put in force.
+ *
+ * `bounds` are for what is to be registered; what is stored stays in force, however they were lowered since. Fails with
+ * DOCUMENT_TOO_LARGE.
+ */
 export function build(
   raw: Json,
   { _id, createdAt, updatedAt, version }: Stamp,
   services: Services,
   settings: PipelineSettings,
+  bounds?: DocumentBounds,
 ): Readonly<{ lints: readonly Lint[]; compiled: Compiled }> {
   const { endpoint, lints: structural } = checkDocument(raw)
   const lints: Lint[] = [...structural]
   const sink = collectInto(lints)
+  if (bounds !== undefined) lintBounds(endpoint, bounds, sink)
   lintEndpoint(endpoint, sink)
   const run = compileEndpoint(endpoint, _id, services, settings, sink)
   const auth = compileAuth(endpoint, services, sink)

@@ -2,6 +2,7 @@
  * The management of endpoints: check, compile, store, put in force, in that order and one change at a time.
  * A change is in force when its promise resolves, and durable.
  */
+import type { DocumentBounds } from '../config/bounds.ts'
 import { isId } from '../domain/id.ts'
 import type { Json } from '../domain/json.ts'
 import type { Lint } from '../domain/lint.ts'
@@ -31,8 +32,8 @@ export type Condition = string | undefined
 /**
  * Documents come in as JSON text, so that names which stand twice can be told.
  *
- * Fails with BODY_UNREADABLE, BODY_TOO_DEEP, CONFIGURATION_INVALID (every fault in `details`), CONFIGURATION_CLASH,
- * ENDPOINT_UNKNOWN, VERSION_UNKNOWN, ID_MALFORMED, FILTER_INVALID, PRECONDITION_FAILED, STORE_UNAVAILABLE.
+ * Fails with BODY_UNREADABLE, BODY_TOO_DEEP, DOCUMENT_TOO_LARGE, CONFIGURATION_INVALID (every fault in `details`),
+ * CONFIGURATION_CLASH, ENDPOINTS_TOO_MANY, ENDPOINT_UNKNOWN, VERSION_UNKNOWN, ID_MALFORMED, FILTER_INVALID, PRECONDITION_FAILED, STORE_UNAVAILABLE.
  */
 export interface Catalogue {
   /**
@@ -70,7 +71,7 @@ export type CatalogueOptions = Readonly<{
   announce?: (() => Promise<void>) | undefined
   registry: Registry
   services: Services
-  settings: PipelineSettings
+  settings: PipelineSettings & DocumentBounds & Readonly<{ maxEndpoints: number }>
   clock: Clock
   newId: () => string
   logger: Logger
@@ -99,6 +100,10 @@ export function createCatalogue(options: CatalogueOptions): Catalogue {
     return result
   }
 
+  const refuseOneMore = (): void => {
+    if (registry.all().length + refused.size >= settings.maxEndpoints) throw failures.tooMany(settings.maxEndpoints)
+  }
+
   const loadAll = async (): Promise<void> => {
     const inForce: Compiled[] = []
     const newest = await store.newestVersions()
@@ -116,7 +121,7 @@ export function createCatalogue(options: CatalogueOptions): Catalogue {
     stamp: Stamp,
     write: (compiled: Compiled) => ReturnType<EndpointStore['replace']>,
   ): Promise<Accepted> => {
-    const { lints, compiled } = build(raw, stamp, services, settings)
+    const { lints, compiled } = build(raw, stamp, services, settings, settings)
     const clashes = findClashes(compiled, registry.all())
     const errors = [...faults, ...lints.filter(({ severity }) => severity === 'error')]
     if (errors.length > 0) throw failures.invalid([...errors, ...clashes])
@@ -160,6 +165,7 @@ export function createCatalogue(options: CatalogueOptions): Catalogue {
 
   /** Under the id that it had. */
   const revert = async (document: StoredDocument, how: How): Promise<Accepted> => {
+    refuseOneMore()
     const { _id, createdAt } = document
     const [newest] = await guardStore(() => store.versions(_id))
     const updatedAt = later(newest?.at ?? createdAt, clock())
@@ -208,6 +214,7 @@ export function createCatalogue(options: CatalogueOptions): Catalogue {
     versions,
     create: (text, origin = {}) =>
       change(undefined, () => {
+        refuseOneMore()
         const { raw, faults } = parseDocument(text)
         const now = new Date(clock()).toISOString()
         return accept(raw, faults, { _id: newId(), createdAt: now, updatedAt: now, version: 1 }, (compiled) =>

@@ -21,6 +21,12 @@ export function clash(clashes: readonly Lint[]): Failure {
   })
 }
 
+export const tooMany = (most: number): Failure =>
+  new Failure(
+    'ENDPOINTS_TOO_MANY',
+    `There are ${most} endpoints, and more are not let be (MAX_ENDPOINTS); delete one that is not needed.`,
+  )
+
 export const unknown = (id: string): Failure => new Failure('ENDPOINT_UNKNOWN', `There is no endpoint with ID '${id}'.`)
 
 export const unknownVersion = (id: string, version: number): Failure =>

@@ -52,6 +52,7 @@ describe('readXml', () => {
       bytes: Buffer.from(declared('UTF-16')),
       says: /declares the encoding utf-16/,
     },
+    { name: 'two byte order marks', bytes: Buffer.from('\ufeff\ufeff<m/>'), says: /second byte order mark at line 1/ },
     { name: 'nothing', bytes: Buffer.of(), says: /must contain a root element/ },
   ]
   for (const { name, bytes, says } of refused) {

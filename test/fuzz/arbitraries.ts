@@ -21,7 +21,7 @@ export const names = fc.oneof(
 )
 
 const scalarText = fc.oneof(
-  fc.constantFrom('null', 'true', 'false', '0', '-0', '1.5', '1e400', '-1e-400', '9007199254740993', '""', '"12"'),
+  fc.constantFrom('null', 'true', 'false', '0', '-0', '1.5', '1e308', '-1e-400', '9007199254740993', '""', '"12"'),
   fc.constantFrom('"2024-02-30T25:00:00Z"', '"true"', '"\\ud800"', '"\\u0000"', '"__proto__"', '"a/../b?c#d&e=f"'),
   fc.string({ unit: 'binary', maxLength: 8 }).map((text) => JSON.stringify(text)),
   fc.double().map((number) => (Number.isFinite(number) ? String(number) : '0')),

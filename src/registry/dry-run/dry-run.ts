@@ -2,6 +2,7 @@
  * Runs a sample message through an endpoint as it would run, and tells all about it, with nothing done: the document is
  * compiled by the same compiler and run by the same intake, only what it calls is not there.
  */
+import type { DocumentBounds } from '../../config/bounds.ts'
 import { checkDryRun, type DryRunRequest } from '../../config/dry-run.ts'
 import type { Endpoint } from '../../config/schema.ts'
 import { isId } from '../../domain/id.ts'
@@ -28,14 +29,14 @@ export type DryRunOptions = Readonly<{
   intake: Intake
   /** For lookups that are to be live. */
   services: Services
-  settings: PipelineSettings
+  settings: PipelineSettings & DocumentBounds
   clock: Clock
 }>
 
 /**
  * In: the request as JSON text. Out: the report.
  *
- * Fails with BODY_UNREADABLE, BODY_TOO_DEEP and DRY_RUN_INVALID where the request itself is wrong, with ID_MALFORMED,
+ * Fails with BODY_UNREADABLE, BODY_TOO_DEEP, DOCUMENT_TOO_LARGE and DRY_RUN_INVALID where the request itself is wrong, with ID_MALFORMED,
  * ENDPOINT_UNKNOWN and STORE_UNAVAILABLE for an endpoint that is not there, with OVERLOADED and SHUTTING_DOWN as a
  * message would; never for a fault of the document or the message.
  */
@@ -64,7 +65,8 @@ export function createDryRun({ catalogue, registry, intake, services, settings, 
     const canned = cannedServices(request, () => trace?.calls.at(-1) as CallSpan, services)
     const now = new Date(clock()).toISOString()
     const stamp = { _id: id, createdAt: now, updatedAt: now, version: registry.get(id)?.version ?? 0 }
-    const { lints, compiled } = build(document, stamp, canned.services, settings)
+    const bounds = request.endpoint === undefined ? undefined : settings
+    const { lints, compiled } = build(document, stamp, canned.services, settings, bounds)
     const lint = lintOf([...inside, ...lints], findClashes(compiled, registry.all()))
     if (lint.errors.length > 0) return { ran: false, lint }
     const unknown = unknownRequests(request, compiled.endpoint)

@@ -1,0 +1,80 @@
+/** XML that is well-formed however unusual, and what is read from it. */
+import { type AcceptedCase, bytes, latin1, utf16be, utf16le } from './corpus.ts'
+
+export const XML_ACCEPTED: readonly AcceptedCase[] = [
+  { name: 'root_empty', body: '<a/>', gives: '""' },
+  { name: 'root_text', body: '<a>x</a>', gives: '"x"' },
+  { name: 'root_space_in_tags', body: '<a\n><b\t/></a >', gives: '{"b":""}' },
+  { name: 'around_root', body: '\n<?x?><!-- a -->\n<a/>\n<!-- b --><?y z?>\n', gives: '""' },
+  { name: 'text_greater_than', body: '<a>1 > 0 ]] ></a>', gives: '"1 > 0 ]] >"' },
+  { name: 'text_references', body: '<a>&#65;&#x42;&#x1F600;</a>', gives: '"AB😀"' },
+  { name: 'text_reference_not_read_twice', body: '<a>&amp;lt;&#38;amp;</a>', gives: '"&lt;&amp;"' },
+  { name: 'text_line_ends', body: '<a>1\r\n2\r3</a>', gives: '"1\\n2\\n3"' },
+  { name: 'cdata_markup', body: '<a><![CDATA[<b>&amp;</b>]]></a>', gives: '"<b>&amp;</b>"' },
+  { name: 'cdata_end_divided', body: '<a><![CDATA[x]]]]><![CDATA[>y]]></a>', gives: '"x]]>y"' },
+  { name: 'comment_with_markup', body: '<a><!-- <b> & ]]> - - -->x</a>', gives: '"x"' },
+  { name: 'instruction_with_markup', body: '<a><?pi <b> & ? > -- ?>x</a>', gives: '"x"' },
+  {
+    name: 'names_of_objects',
+    body: '<a><__proto__>1</__proto__><constructor/></a>',
+    gives: '{"__proto__":"1","constructor":""}',
+  },
+  { name: 'attribute_names_of_objects', body: '<a __proto__="1"/>', gives: '{"$":{"__proto__":"1"}}' },
+  { name: 'attribute_white_space', body: '<a b="1\n2\t3"/>', gives: '{"$":{"b":"1 2 3"}}' },
+  { name: 'attribute_quotes', body: `<a b='"' c="'"/>`, gives: '{"$":{"b":"\\"","c":"\'"}}' },
+  {
+    name: 'namespace_prefix',
+    body: '<p:a xmlns:p="urn:p" p:b="1"><p:c/></p:a>',
+    gives: '{"$":{"xmlns:p":"urn:p","p:b":"1"},"p:c":""}',
+  },
+  {
+    name: 'namespace_default_and_none',
+    body: '<a xmlns="urn:a"><b xmlns="">1</b></a>',
+    gives: '{"$":{"xmlns":"urn:a"},"b":{"_":"1","$":{"xmlns":""}}}',
+  },
+  {
+    name: 'namespace_prefixes_of_one_name',
+    body: '<a xmlns:p="u" xmlns:q="u"><p:b>1</p:b><q:b>2</q:b></a>',
+    gives: '{"$":{"xmlns:p":"u","xmlns:q":"u"},"p:b":"1","q:b":"2"}',
+  },
+  { name: 'namespace_undeclared', body: '<p:a><q:b/></p:a>', gives: '{"q:b":""}' },
+  { name: 'nesting_64', body: '<a>'.repeat(64) + '</a>'.repeat(64), gives: `${'{"a":'.repeat(63)}""${'}'.repeat(63)}` },
+  { name: 'encoding_utf8_mark', body: bytes(0xef, 0xbb, 0xbf, '<a>ü</a>'), gives: '"ü"' },
+  {
+    name: 'encoding_utf8_mark_over_declaration',
+    body: '\ufeff<?xml version="1.0" encoding="ISO-8859-1"?><a>ü</a>',
+    gives: '"ü"',
+  },
+  {
+    name: 'encoding_latin1_declared',
+    body: latin1('<?xml version="1.0" encoding="ISO-8859-1"?><a>ü</a>'),
+    gives: '"ü"',
+  },
+  {
+    name: 'encoding_header_over_declaration',
+    body: '<?xml version="1.0" encoding="ISO-8859-1"?><a>ü</a>',
+    type: 'application/xml; charset=utf-8',
+    gives: '"ü"',
+  },
+  {
+    name: 'encoding_latin1_header',
+    body: latin1('<a>ü</a>'),
+    type: 'application/xml; charset=iso-8859-1',
+    gives: '"ü"',
+  },
+  {
+    name: 'encoding_utf16le_mark',
+    body: utf16le('\ufeff<?xml version="1.0" encoding="UTF-16"?><a>ü😀</a>'),
+    gives: '"ü😀"',
+  },
+  { name: 'encoding_utf16be_mark', body: utf16be('\ufeff<a>ü😀</a>'), gives: '"ü😀"' },
+  { name: 'encoding_utf16be_undeclared', body: utf16be('<a>ü</a>'), gives: '"ü"' },
+  {
+    name: 'encoding_mark_over_header',
+    body: utf16le('\ufeff<a>ü</a>'),
+    type: 'application/xml; charset=utf-8',
+    gives: '"ü"',
+  },
+  { name: 'character_c1_control', body: '<a>\u0085</a>', gives: '"\u0085"' },
+  { name: 'character_beyond_the_first_plane', body: '<a>\u{10ffff}\u{10000}</a>', gives: '"\u{10ffff}\u{10000}"' },
+]
