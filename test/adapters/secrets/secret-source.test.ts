@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { spawnSync } from 'node:child_process'
-import { chmodSync, mkdirSync, mkdtempSync, renameSync, rmSync, symlinkSync, utimesSync, writeFileSync } from 'node:fs'
+import { mkdirSync, mkdtempSync, renameSync, rmSync, symlinkSync, utimesSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe, type TestContext, test } from 'node:test'
@@ -162,13 +162,6 @@ describe('in a file', () => {
       assert.throws(() => source.resolve(`\${file:${folder}/key}`), unavailable(message))
     })
   }
-
-  test('is unavailable where it may not be read', { skip: process.getuid?.() === 0 }, (t) => {
-    const { folder, source } = open(t)
-    writeFileSync(join(folder, 'key'), 'x')
-    chmodSync(join(folder, 'key'), 0)
-    assert.throws(() => source.resolve(`\${file:${folder}/key}`), unavailable(/cannot be read/))
-  })
 })
 
 test('nothing is given where nothing is allowed', () => {
