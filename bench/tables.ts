@@ -56,7 +56,7 @@ export function asShortMarkdown(report: Report): string | undefined {
     ['measured', 'median', 'lowest to highest'],
     [
       row('start to first answer', start.spread, units.milliseconds),
-      row('resident memory under load', crosswalk.residentBytes, units.megabytes),
+      row('resident memory under load, after 10,000 messages and more', crosswalk.residentBytes, units.megabytes),
       row('messages/s, Crosswalk', crosswalk.messagesPerSecond, units.whole),
       row('messages/s, bare `node:http`', bare.messagesPerSecond, units.whole),
       row('ratio', ratio(crosswalk, bare).byMessagesPerSecond, units.fraction),
