@@ -1,5 +1,5 @@
 /** The lines that nearly every message has: only their time, their message and how long it took differ. */
-import { MOST_DIGITS, writeAscii, writeMilliseconds } from '../domain/ascii.ts'
+import { MOST_DIGITS, writeMilliseconds } from '../domain/ascii.ts'
 import { createIsoTime } from '../domain/iso-time.ts'
 import { jsonText } from './log-plain.ts'
 
@@ -24,7 +24,7 @@ export function createRepeatedLine(common: string, message: string): RepeatedLin
     write: (buffer, start, messageId, ms) => {
       let at = append(buffer, start, startOf(Date.now()))
       at = append(buffer, at, beforeId)
-      at = writeAscii(buffer, at, messageId)
+      at += buffer.write(messageId, at, ID_BYTES, 'latin1')
       at = append(buffer, at, BEFORE_MS)
       at = writeMilliseconds(buffer, at, ms)
       return append(buffer, at, end)

@@ -1,4 +1,4 @@
-/** Text as bytes of ASCII, for lines that every message has: what is never a string leaves nothing to collect. */
+/** Numbers as bytes of ASCII, for lines that every message has: what is never a string leaves nothing to collect. */
 
 /** The most digits that a number has here. */
 export const MOST_DIGITS = 16
@@ -14,12 +14,6 @@ export function writeDigits(buffer: Uint8Array, at: number, value: number): numb
     rest = tens
   }
   return end
-}
-
-/** Writes a short text of ASCII; gives where it ends. A call of the engine for each would take five times as long. */
-export function writeAscii(buffer: Uint8Array, at: number, text: string): number {
-  for (let index = 0; index < text.length; index += 1) buffer[at + index] = text.charCodeAt(index)
-  return at + text.length
 }
 
 /** Writes milliseconds with three digits behind the point. */

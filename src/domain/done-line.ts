@@ -2,7 +2,7 @@
  * The record of a message that ended done as a line of text. Most records are of that kind, and hold nothing but the
  * course of the message: as bytes they wait and travel for a fraction of what objects cost while they are waiting.
  */
-import { MOST_DIGITS, writeAscii, writeDigits } from './ascii.ts'
+import { MOST_DIGITS, writeDigits } from './ascii.ts'
 import type { MessageRecord, RecordedSource } from './message-record.ts'
 import { STAGES, type StageName, type StageSpan } from './trace.ts'
 
@@ -66,7 +66,7 @@ export const mostBytes = ({ head, stages, rest = '' }: DoneLine): number =>
 
 /** Writes a line into a buffer that has room for it; gives where it ends. Times are in microseconds there. */
 export function writeDone({ head, id, ms, stages, rest = '' }: DoneLine, buffer: Buffer, start: number): number {
-  let at = writeAscii(buffer, start, id)
+  let at = start + buffer.write(id, start, ID_BYTES, 'latin1')
   buffer.set(head, at)
   at = writeDigits(buffer, at + head.length, microseconds(ms))
   buffer[at++] = 0x2c // ,

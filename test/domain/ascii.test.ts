@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
-import { MOST_DIGITS, writeAscii, writeDigits, writeMilliseconds } from '../../src/domain/ascii.ts'
+import { MOST_DIGITS, writeDigits, writeMilliseconds } from '../../src/domain/ascii.ts'
 
 const written = (write: typeof writeDigits, value: number): string => {
   const buffer = Buffer.alloc(MOST_DIGITS + 5)
@@ -36,10 +36,4 @@ test('milliseconds are written to the microsecond', () => {
       assert.equal(Number(written(writeMilliseconds, ms)), Math.round(ms * 1000) / 1000)
     }),
   )
-})
-
-test('texts are written where they are told to be', () => {
-  const buffer = Buffer.from('........')
-  assert.equal(writeAscii(buffer, 2, '0af'), 5)
-  assert.equal(buffer.toString(), '..0af...')
 })

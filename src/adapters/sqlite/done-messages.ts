@@ -1,6 +1,6 @@
 /**
  * The records of messages that ended done, as they come: many lines in one row. Most records are of this kind, few of
- * them are ever asked for, and as a row of its own each would cost twenty times what it takes to keep it.
+ * them are ever asked for, and a row of its own for each is most of what they would cost.
  */
 import type { DatabaseSync } from 'node:sqlite'
 import { columnsOf } from '../../domain/done-line.ts'
