@@ -1,0 +1,81 @@
+/** How the service is: of this process and, where it is one of several workers, of the whole. */
+import { createMetrics, type Metrics } from './adapters/http-server/metrics.ts'
+import type { Health } from './adapters/http-server/operations.ts'
+import type { JsonObject } from './domain/json.ts'
+import type { ConsumerStatus } from './domain/ports.ts'
+import type { Observers } from './observers.ts'
+import type { Catalogue } from './registry/catalogue.ts'
+import type { Intake } from './registry/intake.ts'
+import type { Registry } from './registry/registry.ts'
+import type { Store } from './store.ts'
+import type { WorkerStatus } from './workers/protocol.ts'
+import type { Siblings } from './workers/siblings.ts'
+
+export type Condition = Readonly<{
+  /** Of this process alone. */
+  own: Readonly<{ status(): Promise<WorkerStatus>; metrics: Metrics }>
+  status(): Promise<Pick<Health, 'messagesInFlight' | 'consumers' | 'workers'>>
+  metrics: Metrics
+  health(): Promise<Health>
+  uptimeMs(): number
+  /** Of the messages of an endpoint; fails with STORE_UNAVAILABLE. */
+  report(endpointId: string): Promise<JsonObject>
+}>
+
+export type ConditionOptions = Readonly<{
+  version: string
+  store: Store
+  registry: Registry
+  catalogue: Catalogue
+  intake: Intake
+  observers: Observers
+  consumers: () => readonly ConsumerStatus[]
+  isStopping: () => boolean
+  siblings: Siblings | undefined
+}>
+
+export function createCondition(options: ConditionOptions): Condition {
+  const { version, store, registry, catalogue, intake, observers, consumers, isStopping, siblings } = options
+  const ownStatus = async () => ({
+    messagesInFlight: intake.inFlight,
+    consumers: consumers(),
+    workers: undefined,
+  })
+  const ownMetrics = createMetrics({
+    version,
+    tally: observers.tally,
+    inFlight: () => intake.inFlight,
+    consumers,
+    messageLog: observers.recorder.counts,
+  })
+  const status = siblings?.status ?? ownStatus
+  return {
+    own: { status: ownStatus, metrics: ownMetrics },
+    status,
+    metrics: siblings
+      ? () => siblings.metrics(new Set(registry.all().map(({ document }) => document.name)))
+      : ownMetrics,
+    health: async () => {
+      const answers = await store.endpoints.ping().then(
+        () => true,
+        () => false,
+      )
+      const stopping = isStopping()
+      return {
+        ready: answers && !stopping,
+        stopping,
+        version,
+        store: answers ? 'ok' : 'unavailable',
+        configurationVersion: catalogue.version(),
+        endpoints: registry.all().length,
+        endpointsNotInForce: catalogue.notInForce(),
+        ...(await status()),
+      }
+    },
+    uptimeMs: siblings?.uptimeMs ?? (() => performance.now()),
+    report: async (endpointId) => {
+      await siblings?.counted()
+      return observers.stats.report(endpointId)
+    },
+  }
+}
