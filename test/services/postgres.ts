@@ -36,6 +36,8 @@ export type TestDatabase = Readonly<{
   query<Row extends object = Record<string, unknown>>(text: string, values?: unknown[]): Promise<Row[]>
   /** What works on the database closes before it is dropped, the last first. */
   uses(close: () => unknown): void
+  /** Leaves it as a new one, which takes a tenth of the time; nobody may use it meanwhile. */
+  empty(): Promise<void>
   drop(): Promise<void>
 }>
 
@@ -58,6 +60,9 @@ export async function createDatabase(): Promise<TestDatabase> {
     url: url.href,
     query: (text, values) => queryOnce(url.href, text, values),
     uses: (close) => void users.push(close),
+    empty: async () => {
+      await queryOnce(url.href, 'drop schema public cascade; create schema public')
+    },
     drop: async () => {
       for (const close of users.reverse()) await close()
       await queryOnce(server, `drop database ${name} with (force)`)
