@@ -121,6 +121,17 @@ function bindFunctions(engine: jsonata.Expression, guard: Guard, marks: Marks): 
   engine.assign(ORDER_BY, { _jsonata_function: true, ...guarded(ORDER_BY, orderByBuiltIn(), guard) })
 }
 
+const NO_LIMIT: Guard = { maxSequence: Number.POSITIVE_INFINITY, checkTime: () => undefined }
+
+let environment: Environment | undefined
+
+/** A built-in that needs no evaluation around it, guarded but for the time that it takes. */
+export function builtInOf(name: string): (...values: readonly unknown[]) => unknown {
+  environment ??= environmentOf(jsonata('null'))
+  const { implementation } = guarded(name, environment.lookup(name) as BuiltIn, NO_LIMIT)
+  return implementation as (...values: readonly unknown[]) => unknown
+}
+
 /** The frame that built-ins are found in. The engine shows it to its hooks alone, the first time before it ever waits. */
 function environmentOf(engine: jsonata.Expression): Environment {
   let environment: Environment | undefined

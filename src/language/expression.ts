@@ -2,9 +2,10 @@
  * JSONata expressions, compiled once and evaluated for each message. Documents bring them, so one must not be able to
  * stop the process, to change the message, or to put anything but JSON into it.
  */
-import type { Json, JsonObject } from '../domain/json.ts'
+import type { Awaitable, Json, JsonObject } from '../domain/json.ts'
 import { fault, found, type Result } from '../domain/result.ts'
 import { mayWrite, readsOf, unknownName, walk } from './expression-analysis.ts'
+import { compileDirect } from './expression-direct.ts'
 import { type ExpressionLimits, type Instance, openInstance, parseTree } from './expression-engine.ts'
 import { asExpressionFault } from './expression-fault.ts'
 import { BUILT_INS } from './expression-functions.ts'
@@ -18,10 +19,11 @@ export { ExpressionFault } from './expression-fault.ts'
 export type Expression = Readonly<{
   text: string
   /**
-   * Resolves to plain JSON, or undefined where the expression finds nothing; rejects with ExpressionFault.
-   * Safe to call concurrently. The input is not changed, and the result shares nothing with it.
+   * Gives plain JSON, or undefined where the expression finds nothing: at once, or as a promise, which rejects with
+   * ExpressionFault. Never throws. Safe to call concurrently. The input is not changed, and the result shares nothing
+   * with it.
    */
-  evaluate(input: JsonObject): Promise<Json | undefined>
+  evaluate(input: JsonObject): Awaitable<Json | undefined>
   /** Names at the head of its paths; undefined where that cannot be known (`$$` alone, `$eval`, `%`, `*` at the head). */
   roots: ReadonlySet<string> | undefined
   /** Head paths as far as they are static, for example `['constants', 'x']`. */
@@ -56,24 +58,33 @@ export function parseExpression(text: string, limits: ExpressionLimits): Result<
   const free: Instance[] = [first.value]
   /** For messages whose paths cannot be read beforehand. */
   const freeWhole: Instance[] = paths.length === 0 ? free : []
-  return found({
-    text,
-    ...reads,
-    evaluate: async (input) => {
-      const values = readPaths(paths, input)
-      const pool = values === undefined ? freeWhole : free
-      const instance = pool.pop() ?? reopen(text, limits, !writes && values !== undefined)
-      try {
-        const result = plain(await instance.run(writes ? copyRoots(input, reads.roots) : input, values ?? []))
-        instance.rest()
-        if (pool.length < KEPT_INSTANCES) pool.push(instance)
-        return result
-      } catch (thrown) {
-        instance.stop()
-        throw asExpressionFault(thrown)
-      }
-    },
-  })
+  const evaluateInEngine = async (input: JsonObject): Promise<Json | undefined> => {
+    const values = readPaths(paths, input)
+    const pool = values === undefined ? freeWhole : free
+    const instance = pool.pop() ?? reopen(text, limits, !writes && values !== undefined)
+    try {
+      const result = plain(await instance.run(writes ? copyRoots(input, reads.roots) : input, values ?? []))
+      instance.rest()
+      if (pool.length < KEPT_INSTANCES) pool.push(instance)
+      return result
+    } catch (thrown) {
+      instance.stop()
+      throw asExpressionFault(thrown)
+    }
+  }
+  const direct = compileDirect(tree, limits)
+  const evaluate: Expression['evaluate'] =
+    direct === undefined
+      ? evaluateInEngine
+      : (input) => {
+          try {
+            return plain(direct(input))
+          } catch {
+            // Whatever it was, the engine says it.
+            return evaluateInEngine(input)
+          }
+        }
+  return found({ text, ...reads, evaluate })
 }
 
 function reopen(text: string, limits: ExpressionLimits, hoists: boolean): Instance {

@@ -12,7 +12,7 @@ function parsed(text: string): Expression {
 }
 
 /** The value as JSON, or that it failed. */
-async function outcome(evaluate: () => Promise<unknown>): Promise<string> {
+async function outcome(evaluate: () => unknown): Promise<string> {
   try {
     return JSON.stringify({ value: await evaluate() })
   } catch {
@@ -146,6 +146,7 @@ describe('paths that are read before an expression runs', () => {
   })
 
   it('change no hint about what is called', async () => {
-    await assert.rejects(parsed('($f := function($x) { $x }; f(r.a))').evaluate({ r: { a: 1 } }), /Did you mean \$f\?/)
+    const expression = parsed('($f := function($x) { $x }; f(r.a))')
+    await assert.rejects(async () => expression.evaluate({ r: { a: 1 } }), /Did you mean \$f\?/)
   })
 })

@@ -1,11 +1,13 @@
 /**
  * All writes go through here: those that wait at the same time share one transaction, and so one wait for the disk.
  * node:sqlite blocks the thread while the disk syncs, which makes the batches grow by themselves under load: what
- * arrives meanwhile is the next batch. A lock of another process is never waited for on the thread.
+ * arrives meanwhile is the next batch. That is the quickest for messages that wait in numbers; where none of them waits,
+ * the disk is waited for elsewhere. A lock of another process is never waited for on the thread.
  */
 import type { DatabaseSync } from 'node:sqlite'
 import { type Logger, StoreUnavailable } from '../../domain/ports.ts'
 import { isBusy, storeClosed, storeFault, unavailableReason } from './faults.ts'
+import type { FlushLog } from './write-ahead-log.ts'
 
 const LOCK_RETRY_MS = 5
 
@@ -20,7 +22,17 @@ export type GroupCommitOptions = Readonly<{
   /** How long a write may wait for a lock that another process holds. */
   busyTimeoutMs: number
   logger: Logger
+  /** Where it is left out, every transaction waits for the disk on the thread. */
+  flushLog?: FlushLog
+  /** Called now and then for the transactions that did not. */
+  askForCheckpoint?(): void
 }>
+
+/** How many transactions are flushed elsewhere until the log is brought into the database: few enough that SQLite never does it on the thread. */
+const COMMITS_OF_A_CHECKPOINT = 50
+
+/** Who waits: a message, or somebody who may wait a moment longer so that no message does. */
+export type Urgency = 'message' | 'other'
 
 export type GroupCommit = Readonly<{
   /**
@@ -30,7 +42,7 @@ export type GroupCommit = Readonly<{
    *
    * Rejects with StoreUnavailable where the transaction failed, with what `work` threw where only it did.
    */
-  write<T>(work: () => T): Promise<T>
+  write<T>(work: () => T, urgency?: Urgency): Promise<T>
   /** Calls back whenever a transaction ends, before anybody is told of what it wrote. */
   onTransaction(tell: () => void): void
   /** Takes no more writes; resolves when those that wait are done. */
@@ -39,6 +51,7 @@ export type GroupCommit = Readonly<{
 
 type Pending = Readonly<{
   work: () => unknown
+  urgency: Urgency
   /** On the clock of `performance.now()`. */
   deadlineAt: number
   resolve(value: unknown): void
@@ -48,7 +61,8 @@ type Pending = Readonly<{
 type Outcome = Readonly<{ ok: true; value: unknown } | { ok: false; reason: unknown }>
 
 /** Builds the writer of a connection; nobody else may write on it. */
-export function compileGroupCommit({ db, busyTimeoutMs, logger }: GroupCommitOptions): GroupCommit {
+export function compileGroupCommit(options: GroupCommitOptions): GroupCommit {
+  const { db, busyTimeoutMs, logger, flushLog, askForCheckpoint } = options
   const beginNow = compileBeginNow(db, busyTimeoutMs)
   const commit = db.prepare('COMMIT')
   let queue: Pending[] = []
@@ -56,6 +70,9 @@ export function compileGroupCommit({ db, busyTimeoutMs, logger }: GroupCommitOpt
   let idle: (() => void) | undefined
   let closed = false
   const told: (() => void)[] = []
+  /** Batches that are committed, and flushed elsewhere. */
+  let flushing = 0
+  let flushedElsewhere = 0
 
   function take(): Pending[] {
     const batch = queue
@@ -84,17 +101,25 @@ export function compileGroupCommit({ db, busyTimeoutMs, logger }: GroupCommitOpt
   }
 
   function flush(): void {
+    const elsewhere = queue.some(({ urgency }) => urgency === 'message') ? undefined : flushLog
     try {
-      if (beginNow()) commitBatch(take())
+      if (elsewhere !== undefined) db.exec('PRAGMA synchronous = NORMAL')
+      if (beginNow()) commitBatch(take(), elsewhere)
       else waitForLock()
     } catch (thrown) {
       rejectAll(take(), thrown)
+    } finally {
+      if (elsewhere !== undefined && db.isOpen) db.exec('PRAGMA synchronous = FULL')
     }
     scheduled = queue.length > 0
-    if (!scheduled) idle?.()
+    tellIdle()
   }
 
-  function commitBatch(batch: readonly Pending[]): void {
+  function tellIdle(): void {
+    if (!scheduled && flushing === 0) idle?.()
+  }
+
+  function commitBatch(batch: readonly Pending[], flushElsewhere: FlushLog | undefined): void {
     let outcomes: readonly Outcome[]
     try {
       outcomes = runAll(db, batch)
@@ -106,19 +131,30 @@ export function compileGroupCommit({ db, busyTimeoutMs, logger }: GroupCommitOpt
     } finally {
       for (const tell of told) tell()
     }
-    batch.forEach((pending, index) => {
-      const outcome = outcomes[index] as Outcome
-      if (outcome.ok) pending.resolve(outcome.value)
-      else pending.reject(storeFault(outcome.reason))
-    })
+    if (flushElsewhere === undefined) settle(batch, outcomes)
+    else void settleAfter(flushElsewhere, batch, outcomes)
+  }
+
+  async function settleAfter(flushElsewhere: FlushLog, ...settled: Parameters<typeof settle>): Promise<void> {
+    flushing += 1
+    const count = ++flushedElsewhere
+    try {
+      await flushElsewhere()
+      settle(...settled)
+    } catch (thrown) {
+      rejectAll(settled[0], thrown)
+    }
+    flushing -= 1
+    if (count % COMMITS_OF_A_CHECKPOINT === 0) askForCheckpoint?.()
+    tellIdle()
   }
 
   return {
-    write: <T>(work: () => T) =>
+    write: <T>(work: () => T, urgency: Urgency = 'other') =>
       new Promise<T>((resolve, reject) => {
         if (closed) return reject(storeClosed())
         const deadlineAt = performance.now() + busyTimeoutMs
-        queue.push({ work, deadlineAt, resolve: resolve as Pending['resolve'], reject })
+        queue.push({ work, urgency, deadlineAt, resolve: resolve as Pending['resolve'], reject })
         if (!scheduled) setImmediate(gather, 0, MOST_TURNS)
         scheduled = true
       }),
@@ -128,11 +164,19 @@ export function compileGroupCommit({ db, busyTimeoutMs, logger }: GroupCommitOpt
     close: () => {
       closed = true
       return new Promise((resolve) => {
-        if (scheduled) idle = resolve
-        else resolve()
+        idle = resolve
+        tellIdle()
       })
     },
   }
+}
+
+function settle(batch: readonly Pending[], outcomes: readonly Outcome[]): void {
+  batch.forEach((pending, index) => {
+    const outcome = outcomes[index] as Outcome
+    if (outcome.ok) pending.resolve(outcome.value)
+    else pending.reject(storeFault(outcome.reason))
+  })
 }
 
 /** Runs the writes of a batch, each for itself. Throws where SQLite gave up the whole transaction. */

@@ -32,8 +32,14 @@ export function messagePath(storePath: string): string {
   return format({ root, dir, name: `${name}-messages`, ext })
 }
 
+export type SqliteMessageStore = MessageStore &
+  Readonly<{
+    /** Does so for the file of the store, on the thread that writes the message log; rejects where it cannot be done now. */
+    checkpoint(): Promise<void>
+  }>
+
 /** Of the store that is at `storePath`. Opens the file when it is first asked. */
-export function createMessageStore(storePath: string): MessageStore {
+export function createMessageStore(storePath: string): SqliteMessageStore {
   const path = messagePath(storePath)
   const queries = compileQueryBuilder<MessageTables>()
   const data = (): ThreadData => ({
@@ -83,6 +89,7 @@ export function createMessageStore(storePath: string): MessageStore {
       const beforeId = idFrom(before)
       return writer.call({ kind: 'remove', oldest: { sql, parameters }, beforeId, isTooLarge: excess > 0 })
     },
+    checkpoint: () => writer.call({ kind: 'checkpoint', path: storePath }),
     close: async () => {
       await Promise.all([writer.close(), reader.close()])
     },

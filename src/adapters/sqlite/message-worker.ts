@@ -6,6 +6,7 @@ import { storeFault } from './faults.ts'
 import type { Batch } from './message-batch.ts'
 import { type MessageFile, openMessageFile, type Query } from './message-file.ts'
 import type { TextMigration } from './migrate.ts'
+import { checkpoint } from './write-ahead-log.ts'
 
 export type Call = Readonly<
   | { kind: 'append'; batch: Batch }
@@ -15,6 +16,7 @@ export type Call = Readonly<
   | { kind: 'count-done'; filter: MessageFilter }
   | { kind: 'all'; query: Query }
   | { kind: 'used-bytes' }
+  | { kind: 'checkpoint'; path: string }
   | { kind: 'remove'; oldest: Query; beforeId: string; isTooLarge: boolean }
   | { kind: 'close' }
 >
@@ -43,6 +45,8 @@ function run(file: MessageFile, call: Call): unknown {
       return file.usedBytes()
     case 'remove':
       return file.remove(call.oldest, call.beforeId, call.isTooLarge)
+    case 'checkpoint':
+      return checkpoint(call.path)
     case 'close':
       return file.close()
   }

@@ -1,4 +1,5 @@
 /** The embedded store: one file, one connection, on the thread of the service. */
+import { resolve } from 'node:path'
 import type { KeyStore } from '../../domain/access.ts'
 import type { AuditStore } from '../../domain/audit.ts'
 import type { MessageStore } from '../../domain/message-record.ts'
@@ -12,11 +13,12 @@ import { compileQueryBuilder } from './dialect.ts'
 import { compileEndpointStore } from './endpoint-store.ts'
 import { compileGroupCommit } from './group-commit.ts'
 import { compileKeyStore } from './key-store.ts'
-import { createMessageStore } from './message-store.ts'
+import { createMessageStore, type SqliteMessageStore } from './message-store.ts'
 import { demandVersion, migrate } from './migrate.ts'
 import { openFile } from './open-file.ts'
 import { compileStateStore } from './state-store.ts'
 import { compileStatsStore } from './stats-store.ts'
+import { compileFlushLog } from './write-ahead-log.ts'
 
 export type SqliteStoreOptions = Readonly<{
   /** Of the file, which is made with its folder where it is not there; or `:memory:`. */
@@ -63,8 +65,13 @@ export async function openSqliteStore(options: SqliteStoreOptions): Promise<Sqli
       if (ran.length > 0) logger.info({ path, migrations: ran }, 'The tables of the store were brought up to date.')
     },
   })
-  const writer = compileGroupCommit({ db, busyTimeoutMs, logger })
   const messages = createMessageStore(path)
+  const writer = compileGroupCommit({
+    db,
+    busyTimeoutMs,
+    logger,
+    ...(path === ':memory:' ? {} : flushedElsewhere(path, messages)),
+  })
   const changes = shared ? compileChangeFeed(db) : undefined
   let closing: Promise<unknown> | undefined
   const close = async () => {
@@ -83,3 +90,9 @@ export async function openSqliteStore(options: SqliteStoreOptions): Promise<Sqli
     close,
   }
 }
+
+/** What takes long of the writes that no message waits for. What is not done there, SQLite does on the thread in time. */
+const flushedElsewhere = (path: string, messages: SqliteMessageStore) => ({
+  flushLog: compileFlushLog(resolve(path)),
+  askForCheckpoint: () => void messages.checkpoint().catch(() => undefined),
+})

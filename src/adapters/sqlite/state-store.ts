@@ -96,7 +96,7 @@ export function compileStateStore({ db, queries, writer }: StateStoreOptions): S
           if (state.replaced !== undefined && db.isTransaction) writeReplaced(state.replaced)
           throw thrown
         }
-      })
+      }, 'message')
     },
   }
 }

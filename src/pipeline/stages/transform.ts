@@ -2,9 +2,10 @@ import { setImmediate } from 'node:timers/promises'
 import { checkReference } from '../../config/roots.ts'
 import type { Endpoint } from '../../config/schema.ts'
 import { Failure } from '../../domain/failure.ts'
-import type { JsonObject } from '../../domain/json.ts'
+import type { Awaitable, Json, JsonObject } from '../../domain/json.ts'
 import { type LintSink, place } from '../../domain/lint.ts'
 import type { Enriched, Transformed } from '../../domain/message.ts'
+import type { Run } from '../../domain/run.ts'
 import { type Expression, ExpressionFault, parseExpression } from '../../language/expression.ts'
 import type { Step } from '../chain.ts'
 import type { PipelineSettings } from '../services.ts'
@@ -42,33 +43,44 @@ export function compileTransform(
   })
   if (entries.length === 0) return { adds: { transforms: {} } }
 
-  return async (message, run) => {
-    let transforms: JsonObject = {}
-    let turnedAt = run.clock()
-    for (const { name, path, expression } of entries) {
+  /** The expressions from `first` on, after `transforms`. Waits only for those that wait themselves. */
+  const runFrom = (first: number, { message, run, transforms, turnedAt }: Progress): Awaitable<Transformed> => {
+    let found = transforms
+    for (let at = first; at < entries.length; at += 1) {
+      const { path, expression, name } = entries[at] as Entry
       const now = run.clock()
       if (now >= run.deadlineAt) {
         throw new Failure('DEADLINE_EXCEEDED', `The message ran out of time before the expression "${path}".`, { path })
       }
       if (now - turnedAt > SLICE_MS) {
-        await setImmediate()
-        turnedAt = run.clock()
+        const progress = { message, run, transforms: found }
+        return setImmediate().then(() => runFrom(at, { ...progress, turnedAt: run.clock() }))
       }
-      const value = await evaluate(expression, { ...message, transforms }, path)
-      // A new object each time: an expression may have returned `transforms` itself, which must not come to contain itself.
-      if (value !== undefined) transforms = { ...transforms, [name]: value }
+      const value = expression.evaluate({ ...message, transforms: found })
+      if (value instanceof Promise) {
+        const progress = { message, run, turnedAt }
+        const before = found
+        return value.then(
+          (later) => runFrom(at + 1, { ...progress, transforms: withFound(before, name, later) }),
+          (thrown) => fail(thrown, path),
+        )
+      }
+      found = withFound(found, name, value)
     }
-    return { ...message, transforms }
+    return { ...message, transforms: found }
   }
+  return (message, run) => runFrom(0, { message, run, transforms: {}, turnedAt: run.clock() })
 }
 
-async function evaluate(expression: Expression, input: JsonObject, path: string) {
-  try {
-    return await expression.evaluate(input)
-  } catch (thrown) {
-    if (!(thrown instanceof ExpressionFault)) throw thrown
-    const sentence = (text: string) => `The expression "${path}" failed: ${text}`
-    const unquoted = sentence(thrown.unquoted)
-    throw new Failure('TRANSFORM_FAILED', sentence(thrown.message), { path, cause: thrown, unquoted })
-  }
+type Progress = Readonly<{ message: Enriched; run: Run; transforms: JsonObject; turnedAt: number }>
+
+/** A new object each time: an expression may have returned `transforms` itself, which must not come to contain itself. */
+const withFound = (transforms: JsonObject, name: string, value: Json | undefined): JsonObject =>
+  value === undefined ? transforms : { ...transforms, [name]: value }
+
+function fail(thrown: unknown, path: string): never {
+  if (!(thrown instanceof ExpressionFault)) throw thrown
+  const sentence = (text: string) => `The expression "${path}" failed: ${text}`
+  const unquoted = sentence(thrown.unquoted)
+  throw new Failure('TRANSFORM_FAILED', sentence(thrown.message), { path, cause: thrown, unquoted })
 }

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict'
 import { statSync } from 'node:fs'
 import { DatabaseSync } from 'node:sqlite'
-import { it, type TestContext } from 'node:test'
+import { describe, it, type TestContext } from 'node:test'
 import fc from 'fast-check'
-import { compileGroupCommit } from '../../../src/adapters/sqlite/group-commit.ts'
+import { compileGroupCommit, type GroupCommitOptions } from '../../../src/adapters/sqlite/group-commit.ts'
 import { StoreUnavailable } from '../../../src/domain/ports.ts'
 import { silent } from '../../contracts/stores.ts'
 import { assertSound, freshPath } from './folder.ts'
@@ -11,12 +11,12 @@ import { assertSound, freshPath } from './folder.ts'
 const PAGE_BYTES = 4_096
 
 /** A writer over a table `kept (n, text)` whose `n` is unique. */
-function writerFor(test: TestContext) {
+function writerFor(test: TestContext, more: Partial<GroupCommitOptions> = {}) {
   const path = freshPath(test)
   const db = new DatabaseSync(path)
   db.exec('PRAGMA journal_mode = WAL; CREATE TABLE kept (n INTEGER PRIMARY KEY, text TEXT) STRICT')
   const insert = db.prepare('INSERT INTO kept VALUES (?, ?)')
-  const writer = compileGroupCommit({ db, busyTimeoutMs: 5_000, logger: silent })
+  const writer = compileGroupCommit({ db, busyTimeoutMs: 5_000, logger: silent, ...more })
   return {
     path,
     db,
@@ -169,4 +169,65 @@ it('finishes the writes that wait before it closes, and takes no more', async (t
   assert.equal(kept().length, 1_000)
   await Promise.all(writes)
   await end()
+})
+
+describe('a writer that may flush elsewhere', () => {
+  it('answers what no message waits for when that is flushed, on the thread nothing', async (test) => {
+    const flush = Promise.withResolvers<void>()
+    let flushes = 0
+    const { writer, keep, kept, end } = writerFor(test, {
+      flushLog: () => {
+        flushes += 1
+        return flush.promise
+      },
+    })
+    const answered: string[] = []
+    const other = keep(1).then(() => answered.push('other'))
+    const closed = other.then(() => writer.close())
+    while (flushes === 0) await turn()
+    await writer.write(() => undefined, 'message').then(() => answered.push('message'))
+    assert.deepEqual([answered, kept(), flushes], [['message'], [1], 1])
+    flush.resolve()
+    await closed
+    assert.deepEqual(answered, ['message', 'other'])
+    await end()
+  })
+
+  it('waits for flushes before it closes', async (test) => {
+    const flush = Promise.withResolvers<void>()
+    const { writer, keep, end } = writerFor(test, { flushLog: () => flush.promise })
+    const order: string[] = []
+    const written = keep(1).then(() => order.push('written'))
+    const closed = writer.close().then(() => order.push('closed'))
+    flush.resolve()
+    await Promise.all([written, closed])
+    assert.deepEqual(order, ['written', 'closed'])
+    await end()
+  })
+
+  it('rejects with StoreUnavailable what could not be flushed, and goes on', async (test) => {
+    let failing = true
+    const { keep, end } = writerFor(test, {
+      flushLog: async () => {
+        if (failing) throw new StoreUnavailable('the disk is broken')
+      },
+    })
+    assert.deepEqual(await outcomes([keep(1), keep(2)]), ['unavailable', 'unavailable'])
+    failing = false
+    assert.equal(await keep(3), 1)
+    await end()
+  })
+
+  it('flushes for messages on the thread, and leaves that so', async (test) => {
+    const { db, writer, keep, end } = writerFor(test, { flushLog: async () => undefined })
+    const synchronous = () => db.prepare('PRAGMA synchronous').get()?.synchronous
+    const levels = [
+      await writer.write(synchronous, 'message'),
+      await writer.write(synchronous),
+      ...(await Promise.all([writer.write(synchronous), writer.write(synchronous, 'message')])),
+    ]
+    await keep(1)
+    assert.deepEqual([...levels, synchronous()], [2, 1, 2, 2, 2])
+    await end()
+  })
 })

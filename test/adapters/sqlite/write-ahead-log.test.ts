@@ -1,0 +1,59 @@
+import assert from 'node:assert/strict'
+import { readFileSync, statSync } from 'node:fs'
+import { DatabaseSync } from 'node:sqlite'
+import { test } from 'node:test'
+import { openSqliteStore } from '../../../src/adapters/sqlite/open-sqlite-store.ts'
+import { checkpoint, compileFlushLog } from '../../../src/adapters/sqlite/write-ahead-log.ts'
+import type { EndpointRecord } from '../../../src/domain/ports.ts'
+import { StoreUnavailable } from '../../../src/domain/ports.ts'
+import { silent } from '../../contracts/stores.ts'
+import { freshPath } from './folder.ts'
+
+/** How often the log of a database has begun anew, and its size (https://www.sqlite.org/fileformat2.html#walformat). */
+function logOf(path: string): Readonly<{ begun: number; pages: number }> {
+  const log = readFileSync(`${path}-wal`)
+  return { begun: log.readUInt32BE(12), pages: log.length / (4_096 + 24) }
+}
+
+/** Where SQLite brings the log into the database on the thread that wrote it. */
+const AUTOMATIC_PAGES = 1_000
+
+function recordOf(n: number): EndpointRecord {
+  const at = '2026-11-22T00:00:00.000Z'
+  const document = { _id: n.toString(16).padStart(24, '0'), name: `n${n}`, createdAt: at, updatedAt: at } as const
+  return { document: { ...document, __v: 0 }, routeKey: `POST /${n}` }
+}
+
+test('a flush fails where the log is not there, and not once it is', async (t) => {
+  const path = freshPath(t)
+  const flush = compileFlushLog(path)
+  assert.deepEqual(
+    (await Promise.allSettled([flush(), flush(), flush()])).map((one) => one.status === 'rejected' && one.reason.name),
+    Array(3).fill(StoreUnavailable.name),
+  )
+  using db = new DatabaseSync(path)
+  db.exec('PRAGMA journal_mode = WAL; CREATE TABLE kept (n)')
+  await Promise.all([flush(), flush(), flush()])
+  await flush()
+})
+
+test('a checkpoint lets the log begin anew, and waits for those who write', (t) => {
+  const path = freshPath(t)
+  using db = new DatabaseSync(path)
+  db.exec('PRAGMA journal_mode = WAL; CREATE TABLE kept (n)')
+  const before = logOf(path).begun
+  checkpoint(path)
+  db.exec('INSERT INTO kept VALUES (1)')
+  assert.equal(logOf(path).begun, before + 1)
+})
+
+test('changes of endpoints are brought into the database before SQLite does it on the thread', async (t) => {
+  const path = freshPath(t)
+  await using store = Object.assign(await openSqliteStore({ path, logger: silent }), {
+    [Symbol.asyncDispose]: (): Promise<void> => store.close(),
+  })
+  const before = statSync(path).size
+  for (let n = 0; n < 60; n += 1) assert.equal(await store.endpoints.insert(recordOf(n)), 'stored')
+  assert.ok(logOf(path).pages < AUTOMATIC_PAGES)
+  while (statSync(path).size === before) await new Promise((resolve) => setImmediate(resolve))
+})
