@@ -39,10 +39,12 @@ import { createClaims } from './messages/replay-claims.ts'
 import { createReplayPlans } from './messages/replay-plans.ts'
 import { startRetention } from './messages/retention.ts'
 import { answerFailure } from './pipeline/reply.ts'
+import { createTurns } from './registry/admission/turns.ts'
 import { createCatalogue } from './registry/catalogue.ts'
+import { drain } from './registry/drain.ts'
 import { createDryRun } from './registry/dry-run/dry-run.ts'
 import type { Finished } from './registry/finished.ts'
-import { createIntake, type Intake } from './registry/intake.ts'
+import { createIntake } from './registry/intake.ts'
 import { type Compiled, createRegistry } from './registry/registry.ts'
 import { createStats } from './registry/stats/stats.ts'
 import { createTally } from './registry/tally.ts'
@@ -132,7 +134,8 @@ export async function startApp(settings: Settings, version: string, logger: Logg
     tracing?.observe(finished)
   }
   const traceContext = tracing?.traceContext
-  const intake = createIntake({ ...settings, clock, newId, logger, observe, traceContext })
+  const intake = createIntake({ ...settings, place, clock, newId, logger, observe, traceContext })
+  registry.watch(() => intake.keep(registry.get))
   const dryRun = createDryRun({ catalogue, registry, intake, services, settings, clock })
   let stopping = false
   let consumers: Consumers | undefined
@@ -182,13 +185,15 @@ export async function startApp(settings: Settings, version: string, logger: Logg
     return answerFailure(failure, 'JSON')
   }
   const guard = openGuard({ settings, store, clock, newId, logger, place })
-  const listener = createMessageListener(registry, intake, settings.parserLimitBytes)
+  const turns = createTurns({ places: settings.maxMessagesInFlight, waitMs: settings.messageWaitMs })
+  const messageOptions = { registry, intake, turns, limitBytes: settings.parserLimitBytes, isStopping: () => stopping }
+  const listener = createMessageListener(messageOptions)
   const front: Front = (request, response) => {
     const isMessage = isSurelyMessage(request)
     if (isMessage) listener(request, response)
     return isMessage
   }
-  const messageServer = createServer(settings, answer, front, refuseUnreadable(intake))
+  const messageServer = createServer(settings, answer, front, refuseUnreadable(messageOptions))
   const adminServer = createServer(settings, answer)
   const serveEndpoints = (scope: FastifyInstance) => {
     serveUptime(scope, uptimeMs)
@@ -286,14 +291,3 @@ export async function startApp(settings: Settings, version: string, logger: Logg
 
 /** 0 where it does not listen. */
 const portOf = (server: FastifyInstance): number => (server.server.address() as AddressInfo | null)?.port ?? 0
-
-/** Resolves when no message is under way any more, or the time is up; to the number of those that are left. */
-async function drain(intake: Intake, consumers: Consumers, timeoutMs: number): Promise<number> {
-  let timer: NodeJS.Timeout | undefined
-  const timeUp = new Promise<void>((resolve) => {
-    timer = setTimeout(resolve, timeoutMs)
-  })
-  await Promise.race([Promise.all([intake.drain(), consumers.stop()]), timeUp])
-  clearTimeout(timer)
-  return intake.inFlight
-}

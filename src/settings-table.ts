@@ -17,6 +17,7 @@ import {
   wholeNumber,
   workerCount,
 } from './settings-kinds.ts'
+import { limits } from './settings-limits.ts'
 import { management } from './settings-management.ts'
 import { messageLog } from './settings-message-log.ts'
 import { egress, secrets } from './settings-secrets.ts'
@@ -187,13 +188,7 @@ const messages = {
     default: '30000',
     means: 'How long a message may take from its arrival to its answer; a longer one is answered with 504.',
   },
-  maxMessagesInFlight: {
-    name: 'MAX_MESSAGES_IN_FLIGHT',
-    kind: wholeNumber(1, 1_000_000),
-    default: '1000',
-    means:
-      'How many messages are worked on at once by all `WORKERS`, not counting records of topics; one more is answered with 503 and `Retry-After`.',
-  },
+  ...limits,
   shutdownTimeoutMs: {
     name: 'SHUTDOWN_TIMEOUT_MS',
     kind: wholeNumber(0, 86_400_000),
