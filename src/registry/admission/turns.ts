@@ -23,10 +23,16 @@ const LAG_MS = 20
 /** After so many beats without a lag nobody has to wait any more. */
 const CALM_BEATS = 50
 
-/** How long the messages of one turn should take, and how many there are at most. */
-const SHORT_MS = 1
-const LONG_MS = 2
+/** How long the messages of one turn may take, and how many there are at most. */
+const TURN_MS = 20
+const OVERLOADED_TURN_MS = 2
 const MOST_A_TURN = 256
+
+/** Processor time of this thread: while others have the processor, nobody waits for what this service does. */
+function workedSoFarMs(): number {
+  const { user, system } = process.threadCpuUsage()
+  return (user + system) / 1_000
+}
 
 export function createTurns(bounds: TurnBounds): Turns {
   const queue = createTurnQueue<Turn>(bounds)
@@ -36,8 +42,10 @@ export function createTurns(bounds: TurnBounds): Turns {
   let lastBeatMs = Number.NaN
   let isBeating = false
   let perTurn = 1
-  /** When the turn before began, where that filled it; NaN where there is none. */
+  /** What had been worked when the turn before began, where that filled it; NaN where there is none. */
   let filledSinceMs = Number.NaN
+  /** What has been worked until the first request since the last turn came; NaN where none has. */
+  let workedMs = Number.NaN
 
   const beat = (): void => {
     const nowMs = performance.now()
@@ -56,10 +64,11 @@ export function createTurns(bounds: TurnBounds): Turns {
   }
 
   const takeTurn = (): void => {
-    const nowMs = performance.now()
+    const nowMs = workedSoFarMs()
+    const mostMs = queue.overloaded ? OVERLOADED_TURN_MS : TURN_MS
     const lastedMs = nowMs - filledSinceMs
-    if (lastedMs < SHORT_MS) perTurn = Math.min(MOST_A_TURN, perTurn * 2)
-    else if (lastedMs > LONG_MS) perTurn = Math.max(1, Math.floor(perTurn / 2))
+    if (lastedMs < mostMs / 2) perTurn = Math.min(MOST_A_TURN, perTurn * 2)
+    else if (lastedMs > mostMs) perTurn = Math.max(1, Math.floor(perTurn / 2))
     let begun = 0
     for (; begun < perTurn; begun += 1) {
       const turn = queue.next()
@@ -68,6 +77,7 @@ export function createTurns(bounds: TurnBounds): Turns {
     }
     for (const { refuse } of queue.expire(nowMs)) refuse()
     filledSinceMs = begun === perTurn ? nowMs : Number.NaN
+    workedMs = Number.NaN
     if (queue.size > 0) setImmediate(takeTurn)
   }
 
@@ -82,7 +92,8 @@ export function createTurns(bounds: TurnBounds): Turns {
     },
     wait: (turn) => {
       if (queue.size === 0) setImmediate(takeTurn)
-      queue.add(turn, performance.now())?.refuse()
+      if (Number.isNaN(workedMs)) workedMs = workedSoFarMs()
+      queue.add(turn, workedMs)?.refuse()
     },
     get waiting() {
       return queue.size
