@@ -13,8 +13,9 @@ import { type ManagementRoute, openGuard } from './guard.ts'
 import { createMessageRecords } from './messages/message-records.ts'
 import { openObservers } from './observers.ts'
 import { createCatalogue } from './registry/catalogue.ts'
+import { drain } from './registry/drain.ts'
 import { createDryRun } from './registry/dry-run/dry-run.ts'
-import { createIntake, type Intake } from './registry/intake.ts'
+import { createIntake } from './registry/intake.ts'
 import { type Compiled, createRegistry } from './registry/registry.ts'
 import { createServers } from './servers.ts'
 import type { Settings } from './settings.ts'
@@ -72,7 +73,8 @@ export async function startApp(settings: Settings, version: string, logger: Logg
   const place = siblings?.place ?? { slot: 0, workers: 1 }
   const observers = await openObservers({ settings, version, store, registry, place, clock, newId, logger })
   const { observe, traceContext, recorder, stats } = observers
-  const intake = createIntake({ ...settings, clock, newId, logger, observe, traceContext })
+  const intake = createIntake({ ...settings, place, clock, newId, logger, observe, traceContext })
+  registry.watch(() => intake.keep(registry.get))
   const dryRun = createDryRun({ catalogue, registry, intake, services, settings, clock })
   let stopping = false
   let consumers: Consumers | undefined
@@ -109,6 +111,7 @@ export async function startApp(settings: Settings, version: string, logger: Logg
     dryRun,
     records,
     condition,
+    isStopping: () => stopping,
     guard,
     clock,
     logger,
@@ -163,15 +166,4 @@ export async function startApp(settings: Settings, version: string, logger: Logg
       return left
     },
   }
-}
-
-/** Resolves when no message is under way any more, or the time is up; to the number of those that are left. */
-async function drain(intake: Intake, consumers: Consumers, timeoutMs: number): Promise<number> {
-  let timer: NodeJS.Timeout | undefined
-  const timeUp = new Promise<void>((resolve) => {
-    timer = setTimeout(resolve, timeoutMs)
-  })
-  await Promise.race([Promise.all([intake.drain(), consumers.stop()]), timeUp])
-  clearTimeout(timer)
-  return intake.inFlight
 }

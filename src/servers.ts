@@ -27,6 +27,7 @@ import type { Clock } from './domain/run.ts'
 import type { Guard } from './guard.ts'
 import type { MessageRecords } from './messages/message-records.ts'
 import { answerFailure } from './pipeline/reply.ts'
+import { createTurns } from './registry/admission/turns.ts'
 import type { Catalogue } from './registry/catalogue.ts'
 import type { DryRun } from './registry/dry-run/dry-run.ts'
 import type { Intake } from './registry/intake.ts'
@@ -59,6 +60,7 @@ export type ServersOptions = Readonly<{
   dryRun: DryRun
   records: MessageRecords
   condition: Condition
+  isStopping(): boolean
   guard: Guard
   clock: Clock
   logger: Logger
@@ -98,14 +100,16 @@ export function createServers(options: ServersOptions): Servers {
 type AnswerFailure = Parameters<typeof createServer>[1]
 
 function createMessageServer(options: ServersOptions, answer: AnswerFailure): FastifyInstance {
-  const { settings, registry, intake, guard } = options
-  const listener = createMessageListener(registry, intake, settings.parserLimitBytes)
+  const { settings, registry, intake, isStopping, guard } = options
+  const turns = createTurns({ places: settings.maxMessagesInFlight, waitMs: settings.messageWaitMs })
+  const messageOptions = { registry, intake, turns, limitBytes: settings.parserLimitBytes, isStopping }
+  const listener = createMessageListener(messageOptions)
   const front: Front = (request, response) => {
     const isMessage = isSurelyMessage(request)
     if (isMessage) listener(request, response)
     return isMessage
   }
-  const server = createServer(settings, answer, front, refuseUnreadable(intake))
+  const server = createServer(settings, answer, front, refuseUnreadable(messageOptions))
   server.register(async (scope) => {
     guard.protect(scope, 'message')
     serveEndpoints(scope, options)

@@ -1,5 +1,6 @@
 /** The settings of how messages are taken. */
 import { flag, milliseconds, size, wholeNumber, workerCount } from './settings-kinds.ts'
+import { limits } from './settings-limits.ts'
 import type { Setting } from './settings-table.ts'
 
 export const messages = {
@@ -52,13 +53,7 @@ export const messages = {
     default: '30000',
     means: 'How long a message may take from its arrival to its answer; a longer one is answered with 504.',
   },
-  maxMessagesInFlight: {
-    name: 'MAX_MESSAGES_IN_FLIGHT',
-    kind: wholeNumber(1, 1_000_000),
-    default: '1000',
-    means:
-      'How many messages are worked on at once by all `WORKERS`, not counting records of topics; one more is answered with 503 and `Retry-After`.',
-  },
+  ...limits,
   shutdownTimeoutMs: {
     name: 'SHUTDOWN_TIMEOUT_MS',
     kind: wholeNumber(0, 86_400_000),

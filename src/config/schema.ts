@@ -24,6 +24,7 @@ import {
   UNKNOWN_PATTERN,
   UNKNOWN_URL,
 } from './schema-fields.ts'
+import { LimitsSchema, RateLimitSchema } from './schema-limits.ts'
 import { LookupSchema, type ParameterSchema, ResponseSchema } from './schema-requests.ts'
 
 /** The methods that an endpoint can answer. */
@@ -74,6 +75,8 @@ export const EndpointSchema = record(
       { description: 'The route.' },
     ),
     auth: optional(AuthSchema),
+    limits: optional(LimitsSchema),
+    rateLimit: optional(RateLimitSchema),
     transformation: record(
       {
         input: optional(

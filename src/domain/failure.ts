@@ -88,6 +88,11 @@ export const FAILURES = {
   },
   DEADLINE_EXCEEDED: { status: 504, retry: true, means: 'The message took longer than `MESSAGE_TIMEOUT_MS`.' },
   STATE_UNAVAILABLE: { status: 503, retry: true, means: 'The store that holds the state of endpoints did not answer.' },
+  RATE_LIMITED: {
+    status: 429,
+    retry: true,
+    means: 'More messages than the `rateLimit` of the endpoint; try again after `Retry-After` seconds.',
+  },
   OVERLOADED: { status: 503, retry: true, means: 'Too many messages at once; try again after `Retry-After` seconds.' },
   SHUTTING_DOWN: { status: 503, retry: true, means: 'The service is stopping; try again after `Retry-After` seconds.' },
   CONFIGURATION_INVALID: {

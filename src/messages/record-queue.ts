@@ -46,7 +46,7 @@ const MORE_RECORDS = 10
 const MORE_BYTES = 2
 
 /** Refusals that tell of the load, not of their messages: to keep them would add to what was to be shed. */
-const TURNED_AWAY: readonly (string | undefined)[] = ['OVERLOADED', 'SHUTTING_DOWN']
+const TURNED_AWAY: readonly (string | undefined)[] = ['OVERLOADED', 'RATE_LIMITED', 'SHUTTING_DOWN']
 
 /**
  * Whether its record may be given up before others: nobody will ask why it failed. What a replay did must be known, or it

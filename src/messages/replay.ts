@@ -46,7 +46,7 @@ export function createReplay({ store, registry, intake, settings }: ReplayOption
       if (compiled === undefined) return { obstacle: obstacle('endpoint-gone') }
       const changed = endpointObstacle(compiled, incoming, settings.validationAcceptNullValues)
       if (changed !== undefined) return { obstacle: changed }
-      const refused = intake.refusal()
+      const refused = intake.refusal(compiled)
       if (refused !== undefined) throw refused
       return { finished: await intake.accept(compiled, incoming), bodyOnly }
     },

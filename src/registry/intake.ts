@@ -12,6 +12,8 @@ import { startTrace, type Trace, traceSoFar } from '../domain/trace.ts'
 import type { TraceContext } from '../domain/trace-context.ts'
 import type { Outcome } from '../pipeline/compile.ts'
 import { answerFailure } from '../pipeline/reply.ts'
+import { type AdmissionLimits, type Caller, createAdmission } from './admission/admission.ts'
+import type { Gate } from './admission/places.ts'
 import { codeOf, type Finished, nameOf, sourceOf } from './finished.ts'
 import { createMessageLines } from './message-line.ts'
 import type { Compiled } from './registry.ts'
@@ -30,17 +32,28 @@ export type Incoming = Readonly<{
 }>
 
 export interface Intake {
-  /** Runs a message; never throws or rejects. */
-  accept(compiled: Compiled, incoming: Incoming): Awaitable<Finished>
+  /**
+   * Runs a message; never throws or rejects. It may wait for a place first, as long as its caller does; what was not
+   * asked for by somebody who waits for the answer, such as a replay, has none.
+   */
+  accept(compiled: Compiled, incoming: Incoming, caller?: Caller): Awaitable<Finished>
   /** The same with nobody told of it: a message of a dry run, whose trace the caller keeps. */
   rehearse(compiled: Compiled, incoming: Incoming, trace: Trace): Awaitable<Finished>
-  /** Why a message would not be let in now: OVERLOADED or SHUTTING_DOWN; undefined where it would. */
-  refusal(): Failure | undefined
+  /** Why a message would neither be let in now nor wait for that: OVERLOADED or SHUTTING_DOWN; undefined where it would. */
+  refusalAtDoor(compiled: Compiled): Failure | undefined
+  /** The same of one that does not wait; without `compiled`, of one that is of no endpoint in force. */
+  refusal(compiled?: Compiled): Failure | undefined
+  /** Counts one more for the `rateLimit` of its endpoint; RATE_LIMITED where it is one too many. */
+  overRate(compiled: Compiled): Failure | undefined
   /** The same of a record, whose consumer bounds by itself how many are under way: SHUTTING_DOWN or nothing. */
   recordRefusal(): Failure | undefined
   /** Answers a failure of a message that did not come as far as the pipeline. */
   refuse(compiled: Compiled | undefined, failure: Failure, incoming?: Incoming): Finished
   readonly inFlight: number
+  /** Those that wait for a place. */
+  readonly waiting: number
+  /** Forgets what was counted of endpoints that are gone; `get` finds what is in force, by id. */
+  keep(get: (id: string) => Compiled | undefined): void
   /** Lets no message in any more; resolves when those under way are done. */
   drain(): Promise<void>
   /**
@@ -50,27 +63,28 @@ export interface Intake {
   giveUp(): void
 }
 
-export type IntakeOptions = Readonly<{
-  clock: Clock
-  newId: () => string
-  logger: Logger
-  messageTimeoutMs: number
-  maxMessagesInFlight: number
-  /** Told of each message when it has ended, before it is answered: it must be quick and must not throw. */
-  observe: (finished: Finished) => void
-  /** Where a message stands in a trace; left out where nobody traces. */
-  traceContext?: ((incoming: Incoming) => TraceContext) | undefined
-}>
+export type IntakeOptions = AdmissionLimits &
+  Readonly<{
+    clock: Clock
+    newId: () => string
+    logger: Logger
+    messageTimeoutMs: number
+    /** Told of each message when it has ended, before it is answered: it must be quick and must not throw. */
+    observe: (finished: Finished) => void
+    /** Where a message stands in a trace; left out where nobody traces. */
+    traceContext?: ((incoming: Incoming) => TraceContext) | undefined
+  }>
 
 export function createIntake(options: IntakeOptions): Intake {
-  const { clock, newId, logger, messageTimeoutMs, maxMessagesInFlight, observe, traceContext } = options
+  const { clock, newId, logger, messageTimeoutMs, observe, traceContext } = options
   const isoOf = createIsoTime()
   const logMessage = createMessageLines(logger)
   /** Those that wait for something; the others end within one turn. */
   const waiting = new Set<Waiting>()
+  const admission = createAdmission(options)
+  /** How to end those that wait for a place. */
+  const queued = new Set<(failure: Failure) => void>()
   let inFlight = 0
-  /** Those of them that count for MAX_MESSAGES_IN_FLIGHT. */
-  let counted = 0
   let whenIdle: (() => void) | undefined
   let draining = false
 
@@ -79,19 +93,18 @@ export function createIntake(options: IntakeOptions): Intake {
     observe(finished)
     return finished
   }
-  const finish = (compiled: Compiled, incoming: Incoming, run: Run, result: Outcome): Finished => {
+  const finish = ({ compiled, incoming, gate }: Begun, run: Run, result: Outcome): Finished => {
     inFlight -= 1
-    if (!isConsumed(incoming)) counted -= 1
-    if (inFlight === 0) whenIdle?.()
+    if (!isConsumed(incoming)) admission.free(gate)
+    if (inFlight + queued.size === 0) whenIdle?.()
     const { messageId, startedAt, trace } = run
     return finishedOf(result, { messageId, compiled, incoming, startedAt, trace })
   }
-  /** `tell` gets what became of it. */
-  const run = (compiled: Compiled, incoming: Incoming, trace: Trace, tell: (finished: Finished) => Finished) => {
+  /** Whoever calls this has taken a place for it, unless it is a record. `tell` gets what became of it. */
+  const run = (begun: Begun, startedAt: number, trace: Trace, tell: (finished: Finished) => Finished) => {
+    const { compiled, incoming } = begun
     inFlight += 1
-    if (!isConsumed(incoming)) counted += 1
     const messageId = newId()
-    const startedAt = clock()
     const account: Run = {
       messageId,
       clock,
@@ -105,29 +118,47 @@ export function createIntake(options: IntakeOptions): Intake {
       extracted: undefined,
     }
     const outcome = compiled.handle(receive(compiled, incoming, isoOf(startedAt)), account)
-    if (!(outcome instanceof Promise)) return tell(finish(compiled, incoming, account, outcome))
+    if (!(outcome instanceof Promise)) return tell(finish(begun, account, outcome))
     const one: Waiting = { messageId, compiled, incoming, startedAt, trace, tell }
     waiting.add(one)
     return outcome.then((result) => {
-      const finished = finish(compiled, incoming, account, result)
+      const finished = finish(begun, account, result)
       return waiting.delete(one) ? tell(finished) : finished
     })
   }
+  /** Its deadline counts from now on, not from when it begins. */
+  const queue = (begun: Begun, caller: Caller | undefined): Promise<Finished> =>
+    new Promise((resolve) => {
+      const { compiled, incoming, gate } = begun
+      const startedAt = clock()
+      const trace = startTrace(traceContext?.(incoming))
+      const end = (failure: Failure): void => {
+        if (queued.delete(end)) resolve(refuse(compiled, failure, incoming, startedAt))
+      }
+      const begin = (): void => {
+        trace.lastMs = performance.now()
+        if (queued.delete(end)) resolve(run(begun, startedAt, trace, report))
+        else admission.free(gate)
+      }
+      queued.add(end)
+      // Whoever made room is to be answered first.
+      admission.wait(compiled, gate, { begin: () => void setImmediate(begin), refuse: end }, caller)
+    })
   /** What is no fault of whoever tried the message belongs into the log all the same. */
   const reportBug = (finished: Finished): Finished => {
     if (finished.failure?.code === 'INTERNAL') logMessage(finished)
     return finished
   }
-  const recordRefusal = (): Failure | undefined =>
-    draining ? new Failure('SHUTTING_DOWN', 'The service is stopping; send the message again in a moment.') : undefined
-  const refusal = (): Failure | undefined => {
-    if (draining || counted < maxMessagesInFlight) return recordRefusal()
-    return new Failure('OVERLOADED', `${counted} messages are under way already; send this one again in a moment.`)
-  }
-  const refuse: Intake['refuse'] = (compiled, failure, incoming) => {
+  const recordRefusal = (): Failure | undefined => (draining ? stopping() : undefined)
+  const refusal = (compiled?: Compiled): Failure | undefined => recordRefusal() ?? admission.refusal(compiled, false)
+  const refuse = (
+    compiled: Compiled | undefined,
+    failure: Failure,
+    incoming?: Incoming,
+    startedAt = clock(),
+  ): Finished => {
     const messageId = newId()
     const answer = answerFailure(failure, compiled?.endpoint.transformation.output ?? 'JSON', messageId)
-    const startedAt = clock()
     return report(finishedOf({ answer, failure }, { messageId, compiled, incoming, startedAt, trace: undefined }))
   }
 
@@ -135,37 +166,56 @@ export function createIntake(options: IntakeOptions): Intake {
     refusal,
     recordRefusal,
     refuse,
-    accept: (compiled, incoming) => {
-      const refused = isConsumed(incoming) ? recordRefusal() : refusal()
-      if (refused !== undefined) return refuse(compiled, refused, incoming)
-      return run(compiled, incoming, startTrace(traceContext?.(incoming)), report)
+    refusalAtDoor: (compiled) => recordRefusal() ?? admission.refusal(compiled, true),
+    overRate: admission.overRate,
+    keep: admission.keep,
+    accept: (compiled, incoming, caller) => {
+      const late = recordRefusal()
+      if (late !== undefined) return refuse(compiled, late, incoming)
+      const gate = admission.gateOf(compiled)
+      if (isConsumed(incoming) || admission.take(gate)) {
+        return run({ compiled, incoming, gate }, clock(), startTrace(traceContext?.(incoming)), report)
+      }
+      const refused = admission.refusal(compiled, incoming.replayOf === undefined)
+      return refused === undefined ? queue({ compiled, incoming, gate }, caller) : refuse(compiled, refused, incoming)
     },
     rehearse: (compiled, incoming, trace) => {
       const refused = refusal()
       if (refused !== undefined) throw refused
-      return run(compiled, incoming, trace, reportBug)
+      admission.take(undefined)
+      return run({ compiled, incoming, gate: undefined }, clock(), trace, reportBug)
+    },
+    get waiting() {
+      return queued.size
     },
     get inFlight() {
       return inFlight
     },
     drain: () => {
       draining = true
-      if (inFlight === 0) return Promise.resolve()
+      if (inFlight + queued.size === 0) return Promise.resolve()
       return new Promise((resolve) => {
         whenIdle = resolve
       })
     },
     giveUp: () => {
+      for (const end of queued) end(stopping())
       for (const one of waiting) one.tell(givenUp(one))
       waiting.clear()
     },
   }
 }
 
+const stopping = (): Failure =>
+  new Failure('SHUTTING_DOWN', 'The service is stopping; send the message again in a moment.')
+
 /** A record as it comes from its topic; one that is replayed is asked for by somebody, as a request is. */
 const isConsumed = ({ isRecord, replayOf }: Incoming): boolean => isRecord === true && replayOf === undefined
 
 type Circumstances = Pick<Finished, 'messageId' | 'compiled' | 'incoming' | 'startedAt' | 'trace'>
+
+/** A message with the gate of its endpoint, in which it counts. */
+type Begun = Readonly<{ compiled: Compiled; incoming: Incoming; gate: Gate | undefined }>
 
 type Waiting = Circumstances & Readonly<{ compiled: Compiled; trace: Trace; tell: (finished: Finished) => Finished }>
 

@@ -1,4 +1,5 @@
 /** What bounds the whole service, divided among its workers. */
+import { portion } from '../domain/portion.ts'
 import type { Settings } from '../settings.ts'
 import type { Place } from './protocol.ts'
 
@@ -7,12 +8,11 @@ export function shareOf(settings: Settings, place: Place): Settings {
   return {
     ...settings,
     maxMessagesInFlight: portion(settings.maxMessagesInFlight, place),
+    maxMessagesWaiting:
+      settings.maxMessagesWaiting === undefined ? undefined : Math.ceil(settings.maxMessagesWaiting / place.workers),
     databasePoolSize: portion(settings.databasePoolSize, place),
   }
 }
-
-const portion = (whole: number, { slot, workers }: Place): number =>
-  Math.max(1, Math.floor(whole / workers) + (slot < whole % workers ? 1 : 0))
 
 /**
  * Whether this worker is the one that consumes for an endpoint: an endpoint has one consumer in the service, so that its

@@ -30,6 +30,7 @@ const intake = createIntake({
   logger,
   messageTimeoutMs: 1_000,
   maxMessagesInFlight: 10,
+  messageWaitMs: 1_000,
   observe: () => {},
 })
 

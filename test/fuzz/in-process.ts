@@ -12,6 +12,7 @@ import type { Json, JsonObject } from '../../src/domain/json.ts'
 import type { HttpClient, OutboundRequest } from '../../src/domain/ports.ts'
 import type { Outcome } from '../../src/pipeline/compile.ts'
 import { answerFailure } from '../../src/pipeline/reply.ts'
+import { createTurns } from '../../src/registry/admission/turns.ts'
 import { build } from '../../src/registry/build.ts'
 import { createCatalogue } from '../../src/registry/catalogue.ts'
 import { createDryRun } from '../../src/registry/dry-run/dry-run.ts'
@@ -59,7 +60,9 @@ export async function openInProcess() {
   serveManagement(server, catalogue)
   serveVersions(server, catalogue)
   serveDryRun(server, dryRun)
-  serveMessages(server, createMessageListener(registry, intake, settings.parserLimitBytes))
+  const turns = createTurns({ places: 1_000, waitMs: 1_000 })
+  const limitBytes = settings.parserLimitBytes
+  serveMessages(server, createMessageListener({ registry, intake, turns, limitBytes, isStopping: () => false }))
 
   return {
     sent,

@@ -46,6 +46,7 @@ function open(limits: Partial<Parameters<typeof createIntake>[0]> = {}) {
     logger: loggerInto(log),
     messageTimeoutMs: 30,
     maxMessagesInFlight: 2,
+    messageWaitMs: 1_000,
     observe: (finished) => void counted.push(finished),
     ...limits,
   })

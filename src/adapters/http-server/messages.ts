@@ -6,10 +6,21 @@ import { Failure } from '../../domain/failure.ts'
 import type { JsonObject } from '../../domain/json.ts'
 import type { Headers } from '../../domain/message.ts'
 import { RESERVED, reservedBy } from '../../domain/reserved-paths.ts'
+import type { Turns } from '../../registry/admission/turns.ts'
 import type { Finished } from '../../registry/finished.ts'
 import type { Intake } from '../../registry/intake.ts'
-import type { Compiled, Registry } from '../../registry/registry.ts'
+import type { Compiled, Match, Registry } from '../../registry/registry.ts'
 import { bodyTooLarge, fromFastify, hasBody, pathOf, type RefuseUnreadable } from './server.ts'
+
+export type ListenerOptions = Readonly<{
+  registry: Registry
+  intake: Intake
+  turns: Turns
+  /** The largest body. */
+  limitBytes: number
+  /** Whether connections are to end with their next answer. */
+  isStopping: () => boolean
+}>
 
 /**
  * Answers requests with node:http alone: a framework's own way to a handler takes as long as the pipeline does for a
@@ -18,58 +29,97 @@ import { bodyTooLarge, fromFastify, hasBody, pathOf, type RefuseUnreadable } fro
  * A request is matched before its body is read: what has no endpoint, or comes while the service is full or stopping, is
  * refused without reading it. From then on it belongs to the configuration it was matched with.
  */
-export function createMessageListener(registry: Registry, intake: Intake, limitBytes: number): RequestListener {
+export function createMessageListener(options: ListenerOptions): RequestListener {
+  const { registry, intake, turns, isStopping } = options
   return (request, response) => {
     // Its connection ends with the answer before: what was sent behind that would be done without an answer.
     if (request.socket.writableEnded) return
     const url = originForm(request.url ?? '/')
     const match = registry.match(request.method ?? '', url)
-    const compiled = match.kind === 'endpoint' ? match.compiled : undefined
-    const refuse = (failure: Failure): void => send(response, intake.refuse(compiled, failure))
-    const refused = match.kind === 'endpoint' ? intake.refusal() : unrouted(match, request.method ?? '', url)
-    if (match.kind !== 'endpoint' || refused !== undefined) {
+    if (match.kind !== 'endpoint') {
       leaveUnread(request, response)
-      refuse(refused as Failure)
-      return
-    }
-    let failed = false
-    // A connection may break after its message was refused already.
-    const fail = (fault: Error): void => {
-      if (!failed) refuse(fromFastify(fault))
-      failed = true
-    }
-    const sendOrFail = (finished: Finished): void => {
-      try {
-        send(response, finished)
-      } catch (thrown) {
-        // A header of an upstream may hold what node will not send.
-        fail(thrown as Error)
-      }
-    }
-    let requestHeaders = request.headers as Headers
-    const take = (body?: Uint8Array): void => {
-      const outcome = intake.accept(match.compiled, {
-        requestHeaders,
-        query: queryOf(url),
-        urlParams: match.urlParams,
-        body,
-      })
-      if (outcome instanceof Promise) outcome.then(sendOrFail)
-      else sendOrFail(outcome)
-    }
-    const { auth } = match.compiled
-    if (auth === undefined) readBody(request, limitBytes, fail, take)
+      send(response, intake.refuse(undefined, unrouted(match, request.method ?? '', url)), isStopping())
+    } else if (turns.passes()) serve(request, response, url, match, options)
     else {
-      const refuseUnread = (failure: Failure): void => {
-        leaveUnread(request, response)
-        refuse(failure)
-      }
-      authenticate(auth, request, refuseUnread, (headers) => {
-        requestHeaders = headers
-        readBody(request, limitBytes, fail, take)
-      }).catch(fail)
+      turns.wait({
+        begin: () => inOrder(request, response, () => serve(request, response, url, match, options)),
+        refuse: () => turnAway(request, response, intake.refuse(match.compiled, tooMuch()), isStopping()),
+      })
     }
   }
+}
+
+/** Goes on when what was sent before on the same connection is answered, unless that ended it or its caller has left. */
+function inOrder(request: IncomingMessage, response: ServerResponse, goOn: () => void): void {
+  if (response.socket === null) response.once('socket', () => inOrder(request, response, goOn))
+  else if (!request.socket.writableEnded && !request.socket.destroyed) goOn()
+}
+
+const tooMuch = (): Failure =>
+  new Failure('OVERLOADED', 'The service has more to do than it can; send this message again in a moment.')
+
+function serve(
+  request: IncomingMessage,
+  response: ServerResponse,
+  url: string,
+  { compiled, urlParams }: Extract<Match, { kind: 'endpoint' }>,
+  { intake, limitBytes, isStopping }: ListenerOptions,
+): void {
+  const refuse = (failure: Failure): void => send(response, intake.refuse(compiled, failure), isStopping())
+  const full = intake.refusalAtDoor(compiled)
+  if (full !== undefined) {
+    turnAway(request, response, intake.refuse(compiled, full), isStopping())
+    return
+  }
+  let failed = false
+  // A connection may break after its message was refused already.
+  const fail = (fault: Error): void => {
+    if (!failed) refuse(fromFastify(fault))
+    failed = true
+  }
+  const sendOrFail = (finished: Finished): void => {
+    try {
+      send(response, finished, isStopping())
+    } catch (thrown) {
+      // A header of an upstream may hold what node will not send.
+      fail(thrown as Error)
+    }
+  }
+  const read = (requestHeaders: Headers): void => {
+    const tooMany = intake.overRate(compiled)
+    if (tooMany !== undefined) {
+      turnAway(request, response, intake.refuse(compiled, tooMany), isStopping())
+      return
+    }
+    readBody(request, limitBytes, fail, (body?: Uint8Array) => {
+      const outcome = intake.accept(compiled, { requestHeaders, query: queryOf(url), urlParams, body }, response)
+      if (outcome instanceof Promise) outcome.then(sendOrFail)
+      else sendOrFail(outcome)
+    })
+  }
+  const { auth } = compiled
+  if (auth === undefined) {
+    read(request.headers as Headers)
+    return
+  }
+  const refuseUnread = (failure: Failure): void => {
+    leaveUnread(request, response)
+    refuse(failure)
+  }
+  authenticate(auth, request, refuseUnread, read).catch(fail)
+}
+
+/** A body that is longer is not waited for, where its message is refused. */
+const SHORT_BODY_BYTES = 65_536
+
+/**
+ * Refuses what is too much at the time. A short body is mostly there already, and read over: to make its caller connect
+ * again would cost more.
+ */
+function turnAway(request: IncomingMessage, response: ServerResponse, finished: Finished, isLast: boolean): void {
+  const { 'content-length': length, expect } = request.headers
+  if (!(Number(length) <= SHORT_BODY_BYTES) || expect !== undefined) leaveUnread(request, response)
+  send(response, finished, isLast)
 }
 
 /** A connection cannot carry another request where the body of this one stays unread. */
@@ -118,22 +168,21 @@ export function serveMessages(server: FastifyInstance, listener: RequestListener
 }
 
 /** A URL that cannot be read is that of a message, unless it begins as one of the service's own does. */
-export function refuseUnreadable(intake: Intake): RefuseUnreadable {
+export function refuseUnreadable({ intake, isStopping }: ListenerOptions): RefuseUnreadable {
   return (failure, request, response) => {
     if (reservedBy(pathOf(request.url ?? '/')) !== undefined) return false
     if (hasBody(request)) response.setHeader('connection', 'close')
-    send(response, intake.refuse(undefined, failure))
+    send(response, intake.refuse(undefined, failure), isStopping())
     return true
   }
 }
 
-function unrouted(match: ReturnType<Registry['match']>, method: string, url: string): Failure | undefined {
+function unrouted(match: Exclude<Match, { kind: 'endpoint' }>, method: string, url: string): Failure {
   const path = pathOf(url)
   if (match.kind === 'unknown') {
     const unquoted = 'No endpoint listens on the path.'
     return new Failure('ROUTE_UNKNOWN', `No endpoint listens on ${path}.`, { unquoted })
   }
-  if (match.kind === 'endpoint') return undefined
   const allow = match.allow.join(', ')
   const sentence = (what: string) => `${what} does not take ${method}, but ${allow}.`
   return new Failure('METHOD_NOT_ALLOWED', sentence(path), { headers: { allow }, unquoted: sentence('The path') })
@@ -183,9 +232,14 @@ const ID_HEADER = 'x-crosswalk-message-id'
 /** Statuses whose answers have neither a body nor a length (RFC 9110 section 8.6). */
 const isBodiless = (status: number): boolean => status === 204 || status === 304
 
-/** Throws where a header holds what HTTP cannot. */
-function send(response: ServerResponse, { answer: { status, headers, body }, messageId }: Finished): void {
+/** `isLast`: the connection ends with it. Throws where a header holds what HTTP cannot. */
+function send(
+  response: ServerResponse,
+  { answer: { status, headers, body }, messageId }: Finished,
+  isLast: boolean,
+): void {
   const head: (string | string[])[] = [ID_HEADER, messageId]
+  if (isLast) head.push('connection', 'close')
   for (const name in headers) {
     // An upstream may be a service of this kind: its id is that of another message.
     if (name !== ID_HEADER) head.push(name, headers[name] as string | string[])

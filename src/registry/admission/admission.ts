@@ -1,0 +1,159 @@
+/**
+ * Which messages may begin: bounds how many are under way, of the whole service and of each endpoint, lets a few wait for
+ * a place, and holds endpoints to their rate. An endpoint without limits of its own has nothing counted of its own.
+ */
+import { Failure } from '../../domain/failure.ts'
+import { type Place, portion } from '../../domain/portion.ts'
+import type { Compiled } from '../registry.ts'
+import { createOutflow, type Outflow } from './outflow.ts'
+import { type Bounds, createGate, createPlaces, type Gate, type Waiter } from './places.ts'
+import { createRate, type Rate } from './rate.ts'
+
+export type AdmissionLimits = Readonly<{
+  maxMessagesInFlight: number
+  /** How many may wait, over all; a quarter of the former where it is left out. */
+  maxMessagesWaiting?: number | undefined
+  /** Of each endpoint that does not say it itself; left out, only the bound of the whole service holds. */
+  maxMessagesPerEndpoint?: number | undefined
+  messageWaitMs: number
+  /** Which one this process is of those among which the limits of an endpoint are divided. */
+  place?: Place | undefined
+}>
+
+/** Whoever waits for an answer: what tells when they have gone. */
+export type Caller = Readonly<{
+  once(event: 'close', listener: () => void): unknown
+  off(event: 'close', listener: () => void): unknown
+}>
+
+/** `refuse` is told why there will be no place. */
+export type Candidate = Readonly<{ begin(): void; refuse(failure: Failure): void }>
+
+export interface Admission {
+  /** What the endpoint of a message counts in; undefined where it has no limit of its own. */
+  gateOf(compiled: Compiled): Gate | undefined
+  /** Takes a place; tells whether there was one. Whoever has one gives it back by `free`. */
+  take(gate: Gate | undefined): boolean
+  free(gate: Gate | undefined): void
+  /** OVERLOADED where there is no place, and with `mayWait` none in the queue either; undefined where there is. */
+  refusal(compiled: Compiled | undefined, mayWait: boolean): Failure | undefined
+  /** Waits for a place at most `messageWaitMs`, and as long as the caller does; the candidate is told once. */
+  wait(compiled: Compiled, gate: Gate | undefined, candidate: Candidate, caller: Caller | undefined): void
+  /** Counts one more message of the endpoint; RATE_LIMITED where it is one too many. */
+  overRate(compiled: Compiled): Failure | undefined
+  /** Forgets endpoints that are gone; `get` finds what is in force, by id. */
+  keep(get: (id: string) => Compiled | undefined): void
+  readonly waiting: number
+}
+
+/** Of one endpoint with limits; the newest version that a message came by says which. */
+type Known = { version: number; gate: Gate | undefined; outflow: Outflow | undefined; rate: Rate | undefined }
+
+/** How many may wait, where nobody says it: they wait a quarter of the time that a message takes, about. */
+const queueOf = (places: number): number => Math.floor(places / 4)
+
+export function createAdmission(limits: AdmissionLimits): Admission {
+  const { maxMessagesInFlight, maxMessagesPerEndpoint, messageWaitMs, place = { slot: 0, workers: 1 } } = limits
+  const whole = createGate({
+    places: maxMessagesInFlight,
+    queue: limits.maxMessagesWaiting ?? queueOf(maxMessagesInFlight),
+  })
+  const wholeOutflow = createOutflow(whole)
+  const places = createPlaces(whole)
+  const known = new Map<string, Known>()
+
+  const boundsOf = ({ endpoint }: Compiled): Bounds | undefined => {
+    const concurrency = endpoint.limits?.concurrency ?? maxMessagesPerEndpoint
+    if (concurrency === undefined) return undefined
+    const own = portion(concurrency, place)
+    const queue = endpoint.limits?.queue
+    return { places: own, queue: queue === undefined ? queueOf(own) : Math.ceil(queue / place.workers) }
+  }
+  const isLimited = ({ endpoint }: Compiled): boolean =>
+    maxMessagesPerEndpoint !== undefined || endpoint.limits !== undefined || endpoint.rateLimit !== undefined
+
+  const knownOf = (compiled: Compiled): Known => {
+    const id = compiled.document._id
+    const one = known.get(id)
+    if (one !== undefined && one.version >= compiled.version) return one
+    const bounds = boundsOf(compiled)
+    const limit = compiled.endpoint.rateLimit
+    // What is under way of the version before counts on.
+    const gate = bounds && (one?.gate ?? createGate(bounds))
+    const rate = limit && (one?.rate ?? createRate(limit, place.workers))
+    const made = { version: compiled.version, gate, outflow: gate && (one?.outflow ?? createOutflow(gate)), rate }
+    known.set(id, made)
+    if (limit !== undefined) rate?.change(limit)
+    if (gate !== undefined && bounds !== undefined) places.change(gate, bounds)
+    return made
+  }
+  const overloaded = (compiled: Compiled | undefined, gate: Gate | undefined): Failure => {
+    const isOwn = gate !== undefined && whole.used < whole.bounds.places
+    const { used } = isOwn ? gate : whole
+    const waiting = isOwn ? places.waitingOf(gate) : places.waiting
+    const outflow = (isOwn && compiled && known.get(compiled.document._id)?.outflow) || wholeOutflow
+    const seconds = outflow(waiting + 1, performance.now())
+    const whose = isOwn ? 'of this endpoint ' : ''
+    const what = `${used} messages ${whose}are under way already`
+    return new Failure('OVERLOADED', `${what}; send this one again in ${inSeconds(seconds)}.`, {
+      headers: { 'retry-after': String(seconds) },
+    })
+  }
+  const gateOf = (compiled: Compiled): Gate | undefined => (isLimited(compiled) ? knownOf(compiled).gate : undefined)
+
+  return {
+    gateOf,
+    take: places.take,
+    free: places.free,
+    refusal: (compiled, mayWait) => {
+      if (compiled === undefined) return places.hasRoom(undefined) ? undefined : overloaded(undefined, undefined)
+      const gate = gateOf(compiled)
+      if (places.hasRoom(gate)) return undefined
+      return mayWait && places.canWait(gate ?? compiled.document._id) ? undefined : overloaded(compiled, gate)
+    },
+    wait: (compiled, gate, candidate, caller) => {
+      const owner = gate ?? compiled.document._id
+      const settle = (tell: () => void) => () => {
+        clearTimeout(timer)
+        caller?.off('close', onGone)
+        tell()
+      }
+      const refuse = () => candidate.refuse(overloaded(compiled, gate))
+      const waiter: Waiter = { begin: settle(candidate.begin), pushOut: settle(refuse) }
+      const onGone = () => {
+        if (places.leave(owner, waiter)) settle(() => candidate.refuse(gone()))()
+      }
+      const timer = setTimeout(() => {
+        if (places.leave(owner, waiter)) waiter.pushOut()
+      }, messageWaitMs)
+      caller?.once('close', onGone)
+      if (!places.wait(owner, waiter)) waiter.pushOut()
+    },
+    overRate: (compiled) => {
+      if (compiled.endpoint.rateLimit === undefined) return undefined
+      const waitMs = knownOf(compiled).rate?.take(performance.now()) ?? 0
+      return waitMs === 0 ? undefined : overRate(compiled.endpoint.rateLimit, Math.ceil(waitMs / 1_000))
+    },
+    keep: (get) => {
+      for (const [id, { gate }] of known) {
+        const isIdle = gate === undefined || (gate.used === 0 && places.waitingOf(gate) === 0)
+        if (isIdle && get(id) === undefined) known.delete(id)
+      }
+    },
+    get waiting() {
+      return places.waiting
+    },
+  }
+}
+
+const gone = (): Failure => new Failure('OVERLOADED', 'The caller left while the message waited for a place.')
+
+function overRate({ messages, seconds }: NonNullable<Compiled['endpoint']['rateLimit']>, wait: number): Failure {
+  const rate = `${messages} ${messages === 1 ? 'message' : 'messages'} in ${inSeconds(seconds)}`
+  return new Failure('RATE_LIMITED', `This endpoint takes ${rate}; send this one again in ${inSeconds(wait)}.`, {
+    path: 'rateLimit',
+    headers: { 'retry-after': String(wait) },
+  })
+}
+
+const inSeconds = (count: number): string => `${count} ${count === 1 ? 'second' : 'seconds'}`

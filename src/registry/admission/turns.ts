@@ -1,0 +1,102 @@
+/**
+ * Keeps the processor from being given more than it can do. Messages that wait for nothing are never under way together, so
+ * no bound on their number would ever refuse one: what comes too fast would wait unseen, on its connection, for longer and
+ * longer. So while the event loop lags, requests are only noted as they come; in each turn of the loop some of them
+ * begin, as many as fit into a short time, and those who wait too long are refused before their body is read.
+ */
+import { createTurnQueue, type TurnBounds } from './turn-queue.ts'
+
+/** A request that waits for its turn; one of the two is called, once. */
+export type Turn = Readonly<{ begin(): void; refuse(): void }>
+
+export interface Turns {
+  /** Whether a request may go on at once; else it has to `wait`. Asked once of each request. */
+  passes(): boolean
+  wait(turn: Turn): void
+  readonly waiting: number
+}
+
+/** How often the lag is looked at while requests come, and from which lag on they have to wait. */
+const BEAT_MS = 20
+const LAG_MS = 20
+
+/** After so many beats without a lag nobody has to wait any more. */
+const CALM_BEATS = 50
+
+/** How long the messages of one turn may take, and how many there are at most. */
+const TURN_MS = 20
+const OVERLOADED_TURN_MS = 2
+const MOST_A_TURN = 256
+
+/** Processor time of this thread: while others have the processor, nobody waits for what this service does. */
+function workedSoFarMs(): number {
+  const { user, system } = process.threadCpuUsage()
+  return (user + system) / 1_000
+}
+
+export function createTurns(bounds: TurnBounds): Turns {
+  const queue = createTurnQueue<Turn>(bounds)
+  let crowded = false
+  let calmBeats = 0
+  let requests = 0
+  let lastBeatMs = Number.NaN
+  let isBeating = false
+  let perTurn = 1
+  /** What had been worked when the turn before began, where that filled it; NaN where there is none. */
+  let filledSinceMs = Number.NaN
+  /** What has been worked until the first request since the last turn came; NaN where none has. */
+  let workedMs = Number.NaN
+
+  const beat = (): void => {
+    const nowMs = performance.now()
+    const lags = nowMs - lastBeatMs - BEAT_MS > LAG_MS
+    calmBeats = lags || queue.size > 0 ? 0 : calmBeats + 1
+    if (lags) crowded = true
+    else if (calmBeats >= CALM_BEATS) crowded = false
+    isBeating = crowded || requests > 0
+    requests = 0
+    lastBeatMs = nowMs
+    if (isBeating) nextBeat()
+  }
+  let timer: NodeJS.Timeout | undefined
+  const nextBeat = (): void => {
+    timer = timer?.refresh() ?? setTimeout(beat, BEAT_MS).unref()
+  }
+
+  const takeTurn = (): void => {
+    const nowMs = workedSoFarMs()
+    const mostMs = queue.overloaded ? OVERLOADED_TURN_MS : TURN_MS
+    const lastedMs = nowMs - filledSinceMs
+    if (lastedMs < mostMs / 2) perTurn = Math.min(MOST_A_TURN, perTurn * 2)
+    else if (lastedMs > mostMs) perTurn = Math.max(1, Math.floor(perTurn / 2))
+    let begun = 0
+    for (; begun < perTurn; begun += 1) {
+      const turn = queue.next()
+      if (turn === undefined) break
+      turn.begin()
+    }
+    for (const { refuse } of queue.expire(nowMs)) refuse()
+    filledSinceMs = begun === perTurn ? nowMs : Number.NaN
+    workedMs = Number.NaN
+    if (queue.size > 0) setImmediate(takeTurn)
+  }
+
+  return {
+    passes: () => {
+      requests += 1
+      if (isBeating) return !crowded
+      isBeating = true
+      lastBeatMs = performance.now()
+      nextBeat()
+      return true
+    },
+    wait: (turn) => {
+      if (queue.size === 0) setImmediate(takeTurn)
+      if (Number.isNaN(workedMs)) workedMs = workedSoFarMs()
+      queue.add(turn, workedMs)?.refuse()
+    },
+    get waiting() {
+      return queue.size
+    },
+  }
+}

@@ -1,0 +1,32 @@
+/** The settings that bound how many messages are worked on at once. */
+import { milliseconds, optional, wholeNumber } from './settings-kinds.ts'
+import type { Setting } from './settings-table.ts'
+
+export const limits = {
+  maxMessagesInFlight: {
+    name: 'MAX_MESSAGES_IN_FLIGHT',
+    kind: wholeNumber(1, 1_000_000),
+    default: '1000',
+    means: 'How many messages are worked on at once by all `WORKERS`, not counting records of topics.',
+  },
+  maxMessagesWaiting: {
+    name: 'MAX_MESSAGES_WAITING',
+    kind: optional(wholeNumber(0, 10_000)),
+    default: '',
+    means:
+      'How many more may wait until one of them has ended; one more is answered with 503 and `Retry-After`. Where it is not set, a quarter of `MAX_MESSAGES_IN_FLIGHT`.',
+  },
+  maxMessagesPerEndpoint: {
+    name: 'MAX_MESSAGES_PER_ENDPOINT',
+    kind: optional(wholeNumber(1, 1_000_000)),
+    default: '',
+    means:
+      'How many of them may be of one endpoint, where its document has no `limits.concurrency`. Where it is not set, as many as there may be.',
+  },
+  messageWaitMs: {
+    name: 'MESSAGE_WAIT_MS',
+    kind: milliseconds,
+    default: '250',
+    means: 'How long a message may wait to be begun with; it is answered with 503 and `Retry-After` then.',
+  },
+} as const satisfies Record<string, Setting<unknown>>
