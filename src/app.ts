@@ -2,7 +2,6 @@
 import { randomBytes } from 'node:crypto'
 import type { AddressInfo } from 'node:net'
 import type { FastifyInstance } from 'fastify'
-import { createHttpClient } from './adapters/http-client/http-client.ts'
 import { serveAudit } from './adapters/http-server/audit.ts'
 import { serveConsole } from './adapters/http-server/console.ts'
 import { serveDryRun } from './adapters/http-server/dry-run.ts'
@@ -38,6 +37,7 @@ import { createReplayByHand } from './messages/replay-by-hand.ts'
 import { createClaims } from './messages/replay-claims.ts'
 import { createReplayPlans } from './messages/replay-plans.ts'
 import { startRetention } from './messages/retention.ts'
+import { openHttpClient } from './outbound.ts'
 import { answerFailure } from './pipeline/reply.ts'
 import { createCatalogue } from './registry/catalogue.ts'
 import { createDryRun } from './registry/dry-run/dry-run.ts'
@@ -85,11 +85,7 @@ export async function startApp(settings: Settings, version: string, logger: Logg
   const newId = createIds(clock, randomBytes(4).readUInt32BE())
   const store = await openStore(settings, logger, siblings !== undefined)
   const egress = createEgressPolicy(settings)
-  const http = createHttpClient({
-    connectTimeoutMs: settings.requestConnectTimeoutMs,
-    answerLimitBytes: settings.answerLimitBytes,
-    egress: { policy: egress },
-  })
+  const http = openHttpClient(settings, egress, logger)
   const registry = createRegistry()
   const producer = openProducer(settings)
   const secrets = createSecretSource(settings.secretsAllowed)
@@ -148,6 +144,7 @@ export async function startApp(settings: Settings, version: string, logger: Logg
     inFlight: () => intake.inFlight,
     consumers: () => consumers?.status() ?? [],
     messageLog: recorder.counts,
+    outbound: http.health,
   })
   /** Of the service, whose workers may be several. */
   const status = siblings?.status ?? ownStatus

@@ -19,6 +19,7 @@ import {
 } from './settings-kinds.ts'
 import { management } from './settings-management.ts'
 import { messageLog } from './settings-message-log.ts'
+import { requests } from './settings-requests.ts'
 import { egress, secrets } from './settings-secrets.ts'
 import { tracing } from './settings-tracing.ts'
 
@@ -199,40 +200,6 @@ const messages = {
     kind: wholeNumber(0, 86_400_000),
     default: '30000',
     means: 'How long messages under way may go on after the service was told to stop.',
-  },
-} as const satisfies Record<string, Setting<unknown>>
-
-const requests = {
-  requestConnectTimeoutMs: {
-    name: 'REQUEST_CONNECT_TIMEOUT_MS',
-    kind: milliseconds,
-    default: '2000',
-    means: 'How long connecting to the target of a lookup or response request may take.',
-  },
-  requestTimeoutMs: {
-    name: 'REQUEST_TIMEOUT_MS',
-    kind: milliseconds,
-    default: '10000',
-    means: 'How long a whole lookup or response request may take, retries included, where it has no `timeoutMs`.',
-  },
-  requestRetries: {
-    name: 'REQUEST_RETRIES',
-    kind: wholeNumber(0, 10),
-    default: '0',
-    means:
-      'Further attempts of a request that has no `retries`; only for idempotent methods, or where it declares `idempotent: true`.',
-  },
-  answerLimitBytes: {
-    name: 'ANSWER_LIMIT',
-    kind: limitSize,
-    default: '10mb',
-    means: 'The largest body of an answer to a lookup or response request.',
-  },
-  forEachMaxItems: {
-    name: 'FOREACH_MAX_ITEMS',
-    kind: wholeNumber(1, 1_000_000),
-    default: '1000',
-    means: 'The most items of one `forEach`; a message with more is answered with 400.',
   },
 } as const satisfies Record<string, Setting<unknown>>
 
