@@ -1,6 +1,5 @@
 /** Composition root: joins ports to adapters; the modules beside it join what belongs together. */
 import { randomBytes } from 'node:crypto'
-import { createHttpClient } from './adapters/http-client/http-client.ts'
 import { createTokenVerifier } from './adapters/jwt/token-verifier.ts'
 import type { Consumers } from './adapters/kafka/consumers.ts'
 import { createSecretSource } from './adapters/secrets/secret-source.ts'
@@ -12,6 +11,7 @@ import type { Logger } from './domain/ports.ts'
 import { type ManagementRoute, openGuard } from './guard.ts'
 import { createMessageRecords } from './messages/message-records.ts'
 import { openObservers } from './observers.ts'
+import { openHttpClient } from './outbound.ts'
 import { createCatalogue } from './registry/catalogue.ts'
 import { drain } from './registry/drain.ts'
 import { createDryRun } from './registry/dry-run/dry-run.ts'
@@ -50,11 +50,7 @@ export async function startApp(settings: Settings, version: string, logger: Logg
   const newId = createIds(clock, randomBytes(4).readUInt32BE())
   const store = await openStore(settings, logger, siblings !== undefined)
   const egress = createEgressPolicy(settings)
-  const http = createHttpClient({
-    connectTimeoutMs: settings.requestConnectTimeoutMs,
-    answerLimitBytes: settings.answerLimitBytes,
-    egress: { policy: egress },
-  })
+  const http = openHttpClient(settings, egress, logger)
   const registry = createRegistry()
   const producer = openProducer(settings)
   const secrets = createSecretSource(settings.secretsAllowed)
@@ -86,6 +82,7 @@ export async function startApp(settings: Settings, version: string, logger: Logg
     catalogue,
     intake,
     observers,
+    outbound: http.health,
     consumers: () => consumers?.status() ?? [],
     isStopping: () => stopping,
     siblings,

@@ -2,7 +2,7 @@
 import { createMetrics, type Metrics } from './adapters/http-server/metrics.ts'
 import type { Health } from './adapters/http-server/operations.ts'
 import type { JsonObject } from './domain/json.ts'
-import type { ConsumerStatus } from './domain/ports.ts'
+import type { ConsumerStatus, OutboundHealth } from './domain/ports.ts'
 import type { Observers } from './observers.ts'
 import type { Catalogue } from './registry/catalogue.ts'
 import type { Intake } from './registry/intake.ts'
@@ -29,13 +29,14 @@ export type ConditionOptions = Readonly<{
   catalogue: Catalogue
   intake: Intake
   observers: Observers
+  outbound: () => OutboundHealth
   consumers: () => readonly ConsumerStatus[]
   isStopping: () => boolean
   siblings: Siblings | undefined
 }>
 
 export function createCondition(options: ConditionOptions): Condition {
-  const { version, store, registry, catalogue, intake, observers, consumers, isStopping, siblings } = options
+  const { version, store, registry, catalogue, intake, observers, outbound, consumers, isStopping, siblings } = options
   const ownStatus = async () => ({
     messagesInFlight: intake.inFlight,
     consumers: consumers(),
@@ -47,6 +48,7 @@ export function createCondition(options: ConditionOptions): Condition {
     inFlight: () => intake.inFlight,
     consumers,
     messageLog: observers.recorder.counts,
+    outbound,
   })
   const status = siblings?.status ?? ownStatus
   return {

@@ -1,4 +1,4 @@
-/** The settings of lookup and response requests. */
+/** The settings of lookup and response requests: their times, and what is done where their targets fail. */
 import { milliseconds, size, wholeNumber } from './settings-kinds.ts'
 import type { Setting } from './settings-table.ts'
 
@@ -21,6 +21,32 @@ export const requests = {
     default: '0',
     means:
       'Further attempts of a request that has no `retries`; only for idempotent methods, or where it declares `idempotent: true`.',
+  },
+  requestRetryBudgetPercent: {
+    name: 'REQUEST_RETRY_BUDGET_PERCENT',
+    kind: wholeNumber(0, 100),
+    default: '20',
+    means:
+      'How many retries each origin gets, in percent of the calls to it that may be retried; beside these, 10 at first and one a second up to 10.',
+  },
+  circuitBreakerFailures: {
+    name: 'CIRCUIT_BREAKER_FAILURES',
+    kind: wholeNumber(0, 1000),
+    default: '5',
+    means:
+      'After so many failures in a row (no answer, 502, 503, 504) an origin is left alone for a while, and calls to it fail at once; `0` switches this off.',
+  },
+  circuitBreakerPauseMs: {
+    name: 'CIRCUIT_BREAKER_PAUSE_MS',
+    kind: milliseconds,
+    default: '500',
+    means: 'For how long an origin is left alone at first; twice as long after each probe that fails.',
+  },
+  circuitBreakerMaxPauseMs: {
+    name: 'CIRCUIT_BREAKER_MAX_PAUSE_MS',
+    kind: milliseconds,
+    default: '5000',
+    means: 'For how long an origin is left alone at most, unless its own `Retry-After` asks for more, up to a minute.',
   },
   answerLimitBytes: {
     name: 'ANSWER_LIMIT',

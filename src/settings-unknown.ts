@@ -9,6 +9,7 @@ const OWN = [
   'ADMIN_',
   'ANSWER_',
   'AUDIT_',
+  'CIRCUIT_',
   'DOCUMENT_',
   'EGRESS_',
   'EXPRESSION_',

@@ -41,6 +41,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
     'settings.ts',
     'store.ts',
   ],
+  'outbound.ts': ['adapters/http-client/', 'domain/', 'settings.ts'],
   'broker.ts': ['adapters/kafka/', 'settings.ts'],
   'store.ts': ['adapters/sqlite/', 'adapters/postgres/', 'domain/', 'settings.ts', 'store-lock.ts'],
   'store-lock.ts': ['adapters/sqlite/service-lock.ts', 'settings.ts'],

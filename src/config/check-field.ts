@@ -63,8 +63,10 @@ function checkProperties(
     // A misspelt field is checked as the one that was meant, unless that is there too.
     if (property === undefined || (name !== written && seen.has(name))) continue
     seen.add(name)
-    const checked = checkField(property, value, lint.at(written)) ?? standInWhereNeeded(field, name, property)
-    if (checked !== undefined) sound.set(name, checked)
+    const checked = checkField(property, value, lint.at(written))
+    // Null is a value where any is taken.
+    const kept = checked === undefined ? standInWhereNeeded(field, name, property) : checked
+    if (kept !== undefined) sound.set(name, kept)
   }
   for (const [name, property] of Object.entries(properties)) {
     if (seen.has(name)) continue

@@ -2,6 +2,7 @@
  * The schema of requests: lookups, which fetch what a message lacks, and responses, which the output is sent to.
  */
 import Type from 'typebox'
+import type { Json } from '../domain/json.ts'
 import {
   type FieldNotes,
   flag,
@@ -138,7 +139,8 @@ const manners = {
   ),
   retries: optional(
     whole(0, 10, {
-      description: 'Further attempts after a network error or a 502, 503 or 504; for idempotent requests only.',
+      description:
+        'Further attempts after a network error, a 502, 503 or 504, or a 429 with `Retry-After`; for idempotent requests only.',
       assumed: '`REQUEST_RETRIES`',
       examples: [2],
     }),
@@ -149,6 +151,20 @@ const manners = {
       assumed: 'by the method: `false` for POST and PATCH',
       examples: [true],
     }),
+  ),
+  optional: optional(
+    flag({
+      description: 'Lets the message go on where this request fails.',
+      assumed: '`false`',
+      examples: [true],
+    }),
+  ),
+  default: optional(
+    Type.Unsafe<Json>({
+      description: 'What stands in for the answer of an `optional` request that failed: any JSON value.',
+      assumed: 'nothing',
+      examples: [{ status: 'unknown' }],
+    } satisfies FieldNotes),
   ),
 }
 

@@ -55,6 +55,12 @@ export const FAILURES = {
     retry: false,
     means: 'The answer of a lookup is not well-formed in the type that it declares, or is too large or too deep.',
   },
+  LOOKUP_CIRCUIT_OPEN: {
+    status: 502,
+    retry: true,
+    means:
+      'A lookup was not sent, as its target failed too often in a row; answered with the status that the last call came to (502, 503 or 504) and `Retry-After`.',
+  },
   TRANSFORM_FAILED: { status: 500, retry: false, means: 'An expression of `inputTransforms` failed.' },
   OUTPUT_TOO_LARGE: {
     status: 413,
@@ -64,6 +70,12 @@ export const FAILURES = {
   SERIALISE_FAILED: { status: 500, retry: false, means: 'The output cannot be written in its type.' },
   RESPONSE_UNREACHABLE: { status: 502, retry: true, means: 'A response request could not reach its target.' },
   RESPONSE_TIMED_OUT: { status: 504, retry: true, means: 'The target of a response request did not answer in time.' },
+  RESPONSE_CIRCUIT_OPEN: {
+    status: 502,
+    retry: true,
+    means:
+      'A response request was not sent, as its target failed too often in a row; answered as `LOOKUP_CIRCUIT_OPEN` is.',
+  },
   RESPONSE_UNREADABLE: {
     status: 502,
     retry: false,

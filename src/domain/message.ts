@@ -17,7 +17,7 @@ export type Received = Readonly<{
 
 export type Recalled = Received & Readonly<{ state: JsonObject }>
 export type Parsed = Recalled & Readonly<{ requestBody: Json }>
-/** `lookupRequests.<id>` is `{ data, headers }`, or an array of them where the lookup has a `forEach`. */
+/** `lookupRequests.<id>` is `{ data, headers }`, or an array of them where the lookup has a `forEach`; an optional one that failed may have no `data`. */
 export type Enriched = Parsed & Readonly<{ lookupRequests: JsonObject }>
 export type Transformed = Enriched & Readonly<{ transforms: JsonObject }>
 export type Mapped = Transformed & Readonly<{ responseBody: Json }>

@@ -132,8 +132,12 @@ export type OutboundRequest = Readonly<{
   body?: string | Uint8Array
   /** For the whole exchange, connecting and reading the answer included, retries too. */
   timeoutMs: number
-  /** Further attempts after a network error or a 502, 503 or 504. */
+  /** Further attempts after a network error, a 502, 503 or 504, or a 429 that says when. */
   retries: number
+  /** That it may be sent twice, whatever its method. */
+  idempotent?: true
+  /** How its origin may be told to people, where the origin itself is a secret. */
+  originName?: string
   /** How many redirects are followed, at most; none unless given. */
   redirects?: number
 }>
@@ -144,10 +148,22 @@ export type OutboundAnswer = Readonly<{
   headers: Readonly<Record<string, string | readonly string[]>>
   /** Content codings undone. */
   body: Uint8Array
+  /** Why it was not tried again though it should have been: a sentence. */
+  remark?: string
 }>
 
-/** 'refused': the other side said no, and would say so again; 'denied': the operator lets nothing go there, and nothing did. */
-export type OutboundFault = 'unreachable' | 'timeout' | 'too-large' | 'unreadable' | 'refused' | 'denied'
+/**
+ * 'refused': the other side said no, and would say so again; 'denied': the operator lets nothing go there, and nothing did;
+ * 'circuit-open': nothing was sent, as the other side failed too often before.
+ */
+export type OutboundFault =
+  | 'unreachable'
+  | 'timeout'
+  | 'too-large'
+  | 'unreadable'
+  | 'refused'
+  | 'denied'
+  | 'circuit-open'
 
 /** An exchange that gave no whole answer. Its message is safe to send: no credentials, no query of the URL. */
 export class OutboundError extends Error {
@@ -158,6 +174,30 @@ export class OutboundError extends Error {
     this.fault = fault
   }
 }
+
+/** Nothing was sent. `status`: of what the last call before came to; `retryAfterMs`: until the next one is tried. */
+export class CircuitOpen extends OutboundError {
+  readonly status: number
+  readonly retryAfterMs: number
+  constructor(message: string, status: number, retryAfterMs: number) {
+    super('circuit-open', message)
+    this.status = status
+    this.retryAfterMs = retryAfterMs
+  }
+}
+
+/** Of the origins that are called, since the process started. */
+export type OutboundHealth = Readonly<{
+  /** Names of the origins whose circuit is open now. */
+  open: readonly string[]
+  /** How often a circuit opened. */
+  opened: number
+  /** Calls that an open circuit refused. */
+  refused: number
+  retries: number
+  /** Retries that were due and not made, as the budget of the origin was used up. */
+  retriesWithheld: number
+}>
 
 export interface HttpClient {
   /** Fails with OutboundError. */

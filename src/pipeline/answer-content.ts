@@ -54,3 +54,14 @@ export function excerpt(body: Uint8Array): string {
     .trim()
   return text.length > limit ? `${text.slice(0, limit)}…` : text
 }
+
+/** What a refusal says: a sentence on its status, with the start of its body; and the same for the log, which quotes nobody. */
+export function refusalText(sentence: string, { body, remark }: OutboundAnswer): { text: string; unquoted: string } {
+  const start = excerpt(body)
+  const text = start === '' ? sentence : `${sentence}: ${start}`
+  if (remark === undefined) return { text, unquoted: sentence }
+  return {
+    text: `${sentence}. ${remark}${start === '' ? '' : ` It said: ${start}`}`,
+    unquoted: `${sentence}. ${remark}`,
+  }
+}

@@ -1,5 +1,5 @@
 /** The two places that a request can go to: a URL, whose answer comes back, and a topic, whose acknowledgement does. */
-import type { HttpClient, OutboundAnswer, RecordProducer } from '../domain/ports.ts'
+import type { HttpClient, OutboundAnswer, OutboundRequest, RecordProducer } from '../domain/ports.ts'
 import type { Run } from '../domain/run.ts'
 import type { CallSpan } from '../domain/trace.ts'
 import { traceHeaders } from '../domain/trace-context.ts'
@@ -14,17 +14,21 @@ export type Deliver = (
   called: CallSpan,
 ) => Promise<OutboundAnswer>
 
-export function deliverToUrl(http: HttpClient, retries: number, redirects: number | undefined): Deliver {
+/** What of a request is the same for each message. */
+export type Manner = Pick<OutboundRequest, 'retries' | 'redirects' | 'idempotent' | 'originName'>
+
+export function deliverToUrl(http: HttpClient, manner: Manner): Deliver {
   return ({ method, url, headers: own }, body, timeoutMs, run, called) => {
     const headers = withTrace(own, run, called)
+    if (body === undefined) return http.send({ ...manner, method, url, headers, timeoutMs })
+    const { content, contentType } = body
     return http.send({
+      ...manner,
       method,
       url,
-      headers: body === undefined ? headers : { ...headers, 'content-type': body.contentType },
-      ...(body === undefined ? {} : { body: body.content }),
+      headers: { ...headers, 'content-type': contentType },
+      body: content,
       timeoutMs,
-      retries,
-      ...(redirects === undefined ? {} : { redirects }),
     })
   }
 }

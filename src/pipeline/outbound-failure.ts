@@ -1,6 +1,6 @@
 /** What a call that gave no whole answer fails the message with. */
 import { Failure, type FailureCode } from '../domain/failure.ts'
-import type { OutboundError } from '../domain/ports.ts'
+import { CircuitOpen, type OutboundError } from '../domain/ports.ts'
 import type { Kind, Prepared } from './outbound.ts'
 import { withoutValues } from './secrets.ts'
 
@@ -19,6 +19,7 @@ export function outboundFailure(
     unreadable: `${kind}_UNREADABLE`,
     refused: `${kind}_REFUSED`,
     denied: 'EGRESS_DENIED',
+    'circuit-open': `${kind}_CIRCUIT_OPEN`,
   } as const satisfies Record<OutboundError['fault'], FailureCode>
   const sentence = (text: string) => `The request "${id}" failed: ${text}`
   const { url, shownUrl, secrets } = prepared
@@ -27,10 +28,21 @@ export function outboundFailure(
   const base = BASE.exec(shownUrl)?.[0]
   const unquoted = withoutPaths(base === undefined ? error.message : error.message.replaceAll(origin, base))
   return withoutValues(
-    new Failure(codes[error.fault], sentence(text), { path, cause: error, unquoted: sentence(unquoted) }),
+    new Failure(codes[error.fault], sentence(text), {
+      path,
+      cause: error,
+      unquoted: sentence(unquoted),
+      ...(error instanceof CircuitOpen ? ofCircuit(error) : {}),
+    }),
     secrets,
   )
 }
+
+/** The status that the calls before had: whoever sends messages need not know of circuits, and gets what they stand for. */
+const ofCircuit = ({ status, retryAfterMs }: CircuitOpen) => ({
+  status,
+  headers: { 'retry-after': `${Math.ceil(retryAfterMs / 1000)}` },
+})
 
 /** A reference in place of an origin. */
 const BASE = /^\$\{[^}]*\}/

@@ -14,7 +14,7 @@ import { parsePath, type SourcePath } from '../language/path.ts'
 import type { Reference } from '../language/references.ts'
 import { parseStatusSet } from '../language/status-set.ts'
 import { appendQuery, parseUrlTemplate, type UrlTemplate } from '../language/url-template.ts'
-import { deliverToTopic, deliverToUrl } from './delivery.ts'
+import { deliverToTopic, deliverToUrl, type Manner } from './delivery.ts'
 import { refusalOf } from './egress.ts'
 import { outboundFailure } from './outbound-failure.ts'
 import { compileHeaders, lintReferences, openAccount, secretsOfUrl } from './secrets.ts'
@@ -35,7 +35,7 @@ export type Call = Readonly<{
   concurrency: number
   /** Everything but the body. Fails with PARAMETER_INVALID, and with SECRET_UNAVAILABLE. */
   prepare(scope: Scope): Prepared
-  /** `item`: the position of what it is sent for, inside a forEach. Fails with <kind>_UNREACHABLE, _TIMED_OUT, _REFUSED or _UNREADABLE, with EGRESS_DENIED and DEADLINE_EXCEEDED. */
+  /** `item`: the position of what it is sent for, inside a forEach. Fails with <kind>_UNREACHABLE, _TIMED_OUT, _REFUSED, _UNREADABLE or _CIRCUIT_OPEN, with EGRESS_DENIED and DEADLINE_EXCEEDED. */
   send(prepared: Prepared, body: Body | undefined, run: Run, item?: number): Promise<OutboundAnswer>
 }>
 
@@ -102,9 +102,14 @@ export function compileCall(
   const retries = idempotent ? (request.retries ?? settings.requestRetries) : 0
   const timeoutMs = request.timeoutMs ?? settings.requestTimeoutMs
   const topic = 'kafkaProducerTopic' in request ? request.kafkaProducerTopic : undefined
-  const redirects = config.followRedirects || undefined
-  const deliver =
-    topic === undefined ? deliverToUrl(services.http, retries, redirects) : deliverToTopic(topic, services.producer)
+  const originName = url.base?.reference.text
+  const manner: Manner = {
+    retries,
+    ...(config.followRedirects ? { redirects: config.followRedirects } : {}),
+    ...(request.idempotent === true ? { idempotent: true } : {}),
+    ...(originName === undefined ? {} : { originName }),
+  }
+  const deliver = topic === undefined ? deliverToUrl(services.http, manner) : deliverToTopic(topic, services.producer)
   const keySpec = 'key' in request ? request.key : undefined
   const [key] = keySpec === undefined ? [] : compileParameter('key', keySpec, check, lint.at('key'))
 

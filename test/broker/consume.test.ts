@@ -61,6 +61,7 @@ describe('consuming', { skip: kafka.skip }, async () => {
     const { service: narrow, stop: stopNarrow } = await startBench(kafka.brokers, {
       KAFKA_MAX_IN_FLIGHT: String(limit),
       KAFKA_RETRY_PAUSES_MS: '50,50,50',
+      CIRCUIT_BREAKER_FAILURES: '0',
     })
     after(stopNarrow)
     const upstream = await startUpstream((_body, earlier, response) => {

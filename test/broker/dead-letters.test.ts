@@ -169,6 +169,7 @@ describe('a record that may succeed later', { skip: kafka.skip }, async () => {
     after(upstream.close)
     const { service: patient, stop: stopPatient } = await startBench(kafka.brokers, {
       KAFKA_RETRY_PAUSES_MS: Array(20).fill('50').join(),
+      CIRCUIT_BREAKER_FAILURES: '0',
     })
     after(stopPatient)
     const topic = await topics.create(2)

@@ -38,6 +38,10 @@ const own: Record<string, readonly string[]> = {
   crosswalk_message_log_written_total: [],
   crosswalk_messages_in_flight: [],
   crosswalk_messages_total: ['code', 'endpoint', 'outcome'],
+  crosswalk_circuit_open: ['origin'],
+  crosswalk_circuit_opened_total: [],
+  crosswalk_circuit_refused_calls_total: [],
+  crosswalk_outbound_retries_total: ['outcome'],
   crosswalk_outbound_calls_total: ['endpoint', 'fault', 'kind', 'request', 'status'],
   crosswalk_stage_duration_seconds: ['endpoint', 'stage'],
 }
@@ -49,6 +53,7 @@ test('/metrics has these names and labels and no others', () => {
     inFlight: () => 0,
     consumers: () => [],
     messageLog: () => ({ written: 0, dropped: { done: 0, partial: 0, refused: 0, failed: 0 } }),
+    outbound: () => ({ open: [], opened: 0, refused: 0, retries: 0, retriesWithheld: 0 }),
   })
   assert.deepEqual(Object.fromEntries(families.map(({ name, labels }) => [name, [...labels].sort()])), own)
 })

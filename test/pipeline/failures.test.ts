@@ -7,7 +7,7 @@ import { json, type Reply, type Service, startService, startUpstream, type Upstr
 let service: Service
 let upstream: Upstream
 before(async () => {
-  service = await startService({ PARSER_LIMIT: '4kb', EXPRESSION_TIMEOUT_MS: '250' })
+  service = await startService({ PARSER_LIMIT: '4kb', EXPRESSION_TIMEOUT_MS: '250', CIRCUIT_BREAKER_FAILURES: '0' })
   upstream = await startUpstream(({ url }, response) => {
     if (url === '/hang') return undefined
     if (url === '/reset') response.destroy()

@@ -10,8 +10,10 @@ let upstream: Upstream
 /** A URL that nothing listens on. */
 let nowhere: string
 before(async () => {
-  service = await startService()
-  strict = await startService({ MESSAGE_TIMEOUT_MS: '500', REQUEST_RETRIES: '1', ANSWER_LIMIT: '1kb' })
+  // The upstream fails on purpose, more often in a row than it may.
+  const open = { CIRCUIT_BREAKER_FAILURES: '0' }
+  service = await startService(open)
+  strict = await startService({ ...open, MESSAGE_TIMEOUT_MS: '500', REQUEST_RETRIES: '1', ANSWER_LIMIT: '1kb' })
   /**
    * Answers by the steps of the path: `/<name>/503/reset/200` refuses the first request, breaks off the second and
    * takes the third; the last step goes on for ever. `silent` never answers, `slow` after 100 ms, `large` with 2 KiB.

@@ -7,7 +7,7 @@ import { FRAMING_HEADERS } from '../../domain/http.ts'
 import type { OutboundAnswer, OutboundError, OutboundRequest } from '../../domain/ports.ts'
 import { createBodyBuffer } from './body-buffer.ts'
 import type { Deadline } from './deadline.ts'
-import { subjectOf, tooLarge } from './faults.ts'
+import { subjectOf, tooLarge, tooManyInterim } from './faults.ts'
 
 /** A request as it goes to the dispatcher, ready for any number of attempts. */
 export type Call = Readonly<{ subject: string; options: Dispatcher.DispatchOptions }>
@@ -17,6 +17,9 @@ export type Outcome =
   | Readonly<{ kind: 'answer'; answer: OutboundAnswer }>
   | Readonly<{ kind: 'given-up'; error: OutboundError }>
   | Readonly<{ kind: 'lost'; error: unknown; sent: boolean; answered: boolean }>
+
+/** Answers such as 102 and 103, which come before the answer: a server that sends them without end never answers. */
+const MOST_INTERIM = 100
 
 export function prepareCall(request: OutboundRequest, url: URL): Call {
   const headers: string[] = []
@@ -34,23 +37,29 @@ export function prepareCall(request: OutboundRequest, url: URL): Call {
 
 /**
  * Sends once and reads the whole answer, of at most `limitBytes`; drops the connection where it is larger or where
- * `deadline` passes. Settles once, and never rejects.
+ * `deadline` passes. Settles once, and never rejects. `told` is called once with the outcome, before that.
  */
 export function attempt(
   agent: Agent,
   { subject, options }: Call,
   limitBytes: number,
   deadline: Deadline,
+  told?: (outcome: Outcome) => void,
 ): Promise<Outcome> {
   return new Promise((resolve) => {
     const body = createBodyBuffer(limitBytes)
     let controller: Dispatcher.DispatchController | undefined
     let answered = false
+    let isSettled = false
+    let interim = 0
     let status = 0
     let headers: OutboundAnswer['headers'] = {}
 
     const settle = (outcome: Outcome): void => {
+      if (isSettled) return
+      isSettled = true
       deadline.onPass = undefined
+      told?.(outcome)
       resolve(outcome)
     }
     const giveUp = (error: OutboundError): void => {
@@ -70,7 +79,11 @@ export function attempt(
         answered = true
       },
       onResponseStart(_controller, statusCode, received) {
-        if (statusCode < 200) return
+        if (statusCode < 200) {
+          interim += 1
+          if (interim > MOST_INTERIM) giveUp(tooManyInterim(subject, MOST_INTERIM))
+          return
+        }
         status = statusCode
         headers = received as OutboundAnswer['headers']
         const hasBody = options.method !== 'HEAD' && statusCode !== 204 && statusCode !== 304

@@ -27,13 +27,14 @@ const MOST_CODINGS = 3
 /**
  * In: the body as transferred and the `content-encoding` header; an empty body is empty in every coding.
  * Fails with OutboundError: 'too-large' as soon as the output passes `limitBytes`, 'unreadable' where a coding is
- * unknown or the body is not in it.
+ * unknown or the body is not in it; what `givenUp` gives, asked before each coding.
  */
 export async function decodeBody(
   subject: string,
   body: Uint8Array,
   contentEncoding: string | readonly string[] | undefined,
   limitBytes: number,
+  givenUp: () => OutboundError | undefined = () => undefined,
 ): Promise<Uint8Array> {
   if (contentEncoding === undefined || body.length === 0) return body
   const codings = String(contentEncoding)
@@ -43,6 +44,8 @@ export async function decodeBody(
   if (codings.length > MOST_CODINGS) throw unreadable(subject, 'is in more than three content codings')
   let decoded = body
   for (const coding of codings.reverse()) {
+    const error = givenUp()
+    if (error !== undefined) throw error
     const decode = CODINGS.get(coding)
     if (decode === undefined) {
       throw unreadable(subject, `is in the content coding ${shown(coding)}; only gzip, deflate and br are understood`)

@@ -15,6 +15,9 @@ export function subjectOf(request: Pick<OutboundRequest, 'method'>, url: URL): s
 export const tooLarge = (subject: string, limitBytes: number): OutboundError =>
   new OutboundError('too-large', `The answer to ${subject} is larger than the limit of ${limitBytes} bytes.`)
 
+export const tooManyInterim = (subject: string, most: number): OutboundError =>
+  new OutboundError('unreadable', `${subject} got more than ${most} interim answers and none that is final.`)
+
 export const timedOut = (subject: string, timeoutMs: number): OutboundError =>
   new OutboundError('timeout', `${subject} timed out after ${timeoutMs} ms.`)
 
@@ -64,6 +67,24 @@ export function outboundError(subject: string, error: unknown, connectTimeoutMs:
   return new OutboundError('unreachable', `${subject} got no complete answer: ${causeOf(code, error)}.`, {
     cause: error,
   })
+}
+
+/** Whether the connection took too long, to be made or to say anything. */
+export const isTimeout = (error: unknown): boolean => /^(?:UND_ERR_CONNECT_TIMEOUT|ETIMEDOUT)$/.test(codeOf(error))
+
+/** Why a connection was lost, without the request: for the log. */
+export function whyLost(error: unknown): string {
+  if (isTimeout(error)) return 'no connection in time'
+  return causeOf(codeOf(error), error)
+}
+
+/** Whether the error says how the other side is doing: not where nothing went there, for reasons of our own. */
+export function saysOfUpstream(error: unknown): boolean {
+  const isOurs =
+    error instanceof EgressDenied ||
+    error instanceof errors.InvalidArgumentError ||
+    error instanceof errors.NotSupportedError
+  return !isOurs && !/^UND_ERR_(?:CLOSED|DESTROYED)$/.test(codeOf(error))
 }
 
 /** Whether another attempt may go better: not where the request itself or the trust in its target is at fault. */

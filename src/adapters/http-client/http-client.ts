@@ -1,15 +1,23 @@
 /** The port HttpClient on undici: connections kept alive, every exchange within one deadline and one size. */
 import { setTimeout as pause } from 'node:timers/promises'
 import { IDEMPOTENT_METHODS } from '../../domain/http.ts'
-import { type HttpClient, type OutboundAnswer, OutboundError, type OutboundRequest } from '../../domain/ports.ts'
-import { attempt, prepareCall } from './attempt.ts'
+import {
+  type HttpClient,
+  type Logger,
+  type OutboundAnswer,
+  OutboundError,
+  type OutboundHealth,
+  type OutboundRequest,
+} from '../../domain/ports.ts'
+import { prepareCall } from './attempt.ts'
+import type { CircuitOptions } from './circuit.ts'
 import { type Connections, createConnections, type EgressGuard } from './connections.ts'
 import { decodeBody } from './content-coding.ts'
 import { type Deadline, endDeadline, leftMs, startDeadline } from './deadline.ts'
 import { outboundError, timedOut } from './faults.ts'
 import { sendFollowing } from './redirects.ts'
 import { finalAnswer, type RetryPolicy, sendWithRetries } from './retry.ts'
-import { Agent } from './undici.ts'
+import { createSender, type Sender } from './sender.ts'
 
 export type HttpClientOptions = Readonly<{
   /** For one attempt to connect, name lookup and TLS included. */
@@ -18,27 +26,29 @@ export type HttpClientOptions = Readonly<{
   answerLimitBytes: number
   /** Further requests to the same origin wait, within their own timeouts. Default 256. */
   connectionsPerOrigin?: number
-  /** Parts of the retry policy to replace; by default pauses start at 100 to 200 ms. */
+  /** Parts of the retry policy to replace; by default the first pause is up to 200 ms. */
   retry?: Partial<RetryPolicy>
   /** Where requests may go; anywhere unless given. */
   egress?: EgressGuard
+  /** When an origin is left alone; never unless given. */
+  circuit?: CircuitOptions
+  /** How many retries an origin gets, in percent of the calls to it that may be retried. Default 20. */
+  retryBudgetPercent?: number
+  /** Told when a circuit opens and closes. */
+  logger?: Pick<Logger, 'info' | 'warn'>
 }>
+
+/** `health`: of the origins that it calls. */
+export type OwnHttpClient = HttpClient & Readonly<{ health(): OutboundHealth }>
 
 /** What setTimeout can hold; it fires at once for more. */
 const MOST_TIMEOUT_MS = 2 ** 31 - 1
 
-export function createHttpClient(options: HttpClientOptions): HttpClient {
+export function createHttpClient(options: HttpClientOptions): OwnHttpClient {
   const { connectTimeoutMs, answerLimitBytes, connectionsPerOrigin = 256 } = options
-  const policy: RetryPolicy = { pauseMs: 100, random: Math.random, clock: Date.now, pause, ...options.retry }
+  const policy: RetryPolicy = { pauseMs: 200, random: Math.random, clock: Date.now, pause, ...options.retry }
   const connections = createConnections(connectTimeoutMs, options.egress)
-  const agent = new Agent({
-    connect: connections.connect,
-    connections: connectionsPerOrigin,
-    allowH2: false,
-    // The deadline of the exchange bounds both.
-    headersTimeout: 0,
-    bodyTimeout: 0,
-  })
+  const sender = createSender({ ...options, connections, connectionsPerOrigin, clock: policy.clock })
   let underWay = 0
   let whenIdle: (() => void) | undefined
   let closing: Promise<void> | undefined
@@ -47,7 +57,7 @@ export function createHttpClient(options: HttpClientOptions): HttpClient {
     underWay -= 1
     if (underWay === 0) whenIdle?.()
   }
-  const wire: Wire = { agent, connections, policy, connectTimeoutMs, answerLimitBytes, ended }
+  const wire: Wire = { sender, connections, policy, connectTimeoutMs, answerLimitBytes, ended }
   const exchange = (request: OutboundRequest): Promise<OutboundAnswer> => {
     underWay += 1
     return exchangeWithin(request, wire)
@@ -66,11 +76,12 @@ export function createHttpClient(options: HttpClientOptions): HttpClient {
       underWay += 1
       return sendFollowing(request, exchange).finally(ended)
     },
+    health: sender.health,
     /** Takes no further request, waits for those under way, and leaves no connection. */
     close() {
       closing ??= idle().then(async () => {
         connections.abandon()
-        await agent.destroy()
+        await sender.close()
       })
       return closing
     },
@@ -78,7 +89,7 @@ export function createHttpClient(options: HttpClientOptions): HttpClient {
 }
 
 type Wire = Readonly<{
-  agent: Agent
+  sender: Sender
   connections: Connections
   policy: RetryPolicy
   connectTimeoutMs: number
@@ -88,7 +99,7 @@ type Wire = Readonly<{
 }>
 
 async function exchangeWithin(request: OutboundRequest, wire: Wire): Promise<OutboundAnswer> {
-  const { agent, connections, policy, connectTimeoutMs, answerLimitBytes } = wire
+  const { sender, connections, policy, connectTimeoutMs, answerLimitBytes } = wire
   let deadline: Deadline | undefined
   try {
     const url = URL.parse(request.url)
@@ -101,17 +112,21 @@ async function exchangeWithin(request: OutboundRequest, wire: Wire): Promise<Out
 
     const within = startDeadline(timeoutMs, () => timedOut(subject, timeoutMs))
     deadline = within
-    const send = () => attempt(agent, call, answerLimitBytes, within)
-    const first = await send()
+    const upstream = sender.upstreamOf(url.origin, request)
+    const first = await sender.send(upstream, call, within)
+    if (first === undefined) throw sender.refusal(upstream, subject)
     const answer =
       finalAnswer(first) ??
       (await sendWithRetries(
         {
           retries: request.retries,
-          idempotent: IDEMPOTENT_METHODS.has(request.method),
+          idempotent: request.idempotent === true || IDEMPOTENT_METHODS.has(request.method),
           leftMs: () => leftMs(within),
           first,
-          send,
+          send: () => sender.send(upstream, call, within),
+          sendAfresh: () => sender.sendAfresh(upstream, call, within),
+          closedForMs: () => sender.closedForMs(upstream),
+          takeRetry: () => sender.takeRetry(upstream),
           endedUsed: connections.endedUsed,
           describe: (error) => outboundError(subject, error, connectTimeoutMs),
         },
@@ -119,13 +134,20 @@ async function exchangeWithin(request: OutboundRequest, wire: Wire): Promise<Out
       ))
     const coding = answer.headers['content-encoding']
     if (coding === undefined) return answer
-    const body = await decodeBody(subject, answer.body, coding, answerLimitBytes)
-    if (within.passed !== undefined) throw within.passed
-    return { ...answer, body }
+    return { ...answer, body: await decodedWithin(within, subject, answer.body, coding, answerLimitBytes) }
   } finally {
     if (deadline !== undefined) endDeadline(deadline)
     wire.ended()
   }
+}
+
+/** The deadline holds for undoing the codings too: what they give may be far larger than what was received. */
+function decodedWithin(deadline: Deadline, ...[subject, body, coding, limitBytes]: Parameters<typeof decodeBody>) {
+  return new Promise<Uint8Array>((resolve, reject) => {
+    if (deadline.passed !== undefined) return reject(deadline.passed)
+    deadline.onPass = reject
+    decodeBody(subject, body, coding, limitBytes, () => deadline.passed).then(resolve, reject)
+  })
 }
 
 const notSent = (request: OutboundRequest, why: string): OutboundError =>

@@ -53,7 +53,9 @@ function redirected(request: OutboundRequest, status: number, target: URL): Outb
   target.username = ''
   target.password = ''
   target.hash = ''
-  const onward = { ...request, url: target.href, headers: Object.fromEntries(kept) }
+  const { originName, ...rest } = request
+  const named = isElsewhere || originName === undefined ? rest : request
+  const onward = { ...named, url: target.href, headers: Object.fromEntries(kept) }
   if (!becomesGet) return onward
   const { body: _, ...bodiless } = onward
   return { ...bodiless, method: 'GET' }

@@ -1,12 +1,12 @@
 /** When an exchange is tried again, and after how long. */
 
-import type { OutboundAnswer, OutboundError } from '../../domain/ports.ts'
+import { type OutboundAnswer, OutboundError } from '../../domain/ports.ts'
 import type { Clock } from '../../domain/run.ts'
 import type { Outcome } from './attempt.ts'
 import { isPassing } from './faults.ts'
 
 export type RetryPolicy = Readonly<{
-  /** Half of the first pause; each further one is twice as long as the one before. */
+  /** The longest that the first pause can be; each further one can be twice as long as the one before. */
   pauseMs: number
   /** 0 to below 1, as Math.random. */
   random: () => number
@@ -23,8 +23,14 @@ export type Attempts = Readonly<{
   leftMs(): number
   /** What the first sending gave. */
   first: Outcome
-  /** Sends once more. */
-  send(): Promise<Outcome>
+  /** Sends once more; undefined where nothing may be sent to the origin now. */
+  send(): Promise<Outcome> | undefined
+  /** The same, on a connection that nothing was sent on before. */
+  sendAfresh(): Promise<Outcome> | undefined
+  /** Milliseconds until something may be sent to the origin again. */
+  closedForMs(): number
+  /** Takes one from the retries that the origin still gets; false where there is none. */
+  takeRetry(): boolean
   /** Whether the error ended a connection that had served before. */
   endedUsed(error: unknown): boolean
   describe(error: unknown): OutboundError
@@ -35,45 +41,68 @@ const RETRIED_STATUSES: ReadonlySet<number> = new Set([502, 503, 504])
 
 /** The answer where nothing is gained by sending again: nearly always, so it is asked before anything of this is begun. */
 export const finalAnswer = (outcome: Outcome): OutboundAnswer | undefined =>
-  outcome.kind === 'answer' && !RETRIED_STATUSES.has(outcome.answer.status) ? outcome.answer : undefined
+  outcome.kind === 'answer' && !mayBeRetried(outcome.answer) ? outcome.answer : undefined
+
+const mayBeRetried = ({ status, headers }: OutboundAnswer): boolean =>
+  RETRIED_STATUSES.has(status) || (status === 429 && retryAfterMs(headers['retry-after'], Date.now) !== undefined)
 
 /**
- * Sends until there is an answer worth keeping, at most `retries` times again after a lost connection or a 502, 503
- * or 504. A pause that would not fit into the time left is not begun: the last outcome then counts.
+ * Sends until there is an answer worth keeping, at most `retries` times again after a lost connection, a 502, 503 or 504,
+ * or a 429 that says when to come again. A pause that would not fit into the time left is not begun, nor a retry that the
+ * origin's budget does not hold: the last outcome then counts.
  * One more sending, at once, is free where a connection that was kept alive turned out to be dead.
  * Fails with OutboundError.
  */
 export async function sendWithRetries(attempts: Attempts, policy: RetryPolicy): Promise<OutboundAnswer> {
-  let resendable = true
-  let retry = 0
-  for (let outcome = attempts.first; ; outcome = await attempts.send()) {
+  let outcome = attempts.first
+  if (wasStale(outcome, attempts)) outcome = (await attempts.sendAfresh()) ?? outcome
+  for (let retry = 0; ; retry += 1) {
     if (outcome.kind === 'given-up') throw outcome.error
     const final = finalAnswer(outcome)
     if (final !== undefined) return final
-    if (resendable && wasStale(outcome, attempts)) {
-      resendable = false
-      continue
-    }
-    const pauseMs = retry < attempts.retries && mayPass(outcome) ? pauseBefore(retry, outcome, policy) : Infinity
-    if (pauseMs >= attempts.leftMs()) {
-      if (outcome.kind === 'answer') return outcome.answer
-      throw attempts.describe(outcome.error)
-    }
+    const pauseMs =
+      retry < attempts.retries && mayPass(outcome) ? pauseBefore(retry, outcome, attempts, policy) : Infinity
+    if (pauseMs >= attempts.leftMs()) return conclude(outcome, attempts)
+    if (!attempts.takeRetry()) return concludeUnretried(outcome, attempts)
     await policy.pause(pauseMs)
-    retry += 1
+    const next = await attempts.send()
+    if (next === undefined) return conclude(outcome, attempts)
+    outcome = wasStale(next, attempts) ? ((await attempts.sendAfresh()) ?? next) : next
   }
 }
 
-const mayPass = (outcome: Outcome): boolean => outcome.kind !== 'lost' || isPassing(outcome.error)
+type Failed = Exclude<Outcome, Readonly<{ kind: 'given-up' }>>
+
+function conclude(outcome: Failed, attempts: Attempts): OutboundAnswer {
+  if (outcome.kind === 'answer') return outcome.answer
+  throw attempts.describe(outcome.error)
+}
+
+function concludeUnretried(outcome: Failed, attempts: Attempts): OutboundAnswer {
+  if (outcome.kind === 'answer') return { ...outcome.answer, remark: UNRETRIED }
+  const error = attempts.describe(outcome.error)
+  throw new OutboundError(error.fault, `${error.message} ${UNRETRIED}`, { cause: error.cause })
+}
+
+const UNRETRIED = 'It was not tried again: too many calls to its target are retries already.'
+
+const mayPass = (outcome: Failed): boolean => outcome.kind !== 'lost' || isPassing(outcome.error)
 
 /** A request of any method may go again where none of it was sent. */
 function wasStale(outcome: Outcome, { idempotent, endedUsed }: Attempts): boolean {
   return outcome.kind === 'lost' && !outcome.answered && (idempotent || !outcome.sent) && endedUsed(outcome.error)
 }
 
-function pauseBefore(retry: number, outcome: Outcome, { pauseMs, random, clock }: RetryPolicy): number {
+/** By chance from nothing to the longest, so that calls that failed together do not come again together. */
+function pauseBefore(
+  retry: number,
+  outcome: Failed,
+  { closedForMs }: Attempts,
+  { pauseMs, random, clock }: RetryPolicy,
+): number {
   const asked = outcome.kind === 'answer' ? retryAfterMs(outcome.answer.headers['retry-after'], clock) : undefined
-  return asked ?? Math.min(pauseMs * 2 ** retry * (1 + random()), MOST_PAUSE_MS)
+  const longest = Math.min(pauseMs * 2 ** retry, MOST_PAUSE_MS)
+  return Math.max(asked ?? 0, closedForMs()) + random() * longest
 }
 
 /** `Retry-After` in milliseconds from now, seconds or a date (RFC 9110 section 10.2.3); undefined where it is neither. */

@@ -5,7 +5,7 @@
 import type { FastifyInstance } from 'fastify'
 import type { Registry } from 'prom-client'
 import type { MessageRecord } from '../../domain/message-record.ts'
-import type { ConsumerStatus } from '../../domain/ports.ts'
+import type { ConsumerStatus, OutboundHealth } from '../../domain/ports.ts'
 import { BOUNDS_MS, type Histogram } from '../../registry/durations.ts'
 import type { Tally } from '../../registry/tally.ts'
 import { EXPOSITION_TYPE, expose, type Family, type Sample } from './exposition.ts'
@@ -18,6 +18,8 @@ export type MetricsSource = Readonly<{
   consumers: () => readonly ConsumerStatus[]
   /** Records of the message log since the process started. */
   messageLog: () => Readonly<{ written: number; dropped: Readonly<Record<MessageRecord['outcome'], number>> }>
+  /** Of the origins that are called. */
+  outbound: () => OutboundHealth
 }>
 
 /** Gives what /metrics answers, in bytes. */
@@ -46,7 +48,14 @@ async function processMetrics(): Promise<Registry> {
   return registry
 }
 
-export function describeMetrics({ version, tally, inFlight, consumers, messageLog }: MetricsSource): Family[] {
+export function describeMetrics({
+  version,
+  tally,
+  inFlight,
+  consumers,
+  messageLog,
+  outbound,
+}: MetricsSource): Family[] {
   return [
     {
       name: 'crosswalk_build_info',
@@ -98,6 +107,38 @@ export function describeMetrics({ version, tally, inFlight, consumers, messageLo
         for (const { count, endpoint, ...labels } of tally.calls())
           yield { labels: { endpoint, ...labels }, value: count }
       },
+    },
+    {
+      name: 'crosswalk_outbound_retries_total',
+      help: 'Retries of calls: made, and withheld as the budget of the origin was used up.',
+      type: 'counter',
+      labels: ['outcome'],
+      *samples() {
+        const { retries, retriesWithheld } = outbound()
+        yield { labels: { outcome: 'made' }, value: retries }
+        yield { labels: { outcome: 'withheld' }, value: retriesWithheld }
+      },
+    },
+    {
+      name: 'crosswalk_circuit_open',
+      help: 'Always 1, for each origin that is left alone now.',
+      type: 'gauge',
+      labels: ['origin'],
+      samples: () => outbound().open.map((origin) => ({ labels: { origin }, value: 1 })),
+    },
+    {
+      name: 'crosswalk_circuit_opened_total',
+      help: 'How often an origin was found to fail and left alone.',
+      type: 'counter',
+      labels: [],
+      samples: () => [{ labels: {}, value: outbound().opened }],
+    },
+    {
+      name: 'crosswalk_circuit_refused_calls_total',
+      help: 'Calls that were not sent, as the origin was left alone.',
+      type: 'counter',
+      labels: [],
+      samples: () => [{ labels: {}, value: outbound().refused }],
     },
     {
       name: 'crosswalk_consumer_lag',

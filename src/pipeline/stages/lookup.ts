@@ -10,7 +10,7 @@ import { MEDIA_TYPES, parseMediaType, syntaxOf, syntaxOfFormat } from '../../for
 import { Unreadable } from '../../formats/unreadable.ts'
 import type { XmlOptions } from '../../formats/xml.ts'
 import { hasStatus } from '../../language/status-set.ts'
-import { excerpt, readContent } from '../answer-content.ts'
+import { readContent, refusalText } from '../answer-content.ts'
 import type { Step } from '../chain.ts'
 import { mapItems, settleAll } from '../for-each.ts'
 import { type Body, type Call, compileCall, type Prepared } from '../outbound.ts'
@@ -18,14 +18,28 @@ import { xmlOptions } from '../read-body.ts'
 import type { PipelineSettings, Services } from '../services.ts'
 import { write } from './serialise.ts'
 
-type Result = { data: Json; headers: JsonObject }
+/** Without data where an optional lookup failed that has no default. */
+type Result = { data?: Json; headers: JsonObject }
 
 /** A lookup that is ready to be sent: everything that the message could be wrong in was found. */
 type Ready = (run: Run) => Promise<Result | Result[]>
 type Lookup = Readonly<{ id: string; prepare(message: Parsed, run: Run): Ready }>
 
 /** What a lookup fails with where no answer came: kept with the state. */
-const NETWORK_ERRORS: ReadonlySet<FailureCode> = new Set(['LOOKUP_UNREACHABLE', 'LOOKUP_TIMED_OUT'])
+const NETWORK_ERRORS: ReadonlySet<FailureCode> = new Set([
+  'LOOKUP_UNREACHABLE',
+  'LOOKUP_TIMED_OUT',
+  'LOOKUP_CIRCUIT_OPEN',
+])
+
+/** What an optional lookup may fail with; what is wrong with the message, and bugs, are none of it. */
+const OF_CALLS: ReadonlySet<FailureCode> = new Set([
+  ...NETWORK_ERRORS,
+  'LOOKUP_REFUSED',
+  'LOOKUP_UNREADABLE',
+  'EGRESS_DENIED',
+  'DEADLINE_EXCEEDED',
+])
 
 /**
  * Makes all lookups at once, after the calls of all of them could be built from the message.
@@ -33,7 +47,8 @@ const NETWORK_ERRORS: ReadonlySet<FailureCode> = new Set(['LOOKUP_UNREACHABLE', 
  * In: `requestBody`. Out: adds `lookupRequests` and `timestamps.lookupRequests`.
  * Lints: everything that compileCall does.
  * Fails: PARAMETER_INVALID and FOREACH_INVALID before anything is sent; LOOKUP_REFUSED, LOOKUP_UNREACHABLE,
- * LOOKUP_TIMED_OUT, LOOKUP_UNREADABLE; with several failures, the first in the order of the document.
+ * LOOKUP_TIMED_OUT, LOOKUP_UNREADABLE, LOOKUP_CIRCUIT_OPEN, EGRESS_DENIED, DEADLINE_EXCEEDED, but none of these for one
+ * that is optional; with several failures, the first in the order of the document.
  */
 export function compileLookup(
   endpoint: Endpoint,
@@ -84,6 +99,7 @@ function compileOne(
   const call = compileCall('LOOKUP', request, endpoint, services, settings, lint)
   const xml = xmlOptions(settings)
   const { items } = call
+  const instead = request.optional === true ? insteadOf(request) : undefined
   const lookup = async (prepared: Prepared, body: Body | undefined, run: Run, item?: number): Promise<Result> => {
     try {
       const answer = await call.send(prepared, body, run, item)
@@ -91,7 +107,9 @@ function compileOne(
       if (!hasStatus(call.allowed, answer.status)) throw refusal(call, answer)
       return { data: readData(call, answer, xml), headers: answer.headers }
     } catch (thrown) {
-      if (thrown instanceof Failure && NETWORK_ERRORS.has(thrown.code)) run.lookups.networkError = true
+      if (!(thrown instanceof Failure)) throw thrown
+      if (NETWORK_ERRORS.has(thrown.code)) run.lookups.networkError = true
+      if (instead !== undefined && OF_CALLS.has(thrown.code)) return instead
       throw thrown
     }
   }
@@ -115,6 +133,10 @@ function compileOne(
   })
 }
 
+/** What the message goes on with where an optional lookup failed: paths into its data find the default, or nothing. */
+const insteadOf = ({ default: data }: LookupRequest): Result =>
+  data === undefined ? { headers: {} } : { data, headers: {} }
+
 function readData(call: Call, answer: OutboundAnswer, xml: XmlOptions): Json {
   try {
     return readContent(answer, xml).value
@@ -128,9 +150,8 @@ function readData(call: Call, answer: OutboundAnswer, xml: XmlOptions): Json {
 
 /** An answer outside allowedStatuses: its own status where that is a failure, for the message's sender to see. */
 function refusal(call: Call, answer: OutboundAnswer): Failure {
-  const start = excerpt(answer.body)
-  const unquoted = `The lookup "${call.id}" answered with status ${answer.status}`
-  return new Failure('LOOKUP_REFUSED', start === '' ? unquoted : `${unquoted}: ${start}`, {
+  const { text, unquoted } = refusalText(`The lookup "${call.id}" answered with status ${answer.status}`, answer)
+  return new Failure('LOOKUP_REFUSED', text, {
     path: call.path,
     status: answer.status >= 400 && answer.status <= 599 ? answer.status : 502,
     unquoted,

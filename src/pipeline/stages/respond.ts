@@ -17,7 +17,7 @@ import { Unreadable } from '../../formats/unreadable.ts'
 import type { XmlOptions } from '../../formats/xml.ts'
 import { endToEnd } from '../../language/headers.ts'
 import { hasStatus } from '../../language/status-set.ts'
-import { type Content, excerpt, readContent } from '../answer-content.ts'
+import { type Content, readContent, refusalText } from '../answer-content.ts'
 import type { Stage } from '../chain.ts'
 import { mapItems, settleAll } from '../for-each.ts'
 import { type Body, type Call, compileCall, type Prepared } from '../outbound.ts'
@@ -27,7 +27,10 @@ import { write } from './serialise.ts'
 
 /** What one call gave: an answer from outside, or the failure that stands in its place. */
 type Outcome = Readonly<{ answer: OutboundAnswer; content: Content; ok: boolean }> | Failure
-type Ready = (run: Run) => Promise<Outcome | Outcome[]>
+/** An optional request that failed, which is no fault of the message. */
+type Forgiven = Readonly<{ forgiven: Outcome; instead: Json | undefined }>
+type Result = Outcome | Forgiven
+type Ready = (run: Run) => Promise<Result | Result[]>
 type Response = Readonly<{ id: string; path: string; prepare(message: Serialised): Ready }>
 
 /**
@@ -61,10 +64,11 @@ export function compileRespond(
     const ready = responses.map((response) => response.prepare(message))
     const outcomes = await settleAll(ready.map((send) => send(run)))
     if (run.isRecord) refuseFailed(responses, outcomes)
-    const outcome = alone < 0 ? undefined : (outcomes[alone] as Outcome)
+    const outcome = alone < 0 ? undefined : (outcomes[alone] as Result)
     if (outcome instanceof Failure) throw outcome
     refuseUnproduced(requests, outcomes)
     if (outcome === undefined) return { ...message, answer: aggregate(responses, outcomes, format) }
+    if ('forgiven' in outcome) return { ...message, answer: withoutResponse(message, outcome, format) }
     const answer = passOn(outcome.answer, outcome.content, format)
     if (!outcome.ok) return { ...message, answer: { ...answer, refused: true } }
     const partial = outcomes.flat().some(isAtFault)
@@ -93,9 +97,10 @@ function compileOne(
   const { method } = request.config ?? {}
   const bodiless = request.kafkaProducerTopic === undefined && (method === 'GET' || method === 'HEAD')
   const asOutput = form.syntax === syntaxOfFormat(output)
-  const send = (prepared: Prepared, content: string | undefined, run: Run, item?: number): Promise<Outcome> => {
+  const send = (prepared: Prepared, content: string | undefined, run: Run, item?: number): Promise<Result> => {
     const body: Body | undefined = content === undefined ? undefined : { content, contentType: form.contentType }
-    return exchange(call, prepared, body, xml, run, item)
+    const outcome = exchange(call, prepared, body, xml, run, item)
+    return request.optional === true ? outcome.then((one) => forgive(one, request.default)) : outcome
   }
   const { items } = call
 
@@ -187,7 +192,7 @@ function passOn(answer: OutboundAnswer, content: Content, format: Format): Answe
  * A success is a promise that the records are in their topics (section 12), so that it can be no partial one. What may
  * succeed later comes first: only that is worth sending the message again.
  */
-function refuseUnproduced(requests: readonly ResponseRequest[], outcomes: readonly (Outcome | Outcome[])[]): void {
+function refuseUnproduced(requests: readonly ResponseRequest[], outcomes: readonly (Result | Result[])[]): void {
   const failures = requests
     .flatMap(({ kafkaProducerTopic }, index) => (kafkaProducerTopic === undefined ? [] : outcomes[index]))
     .filter((outcome) => outcome instanceof Failure)
@@ -199,11 +204,11 @@ function refuseUnproduced(requests: readonly ResponseRequest[], outcomes: readon
  * Nobody reads the answer to a record, so whatever went wrong with one of its responses must fail the record itself.
  * What may succeed later comes first: the record is then sent again.
  */
-function refuseFailed(responses: readonly Response[], outcomes: readonly (Outcome | Outcome[])[]): void {
+function refuseFailed(responses: readonly Response[], outcomes: readonly (Result | Result[])[]): void {
   const failures = outcomes.flatMap((outcome, index) =>
     [outcome].flat().flatMap((one) => {
       if (one instanceof Failure) return [one]
-      return one.ok ? [] : [refusal(responses[index] as Response, one.answer)]
+      return 'forgiven' in one || one.ok ? [] : [refusal(responses[index] as Response, one.answer)]
     }),
   )
   const first = failures.find(({ retry }) => retry) ?? failures[0]
@@ -211,21 +216,29 @@ function refuseFailed(responses: readonly Response[], outcomes: readonly (Outcom
 }
 
 function refusal({ id, path }: Response, answer: OutboundAnswer): Failure {
-  const start = excerpt(answer.body)
-  const unquoted = `The request "${id}" was answered with status ${answer.status}`
-  return new Failure('RESPONSE_REFUSED', start === '' ? unquoted : `${unquoted}: ${start}`, {
+  const { text, unquoted } = refusalText(`The request "${id}" was answered with status ${answer.status}`, answer)
+  return new Failure('RESPONSE_REFUSED', text, {
     path,
     status: answer.status >= 400 && answer.status <= 599 ? answer.status : 502,
     unquoted,
   })
 }
 
-const isAtFault = (outcome: Outcome): boolean => outcome instanceof Failure || !outcome.ok
+const isAtFault = (result: Result): boolean => result instanceof Failure || ('ok' in result && !result.ok)
+
+const forgive = (outcome: Outcome, instead: Json | undefined): Result =>
+  isAtFault(outcome) ? { forgiven: outcome, instead } : outcome
+
+/** The answer where the only response request is optional and failed: its default, or the output, as if it were not there. */
+function withoutResponse({ output }: Serialised, { instead }: Forgiven, format: Format): Answer {
+  const body = instead === undefined ? output : write(instead, syntaxOfFormat(format))
+  return { status: 200, headers: { 'content-type': MEDIA_TYPES[format] }, body }
+}
 
 /** Several answers as one, keyed by request id. */
-function aggregate(responses: readonly Response[], outcomes: readonly (Outcome | Outcome[])[], format: Format): Answer {
+function aggregate(responses: readonly Response[], outcomes: readonly (Result | Result[])[], format: Format): Answer {
   const bodies = responses.map(({ id }, index) => {
-    const outcome = outcomes[index] as Outcome | Outcome[]
+    const outcome = outcomes[index] as Result | Result[]
     return [id, Array.isArray(outcome) ? outcome.map(bodyOf) : bodyOf(outcome)] as const
   })
   const partial = outcomes.flat().some(isAtFault)
@@ -235,7 +248,8 @@ function aggregate(responses: readonly Response[], outcomes: readonly (Outcome |
   return { status: 200, headers: { ...headers, 'x-crosswalk-status': 'partial' }, body, partial }
 }
 
-function bodyOf(outcome: Outcome): Json {
+function bodyOf(outcome: Result): Json {
+  if ('forgiven' in outcome) return outcome.instead === undefined ? bodyOf(outcome.forgiven) : outcome.instead
   if (outcome instanceof Failure) return { error: outcome.message, code: outcome.code }
   if (outcome.ok || outcome.answer.body.byteLength > 0) return outcome.content.value
   return { error: `The target answered with status ${outcome.answer.status} and no body.` }

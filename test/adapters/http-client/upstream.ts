@@ -3,8 +3,12 @@ import { once } from 'node:events'
 import { createServer as createHttpServer, type RequestListener } from 'node:http'
 import { type AddressInfo, createServer as createTcpServer, type Server, type Socket } from 'node:net'
 import type { TestContext } from 'node:test'
-import { createHttpClient, type HttpClientOptions } from '../../../src/adapters/http-client/http-client.ts'
-import { type HttpClient, OutboundError, type OutboundRequest } from '../../../src/domain/ports.ts'
+import {
+  createHttpClient,
+  type HttpClientOptions,
+  type OwnHttpClient,
+} from '../../../src/adapters/http-client/http-client.ts'
+import { OutboundError, type OutboundRequest } from '../../../src/domain/ports.ts'
 
 export type Upstream = Readonly<{
   url: string
@@ -73,7 +77,7 @@ export function onRequests(socket: Socket, answer: (index: number, head: string)
 
 export const OK = 'HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\nok'
 
-export function startClient(t: TestContext, options: Partial<HttpClientOptions> = {}): HttpClient {
+export function startClient(t: TestContext, options: Partial<HttpClientOptions> = {}): OwnHttpClient {
   const client = createHttpClient({
     connectTimeoutMs: 2_000,
     answerLimitBytes: 64 * 1024,

@@ -1,0 +1,33 @@
+/**
+ * How many retries an origin gets: a part of the calls to it. Where it fails for everybody, retries of everybody would
+ * multiply its load at the worst time.
+ */
+
+/** Times are of `performance.now()`. */
+export type RetryBudget = {
+  /** Retries that may be made now. */
+  tokens: number
+  filledAt: number
+}
+
+/** An origin that is called seldom may be retried as well: it gets back one of these a second. */
+export const FLOOR_TOKENS = 10
+/** What many calls without trouble can save up for a bad moment. */
+export const MOST_TOKENS = 100
+
+export const fullBudget = (now: number): RetryBudget => ({ tokens: FLOOR_TOKENS, filledAt: now })
+
+/** A call that may be retried adds `percent` of a retry. */
+export function noteCall(budget: RetryBudget, percent: number): void {
+  budget.tokens = Math.min(budget.tokens + percent / 100, Math.max(budget.tokens, MOST_TOKENS))
+}
+
+/** Takes one retry; false where there is none left. */
+export function takeRetry(budget: RetryBudget, now: number): boolean {
+  const refill = (now - budget.filledAt) / 1000
+  if (budget.tokens < FLOOR_TOKENS) budget.tokens = Math.min(budget.tokens + refill, FLOOR_TOKENS)
+  budget.filledAt = now
+  if (budget.tokens < 1) return false
+  budget.tokens -= 1
+  return true
+}

@@ -1,0 +1,149 @@
+/** Sends to an origin as far as its circuit lets anything through, and learns from what comes of it. */
+import type { Agent as UndiciAgent } from 'undici'
+import { CircuitOpen, type Logger, type OutboundHealth, type OutboundRequest } from '../../domain/ports.ts'
+import type { Clock } from '../../domain/run.ts'
+import { attempt, type Call, type Outcome } from './attempt.ts'
+import {
+  type CircuitOptions,
+  enter,
+  openForMs,
+  type Pass,
+  saidNothing,
+  type Trouble,
+  wentWell,
+  wentWrong,
+} from './circuit.ts'
+import type { Connections } from './connections.ts'
+import type { Deadline } from './deadline.ts'
+import { isTimeout, saysOfUpstream, whyLost } from './faults.ts'
+import { retryAfterMs } from './retry.ts'
+import { noteCall, takeRetry } from './retry-budget.ts'
+import { Agent } from './undici.ts'
+import { createUpstreams, type Upstream } from './upstreams.ts'
+
+export type SenderOptions = Readonly<{
+  connections: Connections
+  connectionsPerOrigin: number
+  answerLimitBytes: number
+  clock: Clock
+  circuit?: CircuitOptions
+  retryBudgetPercent?: number
+  logger?: Pick<Logger, 'info' | 'warn'>
+}>
+
+export type Sender = Readonly<{
+  /** What is known of the origin; counts the call where it may be retried. */
+  upstreamOf(origin: string, request: OutboundRequest): Upstream
+  /** Undefined where the circuit is open. Never rejects. */
+  send(upstream: Upstream, call: Call, deadline: Deadline): Promise<Outcome> | undefined
+  /** The same, on a connection of its own. */
+  sendAfresh(upstream: Upstream, call: Call, deadline: Deadline): Promise<Outcome> | undefined
+  /** What a call fails with that the circuit did not let through. */
+  refusal(upstream: Upstream, subject: string): CircuitOpen
+  closedForMs(upstream: Upstream): number
+  takeRetry(upstream: Upstream): boolean
+  health(): OutboundHealth
+  close(): Promise<void>
+}>
+
+export function createSender(options: SenderOptions): Sender {
+  const { answerLimitBytes, clock, retryBudgetPercent = 20, logger } = options
+  const circuit = options.circuit?.failures === 0 ? undefined : options.circuit
+  const upstreams = createUpstreams()
+  const agentOptions = {
+    connect: options.connections.connect,
+    connections: options.connectionsPerOrigin,
+    allowH2: false,
+    // The deadline of the exchange bounds both.
+    headersTimeout: 0,
+    bodyTimeout: 0,
+  }
+  const agent = new Agent(agentOptions)
+  let fresh: UndiciAgent | undefined
+
+  const learn = (upstream: Upstream, pass: Pass, outcome: Outcome, rules: CircuitOptions): void => {
+    const found = judge(outcome, clock, options.connections)
+    if (found === undefined) {
+      saidNothing(upstream, pass)
+      return
+    }
+    const { name: origin, openedAt } = upstream
+    if (found === 'well') {
+      if (!wentWell(upstream, pass)) return
+      logger?.info({ origin, openMs: Math.round(performance.now() - openedAt) }, 'A circuit closed: the origin answers')
+      return
+    }
+    const now = performance.now()
+    if (!wentWrong(upstream, pass, found, now, rules)) return
+    upstreams.counts.opened += 1
+    const { failures } = upstream
+    const pauseMs = Math.round(openForMs(upstream, now))
+    logger?.warn(
+      { origin, failures, why: found.why, pauseMs },
+      'A circuit opened: the origin is left alone for a while',
+    )
+  }
+
+  const sendBy = (via: UndiciAgent, upstream: Upstream, call: Call, deadline: Deadline) => {
+    if (circuit === undefined) return attempt(via, call, answerLimitBytes, deadline)
+    const pass = upstream.probeAt === 0 ? 'through' : enter(upstream, performance.now())
+    if (pass === undefined) return undefined
+    return attempt(via, call, answerLimitBytes, deadline, (outcome) => learn(upstream, pass, outcome, circuit))
+  }
+
+  return {
+    upstreamOf: (origin, { originName, retries }) => {
+      const upstream = upstreams.of(origin, originName)
+      if (retries > 0) noteCall(upstream, retryBudgetPercent)
+      return upstream
+    },
+    send: (upstream, call, deadline) => sendBy(agent, upstream, call, deadline),
+    sendAfresh: (upstream, call, deadline) => {
+      fresh ??= new Agent(agentOptions)
+      return sendBy(fresh, upstream, { ...call, options: { ...call.options, reset: true } }, deadline)
+    },
+    refusal: (upstream, subject) => {
+      upstreams.counts.refused += 1
+      const { failures, trouble } = upstream
+      const forMs = Math.ceil(openForMs(upstream, performance.now()))
+      return new CircuitOpen(
+        `${subject} was not sent: the last ${failures} attempts at its target failed (${trouble?.why}), so it is left alone, for ${forMs} ms more.`,
+        trouble?.status ?? 502,
+        forMs,
+      )
+    },
+    closedForMs: (upstream) => {
+      const forMs = openForMs(upstream, performance.now())
+      // Timers count in whole milliseconds, and may be a part of one early.
+      return forMs === 0 ? 0 : Math.ceil(forMs) + 1
+    },
+    takeRetry: (upstream) => {
+      const isThere = takeRetry(upstream, performance.now())
+      upstreams.counts[isThere ? 'retries' : 'retriesWithheld'] += 1
+      return isThere
+    },
+    health: upstreams.health,
+    close: async () => void (await Promise.all([agent.destroy(), fresh?.destroy()])),
+  }
+}
+
+const FAILED_STATUSES: ReadonlySet<number> = new Set([502, 503, 504])
+
+/**
+ * What an outcome says of the origin; undefined where it says nothing, as of a connection that was closed while idle. One
+ * that answers is well, whatever it answers else.
+ */
+function judge(outcome: Outcome, clock: Clock, { endedUsed }: Connections): Trouble | 'well' | undefined {
+  if (outcome.kind === 'answer') {
+    const { status, headers } = outcome.answer
+    if (!FAILED_STATUSES.has(status)) return 'well'
+    return { status, why: `status ${status}`, retryAfterMs: retryAfterMs(headers['retry-after'], clock) }
+  }
+  if (outcome.kind === 'given-up') {
+    return outcome.error.fault === 'timeout'
+      ? { status: 504, why: 'no answer in time', retryAfterMs: undefined }
+      : 'well'
+  }
+  if (!saysOfUpstream(outcome.error) || (!outcome.answered && endedUsed(outcome.error))) return undefined
+  return { status: isTimeout(outcome.error) ? 504 : 502, why: whyLost(outcome.error), retryAfterMs: undefined }
+}
