@@ -24,12 +24,14 @@ import { serveVersions } from './adapters/http-server/versions.ts'
 import { createTokenVerifier } from './adapters/jwt/token-verifier.ts'
 import type { Consumers } from './adapters/kafka/consumers.ts'
 import { createSecretSource } from './adapters/secrets/secret-source.ts'
+import { openAnswers } from './answers.ts'
 import { openConsumers, openProducer } from './broker.ts'
 import { describeDocument } from './config/public-schema.ts'
 import { createEgressPolicy } from './domain/egress.ts'
 import type { Failure } from './domain/failure.ts'
 import { createIds } from './domain/id.ts'
 import type { Logger } from './domain/ports.ts'
+import { drain } from './drain.ts'
 import { type ManagementRoute, openGuard } from './guard.ts'
 import { createMessageSearch } from './messages/message-search.ts'
 import { createRecorder } from './messages/recorder.ts'
@@ -42,7 +44,7 @@ import { answerFailure } from './pipeline/reply.ts'
 import { createCatalogue } from './registry/catalogue.ts'
 import { createDryRun } from './registry/dry-run/dry-run.ts'
 import type { Finished } from './registry/finished.ts'
-import { createIntake, type Intake } from './registry/intake.ts'
+import { createIntake } from './registry/intake.ts'
 import { type Compiled, createRegistry } from './registry/registry.ts'
 import { createStats } from './registry/stats/stats.ts'
 import { createTally } from './registry/tally.ts'
@@ -93,7 +95,10 @@ export async function startApp(settings: Settings, version: string, logger: Logg
   const registry = createRegistry()
   const producer = openProducer(settings)
   const secrets = createSecretSource(settings.secretsAllowed)
-  const services = { http, states: store.states, producer, secrets, egress, tokens: createTokenVerifier(http) }
+  const place = siblings?.place ?? { slot: 0, workers: 1 }
+  const answers = openAnswers(store.answers, settings, logger, place.slot === 0)
+  const tokens = createTokenVerifier(http)
+  const services = { http, states: store.states, producer, secrets, egress, tokens, answers }
   const catalogue = createCatalogue({
     store: store.endpoints,
     changes: store.changes,
@@ -109,7 +114,6 @@ export async function startApp(settings: Settings, version: string, logger: Logg
   registry.watch(() => tally.keep(registry.get))
   const tracing = await openTracing(settings, version, logger)
   const stats = createStats({ store: store.stats, instance: newId(), clock, logger })
-  const place = siblings?.place ?? { slot: 0, workers: 1 }
   const { slot, workers } = place
   // Two workers that remove the oldest at once would remove more than they have looked at.
   const retention =
@@ -230,6 +234,7 @@ export async function startApp(settings: Settings, version: string, logger: Logg
       stats.close(),
       recorder.close(Math.max(RECORDS_MS, stopBy - performance.now())),
       retention?.stop(),
+      answers.close(),
       guard.close(),
     ])
     await store.close()
@@ -286,14 +291,3 @@ export async function startApp(settings: Settings, version: string, logger: Logg
 
 /** 0 where it does not listen. */
 const portOf = (server: FastifyInstance): number => (server.server.address() as AddressInfo | null)?.port ?? 0
-
-/** Resolves when no message is under way any more, or the time is up; to the number of those that are left. */
-async function drain(intake: Intake, consumers: Consumers, timeoutMs: number): Promise<number> {
-  let timer: NodeJS.Timeout | undefined
-  const timeUp = new Promise<void>((resolve) => {
-    timer = setTimeout(resolve, timeoutMs)
-  })
-  await Promise.race([Promise.all([intake.drain(), consumers.stop()]), timeUp])
-  clearTimeout(timer)
-  return intake.inFlight
-}

@@ -41,6 +41,8 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
     'settings.ts',
     'store.ts',
   ],
+  'answers.ts': ['domain/', 'pipeline/', 'settings.ts', 'store.ts'],
+  'drain.ts': ['adapters/kafka/consumers.ts', 'registry/'],
   'broker.ts': ['adapters/kafka/', 'settings.ts'],
   'store.ts': ['adapters/sqlite/', 'adapters/postgres/', 'domain/', 'settings.ts', 'store-lock.ts'],
   'store-lock.ts': ['adapters/sqlite/service-lock.ts', 'settings.ts'],

@@ -24,6 +24,7 @@ import {
   UNKNOWN_PATTERN,
   UNKNOWN_URL,
 } from './schema-fields.ts'
+import { IdempotencySchema } from './schema-idempotency.ts'
 import { LookupSchema, type ParameterSchema, ResponseSchema } from './schema-requests.ts'
 
 /** The methods that an endpoint can answer. */
@@ -74,6 +75,7 @@ export const EndpointSchema = record(
       { description: 'The route.' },
     ),
     auth: optional(AuthSchema),
+    idempotency: optional(IdempotencySchema),
     transformation: record(
       {
         input: optional(

@@ -11,6 +11,7 @@ import type { Clock, Run } from '../domain/run.ts'
 import { startTrace, type Trace, traceSoFar } from '../domain/trace.ts'
 import type { TraceContext } from '../domain/trace-context.ts'
 import type { Outcome } from '../pipeline/compile.ts'
+import type { Once } from '../pipeline/once.ts'
 import { answerFailure } from '../pipeline/reply.ts'
 import { codeOf, type Finished, nameOf, sourceOf } from './finished.ts'
 import { createMessageLines } from './message-line.ts'
@@ -25,6 +26,8 @@ export type Incoming = Readonly<{
   isRecord?: boolean
   /** Set where whoever brings the message tries it again by itself, should it fail with what may succeed later. */
   triesAgain?: boolean
+  /** Who sent it, where the endpoint asks for that (`EndpointAuth`). */
+  caller?: string
   /** The id of the message that this one repeats, where somebody asked for that. */
   replayOf?: string
 }>
@@ -87,7 +90,13 @@ export function createIntake(options: IntakeOptions): Intake {
     return finishedOf(result, { messageId, compiled, incoming, startedAt, trace })
   }
   /** `tell` gets what became of it. */
-  const run = (compiled: Compiled, incoming: Incoming, trace: Trace, tell: (finished: Finished) => Finished) => {
+  const run = (
+    compiled: Compiled,
+    handle: Once,
+    incoming: Incoming,
+    trace: Trace,
+    tell: (finished: Finished) => Finished,
+  ) => {
     inFlight += 1
     if (!isConsumed(incoming)) counted += 1
     const messageId = newId()
@@ -104,7 +113,7 @@ export function createIntake(options: IntakeOptions): Intake {
       trace,
       extracted: undefined,
     }
-    const outcome = compiled.handle(receive(compiled, incoming, isoOf(startedAt)), account)
+    const outcome = handle(receive(compiled, incoming, isoOf(startedAt)), account, incoming.caller)
     if (!(outcome instanceof Promise)) return tell(finish(compiled, incoming, account, outcome))
     const one: Waiting = { messageId, compiled, incoming, startedAt, trace, tell }
     waiting.add(one)
@@ -138,12 +147,14 @@ export function createIntake(options: IntakeOptions): Intake {
     accept: (compiled, incoming) => {
       const refused = isConsumed(incoming) ? recordRefusal() : refusal()
       if (refused !== undefined) return refuse(compiled, refused, incoming)
-      return run(compiled, incoming, startTrace(traceContext?.(incoming)), report)
+      const { once, handle } = compiled
+      const asked = once === undefined || !isRequest(incoming) ? handle : once
+      return run(compiled, asked, incoming, startTrace(traceContext?.(incoming)), report)
     },
     rehearse: (compiled, incoming, trace) => {
       const refused = refusal()
       if (refused !== undefined) throw refused
-      return run(compiled, incoming, trace, reportBug)
+      return run(compiled, compiled.handle, incoming, trace, reportBug)
     },
     get inFlight() {
       return inFlight
@@ -164,6 +175,9 @@ export function createIntake(options: IntakeOptions): Intake {
 
 /** A record as it comes from its topic; one that is replayed is asked for by somebody, as a request is. */
 const isConsumed = ({ isRecord, replayOf }: Incoming): boolean => isRecord === true && replayOf === undefined
+
+/** Whoever replays a message wants it to be worked on again; records are told apart by their place in the topic. */
+const isRequest = ({ isRecord, replayOf }: Incoming): boolean => isRecord !== true && replayOf === undefined
 
 type Circumstances = Pick<Finished, 'messageId' | 'compiled' | 'incoming' | 'startedAt' | 'trace'>
 

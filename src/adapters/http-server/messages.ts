@@ -47,12 +47,14 @@ export function createMessageListener(registry: Registry, intake: Intake, limitB
       }
     }
     let requestHeaders = request.headers as Headers
+    let caller: string | undefined
     const take = (body?: Uint8Array): void => {
       const outcome = intake.accept(match.compiled, {
         requestHeaders,
         query: queryOf(url),
         urlParams: match.urlParams,
         body,
+        ...(caller === undefined ? {} : { caller }),
       })
       if (outcome instanceof Promise) outcome.then(sendOrFail)
       else sendOrFail(outcome)
@@ -64,8 +66,9 @@ export function createMessageListener(registry: Registry, intake: Intake, limitB
         leaveUnread(request, response)
         refuse(failure)
       }
-      authenticate(auth, request, refuseUnread, (headers) => {
+      authenticate(auth, request, refuseUnread, (headers, who) => {
         requestHeaders = headers
+        caller = who
         readBody(request, limitBytes, fail, take)
       }).catch(fail)
     }
@@ -82,13 +85,13 @@ async function authenticate(
   auth: NonNullable<Compiled['auth']>,
   request: IncomingMessage,
   refuse: (failure: Failure) => void,
-  goOn: (headers: Headers) => void,
+  goOn: (headers: Headers, caller: string) => void,
 ): Promise<void> {
   const headers = request.headers as Headers
-  const refused = await auth.refusal(headers)
-  if (refused !== undefined) refuse(refused)
+  const caller = await auth.identify(headers)
+  if (caller instanceof Failure) refuse(caller)
   // Who has left meanwhile sends no body, and nothing would ever tell its end.
-  else if (!request.destroyed || request.complete) goOn(auth.withoutCredentials(headers))
+  else if (!request.destroyed || request.complete) goOn(auth.withoutCredentials(headers), caller)
 }
 
 /** The path and query of a URL that a caller sends whole, as to a proxy (RFC 9112 section 3.2.2). */
