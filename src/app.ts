@@ -3,6 +3,7 @@ import { randomBytes } from 'node:crypto'
 import { createTokenVerifier } from './adapters/jwt/token-verifier.ts'
 import type { Consumers } from './adapters/kafka/consumers.ts'
 import { createSecretSource } from './adapters/secrets/secret-source.ts'
+import { openAnswers } from './answers.ts'
 import { openConsumers, openProducer } from './broker.ts'
 import { createCondition } from './condition.ts'
 import { createEgressPolicy } from './domain/egress.ts'
@@ -54,7 +55,10 @@ export async function startApp(settings: Settings, version: string, logger: Logg
   const registry = createRegistry()
   const producer = openProducer(settings)
   const secrets = createSecretSource(settings.secretsAllowed)
-  const services = { http, states: store.states, producer, secrets, egress, tokens: createTokenVerifier(http) }
+  const place = siblings?.place ?? { slot: 0, workers: 1 }
+  const answers = openAnswers(store.answers, settings, logger, place.slot === 0)
+  const tokens = createTokenVerifier(http)
+  const services = { http, states: store.states, producer, secrets, egress, tokens, answers }
   const catalogue = createCatalogue({
     store: store.endpoints,
     changes: store.changes,
@@ -66,7 +70,6 @@ export async function startApp(settings: Settings, version: string, logger: Logg
     newId,
     logger,
   })
-  const place = siblings?.place ?? { slot: 0, workers: 1 }
   const observers = await openObservers({ settings, version, store, registry, place, clock, newId, logger })
   const { observe, traceContext, recorder, stats } = observers
   const intake = createIntake({ ...settings, place, clock, newId, logger, observe, traceContext })
@@ -120,7 +123,7 @@ export async function startApp(settings: Settings, version: string, logger: Logg
     // What a message that was given up still calls may take as long as its own timeouts.
     if (givenUp === 0) await callsDone
     await producer.close()
-    await Promise.all([observers.close(stopBy), guard.close()])
+    await Promise.all([observers.close(stopBy), answers.close(), guard.close()])
     await store.close()
   }
   try {

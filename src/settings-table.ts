@@ -4,6 +4,7 @@
  */
 import { documents } from './settings-documents.ts'
 import { expressions } from './settings-expressions.ts'
+import { idempotency } from './settings-idempotency.ts'
 import { kafka } from './settings-kafka.ts'
 import type { Kind } from './settings-kinds.ts'
 import { listeners } from './settings-listeners.ts'
@@ -37,6 +38,7 @@ export const SETTINGS = {
   ...metrics,
   ...messages,
   ...documents,
+  ...idempotency,
   ...requests,
   ...egress,
   ...secrets,
@@ -57,6 +59,7 @@ export const SETTING_GROUPS: readonly Readonly<{ title: string; settings: readon
   { title: 'Metrics', settings: Object.values(metrics) },
   { title: 'Messages', settings: Object.values(messages) },
   { title: 'Endpoint documents', settings: Object.values(documents) },
+  { title: 'Idempotency keys', settings: Object.values(idempotency) },
   { title: 'Lookup and response requests', settings: Object.values(requests) },
   { title: 'Egress', settings: Object.values(egress) },
   { title: 'Secrets', settings: Object.values(secrets) },

@@ -14,6 +14,7 @@ const OWN = [
   'EGRESS_',
   'EXPRESSION_',
   'FOREACH_',
+  'IDEMPOTENCY_',
   'KAFKA_',
   'MANAGEMENT_',
   'MESSAGE_',

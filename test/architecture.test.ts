@@ -42,6 +42,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
     'store.ts',
   ],
   'outbound.ts': ['adapters/http-client/', 'domain/', 'settings.ts'],
+  'answers.ts': ['domain/', 'pipeline/', 'settings.ts', 'store.ts'],
   'broker.ts': ['adapters/kafka/', 'settings.ts'],
   'store.ts': ['adapters/sqlite/', 'adapters/postgres/', 'domain/', 'settings.ts', 'store-lock.ts'],
   'store-lock.ts': ['adapters/sqlite/service-lock.ts', 'settings.ts'],

@@ -64,6 +64,8 @@ const DEFAULTS: Settings = {
   documentMaxMappings: 2000,
   documentMaxRequests: 100,
   maxEndpoints: 20_000,
+  idempotencyAnswerLimitBytes: 1024 * 1024,
+  idempotencyMaxMb: 1024,
   requestConnectTimeoutMs: 2000,
   requestTimeoutMs: 10_000,
   requestRetries: 0,

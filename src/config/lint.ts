@@ -29,6 +29,7 @@ export function lintEndpoint(endpoint: Endpoint, lint: LintSink): void {
   const { lookup, response } = endpoint.requests
   lintRoute(endpoint, lint)
   lintAuth(endpoint, lint.at('auth'))
+  lintIdempotency(endpoint, lint.at('idempotency'))
   lintIds(lookup, 'lookups', lint.at('requests', 'lookup'))
   lintIds(response, 'responses', lint.at('requests', 'response'))
   lintPrimary(response, lint.at('requests', 'response'))
@@ -51,6 +52,11 @@ function lintRoute({ endpoint }: Endpoint, lint: LintSink): void {
   if (endpoint.pattern === UNKNOWN_PATTERN) return
   const pattern = parseRoutePattern(endpoint.pattern)
   if (!pattern.ok) lint.at('endpoint', 'pattern').error(pattern.message)
+}
+
+function lintIdempotency({ idempotency, endpoint: { method } }: Endpoint, lint: LintSink): void {
+  if (idempotency === undefined || method === 'POST') return
+  lint.error(`"idempotency" is for POST only, and this endpoint takes ${method}; leave it out.`)
 }
 
 function lintTopics({ kafkaConsumerTopic: topic, transformation, requests }: Endpoint, lint: LintSink): void {

@@ -24,6 +24,7 @@ import {
   UNKNOWN_PATTERN,
   UNKNOWN_URL,
 } from './schema-fields.ts'
+import { IdempotencySchema } from './schema-idempotency.ts'
 import { LimitsSchema, RateLimitSchema } from './schema-limits.ts'
 import { LookupSchema, type ParameterSchema, ResponseSchema } from './schema-requests.ts'
 
@@ -77,6 +78,7 @@ export const EndpointSchema = record(
     auth: optional(AuthSchema),
     limits: optional(LimitsSchema),
     rateLimit: optional(RateLimitSchema),
+    idempotency: optional(IdempotencySchema),
     transformation: record(
       {
         input: optional(

@@ -40,9 +40,10 @@ export const microseconds = (ms: number): number => Math.round(ms * 1000)
 type Rest = Omit<MessageRecord, 'id' | 'endpoint' | 'endpointVersion' | 'ms' | 'stages'>
 
 /** What a record has beside its course, with the comma before it; empty where there is nothing. */
-export function restText({ path, error, triedAgain, keys, calls, callsOmitted, bodies }: Rest): string {
-  if (calls.length === 0 && bodies.length === 0 && path === undefined && error === undefined && isEmpty(keys)) return ''
-  return `,${JSON.stringify({ path, error, triedAgain, keys, calls, callsOmitted, bodies })}`
+export function restText({ path, error, triedAgain, keys, calls, callsOmitted, answerOf, bodies }: Rest): string {
+  const saysNothing = path === undefined && error === undefined && answerOf === undefined
+  if (saysNothing && calls.length === 0 && bodies.length === 0 && isEmpty(keys)) return ''
+  return `,${JSON.stringify({ path, error, triedAgain, keys, calls, callsOmitted, answerOf, bodies })}`
 }
 
 function isEmpty(object: object): boolean {

@@ -105,6 +105,37 @@ export const FAILURES = {
     retry: true,
     means: 'More messages than the `rateLimit` of the endpoint; try again after `Retry-After` seconds.',
   },
+  IDEMPOTENCY_KEY_MISSING: {
+    status: 400,
+    retry: false,
+    means: 'The endpoint takes messages with an `Idempotency-Key` only.',
+  },
+  IDEMPOTENCY_KEY_INVALID: {
+    status: 400,
+    retry: false,
+    means: '`Idempotency-Key` is not one text in double quotes, is empty, or has more than 255 characters.',
+  },
+  IDEMPOTENCY_KEY_REUSED: {
+    status: 422,
+    retry: false,
+    means: 'Another message (path, query, body or media type) was sent with this `Idempotency-Key` already.',
+  },
+  IDEMPOTENCY_KEY_IN_USE: {
+    status: 409,
+    retry: true,
+    means: 'The message with this `Idempotency-Key` was still under way after `MESSAGE_TIMEOUT_MS`.',
+  },
+  IDEMPOTENCY_ANSWER_NOT_KEPT: {
+    status: 409,
+    retry: false,
+    means: 'The message with this `Idempotency-Key` was done; its answer was larger than `IDEMPOTENCY_ANSWER_LIMIT`.',
+  },
+  IDEMPOTENCY_UNAVAILABLE: {
+    status: 503,
+    retry: true,
+    means:
+      'The store of kept answers did not answer, or is full (`IDEMPOTENCY_MAX_MB`); the sentence says what was done.',
+  },
   OVERLOADED: { status: 503, retry: true, means: 'Too many messages at once; try again after `Retry-After` seconds.' },
   SHUTTING_DOWN: { status: 503, retry: true, means: 'The service is stopping; try again after `Retry-After` seconds.' },
   CONFIGURATION_INVALID: {

@@ -53,6 +53,8 @@ export type MessageRecord = Readonly<{
   keys: Readonly<Record<string, string | readonly string[]>>
   /** The message that this one repeats. */
   replayOf?: string
+  /** The message whose kept answer was given again: this one was not worked on. */
+  answerOf?: string
   /** Which bodies were kept, in the order of the stages. */
   bodies: readonly BodySummary[]
 }>

@@ -34,6 +34,8 @@ export type Answer = Readonly<{
   partial?: true
   /** Whether it is the answer of a response request whose target refused: outside `allowedStatuses`. */
   refused?: true
+  /** The message that it is the answer of, where it was kept from that one and is given again. */
+  repeats?: string
 }>
 
 /** The roots that configuration may read, and the stage after which each exists. */

@@ -45,6 +45,7 @@ export function recordOf(
   const callsOmitted = (trace?.calls.length ?? 0) - record.calls.length
   if (callsOmitted > 0) record.callsOmitted = callsOmitted
   if (isTriedAgain(finished)) record.triedAgain = true
+  if (answer.repeats !== undefined) record.answerOf = answer.repeats
   if (incoming?.replayOf !== undefined) record.replayOf = incoming.replayOf
   return record
 }

@@ -109,7 +109,12 @@ export function createRecorder({ store, settings, logger, onWritten, limits = LI
     const { endpoint } = compiled
     const policy = endpoint.messageLog ?? messageLog
     const keys = compileKeys(endpoint)
-    const plan = { policy, keys, inLines: keys === undefined && policy !== 'all', head: undefined }
+    const plan = {
+      policy,
+      keys,
+      inLines: keys === undefined && policy !== 'all' && endpoint.idempotency === undefined,
+      head: undefined,
+    }
     plans.set(compiled, plan)
     return plan
   }
@@ -125,9 +130,11 @@ export function createRecorder({ store, settings, logger, onWritten, limits = LI
 
   function recordedOf(finished: Finished): Recorded {
     const { policy, keys: readKeys } = planOf(finished.compiled)
-    const { outcome, trace, failure } = finished
+    const { outcome, trace, failure, answer } = finished
     const keys = readKeys === undefined || policy === 'off' ? NO_KEYS : readKeys(trace?.reached)
-    const keepsBodies = policy === 'all' || (policy === 'failures' && outcome !== 'done')
+    // What is given again is with the message that it was the answer of, without the secrets that only that one knew.
+    const keepsBodies =
+      answer.repeats === undefined && (policy === 'all' || (policy === 'failures' && outcome !== 'done'))
     const saysMore = failure !== undefined || keys !== NO_KEYS || (trace?.calls.length ?? 0) > 0
     const secrets = keepsBodies || saysMore ? secretsOf(finished, secretHeaders) : []
     const keeper = createBodyKeeper(messageLogBodyLimitBytes, mask, secrets)

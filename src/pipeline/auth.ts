@@ -18,8 +18,11 @@ import { refusalOf } from './egress.ts'
 import { lintReferences } from './secrets.ts'
 
 export type EndpointAuth = Readonly<{
-  /** What a call is refused with: CREDENTIALS_REFUSED, ACCESS_DENIED, SECRET_UNAVAILABLE, IDENTITY_UNAVAILABLE. */
-  refusal(headers: Headers): Awaitable<Failure | undefined>
+  /**
+   * Who calls, in words that stay the same when a secret is changed or a token renewed, and tell nothing secret; or what
+   * the call is refused with: CREDENTIALS_REFUSED, ACCESS_DENIED, SECRET_UNAVAILABLE, IDENTITY_UNAVAILABLE.
+   */
+  identify(headers: Headers): Awaitable<string | Failure>
   /** The headers of the message: without those that held the credentials. */
   withoutCredentials(headers: Headers): Headers
   /** Notes what the secrets are now, for a message that repeats one of them somewhere else. */
@@ -35,8 +38,8 @@ type Way = Readonly<{
   challenge: string
   /** The credential in a value of the header; undefined where it is none of this kind. */
   read(value: string): string | undefined
-  /** Undefined where it is accepted. */
-  check(credential: string): Awaitable<Failure | undefined>
+  /** Whose it is, where it is accepted. */
+  check(credential: string): Awaitable<string | Failure>
 }>
 
 type Auth = NonNullable<Endpoint['auth']>
@@ -58,7 +61,7 @@ export function compileAuth({ auth }: Endpoint, services: AuthServices, lint: Li
       ? new Failure(failure.code, failure.message, { headers: { 'www-authenticate': challenge } })
       : failure
   return {
-    refusal: (headers) => {
+    identify: (headers) => {
       const given = ways.flatMap((way) => {
         const value = headers[way.header]
         const credential = typeof value === 'string' ? way.read(value) : undefined
@@ -71,7 +74,7 @@ export function compileAuth({ auth }: Endpoint, services: AuthServices, lint: Li
             () =>
               way.check(credential),
         ),
-      ).then((failure) => failure && refused(failure))
+      ).then((found) => (found instanceof Failure ? refused(found) : found))
     },
     withoutCredentials: (headers) => {
       const names = new Set(ways.map(({ header }) => header))
@@ -97,15 +100,15 @@ function valuesOf(references: readonly string[], secrets: SecretSource): Readonl
 const MISSING = 'This endpoint is for callers who prove who they are; the header WWW-Authenticate says by what.'
 const WRONG = 'The credentials are not known to this endpoint.'
 
-/** Undefined where one of the checks accepts; else what says most: that it may succeed later, or why it did not. */
-async function firstGood(checks: readonly (() => Awaitable<Failure | undefined>)[]): Promise<Failure | undefined> {
+/** What the first check says that accepts; else what says most: that it may succeed later, or why it did not. */
+async function firstGood(checks: readonly (() => Awaitable<string | Failure>)[]): Promise<string | Failure> {
   const failures: Failure[] = []
   for (const check of checks) {
-    const failure = await check()
-    if (failure === undefined) return undefined
-    failures.push(failure)
+    const found = await check()
+    if (!(found instanceof Failure)) return found
+    failures.push(found)
   }
-  return failures.toSorted((one, other) => other.status - one.status)[0]
+  return failures.reduce((most, one) => (one.status > most.status ? one : most))
 }
 
 function byKey(
@@ -113,7 +116,10 @@ function byKey(
   { secrets }: AuthServices,
   lint: LintSink,
 ): Way {
-  const known = keys.map((key, index) => compileSecret(key, (value) => value, secrets, lint.at(index)))
+  const known = keys.map((key, index) => ({
+    who: `apiKey ${key}`,
+    hash: compileSecret(key, (value) => value, secrets, lint.at(index)),
+  }))
   return {
     header: header.toLowerCase(),
     challenge: `ApiKey realm="crosswalk", header="${header}"`,
@@ -123,9 +129,10 @@ function byKey(
 }
 
 function byPassword({ users }: NonNullable<Auth['basic']>, { secrets }: AuthServices, lint: LintSink): Way {
-  const known = Object.entries(users).map(([user, password]) =>
-    compileSecret(password, (value) => `${user}:${value}`, secrets, lint.at(user)),
-  )
+  const known = Object.entries(users).map(([user, password]) => ({
+    who: `basic ${user}`,
+    hash: compileSecret(password, (value) => `${user}:${value}`, secrets, lint.at(user)),
+  }))
   return {
     header: 'authorization',
     challenge: 'Basic realm="crosswalk", charset="UTF-8"',
@@ -157,19 +164,19 @@ function compileSecret(text: string, asSent: (value: string) => string, secrets:
 const hashOf = (text: string): Buffer => createHash('sha256').update(text).digest()
 
 /** Compares hashes of one length, all of them, whichever is right: the time that it takes tells nothing. */
-function checkSecret(credential: string, known: readonly Secret[]): Failure | undefined {
+function checkSecret(credential: string, known: readonly Readonly<{ who: string; hash: Secret }>[]): string | Failure {
   const given = hashOf(credential)
-  let accepted = false
+  let accepted: string | undefined
   let missing: Failure | undefined
-  for (const secret of known) {
+  for (const { who, hash } of known) {
     try {
-      accepted = timingSafeEqual(given, secret()) || accepted
+      if (timingSafeEqual(given, hash())) accepted = who
     } catch (thrown) {
       if (!(thrown instanceof Failure)) throw thrown
       missing = thrown
     }
   }
-  if (accepted) return undefined
+  if (accepted !== undefined) return accepted
   if (missing === undefined) return new Failure('CREDENTIALS_REFUSED', WRONG)
   // The caller is a stranger so far: which secret it is, is told to the log.
   const sentence = 'The credentials cannot be checked now; the log of the service says why.'
@@ -192,13 +199,19 @@ function byToken(jwt: NonNullable<Auth['jwt']>, { secrets, tokens, egress }: Aut
       try {
         const claims = await tokens.verify(token, { issuer, audience, key: keyNow() })
         const missing = scopes.filter((scope) => !scopesOf(claims).includes(scope))
-        return missing.length === 0 ? undefined : insufficient(scopes)
+        return missing.length === 0 ? whoseToken(claims, token) : insufficient(scopes)
       } catch (thrown) {
         if (!(thrown instanceof Failure)) throw thrown
         return thrown
       }
     },
   }
+}
+
+/** Another token of the same subject is the same caller; one without a subject stands for itself. */
+function whoseToken({ iss, sub }: JsonObject, token: string): string {
+  const whose = typeof sub === 'string' ? [iss ?? null, sub] : hashOf(token).toString('base64url')
+  return `jwt ${JSON.stringify(whose)}`
 }
 
 function scopesOf({ scope, scp }: JsonObject): readonly unknown[] {

@@ -11,8 +11,9 @@ import type { Clock, Run } from '../domain/run.ts'
 import { startTrace, type Trace, traceSoFar } from '../domain/trace.ts'
 import type { TraceContext } from '../domain/trace-context.ts'
 import type { Outcome } from '../pipeline/compile.ts'
+import type { Once } from '../pipeline/once.ts'
 import { answerFailure } from '../pipeline/reply.ts'
-import { type AdmissionLimits, type Caller, createAdmission } from './admission/admission.ts'
+import { type AdmissionLimits, createAdmission, type Peer } from './admission/admission.ts'
 import type { Gate } from './admission/places.ts'
 import { codeOf, type Finished, nameOf, sourceOf } from './finished.ts'
 import { createMessageLines } from './message-line.ts'
@@ -27,6 +28,8 @@ export type Incoming = Readonly<{
   isRecord?: boolean
   /** Set where whoever brings the message tries it again by itself, should it fail with what may succeed later. */
   triesAgain?: boolean
+  /** Who sent it, where the endpoint asks for that (`EndpointAuth`). */
+  caller?: string
   /** The id of the message that this one repeats, where somebody asked for that. */
   replayOf?: string
 }>
@@ -36,7 +39,7 @@ export interface Intake {
    * Runs a message; never throws or rejects. It may wait for a place first, as long as its caller does; what was not
    * asked for by somebody who waits for the answer, such as a replay, has none.
    */
-  accept(compiled: Compiled, incoming: Incoming, caller?: Caller): Awaitable<Finished>
+  accept(compiled: Compiled, incoming: Incoming, peer?: Peer): Awaitable<Finished>
   /** The same with nobody told of it: a message of a dry run, whose trace the caller keeps. */
   rehearse(compiled: Compiled, incoming: Incoming, trace: Trace): Awaitable<Finished>
   /** Why a message would neither be let in now nor wait for that: OVERLOADED or SHUTTING_DOWN; undefined where it would. */
@@ -102,7 +105,7 @@ export function createIntake(options: IntakeOptions): Intake {
   }
   /** Whoever calls this has taken a place for it, unless it is a record. `tell` gets what became of it. */
   const run = (begun: Begun, startedAt: number, trace: Trace, tell: (finished: Finished) => Finished) => {
-    const { compiled, incoming } = begun
+    const { compiled, incoming, handle } = begun
     inFlight += 1
     const messageId = newId()
     const account: Run = {
@@ -117,7 +120,7 @@ export function createIntake(options: IntakeOptions): Intake {
       trace,
       extracted: undefined,
     }
-    const outcome = compiled.handle(receive(compiled, incoming, isoOf(startedAt)), account)
+    const outcome = handle(receive(compiled, incoming, isoOf(startedAt)), account, incoming.caller)
     if (!(outcome instanceof Promise)) return tell(finish(begun, account, outcome))
     const one: Waiting = { messageId, compiled, incoming, startedAt, trace, tell }
     waiting.add(one)
@@ -127,7 +130,7 @@ export function createIntake(options: IntakeOptions): Intake {
     })
   }
   /** Its deadline counts from now on, not from when it begins. */
-  const queue = (begun: Begun, caller: Caller | undefined): Promise<Finished> =>
+  const queue = (begun: Begun, peer: Peer | undefined): Promise<Finished> =>
     new Promise((resolve) => {
       const { compiled, incoming, gate } = begun
       const startedAt = clock()
@@ -142,7 +145,7 @@ export function createIntake(options: IntakeOptions): Intake {
       }
       queued.add(end)
       // Whoever made room is to be answered first.
-      admission.wait(compiled, gate, { begin: () => void setImmediate(begin), refuse: end }, caller)
+      admission.wait(compiled, gate, { begin: () => void setImmediate(begin), refuse: end }, peer)
     })
   /** What is no fault of whoever tried the message belongs into the log all the same. */
   const reportBug = (finished: Finished): Finished => {
@@ -169,21 +172,23 @@ export function createIntake(options: IntakeOptions): Intake {
     refusalAtDoor: (compiled) => recordRefusal() ?? admission.refusal(compiled, true),
     overRate: admission.overRate,
     keep: admission.keep,
-    accept: (compiled, incoming, caller) => {
+    accept: (compiled, incoming, peer) => {
       const late = recordRefusal()
       if (late !== undefined) return refuse(compiled, late, incoming)
       const gate = admission.gateOf(compiled)
+      const { once, handle } = compiled
+      const begun = { compiled, incoming, gate, handle: once === undefined || !isRequest(incoming) ? handle : once }
       if (isConsumed(incoming) || admission.take(gate)) {
-        return run({ compiled, incoming, gate }, clock(), startTrace(traceContext?.(incoming)), report)
+        return run(begun, clock(), startTrace(traceContext?.(incoming)), report)
       }
       const refused = admission.refusal(compiled, incoming.replayOf === undefined)
-      return refused === undefined ? queue({ compiled, incoming, gate }, caller) : refuse(compiled, refused, incoming)
+      return refused === undefined ? queue(begun, peer) : refuse(compiled, refused, incoming)
     },
     rehearse: (compiled, incoming, trace) => {
       const refused = refusal()
       if (refused !== undefined) throw refused
       admission.take(undefined)
-      return run({ compiled, incoming, gate: undefined }, clock(), trace, reportBug)
+      return run({ compiled, incoming, gate: undefined, handle: compiled.handle }, clock(), trace, reportBug)
     },
     get waiting() {
       return queued.size
@@ -212,10 +217,13 @@ const stopping = (): Failure =>
 /** A record as it comes from its topic; one that is replayed is asked for by somebody, as a request is. */
 const isConsumed = ({ isRecord, replayOf }: Incoming): boolean => isRecord === true && replayOf === undefined
 
+/** Whoever replays a message wants it to be worked on again; records are told apart by their place in the topic. */
+const isRequest = ({ isRecord, replayOf }: Incoming): boolean => isRecord !== true && replayOf === undefined
+
 type Circumstances = Pick<Finished, 'messageId' | 'compiled' | 'incoming' | 'startedAt' | 'trace'>
 
-/** A message with the gate of its endpoint, in which it counts. */
-type Begun = Readonly<{ compiled: Compiled; incoming: Incoming; gate: Gate | undefined }>
+/** A message with the gate of its endpoint, in which it counts, and what works on it. */
+type Begun = Readonly<{ compiled: Compiled; incoming: Incoming; gate: Gate | undefined; handle: Once }>
 
 type Waiting = Circumstances & Readonly<{ compiled: Compiled; trace: Trace; tell: (finished: Finished) => Finished }>
 

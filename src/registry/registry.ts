@@ -7,6 +7,7 @@ import type { JsonObject } from '../domain/json.ts'
 import type { StoredDocument } from '../domain/ports.ts'
 import type { EndpointAuth } from '../pipeline/auth.ts'
 import type { Handle } from '../pipeline/compile.ts'
+import type { Once } from '../pipeline/once.ts'
 import { createRouteTable, type RouteTable } from './route-table.ts'
 
 /** An endpoint in force. */
@@ -18,6 +19,8 @@ export type Compiled = Readonly<{
   /** Normalised method and pattern, parameter names aside. */
   routeKey: string
   handle: Handle
+  /** In the place of `handle` for requests, where those with an `Idempotency-Key` are worked on once. */
+  once?: Once | undefined
   /** Who may send it messages; undefined where anybody may. */
   auth?: EndpointAuth | undefined
 }>

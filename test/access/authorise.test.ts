@@ -8,6 +8,7 @@ import { createAuthorise } from '../../src/access/management.ts'
 import { protect } from '../../src/adapters/http-server/protect.ts'
 import { createServer } from '../../src/adapters/http-server/server.ts'
 import { openSqliteStore } from '../../src/adapters/sqlite/open-sqlite-store.ts'
+import { Failure } from '../../src/domain/failure.ts'
 import { collectInto } from '../../src/domain/lint.ts'
 import { compileAuth } from '../../src/pipeline/auth.ts'
 import { answerFailure } from '../../src/pipeline/reply.ts'
@@ -89,10 +90,10 @@ test('whatever a message brings as credentials is accepted or refused, never an 
     fc.asyncProperty(fc.record({ authorization: value, 'x-api-key': value }, { requiredKeys: [] }), async (headers) => {
       // A token is not what is tried here: the verifier has its own tests.
       fc.pre(!/^Bearer/i.test(headers.authorization ?? ''))
-      const refused = await auth.refusal(headers)
+      const found = await auth.identify(headers)
       const basic = Buffer.from((headers.authorization ?? '').replace(/^Basic +/i, ''), 'base64').toString()
       const isGood = headers['x-api-key'] === 'the key' || basic === 'ann:a password'
-      assert.equal(refused?.status, isGood ? undefined : 401)
+      assert.equal(found instanceof Failure && found.status, isGood ? false : 401)
       assert.deepEqual(auth.withoutCredentials({ ...headers, 'x-other': '1' }), { 'x-other': '1' })
     }),
     { numRuns: 1_000 },

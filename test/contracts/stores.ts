@@ -6,6 +6,7 @@ import { after, beforeEach, describe } from 'node:test'
 import { openPostgresStore } from '../../src/adapters/postgres/open-postgres-store.ts'
 import { openSqliteStore } from '../../src/adapters/sqlite/open-sqlite-store.ts'
 import type { KeyStore } from '../../src/domain/access.ts'
+import type { AnswerStore } from '../../src/domain/answer-store.ts'
 import type { AuditStore } from '../../src/domain/audit.ts'
 import type { MessageStore } from '../../src/domain/message-record.ts'
 import type { EndpointStore, Logger, StateStore } from '../../src/domain/ports.ts'
@@ -15,6 +16,7 @@ import { createDatabase, postgresMissing } from '../services/postgres.ts'
 export type OpenStore = Readonly<{
   endpoints: EndpointStore
   states: StateStore
+  answers: AnswerStore
   stats: StatsStore
   messages: MessageStore
   keys: KeyStore
@@ -44,7 +46,7 @@ export type Database = Readonly<{
 export const silent: Logger = { debug() {}, info() {}, warn() {}, error() {}, repeat: () => () => {} }
 
 export const STORES: readonly StoreKind[] = [
-  { name: 'SQLite in a file', durable: true, readsAtOnce: true, create: createSqliteFile },
+  { name: 'SQLite in a file', durable: true, readsAtOnce: true, create: () => createSqliteFile() },
   {
     name: 'SQLite in memory',
     durable: false,
@@ -60,10 +62,18 @@ export const STORES: readonly StoreKind[] = [
   },
 ]
 
-function createSqliteFile(): Database {
+/** As the workers of a service have it. */
+export const SHARED_SQLITE: StoreKind = {
+  name: 'SQLite that processes share',
+  durable: true,
+  readsAtOnce: true,
+  create: () => createSqliteFile(true),
+}
+
+function createSqliteFile(shared = false): Database {
   const folder = mkdtempSync(join(tmpdir(), 'crosswalk-store-'))
   return {
-    open: () => openSqliteStore({ path: join(folder, 'data', 'crosswalk.db'), logger: silent }),
+    open: () => openSqliteStore({ path: join(folder, 'data', 'crosswalk.db'), logger: silent, shared }),
     drop: () => rmSync(folder, { recursive: true }),
   }
 }
@@ -80,9 +90,9 @@ async function createPostgresDatabase(): Promise<Database> {
 /** What the cases of a suite work with: an empty store for each case. */
 export type Stage = { kind: StoreKind; store: OpenStore; reopen(): Promise<void> }
 
-/** Declares a suite for every store; `store` is open and empty at the start of each case. */
-export function describeStores(subject: string, declareCases: (stage: Stage) => void): void {
-  for (const kind of STORES) {
+/** Declares a suite for every store, or those; `store` is open and empty at the start of each case. */
+export function describeStores(subject: string, declareCases: (stage: Stage) => void, kinds = STORES): void {
+  for (const kind of kinds) {
     describe(`${subject} over ${kind.name}`, { skip: kind.missing ?? false }, () => {
       let database: Database | undefined
       const stage: Stage = {

@@ -5,6 +5,7 @@ import { readFileSync } from 'node:fs'
 import { type TestContext, test } from 'node:test'
 import { StoreUnavailable } from '../../src/domain/ports.ts'
 import { recordedAt, withBodies } from '../contracts/message-records.ts'
+import { endpointOf, idOf } from '../contracts/records.ts'
 import { openPostgres } from '../contracts/stores.ts'
 import { json, type Service, startService } from '../service.ts'
 import { freshDatabase, type TestDatabase } from '../services/postgres.ts'
@@ -86,9 +87,9 @@ async function useService(service: Service): Promise<readonly number[]> {
   return statuses
 }
 
-/** Everything that is done with the log of messages, and with keys, which nobody is answered for: 200, or 500 where some of it cannot be. */
+/** Everything that is done with the log of messages, with keys and with answers, which nobody is answered for: 200, or 500 where some of it cannot be. */
 async function useLog(databaseUrl: string): Promise<number> {
-  const { messages, keys, audit, close } = await openPostgres(databaseUrl)
+  const { endpoints, answers, messages, keys, audit, close } = await openPostgres(databaseUrl)
   try {
     const recorded = withBodies(recordedAt(0, { keys: { a: 'b' } }), { incoming: 'x' })
     await messages.append([recorded])
@@ -109,6 +110,14 @@ async function useLog(databaseUrl: string): Promise<number> {
     await audit.append(entry)
     assert.equal((await audit.find({}, 1)).length, 1)
     await audit.purge(Number.MAX_SAFE_INTEGER, 0)
+    await endpoints.insert(endpointOf(1))
+    const request = { endpointId: idOf(1), key: 'k', fingerprint: 'f' }
+    for (const owner of ['one', 'other']) {
+      assert.equal((await answers.claim(request, owner, 60_000)).kind, 'mine')
+      await answers.release(request, owner)
+    }
+    await answers.renew(['one'], 60_000)
+    assert.equal(await endpoints.remove(endpointOf(1).document), 'removed')
     return 200
   } catch (thrown) {
     if (!(thrown instanceof StoreUnavailable)) throw thrown

@@ -85,14 +85,16 @@ function serve(
       fail(thrown as Error)
     }
   }
-  const read = (requestHeaders: Headers): void => {
+  const read = (requestHeaders: Headers, caller?: string): void => {
     const tooMany = intake.overRate(compiled)
     if (tooMany !== undefined) {
       turnAway(request, response, intake.refuse(compiled, tooMany), isStopping())
       return
     }
     readBody(request, limitBytes, fail, (body?: Uint8Array) => {
-      const outcome = intake.accept(compiled, { requestHeaders, query: queryOf(url), urlParams, body }, response)
+      const sender = caller === undefined ? {} : { caller }
+      const incoming = { requestHeaders, query: queryOf(url), urlParams, body, ...sender }
+      const outcome = intake.accept(compiled, incoming, response)
       if (outcome instanceof Promise) outcome.then(sendOrFail)
       else sendOrFail(outcome)
     })
@@ -132,13 +134,13 @@ async function authenticate(
   auth: NonNullable<Compiled['auth']>,
   request: IncomingMessage,
   refuse: (failure: Failure) => void,
-  goOn: (headers: Headers) => void,
+  goOn: (headers: Headers, caller: string) => void,
 ): Promise<void> {
   const headers = request.headers as Headers
-  const refused = await auth.refusal(headers)
-  if (refused !== undefined) refuse(refused)
+  const caller = await auth.identify(headers)
+  if (caller instanceof Failure) refuse(caller)
   // Who has left meanwhile sends no body, and nothing would ever tell its end.
-  else if (!request.destroyed || request.complete) goOn(auth.withoutCredentials(headers))
+  else if (!request.destroyed || request.complete) goOn(auth.withoutCredentials(headers), caller)
 }
 
 /** The path and query of a URL that a caller sends whole, as to a proxy (RFC 9112 section 3.2.2). */

@@ -195,6 +195,7 @@ const listed = {
   stages: list(object({ stage: oneOf(STAGES), ms: number })),
   keys: { type: 'object', additionalProperties: { anyOf: [text, list(text)] } },
   replayOf: id,
+  answerOf: id,
   bodies: list(
     object({
       which: text,

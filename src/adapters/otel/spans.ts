@@ -65,6 +65,7 @@ function messageSpan(finished: Finished, context: TraceContext, { startMs }: Tra
       'crosswalk.source': source,
       'crosswalk.outcome': outcome,
       'crosswalk.code': code === '' ? undefined : code,
+      'crosswalk.answer_of': answer.repeats,
       ...(isRecord
         ? { 'messaging.system': 'kafka', 'messaging.destination.name': topic, 'messaging.operation.type': 'process' }
         : { 'http.request.method': method, 'http.route': pattern, 'http.response.status_code': answer.status }),

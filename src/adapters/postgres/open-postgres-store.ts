@@ -1,6 +1,7 @@
 /** The store that any number of instances share. */
 import { setTimeout as pause } from 'node:timers/promises'
 import type { KeyStore } from '../../domain/access.ts'
+import type { AnswerStore } from '../../domain/answer-store.ts'
 import type { AuditStore } from '../../domain/audit.ts'
 import type { MessageStore } from '../../domain/message-record.ts'
 import {
@@ -13,6 +14,7 @@ import {
 import type { StatsStore } from '../../domain/stats.ts'
 import { MIGRATIONS } from '../sql/migrations.ts'
 import { SchemaTooNew } from '../sql/schema-too-new.ts'
+import { compileAnswerStore } from './answer-store.ts'
 import { compileAuditStore } from './audit-store.ts'
 import { createChangeFeed } from './change-feed.ts'
 import { createConnections } from './connections.ts'
@@ -38,6 +40,7 @@ export type PostgresStoreOptions = Readonly<{
 export type PostgresStore = Readonly<{
   endpoints: EndpointStore
   states: StateStore
+  answers: AnswerStore
   stats: StatsStore
   messages: MessageStore
   keys: KeyStore
@@ -69,11 +72,12 @@ export async function openPostgresStore(options: PostgresStoreOptions): Promise<
     closing ??= Promise.all([states.close(), changes.close(), messages.close()]).then(connections.close)
     return closing
   }
+  const answers = compileAnswerStore({ connections, queries })
   const stats = compileStatsStore({ connections, queries })
   const endpoints = compileEndpointStore({ connections, queries, close })
   const keys = compileKeyStore({ connections, queries })
   const audit = compileAuditStore({ connections, queries })
-  return { endpoints, states, stats, messages, keys, audit, changes, close }
+  return { endpoints, states, answers, stats, messages, keys, audit, changes, close }
 }
 
 const RETRY_MS = 500

@@ -40,7 +40,10 @@ type Detail = readonly [
   version: number | null,
   microseconds: number,
   stages: readonly (readonly [stage: RecordedStage['stage'], microseconds: number])[],
-  rest?: Pick<MessageRecord, 'path' | 'error' | 'triedAgain' | 'keys' | 'calls' | 'callsOmitted' | 'bodies'>,
+  rest?: Pick<
+    MessageRecord,
+    'path' | 'error' | 'triedAgain' | 'keys' | 'calls' | 'callsOmitted' | 'answerOf' | 'bodies'
+  >,
 ]
 
 function detailText({ endpoint, endpointVersion, ms, stages, ...rest }: MessageRecord): string {
@@ -70,6 +73,7 @@ export function recordOf(row: MessageRow): MessageRecord {
     ...(rest?.callsOmitted === undefined ? {} : { callsOmitted: rest.callsOmitted }),
     keys: rest?.keys ?? {},
     ...(row.replay_of === '' ? {} : { replayOf: row.replay_of }),
+    ...(rest?.answerOf === undefined ? {} : { answerOf: rest.answerOf }),
     bodies: (rest?.bodies ?? []) as readonly BodySummary[],
   }
 }

@@ -6,6 +6,7 @@
 import type { ColumnDataType, SchemaModule } from 'kysely'
 import { type Compilable, CompiledQuery, type RawBuilder, sql } from 'kysely'
 import { ACCESS } from './access-migrations.ts'
+import { ANSWERS } from './answer-migrations.ts'
 import { SHARED_MESSAGES } from './message-migrations.ts'
 
 /** In what the tables of the dialects differ. */
@@ -115,6 +116,7 @@ export const MIGRATIONS: readonly Migration[] = [
   },
   SHARED_MESSAGES,
   ACCESS,
+  ANSWERS,
 ]
 
 /** What Kysely has no builder for. */

@@ -5,7 +5,7 @@
  */
 import { type Compilable, type RawBuilder, sql } from 'kysely'
 
-export type SqlValue = string | number
+export type SqlValue = string | number | Uint8Array | null
 export type SqlValues = Readonly<Record<string, SqlValue>>
 
 export type Statement<Values extends SqlValues, Row = unknown> = Readonly<{

@@ -59,6 +59,22 @@ export type Tables = {
     /** The rest of the `AuditEntry`, as JSON. */
     detail: string
   }
+  /** A message with an `Idempotency-Key` that is under way, or its answer. Goes with its endpoint. */
+  kept_answers: {
+    endpoint_id: string
+    /** `KeyedRequest.key` */
+    key: string
+    fingerprint: string
+    /** Who works on it; empty where the answer is there. */
+    owner: string
+    /** When the claim or the answer lapses, in milliseconds since the epoch. */
+    until: number
+    /** Of the answer, in bytes about. */
+    size: number
+    /** The `KeptAnswer` without its body, as JSON; empty while there is none. */
+    detail: string
+    body: Uint8Array | null
+  }
   states: {
     endpoint_id: string
     /** `NO_STATUS` where no lookup answered: a null would not take part in the primary key. */

@@ -1,11 +1,13 @@
 /** The embedded store: one file, one connection, on the thread of the service. */
 import { resolve } from 'node:path'
 import type { KeyStore } from '../../domain/access.ts'
+import type { AnswerStore } from '../../domain/answer-store.ts'
 import type { AuditStore } from '../../domain/audit.ts'
 import type { MessageStore } from '../../domain/message-record.ts'
 import type { ChangeFeed, EndpointStore, Logger, StateStore } from '../../domain/ports.ts'
 import type { StatsStore } from '../../domain/stats.ts'
 import { MIGRATIONS } from '../sql/migrations.ts'
+import { compileAnswerStore } from './answer-store.ts'
 import { compileAuditStore } from './audit-store.ts'
 import { compileChangeFeed } from './change-feed.ts'
 import { compileMigrations } from './compile-migrations.ts'
@@ -35,6 +37,7 @@ export type SqliteStoreOptions = Readonly<{
 export type SqliteStore = Readonly<{
   endpoints: EndpointStore
   states: StateStore
+  answers: AnswerStore
   stats: StatsStore
   messages: MessageStore
   /** Of a file that is shared. */
@@ -82,6 +85,7 @@ export async function openSqliteStore(options: SqliteStoreOptions): Promise<Sqli
   return {
     endpoints: compileEndpointStore({ db, queries, writer, close }),
     states: compileStateStore({ db, queries, writer }),
+    answers: compileAnswerStore({ db, queries, writer, shared }),
     stats: compileStatsStore({ db, queries, writer }),
     messages,
     ...(changes === undefined ? {} : { changes }),

@@ -21,7 +21,7 @@ export type AdmissionLimits = Readonly<{
 }>
 
 /** Whoever waits for an answer: what tells when they have gone. */
-export type Caller = Readonly<{
+export type Peer = Readonly<{
   once(event: 'close', listener: () => void): unknown
   off(event: 'close', listener: () => void): unknown
 }>
@@ -38,7 +38,7 @@ export interface Admission {
   /** OVERLOADED where there is no place, and with `mayWait` none in the queue either; undefined where there is. */
   refusal(compiled: Compiled | undefined, mayWait: boolean): Failure | undefined
   /** Waits for a place at most `messageWaitMs`, and as long as the caller does; the candidate is told once. */
-  wait(compiled: Compiled, gate: Gate | undefined, candidate: Candidate, caller: Caller | undefined): void
+  wait(compiled: Compiled, gate: Gate | undefined, candidate: Candidate, peer: Peer | undefined): void
   /** Counts one more message of the endpoint; RATE_LIMITED where it is one too many. */
   overRate(compiled: Compiled): Failure | undefined
   /** Forgets endpoints that are gone; `get` finds what is in force, by id. */
@@ -111,11 +111,11 @@ export function createAdmission(limits: AdmissionLimits): Admission {
       if (places.hasRoom(gate)) return undefined
       return mayWait && places.canWait(gate ?? compiled.document._id) ? undefined : overloaded(compiled, gate)
     },
-    wait: (compiled, gate, candidate, caller) => {
+    wait: (compiled, gate, candidate, peer) => {
       const owner = gate ?? compiled.document._id
       const settle = (tell: () => void) => () => {
         clearTimeout(timer)
-        caller?.off('close', onGone)
+        peer?.off('close', onGone)
         tell()
       }
       const refuse = () => candidate.refuse(overloaded(compiled, gate))
@@ -126,7 +126,7 @@ export function createAdmission(limits: AdmissionLimits): Admission {
       const timer = setTimeout(() => {
         if (places.leave(owner, waiter)) waiter.pushOut()
       }, messageWaitMs)
-      caller?.once('close', onGone)
+      peer?.once('close', onGone)
       if (!places.wait(owner, waiter)) waiter.pushOut()
     },
     overRate: (compiled) => {
