@@ -25,15 +25,18 @@ for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => st
 const startedAt = performance.now()
 const services = await startServices((line) => console.log(line))
 const results: FileResult[] = []
-await runInLanes(files, async (file) => {
-  if (stopping.signal.aborted) return
-  const result = await runFile(file, { options, limitMs: LIMIT_MS, signal: stopping.signal })
-  // Options may choose tests; without them a file that has none shows nothing.
-  const isEmpty = options.length === 0 && result.counts.tests === 0 && result.failures.length === 0
-  results.push(isEmpty ? { ...result, failures: ['It has no tests.'] } : result)
-  console.log(describeFile(results.at(-1) as FileResult))
-})
-await services.stop()
+try {
+  await runInLanes(files, async (file) => {
+    if (stopping.signal.aborted) return
+    const result = await runFile(file, { options, limitMs: LIMIT_MS, signal: stopping.signal })
+    // Options may choose tests; without them a file that has none shows nothing.
+    const isEmpty = options.length === 0 && result.counts.tests === 0 && result.failures.length === 0
+    results.push(isEmpty ? { ...result, failures: ['It has no tests.'] } : result)
+    console.log(describeFile(results.at(-1) as FileResult))
+  })
+} finally {
+  await services.stop()
+}
 const { ok, text } = describeRun(results, performance.now() - startedAt)
 console.log(text)
 process.exitCode = ok && results.length === files.length ? 0 : 1
