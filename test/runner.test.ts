@@ -84,6 +84,13 @@ describe('of one file', { concurrency: 2 }, () => {
     assert.match(String(failures[0]), /^It did not end within 3000 ms, and was ended/)
   })
 
+  test('passes on what a test notes and what node warns of', async () => {
+    const listens = "for (let n = 0; n < 11; n += 1) process.on('SIGUSR2', () => {})"
+    const { notes } = await run(write('warns', `test('a', (t) => { ${listens}; t.diagnostic('3 of 4') })`))
+    assert.match(String(notes[0]), /^MaxListenersExceededWarning: /)
+    assert.deepEqual(notes.slice(1), ['3 of 4'])
+  })
+
   test('shows what a file wrote where it failed, and not where it did not', async () => {
     const writes = "console.log('a trace')"
     const [good, bad] = await Promise.all([

@@ -38,6 +38,9 @@ const env: NodeJS.ProcessEnv = {
 // Node's own runner sets it for what it starts, which then reports to it alone.
 delete env.NODE_TEST_CONTEXT
 
+/** What node warns of is mostly something that is left open. */
+const WARNING = /^\(node:\d+\) ((?!ExperimentalWarning)\w*Warning: .*)$/gm
+
 const NONE: Counts = { tests: 0, suites: 0, passed: 0, failed: 0, cancelled: 0, skipped: 0, todo: 0 }
 
 /** Never rejects. */
@@ -77,6 +80,8 @@ export async function runFile(file: string, { options, limitMs, signal }: RunOpt
 
   const told = readReport(report)
   rmSync(folder, { recursive: true, force: true })
+  const output = Buffer.concat(chunks).toString('utf8')
+  const warnings = Array.from(output.matchAll(WARNING), ([, text = '']) => text)
   const counts = told.find((one) => one.kind === 'counts')?.counts
   const describe = (kind: 'failure' | 'skipped') =>
     told.flatMap((one) => (one.kind === kind ? [`${one.test} (${one.where})\n${one.what}`] : []))
@@ -91,8 +96,8 @@ export async function runFile(file: string, { options, limitMs, signal }: RunOpt
     counts: counts ?? NONE,
     failures,
     skipped: describe('skipped'),
-    notes: told.flatMap((one) => (one.kind === 'note' ? [one.text] : [])),
-    output: Buffer.concat(chunks).toString('utf8'),
+    notes: [...warnings, ...told.flatMap((one) => (one.kind === 'note' ? [one.text] : []))],
+    output,
   }
 }
 
