@@ -7,7 +7,14 @@ const ONE_AT_A_TIME = 'test/broker/'
 const ALONE: readonly string[] = ['test/broker/bad-records.test.ts', 'test/broker/neighbours.test.ts']
 
 /** Begun first, so that none of them is left over at the end. */
-const LONGEST: readonly string[] = ['test/fuzz.test.ts', 'test/messages/full-load.test.ts']
+const LONGEST: readonly string[] = [
+  'test/fuzz.test.ts',
+  'test/instances/partition.test.ts',
+  'test/messages/full-load.test.ts',
+  'test/workers/in-force.test.ts',
+  'test/workers/lost.test.ts',
+  'test/workers/start-stop.test.ts',
+]
 
 /** Most of them wait more than they work: three keep two cores busy. */
 const AT_ONCE = 3
