@@ -1,10 +1,11 @@
 /** `npm test` says of a run what is so: nothing that failed, hung, crashed or did not run passes for good. */
 import assert from 'node:assert/strict'
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, describe, test } from 'node:test'
-import { runInLanes } from '../scripts/testing/lanes.ts'
+import { fileURLToPath } from 'node:url'
+import { ALONE, LONGEST, runInLanes } from '../scripts/testing/lanes.ts'
 import { type FileResult, runFile } from '../scripts/testing/run-file.ts'
 import { describeFile, describeRun } from '../scripts/testing/summary.ts'
 
@@ -113,21 +114,29 @@ describe('of all files', () => {
     assert.equal(describeRun([], 0).ok, false)
   })
 
-  test('runs each once: those of the broker one at a time, three at once at most', async () => {
+  test('names no file that is not there any more', () => {
+    const gone = [...ALONE, ...LONGEST].filter(
+      (file) => !existsSync(fileURLToPath(new URL(`../${file}`, import.meta.url))),
+    )
+    assert.deepEqual(gone, [])
+  })
+
+  test('runs each once: those of the broker one at a time, three at once at most, those that judge times alone', async () => {
     const others = Array.from({ length: 12 }, (_, index) => `test/other-${index}.test.ts`)
     const broker = Array.from({ length: 5 }, (_, index) => `test/broker/${index}.test.ts`)
     const underWay = new Set<string>()
     const seen: string[] = []
     const most = { all: 0, broker: 0 }
-    await runInLanes([...others, ...broker], async (file) => {
+    await runInLanes([...ALONE, ...others, ...broker], async (file) => {
       underWay.add(file)
       seen.push(file)
+      if (ALONE.includes(file)) assert.equal(underWay.size, 1)
       most.all = Math.max(most.all, underWay.size)
       most.broker = Math.max(most.broker, [...underWay].filter((one) => one.startsWith('test/broker/')).length)
       await new Promise((resolve) => setImmediate(resolve))
       underWay.delete(file)
     })
-    assert.deepEqual(seen.sort(), [...broker, ...others].sort())
+    assert.deepEqual(seen.sort(), [...ALONE, ...broker, ...others].sort())
     assert.deepEqual(most, { all: 3, broker: 1 })
   })
 })

@@ -4,10 +4,10 @@
 const ONE_AT_A_TIME = 'test/broker/'
 
 /** They judge times, of which others at work beside them would take a part. */
-const ALONE: readonly string[] = ['test/broker/bad-records.test.ts', 'test/broker/neighbours.test.ts']
+export const ALONE: readonly string[] = ['test/broker/bad-records.test.ts', 'test/broker/neighbours.test.ts']
 
 /** Begun first, so that none of them is left over at the end. */
-const LONGEST: readonly string[] = [
+export const LONGEST: readonly string[] = [
   'test/fuzz.test.ts',
   'test/instances/partition.test.ts',
   'test/messages/full-load.test.ts',
