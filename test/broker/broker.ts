@@ -29,13 +29,14 @@ export async function startBench(brokers: string, env: Record<string, string> = 
 export async function until<T>(
   read: () => Promise<T> | T,
   holds: (value: T) => boolean,
-  timeoutMs = 30_000,
+  timeoutMs = 60_000,
 ): Promise<T> {
   const deadline = Date.now() + timeoutMs
   for (;;) {
     const value = await read()
     if (holds(value)) return value
-    if (Date.now() > deadline) throw new Error(`this did not come about in time; last seen: ${JSON.stringify(value)}`)
+    if (Date.now() > deadline)
+      throw new Error(`this did not come about in time; last seen: ${JSON.stringify(value)?.slice(0, 2_000)}`)
     await new Promise((resolve) => setTimeout(resolve, 20))
   }
 }

@@ -114,6 +114,8 @@ describe('an instance whose way to PostgreSQL is cut', { concurrency: true }, ()
           assert.equal(await change(other, n), 200)
           assert.equal(await shownBy(other), n)
           assert.equal((await other.ready()).status, 200)
+          // Leaves the machine to the other cases, which run at the same time.
+          await new Promise((resolve) => setTimeout(resolve, 50))
         }
         test.diagnostic(`${delays.length} changes, in force after at most ${Math.max(...delays).toFixed(0)} ms`)
         await proxy.heal()

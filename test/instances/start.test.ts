@@ -40,7 +40,7 @@ describe('a start that cannot go on', { concurrency: true }, () => {
     const { child, ended } = await startStalled(test, database, 'create table "endpoints"', {})
     const locks = `select 1 from pg_locks where locktype = 'advisory' and database =
       (select oid from pg_database where datname = current_database())`
-    await until('the lock', 10_000, async () => (await database.query(locks)).length > 0)
+    await until('the lock', 60_000, async () => (await database.query(locks)).length > 0)
     const other = await startInstance(test, database)
     assert.equal((await other.ready()).status, 200)
     child.kill('SIGKILL')

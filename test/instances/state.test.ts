@@ -7,6 +7,8 @@ import { type Instance, needsPostgres, startInstance } from './instances.ts'
 
 const ENDPOINTS = 5
 const STATUSES = 200
+/** So many at once wait for each other, on a busy machine for longer than one call may. */
+const PATIENT = { DATABASE_TIMEOUT_MS: '25000', REQUEST_CONNECT_TIMEOUT_MS: '10000' }
 
 test('of 1,000 concurrent states from two instances none is lost', needsPostgres, async (test) => {
   const database = await freshDatabase(test)
@@ -15,7 +17,7 @@ test('of 1,000 concurrent states from two instances none is lost', needsPostgres
     return {}
   })
   test.after(upstream.stop)
-  const instances = await Promise.all([startInstance(test, database), startInstance(test, database)])
+  const instances = await Promise.all([startInstance(test, database, PATIENT), startInstance(test, database, PATIENT)])
   const [one, other] = instances as [Instance, Instance]
   // A store keeps one state for each endpoint and status of its lookups.
   const registered = await Promise.all(

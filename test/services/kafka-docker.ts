@@ -1,7 +1,8 @@
 /** A Kafka broker in a container, for machines without Java. */
 import { execFile } from 'node:child_process'
 import { promisify } from 'node:util'
-import { accepts, freePorts, type Kafka } from './start-kafka.ts'
+import { freePorts } from './free-ports.ts'
+import { accepts, type Kafka } from './start-kafka.ts'
 
 const run = promisify(execFile)
 const IMAGE = 'apache/kafka:4.1.0'

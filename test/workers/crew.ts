@@ -100,10 +100,16 @@ export async function startCrew(
   }
 }
 
+const lasting: string[] = []
+// One listener for all of them: node warns of more than ten.
+process.on('exit', () => {
+  for (const folder of lasting) rmSync(folder, { recursive: true, force: true })
+})
+
 /** Goes with this process: what is in it is looked at when the test has ended. */
 function lastingFolder(): string {
   const folder = mkdtempSync(join(tmpdir(), 'crosswalk-workers-'))
-  process.on('exit', () => rmSync(folder, { recursive: true, force: true }))
+  lasting.push(folder)
   return folder
 }
 

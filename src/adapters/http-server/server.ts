@@ -108,12 +108,21 @@ export function quiet({ server }: FastifyInstance): Promise<void> {
     const end = () => {
       clearTimeout(silence)
       clearTimeout(limit)
+      clearImmediate(looked)
       for (const event of ['connection', 'request']) server.off(event, start)
       resolve()
     }
-    const silence = setTimeout(end, QUIET_MS)
+    let looked: NodeJS.Immediate | undefined
+    // Where this process had no time to run, the time is up before it has looked who came meanwhile: that comes first.
+    const look = () => {
+      looked = setImmediate(end)
+    }
+    const silence = setTimeout(look, QUIET_MS)
     const limit = setTimeout(end, QUIET_WITHIN_MS)
-    const start = () => void silence.refresh()
+    const start = () => {
+      clearImmediate(looked)
+      silence.refresh()
+    }
     for (const event of ['connection', 'request']) server.on(event, start)
   })
 }

@@ -1,0 +1,34 @@
+/** Ports for services that must be told theirs before they start. */
+import { randomInt } from 'node:crypto'
+import { once } from 'node:events'
+import { createServer } from 'node:net'
+
+/**
+ * Below those that systems give to connections and to whoever asks for any port (Linux: from 32768 on): one of those would
+ * be taken by another test before the service has it, or while it is restarted.
+ */
+const [LEAST, MOST] = [15_000, 30_000]
+
+/** Two different ones that nobody listened on a moment ago. */
+export async function freePorts(): Promise<[number, number]> {
+  const first = await freePort()
+  for (;;) {
+    const second = await freePort()
+    if (second !== first) return [first, second]
+  }
+}
+
+export async function freePort(): Promise<number> {
+  for (;;) {
+    const port = randomInt(LEAST, MOST)
+    const probe = createServer()
+    const listens = await once(probe.listen(port, '127.0.0.1'), 'listening').then(
+      () => true,
+      () => false,
+    )
+    if (!listens) continue
+    probe.close()
+    await once(probe, 'close')
+    return port
+  }
+}
