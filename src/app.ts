@@ -9,16 +9,11 @@ import { serveDryRun } from './adapters/http-server/dry-run.ts'
 import { serveKeys } from './adapters/http-server/keys.ts'
 import { serveManagement } from './adapters/http-server/management.ts'
 import { serveMessageRecords } from './adapters/http-server/message-records.ts'
-import {
-  createMessageListener,
-  isSurelyMessage,
-  refuseUnreadable,
-  serveMessages,
-} from './adapters/http-server/messages.ts'
+import { createMessageListener, messageSide, serveMessages } from './adapters/http-server/messages.ts'
 import { createMetrics, serveMetrics } from './adapters/http-server/metrics.ts'
 import { describeApi, serveOpenApi } from './adapters/http-server/openapi.ts'
 import { type Health, serveConsumers, serveHealth, serveUptime } from './adapters/http-server/operations.ts'
-import { createServer, endConnections, type Front, quiet } from './adapters/http-server/server.ts'
+import { createServer, endConnections, quiet } from './adapters/http-server/server.ts'
 import { serveStats } from './adapters/http-server/stats.ts'
 import { serveVersions } from './adapters/http-server/versions.ts'
 import { createTokenVerifier } from './adapters/jwt/token-verifier.ts'
@@ -187,12 +182,7 @@ export async function startApp(settings: Settings, version: string, logger: Logg
   }
   const guard = openGuard({ settings, store, clock, newId, logger, place })
   const listener = createMessageListener(registry, intake, settings.parserLimitBytes)
-  const front: Front = (request, response) => {
-    const isMessage = isSurelyMessage(request)
-    if (isMessage) listener(request, response)
-    return isMessage
-  }
-  const messageServer = createServer(settings, answer, front, refuseUnreadable(intake))
+  const messageServer = createServer(settings, answer, messageSide(intake, listener))
   const adminServer = createServer(settings, answer)
   const serveEndpoints = (scope: FastifyInstance) => {
     serveUptime(scope, uptimeMs)

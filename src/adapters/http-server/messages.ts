@@ -9,7 +9,8 @@ import { RESERVED, reservedBy } from '../../domain/reserved-paths.ts'
 import type { Finished } from '../../registry/finished.ts'
 import type { Intake } from '../../registry/intake.ts'
 import type { Compiled, Registry } from '../../registry/registry.ts'
-import { bodyTooLarge, fromFastify, hasBody, pathOf, type RefuseUnreadable } from './server.ts'
+import { bodyTooLarge, fromFastify, hasBody, type MessageSide, pathOf } from './server.ts'
+import { wasRefused } from './unparsed.ts'
 
 /**
  * Answers requests with node:http alone: a framework's own way to a handler takes as long as the pipeline does for a
@@ -22,7 +23,7 @@ export function createMessageListener(registry: Registry, intake: Intake, limitB
   return (request, response) => {
     // Its connection ends with the answer before: what was sent behind that would be done without an answer.
     if (request.socket.writableEnded) return
-    const url = originForm(request.url ?? '/')
+    const url = request.url ?? '/'
     const match = registry.match(request.method ?? '', url)
     const compiled = match.kind === 'endpoint' ? match.compiled : undefined
     const refuse = (failure: Failure): void => send(response, intake.refuse(compiled, failure))
@@ -35,7 +36,7 @@ export function createMessageListener(registry: Registry, intake: Intake, limitB
     let failed = false
     // A connection may break after its message was refused already.
     const fail = (fault: Error): void => {
-      if (!failed) refuse(fromFastify(fault))
+      if (!failed && !wasRefused(request.socket)) refuse(fromFastify(fault))
       failed = true
     }
     const sendOrFail = (finished: Finished): void => {
@@ -94,18 +95,10 @@ async function authenticate(
   else if (!request.destroyed || request.complete) goOn(auth.withoutCredentials(headers), caller)
 }
 
-/** The path and query of a URL that a caller sends whole, as to a proxy (RFC 9112 section 3.2.2). */
-function originForm(url: string): string {
-  if (url.startsWith('/')) return url
-  const rest = /^https?:\/\/[^/?#]*(.*)$/.exec(url)?.[1]
-  if (rest === undefined) return url
-  return rest.startsWith('/') ? rest : `/${rest}`
-}
-
 /** Whether a URL leads to none of the service's own paths for sure; where it may, the service's router decides. */
 const SURELY_A_MESSAGE = new RegExp(`^(?!${RESERVED.join('|')})/[^%?]*(?:\\?|$)`)
 
-export const isSurelyMessage = ({ url = '' }: IncomingMessage): boolean => SURELY_A_MESSAGE.test(url)
+const isSurelyMessage = ({ url = '' }: IncomingMessage): boolean => SURELY_A_MESSAGE.test(url)
 
 /** Gives every request that nothing else on this server claims to `listener`. */
 export function serveMessages(server: FastifyInstance, listener: RequestListener): void {
@@ -120,13 +113,25 @@ export function serveMessages(server: FastifyInstance, listener: RequestListener
   })
 }
 
-/** A URL that cannot be read is that of a message, unless it begins as one of the service's own does. */
-export function refuseUnreadable(intake: Intake): RefuseUnreadable {
-  return (failure, request, response) => {
-    if (reservedBy(pathOf(request.url ?? '/')) !== undefined) return false
-    if (hasBody(request)) response.setHeader('connection', 'close')
-    send(response, intake.refuse(undefined, failure))
-    return true
+/** What the server of messages does by itself. */
+export function messageSide(intake: Intake, listener: RequestListener): MessageSide {
+  return {
+    front: (request, response) => {
+      const isMessage = isSurelyMessage(request)
+      if (isMessage) listener(request, response)
+      return isMessage
+    },
+    // A URL that cannot be read is that of a message, unless it begins as one of the service's own does.
+    refuseUnreadable: (failure, request, response) => {
+      if (reservedBy(pathOf(request.url ?? '/')) !== undefined) return false
+      if (hasBody(request)) response.setHeader('connection', 'close')
+      send(response, intake.refuse(undefined, failure))
+      return true
+    },
+    refuseUnparsed: (failure) => {
+      const { answer, messageId } = intake.refuse(undefined, failure)
+      return { ...answer, headers: { [ID_HEADER]: messageId, ...answer.headers } }
+    },
   }
 }
 
