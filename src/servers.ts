@@ -7,16 +7,11 @@ import { serveDryRun } from './adapters/http-server/dry-run.ts'
 import { serveKeys } from './adapters/http-server/keys.ts'
 import { serveManagement } from './adapters/http-server/management.ts'
 import { serveMessageRecords } from './adapters/http-server/message-records.ts'
-import {
-  createMessageListener,
-  isSurelyMessage,
-  refuseUnreadable,
-  serveMessages,
-} from './adapters/http-server/messages.ts'
+import { createMessageListener, messageSide, serveMessages } from './adapters/http-server/messages.ts'
 import { serveMetrics } from './adapters/http-server/metrics.ts'
 import { describeApi, serveOpenApi } from './adapters/http-server/openapi.ts'
 import { serveConsumers, serveHealth, serveUptime } from './adapters/http-server/operations.ts'
-import { createServer, endConnections, type Front, quiet } from './adapters/http-server/server.ts'
+import { createServer, endConnections, quiet } from './adapters/http-server/server.ts'
 import { serveStats } from './adapters/http-server/stats.ts'
 import { serveVersions } from './adapters/http-server/versions.ts'
 import type { Condition } from './condition.ts'
@@ -104,12 +99,7 @@ function createMessageServer(options: ServersOptions, answer: AnswerFailure): Fa
   const turns = createTurns({ places: settings.maxMessagesInFlight, waitMs: settings.messageWaitMs })
   const messageOptions = { registry, intake, turns, limitBytes: settings.parserLimitBytes, isStopping }
   const listener = createMessageListener(messageOptions)
-  const front: Front = (request, response) => {
-    const isMessage = isSurelyMessage(request)
-    if (isMessage) listener(request, response)
-    return isMessage
-  }
-  const server = createServer(settings, answer, front, refuseUnreadable(messageOptions))
+  const server = createServer(settings, answer, messageSide(messageOptions, listener))
   server.register(async (scope) => {
     guard.protect(scope, 'message')
     serveEndpoints(scope, options)

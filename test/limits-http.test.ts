@@ -60,6 +60,12 @@ describe('a URL that is sent whole, as to a proxy', () => {
     ['http://elsewhere.example/json/json', 404],
     ['http://elsewhere.example//json', 404],
     ['ftp://elsewhere.example/json', 404],
+    ['HTTP://elsewhere.example/json', 200],
+    ['hTTpS://ELSEWHERE.example/json', 200],
+    ['HTTP://elsewhere.example/JSON', 404],
+    ['http://elsewhere.example/json#there', 200],
+    ['http://elsewhere.example/json?a=1#there', 200],
+    ['http://elsewhere.example/nowhere#there', 404],
   ]
   for (const [url, status] of cases) {
     test(`${url}: ${status}`, async () => {

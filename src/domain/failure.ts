@@ -20,6 +20,7 @@ export const FAILURES = {
   },
   REQUEST_MALFORMED: { status: 400, retry: false, means: 'The request is not HTTP, or breaks its rules.' },
   REQUEST_TIMED_OUT: { status: 408, retry: true, means: 'The request did not arrive in time.' },
+  EXPECTATION_REFUSED: { status: 417, retry: false, means: '`Expect` asks for something other than `100-continue`.' },
   HEADERS_TOO_LARGE: { status: 431, retry: false, means: 'The headers of the request are larger than 16 KiB.' },
   URL_MALFORMED: { status: 400, retry: false, means: 'The URL of the request holds a broken percent-encoding.' },
   BODY_UNREADABLE: { status: 400, retry: false, means: 'The body is not well-formed in the input format.' },

@@ -186,6 +186,11 @@ describe('spellings of a path', () => {
     '/m%65ssages',
     'http://127.0.0.1/endpoints',
     'http://127.0.0.1/keys',
+    'HTTP://127.0.0.1/keys',
+    'http://127.0.0.1//endpoints',
+    'http://127.0.0.1/uptime/../endpoints',
+    'http://127.0.0.1/%65ndpoints',
+    'http://127.0.0.1/endpoints#x',
     '/endpoints/dry%2drun',
   ]
   for (const path of spellings) {
@@ -195,10 +200,40 @@ describe('spellings of a path', () => {
           const reply = await call(guarded.baseOf(port), method, path, { headers: JSON_TYPE }).catch(() => undefined)
           // On the message port a path that is not ours belongs to users, and nobody listens there; what is below
           // /uptime is as open as that, and there is nothing.
-          const isNothing = port === 'message' || path.startsWith('/uptime/')
+          const isNothing = port === 'message' || /^(http:\/\/[^/]+)?\/uptime\//.test(path)
           const expected = isNothing ? [400, 401, 404] : [400, 401]
           if (reply !== undefined) assert.ok(expected.includes(reply.status), `${port} ${method}: ${reply.status}`)
         }
+      }
+    })
+  }
+})
+
+describe('another method than that of the request', () => {
+  const overriding = ['x-http-method-override', 'x-http-method', 'x-method-override', '_method']
+  for (const name of overriding) {
+    test(`is not taken from ${name}`, async () => {
+      const { _id } = (
+        await call(guarded.baseOf('admin'), 'POST', '/endpoints', {
+          headers: { ...JSON_TYPE, ...bearer(guarded.keys.author) },
+          body: JSON.stringify(endpointDocument({ endpoint: { pattern: `/override-${overriding.indexOf(name)}` } })),
+        })
+      ).json<{ _id: string }>()
+      const headers = { ...JSON_TYPE, [name]: 'DELETE', ...bearer(guarded.keys.viewer) }
+      for (const port of ['message', 'admin'] as const) {
+        const path = `/endpoints/${_id}`
+        const asked = [
+          await call(guarded.baseOf(port), 'GET', `${path}?_method=DELETE`, { headers }),
+          await call(guarded.baseOf(port), 'POST', path, { headers, body: '_method=DELETE' }),
+        ]
+        assert.deepEqual(
+          asked.map(({ status }) => status),
+          [200, 405],
+        )
+        assert.equal(
+          (await call(guarded.baseOf(port), 'GET', path, { headers: bearer(guarded.keys.viewer) })).status,
+          200,
+        )
       }
     })
   }

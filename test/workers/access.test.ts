@@ -3,6 +3,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { REFUSED_AT_ONCE } from '../../src/access/audit-log.ts'
 import type { JsonObject } from '../../src/domain/json.ts'
+import { startService } from '../service.ts'
 import { startProgram } from '../spawned-service.ts'
 import { startCrew } from './crew.ts'
 
@@ -54,4 +55,34 @@ test('keys, their revocation and the bound of refused calls hold on every worker
   assert.ok(refused.length >= REFUSED_AT_ONCE, `${refused.length} entries`)
   assert.ok(refused.length <= REFUSED_AT_ONCE + 10 * minutes, `${refused.length} entries in ${minutes} minutes`)
   for (const caller of callers) caller.end()
+})
+
+test('every management route is closed on every worker, on both ports', async (t) => {
+  const { app, stop } = await startService()
+  t.after(stop)
+  const crew = await startCrew(t)
+  await crew.register({ name: 'open', endpoint: { pattern: '/open' } })
+  assert.equal((await crew.admin('POST', '/keys', { name: 'one', roles: ['admin'] })).status, 201)
+  const callers = await crew.connectToEach('/open')
+  t.after(() => {
+    for (const caller of callers) caller.end()
+  })
+  const usual = new Set(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'])
+  const routes = app.managementRoutes
+    .filter(({ needed }) => needed !== 'open' && needed !== 'metrics')
+    .flatMap(({ port, methods, url }) =>
+      methods
+        .filter((method) => usual.has(method))
+        .map((method) => ({ port, method, path: url.replace(/:\w+|\*$/g, 'x') })),
+    )
+  assert.ok(routes.length > 100, `${routes.length}`)
+  for (const { port, method, path } of routes) {
+    for (const headers of [{}, { authorization: `Bearer cwk_${'0'.repeat(16)}_${'A'.repeat(43)}` }]) {
+      const replies = port === 'admin' ? [crew.admin] : callers.map(({ call }) => call)
+      for (const ask of replies) {
+        const { status } = await ask(method, path, undefined, headers)
+        assert.equal(status, 401, `${port} ${method} ${path}`)
+      }
+    }
+  }
 })

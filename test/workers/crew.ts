@@ -144,7 +144,7 @@ function connectTo(base: string): Caller {
             for await (const part of response) text += part
             resolve({
               status: response.statusCode as number,
-              body: /json/.test(String(response.headers['content-type'])) ? JSON.parse(text) : { text },
+              body: text !== '' && /json/.test(String(response.headers['content-type'])) ? JSON.parse(text) : { text },
               etag: String(response.headers.etag),
               worker: String(response.headers['x-crosswalk-message-id']).slice(-8),
             })

@@ -10,7 +10,8 @@ import type { Turns } from '../../registry/admission/turns.ts'
 import type { Finished } from '../../registry/finished.ts'
 import type { Intake } from '../../registry/intake.ts'
 import type { Compiled, Match, Registry } from '../../registry/registry.ts'
-import { bodyTooLarge, fromFastify, hasBody, pathOf, type RefuseUnreadable } from './server.ts'
+import { bodyTooLarge, fromFastify, hasBody, type MessageSide, pathOf } from './server.ts'
+import { wasRefused } from './unparsed.ts'
 
 export type ListenerOptions = Readonly<{
   registry: Registry
@@ -34,7 +35,7 @@ export function createMessageListener(options: ListenerOptions): RequestListener
   return (request, response) => {
     // Its connection ends with the answer before: what was sent behind that would be done without an answer.
     if (request.socket.writableEnded) return
-    const url = originForm(request.url ?? '/')
+    const url = request.url ?? '/'
     const match = registry.match(request.method ?? '', url)
     if (match.kind !== 'endpoint') {
       leaveUnread(request, response)
@@ -74,7 +75,7 @@ function serve(
   let failed = false
   // A connection may break after its message was refused already.
   const fail = (fault: Error): void => {
-    if (!failed) refuse(fromFastify(fault))
+    if (!failed && !wasRefused(request.socket)) refuse(fromFastify(fault))
     failed = true
   }
   const sendOrFail = (finished: Finished): void => {
@@ -143,18 +144,10 @@ async function authenticate(
   else if (!request.destroyed || request.complete) goOn(auth.withoutCredentials(headers), caller)
 }
 
-/** The path and query of a URL that a caller sends whole, as to a proxy (RFC 9112 section 3.2.2). */
-function originForm(url: string): string {
-  if (url.startsWith('/')) return url
-  const rest = /^https?:\/\/[^/?#]*(.*)$/.exec(url)?.[1]
-  if (rest === undefined) return url
-  return rest.startsWith('/') ? rest : `/${rest}`
-}
-
 /** Whether a URL leads to none of the service's own paths for sure; where it may, the service's router decides. */
 const SURELY_A_MESSAGE = new RegExp(`^(?!${RESERVED.join('|')})/[^%?]*(?:\\?|$)`)
 
-export const isSurelyMessage = ({ url = '' }: IncomingMessage): boolean => SURELY_A_MESSAGE.test(url)
+const isSurelyMessage = ({ url = '' }: IncomingMessage): boolean => SURELY_A_MESSAGE.test(url)
 
 /** Gives every request that nothing else on this server claims to `listener`. */
 export function serveMessages(server: FastifyInstance, listener: RequestListener): void {
@@ -169,13 +162,25 @@ export function serveMessages(server: FastifyInstance, listener: RequestListener
   })
 }
 
-/** A URL that cannot be read is that of a message, unless it begins as one of the service's own does. */
-export function refuseUnreadable({ intake, isStopping }: ListenerOptions): RefuseUnreadable {
-  return (failure, request, response) => {
-    if (reservedBy(pathOf(request.url ?? '/')) !== undefined) return false
-    if (hasBody(request)) response.setHeader('connection', 'close')
-    send(response, intake.refuse(undefined, failure), isStopping())
-    return true
+/** What the server of messages does by itself. */
+export function messageSide({ intake, isStopping }: ListenerOptions, listener: RequestListener): MessageSide {
+  return {
+    front: (request, response) => {
+      const isMessage = isSurelyMessage(request)
+      if (isMessage) listener(request, response)
+      return isMessage
+    },
+    // A URL that cannot be read is that of a message, unless it begins as one of the service's own does.
+    refuseUnreadable: (failure, request, response) => {
+      if (reservedBy(pathOf(request.url ?? '/')) !== undefined) return false
+      if (hasBody(request)) response.setHeader('connection', 'close')
+      send(response, intake.refuse(undefined, failure), isStopping())
+      return true
+    },
+    refuseUnparsed: (failure) => {
+      const { answer, messageId } = intake.refuse(undefined, failure)
+      return { ...answer, headers: { [ID_HEADER]: messageId, ...answer.headers } }
+    },
   }
 }
 

@@ -5,14 +5,13 @@ import {
   METHODS,
   type RequestListener,
   type ServerResponse,
-  STATUS_CODES,
 } from 'node:http'
-import type { Socket } from 'node:net'
 import Fastify, { type FastifyError, type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify'
 import type { Needed } from '../../access/management.ts'
 import { asFailure, Failure } from '../../domain/failure.ts'
 import type { Json } from '../../domain/json.ts'
 import type { Answer } from '../../domain/message.ts'
+import { answerUnparsed, listenBehind, refuseExpectation } from './unparsed.ts'
 
 export type ServerLimits = Readonly<{
   parserLimitBytes: number
@@ -27,8 +26,14 @@ export type AnswerFailure = (failure: Failure) => Answer
 /** Answers a request before any route is looked for; tells whether it did. */
 export type Front = (request: IncomingMessage, response: ServerResponse) => boolean
 
-/** Refuses a request whose URL cannot be read; tells whether it did. */
-export type RefuseUnreadable = (failure: Failure, request: IncomingMessage, response: ServerResponse) => boolean
+/** What a server of messages does by itself. */
+export type MessageSide = Readonly<{
+  front: Front
+  /** Refuses a request whose URL cannot be read; tells whether it did. */
+  refuseUnreadable(failure: Failure, request: IncomingMessage, response: ServerResponse): boolean
+  /** Answers what was no request yet, and leaves a record of it. */
+  refuseUnparsed: AnswerFailure
+}>
 
 /**
  * Bodies are handed on as bytes, at most parserLimitBytes of them.
@@ -38,33 +43,31 @@ export type RefuseUnreadable = (failure: Failure, request: IncomingMessage, resp
 export function createServer(
   limits: ServerLimits,
   answerFailure: AnswerFailure,
-  front?: Front,
-  refuseUnreadable: RefuseUnreadable = () => false,
+  messages?: MessageSide,
 ): FastifyInstance {
+  const answerUnread = messages?.refuseUnparsed ?? answerFailure
   const server = Fastify({
     bodyLimit: limits.parserLimitBytes,
-    serverFactory: (route) =>
-      createHttpServer(
-        {
-          requestTimeout: limits.serverRequestTimeoutMs,
-          keepAliveTimeout: limits.serverKeepAliveTimeoutMs,
-          headersTimeout: limits.serverHeadersTimeoutMs,
-          connectionsCheckingInterval: 1_000,
-        },
-        front === undefined
-          ? (route as RequestListener)
-          : (request, response) => {
-              if (!front(request, response)) route(request, response)
-            },
-      ),
+    serverFactory: (route) => {
+      const listener = listenBehind(route as RequestListener, answerUnread, messages?.front)
+      const options = {
+        requestTimeout: limits.serverRequestTimeoutMs,
+        keepAliveTimeout: limits.serverKeepAliveTimeoutMs,
+        headersTimeout: limits.serverHeadersTimeoutMs,
+        connectionsCheckingInterval: 1_000,
+        // Node would refuse it with nothing but a status; `listenBehind` does.
+        requireHostHeader: false,
+      }
+      return createHttpServer(options, listener).on('checkExpectation', refuseExpectation(answerUnread))
+    },
     exposeHeadRoutes: false,
     // While stopping, messages are still answered: with a 503 of our own.
     return503OnClosing: false,
     routerOptions: { maxParamLength: 65_536 },
-    clientErrorHandler: (error, socket) => answerUnparsed(error, socket, answerFailure),
+    clientErrorHandler: (error, socket) => answerUnparsed(error, socket, answerUnread),
     frameworkErrors: (error, request, reply) => {
       const failure = fromFastify(error)
-      if (refuseUnreadable(failure, request.raw, reply.raw)) reply.hijack()
+      if (messages?.refuseUnreadable(failure, request.raw, reply.raw)) reply.hijack()
       else sendAnswer(reply, answerFailure(failure))
     },
   })
@@ -151,28 +154,6 @@ export function refuse(
 
 export const hasBody = ({ headers }: Pick<FastifyRequest, 'headers'>): boolean =>
   headers['transfer-encoding'] !== undefined || (headers['content-length'] ?? '0') !== '0'
-
-/** Answers what node's parser refused: there is neither a request nor a reply, only the socket. */
-function answerUnparsed(error: NodeJS.ErrnoException, socket: Socket, answerFailure: AnswerFailure): void {
-  if (error.code === 'ECONNRESET' || !socket.writable) {
-    socket.destroy()
-    return
-  }
-  const { status, headers, body } = answerFailure(fromParser(error.code))
-  const lines = Object.entries({ ...headers, 'content-length': Buffer.byteLength(body), connection: 'close' })
-  const head = lines.map(([name, value]) => `${name}: ${value}\r\n`).join('')
-  socket.end(`HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\n${head}\r\n${body}`)
-}
-
-function fromParser(code: string | undefined): Failure {
-  if (code === 'HPE_HEADER_OVERFLOW') {
-    return new Failure('HEADERS_TOO_LARGE', 'The headers of the request are larger than 16 KiB; send fewer or shorter.')
-  }
-  if (code === 'ERR_HTTP_REQUEST_TIMEOUT') {
-    return new Failure('REQUEST_TIMED_OUT', 'The request did not arrive in time; send it faster, or again.')
-  }
-  return new Failure('REQUEST_MALFORMED', 'The request is not well-formed HTTP/1.1, and the connection is closed.')
-}
 
 /** A body that stays unread: the connection cannot carry another request. */
 export function closeIfUnread(request: FastifyRequest, reply: FastifyReply): void {
