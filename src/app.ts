@@ -136,6 +136,7 @@ export async function startApp(settings: Settings, version: string, logger: Logg
   const traceContext = tracing?.traceContext
   const intake = createIntake({ ...settings, place, clock, newId, logger, observe, traceContext })
   registry.watch(() => intake.keep(registry.get))
+  const turns = createTurns({ places: settings.maxMessagesInFlight, waitMs: settings.messageWaitMs })
   const dryRun = createDryRun({ catalogue, registry, intake, services, settings, clock })
   let stopping = false
   let consumers: Consumers | undefined
@@ -149,6 +150,7 @@ export async function startApp(settings: Settings, version: string, logger: Logg
     version,
     tally,
     inFlight: () => intake.inFlight,
+    waiting: () => intake.waiting + turns.waiting,
     consumers: () => consumers?.status() ?? [],
     messageLog: recorder.counts,
   })
@@ -185,7 +187,6 @@ export async function startApp(settings: Settings, version: string, logger: Logg
     return answerFailure(failure, 'JSON')
   }
   const guard = openGuard({ settings, store, clock, newId, logger, place })
-  const turns = createTurns({ places: settings.maxMessagesInFlight, waitMs: settings.messageWaitMs })
   const messageOptions = { registry, intake, turns, limitBytes: settings.parserLimitBytes, isStopping: () => stopping }
   const listener = createMessageListener(messageOptions)
   const front: Front = (request, response) => {

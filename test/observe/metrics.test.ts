@@ -47,6 +47,7 @@ test('/metrics has these names and labels and no others', () => {
     version: '0.0.0',
     tally: createTally(),
     inFlight: () => 0,
+    waiting: () => 0,
     consumers: () => [],
     messageLog: () => ({ written: 0, dropped: { done: 0, partial: 0, refused: 0, failed: 0 } }),
   })

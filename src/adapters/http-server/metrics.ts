@@ -15,6 +15,7 @@ export type MetricsSource = Readonly<{
   version: string
   tally: Tally
   inFlight: () => number
+  waiting: () => number
   consumers: () => readonly ConsumerStatus[]
   /** Records of the message log since the process started. */
   messageLog: () => Readonly<{ written: number; dropped: Readonly<Record<MessageRecord['outcome'], number>> }>
@@ -46,7 +47,7 @@ async function processMetrics(): Promise<Registry> {
   return registry
 }
 
-export function describeMetrics({ version, tally, inFlight, consumers, messageLog }: MetricsSource): Family[] {
+export function describeMetrics({ version, tally, inFlight, waiting, consumers, messageLog }: MetricsSource): Family[] {
   return [
     {
       name: 'crosswalk_build_info',
@@ -61,6 +62,13 @@ export function describeMetrics({ version, tally, inFlight, consumers, messageLo
       type: 'gauge',
       labels: [],
       samples: () => [{ labels: {}, value: inFlight() }],
+    },
+    {
+      name: 'crosswalk_messages_waiting',
+      help: 'Messages that wait to be begun with.',
+      type: 'gauge',
+      labels: [],
+      samples: () => [{ labels: {}, value: waiting() }],
     },
     {
       name: 'crosswalk_messages_total',
