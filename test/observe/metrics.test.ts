@@ -37,6 +37,7 @@ const own: Record<string, readonly string[]> = {
   crosswalk_message_log_dropped_total: ['outcome'],
   crosswalk_message_log_written_total: [],
   crosswalk_messages_in_flight: [],
+  crosswalk_messages_waiting: [],
   crosswalk_messages_total: ['code', 'endpoint', 'outcome'],
   crosswalk_outbound_calls_total: ['endpoint', 'fault', 'kind', 'request', 'status'],
   crosswalk_stage_duration_seconds: ['endpoint', 'stage'],
