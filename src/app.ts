@@ -13,6 +13,7 @@ import { type ManagementRoute, openGuard } from './guard.ts'
 import { createMessageRecords } from './messages/message-records.ts'
 import { openObservers } from './observers.ts'
 import { openHttpClient } from './outbound.ts'
+import { createTurns } from './registry/admission/turns.ts'
 import { createCatalogue } from './registry/catalogue.ts'
 import { drain } from './registry/drain.ts'
 import { createDryRun } from './registry/dry-run/dry-run.ts'
@@ -74,6 +75,7 @@ export async function startApp(settings: Settings, version: string, logger: Logg
   const { observe, traceContext, recorder, stats } = observers
   const intake = createIntake({ ...settings, place, clock, newId, logger, observe, traceContext })
   registry.watch(() => intake.keep(registry.get))
+  const turns = createTurns({ places: settings.maxMessagesInFlight, waitMs: settings.messageWaitMs })
   const dryRun = createDryRun({ catalogue, registry, intake, services, settings, clock })
   let stopping = false
   let consumers: Consumers | undefined
@@ -85,6 +87,7 @@ export async function startApp(settings: Settings, version: string, logger: Logg
     catalogue,
     intake,
     observers,
+    waiting: () => intake.waiting + turns.waiting,
     outbound: http.health,
     consumers: () => consumers?.status() ?? [],
     isStopping: () => stopping,
@@ -107,6 +110,7 @@ export async function startApp(settings: Settings, version: string, logger: Logg
     version,
     registry,
     intake,
+    turns,
     catalogue,
     dryRun,
     records,

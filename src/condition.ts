@@ -29,6 +29,8 @@ export type ConditionOptions = Readonly<{
   catalogue: Catalogue
   intake: Intake
   observers: Observers
+  /** How many messages wait for a place or for their turn. */
+  waiting: () => number
   outbound: () => OutboundHealth
   consumers: () => readonly ConsumerStatus[]
   isStopping: () => boolean
@@ -36,7 +38,8 @@ export type ConditionOptions = Readonly<{
 }>
 
 export function createCondition(options: ConditionOptions): Condition {
-  const { version, store, registry, catalogue, intake, observers, outbound, consumers, isStopping, siblings } = options
+  const { version, store, registry, catalogue, intake, observers, waiting, outbound, consumers, isStopping, siblings } =
+    options
   const ownStatus = async () => ({
     messagesInFlight: intake.inFlight,
     consumers: consumers(),
@@ -46,6 +49,7 @@ export function createCondition(options: ConditionOptions): Condition {
     version,
     tally: observers.tally,
     inFlight: () => intake.inFlight,
+    waiting,
     consumers,
     messageLog: observers.recorder.counts,
     outbound,

@@ -22,7 +22,7 @@ import type { Clock } from './domain/run.ts'
 import type { Guard } from './guard.ts'
 import type { MessageRecords } from './messages/message-records.ts'
 import { answerFailure } from './pipeline/reply.ts'
-import { createTurns } from './registry/admission/turns.ts'
+import type { Turns } from './registry/admission/turns.ts'
 import type { Catalogue } from './registry/catalogue.ts'
 import type { DryRun } from './registry/dry-run/dry-run.ts'
 import type { Intake } from './registry/intake.ts'
@@ -51,6 +51,7 @@ export type ServersOptions = Readonly<{
   version: string
   registry: Registry
   intake: Intake
+  turns: Turns
   catalogue: Catalogue
   dryRun: DryRun
   records: MessageRecords
@@ -95,8 +96,7 @@ export function createServers(options: ServersOptions): Servers {
 type AnswerFailure = Parameters<typeof createServer>[1]
 
 function createMessageServer(options: ServersOptions, answer: AnswerFailure): FastifyInstance {
-  const { settings, registry, intake, isStopping, guard } = options
-  const turns = createTurns({ places: settings.maxMessagesInFlight, waitMs: settings.messageWaitMs })
+  const { settings, registry, intake, turns, isStopping, guard } = options
   const messageOptions = { registry, intake, turns, limitBytes: settings.parserLimitBytes, isStopping }
   const listener = createMessageListener(messageOptions)
   const server = createServer(settings, answer, messageSide(messageOptions, listener))

@@ -1,7 +1,8 @@
-/** The one line that every message has in the log, whatever became of it. */
+/** The line that a message has in the log, whatever became of it. */
 import type { Logger } from '../domain/ports.ts'
 import type { Finished, OutcomeName, Source } from './finished.ts'
 import type { Compiled } from './registry.ts'
+import { createTurnedAwayLines } from './turned-away-lines.ts'
 
 /** Where no failure has a sentence of its own. */
 const SENTENCES: Readonly<Record<OutcomeName, string>> = {
@@ -20,6 +21,7 @@ type Usual = Readonly<{ source: Source; status: number; write: ReturnType<Logger
 export function createMessageLines(logger: Logger): (finished: Finished) => void {
   /** Of the last message of each endpoint that ended done: the next one is mostly alike. */
   const usual = new WeakMap<Compiled, Usual>()
+  const hasLine = createTurnedAwayLines(logger)
 
   function usualOf(compiled: Compiled, { source, answer: { status } }: Finished): Usual {
     const last = usual.get(compiled)
@@ -37,6 +39,7 @@ export function createMessageLines(logger: Logger): (finished: Finished) => void
       usualOf(compiled, finished).write(messageId, finished.ms)
       return
     }
+    if (!hasLine(code)) return
     const fields = {
       endpoint: compiled?.document.name,
       endpointId: compiled?.document._id,

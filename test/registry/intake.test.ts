@@ -123,6 +123,31 @@ test('refuses what is one too many, until another is done', async () => {
   )
 })
 
+describe('what is turned away', () => {
+  const codes = ['OVERLOADED', 'RATE_LIMITED'] as const
+  for (const code of codes) {
+    test(`with ${code} has ten lines a second, and one more for the rest`, (t) => {
+      t.mock.timers.enable({ apis: ['setTimeout'] })
+      const { intake, log, counted } = open()
+      const refuseMany = (count: number) => {
+        for (let at = 0; at < count; at += 1) intake.refuse(undefined, new Failure(code, 'too many'))
+      }
+      refuseMany(25)
+      intake.refuse(undefined, new Failure('ROUTE_UNKNOWN', 'another'))
+      assert.deepEqual([log.length, counted.length], [11, 26])
+      t.mock.timers.tick(1_000)
+      assert.deepEqual(log.at(-1), {
+        level: 'warn',
+        fields: { more: 15 },
+        message: '15 more messages were turned away within a second',
+      })
+      refuseMany(5)
+      t.mock.timers.tick(1_000)
+      assert.equal(log.length, 17)
+    })
+  }
+})
+
 describe('draining', () => {
   test('lets in nothing new, and ends with the last message', async () => {
     const { intake } = open()

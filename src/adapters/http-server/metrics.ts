@@ -15,6 +15,7 @@ export type MetricsSource = Readonly<{
   version: string
   tally: Tally
   inFlight: () => number
+  waiting: () => number
   consumers: () => readonly ConsumerStatus[]
   /** Records of the message log since the process started. */
   messageLog: () => Readonly<{ written: number; dropped: Readonly<Record<MessageRecord['outcome'], number>> }>
@@ -52,6 +53,7 @@ export function describeMetrics({
   version,
   tally,
   inFlight,
+  waiting,
   consumers,
   messageLog,
   outbound,
@@ -70,6 +72,13 @@ export function describeMetrics({
       type: 'gauge',
       labels: [],
       samples: () => [{ labels: {}, value: inFlight() }],
+    },
+    {
+      name: 'crosswalk_messages_waiting',
+      help: 'Messages that wait to be begun with.',
+      type: 'gauge',
+      labels: [],
+      samples: () => [{ labels: {}, value: waiting() }],
     },
     {
       name: 'crosswalk_messages_total',

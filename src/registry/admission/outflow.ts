@@ -1,9 +1,9 @@
 /** How soon a refused caller may find room: told by how fast messages have ended lately. */
 import type { Gate } from './places.ts'
 
-/** Over how long the speed is measured at least, and at most. */
+/** Over how long the speed is measured at least, and how long after somebody asked it is not known any more. */
 const LEAST_MS = 1_000
-const MOST_MS = 10_000
+const FORGOTTEN_MS = 10_000
 
 const MOST_SECONDS = 30
 
@@ -12,24 +12,24 @@ export type Outflow = (messages: number, nowMs: number) => number
 
 /** Costs nothing but where it is asked. */
 export function createOutflow(gate: Gate): Outflow {
-  let sinceMs = Number.NEGATIVE_INFINITY
+  let askedAtMs = Number.NEGATIVE_INFINITY
+  let sinceMs = 0
   let endedBefore = 0
-  /** Undefined where it is not known: nobody had asked for long. */
-  let perSecond: number | undefined
+  let perSecond = Number.POSITIVE_INFINITY
 
   return (messages, nowMs) => {
-    const elapsedMs = nowMs - sinceMs
-    if (elapsedMs >= LEAST_MS) {
-      const ended = gate.ended - endedBefore
-      perSecond = elapsedMs > MOST_MS ? undefined : (ended * 1_000) / elapsedMs
-      // As long as nothing ends, the time grows in which nothing did.
-      if (ended > 0 || perSecond === undefined) {
-        sinceMs = nowMs
-        endedBefore = gate.ended
-      }
+    const forgotten = nowMs - askedAtMs > FORGOTTEN_MS
+    askedAtMs = nowMs
+    const elapsedMs = forgotten ? 0 : nowMs - sinceMs
+    const ended = gate.ended - endedBefore
+    if (forgotten) perSecond = Number.POSITIVE_INFINITY
+    else if (elapsedMs >= LEAST_MS && ended > 0) perSecond = (ended * 1_000) / elapsedMs
+    // As long as nothing ends, the time grows in which nothing did.
+    if (forgotten || (elapsedMs >= LEAST_MS && ended > 0)) {
+      sinceMs = nowMs
+      endedBefore = gate.ended
     }
-    if (perSecond === undefined) return 1
-    const seconds = perSecond === 0 ? elapsedMs / 1_000 : messages / perSecond
+    const seconds = Math.max(messages / perSecond, ended === 0 ? elapsedMs / 1_000 : 0)
     return Math.min(MOST_SECONDS, Math.max(1, Math.ceil(seconds)))
   }
 }
