@@ -49,7 +49,7 @@ export type Sender = Readonly<{
 export function createSender(options: SenderOptions): Sender {
   const { answerLimitBytes, clock, retryBudgetPercent = 20, logger } = options
   const circuit = options.circuit?.failures === 0 ? undefined : options.circuit
-  const upstreams = createUpstreams()
+  const upstreams = createUpstreams(circuit)
   const agentOptions = {
     connect: options.connections.connect,
     connections: options.connectionsPerOrigin,
@@ -86,7 +86,7 @@ export function createSender(options: SenderOptions): Sender {
 
   const sendBy = (via: UndiciAgent, upstream: Upstream, call: Call, deadline: Deadline) => {
     if (circuit === undefined) return attempt(via, call, answerLimitBytes, deadline)
-    const pass = upstream.probeAt === 0 ? 'through' : enter(upstream, performance.now())
+    const pass = upstream.probeAt === 0 ? 'through' : enter(upstream, performance.now(), circuit)
     if (pass === undefined) return undefined
     return attempt(via, call, answerLimitBytes, deadline, (outcome) => learn(upstream, pass, outcome, circuit))
   }
