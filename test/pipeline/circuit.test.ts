@@ -21,8 +21,7 @@ after(async () => {
 })
 
 const lookupOf = (url: string, more: JsonObject = {}): JsonObject => ({
-  requests: { lookup: [{ id: 'one', timeoutMs: 50, config: { url } }] },
-  ...more,
+  requests: { lookup: [{ id: 'one', ...more, config: { url } }] },
 })
 
 async function sendSix(pattern: string, document: JsonObject) {
@@ -57,7 +56,7 @@ describe('a target that fails five times in a row', () => {
   it('that was too slow is answered with 504', async () => {
     const { url, stop } = await startUpstream(() => undefined)
     after(stop)
-    const told = await sendSix('/slow', lookupOf(url))
+    const told = await sendSix('/slow', lookupOf(url, { timeoutMs: 50 }))
     assert.deepEqual(told[5]?.told, [504, 'LOOKUP_CIRCUIT_OPEN'])
   })
 

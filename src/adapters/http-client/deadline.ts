@@ -7,25 +7,27 @@ import type { OutboundError } from '../../domain/ports.ts'
 export type Deadline = {
   /** What the exchange fails with; undefined until the moment has come. */
   passed: OutboundError | undefined
-  /** Set by the attempt under way: called once at that moment, if the attempt has not ended by then. */
-  onPass: ((error: OutboundError) => void) | undefined
+  /** Set by the attempt under way: told once at that moment, if the attempt has not ended by then. */
+  listener: Readonly<{ giveUp(error: OutboundError): void }> | undefined
   /** On the clock of `performance.now()`. */
   readonly at: number
-  readonly timer: NodeJS.Timeout
+  readonly timeoutMs: number
+  /** Makes what the exchange fails with. */
+  readonly describe: (timeoutMs: number) => OutboundError
+  timer: NodeJS.Timeout | undefined
 }
 
-/** `describe` makes what the exchange fails with. */
-export function startDeadline(timeoutMs: number, describe: () => OutboundError): Deadline {
-  const deadline: Deadline = {
-    passed: undefined,
-    onPass: undefined,
-    at: performance.now() + timeoutMs,
-    timer: setTimeout(() => {
-      deadline.passed = describe()
-      deadline.onPass?.(deadline.passed)
-    }, timeoutMs),
-  }
+export function startDeadline(timeoutMs: number, describe: Deadline['describe']): Deadline {
+  const at = performance.now() + timeoutMs
+  const deadline: Deadline = { passed: undefined, listener: undefined, at, timeoutMs, describe, timer: undefined }
+  deadline.timer = setTimeout(pass, timeoutMs, deadline)
   return deadline
+}
+
+function pass(deadline: Deadline): void {
+  const passed = deadline.describe(deadline.timeoutMs)
+  deadline.passed = passed
+  deadline.listener?.giveUp(passed)
 }
 
 /** The exchange has ended in time. */

@@ -9,7 +9,7 @@ import {
   type OutboundHealth,
   type OutboundRequest,
 } from '../../domain/ports.ts'
-import { prepareCall } from './attempt.ts'
+import { callOf, createTargets, subjectOf, type Targets } from './call.ts'
 import type { CircuitOptions } from './circuit.ts'
 import { type Connections, createConnections, type EgressGuard } from './connections.ts'
 import { decodeBody } from './content-coding.ts'
@@ -57,7 +57,15 @@ export function createHttpClient(options: HttpClientOptions): OwnHttpClient {
     underWay -= 1
     if (underWay === 0) whenIdle?.()
   }
-  const wire: Wire = { sender, connections, policy, connectTimeoutMs, answerLimitBytes, ended }
+  const wire: Wire = {
+    sender,
+    targets: createTargets(),
+    connections,
+    policy,
+    connectTimeoutMs,
+    answerLimitBytes,
+    ended,
+  }
   const exchange = (request: OutboundRequest): Promise<OutboundAnswer> => {
     underWay += 1
     return exchangeWithin(request, wire)
@@ -90,6 +98,7 @@ export function createHttpClient(options: HttpClientOptions): OwnHttpClient {
 
 type Wire = Readonly<{
   sender: Sender
+  targets: Targets
   connections: Connections
   policy: RetryPolicy
   connectTimeoutMs: number
@@ -102,19 +111,17 @@ async function exchangeWithin(request: OutboundRequest, wire: Wire): Promise<Out
   const { sender, connections, policy, connectTimeoutMs, answerLimitBytes } = wire
   let deadline: Deadline | undefined
   try {
-    const url = URL.parse(request.url)
-    if (url === null || !/^https?:$/.test(url.protocol))
-      throw notSent(request, 'its URL is not an absolute http or https URL')
-    const call = prepareCall(request, url)
-    const { subject } = call
+    const target = wire.targets.parse(request.url)
+    if (target === undefined) throw notSent(request, 'its URL is not an absolute http or https URL')
+    const call = callOf(request, target)
     const timeoutMs = Math.min(request.timeoutMs, MOST_TIMEOUT_MS)
-    if (!(timeoutMs > 0)) throw timedOut(subject, 0)
+    if (!(timeoutMs > 0)) throw timedOut(subjectOf(call), 0)
 
-    const within = startDeadline(timeoutMs, () => timedOut(subject, timeoutMs))
+    const within = startDeadline(timeoutMs, (ms) => timedOut(subjectOf(call), ms))
     deadline = within
-    const upstream = sender.upstreamOf(url.origin, request)
+    const upstream = sender.upstreamOf(target.origin, request)
     const first = await sender.send(upstream, call, within)
-    if (first === undefined) throw sender.refusal(upstream, subject)
+    if (first === undefined) throw sender.refusal(upstream, subjectOf(call))
     const answer =
       finalAnswer(first) ??
       (await sendWithRetries(
@@ -128,13 +135,13 @@ async function exchangeWithin(request: OutboundRequest, wire: Wire): Promise<Out
           closedForMs: () => sender.closedForMs(upstream),
           takeRetry: () => sender.takeRetry(upstream),
           endedUsed: connections.endedUsed,
-          describe: (error) => outboundError(subject, error, connectTimeoutMs),
+          describe: (error) => outboundError(subjectOf(call), error, connectTimeoutMs),
         },
         policy,
       ))
     const coding = answer.headers['content-encoding']
     if (coding === undefined) return answer
-    return { ...answer, body: await decodedWithin(within, subject, answer.body, coding, answerLimitBytes) }
+    return { ...answer, body: await decodedWithin(within, subjectOf(call), answer.body, coding, answerLimitBytes) }
   } finally {
     if (deadline !== undefined) endDeadline(deadline)
     wire.ended()
@@ -145,7 +152,7 @@ async function exchangeWithin(request: OutboundRequest, wire: Wire): Promise<Out
 function decodedWithin(deadline: Deadline, ...[subject, body, coding, limitBytes]: Parameters<typeof decodeBody>) {
   return new Promise<Uint8Array>((resolve, reject) => {
     if (deadline.passed !== undefined) return reject(deadline.passed)
-    deadline.onPass = reject
+    deadline.listener = { giveUp: reject }
     decodeBody(subject, body, coding, limitBytes, () => deadline.passed).then(resolve, reject)
   })
 }

@@ -2,7 +2,8 @@
 import type { Agent as UndiciAgent } from 'undici'
 import { CircuitOpen, type Logger, type OutboundHealth, type OutboundRequest } from '../../domain/ports.ts'
 import type { Clock } from '../../domain/run.ts'
-import { attempt, type Call, type Outcome } from './attempt.ts'
+import { attempt, type Outcome } from './attempt.ts'
+import type { Call } from './call.ts'
 import {
   type CircuitOptions,
   enter,
@@ -100,7 +101,7 @@ export function createSender(options: SenderOptions): Sender {
     send: (upstream, call, deadline) => sendBy(agent, upstream, call, deadline),
     sendAfresh: (upstream, call, deadline) => {
       fresh ??= new Agent(agentOptions)
-      return sendBy(fresh, upstream, { ...call, options: { ...call.options, reset: true } }, deadline)
+      return sendBy(fresh, upstream, { ...call, reset: true }, deadline)
     },
     refusal: (upstream, subject) => {
       upstreams.counts.refused += 1
