@@ -19,23 +19,21 @@ export type Outcome =
 /** Answers such as 102 and 103, which come before the answer: a server that sends them without end never answers. */
 const MOST_INTERIM = 100
 
+/** Who waits for an attempt. Told once, with what has become of it. */
+export type Waiting = Readonly<{ ended(outcome: Outcome): void }>
+
 /**
  * Sends once and reads the whole answer, of at most `limitBytes`; drops the connection where it is larger or where
- * `deadline` passes. Settles once, and never rejects. `told` is called once with the outcome, before that.
+ * `deadline` passes.
  */
-export function attempt(
-  agent: Agent,
-  call: Call,
-  limitBytes: number,
-  deadline: Deadline,
-  told?: (outcome: Outcome) => void,
-): Promise<Outcome> {
-  return new Promise((resolve) => {
-    const handler = new Attempt(call, limitBytes, deadline, resolve, told)
-    if (deadline.passed !== undefined) return handler.giveUp(deadline.passed)
-    deadline.listener = handler
-    agent.dispatch(call, handler)
-  })
+export function attempt(agent: Agent, call: Call, limitBytes: number, deadline: Deadline, waiting: Waiting): void {
+  const handler = new Attempt(call, limitBytes, deadline, waiting)
+  if (deadline.passed !== undefined) {
+    handler.giveUp(deadline.passed)
+    return
+  }
+  deadline.listener = handler
+  agent.dispatch(call, handler)
 }
 
 /** A class, since it is made for every call: an object of closures takes more time and memory than the rest of the call. */
@@ -43,8 +41,7 @@ class Attempt implements Dispatcher.DispatchHandler {
   private readonly call: Call
   private readonly limitBytes: number
   private readonly deadline: Deadline
-  private readonly resolve: (outcome: Outcome) => void
-  private readonly told: ((outcome: Outcome) => void) | undefined
+  private readonly waiting: Waiting
   private controller: Dispatcher.DispatchController | undefined = undefined
   private isSettled = false
   private answered = false
@@ -55,18 +52,11 @@ class Attempt implements Dispatcher.DispatchHandler {
   private piece: Uint8Array = NOTHING
   private body: BodyBuffer | undefined = undefined
 
-  constructor(
-    call: Call,
-    limitBytes: number,
-    deadline: Deadline,
-    resolve: (outcome: Outcome) => void,
-    told: ((outcome: Outcome) => void) | undefined,
-  ) {
+  constructor(call: Call, limitBytes: number, deadline: Deadline, waiting: Waiting) {
     this.call = call
     this.limitBytes = limitBytes
     this.deadline = deadline
-    this.resolve = resolve
-    this.told = told
+    this.waiting = waiting
   }
 
   giveUp(error: OutboundError): void {
@@ -127,8 +117,7 @@ class Attempt implements Dispatcher.DispatchHandler {
     if (this.isSettled) return
     this.isSettled = true
     this.deadline.listener = undefined
-    this.told?.(outcome)
-    this.resolve(outcome)
+    this.waiting.ended(outcome)
   }
 }
 

@@ -15,7 +15,8 @@ export type Target = Readonly<{ origin: string; path: string }>
 
 /** A path and query that parsing leaves as they are: https://url.spec.whatwg.org/#path-state. */
 const PLAIN = /^\/[A-Za-z0-9\-_.~!$&()*+,;=:@/?%]*$/
-const DOT_SEGMENT = /\/(?:\.|%2e)/i
+/** A step within the path, and a query that is empty. */
+const CHANGED = /\/(?:\.|%2e)|\?$/i
 const PLAIN_BASE = /^https?:\/\/[^/?#@\\]+$/i
 const MOST_BASES = 1_000
 
@@ -43,7 +44,7 @@ export function createTargets(): Targets {
       const origin = origins.get(base)
       if (origin === undefined || slash < 0) return parseWhole(text, base)
       const path = text.slice(slash)
-      return PLAIN.test(path) && !DOT_SEGMENT.test(path) ? { origin, path } : parseWhole(text, base)
+      return PLAIN.test(path) && !CHANGED.test(path) ? { origin, path } : parseWhole(text, base)
     },
   }
 }

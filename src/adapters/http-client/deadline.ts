@@ -3,6 +3,8 @@
  * is all that it takes; an AbortController is made for many listeners.
  */
 import type { OutboundError } from '../../domain/ports.ts'
+import { type Call, subjectOf } from './call.ts'
+import { timedOut } from './faults.ts'
 
 export type Deadline = {
   /** What the exchange fails with; undefined until the moment has come. */
@@ -12,20 +14,19 @@ export type Deadline = {
   /** On the clock of `performance.now()`. */
   readonly at: number
   readonly timeoutMs: number
-  /** Makes what the exchange fails with. */
-  readonly describe: (timeoutMs: number) => OutboundError
+  readonly call: Call
   timer: NodeJS.Timeout | undefined
 }
 
-export function startDeadline(timeoutMs: number, describe: Deadline['describe']): Deadline {
+export function startDeadline(timeoutMs: number, call: Call): Deadline {
   const at = performance.now() + timeoutMs
-  const deadline: Deadline = { passed: undefined, listener: undefined, at, timeoutMs, describe, timer: undefined }
+  const deadline: Deadline = { passed: undefined, listener: undefined, at, timeoutMs, call, timer: undefined }
   deadline.timer = setTimeout(pass, timeoutMs, deadline)
   return deadline
 }
 
 function pass(deadline: Deadline): void {
-  const passed = deadline.describe(deadline.timeoutMs)
+  const passed = timedOut(subjectOf(deadline.call), deadline.timeoutMs)
   deadline.passed = passed
   deadline.listener?.giveUp(passed)
 }

@@ -182,7 +182,7 @@ describe('an origin', () => {
       else response.writeHead(502).end()
     })
     const client = startClient(t, {
-      circuit: { failures: 3, pauseMs: 1, mostPauseMs: 1 },
+      circuit: { failures: 3, pauseMs: 1, mostPauseMs: 60_000 },
       logger: { warn: say('warn'), info: say('info') },
     })
     for (let call = 0; call < 3; call++) await client.send(get(upstream.url, { originName: '${env:HOST}' }))
