@@ -47,13 +47,27 @@ export const closedCircuit = (): Circuit => ({
   openedAt: 0,
 })
 
-/** Undefined where nothing may be sent now. A probe that was let in must be told of by one of the functions below. */
-export function enter(circuit: Circuit, now: number): Pass | undefined {
+/**
+ * Undefined where nothing may be sent now. A probe that was let in must be told of by one of the functions below.
+ * Where nobody called for long, what is known is old: all go through again, and a single failure opens it anew.
+ */
+export function enter(circuit: Circuit, now: number, { failures, mostPauseMs }: CircuitOptions): Pass | undefined {
   if (circuit.probeAt === 0) return 'through'
   if (circuit.probing || now < circuit.probeAt) return undefined
+  if (isOld(circuit, now, mostPauseMs)) {
+    Object.assign(circuit, closedCircuit(), { failures: failures - 1 })
+    return 'through'
+  }
   circuit.probing = true
   return 'probe'
 }
+
+const isOld = ({ probeAt, probing }: Circuit, now: number, mostPauseMs: number): boolean =>
+  !probing && now > probeAt + mostPauseMs
+
+/** Whether the origin is left alone, for all that is known. */
+export const isOpen = (circuit: Circuit, now: number, { mostPauseMs }: CircuitOptions): boolean =>
+  circuit.probeAt !== 0 && !isOld(circuit, now, mostPauseMs)
 
 /** Out: whether this closed the circuit. What was sent before it opened proves nothing any more. */
 export function wentWell(circuit: Circuit, pass: Pass): boolean {
@@ -73,17 +87,17 @@ export function wentWrong(
   now: number,
   { failures, pauseMs, mostPauseMs }: CircuitOptions,
 ): boolean {
-  const isOpen = circuit.probeAt !== 0
-  if (isOpen && pass === 'through') return false
+  const wasOpen = circuit.probeAt !== 0
+  if (wasOpen && pass === 'through') return false
   circuit.failures += 1
   circuit.trouble = trouble
   circuit.probing = false
   if (circuit.failures < failures) return false
-  const own = isOpen ? circuit.pauseMs * 2 : pauseMs
+  const own = wasOpen ? circuit.pauseMs * 2 : pauseMs
   circuit.pauseMs = Math.min(own, mostPauseMs)
-  if (!isOpen) circuit.openedAt = now
+  if (!wasOpen) circuit.openedAt = now
   circuit.probeAt = now + Math.min(Math.max(circuit.pauseMs, trouble.retryAfterMs ?? 0), MOST_ASKED_MS)
-  return !isOpen
+  return !wasOpen
 }
 
 /** The sending said nothing about the origin, for example as it was never begun. */

@@ -3,29 +3,32 @@
  * is all that it takes; an AbortController is made for many listeners.
  */
 import type { OutboundError } from '../../domain/ports.ts'
+import { type Call, subjectOf } from './call.ts'
+import { timedOut } from './faults.ts'
 
 export type Deadline = {
   /** What the exchange fails with; undefined until the moment has come. */
   passed: OutboundError | undefined
-  /** Set by the attempt under way: called once at that moment, if the attempt has not ended by then. */
-  onPass: ((error: OutboundError) => void) | undefined
+  /** Set by the attempt under way: told once at that moment, if the attempt has not ended by then. */
+  listener: Readonly<{ giveUp(error: OutboundError): void }> | undefined
   /** On the clock of `performance.now()`. */
   readonly at: number
-  readonly timer: NodeJS.Timeout
+  readonly timeoutMs: number
+  readonly call: Call
+  timer: NodeJS.Timeout | undefined
 }
 
-/** `describe` makes what the exchange fails with. */
-export function startDeadline(timeoutMs: number, describe: () => OutboundError): Deadline {
-  const deadline: Deadline = {
-    passed: undefined,
-    onPass: undefined,
-    at: performance.now() + timeoutMs,
-    timer: setTimeout(() => {
-      deadline.passed = describe()
-      deadline.onPass?.(deadline.passed)
-    }, timeoutMs),
-  }
+export function startDeadline(timeoutMs: number, call: Call): Deadline {
+  const at = performance.now() + timeoutMs
+  const deadline: Deadline = { passed: undefined, listener: undefined, at, timeoutMs, call, timer: undefined }
+  deadline.timer = setTimeout(pass, timeoutMs, deadline)
   return deadline
+}
+
+function pass(deadline: Deadline): void {
+  const passed = timedOut(subjectOf(deadline.call), deadline.timeoutMs)
+  deadline.passed = passed
+  deadline.listener?.giveUp(passed)
 }
 
 /** The exchange has ended in time. */

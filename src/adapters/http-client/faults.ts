@@ -3,14 +3,9 @@
  * text of an error of Node or of the HTTP library, which may hold any of these.
  */
 
-import { OutboundError, type OutboundRequest } from '../../domain/ports.ts'
+import { OutboundError } from '../../domain/ports.ts'
 import { EgressDenied } from './guarded-connector.ts'
 import { errors } from './undici.ts'
-
-/** How messages name a request: method, origin and path. */
-export function subjectOf(request: Pick<OutboundRequest, 'method'>, url: URL): string {
-  return `${request.method} ${url.origin}${url.pathname}`
-}
 
 export const tooLarge = (subject: string, limitBytes: number): OutboundError =>
   new OutboundError('too-large', `The answer to ${subject} is larger than the limit of ${limitBytes} bytes.`)

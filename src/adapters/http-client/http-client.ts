@@ -9,15 +9,17 @@ import {
   type OutboundHealth,
   type OutboundRequest,
 } from '../../domain/ports.ts'
-import { prepareCall } from './attempt.ts'
-import type { CircuitOptions } from './circuit.ts'
+import type { Outcome } from './attempt.ts'
+import { type Call, callOf, createTargets, subjectOf, type Targets } from './call.ts'
+import type { CircuitOptions, Pass } from './circuit.ts'
 import { type Connections, createConnections, type EgressGuard } from './connections.ts'
 import { decodeBody } from './content-coding.ts'
 import { type Deadline, endDeadline, leftMs, startDeadline } from './deadline.ts'
 import { outboundError, timedOut } from './faults.ts'
 import { sendFollowing } from './redirects.ts'
-import { finalAnswer, type RetryPolicy, sendWithRetries } from './retry.ts'
+import { type Attempts, finalAnswer, type RetryPolicy, sendWithRetries } from './retry.ts'
 import { createSender, type Sender } from './sender.ts'
+import type { Upstream } from './upstreams.ts'
 
 export type HttpClientOptions = Readonly<{
   /** For one attempt to connect, name lookup and TLS included. */
@@ -57,7 +59,15 @@ export function createHttpClient(options: HttpClientOptions): OwnHttpClient {
     underWay -= 1
     if (underWay === 0) whenIdle?.()
   }
-  const wire: Wire = { sender, connections, policy, connectTimeoutMs, answerLimitBytes, ended }
+  const wire: Wire = {
+    sender,
+    targets: createTargets(),
+    connections,
+    policy,
+    connectTimeoutMs,
+    answerLimitBytes,
+    ended,
+  }
   const exchange = (request: OutboundRequest): Promise<OutboundAnswer> => {
     underWay += 1
     return exchangeWithin(request, wire)
@@ -90,6 +100,7 @@ export function createHttpClient(options: HttpClientOptions): OwnHttpClient {
 
 type Wire = Readonly<{
   sender: Sender
+  targets: Targets
   connections: Connections
   policy: RetryPolicy
   connectTimeoutMs: number
@@ -98,46 +109,102 @@ type Wire = Readonly<{
   ended(): void
 }>
 
-async function exchangeWithin(request: OutboundRequest, wire: Wire): Promise<OutboundAnswer> {
-  const { sender, connections, policy, connectTimeoutMs, answerLimitBytes } = wire
-  let deadline: Deadline | undefined
-  try {
-    const url = URL.parse(request.url)
-    if (url === null || !/^https?:$/.test(url.protocol))
-      throw notSent(request, 'its URL is not an absolute http or https URL')
-    const call = prepareCall(request, url)
-    const { subject } = call
-    const timeoutMs = Math.min(request.timeoutMs, MOST_TIMEOUT_MS)
-    if (!(timeoutMs > 0)) throw timedOut(subject, 0)
+/** Fails with OutboundError. */
+function exchangeWithin(request: OutboundRequest, wire: Wire): Promise<OutboundAnswer> {
+  const target = wire.targets.parse(request.url)
+  const timeoutMs = Math.min(request.timeoutMs, MOST_TIMEOUT_MS)
+  if (target === undefined || !(timeoutMs > 0)) {
+    wire.ended()
+    return Promise.reject(
+      target === undefined
+        ? notSent(request, 'its URL is not an absolute http or https URL')
+        : timedOut(subjectOf({ ...target, method: request.method }), 0),
+    )
+  }
+  const call = callOf(request, target)
+  return new Promise((resolve, reject) => new Exchange(request, call, timeoutMs, wire, resolve, reject).begin())
+}
 
-    const within = startDeadline(timeoutMs, () => timedOut(subject, timeoutMs))
-    deadline = within
-    const upstream = sender.upstreamOf(url.origin, request)
-    const first = await sender.send(upstream, call, within)
-    if (first === undefined) throw sender.refusal(upstream, subject)
-    const answer =
-      finalAnswer(first) ??
-      (await sendWithRetries(
-        {
-          retries: request.retries,
-          idempotent: request.idempotent === true || IDEMPOTENT_METHODS.has(request.method),
-          leftMs: () => leftMs(within),
-          first,
-          send: () => sender.send(upstream, call, within),
-          sendAfresh: () => sender.sendAfresh(upstream, call, within),
-          closedForMs: () => sender.closedForMs(upstream),
-          takeRetry: () => sender.takeRetry(upstream),
-          endedUsed: connections.endedUsed,
-          describe: (error) => outboundError(subject, error, connectTimeoutMs),
-        },
-        policy,
-      ))
+/** A class and no asynchronous function for what nearly every call is: sent once, and answered as it is to be passed on. */
+class Exchange {
+  pass: Pass = 'through'
+  private readonly request: OutboundRequest
+  private readonly call: Call
+  private readonly wire: Wire
+  private readonly resolve: (answer: OutboundAnswer) => void
+  private readonly reject: (thrown: unknown) => void
+  private readonly deadline: Deadline
+  private readonly upstream: Upstream
+
+  constructor(
+    request: OutboundRequest,
+    call: Call,
+    timeoutMs: number,
+    wire: Wire,
+    resolve: (answer: OutboundAnswer) => void,
+    reject: (thrown: unknown) => void,
+  ) {
+    this.request = request
+    this.call = call
+    this.wire = wire
+    this.resolve = resolve
+    this.reject = reject
+    this.deadline = startDeadline(timeoutMs, call)
+    this.upstream = wire.sender.upstreamOf(call.origin, request)
+  }
+
+  begin(): void {
+    const { sender } = this.wire
+    const { upstream, call } = this
+    if (!sender.begin(upstream, call, this.deadline, this)) this.fail(sender.refusal(upstream, subjectOf(call)))
+  }
+
+  /** How the first sending ended. */
+  ended(outcome: Outcome): void {
+    this.wire.sender.learn(this.upstream, this.pass, outcome)
+    const answer = finalAnswer(outcome)
+    if (answer !== undefined && answer.headers['content-encoding'] === undefined) this.succeed(answer)
+    else
+      this.goOn(outcome).then(
+        (final) => this.succeed(final),
+        (thrown) => this.fail(thrown),
+      )
+  }
+
+  private async goOn(first: Outcome): Promise<OutboundAnswer> {
+    const { request, call, deadline, upstream } = this
+    const { sender, connections, policy, connectTimeoutMs, answerLimitBytes } = this.wire
+    const attempts: Attempts = {
+      retries: request.retries,
+      idempotent: request.idempotent === true || IDEMPOTENT_METHODS.has(request.method),
+      leftMs: () => leftMs(deadline),
+      first,
+      send: () => sender.send(upstream, call, deadline),
+      sendAfresh: () => sender.sendAfresh(upstream, call, deadline),
+      closedForMs: () => sender.closedForMs(upstream),
+      takeRetry: () => sender.takeRetry(upstream),
+      endedUsed: connections.endedUsed,
+      describe: (error) => outboundError(subjectOf(call), error, connectTimeoutMs),
+    }
+    const answer = await sendWithRetries(attempts, policy)
     const coding = answer.headers['content-encoding']
     if (coding === undefined) return answer
-    return { ...answer, body: await decodedWithin(within, subject, answer.body, coding, answerLimitBytes) }
-  } finally {
-    if (deadline !== undefined) endDeadline(deadline)
-    wire.ended()
+    return { ...answer, body: await decodedWithin(deadline, subjectOf(call), answer.body, coding, answerLimitBytes) }
+  }
+
+  private succeed(answer: OutboundAnswer): void {
+    this.end()
+    this.resolve(answer)
+  }
+
+  private fail(thrown: unknown): void {
+    this.end()
+    this.reject(thrown)
+  }
+
+  private end(): void {
+    endDeadline(this.deadline)
+    this.wire.ended()
   }
 }
 
@@ -145,7 +212,7 @@ async function exchangeWithin(request: OutboundRequest, wire: Wire): Promise<Out
 function decodedWithin(deadline: Deadline, ...[subject, body, coding, limitBytes]: Parameters<typeof decodeBody>) {
   return new Promise<Uint8Array>((resolve, reject) => {
     if (deadline.passed !== undefined) return reject(deadline.passed)
-    deadline.onPass = reject
+    deadline.listener = { giveUp: reject }
     decodeBody(subject, body, coding, limitBytes, () => deadline.passed).then(resolve, reject)
   })
 }

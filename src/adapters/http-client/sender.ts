@@ -2,7 +2,8 @@
 import type { Agent as UndiciAgent } from 'undici'
 import { CircuitOpen, type Logger, type OutboundHealth, type OutboundRequest } from '../../domain/ports.ts'
 import type { Clock } from '../../domain/run.ts'
-import { attempt, type Call, type Outcome } from './attempt.ts'
+import { attempt, type Outcome, type Waiting } from './attempt.ts'
+import type { Call } from './call.ts'
 import {
   type CircuitOptions,
   enter,
@@ -31,10 +32,16 @@ export type SenderOptions = Readonly<{
   logger?: Pick<Logger, 'info' | 'warn'>
 }>
 
+/** Who waits for an attempt, with how it came through the circuit. */
+export type Learning = Waiting & { pass: Pass }
+
 export type Sender = Readonly<{
   /** What is known of the origin; counts the call where it may be retried. */
   upstreamOf(origin: string, request: OutboundRequest): Upstream
-  /** Undefined where the circuit is open. Never rejects. */
+  /** Sends, unless the circuit is open: false then. Whoever waits is to tell `learn` of the outcome. */
+  begin(upstream: Upstream, call: Call, deadline: Deadline, waiting: Learning): boolean
+  learn(upstream: Upstream, pass: Pass, outcome: Outcome): void
+  /** Both in one; undefined where the circuit is open. Never rejects. */
   send(upstream: Upstream, call: Call, deadline: Deadline): Promise<Outcome> | undefined
   /** The same, on a connection of its own. */
   sendAfresh(upstream: Upstream, call: Call, deadline: Deadline): Promise<Outcome> | undefined
@@ -49,7 +56,7 @@ export type Sender = Readonly<{
 export function createSender(options: SenderOptions): Sender {
   const { answerLimitBytes, clock, retryBudgetPercent = 20, logger } = options
   const circuit = options.circuit?.failures === 0 ? undefined : options.circuit
-  const upstreams = createUpstreams()
+  const upstreams = createUpstreams(circuit)
   const agentOptions = {
     connect: options.connections.connect,
     connections: options.connectionsPerOrigin,
@@ -84,11 +91,26 @@ export function createSender(options: SenderOptions): Sender {
     )
   }
 
-  const sendBy = (via: UndiciAgent, upstream: Upstream, call: Call, deadline: Deadline) => {
-    if (circuit === undefined) return attempt(via, call, answerLimitBytes, deadline)
-    const pass = upstream.probeAt === 0 ? 'through' : enter(upstream, performance.now())
-    if (pass === undefined) return undefined
-    return attempt(via, call, answerLimitBytes, deadline, (outcome) => learn(upstream, pass, outcome, circuit))
+  /** Gives nothing and tells nobody where the circuit is open. */
+  const sendBy = (via: UndiciAgent, upstream: Upstream, call: Call, deadline: Deadline, waiting: Learning): boolean => {
+    if (circuit !== undefined) {
+      const pass = upstream.probeAt === 0 ? 'through' : enter(upstream, performance.now(), circuit)
+      if (pass === undefined) return false
+      waiting.pass = pass
+    }
+    attempt(via, call, answerLimitBytes, deadline, waiting)
+    return true
+  }
+  const promised = (via: UndiciAgent, upstream: Upstream, call: Call, deadline: Deadline) => {
+    const { promise, resolve } = Promise.withResolvers<Outcome>()
+    const waiting: Learning = {
+      pass: 'through',
+      ended: (outcome) => {
+        if (circuit !== undefined) learn(upstream, waiting.pass, outcome, circuit)
+        resolve(outcome)
+      },
+    }
+    return sendBy(via, upstream, call, deadline, waiting) ? promise : undefined
   }
 
   return {
@@ -97,10 +119,14 @@ export function createSender(options: SenderOptions): Sender {
       if (retries > 0) noteCall(upstream, retryBudgetPercent)
       return upstream
     },
-    send: (upstream, call, deadline) => sendBy(agent, upstream, call, deadline),
+    begin: (upstream, call, deadline, waiting) => sendBy(agent, upstream, call, deadline, waiting),
+    learn: (upstream, pass, outcome) => {
+      if (circuit !== undefined) learn(upstream, pass, outcome, circuit)
+    },
+    send: (upstream, call, deadline) => promised(agent, upstream, call, deadline),
     sendAfresh: (upstream, call, deadline) => {
       fresh ??= new Agent(agentOptions)
-      return sendBy(fresh, upstream, { ...call, options: { ...call.options, reset: true } }, deadline)
+      return promised(fresh, upstream, { ...call, reset: true }, deadline)
     },
     refusal: (upstream, subject) => {
       upstreams.counts.refused += 1

@@ -1,6 +1,6 @@
 /** What is remembered of each origin that is called: how it is doing, and how many retries it may still get. */
 import type { OutboundHealth } from '../../domain/ports.ts'
-import { type Circuit, closedCircuit } from './circuit.ts'
+import { type Circuit, type CircuitOptions, closedCircuit, isOpen } from './circuit.ts'
 import { fullBudget, type RetryBudget } from './retry-budget.ts'
 
 export type Upstream = Circuit & RetryBudget & Readonly<{ origin: string; name: string }>
@@ -18,7 +18,7 @@ export type Counts = { opened: number; refused: number; retries: number; retries
 /** Redirects can lead to any number of origins. */
 const MOST_UPSTREAMS = 1_000
 
-export function createUpstreams(most = MOST_UPSTREAMS): Upstreams {
+export function createUpstreams(circuit?: CircuitOptions, most = MOST_UPSTREAMS): Upstreams {
   const known = new Map<string, Upstream>()
   const counts: Counts = { opened: 0, refused: 0, retries: 0, retriesWithheld: 0 }
 
@@ -31,10 +31,7 @@ export function createUpstreams(most = MOST_UPSTREAMS): Upstreams {
   return {
     of: (origin, name = origin) => known.get(origin) ?? add(origin, name),
     counts,
-    health: () => ({
-      ...counts,
-      open: [...known.values()].filter(({ probeAt }) => probeAt !== 0).map(({ name }) => name),
-    }),
+    health: () => ({ ...counts, open: circuit === undefined ? [] : namesOfOpen(known.values(), circuit) }),
   }
 }
 
@@ -49,4 +46,10 @@ function forgetOne(known: Map<string, Upstream>): void {
     known.delete(origin)
     return
   }
+}
+
+function namesOfOpen(upstreams: Iterable<Upstream>, circuit: CircuitOptions): string[] {
+  const now = performance.now()
+  // Several origins may go by one name.
+  return [...new Set([...upstreams].filter((upstream) => isOpen(upstream, now, circuit)).map(({ name }) => name))]
 }

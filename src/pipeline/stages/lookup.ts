@@ -61,21 +61,29 @@ export function compileLookup(
   )
   if (lookups.length === 0) return { adds: { lookupRequests: {} } }
   const times = compileTimes()
+  const timed = async (id: string, send: Ready, run: Run): Promise<Result | Result[]> => {
+    const start = run.clock()
+    try {
+      return await send(run)
+    } finally {
+      run.lookupTimes[id] = times(start, run.clock())
+    }
+  }
+  const widen = (message: Parsed, run: Run, lookupRequests: JsonObject): Enriched => {
+    const timestamps = { ...message.timestamps, lookupRequests: { ...run.lookupTimes } }
+    return { ...message, timestamps, lookupRequests }
+  }
 
+  const [only] = lookups
+  if (only !== undefined && lookups.length === 1) {
+    // By far the most frequent number: nothing has to be put together.
+    const { id, prepare } = only
+    return async (message, run) => widen(message, run, { [id]: await timed(id, prepare(message, run), run) })
+  }
   return async (message, run) => {
     const ready = lookups.map(({ id, prepare }) => ({ id, send: prepare(message, run) }))
-    const entries = await settleAll(
-      ready.map(async ({ id, send }) => {
-        const start = run.clock()
-        try {
-          return [id, await send(run)] as const
-        } finally {
-          run.lookupTimes[id] = times(start, run.clock())
-        }
-      }),
-    )
-    const timestamps = { ...message.timestamps, lookupRequests: { ...run.lookupTimes } }
-    return { ...message, timestamps, lookupRequests: Object.fromEntries(entries) }
+    const results = await settleAll(ready.map(({ id, send }) => timed(id, send, run)))
+    return widen(message, run, Object.fromEntries(ready.map(({ id }, index) => [id, results[index] as Json])))
   }
 }
 

@@ -5,6 +5,7 @@ import {
   type Circuit,
   closedCircuit,
   enter,
+  isOpen,
   openForMs,
   saidNothing,
   type Trouble,
@@ -31,7 +32,7 @@ describe('a circuit', () => {
     assert.deepEqual([fail(), fail(), fail(), fail()], [false, false, false, false])
     wentWell(circuit, 'through')
     assert.deepEqual([fail(), fail(), fail(), fail(), fail(), fail()], [false, false, false, false, true, false])
-    assert.equal(enter(circuit, 99), undefined)
+    assert.equal(enter(circuit, 99, RULES), undefined)
   })
 
   test('lets one probe through at a time; each that fails doubles the pause, up to its most', () => {
@@ -39,21 +40,29 @@ describe('a circuit', () => {
     let now = 0
     for (const pauseMs of [100, 200, 350, 350]) {
       assert.equal(openForMs(circuit, now), pauseMs)
-      assert.equal(enter(circuit, now + pauseMs - 1), undefined)
+      assert.equal(enter(circuit, now + pauseMs - 1, RULES), undefined)
       now += pauseMs
-      assert.deepEqual([enter(circuit, now), enter(circuit, now)], ['probe', undefined])
+      assert.deepEqual([enter(circuit, now, RULES), enter(circuit, now, RULES)], ['probe', undefined])
       assert.equal(wentWrong(circuit, 'probe', TROUBLE, now, RULES), false)
     }
-    assert.equal(enter(circuit, now + 350), 'probe')
+    assert.equal(enter(circuit, now + 350, RULES), 'probe')
     assert.equal(wentWell(circuit, 'probe'), true)
     assert.deepEqual(circuit, closedCircuit())
   })
 
   test('lets another probe through where one said nothing', () => {
     const circuit = openAt(0)
-    assert.equal(enter(circuit, 100), 'probe')
+    assert.equal(enter(circuit, 100, RULES), 'probe')
     saidNothing(circuit, 'probe')
-    assert.equal(enter(circuit, 100), 'probe')
+    assert.equal(enter(circuit, 100, RULES), 'probe')
+  })
+
+  test('is as good as closed where nobody called for long, until the first failure', () => {
+    const circuit = openAt(0)
+    assert.deepEqual([isOpen(circuit, 450, RULES), isOpen(circuit, 451, RULES)], [true, false])
+    assert.deepEqual([enter(circuit, 451, RULES), enter(circuit, 451, RULES)], ['through', 'through'])
+    assert.equal(wentWrong(circuit, 'through', TROUBLE, 451, RULES), true)
+    assert.equal(openForMs(circuit, 451), 100)
   })
 
   test('is neither closed nor held open by what was sent before it opened', () => {
@@ -81,17 +90,17 @@ describe('a circuit', () => {
         for (const { afterMs, what } of steps) {
           now += afterMs
           const wasOpen = circuit.probeAt !== 0
-          const pass = what === 'late' ? 'through' : enter(circuit, now)
+          const pass = what === 'late' ? 'through' : enter(circuit, now, RULES)
           if (pass === undefined) {
             assert.ok(wasOpen && now < circuit.probeAt)
             continue
           }
-          if (pass === 'probe') assert.equal(enter(circuit, now), undefined)
+          if (pass === 'probe') assert.equal(enter(circuit, now, RULES), undefined)
           if (what === 'well') wentWell(circuit, pass)
           else if (what === 'nothing') saidNothing(circuit, pass)
           else wentWrong(circuit, pass, TROUBLE, now, RULES)
           assert.equal(circuit.probing, false)
-          if (circuit.probeAt === 0) assert.ok(!wasOpen || what === 'well')
+          if (circuit.probeAt === 0) assert.ok(!wasOpen || what === 'well' || pass === 'through')
           else assert.ok(openForMs(circuit, now) <= RULES.mostPauseMs)
         }
       }),
@@ -173,7 +182,7 @@ describe('an origin', () => {
       else response.writeHead(502).end()
     })
     const client = startClient(t, {
-      circuit: { failures: 3, pauseMs: 1, mostPauseMs: 1 },
+      circuit: { failures: 3, pauseMs: 1, mostPauseMs: 60_000 },
       logger: { warn: say('warn'), info: say('info') },
     })
     for (let call = 0; call < 3; call++) await client.send(get(upstream.url, { originName: '${env:HOST}' }))
@@ -226,7 +235,7 @@ describe('an origin', () => {
 })
 
 test('of many origins, those that fail are remembered longest', () => {
-  const upstreams = createUpstreams(3)
+  const upstreams = createUpstreams(undefined, 3)
   const failing = upstreams.of('http://failing', undefined)
   failing.failures = 4
   for (let other = 0; other < 10; other++) upstreams.of(`http://${other}`, undefined)
