@@ -30,6 +30,7 @@ import { createEgressPolicy } from './domain/egress.ts'
 import type { Failure } from './domain/failure.ts'
 import { createIds } from './domain/id.ts'
 import type { Logger } from './domain/ports.ts'
+import { drain } from './drain.ts'
 import { type ManagementRoute, openGuard } from './guard.ts'
 import { createMessageSearch } from './messages/message-search.ts'
 import { createRecorder } from './messages/recorder.ts'
@@ -42,10 +43,11 @@ import { answerFailure } from './pipeline/reply.ts'
 import { createCatalogue } from './registry/catalogue.ts'
 import { createDryRun } from './registry/dry-run/dry-run.ts'
 import type { Finished } from './registry/finished.ts'
-import { createIntake, type Intake } from './registry/intake.ts'
+import { createIntake } from './registry/intake.ts'
 import { type Compiled, createRegistry } from './registry/registry.ts'
 import { createStats } from './registry/stats/stats.ts'
 import { createTally } from './registry/tally.ts'
+import { openSandbox } from './sandbox.ts'
 import type { Settings } from './settings.ts'
 import { openStore } from './store.ts'
 import { openTracing } from './tracing.ts'
@@ -93,7 +95,8 @@ export async function startApp(settings: Settings, version: string, logger: Logg
   const registry = createRegistry()
   const producer = openProducer(settings)
   const secrets = createSecretSource(settings.secretsAllowed)
-  const services = { http, states: store.states, producer, secrets, egress, tokens: createTokenVerifier(http) }
+  const sandbox = await openSandbox(settings, logger)
+  const services = { http, states: store.states, producer, secrets, egress, tokens: createTokenVerifier(http), sandbox }
   const catalogue = createCatalogue({
     store: store.endpoints,
     changes: store.changes,
@@ -148,6 +151,7 @@ export async function startApp(settings: Settings, version: string, logger: Logg
     inFlight: () => intake.inFlight,
     consumers: () => consumers?.status() ?? [],
     messageLog: recorder.counts,
+    isolation: sandbox?.counts,
   })
   /** Of the service, whose workers may be several. */
   const status = siblings?.status ?? ownStatus
@@ -225,6 +229,7 @@ export async function startApp(settings: Settings, version: string, logger: Logg
     // What a message that was given up still calls may take as long as its own timeouts.
     if (givenUp === 0) await callsDone
     await producer.close()
+    sandbox?.close()
     await tracing?.close()
     await Promise.all([
       stats.close(),
@@ -286,14 +291,3 @@ export async function startApp(settings: Settings, version: string, logger: Logg
 
 /** 0 where it does not listen. */
 const portOf = (server: FastifyInstance): number => (server.server.address() as AddressInfo | null)?.port ?? 0
-
-/** Resolves when no message is under way any more, or the time is up; to the number of those that are left. */
-async function drain(intake: Intake, consumers: Consumers, timeoutMs: number): Promise<number> {
-  let timer: NodeJS.Timeout | undefined
-  const timeUp = new Promise<void>((resolve) => {
-    timer = setTimeout(resolve, timeoutMs)
-  })
-  await Promise.race([Promise.all([intake.drain(), consumers.stop()]), timeUp])
-  clearTimeout(timer)
-  return intake.inFlight
-}

@@ -13,6 +13,7 @@ const OWN = [
   'EGRESS_',
   'EXPRESSION_',
   'FOREACH_',
+  'ISOLATION',
   'KAFKA_',
   'MANAGEMENT_',
   'MESSAGE_',

@@ -1,10 +1,10 @@
 /** JSON Schema for messages: compiled when an endpoint is registered, and never able to stop the process. */
-import { Ajv, type AnySchemaObject, type ErrorObject, type Options, type ValidateFunction } from 'ajv'
+import { Ajv, type AnySchemaObject, type Options, type ValidateFunction } from 'ajv'
 import { Ajv2020 } from 'ajv/dist/2020.js'
 import addErrors from 'ajv-errors'
 import { isObject, type Json, type JsonObject } from '../domain/json.ts'
 import type { LintSink } from '../domain/lint.ts'
-import { identityOf } from './expression-identity.ts'
+import { addEquality } from './json-schema-equality.ts'
 import { faultsOf, type SchemaFault } from './json-schema-faults.ts'
 import { addAllFormats } from './json-schema-formats.ts'
 import type { Draft } from './json-schema-keywords.ts'
@@ -130,6 +130,7 @@ function noticing(lint: LintSink, onError: () => void): LintSink {
       lint.error(message)
     },
     at: (...segments) => noticing(lint.at(...segments), onError),
+    below: (written) => noticing(lint.below(written), onError),
   }
 }
 
@@ -152,18 +153,7 @@ function openAjv(draft: Draft, options: Options, work: Work): Ajv {
   Object.assign(ajv, { [METER]: meterOf(work) })
   addAllFormats(ajv, work)
   addLengths(ajv, work)
-  ajv.removeKeyword('uniqueItems')
-  ajv.addKeyword({
-    keyword: 'uniqueItems',
-    type: 'array',
-    schemaType: 'boolean',
-    errors: true,
-    validate: uniqueItems(work),
-  })
-  for (const keyword of ['enum', 'const'] as const) {
-    ajv.removeKeyword(keyword)
-    ajv.addKeyword({ keyword, errors: true, compile: (schema: unknown) => compileEquality(keyword, schema, work) })
-  }
+  addEquality(ajv, work)
   return ajv
 }
 
@@ -190,58 +180,6 @@ const linearRegExp = (work: Work) => (source: string) => {
     toString: () => source,
   }
 }
-
-/** In place of the validator's own, which compares each object with each. */
-function uniqueItems(work: Work) {
-  const check: { (unique: boolean, items: unknown[]): boolean; errors?: Partial<ErrorObject>[] } = (unique, items) => {
-    if (!unique) return true
-    const places = new Map<unknown, number>()
-    for (const [index, item] of items.entries()) {
-      const key = identityOf(item)
-      spend(work, UNITS_PER_KEY + sizeOfKey(key) * UNITS_PER_KEY_CHARACTER)
-      const before = places.get(key)
-      if (before !== undefined) {
-        check.errors = [{ keyword: 'uniqueItems', params: { i: index, j: before } }]
-        return false
-      }
-      places.set(key, index)
-    }
-    return true
-  }
-  return check
-}
-
-/** To write a key and to find it in a map. */
-const UNITS_PER_KEY = 100
-const UNITS_PER_KEY_CHARACTER = 60
-const sizeOfKey = (key: unknown): number => (typeof key === 'string' ? key.length : 0)
-
-type Check = { (data: unknown): boolean; errors?: Partial<ErrorObject>[] }
-
-/**
- * In place of the validator's own, whose comparison calls what it takes for the `valueOf` and `toString` of an object:
- * a message may hold anything under these names.
- */
-function compileEquality(keyword: 'enum' | 'const', schema: unknown, work: Work): Check {
-  const values: readonly unknown[] = keyword === 'enum' && Array.isArray(schema) ? schema : [schema]
-  const writtenKey = (value: unknown) => {
-    const key = identityOf(value)
-    spend(work, sizeOfKey(key) * UNITS_PER_KEY_CHARACTER)
-    return key
-  }
-  // No object equals a scalar, so that scalars need no key to be compared by.
-  const keyOf = values.every(isScalar) ? (value: unknown) => value : writtenKey
-  const allowed = new Set(values.map((value) => (keyOf === writtenKey ? identityOf(value) : value)))
-  const params = keyword === 'enum' ? { allowedValues: schema } : { allowedValue: schema }
-  const check: Check = (data) => {
-    if (allowed.has(keyOf(data))) return true
-    check.errors = [{ keyword, params }]
-    return false
-  }
-  return check
-}
-
-const isScalar = (value: unknown): boolean => typeof value !== 'object' || value === null
 
 type Validators = Readonly<{ quick: ValidateFunction; whole: ValidateFunction }>
 

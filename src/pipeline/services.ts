@@ -2,6 +2,7 @@
 import type { TokenVerifier } from '../domain/access.ts'
 import type { EgressPolicy } from '../domain/egress.ts'
 import type { HttpClient, RecordProducer, SecretSource, StateStore } from '../domain/ports.ts'
+import type { Sandbox, SandboxedProgram } from './sandbox.ts'
 
 export type Services = Readonly<{
   http: HttpClient
@@ -11,6 +12,10 @@ export type Services = Readonly<{
   /** What `http` obeys, to be told of when a document is registered. */
   egress: EgressPolicy
   tokens: TokenVerifier
+  /** Where expressions and schemas run; undefined where that is here. */
+  sandbox?: Sandbox | undefined
+  /** The document's own, compiled there. */
+  sandboxed?: SandboxedProgram | undefined
 }>
 
 /** The part of the settings that the pipeline obeys; names and units as in src/settings.ts. */

@@ -1,13 +1,15 @@
 import { setImmediate } from 'node:timers/promises'
 import { checkReference } from '../../config/roots.ts'
 import type { Endpoint } from '../../config/schema.ts'
-import { Failure } from '../../domain/failure.ts'
 import type { JsonObject } from '../../domain/json.ts'
 import { type LintSink, place } from '../../domain/lint.ts'
 import type { Enriched, Transformed } from '../../domain/message.ts'
 import { type Expression, ExpressionFault, parseExpression } from '../../language/expression.ts'
 import type { Step } from '../chain.ts'
+import { failed, outOfTime } from '../expression-failures.ts'
+import type { SandboxedProgram } from '../sandbox.ts'
 import type { PipelineSettings } from '../services.ts'
+import { compileSandboxed } from './transform-sandboxed.ts'
 
 /** How long expressions run one after the other before others get their turn: they hold the event loop, even while they wait. */
 const SLICE_MS = 10
@@ -25,7 +27,9 @@ export function compileTransform(
   endpoint: Endpoint,
   settings: PipelineSettings,
   lint: LintSink,
+  sandboxed?: SandboxedProgram,
 ): Step<Enriched, Transformed> {
+  if (sandboxed !== undefined) return compileSandboxed(endpoint, sandboxed, lint)
   const entries = Object.entries(endpoint.inputTransforms ?? {}).flatMap(([name, text]): Entry[] => {
     const parsed = parseExpression(text, {
       timeoutMs: settings.expressionTimeoutMs,
@@ -47,9 +51,7 @@ export function compileTransform(
     let turnedAt = run.clock()
     for (const { name, path, expression } of entries) {
       const now = run.clock()
-      if (now >= run.deadlineAt) {
-        throw new Failure('DEADLINE_EXCEEDED', `The message ran out of time before the expression "${path}".`, { path })
-      }
+      if (now >= run.deadlineAt) throw outOfTime(path)
       if (now - turnedAt > SLICE_MS) {
         await setImmediate()
         turnedAt = run.clock()
@@ -67,8 +69,6 @@ async function evaluate(expression: Expression, input: JsonObject, path: string)
     return await expression.evaluate(input)
   } catch (thrown) {
     if (!(thrown instanceof ExpressionFault)) throw thrown
-    const sentence = (text: string) => `The expression "${path}" failed: ${text}`
-    const unquoted = sentence(thrown.unquoted)
-    throw new Failure('TRANSFORM_FAILED', sentence(thrown.message), { path, cause: thrown, unquoted })
+    throw failed(path, thrown, thrown)
   }
 }
