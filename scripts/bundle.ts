@@ -17,8 +17,12 @@ try {
   const { build } = await import('esbuild')
   await build({
     absWorkingDir: root,
-    // The second is the thread of the message log, started by the name of its file.
-    entryPoints: { main: 'src/main.ts', 'message-worker': 'src/adapters/sqlite/message-worker.ts' },
+    // The others are started by the names of their files: the thread of the message log, and isolated processes.
+    entryPoints: {
+      main: 'src/main.ts',
+      'message-worker': 'src/adapters/sqlite/message-worker.ts',
+      'isolated-process': 'src/isolation/isolated-process.ts',
+    },
     outdir: folder,
     bundle: true,
     splitting: true,

@@ -19,6 +19,7 @@ import { drain } from './registry/drain.ts'
 import { createDryRun } from './registry/dry-run/dry-run.ts'
 import { createIntake } from './registry/intake.ts'
 import { type Compiled, createRegistry } from './registry/registry.ts'
+import { openSandbox } from './sandbox.ts'
 import { createServers } from './servers.ts'
 import type { Settings } from './settings.ts'
 import { openStore } from './store.ts'
@@ -59,7 +60,8 @@ export async function startApp(settings: Settings, version: string, logger: Logg
   const place = siblings?.place ?? { slot: 0, workers: 1 }
   const answers = openAnswers(store.answers, settings, logger, place.slot === 0)
   const tokens = createTokenVerifier(http)
-  const services = { http, states: store.states, producer, secrets, egress, tokens, answers }
+  const sandbox = await openSandbox(settings, logger)
+  const services = { http, states: store.states, producer, secrets, egress, tokens, answers, sandbox }
   const catalogue = createCatalogue({
     store: store.endpoints,
     changes: store.changes,
@@ -89,6 +91,7 @@ export async function startApp(settings: Settings, version: string, logger: Logg
     observers,
     waiting: () => intake.waiting + turns.waiting,
     outbound: http.health,
+    isolation: sandbox?.counts,
     consumers: () => consumers?.status() ?? [],
     isStopping: () => stopping,
     siblings,
@@ -127,6 +130,7 @@ export async function startApp(settings: Settings, version: string, logger: Logg
     // What a message that was given up still calls may take as long as its own timeouts.
     if (givenUp === 0) await callsDone
     await producer.close()
+    sandbox?.close()
     await Promise.all([observers.close(stopBy), answers.close(), guard.close()])
     await store.close()
   }

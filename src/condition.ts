@@ -1,5 +1,5 @@
 /** How the service is: of this process and, where it is one of several workers, of the whole. */
-import { createMetrics, type Metrics } from './adapters/http-server/metrics.ts'
+import { createMetrics, type Metrics, type MetricsSource } from './adapters/http-server/metrics.ts'
 import type { Health } from './adapters/http-server/operations.ts'
 import type { JsonObject } from './domain/json.ts'
 import type { ConsumerStatus, OutboundHealth } from './domain/ports.ts'
@@ -32,14 +32,27 @@ export type ConditionOptions = Readonly<{
   /** How many messages wait for a place or for their turn. */
   waiting: () => number
   outbound: () => OutboundHealth
+  isolation: MetricsSource['isolation']
   consumers: () => readonly ConsumerStatus[]
   isStopping: () => boolean
   siblings: Siblings | undefined
 }>
 
 export function createCondition(options: ConditionOptions): Condition {
-  const { version, store, registry, catalogue, intake, observers, waiting, outbound, consumers, isStopping, siblings } =
-    options
+  const {
+    version,
+    store,
+    registry,
+    catalogue,
+    intake,
+    observers,
+    waiting,
+    outbound,
+    isolation,
+    consumers,
+    isStopping,
+    siblings,
+  } = options
   const ownStatus = async () => ({
     messagesInFlight: intake.inFlight,
     consumers: consumers(),
@@ -53,6 +66,7 @@ export function createCondition(options: ConditionOptions): Condition {
     consumers,
     messageLog: observers.recorder.counts,
     outbound,
+    isolation,
   })
   const status = siblings?.status ?? ownStatus
   return {

@@ -5,6 +5,7 @@
 import { documents } from './settings-documents.ts'
 import { expressions } from './settings-expressions.ts'
 import { idempotency } from './settings-idempotency.ts'
+import { isolation } from './settings-isolation.ts'
 import { kafka } from './settings-kafka.ts'
 import type { Kind } from './settings-kinds.ts'
 import { listeners } from './settings-listeners.ts'
@@ -43,6 +44,7 @@ export const SETTINGS = {
   ...egress,
   ...secrets,
   ...expressions,
+  ...isolation,
   ...messageLog,
   ...kafka,
   ...tracing,
@@ -64,6 +66,7 @@ export const SETTING_GROUPS: readonly Readonly<{ title: string; settings: readon
   { title: 'Egress', settings: Object.values(egress) },
   { title: 'Secrets', settings: Object.values(secrets) },
   { title: 'Expressions', settings: Object.values(expressions) },
+  { title: 'Isolation', settings: Object.values(isolation) },
   { title: 'Message log', settings: Object.values(messageLog) },
   { title: 'Broker', settings: Object.values(kafka) },
   { title: 'Tracing', settings: Object.values(tracing) },

@@ -15,6 +15,7 @@ const OWN = [
   'EXPRESSION_',
   'FOREACH_',
   'IDEMPOTENCY_',
+  'ISOLATION',
   'KAFKA_',
   'MANAGEMENT_',
   'MESSAGE_',

@@ -43,6 +43,8 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   ],
   'outbound.ts': ['adapters/http-client/', 'domain/', 'settings.ts'],
   'answers.ts': ['domain/', 'pipeline/', 'settings.ts', 'store.ts'],
+  'isolation/': ['domain/', 'language/', 'pipeline/sandbox.ts'],
+  'sandbox.ts': ['isolation/', 'domain/', 'settings.ts'],
   'broker.ts': ['adapters/kafka/', 'settings.ts'],
   'store.ts': ['adapters/sqlite/', 'adapters/postgres/', 'domain/', 'settings.ts', 'store-lock.ts'],
   'store-lock.ts': ['adapters/sqlite/service-lock.ts', 'settings.ts'],

@@ -17,6 +17,8 @@ export type LintSink = Readonly<{
   error(message: string): void
   warning(message: string): void
   at(...segments: readonly (string | number)[]): LintSink
+  /** The same for a place that is written already: `place` as of a Lint, from here. */
+  below(written: string): LintSink
 }>
 
 /** Appends segments to a place: names joined by dots (dots within a name escaped), numbers as `[n]`. */
@@ -29,6 +31,11 @@ export function place(base: string, ...segments: readonly (string | number)[]): 
   return text
 }
 
+function joined(base: string, written: string): string {
+  if (base === '' || written === '') return base + written
+  return written.startsWith('[') ? base + written : `${base}.${written}`
+}
+
 /** A sink that adds to `lints`. */
 export function collectInto(lints: Lint[], path = ''): LintSink {
   return {
@@ -36,5 +43,6 @@ export function collectInto(lints: Lint[], path = ''): LintSink {
     error: (message) => void lints.push({ path, message, severity: 'error' }),
     warning: (message) => void lints.push({ path, message, severity: 'warning' }),
     at: (...segments) => collectInto(lints, place(path, ...segments)),
+    below: (written) => collectInto(lints, joined(path, written)),
   }
 }

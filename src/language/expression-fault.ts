@@ -55,8 +55,12 @@ export function asExpressionFault(thrown: unknown): ExpressionFault {
   if (typeof code !== 'string') return new ExpressionFault('The expression failed on a value that it cannot work with')
   let text = LIMITS[code]?.replace('\0', String(value)) ?? (typeof message === 'string' ? message : `Error ${code}`)
   if (!code.startsWith('S') && !OWN_WORDS.has(code) && !(code in LIMITS)) text = withoutData(text, [value, value2, exp])
-  return new ExpressionFault(sentence(text), code, at)
+  return new ExpressionFault(shortened(sentence(text)), code, at)
 }
+
+/** An author's own words may be made of the message, and as long as that. */
+const LONGEST = 1_000
+const shortened = (text: string): string => (text.length > LONGEST ? `${text.slice(0, LONGEST)}…` : text)
 
 function fieldsOf(thrown: unknown): Readonly<Record<string, unknown>> {
   return typeof thrown === 'object' && thrown !== null ? (thrown as Record<string, unknown>) : {}

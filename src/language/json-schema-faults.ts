@@ -20,7 +20,7 @@ export function faultsOf(errors: readonly ErrorObject[]): SchemaFault[] {
   for (const error of errors) {
     // What the branch of an `if` demands is told by errors of its own.
     if (error.keyword === 'if') continue
-    const fault = faultOf(error)
+    const fault = shortened(faultOf(error))
     const key = `${fault.pointer} ${fault.message}`
     if (faults.size < FAULT_LIMIT) faults.set(key, fault)
     else if (!faults.has(key)) left++
@@ -28,6 +28,15 @@ export function faultsOf(errors: readonly ErrorObject[]): SchemaFault[] {
   const all = [...faults.values()]
   if (left > 0) all.push({ pointer: '', message: `there are ${left} more faults`, custom: true })
   return all
+}
+
+/** Names are the sender's, messages the author's; both may be as long as what they stand in. */
+const LONGEST = 1_000
+
+function shortened(fault: SchemaFault): SchemaFault {
+  if (fault.pointer.length <= LONGEST && fault.message.length <= LONGEST) return fault
+  const short = (text: string) => (text.length > LONGEST ? `${text.slice(0, LONGEST)}…` : text)
+  return { ...fault, pointer: short(fault.pointer), message: short(fault.message) }
 }
 
 function faultOf(error: ErrorObject): SchemaFault {

@@ -2,11 +2,13 @@
 import { domainToASCII } from 'node:url'
 import type { Ajv } from 'ajv'
 import addFormats from 'ajv-formats'
+import { spend, type Work } from './json-schema-work.ts'
 
 type Check = (text: string) => boolean
 
 /** Longer texts are of no format but these, whose checks are linear. */
 const LONGEST = 4096
+const UNITS_PER_CHARACTER = 20
 const ANY_LENGTH = new Set(['byte', 'binary', 'password', 'json-pointer'])
 
 /** What JSON Schema 2020-12 section 7.3 has and the library has not: each by way of its ASCII form. */
@@ -18,7 +20,7 @@ const INTERNATIONAL: Readonly<Record<string, Readonly<{ as: string; toAscii: (te
 }
 
 /** Adds every format to the instance. */
-export function addAllFormats(ajv: Ajv): void {
+export function addAllFormats(ajv: Ajv, work: Work): void {
   addFormats.default(ajv)
   for (const [name, { as, toAscii }] of Object.entries(INTERNATIONAL)) {
     const check = checkOf(ajv.formats[as])
@@ -27,7 +29,10 @@ export function addAllFormats(ajv: Ajv): void {
   for (const [name, format] of Object.entries(ajv.formats)) {
     const check = checkOf(format)
     if (check !== undefined && !ANY_LENGTH.has(name)) {
-      ajv.addFormat(name, (text) => text.length <= LONGEST && check(text))
+      ajv.addFormat(name, (text) => {
+        spend(work, Math.min(text.length, LONGEST) * UNITS_PER_CHARACTER)
+        return text.length <= LONGEST && check(text)
+      })
     }
   }
 }

@@ -1,8 +1,13 @@
 /** `minLength` and `maxLength`, counting characters only where it matters: the library counts those of every text. */
 import { _, type Ajv, type KeywordCxt } from 'ajv'
+import { spend, type Work } from './json-schema-work.ts'
 
 /** Replaces the library's own; JSON Schema counts Unicode code points (RFC 8259 section 1), of which each takes one or two units. */
-export function addLengths(ajv: Ajv): void {
+export function addLengths(ajv: Ajv, work: Work): void {
+  const countCharacters = (text: string): number => {
+    spend(work, text.length * UNITS_PER_CHARACTER)
+    return charactersOf(text)
+  }
   for (const keyword of ['minLength', 'maxLength'] as const) {
     ajv.removeKeyword(keyword)
     ajv.addKeyword({
@@ -23,7 +28,9 @@ export function addLengths(ajv: Ajv): void {
   }
 }
 
-function countCharacters(text: string): number {
+const UNITS_PER_CHARACTER = 10
+
+function charactersOf(text: string): number {
   let count = 0
   for (const _character of text) count++
   return count

@@ -21,10 +21,10 @@ export type Reading = {
   count: number
 }
 
-/** Private keyword beside every reference, which counts the steps of a validation. */
-export const STEP = 'x-crosswalk-step'
-
 const DEEPEST = 100
+
+/** Compiling takes a time by the square of such a list. */
+const LONGEST_LIST = 500
 
 type Written = Record<string, Json>
 
@@ -81,6 +81,10 @@ function rewriteValue(
     }
     return all
   }
+  if (isTooLong(kind, value)) {
+    lint.error(`has more than ${LONGEST_LIST} schemas; say it with fewer.`)
+    return undefined
+  }
   if (Array.isArray(value) && (kind === 'schemas' || kind === 'schema or schemas')) {
     return value.map((item, index) => {
       const schema = next(item, lint.at(index), inner)
@@ -105,6 +109,11 @@ function rewriteValue(
   if (kind === 'format' && typeof value === 'string' && !reading.formats.includes(value))
     return unknownFormat(value, reading, lint)
   return value
+}
+
+function isTooLong(kind: Kind, value: Json): boolean {
+  if (kind === 'schemas by pattern') return isObject(value) && Object.keys(value).length > LONGEST_LIST
+  return (kind === 'schemas' || kind === 'schema or schemas') && Array.isArray(value) && value.length > LONGEST_LIST
 }
 
 /** The keyword that a name stands for; undefined, with a lint where it looks like a slip, for what checks nothing. */
@@ -151,10 +160,7 @@ function finish(schema: JsonObject, written: Written, reading: Reading, lint: Li
     lint.at('nullable').warning('"nullable" works beside "type", "enum" or "const"; here it changes nothing.')
   }
   delete written.nullable
-  if ('$ref' in written || '$dynamicRef' in written) {
-    written[STEP] = true
-    reading.references.push({ schema, lint })
-  }
+  if ('$ref' in written || '$dynamicRef' in written) reading.references.push({ schema, lint })
   return written
 }
 

@@ -1,16 +1,26 @@
 /** JSON Schema for messages: compiled when an endpoint is registered, and never able to stop the process. */
-import { Ajv, type AnySchemaObject, type ErrorObject, type Options, type ValidateFunction } from 'ajv'
+import { Ajv, type AnySchemaObject, type Options, type ValidateFunction } from 'ajv'
 import { Ajv2020 } from 'ajv/dist/2020.js'
 import addErrors from 'ajv-errors'
 import { isObject, type Json, type JsonObject } from '../domain/json.ts'
 import type { LintSink } from '../domain/lint.ts'
-import { identityOf } from './expression-identity.ts'
+import { addEquality } from './json-schema-equality.ts'
 import { faultsOf, type SchemaFault } from './json-schema-faults.ts'
 import { addAllFormats } from './json-schema-formats.ts'
 import type { Draft } from './json-schema-keywords.ts'
 import { addLengths } from './json-schema-lengths.ts'
 import { endless, targetsOf } from './json-schema-refs.ts'
-import { type Reading, rewriteSchema, STEP } from './json-schema-rewrite.ts'
+import { type Reading, rewriteSchema } from './json-schema-rewrite.ts'
+import {
+  counting,
+  METER,
+  type Meter,
+  shortJson,
+  spend,
+  TooMuchWork,
+  UNIT_LIMIT,
+  type Work,
+} from './json-schema-work.ts'
 import { compilePattern } from './pattern.ts'
 
 export type SchemaOptions = Readonly<{
@@ -34,16 +44,11 @@ const DRAFTS: Readonly<Record<string, Draft>> = {
 /** References followed for one message: a schema may have two at each level, and messages sixty levels. */
 const STEP_LIMIT = 200_000
 
+/** Schemas within a schema up to which the code is made as short as it can be: a tenth of a second or so. */
+const OPTIMISED_SCHEMAS = 300
+
 /** Values of a message × schemas up to which every fault is listed; above it the first alone, for memory's sake. */
 const LISTING_LIMIT = 4_000_000
-
-/** What is left of the validation under way; validating is synchronous, so that there is one at a time. */
-type Steps = { left: number }
-
-/** A validation that was given up. */
-class TooManySteps extends Error {
-  override readonly name = 'TooManySteps'
-}
 
 /**
  * Compiles a JSON Schema of draft-07, or of 2020-12 where `$schema` names it.
@@ -58,10 +63,10 @@ export function compileJsonSchema(schema: JsonObject, options: SchemaOptions, li
     sound = false
   })
   const draft = draftOf(schema, sink)
-  const steps: Steps = { left: 0 }
+  const work: Work = { steps: STEP_LIMIT, units: UNIT_LIMIT }
   const common: Options = { verbose: true, coerceTypes: options.coerceTypes, ownProperties: namesInherited(schema) }
-  const quick = openAjv(draft, { ...common, allErrors: false }, steps)
-  const whole = openAjv(draft, { ...common, allErrors: true }, steps)
+  const quick = openAjv(draft, { ...common, allErrors: false }, work)
+  const whole = openAjv(draft, { ...common, allErrors: true }, work)
   addErrors.default(whole)
   const formats = Object.keys(quick.formats)
   const reading: Reading = { draft, root: schema, targets: targetsOf(schema), formats, references: [], count: 0 }
@@ -77,12 +82,14 @@ export function compileJsonSchema(schema: JsonObject, options: SchemaOptions, li
       at.at('$ref').error('refers back to itself without end; put a keyword such as "properties" between.')
   }
   if (!sound || !isObject(written)) return undefined
+  // Making the code shorter takes a time by the square of its length.
+  if (reading.count > OPTIMISED_SCHEMAS) for (const { opts } of [quick, whole]) opts.code.optimize = 0
   try {
     const validators = {
       quick: quick.compile(written as AnySchemaObject),
       whole: whole.compile(written as AnySchemaObject),
     }
-    return (data) => validate(data, validators, reading.count, options.coerceTypes, steps)
+    return (data) => validate(data, validators, reading.count, options.coerceTypes, work)
   } catch (thrown) {
     const text = thrown instanceof RangeError || !(thrown instanceof Error) ? 'it is nested too deeply' : thrown.message
     lint.error(`The schema does not compile: ${text}.`)
@@ -123,86 +130,56 @@ function noticing(lint: LintSink, onError: () => void): LintSink {
       lint.error(message)
     },
     at: (...segments) => noticing(lint.at(...segments), onError),
+    below: (written) => noticing(lint.below(written), onError),
   }
 }
 
 /** An instance of its own for each compiled schema: instances keep every schema that they ever saw. */
-function openAjv(draft: Draft, options: Options, steps: Steps): Ajv {
+function openAjv(draft: Draft, options: Options, work: Work): Ajv {
   const common: Options = {
     ...options,
     strict: false,
     // The schema was checked while it was rewritten, with better sentences.
     validateSchema: false,
     logger: false,
-    code: { regExp: Object.assign(linearRegExp, { code: 'linearRegExp' }) },
+    code: {
+      regExp: Object.assign(linearRegExp(work), { code: 'linearRegExp' }),
+      lines: true,
+      // Faults are listed for few messages; what it costs to count there is no matter.
+      process: (code) => counting(code, options.allErrors === true),
+    },
   }
   const ajv = draft === '2020-12' ? new Ajv2020(common) : new Ajv(common)
-  addAllFormats(ajv)
-  addLengths(ajv)
-  ajv.removeKeyword('uniqueItems')
-  ajv.addKeyword({ keyword: 'uniqueItems', type: 'array', schemaType: 'boolean', errors: true, validate: uniqueItems })
-  for (const keyword of ['enum', 'const'] as const) {
-    ajv.removeKeyword(keyword)
-    ajv.addKeyword({ keyword, errors: true, compile: (schema: unknown) => compileEquality(keyword, schema) })
-  }
-  ajv.addKeyword({
-    keyword: STEP,
-    schemaType: 'boolean',
-    errors: false,
-    validate: () => {
-      if (--steps.left < 0) throw new TooManySteps()
-      return true
-    },
-  })
+  Object.assign(ajv, { [METER]: meterOf(work) })
+  addAllFormats(ajv, work)
+  addLengths(ajv, work)
+  addEquality(ajv, work)
   return ajv
 }
 
-function linearRegExp(source: string) {
+const meterOf = (work: Work): Meter => ({
+  spend: (units) => spend(work, units),
+  step: () => {
+    if (--work.steps < 0) throw new TooMuchWork()
+  },
+  giveUp: () => {
+    throw new TooMuchWork()
+  },
+  JSON: { stringify: (value: unknown) => shortJson(value, work) },
+})
+
+const linearRegExp = (work: Work) => (source: string) => {
   const pattern = compilePattern(source)
   if (!pattern.ok) throw new TypeError(pattern.message)
-  return { test: pattern.value.test, toString: () => source }
-}
-
-/** In place of the validator's own, which compares each object with each. */
-const uniqueItems: { (unique: boolean, items: unknown[]): boolean; errors?: Partial<ErrorObject>[] } = (
-  unique,
-  items,
-) => {
-  if (!unique) return true
-  const places = new Map<unknown, number>()
-  for (const [index, item] of items.entries()) {
-    const key = identityOf(item)
-    const before = places.get(key)
-    if (before !== undefined) {
-      uniqueItems.errors = [{ keyword: 'uniqueItems', params: { i: index, j: before } }]
-      return false
-    }
-    places.set(key, index)
+  const { test, unitsPerCharacter } = pattern.value
+  return {
+    test: (text: string) => {
+      spend(work, text.length * unitsPerCharacter)
+      return test(text)
+    },
+    toString: () => source,
   }
-  return true
 }
-
-type Check = { (data: unknown): boolean; errors?: Partial<ErrorObject>[] }
-
-/**
- * In place of the validator's own, whose comparison calls what it takes for the `valueOf` and `toString` of an object:
- * a message may hold anything under these names.
- */
-function compileEquality(keyword: 'enum' | 'const', schema: unknown): Check {
-  const values: readonly unknown[] = keyword === 'enum' && Array.isArray(schema) ? schema : [schema]
-  // No object equals a scalar, so that scalars need no key to be compared by.
-  const keyOf = values.every(isScalar) ? (value: unknown) => value : identityOf
-  const allowed = new Set(values.map(keyOf))
-  const params = keyword === 'enum' ? { allowedValues: schema } : { allowedValue: schema }
-  const check: Check = (data) => {
-    if (allowed.has(keyOf(data))) return true
-    check.errors = [{ keyword, params }]
-    return false
-  }
-  return check
-}
-
-const isScalar = (value: unknown): boolean => typeof value !== 'object' || value === null
 
 type Validators = Readonly<{ quick: ValidateFunction; whole: ValidateFunction }>
 
@@ -211,39 +188,46 @@ function validate(
   { quick, whole }: Validators,
   schemas: number,
   coerceTypes: boolean,
-  steps: Steps,
+  work: Work,
 ): Verdict {
   try {
-    const quickly = run(quick, data, coerceTypes, steps)
+    const quickly = run(quick, data, coerceTypes, work)
     if (quickly.errors === undefined) return { ok: true, value: quickly.value }
     const first = faultsOf(quickly.errors)
     if (countValues(data, LISTING_LIMIT / schemas) * schemas >= LISTING_LIMIT) {
       return { ok: false, faults: [...first, only('the message is too large to list further faults')] }
     }
-    const faults = faultsOf(listAll(whole, data, coerceTypes, steps))
+    const all = listAll(whole, data, coerceTypes, work)
+    if (all === undefined)
+      return { ok: false, faults: [...first, only('there are too many further faults to list them')] }
+    const faults = faultsOf(all)
     return { ok: false, faults: faults.length > 0 ? faults : first }
   } catch (thrown) {
-    if (!(thrown instanceof TooManySteps) && !(thrown instanceof RangeError)) throw thrown
+    if (!isTooMuch(thrown)) throw thrown
     return { ok: false, faults: [only('the message is nested too deeply, or takes too many steps, for this schema')] }
   }
 }
 
+const isTooMuch = (thrown: unknown): boolean => thrown instanceof TooMuchWork || thrown instanceof RangeError
+
 /**
  * ajv-errors looks fields up in plain objects, and so fails at a field of the message that is called `toString` where it
- * has messages for fields: none are listed then.
+ * has messages for fields: none are listed then. Undefined where there are too many to gather.
  */
-function listAll(whole: ValidateFunction, data: Json, coerceTypes: boolean, steps: Steps): readonly ErrorObject[] {
+function listAll(whole: ValidateFunction, data: Json, coerceTypes: boolean, work: Work) {
   try {
-    return run(whole, data, coerceTypes, steps).errors ?? []
+    return run(whole, data, coerceTypes, work).errors ?? []
   } catch (thrown) {
     if (thrown instanceof TypeError) return []
+    if (isTooMuch(thrown)) return undefined
     throw thrown
   }
 }
 
-function run(validator: ValidateFunction, data: Json, coerceTypes: boolean, steps: Steps) {
+function run(validator: ValidateFunction, data: Json, coerceTypes: boolean, work: Work) {
   const holder = { value: coerceTypes ? structuredClone(data) : data }
-  steps.left = STEP_LIMIT
+  work.steps = STEP_LIMIT
+  work.units = UNIT_LIMIT
   // The place lets the validator replace the value as a whole where it coerces that.
   const place = {
     instancePath: '',

@@ -11,6 +11,8 @@ export type Pattern = Readonly<{
   source: string
   /** Whether the pattern is found anywhere in the text. Linear in the length of the text. */
   test(text: string): boolean
+  /** What testing a character may cost, in nanoseconds or so. */
+  unitsPerCharacter: number
   /** A search of its own, which keeps the text that it was last given: for the matches of a text one after the other. */
   finder(): Find
 }>
@@ -28,6 +30,9 @@ export class PatternTooCostly extends Error {
 
 /** Finding groups takes up to text × program steps; this many take about a second. */
 const FIND_STEPS = 50_000_000
+
+/** Of a test that needs no groups, which mostly runs as an automaton that remembers its states. */
+const UNITS_PER_CHARACTER = 50
 
 /** Instructions of a compiled pattern: `.{0,1000}` has 2,003. */
 const PROGRAM_LIMIT = 10_000
@@ -49,7 +54,9 @@ export function compilePattern(source: string, flags = ''): Result<Pattern> {
       return fault(`the pattern ${quote(source)} is too large; lower the counts of its repeats.`)
     }
     const plain = flags === '' ? plainTest(source) : undefined
-    return found({ source, test: plain ?? ((text) => program.test(text)), finder: () => finder(source, program) })
+    const test = plain ?? ((text: string) => program.test(text))
+    const unitsPerCharacter = plain === undefined ? UNITS_PER_CHARACTER : 1
+    return found({ source, test, unitsPerCharacter, finder: () => finder(source, program) })
   } catch (thrown) {
     const text = thrown instanceof Error ? thrown.message.replace(/^error parsing regexp: /, '') : 'it does not compile'
     return fault(`the pattern ${quote(source)} cannot run in linear time: ${text}.`)

@@ -3,6 +3,7 @@ import type { TokenVerifier } from '../domain/access.ts'
 import type { EgressPolicy } from '../domain/egress.ts'
 import type { HttpClient, RecordProducer, SecretSource, StateStore } from '../domain/ports.ts'
 import type { Answers } from './answers.ts'
+import type { Sandbox, SandboxedProgram } from './sandbox.ts'
 
 export type Services = Readonly<{
   http: HttpClient
@@ -13,6 +14,10 @@ export type Services = Readonly<{
   egress: EgressPolicy
   tokens: TokenVerifier
   answers: Answers
+  /** Where expressions and schemas run; undefined where that is here. */
+  sandbox?: Sandbox | undefined
+  /** The document's own, compiled there. */
+  sandboxed?: SandboxedProgram | undefined
 }>
 
 /** The part of the settings that the pipeline obeys; names and units as in src/settings.ts. */

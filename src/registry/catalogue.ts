@@ -18,6 +18,7 @@ import * as failures from './failures.ts'
 import { compileFilter } from './filter.ts'
 import { createFollower } from './follower.ts'
 import { guardStore } from './guard-store.ts'
+import { isolate } from './isolate.ts'
 import { mergePatch } from './merge-patch.ts'
 import { parseDocument } from './parse-document.ts'
 import type { Compiled, Registry } from './registry.ts'
@@ -108,7 +109,7 @@ export function createCatalogue(options: CatalogueOptions): Catalogue {
     const inForce: Compiled[] = []
     const newest = await store.newestVersions()
     for (const document of await store.list()) {
-      const compiled = revive(options, document, newest.get(document._id) ?? 1, inForce)
+      const compiled = await revive(options, document, newest.get(document._id) ?? 1, inForce)
       if (compiled === undefined) refused.add(document._id)
       else inForce.push(compiled)
     }
@@ -121,7 +122,7 @@ export function createCatalogue(options: CatalogueOptions): Catalogue {
     stamp: Stamp,
     write: (compiled: Compiled) => ReturnType<EndpointStore['replace']>,
   ): Promise<Accepted> => {
-    const { lints, compiled } = build(raw, stamp, services, settings, settings)
+    const { lints, compiled } = build(raw, stamp, await isolate(raw, services), settings, settings)
     const clashes = findClashes(compiled, registry.all())
     const errors = [...faults, ...lints.filter(({ severity }) => severity === 'error')]
     if (errors.length > 0) throw failures.invalid([...errors, ...clashes])
@@ -258,13 +259,13 @@ export function createCatalogue(options: CatalogueOptions): Catalogue {
 }
 
 /** What a stored document compiles to; undefined where this version refuses it, or to have it beside `inForce`. */
-function revive(
+async function revive(
   { services, settings, logger }: CatalogueOptions,
   document: StoredDocument,
   version: number,
   inForce: readonly Compiled[],
-): Compiled | undefined {
-  const { lints, compiled } = build(document, { ...document, version }, services, settings)
+): Promise<Compiled | undefined> {
+  const { lints, compiled } = build(document, { ...document, version }, await isolate(document, services), settings)
   const faults = [...lints.filter(({ severity }) => severity === 'error'), ...findClashes(compiled, inForce)]
   if (faults.length === 0) return { ...compiled, document }
   const { _id, name } = document

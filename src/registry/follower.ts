@@ -1,4 +1,5 @@
 /** Keeps the endpoints in force the same as those of a store that other instances change too. */
+import type { Awaitable } from '../domain/json.ts'
 import type { ChangeFeed, StoredDocument } from '../domain/ports.ts'
 import type { Compiled, Registry } from './registry.ts'
 
@@ -15,7 +16,7 @@ export type FollowerOptions = Readonly<{
   /** Ids of the documents that were refused; kept up to date. */
   refused: Set<string>
   /** Compiles a stored document; undefined where it cannot be in force beside those. */
-  revive(document: StoredDocument, version: number, inForce: readonly Compiled[]): Compiled | undefined
+  revive(document: StoredDocument, version: number, inForce: readonly Compiled[]): Awaitable<Compiled | undefined>
 }>
 
 /** Calls of `catchUp`, and other changes of the registry, must not overlap. */
@@ -42,7 +43,7 @@ export function createFollower({ changes, registry, refused, revive }: FollowerO
       for (const id of refused) if (!ids.has(id) || replaced.has(id)) refused.delete(id)
       const revived: Compiled[] = []
       for (const document of news) {
-        const compiled = revive(document, versions.get(document._id) ?? 1, inForce)
+        const compiled = await revive(document, versions.get(document._id) ?? 1, inForce)
         if (compiled === undefined) {
           refused.add(document._id)
         } else {

@@ -615,14 +615,12 @@ describe('hostile messages and schemas', () => {
   test('a schema that takes exponential time is given up', () => {
     const branch = (name: string): JsonObject => ({ properties: { a: { $ref: '#' } }, required: [name] })
     const validator = sound({ anyOf: [branch('x'), branch('y')] })
-    assert.deepEqual(faults(validator, nested(60)), [
-      'the message is nested too deeply, or takes too many steps, for this schema',
-    ])
+    assert.equal(faults(validator, nested(60)).at(-1), 'there are too many further faults to list them')
     assert.deepEqual(faults(validator, { x: 1, a: { y: 1 } }), [])
   })
 
   test('data of any depth is a verdict', () => {
-    assert.equal(sound({ properties: { a: { $ref: '#' } } })(nested(5000)).ok, false)
+    assert.equal(sound({ properties: { a: { $ref: '#' } } })(nested(200_000)).ok, false)
   })
 
   test('at most 100 faults are listed, and how many there are besides', () => {

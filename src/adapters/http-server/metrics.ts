@@ -17,10 +17,18 @@ export type MetricsSource = Readonly<{
   inFlight: () => number
   waiting: () => number
   consumers: () => readonly ConsumerStatus[]
+  /** Of the isolated processes, by their lanes; undefined where there are none. */
+  isolation?: (() => Readonly<Record<'quick' | 'slow', IsolationCounts>>) | undefined
   /** Records of the message log since the process started. */
   messageLog: () => Readonly<{ written: number; dropped: Readonly<Record<MessageRecord['outcome'], number>> }>
   /** Of the origins that are called. */
   outbound: () => OutboundHealth
+}>
+
+type IsolationCounts = Readonly<{
+  processes: number
+  waiting: number
+  ended: Readonly<Record<'time' | 'memory' | 'others', number>>
 }>
 
 /** Gives what /metrics answers, in bytes. */
@@ -57,8 +65,10 @@ export function describeMetrics({
   consumers,
   messageLog,
   outbound,
+  isolation,
 }: MetricsSource): Family[] {
   return [
+    ...(isolation === undefined ? [] : describeIsolation(isolation)),
     {
       name: 'crosswalk_build_info',
       help: 'Always 1; the labels say what runs.',
@@ -169,6 +179,36 @@ export function describeMetrics({
       type: 'counter',
       labels: ['outcome'],
       samples: () => Object.entries(messageLog().dropped).map(([outcome, value]) => ({ labels: { outcome }, value })),
+    },
+  ]
+}
+
+function describeIsolation(isolation: NonNullable<MetricsSource['isolation']>): Family[] {
+  const lanes = () => Object.entries(isolation())
+  return [
+    {
+      name: 'crosswalk_isolation_processes',
+      help: 'Processes in which expressions and schemas run, by lane.',
+      type: 'gauge',
+      labels: ['lane'],
+      samples: () => lanes().map(([lane, { processes }]) => ({ labels: { lane }, value: processes })),
+    },
+    {
+      name: 'crosswalk_isolation_waiting',
+      help: 'Messages that wait for such a process, by lane.',
+      type: 'gauge',
+      labels: ['lane'],
+      samples: () => lanes().map(([lane, { waiting }]) => ({ labels: { lane }, value: waiting })),
+    },
+    {
+      name: 'crosswalk_isolation_ended_total',
+      help: 'Such processes that were ended, by lane and cause: `time`, `memory` or `others` (from outside).',
+      type: 'counter',
+      labels: ['lane', 'cause'],
+      *samples() {
+        for (const [lane, { ended }] of lanes())
+          for (const [cause, value] of Object.entries(ended)) yield { labels: { lane, cause }, value }
+      },
     },
   ]
 }

@@ -1,14 +1,16 @@
 import { setImmediate } from 'node:timers/promises'
 import { checkReference } from '../../config/roots.ts'
 import type { Endpoint } from '../../config/schema.ts'
-import { Failure } from '../../domain/failure.ts'
 import type { Awaitable, Json, JsonObject } from '../../domain/json.ts'
 import { type LintSink, place } from '../../domain/lint.ts'
 import type { Enriched, Transformed } from '../../domain/message.ts'
 import type { Run } from '../../domain/run.ts'
 import { type Expression, ExpressionFault, parseExpression } from '../../language/expression.ts'
 import type { Step } from '../chain.ts'
+import { failed, outOfTime } from '../expression-failures.ts'
+import type { SandboxedProgram } from '../sandbox.ts'
 import type { PipelineSettings } from '../services.ts'
+import { compileSandboxed } from './transform-sandboxed.ts'
 
 /** How long expressions run one after the other before others get their turn: they hold the event loop, even while they wait. */
 const SLICE_MS = 10
@@ -26,7 +28,9 @@ export function compileTransform(
   endpoint: Endpoint,
   settings: PipelineSettings,
   lint: LintSink,
+  sandboxed?: SandboxedProgram,
 ): Step<Enriched, Transformed> {
+  if (sandboxed !== undefined) return compileSandboxed(endpoint, sandboxed, lint)
   const entries = Object.entries(endpoint.inputTransforms ?? {}).flatMap(([name, text]): Entry[] => {
     const parsed = parseExpression(text, {
       timeoutMs: settings.expressionTimeoutMs,
@@ -49,9 +53,7 @@ export function compileTransform(
     for (let at = first; at < entries.length; at += 1) {
       const { path, expression, name } = entries[at] as Entry
       const now = run.clock()
-      if (now >= run.deadlineAt) {
-        throw new Failure('DEADLINE_EXCEEDED', `The message ran out of time before the expression "${path}".`, { path })
-      }
+      if (now >= run.deadlineAt) throw outOfTime(path)
       if (now - turnedAt > SLICE_MS) {
         const progress = { message, run, transforms: found }
         return setImmediate().then(() => runFrom(at, { ...progress, turnedAt: run.clock() }))
@@ -80,7 +82,5 @@ const withFound = (transforms: JsonObject, name: string, value: Json | undefined
 
 function fail(thrown: unknown, path: string): never {
   if (!(thrown instanceof ExpressionFault)) throw thrown
-  const sentence = (text: string) => `The expression "${path}" failed: ${text}`
-  const unquoted = sentence(thrown.unquoted)
-  throw new Failure('TRANSFORM_FAILED', sentence(thrown.message), { path, cause: thrown, unquoted })
+  throw failed(path, thrown, thrown)
 }

@@ -4,10 +4,11 @@ import { Failure } from '../../domain/failure.ts'
 import { isObject, type Json, type JsonObject } from '../../domain/json.ts'
 import type { LintSink } from '../../domain/lint.ts'
 import type { Enriched } from '../../domain/message.ts'
-import { compileJsonSchema, type Validator } from '../../language/json-schema.ts'
+import { compileJsonSchema, type Verdict } from '../../language/json-schema.ts'
 import type { SchemaFault } from '../../language/json-schema-faults.ts'
 import { resolveLocal } from '../../language/json-schema-refs.ts'
 import type { Step } from '../chain.ts'
+import type { SandboxedProgram } from '../sandbox.ts'
 import type { PipelineSettings } from '../services.ts'
 
 /** The roots that a schema may speak of; one that speaks of none describes the message itself. */
@@ -24,22 +25,24 @@ export function compileValidate(
   { inputValidation: schema }: Pick<Endpoint, 'inputValidation'>,
   settings: Pick<PipelineSettings, 'validationAcceptNullValues' | 'validationCoerceTypes'>,
   lint: LintSink,
+  sandboxed?: SandboxedProgram,
 ): Step<Enriched, Enriched> {
   const unused = { adds: {} }
   if (schema === undefined) return unused
   const coerceTypes = settings.validationCoerceTypes
+  if (sandboxed !== undefined) return validateSandboxed(schema, coerceTypes, sandboxed, lint.at('inputValidation'))
   const options = { acceptNull: settings.validationAcceptNullValues, coerceTypes }
   const validator = compileJsonSchema(schema, options, lint.at('inputValidation'))
   if (validator === undefined) return unused
   if (!speaksOfParts(schema, schema)) {
     return (message) => {
-      const requestBody = check(validator, message.requestBody)
+      const requestBody = accepted(validator(message.requestBody))
       return coerceTypes ? { ...message, requestBody } : message
     }
   }
   return (message) => {
     const { requestBody, query, lookupRequests } = message
-    const value = check(validator, { requestBody, query, lookupRequests })
+    const value = accepted(validator({ requestBody, query, lookupRequests }))
     return coerceTypes ? withParts(message, value) : message
   }
 }
@@ -57,8 +60,29 @@ function speaksOfParts(schema: Json | undefined, root: JsonObject, seen = new Se
   )
 }
 
-function check(validator: Validator, data: Json): Json {
-  const verdict = validator(data)
+/** The same where the schema is applied outside of this process; its lints come from there. */
+function validateSandboxed(
+  schema: JsonObject,
+  coerceTypes: boolean,
+  { lints, validate }: SandboxedProgram,
+  lint: LintSink,
+): Step<Enriched, Enriched> {
+  for (const { path, message, severity } of lints) lint.below(path)[severity](message)
+  if (!speaksOfParts(schema, schema)) {
+    return async (message, run) => {
+      const requestBody = accepted(await validate(message.requestBody, run.deadlineAt))
+      return coerceTypes ? { ...message, requestBody } : message
+    }
+  }
+  return async (message, run) => {
+    const { requestBody, query, lookupRequests } = message
+    const value = accepted(await validate({ requestBody, query, lookupRequests }, run.deadlineAt))
+    return coerceTypes ? withParts(message, value) : message
+  }
+}
+
+/** The value of a verdict; throws VALIDATION_FAILED where there is none. */
+function accepted(verdict: Verdict): Json {
   if (verdict.ok) return verdict.value
   const details = verdict.faults.map(({ pointer, message }) => ({ path: pointer, message }))
   throw new Failure('VALIDATION_FAILED', `Validation failed: ${verdict.faults.map(sentence).join('; ')}.`, {

@@ -18,6 +18,7 @@ import type { Catalogue } from '../catalogue.ts'
 import { findClashes } from '../clash.ts'
 import * as failures from '../failures.ts'
 import type { Incoming, Intake } from '../intake.ts'
+import { isolate } from '../isolate.ts'
 import { parseDocument } from '../parse-document.ts'
 import type { Compiled, Registry } from '../registry.ts'
 import { bytesOf, cannedServices } from './canned-services.ts'
@@ -66,7 +67,7 @@ export function createDryRun({ catalogue, registry, intake, services, settings, 
     const now = new Date(clock()).toISOString()
     const stamp = { _id: id, createdAt: now, updatedAt: now, version: registry.get(id)?.version ?? 0 }
     const bounds = request.endpoint === undefined ? undefined : settings
-    const { lints, compiled } = build(document, stamp, canned.services, settings, bounds)
+    const { lints, compiled } = build(document, stamp, await isolate(document, canned.services), settings, bounds)
     const lint = lintOf([...inside, ...lints], findClashes(compiled, registry.all()))
     if (lint.errors.length > 0) return { ran: false, lint }
     const unknown = unknownRequests(request, compiled.endpoint)

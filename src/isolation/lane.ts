@@ -1,0 +1,218 @@
+/** A few isolated processes that take calls one at a time each: the lane of the quick calls, or that of the slow ones. */
+import type { Logger } from '../domain/ports.ts'
+import type { Program } from '../pipeline/sandbox.ts'
+import { type KnownPrograms, knownPrograms } from './known-programs.ts'
+import { type End, type Member, startMember } from './member.ts'
+import { type Answer, frame, type Question, type Terms } from './protocol.ts'
+import type { Standing } from './standing.ts'
+import { createWaiting } from './waiting.ts'
+
+/** A program with what is known of it; `size` is that of its text. */
+export type Owner = Readonly<{ id: number; program: Program; size: number; standing: Standing }>
+
+type Body = Question extends infer One ? (One extends Question ? Omit<One, 'id' | 'program' | 'forget'> : never) : never
+
+export type Call = {
+  owner: Owner
+  body: Body
+  /** From its beginning; then its process is ended. */
+  limitMs: number
+  /** Milliseconds since the epoch. What has not begun by then does not begin. */
+  deadlineAt: number
+  /** Whether it was begun once before, by a process that somebody else ended. */
+  again: boolean
+  settle(outcome: CallOutcome): void
+}
+
+export type CallOutcome =
+  | Readonly<{ answer: Answer }>
+  | Readonly<{ ended: 'time' | 'memory' }>
+  | Readonly<{ refused: 'late' | 'full' }>
+
+export type LaneOptions = Readonly<{
+  name: 'quick' | 'slow'
+  processes: number
+  memoryMb: number
+  terms: Terms
+  logger: Logger
+}>
+
+export type Lane = Readonly<{
+  submit(call: Call): void
+  /** Takes out the calls of a program that have not begun. */
+  withdraw(owner: Owner): Call[]
+  counts(): LaneCounts
+  close(): void
+}>
+
+export type LaneCounts = Readonly<{
+  processes: number
+  waiting: number
+  ended: Readonly<Record<'time' | 'memory' | 'others', number>>
+}>
+
+type Seat = {
+  member: Member
+  ready: boolean
+  call: Call | undefined
+  timers: NodeJS.Timeout[]
+  known: KnownPrograms
+  /** Its call has taken longer than it may. */
+  late: boolean
+  /** It takes no further calls: another one has its place. */
+  retired: boolean
+}
+
+/** A quick call is expected to be over by then. */
+const OVERDUE_MS = 50
+const MOST_WAITING = 512
+const MOST_WAITING_EACH = 256
+
+/** After a process that ended before it was ready; doubles up to the longest. */
+const FIRST_PAUSE_MS = 250
+const LONGEST_PAUSE_MS = 30_000
+
+export function createLane({ name, processes, memoryMb, terms, logger }: LaneOptions): Lane {
+  const seats = new Set<Seat>()
+  const retired = new Set<Seat>()
+  const waiting = createWaiting<Call>(MOST_WAITING_EACH, MOST_WAITING)
+  const ended = { time: 0, memory: 0, others: 0 }
+  let pauseMs = 0
+  let closed = false
+
+  function sit(): void {
+    const member = startMember(memoryMb, terms, {
+      onReady: () => {
+        seat.ready = true
+        pauseMs = 0
+        serve()
+      },
+      onAnswer: (answer) => {
+        const { call } = seat
+        release(seat)
+        call?.settle({ answer })
+        if (seat.retired) seat.member.kill()
+        else serve()
+      },
+      onEnd: (how) => leave(seat, how),
+    })
+    const seat: Seat = {
+      member,
+      ready: false,
+      call: undefined,
+      timers: [],
+      known: knownPrograms(),
+      late: false,
+      retired: false,
+    }
+    if (name === 'slow') member.lower()
+    seats.add(seat)
+  }
+
+  function release(seat: Seat): void {
+    for (const timer of seat.timers.splice(0)) clearTimeout(timer)
+    seat.call = undefined
+  }
+
+  function leave(seat: Seat, how: End): void {
+    const { call } = seat
+    release(seat)
+    seats.delete(seat)
+    retired.delete(seat)
+    if (closed || (how === 'ours' && !seat.late)) return
+    const cause = seat.late ? 'time' : how === 'itself' ? 'memory' : 'others'
+    ended[cause] += 1
+    logger.warn(
+      { lane: name, pid: seat.member.pid, cause, endpointProgram: call?.owner.id },
+      'An isolated process was ended',
+    )
+    if (!seat.ready) pauseMs = Math.min(Math.max(pauseMs * 2, FIRST_PAUSE_MS), LONGEST_PAUSE_MS)
+    if (call !== undefined) {
+      // Nobody knows whether the call or its process was meant: a second end tells.
+      if (cause === 'others' && !call.again) {
+        call.again = true
+        submit(call)
+      } else call.settle({ ended: cause === 'time' ? 'time' : 'memory' })
+    }
+    if (pauseMs === 0) fill()
+    else setTimeout(fill, pauseMs).unref()
+  }
+
+  function fill(): void {
+    while (!closed && seats.size < processes) sit()
+  }
+
+  function submit(call: Call): void {
+    if (!waiting.add(call.owner.id, call.owner.standing, call)) {
+      call.settle({ refused: 'full' })
+      return
+    }
+    const leftMs = call.deadlineAt - Date.now()
+    const timer = setTimeout(
+      () => {
+        waiting.remove(call.owner.id, call)
+        settle({ refused: 'late' })
+      },
+      Math.max(leftMs, 0),
+    )
+    timer.unref()
+    const { settle } = call
+    call.settle = (outcome) => {
+      clearTimeout(timer)
+      call.settle = () => {}
+      settle(outcome)
+    }
+    serve()
+  }
+
+  function serve(): void {
+    for (const seat of seats) {
+      if (!seat.ready || seat.call !== undefined) continue
+      const call = waiting.next()
+      if (call === undefined) return
+      begin(seat, call)
+    }
+  }
+
+  function begin(seat: Seat, call: Call): void {
+    const { owner, body } = call
+    const { program, forget } = seat.known.introduce(owner)
+    seat.call = call
+    const after = (ms: number, act: () => void) => {
+      const timer = setTimeout(act, ms)
+      timer.unref()
+      seat.timers.push(timer)
+    }
+    after(call.limitMs, () => {
+      seat.late = true
+      seat.member.kill()
+    })
+    const overdue = () => {
+      if (waiting.size > 0 && retired.size < processes) retire(seat)
+      else after(OVERDUE_MS, overdue)
+    }
+    if (name === 'quick') after(OVERDUE_MS, overdue)
+    seat.member.ask(frame({ ...body, id: owner.id, program, forget }))
+  }
+
+  /** Lets it end its call where it disturbs nobody; another one takes its place. */
+  function retire(seat: Seat): void {
+    seat.retired = true
+    seat.member.lower()
+    seats.delete(seat)
+    retired.add(seat)
+    fill()
+  }
+
+  fill()
+  return {
+    submit,
+    withdraw: ({ id }) => waiting.takeAll(id),
+    counts: () => ({ processes: seats.size + retired.size, waiting: waiting.size, ended: { ...ended } }),
+    close: () => {
+      closed = true
+      for (const seat of [...seats, ...retired]) seat.member.kill()
+      for (let call = waiting.next(); call !== undefined; call = waiting.next()) call.settle({ refused: 'late' })
+    },
+  }
+}

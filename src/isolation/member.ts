@@ -1,0 +1,100 @@
+/** One isolated process, seen from the service: what it is given, what it answers, and its end. */
+import { type ChildProcess, spawn } from 'node:child_process'
+import { setPriority } from 'node:os'
+import { extname } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { type Answer, frame, type Terms, unframe } from './protocol.ts'
+
+/** Why a process ended: by the service, by itself (out of memory, or a crash), or by somebody else. */
+export type End = 'ours' | 'itself' | 'others'
+
+export type Member = Readonly<{
+  pid: number | undefined
+  /** Takes one question at a time; the answer goes to `onAnswer`. */
+  ask(bytes: Buffer): void
+  /** From now on it runs when others have nothing to do. */
+  lower(): void
+  kill(): void
+}>
+
+export type MemberEvents = Readonly<{
+  onReady(): void
+  onAnswer(answer: Answer): void
+  /** Once. Nothing else follows. */
+  onEnd(end: End): void
+}>
+
+const PROGRAM = new URL(`isolated-process${extname(import.meta.url)}`, import.meta.url)
+
+/** What it may read until it is confined: the bundle, or the source with its packages. */
+const READABLE = extname(import.meta.url) === '.ts' ? ['../../'] : ['./']
+
+/** Below the service and everything else that has not asked for less. */
+const LOW = 10
+
+export function startMember(memoryMb: number, terms: Terms, events: MemberEvents): Member {
+  const child = spawn(process.execPath, [...flags(memoryMb), fileURLToPath(PROGRAM)], {
+    env: {},
+    stdio: ['pipe', 'pipe', 'ignore'],
+  })
+  let over = false
+  let ours = false
+  const end = (how: End) => {
+    if (over) return
+    over = true
+    events.onEnd(how)
+  }
+  child.on('error', () => end('itself'))
+  child.on('exit', (_code, signal) =>
+    end(ours ? 'ours' : signal === 'SIGKILL' || signal === 'SIGTERM' ? 'others' : 'itself'),
+  )
+  const kill = () => {
+    ours = true
+    child.kill('SIGKILL')
+  }
+  // Its end is told by `exit`.
+  child.stdin.on('error', () => {})
+  child.stdout.on('error', () => {})
+  const take = unframe((value) => {
+    const answer = value as Answer
+    if (over) return
+    if (answer.kind === 'ready') events.onReady()
+    else events.onAnswer(answer)
+  })
+  child.stdout.on('data', (chunk: Buffer) => {
+    try {
+      take(chunk)
+    } catch {
+      child.kill('SIGKILL')
+    }
+  })
+  release(child)
+  child.stdin.write(frame(terms))
+  return {
+    pid: child.pid,
+    ask: (bytes) => void child.stdin.write(bytes),
+    lower: () => lower(child.pid),
+    kill,
+  }
+}
+
+const flags = (memoryMb: number): string[] => [
+  '--permission',
+  ...READABLE.map((folder) => `--allow-fs-read=${fileURLToPath(new URL(folder, import.meta.url))}`),
+  `--max-old-space-size=${memoryMb}`,
+  '--max-semi-space-size=4',
+]
+
+/** A service that is stopping does not wait for it. */
+function release(child: ChildProcess): void {
+  child.unref()
+  for (const stream of [child.stdin, child.stdout]) (stream as unknown as { unref?: () => void } | null)?.unref?.()
+}
+
+function lower(pid: number | undefined): void {
+  try {
+    if (pid !== undefined) setPriority(pid, LOW)
+  } catch {
+    // It has ended, or the system does not let us; it is but slower to give way.
+  }
+}

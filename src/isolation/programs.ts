@@ -1,0 +1,87 @@
+/** The work of an isolated process: programs by their keys, compiled when they first come, and run on one message at a time. */
+import type { JsonObject } from '../domain/json.ts'
+import { collectInto, type Lint } from '../domain/lint.ts'
+import { found, type Result } from '../domain/result.ts'
+import { type Expression, ExpressionFault, parseExpression } from '../language/expression.ts'
+import { compileJsonSchema, type Validator } from '../language/json-schema.ts'
+import type { Program, Transformation } from '../pipeline/sandbox.ts'
+import type { Answer, Compilation, Question, Terms } from './protocol.ts'
+
+type Compiled = Readonly<{
+  expressions: readonly (readonly [name: string, result: Result<Expression>])[]
+  validator: Validator | undefined
+  lints: readonly Lint[]
+}>
+
+export type Programs = Readonly<{ answer(question: Question): Promise<Answer> }>
+
+export function createPrograms(terms: Terms): Programs {
+  const programs = new Map<number, Compiled>()
+
+  const programOf = ({ id, program, forget }: Question): Compiled => {
+    for (const gone of forget) programs.delete(gone)
+    const compiled = programs.get(id) ?? (program && compile(program, terms))
+    if (compiled === undefined) throw new TypeError('The program is not known.')
+    programs.set(id, compiled)
+    return compiled
+  }
+
+  return {
+    answer: async (question) => {
+      let before = process.cpuUsage()
+      const cpuMs = () => {
+        const { user, system } = process.cpuUsage(before)
+        return (user + system) / 1_000
+      }
+      try {
+        const compiled = programOf(question)
+        before = process.cpuUsage()
+        return { kind: 'done', value: await run(question, compiled), cpuMs: cpuMs() }
+      } catch (thrown) {
+        return { kind: 'bug', message: thrown instanceof Error ? (thrown.stack ?? '') : String(thrown), cpuMs: cpuMs() }
+      }
+    },
+  }
+}
+
+function compile({ expressions, schema }: Program, terms: Terms): Compiled {
+  const lints: Lint[] = []
+  return {
+    expressions: expressions.map(([name, text]) => [name, parseExpression(text, terms.limits)]),
+    validator: schema && compileJsonSchema(schema, terms.schema, collectInto(lints)),
+    lints,
+  }
+}
+
+function run(question: Question, compiled: Compiled) {
+  if (question.kind === 'transform') return transform(compiled, question.message, question.leftMs)
+  if (question.kind === 'compile') return describe(compiled)
+  if (compiled.validator === undefined) throw new TypeError('The program has no schema.')
+  return compiled.validator(question.data)
+}
+
+const describe = ({ expressions, lints }: Compiled): Compilation => ({
+  expressions: expressions.map(([name, result]) => {
+    if (!result.ok) return [name, result]
+    const { roots, references } = result.value
+    return [name, found({ roots: roots && [...roots], references })]
+  }),
+  lints,
+})
+
+async function transform({ expressions }: Compiled, message: JsonObject, leftMs: number): Promise<Transformation> {
+  const until = performance.now() + leftMs
+  let transforms: JsonObject = {}
+  for (const [name, expression] of expressions) {
+    if (!expression.ok) throw new TypeError('The program has faults.')
+    if (performance.now() >= until) return { ok: false, name, why: 'late' }
+    try {
+      const value = await expression.value.evaluate({ ...message, transforms })
+      if (value !== undefined) transforms = { ...transforms, [name]: value }
+    } catch (thrown) {
+      if (!(thrown instanceof ExpressionFault)) throw thrown
+      return { ok: false, name, why: 'failed', message: thrown.message, unquoted: thrown.unquoted }
+    }
+  }
+  return { ok: true, transforms }
+}
