@@ -10,6 +10,8 @@ import type { Command } from './cores.ts'
 export type ServerProcess = Readonly<{
   /** Of the message port, without a path. */
   origin: string
+  /** Of the server itself, or of the first of its processes. */
+  pid(): number
   /** Since it was started, in user and in system mode, all its threads. */
   cpuSeconds(): number
   /** VmRSS of proc_pid_status(5), in bytes. */
@@ -57,6 +59,7 @@ export async function startServer(
   const pids = () => serverPids(child.pid as number)
   return {
     origin: `http://127.0.0.1:${port}`,
+    pid: () => pids()[0] as number,
     cpuSeconds: () => sum(pids(), cpuSeconds),
     residentBytes: () => sum(pids(), residentBytes),
     stop: async () => {

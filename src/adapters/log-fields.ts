@@ -28,6 +28,9 @@ export function loggable(fields: object): Record<string, unknown> {
 
 type Budget = { left: number }
 
+/** By its name: who names the class `Headers` makes Node.js compile its own copy of undici. */
+const isHeaders = (value: object): value is Headers => Object.prototype.toString.call(value) === '[object Headers]'
+
 function copy(value: unknown, above: readonly object[], budget: Budget): unknown {
   if (typeof value === 'string') return shorten(value)
   if (typeof value === 'bigint') return `${value}`
@@ -42,7 +45,7 @@ function copy(value: unknown, above: readonly object[], budget: Budget): unknown
   if (ArrayBuffer.isView(value)) return `[${value.byteLength} bytes]`
   const within = [...above, value]
   if (value instanceof Error) return copyError(value, within, budget)
-  if (value instanceof Map || value instanceof Headers) return copyEntries([...value.entries()], within, budget)
+  if (value instanceof Map || isHeaders(value)) return copyEntries([...value.entries()], within, budget)
   if (value instanceof Set) return copyList([...value], within, budget)
   if (Array.isArray(value)) return copyList(value, within, budget)
   return copyEntries(Object.entries(value), within, budget)

@@ -29,7 +29,7 @@ export type GroupCommitOptions = Readonly<{
 }>
 
 /** How many transactions are flushed elsewhere until the log is brought into the database: few enough that SQLite never does it on the thread. */
-const COMMITS_OF_A_CHECKPOINT = 50
+const COMMITS_OF_A_CHECKPOINT = 100
 
 /** Who waits: a message, or somebody who may wait a moment longer so that no message does. */
 export type Urgency = 'message' | 'other'

@@ -15,12 +15,12 @@ import { compileQueryBuilder } from './dialect.ts'
 import { compileEndpointStore } from './endpoint-store.ts'
 import { compileGroupCommit } from './group-commit.ts'
 import { compileKeyStore } from './key-store.ts'
-import { createMessageStore, type SqliteMessageStore } from './message-store.ts'
+import { createMessageStore } from './message-store.ts'
 import { demandVersion, migrate } from './migrate.ts'
 import { openFile } from './open-file.ts'
 import { compileStateStore } from './state-store.ts'
 import { compileStatsStore } from './stats-store.ts'
-import { compileFlushLog } from './write-ahead-log.ts'
+import { compileLogFile } from './write-ahead-log.ts'
 
 export type SqliteStoreOptions = Readonly<{
   /** Of the file, which is made with its folder where it is not there; or `:memory:`. */
@@ -69,17 +69,23 @@ export async function openSqliteStore(options: SqliteStoreOptions): Promise<Sqli
     },
   })
   const messages = createMessageStore(path)
+  const log = path === ':memory:' ? undefined : compileLogFile(resolve(path))
   const writer = compileGroupCommit({
     db,
     busyTimeoutMs,
     logger,
-    ...(path === ':memory:' ? {} : flushedElsewhere(path, messages)),
+    ...(log && { flushLog: log.flush, askForCheckpoint: () => void messages.checkpoint().catch(() => undefined) }),
   })
   const changes = shared ? compileChangeFeed(db) : undefined
   let closing: Promise<unknown> | undefined
+  const closeFile = async () => {
+    await writer.close()
+    log?.close()
+    db.close()
+  }
   const close = async () => {
     changes?.close()
-    closing ??= Promise.all([writer.close().then(() => db.close()), messages.close()])
+    closing ??= Promise.all([closeFile(), messages.close()])
     await closing
   }
   return {
@@ -94,9 +100,3 @@ export async function openSqliteStore(options: SqliteStoreOptions): Promise<Sqli
     close,
   }
 }
-
-/** What takes long of the writes that no message waits for. What is not done there, SQLite does on the thread in time. */
-const flushedElsewhere = (path: string, messages: SqliteMessageStore) => ({
-  flushLog: compileFlushLog(resolve(path)),
-  askForCheckpoint: () => void messages.checkpoint().catch(() => undefined),
-})

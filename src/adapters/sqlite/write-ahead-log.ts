@@ -1,25 +1,42 @@
 /** What is done with a file's write-ahead log away from the thread of the messages. */
-import { open } from 'node:fs/promises'
+import { closeSync, fdatasync, openSync } from 'node:fs'
 import { DatabaseSync } from 'node:sqlite'
+import { promisify } from 'node:util'
 import { StoreUnavailable } from '../../domain/ports.ts'
 
 /** Resolves when all that was committed before the call is on the disk; rejects with StoreUnavailable. */
 export type FlushLog = () => Promise<void>
 
-/**
- * Of the database at `path`, which must be open in WAL mode until the flush has ended. Node.js flushes on a thread of its
- * pool. Calls during a flush share the next one.
- */
-export function compileFlushLog(path: string): FlushLog {
+export type LogFile = Readonly<{
+  /** Node.js flushes on a thread of its pool. Calls during a flush share the next one. */
+  flush: FlushLog
+  /** Once no flush is under way, and before the database is closed. */
+  close(): void
+}>
+
+const flushFile = promisify(fdatasync)
+
+/** Of the database at `path`, which must be open in WAL mode: its log stays the same file until the last one closes it. */
+export function compileLogFile(path: string): LogFile {
+  let file: number | undefined
   let running: Promise<void> | undefined
   let next: Promise<void> | undefined
 
+  async function flushNow(): Promise<void> {
+    try {
+      file ??= openSync(`${path}-wal`, 'r+')
+      await flushFile(file)
+    } catch (cause) {
+      const message = 'The store did not answer: writing its file to the disk failed; check the disk.'
+      throw new StoreUnavailable(message, { cause })
+    }
+  }
+
   function start(): Promise<void> {
-    const flush = flushFile(`${path}-wal`).finally(() => {
-      if (running === flush) running = undefined
+    running = flushNow().finally(() => {
+      running = undefined
     })
-    running = flush
-    return flush
+    return running
   }
 
   async function startAfter(before: Promise<void>): Promise<void> {
@@ -28,22 +45,18 @@ export function compileFlushLog(path: string): FlushLog {
     await start()
   }
 
-  return () => {
-    if (running === undefined) return start()
-    next ??= startAfter(running)
-    return next
-  }
-}
-
-async function flushFile(path: string): Promise<void> {
-  try {
-    // The locks of SQLite are on other files: closing this one gives up none (https://www.sqlite.org/walformat.html).
-    await using file = await open(path, 'r+')
-    await file.datasync()
-  } catch (cause) {
-    throw new StoreUnavailable('The store did not answer: writing its file to the disk failed; check the disk.', {
-      cause,
-    })
+  return {
+    flush: () => {
+      if (next !== undefined) return next
+      if (running === undefined) return start()
+      next = startAfter(running)
+      return next
+    },
+    close: () => {
+      // SQLite's locks are on other files: closing this one gives up none (https://www.sqlite.org/walformat.html).
+      if (file !== undefined) closeSync(file)
+      file = undefined
+    },
   }
 }
 

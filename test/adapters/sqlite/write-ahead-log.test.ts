@@ -3,7 +3,7 @@ import { readFileSync, statSync } from 'node:fs'
 import { DatabaseSync } from 'node:sqlite'
 import { test } from 'node:test'
 import { openSqliteStore } from '../../../src/adapters/sqlite/open-sqlite-store.ts'
-import { checkpoint, compileFlushLog } from '../../../src/adapters/sqlite/write-ahead-log.ts'
+import { checkpoint, compileLogFile } from '../../../src/adapters/sqlite/write-ahead-log.ts'
 import type { EndpointRecord } from '../../../src/domain/ports.ts'
 import { StoreUnavailable } from '../../../src/domain/ports.ts'
 import { silent } from '../../contracts/stores.ts'
@@ -26,7 +26,7 @@ function recordOf(n: number): EndpointRecord {
 
 test('a flush fails where the log is not there, and not once it is', async (t) => {
   const path = freshPath(t)
-  const flush = compileFlushLog(path)
+  const { flush, close } = compileLogFile(path)
   assert.deepEqual(
     (await Promise.allSettled([flush(), flush(), flush()])).map((one) => one.status === 'rejected' && one.reason.name),
     Array(3).fill(StoreUnavailable.name),
@@ -35,6 +35,7 @@ test('a flush fails where the log is not there, and not once it is', async (t) =
   db.exec('PRAGMA journal_mode = WAL; CREATE TABLE kept (n)')
   await Promise.all([flush(), flush(), flush()])
   await flush()
+  close()
 })
 
 test('a checkpoint lets the log begin anew, and waits for those who write', (t) => {
@@ -53,7 +54,7 @@ test('changes of endpoints are brought into the database before SQLite does it o
     [Symbol.asyncDispose]: (): Promise<void> => store.close(),
   })
   const before = statSync(path).size
-  for (let n = 0; n < 60; n += 1) assert.equal(await store.endpoints.insert(recordOf(n)), 'stored')
+  for (let n = 0; n < 110; n += 1) assert.equal(await store.endpoints.insert(recordOf(n)), 'stored')
   assert.ok(logOf(path).pages < AUTOMATIC_PAGES)
   while (statSync(path).size === before) await new Promise((resolve) => setImmediate(resolve))
 })
