@@ -131,7 +131,15 @@ export function openMembership(
         member.removeAllListeners(event)
       }
       ledger.memberId = null
-      await Promise.all([within(CLOSE_MS, member.close(true)), within(CLOSE_MS, ledger.close(true))])
+      // Closed alone, a client that is just joining ends that all the same, and then sends heartbeats for ever.
+      const leave = async () => {
+        try {
+          await member.leaveGroup(true)
+        } finally {
+          await member.close(true)
+        }
+      }
+      await Promise.all([within(CLOSE_MS, leave()), within(CLOSE_MS, ledger.close(true))])
     },
   }
 }
