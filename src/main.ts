@@ -83,11 +83,12 @@ async function copy({ from, to }: { from: string; to?: string }, settings: Setti
   const urls = checkCopy({ from, to: to ?? settings.databaseUrl })
   if (!urls.ok) return refuse([urls.message])
   try {
-    const { endpoints, states, versions } = await copyStore(urls.value, settings, createLogger(settings))
+    const { endpoints, states, versions, answers } = await copyStore(urls.value, settings, createLogger(settings))
     process.stdout.write('Copied, read back and found the same:\n')
     process.stdout.write(`endpoints ${endpoints.rows} rows, sha256 ${endpoints.sha256}\n`)
     process.stdout.write(`states ${states.rows} rows, sha256 ${states.sha256}\n`)
     process.stdout.write(`versions ${versions.rows} rows, sha256 ${versions.sha256}\n`)
+    process.stdout.write(`answers ${answers.rows} rows, sha256 ${answers.sha256}\n`)
   } catch (thrown) {
     refuse([startFault(thrown, settings)])
   }

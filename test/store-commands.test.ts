@@ -57,7 +57,16 @@ describe('migrate', () => {
   })
 })
 
-/** A file with endpoints and states as wild as they come. */
+const requestOf = (n: number) => ({ endpointId: idOf(n), key: `key ${n}`, fingerprint: `asked ${n}` })
+
+const answerOf = (n: number) => ({
+  messageId: `${n}`,
+  status: 200,
+  headers: { 'set-cookie': ['a', '\u0000 ü \ud800'] },
+  body: n === 7 ? undefined : Buffer.from([0, 255, 92, n % 256]),
+})
+
+/** A file with endpoints, states and answers as wild as they come. */
 async function fillFile(folder: string): Promise<void> {
   const store = await openSqliteStore({ path: join(folder, 'from.db'), logger: silent })
   for (let n = 0; n < 1_203; n += 1) {
@@ -70,6 +79,7 @@ async function fillFile(folder: string): Promise<void> {
     ),
   )
   await store.states.append(idOf(1), stateOf('newest', undefined))
+  for (let n = 0; n < 300; n += 1) await store.answers.keep(requestOf(n), 'x', answerOf(n), 3_600_000)
   await store.close()
 }
 
@@ -83,6 +93,7 @@ describe('copy-store', () => {
     assert.match(first.stdout, /^endpoints 1203 rows, sha256 [0-9a-f]{64}$/m)
     assert.match(first.stdout, /^states \d+ rows, sha256 [0-9a-f]{64}$/m)
     assert.match(first.stdout, /^versions 1203 rows, sha256 [0-9a-f]{64}$/m)
+    assert.match(first.stdout, /^answers 300 rows, sha256 [0-9a-f]{64}$/m)
 
     const from = await openSqliteStore({ path: join(folder, 'from.db'), logger: silent })
     const to = await openPostgres(url)
@@ -94,6 +105,13 @@ describe('copy-store', () => {
     }
     assert.deepEqual(await to.endpoints.version(idOf(3), 1), await from.endpoints.version(idOf(3), 1))
     assert.equal((await to.endpoints.newestVersions()).size, 1_203)
+    for (const n of [0, 7, 200, 299]) {
+      const found = await to.answers.claim(requestOf(n), 'y', 1_000)
+      const same = await from.answers.claim(requestOf(n), 'y', 1_000)
+      assert.ok(found.kind === 'kept' && same.kind === 'kept')
+      assert.deepEqual({ ...found.answer, body: undefined }, { ...same.answer, body: undefined })
+      assert.deepEqual(found.answer.body && [...found.answer.body], answerOf(n).body && [...(answerOf(n).body ?? [])])
+    }
     // What comes after the copy is newer than all of it, and routes are still taken.
     await to.states.append(idOf(1), stateOf('after the copy', 599))
     assert.deepEqual(await to.states.newest(idOf(1), EVERYTHING), stateOf('after the copy', 599))
@@ -113,6 +131,7 @@ describe('copy-store', () => {
     { name: 'an endpoint goes', sql: `delete from endpoints where id = '${idOf(5)}'` },
     { name: 'a state comes', sql: `insert into states values ('${idOf(1)}', 201, 0, 9, '{}')` },
     { name: 'a state changes', sql: 'update states set sequence = sequence + 1' },
+    { name: 'an answer changes', sql: 'update kept_answers set until = until + 1' },
   ]
   for (const { name, sql } of changes) {
     test(`copies nothing where ${name} during the copy, and everything the next time`, needsPostgres, async (test) => {
@@ -121,6 +140,7 @@ describe('copy-store', () => {
       const source = await openSqliteStore({ path, logger: silent })
       for (let n = 0; n < 10; n += 1) await source.endpoints.insert(endpointOf(n))
       await source.states.append(idOf(1), stateOf('kept', 200))
+      await source.answers.keep(requestOf(1), 'x', answerOf(1), 3_600_000)
       await source.close()
       await (await openPostgres(url)).close()
       let changed = false

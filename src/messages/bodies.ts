@@ -4,6 +4,7 @@ import type { Mapped } from '../domain/message.ts'
 import type { CallSpan } from '../domain/trace.ts'
 import type { Finished } from '../registry/finished.ts'
 import type { BodyKeeper } from './kept-body.ts'
+import { holdsToken } from './secret-values.ts'
 
 /** What a message may have, as far as it came. */
 type Reached = Partial<Pick<Mapped, 'transforms' | 'responseBody'>>
@@ -30,7 +31,9 @@ function keepIncoming(
   keeper: BodyKeeper,
   secretHeaders: ReadonlySet<string>,
 ): void {
-  const headers = Object.fromEntries(Object.entries(requestHeaders).filter(([name]) => !secretHeaders.has(name)))
+  const headers = Object.fromEntries(
+    Object.entries(requestHeaders).filter(([name, value]) => !secretHeaders.has(name) && !holdsToken(value)),
+  )
   const beside: Json = { requestHeaders: headers, query, urlParams, ...(isRecord ? { isRecord } : {}) }
   keeper.keepValue('request', beside)
   if (body !== undefined) keeper.keep('incoming', requestHeaders['content-type'] ?? '', body)

@@ -10,13 +10,27 @@ import { MASKED } from './mask.ts'
 /** Shorter ones stand in bodies by chance, and are no secrets. */
 const SHORTEST = 6
 
+/** A JSON Web Token: what it is, is seen from its first letters, whatever the header or parameter that holds it is named. */
+const TOKEN = /(?<![\w-])eyJ[\w-]+\.[\w-]+\.[\w-]*/g
+
+/** Whether a header holds a token, and so is a credential. */
+export const holdsToken = (value: string | readonly string[]): boolean =>
+  [value].flat().some((one) => tokensIn(one).length > 0)
+
+const tokensIn = (text: string): readonly string[] => text.match(TOKEN) ?? []
+
 /** The secret values of a message, each in the forms that a body may have it in. `secretHeaders`: lower-case names. */
 export function secretsOf({ incoming, trace }: Finished, secretHeaders: ReadonlySet<string>): readonly string[] {
   const values = new Set<string>()
   const collect = (headers: Readonly<Record<string, string | readonly string[]>>): void => {
     for (const name of secretHeaders) for (const value of [headers[name] ?? []].flat()) note(value, values)
   }
-  if (incoming !== undefined) collect(incoming.requestHeaders)
+  if (incoming !== undefined) {
+    collect(incoming.requestHeaders)
+    // In a body a token may be what the message is about; beside it, it says who sends.
+    const beside = [...Object.values(incoming.requestHeaders), ...Object.values(incoming.query)].flat()
+    for (const one of beside) if (typeof one === 'string') for (const token of tokensIn(one)) values.add(token)
+  }
   for (const { answer } of trace?.calls ?? []) if (answer !== undefined) collect(answer.headers)
   for (const value of trace?.secrets?.keys() ?? []) for (const form of formsOf(value)) values.add(form)
   return [...values].sort((one, other) => other.length - one.length)

@@ -24,21 +24,24 @@ export interface Upkeep {
 const EVERY_MS = 10_000
 const PAUSE_MS = 10
 
-/** What may be kept between two looks at how much there is: a part of the most. */
+/** What this process may keep between two looks at how much there is, which read an entry for each answer: a part of the most. */
 const LOOK_AFTER = 1 / 64
 
-/** Looks every ten seconds, and more often where much is kept. */
+/** What an answer takes beside its body, about. */
+const REST_BYTES = 1_000
+
+/** Removes what has lapsed every ten seconds, and looks at how much is left where that may have become too much. */
 export function startUpkeep({ store, logger, maxBytes, purges }: UpkeepOptions): Upkeep {
   let isFull = false
-  let grown = 0
+  let grown = Number.POSITIVE_INFINITY
   let stopped = false
   let running: Promise<void> | undefined
 
   async function look(): Promise<void> {
-    grown = 0
     try {
       while (purges && !stopped && (await store.purge()) > 0) await pause(PAUSE_MS)
-      if (stopped) return
+      if (stopped || (!isFull && grown < maxBytes * LOOK_AFTER)) return
+      grown = 0
       const wasFull = isFull
       isFull = (await store.bytes()) >= maxBytes
       if (isFull && !wasFull) logger.warn({ maxBytes }, 'IDEMPOTENCY_MAX_MB is reached: new keys are refused')
@@ -61,7 +64,7 @@ export function startUpkeep({ store, logger, maxBytes, purges }: UpkeepOptions):
       return isFull
     },
     grew: (bytes) => {
-      grown += bytes
+      grown += bytes + REST_BYTES
       if (!stopped && grown >= maxBytes * LOOK_AFTER) run()
     },
     stop: async () => {

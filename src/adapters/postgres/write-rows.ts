@@ -1,7 +1,7 @@
 /** Fills an empty database with what another store held: all of it, verified, or nothing. */
 import pg from 'pg'
 import { StoreUnavailable } from '../../domain/ports.ts'
-import { type StoreRows, type StoreSummary, summaryOf } from '../sql/rows.ts'
+import { type AnswerRow, type StoreRows, type StoreSummary, summaryOf } from '../sql/rows.ts'
 import type { Tables } from '../sql/tables.ts'
 import { chunksOf } from './chunks.ts'
 import { CONNECT_TIMEOUT_MS } from './connections.ts'
@@ -38,6 +38,7 @@ export async function writeRows(url: string, read: () => StoreRows): Promise<Sto
       await insertEndpoints(client, chunk)
     for (const chunk of chunksOf(rows.states, ({ state }) => state.length)) await insertStates(client, chunk)
     for (const chunk of chunksOf(rows.versions, ({ document }) => document.length)) await insertVersions(client, chunk)
+    for (const chunk of chunksOf(rows.answers, ({ size }) => 2 * size)) await insertAnswers(client, chunk)
     // What is written from now on is newer than all of it.
     await client.query(`select setval('states_sequence', max(sequence)) from states having count(*) > 0`)
     const copied = summaryOf(await readBack(client))
@@ -90,6 +91,25 @@ async function insertVersions(client: pg.Client, rows: StoreRows['versions']): P
   )
 }
 
+async function insertAnswers(client: pg.Client, rows: StoreRows['answers']): Promise<void> {
+  await client.query(
+    `insert into kept_answers (endpoint_id, key, fingerprint, owner, until, size, detail, body)
+    select endpoint_id, key, fingerprint, '', until, size, detail, body
+    from unnest($1::text[], $2::text[], $3::text[], $4::bigint[], $5::integer[], $6::text[], $7::bytea[])
+      as item (endpoint_id, key, fingerprint, until, size, detail, body)`,
+    [
+      column(rows, 'endpoint_id'),
+      column(rows, 'key'),
+      column(rows, 'fingerprint'),
+      column(rows, 'until'),
+      column(rows, 'size'),
+      column(rows, 'detail'),
+      // The driver writes bytes within an array of Buffers only.
+      rows.map(({ body }) => (body === null ? null : Buffer.from(body))),
+    ],
+  )
+}
+
 async function readBack(client: pg.Client): Promise<StoreRows> {
   const endpoints = await client.query<Tables['endpoints']>('select id, name, route_key, document from endpoints')
   const states = await client.query<Omit<Tables['states'], 'sequence'> & { sequence: string }>(
@@ -98,10 +118,14 @@ async function readBack(client: pg.Client): Promise<StoreRows> {
   const versions = await client.query<Tables['endpoint_versions']>(
     'select endpoint_id, version, at, about, document from endpoint_versions',
   )
+  const answers = await client.query<Omit<AnswerRow, 'until'> & { until: string }>(
+    'select endpoint_id, key, fingerprint, until, size, detail, body from kept_answers',
+  )
   return {
     endpoints: endpoints.rows,
     // The driver gives 64-bit numbers as text.
     states: states.rows.map((row) => ({ ...row, sequence: Number(row.sequence) })),
     versions: versions.rows,
+    answers: answers.rows.map((row) => ({ ...row, until: Number(row.until) })),
   }
 }

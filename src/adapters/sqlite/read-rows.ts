@@ -1,6 +1,7 @@
 /** Reads all of a database at one moment; a service may go on working on it. */
 import { DatabaseSync } from 'node:sqlite'
-import type { StoreRows } from '../sql/rows.ts'
+import { sql } from 'kysely'
+import type { AnswerRow, StoreRows } from '../sql/rows.ts'
 import { compileStatement } from '../sql/statement.ts'
 import type { Tables } from '../sql/tables.ts'
 import { compileQueryBuilder } from './dialect.ts'
@@ -18,6 +19,12 @@ export function readRows(path: string): StoreRows {
   const versions = compileStatement<Record<never, never>, Tables['endpoint_versions']>(() =>
     queries.selectFrom('endpoint_versions').select(['endpoint_id', 'version', 'at', 'about', 'document']),
   )
+  const answers = compileStatement<Record<never, never>, AnswerRow>(() =>
+    queries
+      .selectFrom('kept_answers')
+      .select(['endpoint_id', 'key', 'fingerprint', 'until', 'size', 'detail', 'body'])
+      .where('owner', '=', sql.lit('')),
+  )
   const db = new DatabaseSync(path, { readOnly: true, timeout: 5_000 })
   try {
     db.exec('BEGIN')
@@ -25,6 +32,7 @@ export function readRows(path: string): StoreRows {
       endpoints: prepare(db, endpoints).all({}),
       states: prepare(db, states).all({}),
       versions: prepare(db, versions).all({}),
+      answers: prepare(db, answers).all({}),
     }
   } finally {
     db.close()
