@@ -195,6 +195,7 @@ export async function startApp(settings: Settings, version: string, logger: Logg
     return isMessage
   }
   const messageServer = createServer(settings, answer, front, refuseUnreadable(messageOptions))
+  messageServer.server.on('connection', turns.connected)
   const adminServer = createServer(settings, answer)
   const serveEndpoints = (scope: FastifyInstance) => {
     serveUptime(scope, uptimeMs)
