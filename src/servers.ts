@@ -100,6 +100,7 @@ function createMessageServer(options: ServersOptions, answer: AnswerFailure): Fa
   const messageOptions = { registry, intake, turns, limitBytes: settings.parserLimitBytes, isStopping }
   const listener = createMessageListener(messageOptions)
   const server = createServer(settings, answer, messageSide(messageOptions, listener))
+  server.server.on('connection', turns.connected)
   server.register(async (scope) => {
     guard.protect(scope, 'message')
     serveEndpoints(scope, options)

@@ -80,7 +80,7 @@ export async function overload({ kind, seconds, times, besideSeconds }: Overload
     const loadedFrom = performance.now()
     const loaded = await generate({ ...common, perSecond: offeredPerSecond, seconds, connections: MOST_CONNECTIONS })
     const cpuPercent = ((cpuSeconds(service.pid) - cpuBefore) / (performance.now() - loadedFrom)) * 100_000
-    const after = await generate({ ...calm, seconds: Math.max(5, besideSeconds) })
+    const after = await generate({ ...calm, seconds: besideSeconds })
     clearInterval(watch)
     const slow = after.admitted.filter(({ tookMs }) => tookMs > 2 * unloadedP99Ms)
     // One of a hundred is as slow as that without load, too.

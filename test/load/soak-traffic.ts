@@ -102,12 +102,13 @@ export async function startTraffic(options: TrafficOptions): Promise<Traffic> {
       })
       outgoing.on('error', reject).end(body)
     })
-  const expect = (what: string, status: number, answered: Promise<number>): void => {
+  const expect = (what: string, status: number, answered: Promise<number>): Promise<void> => {
     const one = answered
       .then((got) => void (got === status || counts.wrong.push(`${what}: ${got}`)))
       .catch((thrown: Error) => void counts.wrong.push(`${what}: ${thrown.message}`))
       .finally(() => underWay.delete(one))
     underWay.add(one)
+    return one
   }
 
   const kinds = kindsOf(upstream, nowhere)
@@ -116,6 +117,7 @@ export async function startTraffic(options: TrafficOptions): Promise<Traffic> {
   for (const kind of kinds) ids.set(kind.name, await registerAt(url, documentOf(kind)))
 
   let passing: string | undefined
+  let isChanging = false
   /** In turn: creates one more endpoint, replaces one that has messages, deletes the one that was created. */
   const change = async (): Promise<void> => {
     counts.changes += 1
@@ -125,26 +127,28 @@ export async function startTraffic(options: TrafficOptions): Promise<Traffic> {
     } else if (step === 2) {
       const kind = kinds[counts.changes % kinds.length] as Kind
       const body = JSON.stringify({ ...documentOf(kind), description: `Change ${counts.changes}.` })
-      expect('PUT', 200, send('PUT', `/endpoints/${ids.get(kind.name)}`, JSON_TYPE, body))
-    } else expect('DELETE', 200, send('DELETE', `/endpoints/${passing}`, JSON_TYPE, ''))
+      await expect('PUT', 200, send('PUT', `/endpoints/${ids.get(kind.name)}`, JSON_TYPE, body))
+    } else await expect('DELETE', 200, send('DELETE', `/endpoints/${passing}`, JSON_TYPE, ''))
+  }
+  /** One at a time, as each is for what the one before has left. */
+  const changeNext = (): void => {
+    if (isChanging) return
+    isChanging = true
+    const changed = change().finally(() => {
+      isChanging = false
+    })
+    expect(
+      'change',
+      0,
+      changed.then(() => 0),
+    )
   }
   const message = (): void => {
     const kind = kinds[counts.sent % kinds.length] as Kind
     counts.sent += 1
     expect(kind.name, kind.status, send('POST', `/${kind.name}`, kind.type, kind.body(counts.sent)))
   }
-  const timers = [
-    setInterval(message, 1_000 / messagesPerSecond),
-    setInterval(
-      () =>
-        expect(
-          'change',
-          0,
-          change().then(() => 0),
-        ),
-      1_000 / changesPerSecond,
-    ),
-  ]
+  const timers = [setInterval(message, 1_000 / messagesPerSecond), setInterval(changeNext, 1_000 / changesPerSecond)]
   return {
     counts,
     stop: async () => {

@@ -3,6 +3,9 @@
  * no bound on their number would ever refuse one: what comes too fast would wait unseen, on its connection, for longer and
  * longer. So while the event loop lags, requests are only noted as they come; in each turn of the loop some of them
  * begin, as many as fit into a short time, and those who wait too long are refused before their body is read.
+ *
+ * Of new connections the loop takes one in each of its rounds, so that they can wait for long without a lag. Where they come
+ * and the loop never rests, it goes round without beginning anything until no more come.
  */
 import { createTurnQueue, type TurnBounds } from './turn-queue.ts'
 
@@ -12,6 +15,8 @@ export type Turn = Readonly<{ begin(): void; refuse(): void }>
 export interface Turns {
   /** Whether a request may go on at once; else it has to `wait`. Asked once of each request. */
   passes(): boolean
+  /** Told of each new connection. */
+  connected(): void
   wait(turn: Turn): void
   readonly waiting: number
 }
@@ -19,6 +24,12 @@ export interface Turns {
 /** How often the lag is looked at while requests come, and from which lag on they have to wait. */
 const BEAT_MS = 20
 const LAG_MS = 20
+
+/** The share of a beat that the loop is busy in, from which on it counts as never resting. */
+const RESTLESS = 0.95
+
+/** How long it goes round at most before a message begins. */
+const GATHER_MS = 50
 
 /** After so many beats without a lag nobody has to wait any more. */
 const CALM_BEATS = 50
@@ -39,6 +50,11 @@ export function createTurns(bounds: TurnBounds): Turns {
   let crowded = false
   let calmBeats = 0
   let requests = 0
+  let connections = 0
+  let utilization = performance.eventLoopUtilization()
+  /** Requests and connections since the loop went round last. */
+  let arrivals = 0
+  let gatheringSinceMs = Number.NaN
   let lastBeatMs = Number.NaN
   let isBeating = false
   let perTurn = 1
@@ -49,12 +65,16 @@ export function createTurns(bounds: TurnBounds): Turns {
 
   const beat = (): void => {
     const nowMs = performance.now()
-    const lags = nowMs - lastBeatMs - BEAT_MS > LAG_MS
+    const before = utilization
+    utilization = performance.eventLoopUtilization()
+    const isRestless = connections > 0 && performance.eventLoopUtilization(utilization, before).utilization > RESTLESS
+    const lags = isRestless || nowMs - lastBeatMs - BEAT_MS > LAG_MS
     calmBeats = lags || queue.size > 0 ? 0 : calmBeats + 1
     if (lags) crowded = true
     else if (calmBeats >= CALM_BEATS) crowded = false
     isBeating = crowded || requests > 0
     requests = 0
+    connections = 0
     lastBeatMs = nowMs
     if (isBeating) nextBeat()
   }
@@ -65,6 +85,13 @@ export function createTurns(bounds: TurnBounds): Turns {
 
   const takeTurn = (): void => {
     const nowMs = workedSoFarMs()
+    if (Number.isNaN(gatheringSinceMs)) gatheringSinceMs = nowMs
+    if (arrivals > 0 && nowMs - gatheringSinceMs < GATHER_MS) {
+      arrivals = 0
+      setImmediate(takeTurn)
+      return
+    }
+    gatheringSinceMs = Number.NaN
     const mostMs = queue.overloaded ? OVERLOADED_TURN_MS : TURN_MS
     const lastedMs = nowMs - filledSinceMs
     if (lastedMs < mostMs / 2) perTurn = Math.min(MOST_A_TURN, perTurn * 2)
@@ -82,15 +109,21 @@ export function createTurns(bounds: TurnBounds): Turns {
   }
 
   return {
+    connected: () => {
+      connections += 1
+      arrivals += 1
+    },
     passes: () => {
       requests += 1
       if (isBeating) return !crowded
       isBeating = true
+      utilization = performance.eventLoopUtilization()
       lastBeatMs = performance.now()
       nextBeat()
       return true
     },
     wait: (turn) => {
+      arrivals += 1
       if (queue.size === 0) setImmediate(takeTurn)
       if (Number.isNaN(workedMs)) workedMs = workedSoFarMs()
       queue.add(turn, workedMs)?.refuse()
