@@ -33,7 +33,11 @@ export type Report = Readonly<{
   /** Connections to the proxies that the system still knew, and sockets that the service had more than before. */
   leaked: Readonly<{ connections: number; sockets: number }>
   memory: Readonly<{ beforeMb: number; mostMb: number }>
+  /** How late a plain timer of this process was at most: no service can be told to be later than its machine. */
+  timerLateMs: number
 }>
+
+const WATCH_MS = 50
 
 type Target = Fault & Readonly<{ key: string; group: Group }>
 
@@ -45,9 +49,14 @@ export async function meetFaults(service: Service, plan: Plan): Promise<Report> 
   const { targets, groups } = await prepare(plan, stub)
   const agent = new Agent({ keepAlive: true, maxSockets: plan.concurrency })
   let mostMb = 0
+  let timerLateMs = 0
+  let last = performance.now()
   const watch = setInterval(() => {
+    const now = performance.now()
+    timerLateMs = Math.max(timerLateMs, now - last - WATCH_MS)
+    last = now
     mostMb = Math.max(mostMb, residentMb(service.pid))
-  }, 50)
+  }, WATCH_MS)
   try {
     await register(service, groups)
     const ports = new Set(groups.map(({ proxy }) => Number(new URL(proxy.url).port)))
@@ -61,7 +70,7 @@ export async function meetFaults(service: Service, plan: Plan): Promise<Report> 
     }
     await until(() => left().connections + left().sockets === 0)
     const leaked = left()
-    return { met, leaked, memory: { beforeMb, mostMb } }
+    return { met, leaked, memory: { beforeMb, mostMb }, timerLateMs }
   } finally {
     clearInterval(watch)
     agent.destroy()
