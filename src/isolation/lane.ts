@@ -123,7 +123,7 @@ export function createLane({ name, processes, memoryMb, terms, logger }: LaneOpt
     const cause = seat.late ? 'time' : how === 'itself' ? 'memory' : 'others'
     ended[cause] += 1
     logger.warn(
-      { lane: name, pid: seat.member.pid, cause, endpointProgram: call?.owner.id },
+      { lane: name, pid: seat.member.pid, cause, endpoint: call?.owner.program.endpoint },
       'An isolated process was ended',
     )
     if (!seat.ready) pauseMs = Math.min(Math.max(pauseMs * 2, FIRST_PAUSE_MS), LONGEST_PAUSE_MS)
