@@ -4,20 +4,21 @@
  */
 import dgram from 'node:dgram'
 import dns from 'node:dns'
+import { registerHooks } from 'node:module'
 import net from 'node:net'
 
 const refuse = (): never => {
-  throw new Error('This process has no network and no other processes.')
+  throw new Error('This process has no network, no modules and no other processes.')
 }
 
 /** Must run after the last module is loaded. Nothing that it takes comes back. */
 export function confine(): void {
   // Every client and server of Node.js, fetch and TLS among them, comes down to these.
-  for (const method of ['connect', 'listen'] as const) {
-    if (method === 'connect') lock(net.Socket.prototype, method)
-    else lock(net.Server.prototype, method)
-  }
-  for (const method of ['bind', 'connect', 'send'] as const) lock(dgram.Socket.prototype, method)
+  lock(net.Socket.prototype, 'connect')
+  for (const name of ['listen', '_listen2']) lock(net.Server.prototype, name)
+  lock(net, '_createServerHandle')
+  for (const name of ['bind', 'connect', 'send', 'sendto']) lock(dgram.Socket.prototype, name)
+  lock(dgram, '_createSocketHandle')
   for (const from of [dns, dns.promises, dns.Resolver.prototype, dns.promises.Resolver.prototype]) {
     for (const name of namesOf(from)) {
       if (/^(lookup|resolve|reverse|query)/.test(name)) lock(from, name)
@@ -27,9 +28,9 @@ export function confine(): void {
     lock(process, name)
   }
   for (const name of ['fetch', 'WebSocket', 'EventSource', 'XMLHttpRequest']) Reflect.deleteProperty(globalThis, name)
-  for (const name of Object.keys(process.env))
-    delete process.env[name]
-    // Not yet in the types of Node.js 24.
+  for (const name of Object.keys(process.env)) delete process.env[name]
+  registerHooks({ resolve: refuse })
+  // Not yet in the types of Node.js 24.
   ;(process.permission as unknown as { drop(scope: string): void }).drop('fs.read')
 }
 

@@ -63,8 +63,8 @@ type Seat = {
   retired: boolean
 }
 
-/** A quick call is expected to be over by then. */
-const OVERDUE_MS = 50
+/** A quick call is expected to be over by then; one that still runs for as long again, and does not wait for the processor, is not quick. */
+const OVERDUE_MS = 30
 const MOST_WAITING = 512
 const MOST_WAITING_EACH = 256
 
@@ -123,7 +123,7 @@ export function createLane({ name, processes, memoryMb, terms, logger }: LaneOpt
     const cause = seat.late ? 'time' : how === 'itself' ? 'memory' : 'others'
     ended[cause] += 1
     logger.warn(
-      { lane: name, pid: seat.member.pid, cause, endpointProgram: call?.owner.id },
+      { lane: name, pid: seat.member.pid, cause, endpoint: call?.owner.program.endpoint },
       'An isolated process was ended',
     )
     if (!seat.ready) pauseMs = Math.min(Math.max(pauseMs * 2, FIRST_PAUSE_MS), LONGEST_PAUSE_MS)
@@ -187,11 +187,18 @@ export function createLane({ name, processes, memoryMb, terms, logger }: LaneOpt
       seat.late = true
       seat.member.kill()
     })
-    const overdue = () => {
-      if (waiting.size > 0 && retired.size < processes) retire(seat)
-      else after(OVERDUE_MS, overdue)
+    const overdue = (before: number | undefined) => {
+      const now = seat.member.cpuMs()
+      const runs = before === undefined || now === undefined || now - before >= OVERDUE_MS / 2
+      if (runs && waiting.size > 0 && retired.size < processes) retire(seat)
+      else after(OVERDUE_MS, () => overdue(now))
     }
-    if (name === 'quick') after(OVERDUE_MS, overdue)
+    if (name === 'quick') {
+      after(OVERDUE_MS, () => {
+        const now = seat.member.cpuMs()
+        after(OVERDUE_MS, () => overdue(now))
+      })
+    }
     seat.member.ask(frame({ ...body, id: owner.id, program, forget }))
   }
 

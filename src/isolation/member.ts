@@ -1,5 +1,6 @@
 /** One isolated process, seen from the service: what it is given, what it answers, and its end. */
 import { type ChildProcess, spawn } from 'node:child_process'
+import { readFileSync } from 'node:fs'
 import { setPriority } from 'node:os'
 import { extname } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -12,6 +13,8 @@ export type Member = Readonly<{
   pid: number | undefined
   /** Takes one question at a time; the answer goes to `onAnswer`. */
   ask(bytes: Buffer): void
+  /** What it has taken of the processor so far; undefined where the system does not tell. */
+  cpuMs(): number | undefined
   /** From now on it runs when others have nothing to do. */
   lower(): void
   kill(): void
@@ -30,7 +33,7 @@ const PROGRAM = new URL(`isolated-process${extname(import.meta.url)}`, import.me
 const READABLE = extname(import.meta.url) === '.ts' ? ['../../'] : ['./']
 
 /** Below the service and everything else that has not asked for less. */
-const LOW = 10
+const LOW = 19
 
 export function startMember(memoryMb: number, terms: Terms, events: MemberEvents): Member {
   const child = spawn(process.execPath, [...flags(memoryMb), fileURLToPath(PROGRAM)], {
@@ -73,6 +76,7 @@ export function startMember(memoryMb: number, terms: Terms, events: MemberEvents
   return {
     pid: child.pid,
     ask: (bytes) => void child.stdin.write(bytes),
+    cpuMs: () => cpuMsOf(child.pid),
     lower: () => lower(child.pid),
     kill,
   }
@@ -89,6 +93,17 @@ const flags = (memoryMb: number): string[] => [
 function release(child: ChildProcess): void {
   child.unref()
   for (const stream of [child.stdin, child.stdout]) (stream as unknown as { unref?: () => void } | null)?.unref?.()
+}
+
+/** Linux, proc_pid_stat(5): utime and stime are the 12th and 13th field after the name in parentheses, in hundredths. */
+function cpuMsOf(pid: number | undefined): number | undefined {
+  try {
+    const stat = readFileSync(`/proc/${pid}/stat`, 'utf8')
+    const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ')
+    return (Number(fields[11]) + Number(fields[12])) * 10
+  } catch {
+    return undefined
+  }
 }
 
 function lower(pid: number | undefined): void {

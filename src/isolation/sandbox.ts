@@ -85,8 +85,10 @@ export function createSandbox({ processes, memoryMb, terms, logger }: SandboxOpt
         const leftMs = deadlineAt - Date.now()
         const limitMs = Math.min(allMs, leftMs + GRACE_MS)
         const outcome = await call(owner, { kind: 'transform', message, leftMs }, limitMs, deadlineAt)
+        if ('refused' in outcome && outcome.refused === 'late') return { ok: false, name: names[0] ?? '', why: 'late' }
         const value = resultOf<Transformation>(outcome, 'expressions')
         if (typeof value !== 'string') return value
+        if (value === 'time' && limitMs < allMs) return { ok: false, name: names[0] ?? '', why: 'late' }
         return {
           ok: false,
           name: names.length === 1 ? names[0] : undefined,

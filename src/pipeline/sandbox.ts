@@ -6,6 +6,8 @@ import type { Verdict } from '../language/json-schema.ts'
 
 /** The parts of a document that run there. */
 export type Program = Readonly<{
+  /** The name of the endpoint, for the log. */
+  endpoint: string
   /** Of `inputTransforms`, in the order in which they run. */
   expressions: readonly (readonly [name: string, text: string])[]
   /** `inputValidation`. */

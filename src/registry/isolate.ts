@@ -6,7 +6,7 @@ import type { Services } from '../pipeline/services.ts'
 /** The services for compiling this document; the same where nothing of it runs elsewhere. */
 export async function isolate(raw: Json, services: Services): Promise<Services> {
   if (services.sandbox === undefined) return services
-  const { inputTransforms, inputValidation: schema } = checkDocument(raw).endpoint
+  const { name, inputTransforms, inputValidation: schema } = checkDocument(raw).endpoint
   const expressions = Object.entries(inputTransforms ?? {})
-  return { ...services, sandboxed: await services.sandbox.compile({ expressions, schema }) }
+  return { ...services, sandboxed: await services.sandbox.compile({ endpoint: name, expressions, schema }) }
 }

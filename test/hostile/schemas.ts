@@ -162,9 +162,9 @@ export const SCHEMAS: readonly Hostile[] = [
     answers: ANY,
   },
   {
-    name: '100 levels of contains',
-    schema: repeat(99, () => 0).reduce<JsonObject>((inner) => ({ contains: inner }), { const: 0 }),
-    message: () => nested(60),
+    name: '50 levels of contains',
+    schema: repeat(50, () => 0).reduce<JsonObject>((inner) => ({ contains: inner }), { const: 0 }),
+    message: () => nested(40),
     answers: ANY,
   },
   {
@@ -199,7 +199,7 @@ export const SCHEMAS: readonly Hostile[] = [
   },
   {
     name: 'dependencies among all',
-    schema: { dependencies: named(300, () => repeat(300, (at) => `p${at}`)) },
+    schema: { dependencies: named(180, () => repeat(180, (at) => `p${at}`)) },
     message: () => named(299, (at) => at),
     answers: REFUSED,
   },

@@ -1,0 +1,133 @@
+/** The isolated processes of a service: what ends them, and that nothing else does. */
+import assert from 'node:assert/strict'
+import { existsSync, readdirSync, readFileSync } from 'node:fs'
+import { describe, test } from 'node:test'
+import type { JsonObject } from '../../src/domain/json.ts'
+import { json, type Service, startService } from '../service.ts'
+import { freshFolder, spawnService } from '../spawned-service.ts'
+
+// Children are found in /proc.
+const skip = process.platform !== 'linux'
+
+const ISOLATED = { ISOLATION: 'process', ISOLATION_PROCESSES: '1' }
+
+/** The isolated processes below a process. */
+function isolatedBelow(pid: number): number[] {
+  const below = readdirSync('/proc').filter((name) => {
+    if (!/^\d+$/.test(name)) return false
+    const stat = existsSync(`/proc/${name}/stat`) ? readFileSync(`/proc/${name}/stat`, 'utf8') : ''
+    return stat.slice(stat.lastIndexOf(')') + 2).split(' ')[1] === `${pid}`
+  })
+  return below.filter((name) => readFileSync(`/proc/${name}/cmdline`, 'utf8').includes('isolated-process')).map(Number)
+}
+
+const alive = (pid: number): boolean => {
+  try {
+    // One that has ended and was not yet asked for is no process any more.
+    return !/\) [ZX] /.test(readFileSync(`/proc/${pid}/stat`, 'utf8'))
+  } catch {
+    return false
+  }
+}
+
+async function until(is: () => boolean | Promise<boolean>): Promise<void> {
+  while (!(await is())) await new Promise(setImmediate)
+}
+
+async function withService(env: Record<string, string>, work: (service: Service) => Promise<void>): Promise<void> {
+  const service = await startService({ ...ISOLATED, ...env })
+  try {
+    await work(service)
+  } finally {
+    await service.stop()
+  }
+}
+
+const transform = (pattern: string, x: string): JsonObject => ({
+  endpoint: { pattern },
+  inputTransforms: { x },
+  inputMapping: { 'transforms.x': 'x' },
+})
+
+async function ended(service: Service): Promise<Record<string, number>> {
+  const text = await (await fetch(`${service.adminUrl}/metrics`)).text()
+  const counts: Record<string, number> = {}
+  for (const [, cause = '', value] of text.matchAll(/crosswalk_isolation_ended_total\{.*cause="(\w+)"\} (\d+)/g)) {
+    counts[cause] = (counts[cause] ?? 0) + Number(value)
+  }
+  return counts
+}
+
+describe('isolated processes', { skip, concurrency: false }, () => {
+  test('one that needs too much memory is ended and replaced, and its message told why', () =>
+    withService({ ISOLATION_MEMORY_MB: '32', EXPRESSION_TIMEOUT_MS: '20000' }, async (service) => {
+      const many = '$map([1..100], function($n){ [1..20000].{"n": $, "of": $n} })'
+      await service.register(transform('/greedy', many))
+      await service.register(transform('/modest', 'requestBody.a + 1'))
+      const greedy = await service.fetch('/greedy', json('POST', {}))
+      const { code, path, error } = greedy.json()
+      assert.deepEqual([greedy.status, code, path], [500, 'TRANSFORM_FAILED', 'inputTransforms.x'])
+      assert.match(String(error), /needs more memory than ISOLATION_MEMORY_MB/)
+      assert.deepEqual((await service.fetch('/modest', json('POST', { a: 1 }))).json(), { x: 2 })
+      assert.deepEqual(await ended(service), { time: 0, memory: 1, others: 0 })
+      const told = service.log.find(({ message }) => message === 'An isolated process was ended')
+      assert.equal(told?.fields.cause, 'memory')
+    }))
+
+  test('one that somebody else ended costs no message', () =>
+    withService({ EXPRESSION_TIMEOUT_MS: '30000' }, async (service) => {
+      await service.register(transform('/long', '($f := function($n){ $n = 0 ? 1 : $f($n - 1) }; $f(2000))'))
+      await service.fetch('/long', json('POST', {}))
+      const answers = Array.from({ length: 20 }, () => service.fetch('/long', json('POST', {})))
+      const before = isolatedBelow(process.pid)
+      assert.equal(before.length, 2)
+      for (const pid of before) process.kill(pid, 'SIGKILL')
+      for (const answer of await Promise.all(answers)) assert.deepEqual([answer.status, answer.json()], [200, { x: 1 }])
+      assert.deepEqual(await ended(service), { time: 0, memory: 0, others: 2 })
+      const after = isolatedBelow(process.pid)
+      assert.equal(after.filter((pid) => before.includes(pid)).length, 0)
+    }))
+
+  test('a message that is late is told so at its deadline', () =>
+    withService({ MESSAGE_TIMEOUT_MS: '1000', EXPRESSION_TIMEOUT_MS: '60000' }, async (service) => {
+      await service.register(transform('/endless', '($f := function(){ $f() }; $f())'))
+      await service.register(transform('/warm', '1'))
+      await until(async () => (await service.fetch('/warm', json('POST', {}))).status === 200)
+      const answer = await service.fetch('/endless', json('POST', {}))
+      assert.equal(answer.json().code, 'DEADLINE_EXCEEDED')
+      assert.equal((await ended(service)).time, 1)
+    }))
+
+  test('endpoints that were stored come into force with the service', async (t) => {
+    const folder = freshFolder(t)
+    const first = await startService(ISOLATED, folder)
+    await first.register({ ...transform('/kept', 'requestBody.a * 2'), inputValidation: { required: ['a'] } })
+    await first.stop()
+    const second = await startService(ISOLATED, folder)
+    t.after(() => second.stop())
+    assert.deepEqual((await second.fetch('/kept', json('POST', { a: 4 }))).json(), { x: 8 })
+    assert.equal((await second.fetch('/kept', json('POST', {}))).json().code, 'VALIDATION_FAILED')
+  })
+
+  test('all of them end with a service that is killed, also of WORKERS', async (t) => {
+    const service = await spawnService(freshFolder(t), { env: { ...ISOLATED, WORKERS: '2' } })
+    const primary = service.child.pid as number
+    const register = await fetch(
+      `${service.url}/endpoints`,
+      json('POST', { name: 'x', transformation: { input: 'JSON', output: 'JSON' }, ...transform('/x', '1') }),
+    )
+    assert.equal(register.status, 201)
+    const answer = await fetch(`${service.url}/x`, json('POST', {}))
+    assert.deepEqual(await answer.json(), { x: 1 })
+    const workers = readdirSync('/proc').filter(
+      (name) =>
+        /^\d+$/.test(name) &&
+        existsSync(`/proc/${name}/stat`) &&
+        readFileSync(`/proc/${name}/stat`, 'utf8').includes(`) S ${primary} `),
+    )
+    const pids = workers.flatMap((worker) => isolatedBelow(Number(worker)))
+    assert.ok(pids.length >= 4, `${pids.length} isolated processes`)
+    process.kill(primary, 'SIGKILL')
+    await until(() => !pids.some(alive))
+  })
+})
