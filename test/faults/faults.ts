@@ -41,20 +41,22 @@ const cutAfter =
     })
   }
 
-/** Answers with these bytes whenever it is asked; `end` closes after them, else the connection stays open. */
+/** Answers with these bytes as soon as it is asked; `end` closes after them, else the connection stays open. */
 const answering =
   (bytes: string | Buffer, end?: 'end'): Behave =>
   (near) =>
-    // Each time: where the answer is sound HTTP, the next request comes on the same connection.
-    void near.on('data', () => {
+    whenAsked(near, () => {
       near.write(bytes)
       if (end === 'end') near.end()
     })
 
+/** Sound HTTP, so it must end its connection: the next request on it may be for another fault. */
 const coded = (codings: string, body: Buffer): Behave =>
   answering(
     Buffer.concat([
-      Buffer.from(`HTTP/1.1 200 OK\r\ncontent-encoding: ${codings}\r\ncontent-length: ${body.length}\r\n\r\n`),
+      Buffer.from(
+        `HTTP/1.1 200 OK\r\nconnection: close\r\ncontent-encoding: ${codings}\r\ncontent-length: ${body.length}\r\n\r\n`,
+      ),
       body,
     ]),
   )
