@@ -72,9 +72,6 @@ export type App = Readonly<{
 /** Beside src/, where the source runs, and dist/, where the bundle does. */
 const CONSOLE = new URL('../console/', import.meta.url)
 
-/** So many requests may wait for a turn of the processor, where no more may be under way: they take little while unread. */
-const LEAST_TURNS = 1_000
-
 /** How long stopping waits for the last bytes of answers already given. */
 const FLUSH_MS = 1_000
 
@@ -140,7 +137,7 @@ export async function startApp(settings: Settings, version: string, logger: Logg
   const intake = createIntake({ ...settings, place, clock, newId, logger, observe, traceContext })
   registry.watch(() => intake.keep(registry.get))
   const turns = createTurns({
-    places: Math.max(LEAST_TURNS, settings.maxMessagesInFlight),
+    places: settings.maxMessagesInFlight,
     waitMs: settings.messageWaitMs,
   })
   const dryRun = createDryRun({ catalogue, registry, intake, services, settings, clock })
