@@ -77,7 +77,10 @@ export async function startApp(settings: Settings, version: string, logger: Logg
   const { observe, traceContext, recorder, stats } = observers
   const intake = createIntake({ ...settings, place, clock, newId, logger, observe, traceContext })
   registry.watch(() => intake.keep(registry.get))
-  const turns = createTurns({ places: settings.maxMessagesInFlight, waitMs: settings.messageWaitMs })
+  const turns = createTurns({
+    places: settings.maxMessagesInFlight,
+    waitMs: settings.messageWaitMs,
+  })
   const dryRun = createDryRun({ catalogue, registry, intake, services, settings, clock })
   let stopping = false
   let consumers: Consumers | undefined

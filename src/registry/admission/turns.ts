@@ -45,8 +45,11 @@ function workedSoFarMs(): number {
   return (user + system) / 1_000
 }
 
-export function createTurns(bounds: TurnBounds): Turns {
-  const queue = createTurnQueue<Turn>(bounds)
+/** However few messages may be under way: requests take little while they are unread. */
+const LEAST_PLACES = 1_000
+
+export function createTurns({ places, waitMs }: TurnBounds): Turns {
+  const queue = createTurnQueue<Turn>({ places: Math.max(LEAST_PLACES, places), waitMs })
   let crowded = false
   let calmBeats = 0
   let requests = 0
