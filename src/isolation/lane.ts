@@ -21,6 +21,8 @@ export type Call = {
   deadlineAt: number
   /** Whether it was begun once before, by a process that somebody else ended. */
   again: boolean
+  /** While it waits, until its deadline. */
+  waits: NodeJS.Timeout | undefined
   settle(outcome: CallOutcome): void
 }
 
@@ -119,6 +121,7 @@ export function createLane({ name, processes, memoryMb, terms, logger }: LaneOpt
     release(seat)
     seats.delete(seat)
     retired.delete(seat)
+    if (closed) call?.settle({ refused: 'late' })
     if (closed || (how === 'ours' && !seat.late)) return
     const cause = seat.late ? 'time' : how === 'itself' ? 'memory' : 'others'
     ended[cause] += 1
@@ -147,21 +150,12 @@ export function createLane({ name, processes, memoryMb, terms, logger }: LaneOpt
       call.settle({ refused: 'full' })
       return
     }
-    const leftMs = call.deadlineAt - Date.now()
-    const timer = setTimeout(
-      () => {
-        waiting.remove(call.owner.id, call)
-        settle({ refused: 'late' })
-      },
-      Math.max(leftMs, 0),
-    )
-    timer.unref()
-    const { settle } = call
-    call.settle = (outcome) => {
-      clearTimeout(timer)
-      call.settle = () => {}
-      settle(outcome)
+    const late = () => {
+      waiting.remove(call.owner.id, call)
+      call.settle({ refused: 'late' })
     }
+    call.waits = setTimeout(late, Math.max(call.deadlineAt - Date.now(), 0))
+    call.waits.unref()
     serve()
   }
 
@@ -178,6 +172,7 @@ export function createLane({ name, processes, memoryMb, terms, logger }: LaneOpt
     const { owner, body } = call
     const { program, forget } = seat.known.introduce(owner)
     seat.call = call
+    clearTimeout(call.waits)
     const after = (ms: number, act: () => void) => {
       const timer = setTimeout(act, ms)
       timer.unref()
@@ -214,7 +209,11 @@ export function createLane({ name, processes, memoryMb, terms, logger }: LaneOpt
   fill()
   return {
     submit,
-    withdraw: ({ id }) => waiting.takeAll(id),
+    withdraw: ({ id }) => {
+      const calls = waiting.takeAll(id)
+      for (const { waits } of calls) clearTimeout(waits)
+      return calls
+    },
     counts: () => ({ processes: seats.size + retired.size, waiting: waiting.size, ended: { ...ended } }),
     close: () => {
       closed = true

@@ -26,6 +26,8 @@ export type IsolatedSandbox = Sandbox &
 
 /** What a process may take beyond what its own limits let it: they are looked at between steps. */
 const GRACE_MS = 1_000
+/** What it may take beyond the deadline of its message. */
+const LATE_MS = 100
 /** For compiling a program, which is done when it is registered. */
 const COMPILE_MS = 10_000
 
@@ -59,14 +61,13 @@ export function createSandbox({ processes, memoryMb, terms, logger }: SandboxOpt
         for (const waiting of from.withdraw(owner)) to.submit(waiting)
       }
       const lane = standing.quick ? quick : slow
-      lane.submit({ owner, body, limitMs, deadlineAt, again: false, settle })
+      lane.submit({ owner, body, limitMs, deadlineAt, again: false, waits: undefined, settle })
     })
 
   const resultOf = <T extends Wanted>(outcome: CallOutcome, what: string): T | 'time' | 'memory' => {
     if ('ended' in outcome) return outcome.ended
     if ('refused' in outcome) {
-      if (outcome.refused === 'late')
-        throw new Failure('DEADLINE_EXCEEDED', `The message ran out of time before its ${what}.`)
+      if (outcome.refused === 'late') throw outOfTime(what)
       throw new Failure('OVERLOADED', `Too many messages wait for their ${what}; send this one again in a moment.`)
     }
     if (outcome.answer.kind === 'done') return outcome.answer.value as T
@@ -83,7 +84,7 @@ export function createSandbox({ processes, memoryMb, terms, logger }: SandboxOpt
       lints,
       transform: async (message: JsonObject, deadlineAt: number): Promise<Transformation> => {
         const leftMs = deadlineAt - Date.now()
-        const limitMs = Math.min(allMs, leftMs + GRACE_MS)
+        const limitMs = Math.min(allMs, leftMs + LATE_MS)
         const outcome = await call(owner, { kind: 'transform', message, leftMs }, limitMs, deadlineAt)
         if ('refused' in outcome && outcome.refused === 'late') return { ok: false, name: names[0] ?? '', why: 'late' }
         const value = resultOf<Transformation>(outcome, 'expressions')
@@ -97,10 +98,12 @@ export function createSandbox({ processes, memoryMb, terms, logger }: SandboxOpt
         }
       },
       validate: async (data, deadlineAt): Promise<Verdict> => {
-        const limitMs = terms.limits.timeoutMs + GRACE_MS
+        const allMs = terms.limits.timeoutMs + GRACE_MS
+        const limitMs = Math.min(allMs, deadlineAt - Date.now() + LATE_MS)
         const outcome = await call(owner, { kind: 'validate', data }, limitMs, deadlineAt)
         const value = resultOf<Verdict>(outcome, 'validation')
         if (typeof value !== 'string') return value
+        if (value === 'time' && limitMs < allMs) throw outOfTime('validation')
         const message = `the message cannot be validated: ${REASONS[value]}`
         return { ok: false, faults: [{ pointer: '', message, custom: true }] }
       },
@@ -128,6 +131,9 @@ export function createSandbox({ processes, memoryMb, terms, logger }: SandboxOpt
     },
   }
 }
+
+const outOfTime = (what: string) =>
+  new Failure('DEADLINE_EXCEEDED', `The message ran out of time before the end of its ${what}.`)
 
 /** Where nobody knows which part is to blame, all are. */
 const faulty = ({ expressions, schema }: Program, message: string): Compilation => ({

@@ -200,7 +200,7 @@ export const SCHEMAS: readonly Hostile[] = [
   {
     name: 'dependencies among all',
     schema: { dependencies: named(180, () => repeat(180, (at) => `p${at}`)) },
-    message: () => named(299, (at) => at),
+    message: () => named(179, (at) => at),
     answers: REFUSED,
   },
   {
