@@ -38,7 +38,8 @@ test('each one is told once, and nobody waits beyond the bounds', () => {
         }
         assert.equal(queue.size, cameAt.length - told.size)
         assert.ok(queue.size <= places)
-        if (queue.size === 0) assert.equal(queue.overloaded, false)
+        // Only who is served ends it; a queue that refusals have emptied is overloaded still.
+        if (kind === 'next' && queue.size === 0) assert.equal(queue.overloaded, false)
       }
     }),
   )

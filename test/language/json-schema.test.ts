@@ -619,6 +619,50 @@ describe('hostile messages and schemas', () => {
     assert.deepEqual(faults(validator, { x: 1, a: { y: 1 } }), [])
   })
 
+  const draft = { $schema: 'https://json-schema.org/draft/2020-12/schema' }
+  const twice = (reference: JsonObject): Json[] => [reference, reference]
+  const array = (count: number): Json => Array.from({ length: count }, (_, index) => index)
+  const inArrays = Array.from({ length: 60 }).reduce<Json>((inner) => [inner], 1)
+  const costly: readonly { name: string; schema: JsonObject; data: Json; last: RegExp }[] = [
+    {
+      name: 'faults of alternatives',
+      schema: { type: 'array', items: { anyOf: twice({ $ref: '#' }) } },
+      data: inArrays,
+      last: /steps/,
+    },
+    {
+      name: 'dynamic references',
+      schema: { ...draft, $dynamicAnchor: 'n', items: { allOf: twice({ $dynamicRef: '#n' }) } },
+      data: inArrays,
+      last: /steps/,
+    },
+    {
+      name: 'a fault for each value',
+      schema: { items: { allOf: Array.from({ length: 90 }, () => ({ type: 'string' })) } },
+      data: array(40_000),
+      last: /too many further faults/,
+    },
+    {
+      name: 'comparisons with the whole message',
+      schema: { allOf: Array.from({ length: 500 }, (_, at) => ({ not: { const: { at } } })) },
+      data: { list: array(100_000) },
+      last: /steps/,
+    },
+    {
+      name: 'a message that quotes the data over and over',
+      schema: { properties: { a: { type: 'number', errorMessage: '${0}'.repeat(1_000) } } },
+      data: { a: 'x'.repeat(900_000) },
+      last: /"x{200}…""x/,
+    },
+  ]
+  for (const { name, schema, data, last } of costly) {
+    test(`${name} is bounded, and so is what is told of it`, () => {
+      const told = faults(sound(schema), data)
+      assert.match(told.at(-1) ?? '', last)
+      assert.ok(told.join('').length < 10_000)
+    })
+  }
+
   test('data of any depth is a verdict', () => {
     assert.equal(sound({ properties: { a: { $ref: '#' } } })(nested(200_000)).ok, false)
   })

@@ -50,8 +50,9 @@ export function createTurnQueue<Entry>({ places, waitMs }: TurnBounds): TurnQueu
       const mostMs = overloaded ? waitMs * OVERLOADED_SHARE : waitMs
       const kept = waiting.findIndex(({ fromMs }) => workedMs - fromMs <= mostMs)
       const expired = waiting.splice(0, kept === -1 ? waiting.length : kept)
+      // An end by refusals alone is none: those who come next would wait as long again.
       if (expired.length > 0) overloaded = true
-      if (waiting.length === 0) overloaded = false
+      else if (waiting.length === 0) overloaded = false
       return expired.map(({ entry }) => entry)
     },
     get size() {
