@@ -1,6 +1,6 @@
 /** The isolated processes of a service: what ends them, and that nothing else does. */
 import assert from 'node:assert/strict'
-import { existsSync, readdirSync, readFileSync } from 'node:fs'
+import { readdirSync, readFileSync } from 'node:fs'
 import { describe, test } from 'node:test'
 import type { JsonObject } from '../../src/domain/json.ts'
 import { json, type Service, startService } from '../service.ts'
@@ -11,24 +11,26 @@ const skip = process.platform !== 'linux'
 
 const ISOLATED = { ISOLATION: 'process', ISOLATION_PROCESSES: '1' }
 
-/** The isolated processes below a process. */
-function isolatedBelow(pid: number): number[] {
-  const below = readdirSync('/proc').filter((name) => {
-    if (!/^\d+$/.test(name)) return false
-    const stat = existsSync(`/proc/${name}/stat`) ? readFileSync(`/proc/${name}/stat`, 'utf8') : ''
-    return stat.slice(stat.lastIndexOf(')') + 2).split(' ')[1] === `${pid}`
-  })
-  return below.filter((name) => readFileSync(`/proc/${name}/cmdline`, 'utf8').includes('isolated-process')).map(Number)
-}
-
-const alive = (pid: number): boolean => {
+/** Of a process in /proc: what stands after its name; empty where it is gone. */
+function statOf(pid: string | number): string[] {
   try {
-    // One that has ended and was not yet asked for is no process any more.
-    return !/\) [ZX] /.test(readFileSync(`/proc/${pid}/stat`, 'utf8'))
+    const stat = readFileSync(`/proc/${pid}/stat`, 'utf8')
+    return stat.slice(stat.lastIndexOf(')') + 2).split(' ')
   } catch {
-    return false
+    return []
   }
 }
+
+const childrenOf = (parent: number): number[] =>
+  readdirSync('/proc')
+    .filter((name) => /^\d+$/.test(name) && statOf(name)[1] === `${parent}`)
+    .map(Number)
+
+const isolatedBelow = (parent: number): number[] =>
+  childrenOf(parent).filter((pid) => readFileSync(`/proc/${pid}/cmdline`, 'utf8').includes('isolated-process'))
+
+/** One that has ended and was not yet asked for is no process any more. */
+const alive = (pid: number): boolean => !['Z', 'X', undefined].includes(statOf(pid)[0])
 
 async function until(is: () => boolean | Promise<boolean>): Promise<void> {
   while (!(await is())) await new Promise(setImmediate)
@@ -119,13 +121,8 @@ describe('isolated processes', { skip, concurrency: false }, () => {
     assert.equal(register.status, 201)
     const answer = await fetch(`${service.url}/x`, json('POST', {}))
     assert.deepEqual(await answer.json(), { x: 1 })
-    const workers = readdirSync('/proc').filter(
-      (name) =>
-        /^\d+$/.test(name) &&
-        existsSync(`/proc/${name}/stat`) &&
-        readFileSync(`/proc/${name}/stat`, 'utf8').includes(`) S ${primary} `),
-    )
-    const pids = workers.flatMap((worker) => isolatedBelow(Number(worker)))
+    const workers = childrenOf(primary)
+    const pids = workers.flatMap(isolatedBelow)
     assert.ok(pids.length >= 4, `${pids.length} isolated processes`)
     process.kill(primary, 'SIGKILL')
     await until(() => !pids.some(alive))
