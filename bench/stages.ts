@@ -61,6 +61,7 @@ function runOf(body: Uint8Array): Run {
     startedAt: Date.now(),
     deadlineAt: Date.now() + settings.messageTimeoutMs,
     isRecord: false,
+    isPatient: false,
     body,
     lookupTimes: {},
     lookups: { highestStatus: undefined, networkError: false },

@@ -136,6 +136,8 @@ export type OutboundRequest = Readonly<{
   retries: number
   /** That it may be sent twice, whatever its method. */
   idempotent?: true
+  /** That nobody waits for its answer: where its origin is left alone, it waits for the end of that, within its time. */
+  patient?: boolean
   /** How its origin may be told to people, where the origin itself is a secret. */
   originName?: string
   /** How many redirects are followed, at most; none unless given. */

@@ -14,6 +14,8 @@ export type Run = {
   readonly deadlineAt: number
   /** Whether the message is a record of a topic: nobody waits for its answer, so what went wrong must fail it. */
   readonly isRecord: boolean
+  /** Whether it may take its time: a record, and what is replayed. */
+  readonly isPatient: boolean
   /** The bytes of the incoming body; undefined where there is none. */
   readonly body: Uint8Array | undefined
   /** `timestamps.lookupRequests` of the message, filled by the lookups. */

@@ -20,7 +20,7 @@ export type Manner = Pick<OutboundRequest, 'retries' | 'redirects' | 'idempotent
 export function deliverToUrl(http: HttpClient, manner: Manner): Deliver {
   return ({ method, url, headers: own }, body, timeoutMs, run, called) => {
     const headers = withTrace(own, run, called)
-    if (body === undefined) return http.send({ ...manner, method, url, headers, timeoutMs })
+    if (body === undefined) return http.send({ ...manner, method, url, headers, timeoutMs, patient: run.isPatient })
     const { content, contentType } = body
     return http.send({
       ...manner,
@@ -29,6 +29,7 @@ export function deliverToUrl(http: HttpClient, manner: Manner): Deliver {
       headers: { ...headers, 'content-type': contentType },
       body: content,
       timeoutMs,
+      patient: run.isPatient,
     })
   }
 }

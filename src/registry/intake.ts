@@ -114,6 +114,7 @@ export function createIntake(options: IntakeOptions): Intake {
       startedAt,
       deadlineAt: startedAt + messageTimeoutMs,
       isRecord: incoming.isRecord ?? false,
+      isPatient: !isRequest(incoming),
       body: incoming.body,
       lookupTimes: {},
       lookups: { highestStatus: undefined, networkError: false },

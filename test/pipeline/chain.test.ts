@@ -23,6 +23,7 @@ const run: Run = {
   clock: () => 0,
   startedAt: 0,
   isRecord: false,
+  isPatient: false,
   deadlineAt: 0,
   body: undefined,
   lookupTimes: {},

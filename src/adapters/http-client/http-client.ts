@@ -46,6 +46,9 @@ export type OwnHttpClient = HttpClient & Readonly<{ health(): OutboundHealth }>
 /** What setTimeout can hold; it fires at once for more. */
 const MOST_TIMEOUT_MS = 2 ** 31 - 1
 
+/** How long is waited at least for a probe that is under way. */
+const LEAST_WAIT_MS = 20
+
 export function createHttpClient(options: HttpClientOptions): OwnHttpClient {
   const { connectTimeoutMs, answerLimitBytes, connectionsPerOrigin = 256 } = options
   const policy: RetryPolicy = { pauseMs: 200, random: Math.random, clock: Date.now, pause, ...options.retry }
@@ -156,7 +159,15 @@ class Exchange {
   begin(): void {
     const { sender } = this.wire
     const { upstream, call } = this
-    if (!sender.begin(upstream, call, this.deadline, this)) this.fail(sender.refusal(upstream, subjectOf(call)))
+    if (sender.begin(upstream, call, this.deadline, this)) return
+    const waitMs = Math.max(sender.closedForMs(upstream), LEAST_WAIT_MS)
+    if (this.request.patient === true && waitMs < leftMs(this.deadline)) this.beginAfter(waitMs)
+    else this.fail(sender.refusal(upstream, subjectOf(call)))
+  }
+
+  private async beginAfter(waitMs: number): Promise<void> {
+    await this.wire.policy.pause(waitMs)
+    this.begin()
   }
 
   /** How the first sending ended. */

@@ -215,6 +215,25 @@ describe('an origin', () => {
     assert.deepEqual(client.health().open, [])
   })
 
+  test('that is left alone is waited for by those who have time', async (t) => {
+    let status = 503
+    const upstream = await startHttp(t, (_request, response) => response.writeHead(status).end())
+    const client = startClient(t, { circuit: { failures: 2, pauseMs: 20, mostPauseMs: 10_000 } })
+    for (let failed = 0; failed < 2; failed++) await client.send(get(upstream.url))
+    status = 200
+    const calls = Array.from({ length: 10 }, () => client.send(get(upstream.url, { patient: true, timeoutMs: 5_000 })))
+    await assert.rejects(client.send(get(upstream.url)), CircuitOpen)
+    assert.deepEqual(new Set((await Promise.all(calls)).map((answer) => answer.status)), new Set([200]))
+    assert.deepEqual(client.health().open, [])
+  })
+
+  test('that is left alone for longer than a call may take is not waited for', async (t) => {
+    const upstream = await startHttp(t, (_request, response) => response.writeHead(503).end())
+    const client = startClient(t, { circuit })
+    for (let failed = 0; failed < 3; failed++) await client.send(get(upstream.url))
+    await assert.rejects(client.send(get(upstream.url, { patient: true, timeoutMs: 5_000 })), CircuitOpen)
+  })
+
   test('whose kept connections were closed while idle is not held to fail', async (t) => {
     const upstream = await startTcp(t, (socket) =>
       onRequests(socket, (index) => {

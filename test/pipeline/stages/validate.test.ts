@@ -15,6 +15,7 @@ const run: Run = {
   clock: () => 0,
   startedAt: 0,
   isRecord: false,
+  isPatient: false,
   deadlineAt: 0,
   lookupTimes: {},
   lookups: { highestStatus: undefined, networkError: false },
