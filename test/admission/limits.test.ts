@@ -218,3 +218,19 @@ test('a message that is too much leaves its connection open where its body is sh
   const long = await service.fetch('/short', json('POST', 'x'.repeat(100_000)))
   assert.deepEqual([long.status, long.headers.get('connection')], [429, 'close'])
 })
+
+test('a message that holds the processor for long is no load that others are refused for', async (t) => {
+  const slowed = await startService({ EXPRESSION_TIMEOUT_MS: '400' })
+  t.after(slowed.stop)
+  const endless = { a: '($f := function($n) { $f($n + 1) }; $f(1))' }
+  await slowed.register({ endpoint: { pattern: '/endless' }, inputTransforms: endless })
+  await slowed.register({ endpoint: { pattern: '/quick' } })
+  const sendTo = (path: string) => slowed.fetch(path, json('POST', {}))
+  // From the first round on, the loop lags.
+  for (let round = 0; round < 3; round += 1) {
+    const held = sendTo('/endless')
+    const others = Array.from({ length: 100 }, () => sendTo('/quick'))
+    const statuses = (await Promise.all([held, ...others])).map(({ status }) => status)
+    assert.deepEqual(statuses, [500, ...Array(100).fill(200)])
+  }
+})

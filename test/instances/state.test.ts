@@ -7,8 +7,8 @@ import { type Instance, needsPostgres, startInstance } from './instances.ts'
 
 const ENDPOINTS = 5
 const STATUSES = 200
-/** So many at once wait for each other, on a busy machine for longer than one call may. */
-const PATIENT = { DATABASE_TIMEOUT_MS: '25000', REQUEST_CONNECT_TIMEOUT_MS: '10000' }
+/** So many at once wait for each other, on a busy machine for longer than one call or its turn may. */
+const PATIENT = { DATABASE_TIMEOUT_MS: '25000', REQUEST_CONNECT_TIMEOUT_MS: '10000', MESSAGE_WAIT_MS: '25000' }
 
 test('of 1,000 concurrent states from two instances none is lost', needsPostgres, async (test) => {
   const database = await freshDatabase(test)

@@ -39,10 +39,23 @@ const TURN_MS = 20
 const OVERLOADED_TURN_MS = 2
 const MOST_A_TURN = 256
 
+/**
+ * The most that counts as worked from one look to the next. One message that holds the processor for a second is no load:
+ * there may be none behind it.
+ */
+const MOST_AT_ONCE_MS = 50
+
 /** Processor time of this thread: while others have the processor, nobody waits for what this service does. */
-function workedSoFarMs(): number {
-  const { user, system } = process.threadCpuUsage()
-  return (user + system) / 1_000
+function createWork(): () => number {
+  let workedMs = 0
+  let seenMs = Number.NaN
+  return () => {
+    const { user, system } = process.threadCpuUsage()
+    const nowMs = (user + system) / 1_000
+    if (!Number.isNaN(seenMs)) workedMs += Math.min(nowMs - seenMs, MOST_AT_ONCE_MS)
+    seenMs = nowMs
+    return workedMs
+  }
 }
 
 /** However few messages may be under way: requests take little while they are unread. */
@@ -50,6 +63,7 @@ const LEAST_PLACES = 1_000
 
 export function createTurns({ places, waitMs }: TurnBounds): Turns {
   const queue = createTurnQueue<Turn>({ places: Math.max(LEAST_PLACES, places), waitMs })
+  const workedSoFarMs = createWork()
   let crowded = false
   let calmBeats = 0
   let requests = 0
