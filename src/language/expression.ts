@@ -30,8 +30,8 @@ export type Expression = Readonly<{
   references: readonly (readonly string[])[]
 }>
 
-/** Instances kept for the next messages; more are opened while more messages are evaluated at once. */
-const KEPT_INSTANCES = 16
+/** Instances kept for the next messages, some 50 KB each; more are opened while more messages are evaluated at once. */
+const KEPT_INSTANCES = 64
 
 /**
  * Compiles a JSONata 2 expression.
