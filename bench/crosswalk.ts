@@ -12,8 +12,13 @@ const launcher = fileURLToPath(new URL('../bin/crosswalk.js', import.meta.url))
 /**
  * Starts it as `npm start` does: with whichever Node.js this machine has, which then starts the one that the service
  * needs. Resolves when it listens: when it says so, or with SERVER_PORT in `env`, when it answers there. Stopping it removes its database, where `env` does not name another one.
+ * `program` is another checkout's bin/crosswalk.js.
  */
-export async function startCrosswalk(role: Role, env: Readonly<Record<string, string>> = {}): Promise<ServerProcess> {
+export async function startCrosswalk(
+  role: Role,
+  env: Readonly<Record<string, string>> = {},
+  program = launcher,
+): Promise<ServerProcess> {
   const folder = mkdtempSync(join(tmpdir(), 'crosswalk-bench-'))
   const remove = () => rmSync(folder, { recursive: true, force: true })
   try {
@@ -22,7 +27,7 @@ export async function startCrosswalk(role: Role, env: Readonly<Record<string, st
       env: { SERVER_PORT: '0', ADMIN_PORT: '0', ...env },
       ...(port === undefined ? {} : { answersAt: { port, path: '/uptime' } }),
     }
-    const server = await startServer(onCores(role, ['node', launcher]), folder, options)
+    const server = await startServer(onCores(role, ['node', program]), folder, options)
     return { ...server, stop: () => server.stop().finally(remove) }
   } catch (thrown) {
     remove()

@@ -1,7 +1,10 @@
 /**
- * What a setting costs: one workload on services that differ by it, in turn, each beside the first.
+ * What a setting or a change costs: one workload on services that differ by it, in turn, each beside the first. A service is
+ * given as a setting of this checkout, or as the folder of another one.
  * `node bin/node.js bench/settings.ts [--workload W1] [--rounds 5] [--seconds 2] MESSAGE_LOG=off MESSAGE_LOG=failures …`
+ * `node bin/node.js bench/settings.ts ../before .`
  */
+import { resolve } from 'node:path'
 import { parseArgs } from 'node:util'
 import { stayOffTheServersCore } from './cores.ts'
 import { register, startCrosswalk } from './crosswalk.ts'
@@ -23,7 +26,9 @@ const { values, positionals } = parseArgs({
 })
 const [rounds, seconds] = [Number(values.rounds), Number(values.seconds)]
 if (![rounds, seconds].every((value) => Number.isInteger(value) && value > 0) || positionals.length === 0) {
-  throw new Error('Give settings as NAME=value; --rounds and --seconds are whole numbers of 1 or more.')
+  throw new Error(
+    'Give settings as NAME=value, or folders of checkouts; --rounds and --seconds are whole numbers of 1 or more.',
+  )
 }
 const workload = workloadOf(values.workload)
 const conditionsBefore = {
@@ -38,9 +43,11 @@ for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => pr
 await using running = new AsyncDisposableStack()
 const subjects: Subject[] = []
 for (const setting of positionals) {
-  const [, name = '', value = ''] = /^([A-Z_]+)=(.*)$/s.exec(setting) ?? []
+  const [, name, value = ''] = /^([A-Z_]+)=(.*)$/s.exec(setting) ?? []
   // With its own port, as a service that logs little does not tell which it has chosen.
-  const server = await startCrosswalk('server', { [name]: value, SERVER_PORT: await freePort() })
+  const env = { ...(name === undefined ? {} : { [name]: value }), SERVER_PORT: await freePort() }
+  const program = name === undefined ? resolve(setting, 'bin/crosswalk.js') : undefined
+  const server = await startCrosswalk('server', env, program)
   running.defer(() => server.stop())
   const url = await register(server, workload.document({ origin: '' }))
   const target = { url, contentType: workload.contentType, body: workload.message }
