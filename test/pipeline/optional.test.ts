@@ -40,7 +40,7 @@ describe('an optional lookup', () => {
   const lookup = (failing: string, more: JsonObject = {}) => ({
     id: 'one',
     optional: true,
-    timeoutMs: 100,
+    timeoutMs: failing === 'silent' ? 100 : 5_000,
     config: { url: urlOf(failing) },
     ...more,
   })
@@ -144,7 +144,7 @@ describe('an optional lookup', () => {
 describe('an optional response', () => {
   const response = (id: string, failing: string, more: JsonObject = {}) => ({
     id,
-    timeoutMs: 100,
+    timeoutMs: failing === 'silent' ? 100 : 5_000,
     config: { url: urlOf(failing) },
     ...more,
   })
