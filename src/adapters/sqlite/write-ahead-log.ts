@@ -63,8 +63,8 @@ export function compileLogFile(path: string): LogFile {
   }
 }
 
-/** How long a checkpoint may wait for others to end what they write or read. */
-const CHECKPOINT_TIMEOUT_MS = 1_000
+/** How long a checkpoint may wait for others to end what they write or read: for so long nobody can write. */
+const CHECKPOINT_TIMEOUT_MS = 20
 
 /**
  * Brings what the log holds into the database, so that the log begins anew; waits for the disk, on this thread. First

@@ -49,6 +49,18 @@ test('a checkpoint lets the log begin anew, and waits for those who write', (t) 
   assert.equal(logOf(path).begun, before + 1)
 })
 
+test('a checkpoint holds the lock of writers for a moment only while somebody reads', (t) => {
+  const path = freshPath(t)
+  using db = new DatabaseSync(path)
+  db.exec('PRAGMA journal_mode = WAL; CREATE TABLE kept (n)')
+  using reader = new DatabaseSync(path)
+  reader.exec('BEGIN; SELECT n FROM kept')
+  db.exec('INSERT INTO kept VALUES (1)')
+  const startedAt = performance.now()
+  checkpoint(path)
+  assert.ok(performance.now() - startedAt < 500)
+})
+
 test('changes of endpoints are kept where the path of the database is a link to a file elsewhere', async (t) => {
   const path = freshPath(t)
   const real = join(dirname(path), 'volume', 'real.db')
