@@ -8,7 +8,7 @@ export const isolation = {
     kind: choice('none', 'process'),
     default: 'none',
     means:
-      '`process` runs `inputTransforms` and `inputValidation` in processes of their own, which have no network, files or environment and are ended where they take too long or too much memory; see [Security](security.md#isolation).',
+      '`process` runs `inputTransforms` and `inputValidation` in processes of their own, which have no network, files or environment and are ended where they take too long or too much memory (docs/security.md).',
   },
   isolationProcesses: {
     name: 'ISOLATION_PROCESSES',

@@ -34,8 +34,8 @@ export function messagePath(storePath: string): string {
 
 export type SqliteMessageStore = MessageStore &
   Readonly<{
-    /** Does so for the file of the store, on the thread that writes the message log; rejects where it cannot be done now. */
-    checkpoint(): Promise<void>
+    /** Does so for the store's file, on the thread that writes the message log; rejects where it cannot be done now. */
+    checkpoint(storeFile: string): Promise<void>
   }>
 
 /** Of the store that is at `storePath`. Opens the file when it is first asked. */
@@ -89,7 +89,7 @@ export function createMessageStore(storePath: string): SqliteMessageStore {
       const beforeId = idFrom(before)
       return writer.call({ kind: 'remove', oldest: { sql, parameters }, beforeId, isTooLarge: excess > 0 })
     },
-    checkpoint: () => writer.call({ kind: 'checkpoint', path: storePath }),
+    checkpoint: (storeFile) => writer.call({ kind: 'checkpoint', path: storeFile }),
     close: async () => {
       await Promise.all([writer.close(), reader.close()])
     },

@@ -1,5 +1,5 @@
 /** The embedded store: one file, one connection, on the thread of the service. */
-import { resolve } from 'node:path'
+import { realpathSync } from 'node:fs'
 import type { KeyStore } from '../../domain/access.ts'
 import type { AnswerStore } from '../../domain/answer-store.ts'
 import type { AuditStore } from '../../domain/audit.ts'
@@ -69,12 +69,16 @@ export async function openSqliteStore(options: SqliteStoreOptions): Promise<Sqli
     },
   })
   const messages = createMessageStore(path)
-  const log = path === ':memory:' ? undefined : compileLogFile(resolve(path))
+  // SQLite keeps the log beside the file itself, wherever a link to it is.
+  const log = path === ':memory:' ? undefined : compileLogFile(realpathSync(path))
   const writer = compileGroupCommit({
     db,
     busyTimeoutMs,
     logger,
-    ...(log && { flushLog: log.flush, askForCheckpoint: () => void messages.checkpoint().catch(() => undefined) }),
+    ...(log && {
+      flushLog: log.flush,
+      askForCheckpoint: () => void messages.checkpoint(log.database).catch(() => undefined),
+    }),
   })
   const changes = shared ? compileChangeFeed(db) : undefined
   let closing: Promise<unknown> | undefined

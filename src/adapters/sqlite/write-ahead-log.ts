@@ -8,6 +8,8 @@ import { StoreUnavailable } from '../../domain/ports.ts'
 export type FlushLog = () => Promise<void>
 
 export type LogFile = Readonly<{
+  /** The path of the database. */
+  database: string
   /** Node.js flushes on a thread of its pool. Calls during a flush share the next one. */
   flush: FlushLog
   /** Once no flush is under way, and before the database is closed. */
@@ -16,7 +18,7 @@ export type LogFile = Readonly<{
 
 const flushFile = promisify(fdatasync)
 
-/** Of the database at `path`, which must be open in WAL mode: its log stays the same file until the last one closes it. */
+/** Of the database at `path`, no link, which must be open in WAL mode: its log stays the same file until the last one closes it. */
 export function compileLogFile(path: string): LogFile {
   let file: number | undefined
   let running: Promise<void> | undefined
@@ -46,6 +48,7 @@ export function compileLogFile(path: string): LogFile {
   }
 
   return {
+    database: path,
     flush: () => {
       if (next !== undefined) return next
       if (running === undefined) return start()
@@ -60,8 +63,8 @@ export function compileLogFile(path: string): LogFile {
   }
 }
 
-/** How long a checkpoint may wait for others to end what they write or read. */
-const CHECKPOINT_TIMEOUT_MS = 1_000
+/** How long a checkpoint may wait for others to end what they write or read: for so long nobody can write. */
+const CHECKPOINT_TIMEOUT_MS = 20
 
 /**
  * Brings what the log holds into the database, so that the log begins anew; waits for the disk, on this thread. First

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
-import { readFileSync, statSync } from 'node:fs'
+import { mkdirSync, readFileSync, statSync, symlinkSync } from 'node:fs'
+import { dirname, join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { test } from 'node:test'
 import { openSqliteStore } from '../../../src/adapters/sqlite/open-sqlite-store.ts'
@@ -46,6 +47,29 @@ test('a checkpoint lets the log begin anew, and waits for those who write', (t) 
   checkpoint(path)
   db.exec('INSERT INTO kept VALUES (1)')
   assert.equal(logOf(path).begun, before + 1)
+})
+
+test('a checkpoint holds the lock of writers for a moment only while somebody reads', (t) => {
+  const path = freshPath(t)
+  using db = new DatabaseSync(path)
+  db.exec('PRAGMA journal_mode = WAL; CREATE TABLE kept (n)')
+  using reader = new DatabaseSync(path)
+  reader.exec('BEGIN; SELECT n FROM kept')
+  db.exec('INSERT INTO kept VALUES (1)')
+  const startedAt = performance.now()
+  checkpoint(path)
+  assert.ok(performance.now() - startedAt < 500)
+})
+
+test('changes of endpoints are kept where the path of the database is a link to a file elsewhere', async (t) => {
+  const path = freshPath(t)
+  const real = join(dirname(path), 'volume', 'real.db')
+  mkdirSync(dirname(real))
+  symlinkSync(real, path)
+  await using store = Object.assign(await openSqliteStore({ path, logger: silent }), {
+    [Symbol.asyncDispose]: (): Promise<void> => store.close(),
+  })
+  assert.equal(await store.endpoints.insert(recordOf(1)), 'stored')
 })
 
 test('changes of endpoints are brought into the database before SQLite does it on the thread', async (t) => {
