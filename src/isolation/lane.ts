@@ -123,7 +123,8 @@ export function createLane({ name, processes, memoryMb, terms, logger }: LaneOpt
     retired.delete(seat)
     if (closed) call?.settle({ refused: 'late' })
     if (closed || (how === 'ours' && !seat.late)) return
-    const cause = seat.late ? 'time' : how === 'itself' ? 'memory' : 'others'
+    // One that was never ready had nothing that could need memory: something kept it from its start.
+    const cause = seat.late ? 'time' : how === 'itself' && seat.ready ? 'memory' : 'others'
     ended[cause] += 1
     logger.warn(
       { lane: name, pid: seat.member.pid, cause, endpoint: call?.owner.program.endpoint },
