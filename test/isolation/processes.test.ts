@@ -110,6 +110,19 @@ describe('isolated processes', { skip, concurrency: false }, () => {
     assert.equal((await second.fetch('/kept', json('POST', {}))).json().code, 'VALIDATION_FAILED')
   })
 
+  test('a service of its own process waits for them at its start', async (t) => {
+    const folder = freshFolder(t)
+    const document = { name: 'x', transformation: { input: 'JSON', output: 'JSON' }, ...transform('/x', '1') }
+    const first = await spawnService(folder, { env: ISOLATED })
+    assert.equal((await fetch(`${first.adminUrl}/endpoints`, json('POST', document))).status, 201)
+    first.child.kill('SIGTERM')
+    await first.ended
+    const second = await spawnService(folder, { env: ISOLATED })
+    t.after(() => second.child.kill('SIGKILL'))
+    const answer = await fetch(`${second.url}/x`, json('POST', {}))
+    assert.deepEqual([answer.status, await answer.json()], [200, { x: 1 }])
+  })
+
   test('a service that has no descriptors left to start one goes on, and starts it later', async (t) => {
     const command = ['sh', '-c', 'ulimit -n 80; exec "$0" "$@"', ...DIRECT] as const
     const service = await spawnService(freshFolder(t), { command, env: ISOLATED })
