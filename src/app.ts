@@ -113,6 +113,7 @@ export async function startApp(settings: Settings, version: string, logger: Logg
   })
   const servers = createServers({
     settings,
+    place,
     version,
     registry,
     intake,

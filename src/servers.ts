@@ -2,6 +2,7 @@
 import type { AddressInfo } from 'node:net'
 import type { FastifyInstance } from 'fastify'
 import { serveAudit } from './adapters/http-server/audit.ts'
+import { createBodyReader } from './adapters/http-server/body.ts'
 import { serveConsole } from './adapters/http-server/console.ts'
 import { serveDryRun } from './adapters/http-server/dry-run.ts'
 import { serveKeys } from './adapters/http-server/keys.ts'
@@ -17,6 +18,7 @@ import { serveVersions } from './adapters/http-server/versions.ts'
 import type { Condition } from './condition.ts'
 import { describeDocument } from './config/public-schema.ts'
 import type { Failure } from './domain/failure.ts'
+import { type Place, portion } from './domain/portion.ts'
 import type { Logger } from './domain/ports.ts'
 import type { Clock } from './domain/run.ts'
 import type { Guard } from './guard.ts'
@@ -48,6 +50,8 @@ export type Servers = Readonly<{
 
 export type ServersOptions = Readonly<{
   settings: Settings
+  /** Which one this process is of those among which limits are divided. */
+  place: Place
   version: string
   registry: Registry
   intake: Intake
@@ -96,8 +100,10 @@ export function createServers(options: ServersOptions): Servers {
 type AnswerFailure = Parameters<typeof createServer>[1]
 
 function createMessageServer(options: ServersOptions, answer: AnswerFailure): FastifyInstance {
-  const { settings, registry, intake, turns, isStopping, guard } = options
-  const messageOptions = { registry, intake, turns, limitBytes: settings.parserLimitBytes, isStopping }
+  const { settings, place, registry, intake, turns, isStopping, guard } = options
+  const roomBytes = portion(settings.maxIncompleteBodiesBytes, place)
+  const readBody = createBodyReader({ limitBytes: settings.parserLimitBytes, roomBytes })
+  const messageOptions = { registry, intake, turns, readBody, isStopping }
   const listener = createMessageListener(messageOptions)
   const server = createServer(settings, answer, messageSide(messageOptions, listener))
   server.server.on('connection', turns.connected)

@@ -1,5 +1,5 @@
 /** The settings that bound how many messages are worked on at once. */
-import { milliseconds, optional, wholeNumber } from './settings-kinds.ts'
+import { milliseconds, optional, size, wholeNumber } from './settings-kinds.ts'
 import type { Setting } from './settings-table.ts'
 
 export const limits = {
@@ -28,5 +28,12 @@ export const limits = {
     kind: milliseconds,
     default: '250',
     means: 'How long a message may wait to be begun with; it is answered with 503 and `Retry-After` then.',
+  },
+  maxIncompleteBodiesBytes: {
+    name: 'MAX_INCOMPLETE_BODIES',
+    kind: size(1_000),
+    default: '128mb',
+    means:
+      'What the bodies of messages may take that have not come whole, in all `WORKERS`; where it is more, the one of which nothing came for longest is answered with 503 and `Retry-After`. Each of the `WORKERS` has room for two of the largest at least.',
   },
 } as const satisfies Record<string, Setting<unknown>>

@@ -59,6 +59,7 @@ const DEFAULTS: Settings = {
   maxMessagesWaiting: undefined,
   maxMessagesPerEndpoint: undefined,
   messageWaitMs: 250,
+  maxIncompleteBodiesBytes: 134_217_728,
   shutdownTimeoutMs: 30_000,
   documentLimitBytes: 262_144,
   documentMaxMappings: 2000,

@@ -123,7 +123,8 @@ export function createLane({ name, processes, memoryMb, terms, logger }: LaneOpt
     retired.delete(seat)
     if (closed) call?.settle({ refused: 'late' })
     if (closed || (how === 'ours' && !seat.late)) return
-    const cause = seat.late ? 'time' : how === 'itself' ? 'memory' : 'others'
+    // One that was never ready had nothing that could need memory: something kept it from its start.
+    const cause = seat.late ? 'time' : how === 'itself' && seat.ready ? 'memory' : 'others'
     ended[cause] += 1
     logger.warn(
       { lane: name, pid: seat.member.pid, cause, endpoint: call?.owner.program.endpoint },
@@ -154,8 +155,8 @@ export function createLane({ name, processes, memoryMb, terms, logger }: LaneOpt
       waiting.remove(call.owner.id, call)
       call.settle({ refused: 'late' })
     }
+    // Not released, nor is the one of its limit: the processes keep no service alive, but whoever waits for them must.
     call.waits = setTimeout(late, Math.max(call.deadlineAt - Date.now(), 0))
-    call.waits.unref()
     serve()
   }
 
@@ -173,11 +174,7 @@ export function createLane({ name, processes, memoryMb, terms, logger }: LaneOpt
     const { program, forget } = seat.known.introduce(owner)
     seat.call = call
     clearTimeout(call.waits)
-    const after = (ms: number, act: () => void) => {
-      const timer = setTimeout(act, ms)
-      timer.unref()
-      seat.timers.push(timer)
-    }
+    const after = (ms: number, act: () => void) => seat.timers.push(setTimeout(act, ms))
     after(call.limitMs, () => {
       seat.late = true
       seat.member.kill()
@@ -218,7 +215,10 @@ export function createLane({ name, processes, memoryMb, terms, logger }: LaneOpt
     close: () => {
       closed = true
       for (const seat of [...seats, ...retired]) seat.member.kill()
-      for (let call = waiting.next(); call !== undefined; call = waiting.next()) call.settle({ refused: 'late' })
+      for (let call = waiting.next(); call !== undefined; call = waiting.next()) {
+        clearTimeout(call.waits)
+        call.settle({ refused: 'late' })
+      }
     },
   }
 }

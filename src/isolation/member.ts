@@ -1,8 +1,9 @@
 /** One isolated process, seen from the service: what it is given, what it answers, and its end. */
-import { type ChildProcess, spawn } from 'node:child_process'
+import { type ChildProcess, type ChildProcessByStdio, spawn } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 import { setPriority } from 'node:os'
 import { extname } from 'node:path'
+import type { Readable, Writable } from 'node:stream'
 import { fileURLToPath } from 'node:url'
 import { type Answer, frame, type Terms, unframe } from './protocol.ts'
 
@@ -36,10 +37,11 @@ const READABLE = extname(import.meta.url) === '.ts' ? ['../../'] : ['./']
 const LOW = 19
 
 export function startMember(memoryMb: number, terms: Terms, events: MemberEvents): Member {
-  const child = spawn(process.execPath, [...flags(memoryMb), fileURLToPath(PROGRAM)], {
-    env: {},
-    stdio: ['pipe', 'pipe', 'ignore'],
-  })
+  const child = spawned(memoryMb)
+  if (child === undefined) {
+    setImmediate(() => events.onEnd('itself'))
+    return NEVER_STARTED
+  }
   let over = false
   let ours = false
   const end = (how: End) => {
@@ -80,6 +82,25 @@ export function startMember(memoryMb: number, terms: Terms, events: MemberEvents
     lower: () => lower(child.pid),
     kill,
   }
+}
+
+/** Stands for a process that could not be started. It is never ready, so it is asked for nothing. */
+const NEVER_STARTED: Member = { pid: undefined, ask: () => {}, cpuMs: () => undefined, lower: () => {}, kill: () => {} }
+
+/** Undefined where the system has no room for one more: no descriptors, no memory or no process. */
+function spawned(memoryMb: number): ChildProcessByStdio<Writable, Readable, null> | undefined {
+  try {
+    const child = spawn(process.execPath, [...flags(memoryMb), fileURLToPath(PROGRAM)], {
+      env: {},
+      stdio: ['pipe', 'pipe', 'ignore'],
+    })
+    // Without descriptors for its streams, Node.js tells of the failure later and leaves them out, against its types.
+    if ((child.stdin as Writable | undefined) !== undefined) return child
+    child.on('error', () => {})
+  } catch {
+    // Other failures of the system are thrown at once.
+  }
+  return undefined
 }
 
 const flags = (memoryMb: number): string[] => [

@@ -4,10 +4,13 @@ import { describe, test } from 'node:test'
 import fc from 'fast-check'
 import { createTurnQueue } from '../../src/registry/admission/turn-queue.ts'
 
+/** As many may wait for long. */
+const FEW = 32
+
 test('each one is told once, and nobody waits beyond the bounds', () => {
   const step = fc.record({ kind: fc.constantFrom('add', 'add', 'next', 'expire'), ms: fc.nat({ max: 100 }) })
   fc.assert(
-    fc.property(fc.integer({ min: 1, max: 5 }), fc.array(step, { maxLength: 100 }), (places, steps) => {
+    fc.property(fc.integer({ min: 1, max: 60 }), fc.array(step, { maxLength: 300 }), (places, steps) => {
       const queue = createTurnQueue<number>({ places, waitMs: 100 })
       const cameAt: number[] = []
       const told = new Set<number>()
@@ -30,7 +33,7 @@ test('each one is told once, and nobody waits beyond the bounds', () => {
           assert.equal(one ?? -1, expected)
           tell(one)
         } else {
-          const mostMs = queue.overloaded ? 10 : 100
+          const mostMs = queue.overloaded ? 10 : queue.size <= FEW ? 2_000 : 100
           for (const one of queue.expire(now)) {
             assert.ok(now - (cameAt[one] as number) > mostMs)
             tell(one)
@@ -70,6 +73,28 @@ function simulate(times: number, serviceMs: number, seconds: number) {
   const sorted = done.map(({ took }) => took).toSorted((one, other) => one - other)
   return { done, refused, p99: sorted[Math.ceil(sorted.length * 0.99) - 1] ?? 0, longest: sorted.at(-1) ?? 0 }
 }
+
+describe('callers who send one large message after the other, which takes 100 ms', () => {
+  for (const [callers, isTooMuch] of [
+    [8, false],
+    [32, false],
+    [200, true],
+  ] as const) {
+    test(`${callers} of them ${isTooMuch ? 'are too many' : 'are all served in turn'}`, () => {
+      const queue = createTurnQueue<number>({ places: 1_000, waitMs: 250 })
+      let [now, refused] = [0, 0]
+      for (let caller = 0; caller < callers; caller += 1) queue.add(caller, now)
+      for (let message = 0; message < 200; message += 1) {
+        const served = queue.next()
+        now += 100
+        const expired = queue.expire(now)
+        refused += expired.length
+        for (const caller of [served ?? [], expired].flat()) queue.add(caller, now)
+      }
+      assert.equal(refused > 0, isTooMuch)
+    })
+  }
+})
 
 describe('a load of', () => {
   test('nine tenths of what can be done refuses nobody', () => {

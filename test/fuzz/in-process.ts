@@ -1,5 +1,6 @@
 /** The message port without its sockets: everything from the HTTP server inwards, for very many calls. */
 
+import { createBodyReader } from '../../src/adapters/http-server/body.ts'
 import { serveDryRun } from '../../src/adapters/http-server/dry-run.ts'
 import { serveManagement } from '../../src/adapters/http-server/management.ts'
 import { createMessageListener, serveMessages } from '../../src/adapters/http-server/messages.ts'
@@ -61,8 +62,8 @@ export async function openInProcess() {
   serveVersions(server, catalogue)
   serveDryRun(server, dryRun)
   const turns = createTurns({ places: 1_000, waitMs: 1_000 })
-  const limitBytes = settings.parserLimitBytes
-  serveMessages(server, createMessageListener({ registry, intake, turns, limitBytes, isStopping: () => false }))
+  const readBody = createBodyReader({ limitBytes: settings.parserLimitBytes, roomBytes: 1 })
+  serveMessages(server, createMessageListener({ registry, intake, turns, readBody, isStopping: () => false }))
 
   return {
     sent,

@@ -1,10 +1,11 @@
 /** The isolated processes of a service: what ends them, and that nothing else does. */
 import assert from 'node:assert/strict'
-import { readdirSync, readFileSync } from 'node:fs'
+import { existsSync, readdirSync, readFileSync } from 'node:fs'
+import { connect } from 'node:net'
 import { describe, test } from 'node:test'
 import type { JsonObject } from '../../src/domain/json.ts'
 import { json, type Service, startService } from '../service.ts'
-import { freshFolder, spawnService } from '../spawned-service.ts'
+import { DIRECT, freshFolder, spawnService } from '../spawned-service.ts'
 
 // Children are found in /proc.
 const skip = process.platform !== 'linux'
@@ -109,6 +110,38 @@ describe('isolated processes', { skip, concurrency: false }, () => {
     t.after(() => second.stop())
     assert.deepEqual((await second.fetch('/kept', json('POST', { a: 4 }))).json(), { x: 8 })
     assert.equal((await second.fetch('/kept', json('POST', {}))).json().code, 'VALIDATION_FAILED')
+  })
+
+  test('a service of its own process waits for them at its start', async (t) => {
+    const folder = freshFolder(t)
+    const document = { name: 'x', transformation: { input: 'JSON', output: 'JSON' }, ...transform('/x', '1') }
+    const first = await spawnService(folder, { env: ISOLATED })
+    assert.equal((await fetch(`${first.adminUrl}/endpoints`, json('POST', document))).status, 201)
+    first.child.kill('SIGTERM')
+    await first.ended
+    const second = await spawnService(folder, { env: ISOLATED })
+    t.after(() => second.child.kill('SIGKILL'))
+    const answer = await fetch(`${second.url}/x`, json('POST', {}))
+    assert.deepEqual([answer.status, await answer.json()], [200, { x: 1 }])
+  })
+
+  test('a service that has no descriptors left to start one goes on, and starts it later', async (t) => {
+    const command = ['sh', '-c', 'ulimit -n 80; exec "$0" "$@"', ...DIRECT] as const
+    const service = await spawnService(freshFolder(t), { command, env: ISOLATED })
+    t.after(() => service.child.kill('SIGKILL'))
+    const pid = service.child.pid as number
+    const document = { name: 'x', transformation: { input: 'JSON', output: 'JSON' }, ...transform('/x', '1') }
+    assert.equal((await fetch(`${service.adminUrl}/endpoints`, json('POST', document))).status, 201)
+
+    const port = Number(new URL(service.url).port)
+    const sockets = Array.from({ length: 200 }, () => connect(port, '127.0.0.1').on('error', () => {}))
+    await until(() => readdirSync(`/proc/${pid}/fd`).length >= 79)
+    for (const child of isolatedBelow(pid)) process.kill(child, 'SIGKILL')
+    // Each place is told of twice: once as it was killed, once as nothing could be started in it.
+    await until(() => service.output.stdout.split('An isolated process was ended').length > 4 || !alive(pid))
+    for (const socket of sockets) socket.destroy()
+    const answer = await fetch(`${service.url}/x`, json('POST', {}))
+    assert.deepEqual([answer.status, await answer.json()], [200, { x: 1 }])
   })
 
   test('all of them end with a service that is killed, also of WORKERS', async (t) => {

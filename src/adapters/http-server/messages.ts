@@ -10,15 +10,15 @@ import type { Turns } from '../../registry/admission/turns.ts'
 import type { Finished } from '../../registry/finished.ts'
 import type { Intake } from '../../registry/intake.ts'
 import type { Compiled, Match, Registry } from '../../registry/registry.ts'
-import { bodyTooLarge, fromFastify, hasBody, type MessageSide, pathOf } from './server.ts'
+import type { ReadBody } from './body.ts'
+import { fromFastify, hasBody, type MessageSide, pathOf } from './server.ts'
 import { wasRefused } from './unparsed.ts'
 
 export type ListenerOptions = Readonly<{
   registry: Registry
   intake: Intake
   turns: Turns
-  /** The largest body. */
-  limitBytes: number
+  readBody: ReadBody
   /** Whether connections are to end with their next answer. */
   isStopping: () => boolean
 }>
@@ -64,7 +64,7 @@ function serve(
   response: ServerResponse,
   url: string,
   { compiled, urlParams }: Extract<Match, { kind: 'endpoint' }>,
-  { intake, limitBytes, isStopping }: ListenerOptions,
+  { intake, readBody, isStopping }: ListenerOptions,
 ): void {
   const refuse = (failure: Failure): void => send(response, intake.refuse(compiled, failure), isStopping())
   const full = intake.refusalAtDoor(compiled)
@@ -92,7 +92,7 @@ function serve(
       turnAway(request, response, intake.refuse(compiled, tooMany), isStopping())
       return
     }
-    readBody(request, limitBytes, fail, (body?: Uint8Array) => {
+    readBody(request, fail, (body?: Uint8Array) => {
       const sender = caller === undefined ? {} : { caller }
       const incoming = { requestHeaders, query: queryOf(url), urlParams, body, ...sender }
       const outcome = intake.accept(compiled, incoming, response)
@@ -202,35 +202,6 @@ function queryOf(url: string): JsonObject {
   const end = url.indexOf('#', start)
   const unbounded = { maxKeys: 0 }
   return parseQuery(url.slice(start + 1, end === -1 ? undefined : end), '&', '=', unbounded) as JsonObject
-}
-
-/** Reads a body to its end; `take` gets undefined where there is none. Fails: BODY_TOO_LARGE, or as the socket does. */
-function readBody(
-  request: IncomingMessage,
-  limitBytes: number,
-  fail: (fault: Error) => void,
-  take: (body?: Uint8Array) => void,
-): void {
-  if (!hasBody(request)) {
-    take()
-    return
-  }
-  if (Number(request.headers['content-length'] ?? 0) > limitBytes) {
-    fail(bodyTooLarge())
-    return
-  }
-  const chunks: Buffer[] = []
-  let bytes = 0
-  request.on('data', (chunk: Buffer) => {
-    const before = bytes
-    bytes += chunk.length
-    if (bytes <= limitBytes) chunks.push(chunk)
-    else if (before <= limitBytes) fail(bodyTooLarge())
-  })
-  request.on('error', fail)
-  request.on('end', () => {
-    if (bytes <= limitBytes) take(chunks.length === 1 ? chunks[0] : Buffer.concat(chunks))
-  })
 }
 
 /** What the sender can name the message by, whatever became of it. */

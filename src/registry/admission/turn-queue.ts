@@ -2,7 +2,7 @@
  * Requests that wait for a turn of the processor. Pure: it is told how long the service has worked by then, and tells who
  * is to begin or to be refused.
  *
- * First come, first served, as long as nobody has to be refused. From then on until the queue was empty once, the last one
+ * First come, first served, as long as nobody has to be refused; a few may wait for longer than many. From then on until the queue was empty once, the last one
  * to come goes first, and the others wait only briefly: where not all can be served, it is better to serve some at once than
  * all too late.
  */
@@ -29,6 +29,12 @@ export interface TurnQueue<Entry> {
 /** Of the time that one may wait, where others had to be refused. */
 const OVERLOADED_SHARE = 0.1
 
+/** So many are no overload yet, however large their messages are: a second of waiting does them less harm than a refusal. */
+const FEW = 32
+
+/** How much longer than many a few may wait. */
+const PATIENCE_OF_FEW = 20
+
 export function createTurnQueue<Entry>({ places, waitMs }: TurnBounds): TurnQueue<Entry> {
   /** Oldest first. */
   const waiting: { entry: Entry; fromMs: number }[] = []
@@ -47,7 +53,8 @@ export function createTurnQueue<Entry>({ places, waitMs }: TurnBounds): TurnQueu
       return taken?.entry
     },
     expire: (workedMs) => {
-      const mostMs = overloaded ? waitMs * OVERLOADED_SHARE : waitMs
+      const calmMs = waiting.length <= FEW ? waitMs * PATIENCE_OF_FEW : waitMs
+      const mostMs = overloaded ? waitMs * OVERLOADED_SHARE : calmMs
       const kept = waiting.findIndex(({ fromMs }) => workedMs - fromMs <= mostMs)
       const expired = waiting.splice(0, kept === -1 ? waiting.length : kept)
       // An end by refusals alone is none: those who come next would wait as long again.

@@ -1,0 +1,80 @@
+/** Callers who send a part of their body and no more: what they make the service keep is bounded. */
+import assert from 'node:assert/strict'
+import { once } from 'node:events'
+import { connect, type Socket } from 'node:net'
+import { after, before, describe, test } from 'node:test'
+import { json, type Service, startService } from '../../service.ts'
+
+const KIB = 1024
+const WHOLE = 256 * KIB
+const SENT = 200 * KIB
+/** As many bodies as have room in 1 MiB. */
+const HELD = 5
+const FIT_WHOLE = 3
+
+describe('bodies that do not come whole', () => {
+  let service: Service
+
+  before(async () => {
+    service = await startService({ PARSER_LIMIT: '256kb', MAX_INCOMPLETE_BODIES: '1mb' })
+    await service.register({ endpoint: { pattern: '/in' } })
+  })
+  after(() => service.stop())
+
+  const begin = (head: string): { socket: Socket; received: () => string } => {
+    const socket = connect(Number(new URL(service.url).port), '127.0.0.1')
+    let text = ''
+    socket.setEncoding('utf8').on('data', (chunk: string) => {
+      text += chunk
+    })
+    socket.write(`POST /in HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\n${head}\r\n\r\n`)
+    return { socket, received: () => text }
+  }
+
+  test('those of which nothing came for longest give way, and the others can go on', async () => {
+    const callers = Array.from({ length: 2 * HELD }, () => begin(`Content-Length: ${WHOLE}`))
+    const ended = callers.map(({ socket }) => once(socket, 'end'))
+    for (const { socket } of callers) socket.write(' '.repeat(SENT))
+    // As many have ended as had no room; only then do the others go on.
+    let refused = 0
+    await new Promise<void>((resolve) => {
+      for (const end of ended) end.then(() => ++refused === HELD && resolve())
+    })
+    const message = await service.fetch('/in', json('POST', { a: 1 }))
+    assert.deepEqual([message.status, message.json()], [200, { a: 1 }])
+    for (const { socket, received } of callers) {
+      if (received() !== '') continue
+      socket.write(`${' '.repeat(WHOLE - SENT - 2)}{}`)
+      await once(socket, 'data')
+    }
+    const statuses = callers.map(({ received }) => received().slice(0, 12)).toSorted()
+    assert.deepEqual(statuses, [...Array(HELD).fill('HTTP/1.1 200'), ...Array(HELD).fill('HTTP/1.1 503')])
+    for (const { received } of callers.filter((caller) => caller.received().startsWith('HTTP/1.1 503'))) {
+      assert.match(received(), /retry-after: \d/i)
+      assert.match(received(), /"code":"OVERLOADED"/)
+    }
+    for (const { socket } of callers) socket.destroy()
+  })
+
+  test('what came whole gives back its room', async () => {
+    for (let round = 0; round < 4; round += 1) {
+      const callers = Array.from({ length: FIT_WHOLE }, () => begin(`Content-Length: ${WHOLE}`))
+      await Promise.all(callers.map(({ socket }) => new Promise((resolve) => socket.write(' '.repeat(SENT), resolve))))
+      for (const { socket } of callers) socket.end(`${' '.repeat(WHOLE - SENT - 2)}{}`)
+      await Promise.all(callers.map(({ socket }) => once(socket, 'close')))
+      assert.deepEqual(
+        callers.map(({ received }) => received().slice(0, 12)),
+        Array(FIT_WHOLE).fill('HTTP/1.1 200'),
+      )
+    }
+  })
+
+  test('pieces count for what they take, not for their bytes alone', async () => {
+    const { socket, received } = begin('Transfer-Encoding: chunked')
+    socket.on('error', () => {})
+    socket.write('1\r\n \r\n'.repeat(20_000))
+    await once(socket, 'end')
+    assert.match(received(), /^HTTP\/1\.1 503 /)
+    socket.destroy()
+  })
+})
