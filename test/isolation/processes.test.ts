@@ -1,6 +1,6 @@
 /** The isolated processes of a service: what ends them, and that nothing else does. */
 import assert from 'node:assert/strict'
-import { existsSync, readdirSync, readFileSync } from 'node:fs'
+import { readdirSync, readFileSync } from 'node:fs'
 import { connect } from 'node:net'
 import { describe, test } from 'node:test'
 import type { JsonObject } from '../../src/domain/json.ts'
