@@ -14,6 +14,8 @@ export type SandboxOptions = Readonly<{
   processes: number
   memoryMb: number
   terms: Terms
+  /** How long compiling a program may take; it may wait as long for a process before. Default 10,000. */
+  compileMs?: number
   logger: Logger
 }>
 
@@ -28,7 +30,6 @@ export type IsolatedSandbox = Sandbox &
 const GRACE_MS = 1_000
 /** What it may take beyond the deadline of its message. */
 const LATE_MS = 100
-/** For compiling a program, which is done when it is registered. */
 const COMPILE_MS = 10_000
 
 /** No text of a program or a message is told: only what became of the process. */
@@ -39,7 +40,13 @@ const REASONS = {
 
 type Wanted = Answer extends infer One ? (One extends { value: infer Value } ? Value : never) : never
 
-export function createSandbox({ processes, memoryMb, terms, logger }: SandboxOptions): IsolatedSandbox {
+export function createSandbox({
+  processes,
+  memoryMb,
+  terms,
+  compileMs = COMPILE_MS,
+  logger,
+}: SandboxOptions): IsolatedSandbox {
   const common = { processes, memoryMb, terms, logger }
   const quick = createLane({ ...common, name: 'quick' })
   const slow = createLane({ ...common, name: 'slow' })
@@ -114,15 +121,11 @@ export function createSandbox({ processes, memoryMb, terms, logger }: SandboxOpt
     compile: async (program: Program) => {
       programs += 1
       const owner: Owner = { id: programs, program, size: JSON.stringify(program).length, standing: newStanding() }
-      const outcome = await call(owner, { kind: 'compile' }, COMPILE_MS, Date.now() + 2 * COMPILE_MS)
-      try {
-        const value = resultOf<Compilation>(outcome, 'compiling')
-        if (typeof value !== 'string') return programFor(owner, value)
-        return programFor(owner, faulty(program, `It cannot be compiled: ${REASONS[value]}.`))
-      } catch (thrown) {
-        if (!(thrown instanceof Failure)) throw thrown
-        return programFor(owner, faulty(program, 'It could not be compiled in time; register it again in a moment.'))
-      }
+      const outcome = await call(owner, { kind: 'compile' }, compileMs, Date.now() + 2 * compileMs)
+      if ('refused' in outcome) throw noProcess()
+      const value = resultOf<Compilation>(outcome, 'compiling')
+      if (typeof value !== 'string') return programFor(owner, value)
+      return programFor(owner, faulty(program, `It cannot be compiled: ${REASONS[value]}.`))
     },
     counts: () => ({ quick: quick.counts(), slow: slow.counts() }),
     close: () => {
@@ -131,6 +134,16 @@ export function createSandbox({ processes, memoryMb, terms, logger }: SandboxOpt
     },
   }
 }
+
+/** It says nothing of the program, which is not to be held to have faults. */
+const noProcess = (): Failure =>
+  new Failure(
+    'OVERLOADED',
+    'No isolated process had the time to compile expressions and schema; try again in a moment.',
+    {
+      headers: { 'retry-after': '1' },
+    },
+  )
 
 const outOfTime = (what: string) =>
   new Failure('DEADLINE_EXCEEDED', `The message ran out of time before the end of its ${what}.`)

@@ -39,6 +39,6 @@ export type SandboxedProgram = Readonly<{
 }>
 
 export interface Sandbox {
-  /** Never rejects: a program that cannot be compiled there has its faults. */
+  /** A program that cannot be compiled there has its faults. Rejects with OVERLOADED where there was no process for it. */
   compile(program: Program): Promise<SandboxedProgram>
 }

@@ -3,7 +3,9 @@ import assert from 'node:assert/strict'
 import { readdirSync, readFileSync } from 'node:fs'
 import { connect } from 'node:net'
 import { describe, test } from 'node:test'
+import { createLogger } from '../../src/adapters/log.ts'
 import type { JsonObject } from '../../src/domain/json.ts'
+import { createSandbox } from '../../src/isolation/sandbox.ts'
 import { json, type Service, startService } from '../service.ts'
 import { DIRECT, freshFolder, spawnService } from '../spawned-service.ts'
 
@@ -160,4 +162,14 @@ describe('isolated processes', { skip, concurrency: false }, () => {
     process.kill(primary, 'SIGKILL')
     await until(() => !pids.some(alive))
   })
+})
+
+test('a program that no process has the time to compile is not held to have faults', async (t) => {
+  const limits = { timeoutMs: 1_000, maxDepth: 100, maxSequence: 100 }
+  const terms = { limits, schema: { acceptNull: false, coerceTypes: false } }
+  const logger = createLogger({ logLevel: 'silent', enableLogging: false })
+  const sandbox = createSandbox({ processes: 0, memoryMb: 256, terms, compileMs: 20, logger })
+  t.after(() => sandbox.close())
+  const program = { endpoint: 'x', expressions: [['x', '1'] as const], schema: undefined }
+  await assert.rejects(sandbox.compile(program), { code: 'OVERLOADED', status: 503 })
 })
