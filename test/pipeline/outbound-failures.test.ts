@@ -10,8 +10,8 @@ let upstream: Upstream
 /** A URL that nothing listens on. */
 let nowhere: string
 before(async () => {
-  // The upstream fails on purpose, more often in a row than it may.
-  const open = { CIRCUIT_BREAKER_FAILURES: '0' }
+  // The upstream fails on purpose, more often than it may.
+  const open = { CIRCUIT_BREAKER_FAILURES: '0', REQUEST_RETRY_BUDGET_PERCENT: '100' }
   service = await startService(open)
   strict = await startService({ ...open, MESSAGE_TIMEOUT_MS: '500', REQUEST_RETRIES: '1', ANSWER_LIMIT: '1kb' })
   /**
