@@ -29,7 +29,7 @@ export type Incoming = Readonly<{
   /** Set where whoever brings the message tries it again by itself, should it fail with what may succeed later. */
   triesAgain?: boolean
   /** Who sent it, where the endpoint asks for that (`EndpointAuth`). */
-  caller?: string
+  caller?: string | undefined
   /** The id of the message that this one repeats, where somebody asked for that. */
   replayOf?: string
 }>

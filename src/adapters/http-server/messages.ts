@@ -93,8 +93,7 @@ function serve(
       return
     }
     readBody(request, fail, (body?: Uint8Array) => {
-      const sender = caller === undefined ? {} : { caller }
-      const incoming = { requestHeaders, query: queryOf(url), urlParams, body, ...sender }
+      const incoming = { requestHeaders, query: queryOf(url), urlParams, body, caller }
       const outcome = intake.accept(compiled, incoming, response)
       if (outcome instanceof Promise) outcome.then(sendOrFail)
       else sendOrFail(outcome)

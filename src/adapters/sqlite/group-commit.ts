@@ -28,7 +28,10 @@ export type GroupCommitOptions = Readonly<{
   askForCheckpoint?(): void
 }>
 
-/** How many transactions are flushed elsewhere until the log is brought into the database: few enough that SQLite never does it on the thread. */
+/**
+ * How many transactions are flushed elsewhere until the log is brought into the database: few enough that SQLite seldom does
+ * it on the thread, which it does at 1,000 pages.
+ */
 const COMMITS_OF_A_CHECKPOINT = 100
 
 /** Who waits: a message, or somebody who may wait a moment longer so that no message does. */

@@ -2,9 +2,9 @@
  * Requests that wait for a turn of the processor. Pure: it is told how long the service has worked by then, and tells who
  * is to begin or to be refused.
  *
- * First come, first served, as long as nobody has to be refused; a few may wait for longer than many. From then on until the queue was empty once, the last one
- * to come goes first, and the others wait only briefly: where not all can be served, it is better to serve some at once than
- * all too late.
+ * First come, first served, as long as nobody has to be refused; a few may wait for longer than many. From then on until the
+ * queue was empty once, the last one to come goes first, and the others wait only briefly: where not all can be served, it is
+ * better to serve some at once than all too late.
  */
 
 export type TurnBounds = Readonly<{
