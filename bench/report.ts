@@ -31,6 +31,8 @@ export type Conditions = Readonly<{
   versions: Readonly<Record<string, string>>
   /** Processes that wanted to run in the minute before: near zero on a machine that is quiet enough. */
   loadAverageBefore: number
+  /** Share of the processor time wanted during the run that the hypervisor gave to other machines; left out where nobody counts it. */
+  stolenShare?: number
   /** Tells that everything works, not how fast it is. */
   quick: boolean
   rounds: number
@@ -43,12 +45,18 @@ export type Report = Conditions & Required<Findings>
 /** Above it, a run measured the machine's other work as well. */
 const QUIET_LOAD_AVERAGE = 0.5
 
+/** Above it, the processors were often elsewhere: for seconds one server of a round may have had less of them than another. */
+const MOST_STOLEN = 0.1
+
 /** Why the figures of a report are not to be quoted, as the end of a sentence; undefined where they may be. */
-export function reservation({ quick, loadAverageBefore, rounds }: Conditions): string | undefined {
+export function reservation({ quick, loadAverageBefore, stolenShare = 0, rounds }: Conditions): string | undefined {
   if (quick) return 'a quick run, which tells whether everything works and not how fast it is'
   if (rounds < 3) return 'a run of too few rounds to tell chance from speed'
   if (loadAverageBefore > QUIET_LOAD_AVERAGE) {
     return `a run on a machine that had other work to do (load average before: ${loadAverageBefore.toFixed(2)})`
+  }
+  if (stolenShare > MOST_STOLEN) {
+    return `a run on a machine whose hypervisor gave ${Math.round(100 * stolenShare)} % of the processor time that it wanted to others`
   }
   return undefined
 }

@@ -66,16 +66,18 @@ export function asShortMarkdown(report: Report): string | undefined {
 
 /** When, where and how something was measured, and why it is not to be quoted, where that is so. */
 export function conditions(report: Conditions): string {
-  const { machine, versions, rounds, seconds, connections, loadAverageBefore, startedAt } = report
+  const { machine, versions, rounds, seconds, connections, loadAverageBefore, stolenShare, startedAt } = report
   const { cpu, cores, memoryBytes, system, node, loadTool, pinned } = machine
   const gigabytes = Math.round(memoryBytes / 1024 ** 3)
   const software = Object.entries({ 'Node.js': node, ...versions }).map(([name, version]) => `${name} ${version}`)
   const placing = pinned ? 'the server on one core and the load on another' : 'the server and the load not kept apart'
+  const stolen =
+    stolenShare === undefined ? '' : `; processor time that other machines took: ${Math.round(100 * stolenShare)} %`
   const words = [
     `${startedAt.slice(0, 10)}; ${cpu}, ${cores} cores, ${gigabytes} GB, ${system};`,
     `${software.join(', ')};`,
     `${connections} connections by ${loadTool}, ${placing},`,
-    `${rounds} ${rounds === 1 ? 'round' : 'rounds'} of ${seconds} s; load average before: ${loadAverageBefore.toFixed(2)}.`,
+    `${rounds} ${rounds === 1 ? 'round' : 'rounds'} of ${seconds} s; load average before: ${loadAverageBefore.toFixed(2)}${stolen}.`,
   ]
   const doubt = reservation(report)
   return doubt === undefined ? words.join('\n') : `**Not to be quoted:** this is ${doubt}.\n\n${words.join('\n')}`

@@ -93,6 +93,8 @@ describe('figures', () => {
     { name: 'of a quick run', conditions: { quick: true }, quotable: false },
     { name: 'of two rounds', conditions: { rounds: 2 }, quotable: false },
     { name: 'of a busy machine', conditions: { loadAverageBefore: 2 }, quotable: false },
+    { name: 'of a machine that lost a little of its time', conditions: { stolenShare: 0.09 }, quotable: true },
+    { name: 'of a machine that lost much of its time', conditions: { stolenShare: 0.11 }, quotable: false },
   ]
   for (const { name, conditions, quotable } of cases) {
     test(`${name} may ${quotable ? '' : 'not '}be quoted`, () => {

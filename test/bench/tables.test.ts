@@ -39,6 +39,11 @@ describe('a report as Markdown', () => {
       says: /no endpoint \| ≤ 400 ms \| 300 ms \| 300 ms to 300 ms \| not judged \|$/m,
     },
     {
+      name: 'what the machine had to share',
+      report: reportOf({ stolenShare: 0.034 }),
+      says: /load average before: 0\.10; processor time that other machines took: 3 %\.$/m,
+    },
+    {
       name: 'an aim that was not',
       report: reportOf({}),
       says: /^\| W1 to Node-RED \| ≥ 2\.30 \| not measured \| {2}\| {2}\|$/m,
