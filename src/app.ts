@@ -15,10 +15,11 @@ import { openObservers } from './observers.ts'
 import { openHttpClient } from './outbound.ts'
 import { createTurns } from './registry/admission/turns.ts'
 import { createCatalogue } from './registry/catalogue.ts'
+import type { Compiled } from './registry/compiled.ts'
 import { drain } from './registry/drain.ts'
 import { createDryRun } from './registry/dry-run/dry-run.ts'
 import { createIntake } from './registry/intake.ts'
-import { type Compiled, createRegistry } from './registry/registry.ts'
+import { createRegistry } from './registry/registry.ts'
 import { openSandbox } from './sandbox.ts'
 import { createServers } from './servers.ts'
 import type { Settings } from './settings.ts'
@@ -155,7 +156,8 @@ export async function startApp(settings: Settings, version: string, logger: Logg
     throw thrown
   }
   const isConsumedHere = ({ document }: Compiled) => siblings === undefined || consumesFor(document._id, siblings.place)
-  const consumed = { ...registry, all: () => registry.all().filter(isConsumedHere) }
+  const { get, watch } = registry
+  const consumed = { get, watch, consuming: () => registry.consuming().filter(isConsumedHere) }
   consumers = openConsumers({ registry: consumed, settings, intake, producer, logger })
 
   return {

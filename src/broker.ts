@@ -30,7 +30,7 @@ export function openConsumers(options: ConsumersOptions): Consumers {
   }
   const follow = () => {
     if (loaded !== undefined) return
-    if (registry.all().some(({ endpoint }) => endpoint.kafkaConsumerTopic !== undefined)) loaded = load()
+    if (registry.consuming().length > 0) loaded = load()
   }
   registry.watch(follow)
   follow()

@@ -87,7 +87,7 @@ export function createCondition(options: ConditionOptions): Condition {
         version,
         store: answers ? 'ok' : 'unavailable',
         configurationVersion: catalogue.version(),
-        endpoints: registry.all().length,
+        endpoints: registry.size,
         endpointsNotInForce: catalogue.notInForce(),
         ...(await status()),
       }

@@ -1,8 +1,9 @@
 /** What stands against a replay: told before it is tried, and counted where there are many. */
 import type { BodyName, MessageRecord } from '../domain/message-record.ts'
 import { parseRoutePattern } from '../language/route-pattern.ts'
+import type { Compiled } from '../registry/compiled.ts'
 import type { Incoming } from '../registry/intake.ts'
-import type { Compiled, Registry } from '../registry/registry.ts'
+import type { Registry } from '../registry/registry.ts'
 import { refusesNull, TOMBSTONE } from '../registry/tombstone.ts'
 
 const OBSTACLES = {

@@ -10,7 +10,7 @@ import { compileAuth, type EndpointAuth } from '../pipeline/auth.ts'
 import { compileEndpoint } from '../pipeline/compile.ts'
 import { compileOnce, type Once } from '../pipeline/once.ts'
 import type { PipelineSettings, Services } from '../pipeline/services.ts'
-import type { Compiled } from './registry.ts'
+import type { Compiled } from './compiled.ts'
 
 /** What the service sets in a document, and which version of it that is. Timestamps are ISO 8601 with milliseconds and `Z`. */
 export type Stamp = Readonly<{ _id: string; createdAt: string; updatedAt: string; version: number }>

@@ -13,15 +13,17 @@ import type { PipelineSettings, Services } from '../pipeline/services.ts'
 import { build, type Stamp } from './build.ts'
 import { createChangeQueue } from './change-queue.ts'
 import { findClashes, storeClash } from './clash.ts'
+import type { Compiled } from './compiled.ts'
 import { etagOf, matchesEtag } from './etag.ts'
 import * as failures from './failures.ts'
 import { compileFilter } from './filter.ts'
 import { createFollower } from './follower.ts'
 import { guardStore } from './guard-store.ts'
+import { createInForce, type InForce } from './in-force.ts'
 import { isolate } from './isolate.ts'
 import { mergePatch } from './merge-patch.ts'
 import { parseDocument } from './parse-document.ts'
-import type { Compiled, Registry } from './registry.ts'
+import type { Registry } from './registry.ts'
 import { createVersions, documentOf, type Versions } from './versions.ts'
 
 /** A document in force, with what the check had to say short of refusing it. */
@@ -102,18 +104,18 @@ export function createCatalogue(options: CatalogueOptions): Catalogue {
   }
 
   const refuseOneMore = (): void => {
-    if (registry.all().length + refused.size >= settings.maxEndpoints) throw failures.tooMany(settings.maxEndpoints)
+    if (registry.size + refused.size >= settings.maxEndpoints) throw failures.tooMany(settings.maxEndpoints)
   }
 
   const loadAll = async (): Promise<void> => {
-    const inForce: Compiled[] = []
+    const inForce = createInForce()
     const newest = await store.newestVersions()
     for (const document of await store.list()) {
       const compiled = await revive(options, document, newest.get(document._id) ?? 1, inForce)
       if (compiled === undefined) refused.add(document._id)
-      else inForce.push(compiled)
+      else inForce.add(compiled)
     }
-    registry.load(inForce)
+    registry.load(inForce.all())
   }
 
   const accept = async (
@@ -123,7 +125,7 @@ export function createCatalogue(options: CatalogueOptions): Catalogue {
     write: (compiled: Compiled) => ReturnType<EndpointStore['replace']>,
   ): Promise<Accepted> => {
     const { lints, compiled } = build(raw, stamp, await isolate(raw, services), settings, settings)
-    const clashes = findClashes(compiled, registry.all())
+    const clashes = findClashes(compiled, registry)
     const errors = [...faults, ...lints.filter(({ severity }) => severity === 'error')]
     if (errors.length > 0) throw failures.invalid([...errors, ...clashes])
     if (clashes.length > 0) throw failures.clash(clashes)
@@ -263,7 +265,7 @@ async function revive(
   { services, settings, logger }: CatalogueOptions,
   document: StoredDocument,
   version: number,
-  inForce: readonly Compiled[],
+  inForce: InForce,
 ): Promise<Compiled | undefined> {
   const { lints, compiled } = build(document, { ...document, version }, await isolate(document, services), settings)
   const faults = [...lints.filter(({ severity }) => severity === 'error'), ...findClashes(compiled, inForce)]

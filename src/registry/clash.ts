@@ -1,14 +1,15 @@
 /** Two endpoints may share neither a name nor, for one method, the paths that they answer on. */
 import { collectInto, type Lint } from '../domain/lint.ts'
 import type { Clash } from '../domain/ports.ts'
-import type { Compiled } from './registry.ts'
+import type { Compiled } from './compiled.ts'
+import type { InForce } from './in-force.ts'
 
 /** Clashes with the endpoints in force, each naming the other side. The store's unique keys have the last word. */
-export function findClashes({ document, routeKey }: Compiled, inForce: readonly Compiled[]): readonly Lint[] {
+export function findClashes(compiled: Compiled, inForce: Pick<InForce, 'rivalsOf'>): readonly Lint[] {
+  const { document, routeKey } = compiled
   const lints: Lint[] = []
   const lint = collectInto(lints)
-  for (const other of inForce) {
-    if (other.document._id === document._id) continue
+  for (const other of inForce.rivalsOf(compiled)) {
     if (other.document.name === document.name) {
       lint.at('name').error(`The endpoint ${other.document._id} has this name already; choose another one.`)
     }

@@ -1,8 +1,8 @@
 /** What became of a message: one account of it for all who keep one (metrics, the log, records, spans). */
 import type { Trace } from '../domain/trace.ts'
 import type { Outcome } from '../pipeline/compile.ts'
+import type { Compiled } from './compiled.ts'
 import type { Incoming } from './intake.ts'
-import type { Compiled } from './registry.ts'
 
 /**
  * done: answered as configured; partial: some response requests failed; refused: the sender's fault, a 4xx; failed: ours

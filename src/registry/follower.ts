@@ -1,7 +1,9 @@
 /** Keeps the endpoints in force the same as those of a store that other instances change too. */
 import type { Awaitable } from '../domain/json.ts'
 import type { ChangeFeed, StoredDocument } from '../domain/ports.ts'
-import type { Compiled, Registry } from './registry.ts'
+import type { Compiled } from './compiled.ts'
+import { createInForce, type InForce } from './in-force.ts'
+import type { Registry } from './registry.ts'
 
 export interface Follower {
   /** The version of the store that is in force here; 0 before the first. */
@@ -16,7 +18,7 @@ export type FollowerOptions = Readonly<{
   /** Ids of the documents that were refused; kept up to date. */
   refused: Set<string>
   /** Compiles a stored document; undefined where it cannot be in force beside those. */
-  revive(document: StoredDocument, version: number, inForce: readonly Compiled[]): Awaitable<Compiled | undefined>
+  revive(document: StoredDocument, version: number, inForce: InForce): Awaitable<Compiled | undefined>
 }>
 
 /** Calls of `catchUp`, and other changes of the registry, must not overlap. */
@@ -39,7 +41,7 @@ export function createFollower({ changes, registry, refused, revive }: FollowerO
       const news = documents.filter(isNews)
       const replaced = new Set(news.map(({ _id }) => _id))
       const before = registry.all()
-      const inForce = before.filter(({ document: { _id } }) => ids.has(_id) && !replaced.has(_id))
+      const inForce = createInForce(before.filter(({ document: { _id } }) => ids.has(_id) && !replaced.has(_id)))
       for (const id of refused) if (!ids.has(id) || replaced.has(id)) refused.delete(id)
       const revived: Compiled[] = []
       for (const document of news) {
@@ -48,7 +50,7 @@ export function createFollower({ changes, registry, refused, revive }: FollowerO
           refused.add(document._id)
         } else {
           revived.push(compiled)
-          inForce.push(compiled)
+          inForce.add(compiled)
         }
       }
       const gone = before.map(({ document: { _id } }) => _id).filter((id) => !ids.has(id) || refused.has(id))

@@ -15,9 +15,9 @@ import type { Once } from '../pipeline/once.ts'
 import { answerFailure } from '../pipeline/reply.ts'
 import { type AdmissionLimits, createAdmission, type Peer } from './admission/admission.ts'
 import type { Gate } from './admission/places.ts'
+import type { Compiled } from './compiled.ts'
 import { codeOf, type Finished, nameOf, sourceOf } from './finished.ts'
 import { createMessageLines } from './message-line.ts'
-import type { Compiled } from './registry.ts'
 
 export type Incoming = Readonly<{
   requestHeaders: Headers

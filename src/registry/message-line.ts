@@ -1,7 +1,7 @@
 /** The line that a message has in the log, whatever became of it. */
 import type { Logger } from '../domain/ports.ts'
+import type { Compiled } from './compiled.ts'
 import type { Finished, OutcomeName, Source } from './finished.ts'
-import type { Compiled } from './registry.ts'
 import { createTurnedAwayLines } from './turned-away-lines.ts'
 
 /** Where no failure has a sentence of its own. */

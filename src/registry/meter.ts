@@ -1,8 +1,8 @@
 /** What is counted of one endpoint. */
 import type { CallSpan, StageName, Trace } from '../domain/trace.ts'
+import type { Compiled } from './compiled.ts'
 import { addDuration, createDurations, type Histogram, readDurations } from './durations.ts'
 import type { OutcomeName } from './finished.ts'
-import type { Compiled } from './registry.ts'
 
 /** Row 0 of the durations is that of the whole message. */
 const ROW_OF_STAGE = {

@@ -2,40 +2,19 @@
  * The endpoints in force, by route and by id. Compiled endpoints are immutable, and a change is made between two messages,
  * so that each message sees one configuration from beginning to end.
  */
-import type { Endpoint } from '../config/schema.ts'
 import type { JsonObject } from '../domain/json.ts'
-import type { StoredDocument } from '../domain/ports.ts'
-import type { EndpointAuth } from '../pipeline/auth.ts'
-import type { Handle } from '../pipeline/compile.ts'
-import type { Once } from '../pipeline/once.ts'
+import type { Compiled } from './compiled.ts'
+import { createInForce, type InForce } from './in-force.ts'
 import { createRouteTable, type RouteTable } from './route-table.ts'
-
-/** An endpoint in force. */
-export type Compiled = Readonly<{
-  /** Counts the changes of this endpoint, from 1. */
-  version: number
-  document: StoredDocument
-  endpoint: Endpoint
-  /** Normalised method and pattern, parameter names aside. */
-  routeKey: string
-  handle: Handle
-  /** In the place of `handle` for requests, where those with an `Idempotency-Key` are worked on once. */
-  once?: Once | undefined
-  /** Who may send it messages; undefined where anybody may. */
-  auth?: EndpointAuth | undefined
-}>
 
 export type Match =
   | Readonly<{ kind: 'endpoint'; compiled: Compiled; urlParams: JsonObject }>
   | Readonly<{ kind: 'method'; allow: readonly string[] }>
   | Readonly<{ kind: 'unknown' }>
 
-export interface Registry {
+export interface Registry extends Omit<InForce, 'add' | 'remove'> {
   /** Finds the endpoint for a method and the path of a URL, still percent-encoded, with or without its query. */
   match(method: string, url: string): Match
-  get(id: string): Compiled | undefined
-  /** Oldest first. */
-  all(): readonly Compiled[]
   /** Puts an endpoint in force, in place of the one with its id if there is one; from now on every match sees it. */
   put(compiled: Compiled): void
   remove(id: string): void
@@ -50,45 +29,54 @@ export interface Registry {
 const METHODS = ['GET', 'POST', 'PUT', 'DELETE'] as const
 
 export function createRegistry(): Registry {
-  let byId = new Map<string, Compiled>()
+  let inForce = createInForce()
   let routes = createRouteTable<Compiled>()
   const listeners: (() => void)[] = []
   const tell = () => {
     for (const listener of listeners) listener()
   }
   const unroute = (id: string) => {
-    const before = byId.get(id)?.endpoint.endpoint
+    const before = inForce.get(id)?.endpoint.endpoint
     if (before !== undefined) routes.remove(before.method, before.pattern)
   }
   return {
     match: (method, url) => match(routes, method, url),
-    get: (id) => byId.get(id),
-    all: () => [...byId.values()],
+    get size() {
+      return inForce.size
+    },
+    get: (id) => inForce.get(id),
+    all: () => inForce.all(),
+    rivalsOf: (compiled) => inForce.rivalsOf(compiled),
+    consuming: () => inForce.consuming(),
     put: (compiled) => {
       unroute(compiled.document._id)
-      byId.set(compiled.document._id, compiled)
+      inForce.add(compiled)
       route(routes, compiled)
       tell()
     },
     remove: (id) => {
       unroute(id)
-      byId.delete(id)
+      inForce.remove(id)
       tell()
     },
     update: (removed, compiled) => {
       // All of them first: one may take the route that another gives up.
       for (const id of [...removed, ...compiled.map(({ document }) => document._id)]) unroute(id)
-      for (const id of removed) byId.delete(id)
-      const hasNew = compiled.some(({ document }) => !byId.has(document._id))
+      for (const id of removed) inForce.remove(id)
+      const hasNew = compiled.some(({ document }) => inForce.get(document._id) === undefined)
       for (const one of compiled) {
-        byId.set(one.document._id, one)
+        inForce.add(one)
         route(routes, one)
       }
-      if (hasNew) byId = new Map([...byId].sort(([one], [other]) => (one < other ? -1 : 1)))
+      if (hasNew) {
+        inForce = createInForce(
+          inForce.all().toSorted((one, other) => (one.document._id < other.document._id ? -1 : 1)),
+        )
+      }
       tell()
     },
     load: (compiled) => {
-      byId = new Map(compiled.map((one) => [one.document._id, one]))
+      inForce = createInForce(compiled)
       routes = createRouteTable()
       for (const one of compiled) route(routes, one)
       tell()

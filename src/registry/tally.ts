@@ -1,4 +1,6 @@
 /** Counts of messages since the process started: plain numbers, so that counting costs a message next to nothing. */
+
+import type { Compiled } from './compiled.ts'
 import type { Finished, OutcomeName } from './finished.ts'
 import {
   type CallCount,
@@ -11,7 +13,6 @@ import {
   durationsOf,
   type Meter,
 } from './meter.ts'
-import type { Compiled } from './registry.ts'
 
 /** `endpoint` is a name, empty where no endpoint was found; `code` is empty where nothing failed. */
 export type TallyEntry = Readonly<{ endpoint: string; outcome: OutcomeName; code: string; count: number }>

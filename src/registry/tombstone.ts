@@ -1,6 +1,6 @@
 /** A record without a value, where JSON is expected: null, but only for endpoints that mean it. */
 import { isObject, type JsonObject } from '../domain/json.ts'
-import type { Compiled } from './registry.ts'
+import type { Compiled } from './compiled.ts'
 
 /** The body that it is given. */
 export const TOMBSTONE = Buffer.from('null')

@@ -7,9 +7,9 @@ import type { Received } from '../../src/domain/message.ts'
 import type { Run } from '../../src/domain/run.ts'
 import { endStage, startTrace } from '../../src/domain/trace.ts'
 import type { Handle, Outcome } from '../../src/pipeline/compile.ts'
+import type { Compiled } from '../../src/registry/compiled.ts'
 import type { Finished } from '../../src/registry/finished.ts'
 import { createIntake, type Incoming } from '../../src/registry/intake.ts'
-import type { Compiled } from '../../src/registry/registry.ts'
 import { loggerInto } from '../service.ts'
 
 const stamp = { _id: '0'.repeat(24), createdAt: '', updatedAt: '', __v: 0 as const }

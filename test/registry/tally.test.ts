@@ -4,8 +4,8 @@ import { checkDocument } from '../../src/config/check.ts'
 import { Failure, type FailureCode } from '../../src/domain/failure.ts'
 import type { Answer } from '../../src/domain/message.ts'
 import type { Outcome } from '../../src/pipeline/compile.ts'
+import type { Compiled } from '../../src/registry/compiled.ts'
 import { codeOf, nameOf } from '../../src/registry/finished.ts'
-import type { Compiled } from '../../src/registry/registry.ts'
 import { createTally } from '../../src/registry/tally.ts'
 
 const answered = (answer: Partial<Answer> = {}): Outcome => ({

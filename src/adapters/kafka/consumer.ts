@@ -1,6 +1,6 @@
 /** The consumer of one endpoint for as long as it names a topic: begins anew, after a pause, whenever it has ended. */
 import type { ConsumerStatus, Logger } from '../../domain/ports.ts'
-import type { Compiled } from '../../registry/registry.ts'
+import type { Compiled } from '../../registry/compiled.ts'
 import type { KafkaSettings } from './client-options.ts'
 import { describeError } from './faults.ts'
 import type { Partition } from './partition.ts'

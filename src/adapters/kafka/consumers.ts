@@ -1,6 +1,7 @@
 /** Keeps a consumer for each endpoint in force that names a topic, as endpoints come, change and go. */
 import type { ConsumerStatus } from '../../domain/ports.ts'
-import type { Compiled, Registry } from '../../registry/registry.ts'
+import type { Compiled } from '../../registry/compiled.ts'
+import type { Registry } from '../../registry/registry.ts'
 import { type ConsumerOptions, type EndpointConsumer, startConsumer } from './consumer.ts'
 
 export interface Consumers {
@@ -9,7 +10,7 @@ export interface Consumers {
   stop(): Promise<void>
 }
 
-export type ConsumersOptions = Readonly<{ registry: Registry }> &
+export type ConsumersOptions = Readonly<{ registry: Pick<Registry, 'get' | 'consuming' | 'watch'> }> &
   Pick<ConsumerOptions, 'settings' | 'intake' | 'producer' | 'logger'>
 
 /** Starts a consumer for what is in force now, and follows every change from then on. */
@@ -32,7 +33,8 @@ export function startConsumers({ registry, ...shared }: ConsumersOptions): Consu
   }
   const follow = (): void => {
     if (stopped) return
-    const topics = new Map(registry.all().map(({ document, endpoint }) => [document._id, endpoint.kafkaConsumerTopic]))
+    const consuming = registry.consuming()
+    const topics = new Map(consuming.map(({ document, endpoint }) => [document._id, endpoint.kafkaConsumerTopic]))
     for (const [id, consumer] of [...running]) {
       if (topics.get(id) !== consumer.topic) stopOne(id, consumer)
       else if (known.get(id) !== registry.get(id)) consumer.changed()

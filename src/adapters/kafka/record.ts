@@ -3,8 +3,8 @@ import type { Failure } from '../../domain/failure.ts'
 import type { Headers } from '../../domain/message.ts'
 import type { BrokerRecord } from '../../domain/ports.ts'
 import { syntaxOfFormat } from '../../formats/media-type.ts'
+import type { Compiled } from '../../registry/compiled.ts'
 import type { Incoming } from '../../registry/intake.ts'
-import type { Compiled } from '../../registry/registry.ts'
 import { TOMBSTONE } from '../../registry/tombstone.ts'
 
 export type ConsumedRecord = Readonly<{

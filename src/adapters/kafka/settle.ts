@@ -4,8 +4,8 @@
  */
 import { Failure } from '../../domain/failure.ts'
 import type { Logger, RecordProducer } from '../../domain/ports.ts'
+import type { Compiled } from '../../registry/compiled.ts'
 import type { Intake } from '../../registry/intake.ts'
-import type { Compiled } from '../../registry/registry.ts'
 import { refusesNull } from '../../registry/tombstone.ts'
 import { type ConsumedRecord, toDeadLetter, toIncoming } from './record.ts'
 

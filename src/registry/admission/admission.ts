@@ -4,7 +4,7 @@
  */
 import { Failure } from '../../domain/failure.ts'
 import { type Place, portion } from '../../domain/portion.ts'
-import type { Compiled } from '../registry.ts'
+import type { Compiled } from '../compiled.ts'
 import { createOutflow, type Outflow } from './outflow.ts'
 import { type Bounds, createGate, createPlaces, type Gate, type Waiter } from './places.ts'
 import { createRate, type Rate } from './rate.ts'

@@ -16,11 +16,12 @@ import type { PipelineSettings, Services } from '../../pipeline/services.ts'
 import { build } from '../build.ts'
 import type { Catalogue } from '../catalogue.ts'
 import { findClashes } from '../clash.ts'
+import type { Compiled } from '../compiled.ts'
 import * as failures from '../failures.ts'
 import type { Incoming, Intake } from '../intake.ts'
 import { isolate } from '../isolate.ts'
 import { parseDocument } from '../parse-document.ts'
-import type { Compiled, Registry } from '../registry.ts'
+import type { Registry } from '../registry.ts'
 import { bytesOf, cannedServices } from './canned-services.ts'
 import { reportOf } from './report.ts'
 
@@ -68,7 +69,7 @@ export function createDryRun({ catalogue, registry, intake, services, settings, 
     const stamp = { _id: id, createdAt: now, updatedAt: now, version: registry.get(id)?.version ?? 0 }
     const bounds = request.endpoint === undefined ? undefined : settings
     const { lints, compiled } = build(document, stamp, await isolate(document, canned.services), settings, bounds)
-    const lint = lintOf([...inside, ...lints], findClashes(compiled, registry.all()))
+    const lint = lintOf([...inside, ...lints], findClashes(compiled, registry))
     if (lint.errors.length > 0) return { ran: false, lint }
     const unknown = unknownRequests(request, compiled.endpoint)
     if (unknown.length > 0) throw failures.dryRunInvalid(unknown)
