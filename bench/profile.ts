@@ -1,8 +1,9 @@
 /**
- * Where the time of the service goes under a workload: shares of its processor time by group and by function.
- * `node bin/node.js bench/profile.ts [--workload W2] [--seconds 8] [--endpoints 10000] [--top 15] [--warm-up 4]`
+ * Where the time of a server goes under a workload: shares of its processor time by group and by function.
+ * `node bin/node.js bench/profile.ts [--workload W2] [--server bare] [--seconds 8] [--endpoints 10000] [--top 15] [--warm-up 4]`
  *
- * Needs `perf` and the right to use it. `--endpoints` registers so many, as W6 does, and asks the last.
+ * Needs `perf` and the right to use it. `--server`: `bare` or `fastify`, the workload by hand, else the service.
+ * `--endpoints` registers so many, as W6 does, and asks the last.
  */
 import { spawnSync } from 'node:child_process'
 import { mkdtempSync, rmSync } from 'node:fs'
@@ -11,7 +12,7 @@ import { join } from 'node:path'
 import { parseArgs } from 'node:util'
 import { onCores, stayOffTheServersCore } from './cores.ts'
 import { register, startCrosswalk } from './crosswalk.ts'
-import { startUpstream } from './experiments/side-by-side.ts'
+import { startByHand, startUpstream } from './experiments/side-by-side.ts'
 import { loadForSeconds } from './load.ts'
 import { describeMachine, loadAverage } from './machine.ts'
 import { groupOf, readSamples, type Sample } from './profile-groups.ts'
@@ -23,6 +24,7 @@ import { flat, manyEndpoints } from './workloads/flat.ts'
 const { values } = parseArgs({
   options: {
     workload: { type: 'string', default: 'W2' },
+    server: { type: 'string', default: 'crosswalk' },
     seconds: { type: 'string', default: '8' },
     endpoints: { type: 'string' },
     top: { type: 'string', default: '15' },
@@ -40,14 +42,18 @@ for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => pr
 await using running = new AsyncDisposableStack()
 const upstream = await startUpstream()
 running.defer(() => upstream.stop())
-const server = await startCrosswalk('server', { NODE_OPTIONS: '--perf-basic-prof-only-functions' })
+const workload = values.endpoints === undefined ? workloadOf(values.workload) : flat
+const byHand = values.server === 'bare' || values.server === 'fastify' ? values.server : undefined
+const env = { NODE_OPTIONS: '--perf-basic-prof-only-functions' }
+const server = await (byHand === undefined
+  ? startCrosswalk('server', env)
+  : startByHand(byHand, workload, upstream, 'server', env))
 running.defer(() => server.stop())
 const pid = server.pid()
 running.defer(() => rmSync(join('/tmp', `perf-${pid}.map`), { force: true }))
 const folder = mkdtempSync(join(tmpdir(), 'crosswalk-profile-'))
 running.defer(() => rmSync(folder, { recursive: true }))
 
-const workload = values.endpoints === undefined ? workloadOf(values.workload) : flat
 const target = { url: await registerAll(), contentType: workload.contentType, body: workload.message }
 const { status, body } = await answerOf(target)
 if (status !== 200) throw new Error(`The answer was ${status}: ${body}`)
@@ -60,7 +66,9 @@ await recording.output
 tell(readSamples(file))
 
 async function registerAll(): Promise<string> {
-  if (values.endpoints === undefined) return register(server, workload.document(upstream))
+  const document = workload.document(upstream)
+  if (byHand !== undefined) return server.origin + document.endpoint.pattern
+  if (values.endpoints === undefined) return register(server, document)
   const { documents, path } = manyEndpoints(Number(values.endpoints))
   for (const document of documents) await register(server, document)
   return server.origin + path
@@ -71,7 +79,7 @@ function tell(samples: readonly Sample[]): void {
   const named = values.endpoints === undefined ? workload.id : `W6 with ${values.endpoints} endpoints`
   const perSecond = Math.round(load.messages / load.seconds).toLocaleString('en-GB')
   const lines = [
-    `${named}: ${total} samples, ${perSecond} messages/s; load average before: ${before}; ${describeMachine().cpu}`,
+    `${named}, ${byHand ?? 'crosswalk'}: ${total} samples, ${perSecond} messages/s; load average before: ${before}; ${describeMachine().cpu}`,
     table('group', total, sharesBy(samples, groupOf)),
     table('function', total, sharesBy(samples, ({ symbol, place }) => `${symbol} (${place})`).slice(0, top)),
   ]

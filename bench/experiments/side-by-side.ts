@@ -19,7 +19,8 @@ export const startByHand = (
   { id }: Workload,
   { origin }: Upstream,
   role: 'server' | 'both',
-) => startServer(onCores(role, [process.execPath, built(server), id, origin]), process.cwd())
+  env: Readonly<Record<string, string>> = {},
+) => startServer(onCores(role, [process.execPath, built(server), id, origin]), process.cwd(), { env })
 
 /** Without the endpoint, which the caller registers. */
 type Starts = Readonly<Record<ServerName, () => Promise<ServerProcess>>>
