@@ -8,6 +8,7 @@ import { resolve } from 'node:path'
 import { parseArgs } from 'node:util'
 import { stayOffTheServersCore } from './cores.ts'
 import { register, startCrosswalk } from './crosswalk.ts'
+import { startUpstream } from './experiments/side-by-side.ts'
 import { freePort } from './free-port.ts'
 import { CONNECTIONS } from './load.ts'
 import { describeMachine, loadAverage } from './machine.ts'
@@ -41,6 +42,8 @@ stayOffTheServersCore()
 for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => process.exit(1))
 
 await using running = new AsyncDisposableStack()
+const upstream = await startUpstream()
+running.defer(() => upstream.stop())
 const subjects: Subject[] = []
 for (const setting of positionals) {
   const [, name, value = ''] = /^([A-Z_]+)=(.*)$/s.exec(setting) ?? []
@@ -49,7 +52,7 @@ for (const setting of positionals) {
   const program = name === undefined ? resolve(setting, 'bin/crosswalk.js') : undefined
   const server = await startCrosswalk('server', env, program)
   running.defer(() => server.stop())
-  const url = await register(server, workload.document({ origin: '' }))
+  const url = await register(server, workload.document(upstream))
   const target = { url, contentType: workload.contentType, body: workload.message }
   const { status, body } = await answerOf(target)
   if (status !== 200) throw new Error(`With ${setting}, the answer was ${status}: ${body}`)
