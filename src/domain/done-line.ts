@@ -37,7 +37,10 @@ export const courseStart = (endpoint: string | undefined, version: number | unde
 
 export const microseconds = (ms: number): number => Math.round(ms * 1000)
 
-type Rest = Omit<MessageRecord, 'id' | 'endpoint' | 'endpointVersion' | 'ms' | 'stages'>
+type Rest = Pick<
+  MessageRecord,
+  'path' | 'error' | 'triedAgain' | 'keys' | 'calls' | 'callsOmitted' | 'answerOf' | 'bodies'
+>
 
 /** What a record has beside its course, with the comma before it; empty where there is nothing. */
 export function restText({ path, error, triedAgain, keys, calls, callsOmitted, answerOf, bodies }: Rest): string {

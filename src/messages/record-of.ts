@@ -28,7 +28,7 @@ export function recordOf(
     outcome,
     status: answer.status,
     stages: trace === undefined ? NO_STAGES : trace.stages.map(stageOf),
-    calls: trace === undefined || trace.calls.length === 0 ? NO_CALLS : callsOf(trace),
+    calls: trace === undefined ? NO_CALLS : callsOf(trace),
     keys,
     bodies: kept.map(({ summary }) => summary),
   }
@@ -55,8 +55,9 @@ const stageOf = ({ stage, startMs, endMs }: Trace['stages'][number]): RecordedSt
 /** To the microsecond, as stores keep it. */
 const rounded = (ms: number): number => Math.round(ms * 1000) / 1000
 
-const callsOf = ({ startMs, calls }: Trace): readonly RecordedCall[] =>
-  keptOf(calls).map((call) => callOf(call, startMs))
+/** What a record tells of the calls of a message: of the first so many, and of those that went wrong before others. */
+export const callsOf = ({ startMs, calls }: Trace): readonly RecordedCall[] =>
+  calls.length === 0 ? NO_CALLS : keptOf(calls).map((call) => callOf(call, startMs))
 
 const wentWrong = ({ answer, fault }: CallSpan): boolean => fault !== undefined || (answer?.status ?? 0) >= 400
 

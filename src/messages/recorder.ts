@@ -12,7 +12,7 @@ import { keepBodies } from './bodies.ts'
 import { compileKeys } from './business-keys.ts'
 import { createBodyKeeper } from './kept-body.ts'
 import { compileMask, scrub, scrubRecord } from './mask.ts'
-import { recordOf } from './record-of.ts'
+import { callsOf, recordOf } from './record-of.ts'
 import { createRecordQueue, type QueueLimits } from './record-queue.ts'
 import { createRecordWriter } from './record-writer.ts'
 import { secretsOf, withoutSecretsIn, withoutSecretsInKeys } from './secret-values.ts'
@@ -60,11 +60,14 @@ const STRETCH_MS = 5
 /** How long somebody who asks for records waits for those that are on their way. */
 const CAUGHT_UP_MS = 1_000
 
+/** Of a message with more calls, even a line is made behind its answer. */
+const CALLS_AT_ONCE = 8
+
 /** What an endpoint's messages need, found out with the first of them. */
 type Plan = {
   readonly policy: Policy
   readonly keys: ReturnType<typeof compileKeys>
-  /** Whether a line of text says all that is kept of a message that ended done and called nobody. */
+  /** Whether a line of text says all that is kept of a message that ended done. */
   readonly inLines: boolean
   /** Of the last such line: that of the next one is mostly the same. */
   head: Head | undefined
@@ -72,6 +75,8 @@ type Plan = {
 
 const SECRET_HEADERS = ['authorization', 'cookie', 'set-cookie', 'x-api-key', 'proxy-authorization']
 const NO_KEYS: MessageRecord['keys'] = {}
+const NO_SECRETS: readonly string[] = []
+const NOTHING_BUT_CALLS = { keys: NO_KEYS, bodies: [] }
 
 type Ended = Readonly<{ finished: Finished; bytes: number }>
 
@@ -88,6 +93,8 @@ export function createRecorder({ store, settings, logger, onWritten, limits = LI
   const { messageLog, messageLogBodyLimitBytes, redactHeaders, redactPaths } = settings
   const secretHeaders = new Set([...SECRET_HEADERS, ...redactHeaders.map((name) => name.toLowerCase())])
   const mask = compileMask(redactPaths)
+  // What is masked in a message is masked in the URLs of its calls, so it must be looked for first.
+  const mostCallsAtOnce = mask === undefined ? CALLS_AT_ONCE : 0
   const isoOf = createIsoTime()
   const plans = new WeakMap<Compiled, Plan>()
   const queue = createRecordQueue(limits)
@@ -135,11 +142,12 @@ export function createRecorder({ store, settings, logger, onWritten, limits = LI
     // What is given again is with the message that it was the answer of, without the secrets that only that one knew.
     const keepsBodies =
       answer.repeats === undefined && (policy === 'all' || (policy === 'failures' && outcome !== 'done'))
-    const saysMore = failure !== undefined || keys !== NO_KEYS || (trace?.calls.length ?? 0) > 0
-    const secrets = keepsBodies || saysMore ? secretsOf(finished, secretHeaders) : []
-    const keeper = createBodyKeeper(messageLogBodyLimitBytes, mask, secrets)
+    const quotes = failure !== undefined || keys !== NO_KEYS
     // What was masked must be known to take it out of the rest of the record, whether or not the bodies are kept.
-    if (keepsBodies || (mask !== undefined && saysMore)) keepBodies(finished, keeper, secretHeaders)
+    const readsBodies = keepsBodies || (mask !== undefined && (quotes || (trace?.calls.length ?? 0) > 0))
+    const secrets = quotes || readsBodies ? secretsOf(finished, secretHeaders) : NO_SECRETS
+    const keeper = createBodyKeeper(messageLogBodyLimitBytes, mask, secrets)
+    if (readsBodies) keepBodies(finished, keeper, secretHeaders)
     const { found } = keeper
     const kept = keepsBodies ? keeper.kept : []
     // What another system said is a body too.
@@ -186,12 +194,15 @@ export function createRecorder({ store, settings, logger, onWritten, limits = LI
     return { head, id: messageId, ms: finished.ms, stages: trace.stages, rest: restText(record) }
   }
 
-  /** Whether a line was all there is to say. */
+  /** Whether a line was all there is to say, and could be made at once. */
   function recordDone(plan: Plan, finished: Finished): boolean {
-    const { outcome, trace, compiled, incoming, messageId } = finished
-    if (!plan.inLines || outcome !== 'done' || trace === undefined || trace.calls.length > 0) return false
+    const { outcome, trace, compiled, incoming, messageId: id } = finished
+    if (!plan.inLines || outcome !== 'done' || trace === undefined || trace.calls.length > mostCallsAtOnce) return false
     if (compiled === undefined || incoming?.replayOf !== undefined) return false
-    queue.pushDone({ head: headOf(plan, compiled, finished), id: messageId, ms: finished.ms, stages: trace.stages })
+    const line = { head: headOf(plan, compiled, finished), id, ms: finished.ms, stages: trace.stages }
+    queue.pushDone(
+      trace.calls.length === 0 ? line : { ...line, rest: restText({ ...NOTHING_BUT_CALLS, calls: callsOf(trace) }) },
+    )
     writer.wake()
     return true
   }
