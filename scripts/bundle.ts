@@ -54,6 +54,8 @@ try {
     banner: {
       js: "import * as nodeModule from 'node:module'; const require = nodeModule.createRequire(import.meta.url);",
     },
+    // Of a text with one character beyond ASCII, Node.js keeps two bytes for each.
+    legalComments: 'none',
     logLevel: 'warning',
   })
 } catch (thrown) {
