@@ -37,8 +37,12 @@ export function createUnconfirmed({ store, registry, refused, revive, logger }: 
     const compiled = document && (await revive(document, newest?.version ?? 1, registry))
     if (compiled !== undefined) registry.put(compiled)
     else if (before !== undefined) registry.remove(id)
-    if (document !== undefined && compiled === undefined) refused.add(id)
-    else refused.delete(id)
+    if (document !== undefined && compiled === undefined) {
+      // Why it is not in force is told where it was compiled.
+      refused.add(id)
+      return
+    }
+    refused.delete(id)
     const { name } = document ?? before ?? {}
     logger.warn(
       { endpointId: id, endpoint: name },
