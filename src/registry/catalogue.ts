@@ -6,7 +6,13 @@ import type { DocumentBounds } from '../config/bounds.ts'
 import { isId } from '../domain/id.ts'
 import type { Json } from '../domain/json.ts'
 import type { Lint } from '../domain/lint.ts'
-import type { ChangeFeed, EndpointStore, Logger, StoredDocument } from '../domain/ports.ts'
+import {
+  type ChangeFeed,
+  type EndpointStore,
+  type Logger,
+  type StoredDocument,
+  StoreUnavailable,
+} from '../domain/ports.ts'
 import type { Clock } from '../domain/run.ts'
 import type { ChangeMethod, Origin } from '../domain/version.ts'
 import type { PipelineSettings, Services } from '../pipeline/services.ts'
@@ -24,6 +30,8 @@ import { isolate } from './isolate.ts'
 import { mergePatch } from './merge-patch.ts'
 import { parseDocument } from './parse-document.ts'
 import type { Registry } from './registry.ts'
+import { createUnconfirmed, type Unconfirmed, type UnconfirmedOptions } from './unconfirmed.ts'
+import { untilFresh } from './until-fresh.ts'
 import { createVersions, documentOf, type Versions } from './versions.ts'
 
 /** A document in force, with what the check had to say short of refusing it. */
@@ -88,16 +96,19 @@ export function createCatalogue(options: CatalogueOptions): Catalogue {
   const inTurn = createChangeQueue()
   const refused = new Set<string>()
   const versions = createVersions(store)
-  const follower =
-    changes && createFollower({ changes, registry, refused, revive: (...stored) => revive(options, ...stored) })
+  const reviveHere: UnconfirmedOptions['revive'] = (...stored) => revive(options, ...stored)
+  const follower = changes && createFollower({ changes, registry, refused, revive: reviveHere })
+  // Whoever follows others comes by what the store holds anyway.
+  const unconfirmed = follower ? undefined : createUnconfirmed({ ...options, refused, revive: reviveHere })
+  const confirm: Unconfirmed['confirm'] = unconfirmed?.confirm ?? ((_id, write) => write())
 
   /** In a shared store a change is checked against what that holds now, not against what this instance has heard of. */
   const change = async <T>(condition: Condition, work: () => Promise<T>): Promise<T> => {
     const checked = async (): Promise<T> => {
-      await follower?.catchUp()
+      await (follower?.catchUp() ?? unconfirmed?.settle())
       return work()
     }
-    const result = await guardStore(() => inTurn(follower === undefined ? work : () => untilFresh(condition, checked)))
+    const result = await guardStore(() => inTurn(follower ? () => untilFresh(condition, checked) : checked))
     // Not within its turn: two processes that change something would wait for each other.
     await announce?.()
     return result
@@ -129,7 +140,7 @@ export function createCatalogue(options: CatalogueOptions): Catalogue {
     const errors = [...faults, ...lints.filter(({ severity }) => severity === 'error')]
     if (errors.length > 0) throw failures.invalid([...errors, ...clashes])
     if (clashes.length > 0) throw failures.clash(clashes)
-    const result = await guardStore(() => write(compiled))
+    const result = await guardStore(() => confirm(stamp._id, () => write(compiled)))
     if (result === 'gone') throw failures.unknown(stamp._id)
     if (result === 'stale') throw failures.stale()
     if (result !== 'stored') throw failures.clash([storeClash(result)])
@@ -181,7 +192,7 @@ export function createCatalogue(options: CatalogueOptions): Catalogue {
           return await store.insert(compiled, how)
         } catch (thrown) {
           // Another instance was faster.
-          if ((await store.get(_id)) !== undefined) return 'stale'
+          if (!(thrown instanceof StoreUnavailable) && (await store.get(_id)) !== undefined) return 'stale'
           throw thrown
         }
       },
@@ -250,7 +261,7 @@ export function createCatalogue(options: CatalogueOptions): Catalogue {
         const current = await readFor(id, condition)
         const at = later(current.updatedAt, clock())
         const [newest] = await guardStore(() => store.versions(id))
-        const result = await guardStore(() => store.remove(current, { at, origin }))
+        const result = await guardStore(() => confirm(id, () => store.remove(current, { at, origin })))
         if (result === 'stale') throw failures.stale()
         if (result === 'gone') throw failures.unknown(id)
         registry.remove(id)
@@ -265,7 +276,7 @@ async function revive(
   { services, settings, logger }: CatalogueOptions,
   document: StoredDocument,
   version: number,
-  inForce: InForce,
+  inForce: Pick<InForce, 'rivalsOf'>,
 ): Promise<Compiled | undefined> {
   const { lints, compiled } = build(document, { ...document, version }, await isolate(document, services), settings)
   const faults = [...lints.filter(({ severity }) => severity === 'error'), ...findClashes(compiled, inForce)]
@@ -277,18 +288,3 @@ async function revive(
 
 /** An `updatedAt` that differs from the one before, even within one millisecond. */
 const later = (before: string, now: number): string => new Date(Math.max(now, Date.parse(before) + 1)).toISOString()
-
-/** Of instances that change one endpoint at once, one is the first each time, so all of them get there. */
-const MOST_ATTEMPTS = 50
-
-/** Whoever names no version has seen none: where another instance was faster, their change is made to what it left. */
-async function untilFresh<T>(condition: Condition, work: () => Promise<T>): Promise<T> {
-  for (let attempt = 1; ; attempt += 1) {
-    try {
-      return await work()
-    } catch (thrown) {
-      if (condition !== undefined || !failures.isStale(thrown)) throw thrown
-      if (attempt === MOST_ATTEMPTS) throw failures.storeUnavailable(thrown)
-    }
-  }
-}

@@ -6,7 +6,8 @@ import { createTokenVerifier } from '../../src/adapters/jwt/token-verifier.ts'
 import { openSqliteStore } from '../../src/adapters/sqlite/open-sqlite-store.ts'
 import { Failure } from '../../src/domain/failure.ts'
 import { createIds } from '../../src/domain/id.ts'
-import { createCatalogue } from '../../src/registry/catalogue.ts'
+import { type EndpointStore, StoreUnavailable } from '../../src/domain/ports.ts'
+import { type Catalogue, createCatalogue } from '../../src/registry/catalogue.ts'
 import { createRegistry } from '../../src/registry/registry.ts'
 import { readSettings } from '../../src/settings.ts'
 import { silent } from '../contracts/stores.ts'
@@ -16,19 +17,19 @@ const http = createHttpClient({ connectTimeoutMs: 1_000, answerLimitBytes: 1_000
 const producer = { produce: () => assert.fail('something was produced') }
 after(() => http.close())
 
-async function open(clock = Date.now) {
+async function open(clock = Date.now, over = (endpoints: EndpointStore) => endpoints, logger = silent) {
   const store = await openSqliteStore({ path: ':memory:', logger: silent })
   const reading = readSettings({})
   assert.ok(reading.ok)
   const registry = createRegistry()
   const catalogue = createCatalogue({
-    store: store.endpoints,
+    store: over(store.endpoints),
     registry,
     services: { http, states: store.states, producer, tokens: createTokenVerifier(http), ...guards },
     settings: reading.settings,
     clock,
     newId: createIds(clock, 1),
-    logger: silent,
+    logger,
   })
   return { store, registry, catalogue }
 }
@@ -68,6 +69,80 @@ describe('a store that does not answer', () => {
       assert.equal(registry.match('POST', '/one').kind, 'endpoint')
       assert.equal(registry.match('POST', '/two').kind, 'unknown')
     })
+  }
+})
+
+describe('a store that keeps a change and cannot confirm it', () => {
+  type Disk = { confirms: boolean; reads: boolean; readsOn: boolean }
+
+  function over(disk: Disk) {
+    const fail = () => {
+      throw new StoreUnavailable('the disk is broken')
+    }
+    const kept =
+      <Args extends unknown[], T>(write: (...args: Args) => Promise<T>) =>
+      async (...args: Args): Promise<T> => {
+        const result = await write(...args)
+        if (disk.confirms) return result
+        disk.reads = disk.readsOn
+        return fail()
+      }
+    return (store: EndpointStore): EndpointStore => ({
+      ...store,
+      insert: kept(store.insert),
+      replace: kept(store.replace),
+      remove: kept(store.remove),
+      get: async (id) => (disk.reads ? store.get(id) : fail()),
+    })
+  }
+
+  const isUnavailable = (thrown: unknown) => thrown instanceof Failure && thrown.code === 'STORE_UNAVAILABLE'
+
+  type Change = (catalogue: Catalogue, id: string) => Promise<unknown>
+  const moved = text('moved').replace('/one', '/two')
+  const other = text('other').replace('one', 'two').replace('/one', '/two')
+  const cases: Record<string, readonly [change: Change, routes: readonly string[], prepare?: Change]> = {
+    create: [(catalogue) => catalogue.create(other), ['/one', '/two']],
+    replace: [(catalogue, id) => catalogue.replace(id, moved, undefined), ['/two']],
+    patch: [(catalogue, id) => catalogue.patch(id, '{"endpoint":{"pattern":"/two"}}', undefined), ['/two']],
+    remove: [(catalogue, id) => catalogue.remove(id, undefined), []],
+    'restore of a removed one': [
+      (catalogue, id) => catalogue.restore(id, 1, undefined),
+      ['/one'],
+      (catalogue, id) => catalogue.remove(id, undefined),
+    ],
+  }
+  for (const [name, [change, routes, prepare]] of Object.entries(cases)) {
+    for (const readsOn of [true, false]) {
+      test(`has that in force after ${name}, ${readsOn ? 'at once' : 'with the next change'}, and told`, async () => {
+        const disk = { confirms: true, reads: true, readsOn }
+        const warnings: object[] = []
+        const logger = { ...silent, warn: (fields: object) => void warnings.push(fields) }
+        const { store, registry, catalogue } = await open(Date.now, over(disk), logger)
+        const inForce = () => ['/one', '/two'].filter((path) => registry.match('POST', path).kind === 'endpoint')
+        const { document } = await catalogue.create(text('first'))
+        await prepare?.(catalogue, document._id)
+        const before = inForce()
+        disk.confirms = false
+        await assert.rejects(change(catalogue, document._id), isUnavailable)
+        if (!readsOn) {
+          assert.deepEqual(inForce(), before)
+          disk.reads = true
+          disk.confirms = true
+          await assert.rejects(catalogue.create('{}'))
+        }
+        assert.deepEqual(inForce(), routes)
+        const stored = await store.endpoints.list()
+        assert.deepEqual(
+          registry.all().map((compiled) => compiled.document),
+          stored,
+        )
+        const newest = await store.endpoints.newestVersions()
+        for (const compiled of registry.all()) assert.equal(compiled.version, newest.get(compiled.document._id))
+        assert.equal(warnings.length, 1)
+        await store.close()
+      })
+    }
   }
 })
 

@@ -21,6 +21,7 @@ const UNAVAILABLE: Readonly<Record<number, string>> = {
 }
 
 const BUSY = 5
+const IO_ERROR = 10
 
 /** The primary result code of an error that node:sqlite threw; undefined for any other. */
 function resultCode(thrown: unknown): number | undefined {
@@ -29,6 +30,7 @@ function resultCode(thrown: unknown): number | undefined {
 }
 
 export const isBusy = (thrown: unknown): boolean => resultCode(thrown) === BUSY
+export const isIoError = (thrown: unknown): boolean => resultCode(thrown) === IO_ERROR
 
 /** What SQLite says is wrong with the file, disk or lock, as part of a sentence; undefined where it is none of them. */
 export function unavailableReason(thrown: unknown): string | undefined {

@@ -6,8 +6,8 @@
  */
 import type { DatabaseSync } from 'node:sqlite'
 import { type Logger, StoreUnavailable } from '../../domain/ports.ts'
-import { isBusy, storeClosed, storeFault, unavailableReason } from './faults.ts'
-import type { FlushLog } from './write-ahead-log.ts'
+import { isBusy, isIoError, storeClosed, storeFault, unavailableReason } from './faults.ts'
+import type { FlushLog, LogFile } from './write-ahead-log.ts'
 
 const LOCK_RETRY_MS = 5
 
@@ -23,7 +23,7 @@ export type GroupCommitOptions = Readonly<{
   busyTimeoutMs: number
   logger: Logger
   /** Where it is left out, every transaction waits for the disk on the thread. */
-  flushLog?: FlushLog
+  log?: Pick<LogFile, 'flush' | 'rewrite'>
   /** Called now and then for the transactions that did not. */
   askForCheckpoint?(): void
 }>
@@ -65,7 +65,7 @@ type Outcome = Readonly<{ ok: true; value: unknown } | { ok: false; reason: unkn
 
 /** Builds the writer of a connection; nobody else may write on it. */
 export function compileGroupCommit(options: GroupCommitOptions): GroupCommit {
-  const { db, busyTimeoutMs, logger, flushLog, askForCheckpoint } = options
+  const { db, busyTimeoutMs, logger, log, askForCheckpoint } = options
   const beginNow = compileBeginNow(db, busyTimeoutMs)
   const commit = db.prepare('COMMIT')
   let queue: Pending[] = []
@@ -76,6 +76,18 @@ export function compileGroupCommit(options: GroupCommitOptions): GroupCommit {
   /** Batches that are committed, and flushed elsewhere. */
   let flushing = 0
   let flushedElsewhere = 0
+  /**
+   * Whether a flush that succeeds means that all of the log is on the disk. Where one failed it does not, and a process
+   * before this one may have ended after that: so not at first either.
+   */
+  let isWhole = log === undefined
+  /** The newest reason why not: what was committed before it is not known to be on the disk. */
+  let gap: unknown
+
+  function distrust(thrown: unknown): void {
+    isWhole = false
+    gap = thrown
+  }
 
   function take(): Pending[] {
     const batch = queue
@@ -104,7 +116,7 @@ export function compileGroupCommit(options: GroupCommitOptions): GroupCommit {
   }
 
   function flush(): void {
-    const elsewhere = queue.some(({ urgency }) => urgency === 'message') ? undefined : flushLog
+    const elsewhere = queue.some(({ urgency }) => urgency === 'message') ? undefined : log?.flush
     try {
       if (elsewhere !== undefined) db.exec('PRAGMA synchronous = NORMAL')
       if (beginNow()) commitBatch(take(), elsewhere)
@@ -125,9 +137,13 @@ export function compileGroupCommit(options: GroupCommitOptions): GroupCommit {
   function commitBatch(batch: readonly Pending[], flushElsewhere: FlushLog | undefined): void {
     let outcomes: readonly Outcome[]
     try {
+      if (!isWhole) log?.rewrite()
+      isWhole = true
       outcomes = runAll(db, batch)
       commit.run()
     } catch (thrown) {
+      // SQLite takes the transaction back; what is flushed elsewhere was before it in the same log.
+      if (isIoError(thrown)) distrust(thrown)
       rejectAll(batch, thrown)
       if (db.isTransaction) db.exec('ROLLBACK')
       return
@@ -139,16 +155,16 @@ export function compileGroupCommit(options: GroupCommitOptions): GroupCommit {
   }
 
   async function settleAfter(flushElsewhere: FlushLog, ...settled: Parameters<typeof settle>): Promise<void> {
+    const gapBefore = gap
     flushing += 1
-    const count = ++flushedElsewhere
-    try {
-      await flushElsewhere()
-      settle(...settled)
-    } catch (thrown) {
-      rejectAll(settled[0], thrown)
-    }
+    await flushElsewhere().catch(distrust)
     flushing -= 1
-    if (count % COMMITS_OF_A_CHECKPOINT === 0) askForCheckpoint?.()
+    if (gap === gapBefore) {
+      settle(...settled)
+      if (++flushedElsewhere % COMMITS_OF_A_CHECKPOINT === 0) askForCheckpoint?.()
+    } else {
+      rejectAll(settled[0], gap)
+    }
     tellIdle()
   }
 

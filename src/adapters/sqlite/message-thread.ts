@@ -23,16 +23,17 @@ export function startMessageThread(data: () => ThreadData): MessageThread {
   let waiting: Waiting[] = []
   let closing: Promise<void> | undefined
 
-  function lose(ended: Worker): void {
+  function lose(ended: Worker, cause: unknown): void {
     if (worker !== ended) return
     worker = undefined
     const lost = waiting
     waiting = []
-    for (const { reject } of lost) reject(new StoreUnavailable('The thread of the message log ended.'))
+    for (const { reject } of lost) reject(threadFault('ended', cause))
   }
 
   function start(): Worker {
-    const started = new Worker(WORKER, { workerData: data() })
+    const started = startWorker(data())
+    let fault: unknown
     started.on('message', (reply: Reply) => {
       const next = waiting.shift()
       if (waiting.length === 0) started.unref()
@@ -40,8 +41,10 @@ export function startMessageThread(data: () => ThreadData): MessageThread {
       else next?.reject('unavailable' in reply ? new StoreUnavailable(reply.unavailable) : new Error(reply.fault))
     })
     // Whoever waits is told by the end that follows.
-    started.on('error', () => undefined)
-    started.on('exit', () => lose(started))
+    started.on('error', (thrown) => {
+      fault = thrown
+    })
+    started.on('exit', () => lose(started, fault))
     return started
   }
 
@@ -70,4 +73,18 @@ export function startMessageThread(data: () => ThreadData): MessageThread {
       return closing
     },
   }
+}
+
+function startWorker(workerData: ThreadData): Worker {
+  try {
+    return new Worker(WORKER, { workerData })
+  } catch (thrown) {
+    throw threadFault('could not be started', thrown)
+  }
+}
+
+/** As without file descriptors or memory: what waits may be written later. */
+function threadFault(what: string, cause: unknown): StoreUnavailable {
+  const reason = cause instanceof Error ? `: ${cause.message}` : ''
+  return new StoreUnavailable(`The thread of the message log ${what}${reason}`.replace(/\.?$/, '.'), { cause })
 }

@@ -76,7 +76,7 @@ export async function openSqliteStore(options: SqliteStoreOptions): Promise<Sqli
     busyTimeoutMs,
     logger,
     ...(log && {
-      flushLog: log.flush,
+      log,
       askForCheckpoint: () => void messages.checkpoint(log.database).catch(() => undefined),
     }),
   })

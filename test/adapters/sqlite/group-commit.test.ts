@@ -4,6 +4,7 @@ import { DatabaseSync } from 'node:sqlite'
 import { describe, it, type TestContext } from 'node:test'
 import fc from 'fast-check'
 import { compileGroupCommit, type GroupCommitOptions } from '../../../src/adapters/sqlite/group-commit.ts'
+import type { FlushLog } from '../../../src/adapters/sqlite/write-ahead-log.ts'
 import { StoreUnavailable } from '../../../src/domain/ports.ts'
 import { silent } from '../../contracts/stores.ts'
 import { assertSound, freshPath } from './folder.ts'
@@ -171,15 +172,17 @@ it('finishes the writes that wait before it closes, and takes no more', async (t
   await end()
 })
 
+const logWith = (flush: FlushLog): NonNullable<GroupCommitOptions['log']> => ({ flush, rewrite() {} })
+
 describe('a writer that may flush elsewhere', () => {
   it('answers what no message waits for when that is flushed, on the thread nothing', async (test) => {
     const flush = Promise.withResolvers<void>()
     let flushes = 0
     const { writer, keep, kept, end } = writerFor(test, {
-      flushLog: () => {
+      log: logWith(() => {
         flushes += 1
         return flush.promise
-      },
+      }),
     })
     const answered: string[] = []
     const other = keep(1).then(() => answered.push('other'))
@@ -195,7 +198,7 @@ describe('a writer that may flush elsewhere', () => {
 
   it('waits for flushes before it closes', async (test) => {
     const flush = Promise.withResolvers<void>()
-    const { writer, keep, end } = writerFor(test, { flushLog: () => flush.promise })
+    const { writer, keep, end } = writerFor(test, { log: logWith(() => flush.promise) })
     const order: string[] = []
     const written = keep(1).then(() => order.push('written'))
     const closed = writer.close().then(() => order.push('closed'))
@@ -208,9 +211,9 @@ describe('a writer that may flush elsewhere', () => {
   it('rejects with StoreUnavailable what could not be flushed, and goes on', async (test) => {
     let failing = true
     const { keep, end } = writerFor(test, {
-      flushLog: async () => {
+      log: logWith(async () => {
         if (failing) throw new StoreUnavailable('the disk is broken')
-      },
+      }),
     })
     assert.deepEqual(await outcomes([keep(1), keep(2)]), ['unavailable', 'unavailable'])
     failing = false
@@ -219,7 +222,7 @@ describe('a writer that may flush elsewhere', () => {
   })
 
   it('flushes for messages on the thread, and leaves that so', async (test) => {
-    const { db, writer, keep, end } = writerFor(test, { flushLog: async () => undefined })
+    const { db, writer, keep, end } = writerFor(test, { log: logWith(async () => undefined) })
     const synchronous = () => db.prepare('PRAGMA synchronous').get()?.synchronous
     const levels = [
       await writer.write(synchronous, 'message'),
@@ -228,6 +231,109 @@ describe('a writer that may flush elsewhere', () => {
     ]
     await keep(1)
     assert.deepEqual([...levels, synchronous()], [2, 1, 2, 2, 2])
+    await end()
+  })
+})
+
+/** A log that tells what was done with it; each flush ends as the one in its place in `ends` does, well where there is none. */
+function toldLog(ends: readonly (FlushLog | undefined)[] = []) {
+  const told: string[] = []
+  let flushes = 0
+  const log = {
+    flush: async () => {
+      told.push('flush')
+      await ends[flushes++]?.()
+    },
+    rewrite: () => void told.push('rewrite'),
+  }
+  return { log, told }
+}
+
+const broken = () => new StoreUnavailable('the disk is broken')
+
+describe('a log that could not be flushed', () => {
+  it('is written over before the next batch, which is done once that is flushed', async (test) => {
+    const { log, told } = toldLog([undefined, () => Promise.reject(broken())])
+    const { writer, keep, kept, end } = writerFor(test, { log })
+    const work = () => void told.push('work')
+    await keep(1)
+    told.length = 0
+    assert.deepEqual(await outcomes([keep(2)]), ['unavailable'])
+    await writer.write(work, 'message')
+    await writer.write(work)
+    assert.deepEqual(told, ['flush', 'rewrite', 'work', 'work', 'flush'])
+    assert.deepEqual(kept(), [1, 2])
+    await end()
+  })
+
+  it('is written over before the first batch too, as nobody knows what it holds', async (test) => {
+    for (const urgency of ['message', 'other'] as const) {
+      const { log, told } = toldLog()
+      const { writer, end } = writerFor(test, { log })
+      await writer.write(() => void told.push('work'), urgency)
+      assert.deepEqual(told.slice(0, 2), ['rewrite', 'work'])
+      await end()
+    }
+  })
+
+  it('leaves nothing done that was committed before that was known, though it is flushed later', async (test) => {
+    const first = Promise.withResolvers<void>()
+    const second = Promise.withResolvers<void>()
+    const { log, told } = toldLog([() => first.promise, () => second.promise])
+    const { keep, kept, end } = writerFor(test, { log })
+    const flushed = async (times: number) => {
+      while (told.filter((one) => one === 'flush').length < times) await turn()
+    }
+    const results = [keep(1)]
+    await flushed(1)
+    results.push(keep(2))
+    await flushed(2)
+    first.reject(broken())
+    await assert.rejects(results[0] as Promise<unknown>, StoreUnavailable)
+    // Comes after it is known, and so after the log was written over; shares nothing with those before.
+    assert.equal(await keep(3), 1)
+    second.resolve()
+    assert.deepEqual(await outcomes(results), ['unavailable', 'unavailable'])
+    assert.equal(await keep(4), 1)
+    assert.deepEqual(kept(), [1, 2, 3, 4])
+    await end()
+  })
+
+  it('refuses what comes while it cannot be written over, and is read', async (test) => {
+    const { log } = toldLog()
+    let failing = true
+    const rewrite = () => {
+      if (failing) throw broken()
+    }
+    const { keep, kept, writer, end } = writerFor(test, { log: { ...log, rewrite } })
+    const message = writer.write(() => undefined, 'message')
+    assert.deepEqual(await outcomes([keep(1), message]), ['unavailable', 'unavailable'])
+    assert.deepEqual(await outcomes([keep(2)]), ['unavailable'])
+    assert.deepEqual(kept(), [])
+    failing = false
+    assert.equal(await keep(3), 1)
+    assert.deepEqual(kept(), [3])
+    await end()
+  })
+
+  it('is told by a commit on the thread as well, for those who wait for a flush', async (test) => {
+    const flush = Promise.withResolvers<void>()
+    const { log, told } = toldLog([() => flush.promise])
+    const { db, keep, writer, end } = writerFor(test, { log })
+    const results = [keep(1)]
+    while (!told.includes('flush')) await turn()
+    results.push(
+      writer.write(() => {
+        db.exec('ROLLBACK')
+        // SQLITE_IOERR_FSYNC: what SQLite says where the disk fails.
+        throw Object.assign(new Error('disk I/O error'), { errcode: 1034 })
+      }, 'message'),
+    )
+    await assert.rejects(results[1] as Promise<unknown>, StoreUnavailable)
+    flush.resolve()
+    assert.deepEqual(await outcomes(results), ['unavailable', 'unavailable'])
+    assert.equal(await keep(2), 1)
+    assert.deepEqual(told, ['rewrite', 'flush', 'rewrite', 'flush'])
     await end()
   })
 })

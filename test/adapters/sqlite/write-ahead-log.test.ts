@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { mkdirSync, readFileSync, statSync, symlinkSync } from 'node:fs'
+import { mkdirSync, readFileSync, statSync, symlinkSync, utimesSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { test } from 'node:test'
@@ -8,7 +8,7 @@ import { checkpoint, compileLogFile } from '../../../src/adapters/sqlite/write-a
 import type { EndpointRecord } from '../../../src/domain/ports.ts'
 import { StoreUnavailable } from '../../../src/domain/ports.ts'
 import { silent } from '../../contracts/stores.ts'
-import { freshPath } from './folder.ts'
+import { assertSound, freshPath, lookInto } from './folder.ts'
 
 /** How often the log of a database has begun anew, and its size (https://www.sqlite.org/fileformat2.html#walformat). */
 function logOf(path: string): Readonly<{ begun: number; pages: number }> {
@@ -37,6 +37,35 @@ test('a flush fails where the log is not there, and not once it is', async (t) =
   await Promise.all([flush(), flush(), flush()])
   await flush()
   close()
+})
+
+test('a log that is written over holds what it held, and all of it was written', async (t) => {
+  const path = freshPath(t)
+  const { flush, rewrite, close } = compileLogFile(path)
+  assert.throws(rewrite, StoreUnavailable)
+  {
+    using db = new DatabaseSync(path)
+    db.exec('PRAGMA journal_mode = WAL; PRAGMA wal_autocheckpoint = 0; CREATE TABLE kept (n)')
+    const insert = db.prepare('INSERT INTO kept VALUES (?)')
+    // More than is written over at once.
+    for (let n = 0; n < 400; n += 1) insert.run(n)
+    const before = readFileSync(`${path}-wal`)
+    assert.ok(before.length > 1_500_000)
+    utimesSync(`${path}-wal`, 0, 0)
+    db.exec('BEGIN IMMEDIATE')
+    rewrite()
+    insert.run(400)
+    db.exec('COMMIT')
+    await flush()
+    assert.ok(readFileSync(`${path}-wal`).subarray(0, before.length).equals(before))
+    assert.ok(statSync(`${path}-wal`).mtimeMs > 0)
+    close()
+  }
+  assertSound(path)
+  assert.equal(
+    lookInto(path, (db) => db.prepare('SELECT count(*) AS n FROM kept').get()?.n),
+    401,
+  )
 })
 
 test('a checkpoint lets the log begin anew, and waits for those who write', (t) => {
