@@ -19,6 +19,8 @@ Whatever goes wrong is answered in one shape:
 
 Fields that do not apply are left out. The answer comes in the endpoint's output type: as JSON, or as XML with the
 same fields under \`<root>\`. A lookup with \`fhirResponse\` has its failures answered as a FHIR R4 OperationOutcome.
+Where no endpoint is known, as for an unknown path or what is no whole request (\`REQUEST_…\`, \`EXPECTATION_REFUSED\`,
+\`HEADERS_TOO_LARGE\`), it is JSON.
 
 A code marked *yes* under "try again" may succeed later with the same message and the same configuration. An answer
 with status 503 says in its header \`Retry-After\` after how many seconds.

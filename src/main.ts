@@ -30,7 +30,9 @@ program
   .action(withSettings(migrate))
 program
   .command('copy-store')
-  .description('copies every endpoint and state from SQLite to an empty PostgreSQL, verified; stop the service first')
+  .description(
+    'copies a store with its API keys and audit log from SQLite to an empty PostgreSQL, verified; stop the service first',
+  )
   .requiredOption('--from <url>', '`sqlite:` and the path of a file')
   .option('--to <url>', '`postgres://user:password@host:port/database`; DATABASE_URL where it is left out')
   .action((urls: { from: string; to?: string }) => withSettings((settings) => copy(urls, settings))())
@@ -83,12 +85,12 @@ async function copy({ from, to }: { from: string; to?: string }, settings: Setti
   const urls = checkCopy({ from, to: to ?? settings.databaseUrl })
   if (!urls.ok) return refuse([urls.message])
   try {
-    const { endpoints, states, versions, answers } = await copyStore(urls.value, settings, createLogger(settings))
+    const summary = await copyStore(urls.value, settings, createLogger(settings))
     process.stdout.write('Copied, read back and found the same:\n')
-    process.stdout.write(`endpoints ${endpoints.rows} rows, sha256 ${endpoints.sha256}\n`)
-    process.stdout.write(`states ${states.rows} rows, sha256 ${states.sha256}\n`)
-    process.stdout.write(`versions ${versions.rows} rows, sha256 ${versions.sha256}\n`)
-    process.stdout.write(`answers ${answers.rows} rows, sha256 ${answers.sha256}\n`)
+    for (const [name, { rows, sha256 }] of Object.entries(summary)) {
+      process.stdout.write(`${name} ${rows} rows, sha256 ${sha256}\n`)
+    }
+    process.stdout.write('Not copied: the message log and the counts of messages; the files keep them.\n')
   } catch (thrown) {
     refuse([startFault(thrown, settings)])
   }

@@ -3,7 +3,7 @@ import { existsSync } from 'node:fs'
 import { migratePostgres } from './adapters/postgres/open-postgres-store.ts'
 import { writeRows } from './adapters/postgres/write-rows.ts'
 import type { StoreSummary } from './adapters/sql/rows.ts'
-import { holdsStore, readRows } from './adapters/sqlite/read-rows.ts'
+import { holdsStore, openSnapshot } from './adapters/sqlite/read-rows.ts'
 import { type Logger, StoreUnavailable } from './domain/ports.ts'
 import { fault, found, type Result } from './domain/result.ts'
 import type { Settings } from './settings.ts'
@@ -40,7 +40,8 @@ export function checkCopy({ from, to }: Copy): Result<Copy> {
 }
 
 /**
- * Copies every endpoint and state into an empty database: all or nothing. Gives what both sides then hold.
+ * Copies everything but the message log and the counts of messages into an empty database: all of it or nothing. Gives
+ * what both sides then hold.
  * Rejects with StoreUnavailable, in a sentence fit for the operator.
  */
 export async function copyStore({ from, to }: Copy, patience: Patience, logger: Logger): Promise<StoreSummary> {
@@ -49,7 +50,7 @@ export async function copyStore({ from, to }: Copy, patience: Patience, logger: 
   const source = await openSource(path, logger)
   try {
     await migrateStore(to, patience, logger)
-    return await writeRows(to, () => readRows(path))
+    return await writeRows(to, () => openSnapshot(path))
   } finally {
     await source.close()
   }

@@ -5,13 +5,15 @@ import { join } from 'node:path'
 import { describe, test } from 'node:test'
 import { writeRows } from '../src/adapters/postgres/write-rows.ts'
 import { MIGRATIONS } from '../src/adapters/sql/migrations.ts'
-import { summaryOf } from '../src/adapters/sql/rows.ts'
+import { COPIED } from '../src/adapters/sql/rows.ts'
 import { openSqliteStore } from '../src/adapters/sqlite/open-sqlite-store.ts'
-import { readRows } from '../src/adapters/sqlite/read-rows.ts'
+import { openSnapshot } from '../src/adapters/sqlite/read-rows.ts'
+import type { StoredKey } from '../src/domain/access.ts'
+import type { AuditEntry } from '../src/domain/audit.ts'
 import { StoreUnavailable } from '../src/domain/ports.ts'
 import { lookInto } from './adapters/sqlite/folder.ts'
 import { EVERYTHING, endpointOf, filterOf, idOf, stateOf } from './contracts/records.ts'
-import { openPostgres, silent } from './contracts/stores.ts'
+import { type OpenStore, openPostgres, silent } from './contracts/stores.ts'
 import { freshDatabase, postgresMissing } from './services/postgres.ts'
 import { startTcpProxy } from './services/tcp-proxy.ts'
 import { freshFolder, startProgram } from './spawned-service.ts'
@@ -66,7 +68,25 @@ const answerOf = (n: number) => ({
   body: n === 7 ? undefined : Buffer.from([0, 255, 92, n % 256]),
 })
 
-/** A file with endpoints, states and answers as wild as they come. */
+const keyOf = (n: number): StoredKey => ({
+  id: n.toString(16).padStart(16, '0'),
+  name: n === 2 ? '\u0000 ü \ud800' : `key ${n}`,
+  roles: n === 1 ? ['admin'] : ['viewer', 'author'],
+  hash: n.toString(16).padStart(64, '0'),
+  createdAt: '2024-01-01T00:00:00.000Z',
+})
+
+const auditOf = (n: number): AuditEntry => ({
+  id: idOf(n),
+  at: '1970-01-01T00:00:00.000Z',
+  who: n % 2 === 0 ? 'unknown' : `key:${n}`,
+  name: n === 3 ? '\u0000 ü \ud800' : `name ${n}`,
+  what: 'PUT /endpoints/{id}',
+  target: idOf(n),
+  status: n % 2 === 0 ? 401 : 200,
+})
+
+/** A file with endpoints, states, answers, keys and audit entries as wild as they come. */
 async function fillFile(folder: string): Promise<void> {
   const store = await openSqliteStore({ path: join(folder, 'from.db'), logger: silent })
   for (let n = 0; n < 1_203; n += 1) {
@@ -80,6 +100,9 @@ async function fillFile(folder: string): Promise<void> {
   )
   await store.states.append(idOf(1), stateOf('newest', undefined))
   for (let n = 0; n < 300; n += 1) await store.answers.keep(requestOf(n), 'x', answerOf(n), 3_600_000)
+  for (const n of [1, 2, 3]) await store.keys.insert(keyOf(n))
+  assert.ok(await store.keys.revoke(keyOf(3).id, '2024-02-01T00:00:00.000Z'))
+  await Promise.all(Array.from({ length: 2_500 }, (_, n) => store.audit.append(auditOf(n))))
   await store.close()
 }
 
@@ -94,6 +117,9 @@ describe('copy-store', () => {
     assert.match(first.stdout, /^states \d+ rows, sha256 [0-9a-f]{64}$/m)
     assert.match(first.stdout, /^versions 1203 rows, sha256 [0-9a-f]{64}$/m)
     assert.match(first.stdout, /^answers 300 rows, sha256 [0-9a-f]{64}$/m)
+    assert.match(first.stdout, /^keys 3 rows, sha256 [0-9a-f]{64}$/m)
+    assert.match(first.stdout, /^audit 2500 rows, sha256 [0-9a-f]{64}$/m)
+    assert.match(first.stdout, /^Not copied: the message log and the counts of messages; the files keep them\.$/m)
 
     const from = await openSqliteStore({ path: join(folder, 'from.db'), logger: silent })
     const to = await openPostgres(url)
@@ -112,6 +138,9 @@ describe('copy-store', () => {
       assert.deepEqual({ ...found.answer, body: undefined }, { ...same.answer, body: undefined })
       assert.deepEqual(found.answer.body && [...found.answer.body], answerOf(n).body && [...(answerOf(n).body ?? [])])
     }
+    assert.deepEqual(await to.keys.list(), await from.keys.list())
+    assert.equal((await to.keys.get(keyOf(3).id))?.revokedAt, '2024-02-01T00:00:00.000Z')
+    assert.deepEqual(await to.audit.find({}, 3_000), await from.audit.find({}, 3_000))
     // What comes after the copy is newer than all of it, and routes are still taken.
     await to.states.append(idOf(1), stateOf('after the copy', 599))
     assert.deepEqual(await to.states.newest(idOf(1), EVERYTHING), stateOf('after the copy', 599))
@@ -125,6 +154,65 @@ describe('copy-store', () => {
     assert.match(second.stderr, /The target holds endpoints already/)
   })
 
+  const held: readonly Readonly<{ what: string; fill(store: OpenStore): Promise<unknown> }>[] = [
+    { what: 'API keys', fill: ({ keys }) => keys.insert(keyOf(1)) },
+    { what: 'an audit log', fill: ({ audit }) => audit.append(auditOf(1)) },
+    {
+      what: 'versions of endpoints',
+      fill: async ({ endpoints }) => {
+        await endpoints.insert(endpointOf(1))
+        await endpoints.remove(endpointOf(1).document)
+      },
+    },
+  ]
+  for (const { what, fill } of held) {
+    test(`refuses a target that holds ${what}, and leaves it as it is`, needsPostgres, async (test) => {
+      const { url, query } = await freshDatabase(test)
+      const target = await openPostgres(url)
+      await fill(target)
+      await target.close()
+      const path = join(freshFolder(test), 'from.db')
+      const source = await openSqliteStore({ path, logger: silent })
+      await source.endpoints.insert(endpointOf(2))
+      await source.close()
+      const refusal = new RegExp(`The target holds ${what} already; copy into an empty database`)
+      await assert.rejects(
+        writeRows(url, () => openSnapshot(path)),
+        refusal,
+      )
+      assert.deepEqual(await query('select 1 from endpoints'), [])
+      const left = await query(
+        'select 1 from api_keys union all select 1 from audit union all select 1 from endpoint_versions',
+      )
+      assert.ok(left.length > 0)
+    })
+  }
+
+  test('needs no more memory for a large store than for a small one', needsPostgres, async (test) => {
+    const { url } = await freshDatabase(test)
+    const folder = freshFolder(test)
+    const store = await openSqliteStore({ path: join(folder, 'from.db'), logger: silent })
+    await store.endpoints.insert(endpointOf(1))
+    const values = { requestBody: { text: 'x'.repeat(1_000_000) } }
+    for (let status = 200; status < 290; status += 1) {
+      await store.states.append(idOf(1), { values, lookupStatus: status, networkError: false })
+    }
+    for (let n = 0; n < 10; n += 1) {
+      await store.answers.keep(
+        { ...requestOf(1), key: `${n}` },
+        'x',
+        { ...answerOf(1), body: Buffer.alloc(1_000_000, n) },
+        3_600_000,
+      )
+    }
+    await store.close()
+    const args = ['copy-store', '--from', 'sqlite:./from.db', '--to', url]
+    const { code, stdout, stderr } = await run(folder, args, { NODE_OPTIONS: '--max-old-space-size=64' })
+    assert.deepEqual([code, stderr], [0, ''])
+    assert.match(stdout, /^states 90 rows/m)
+    assert.match(stdout, /^answers 10 rows/m)
+  })
+
   const changes = [
     { name: 'an endpoint comes', sql: `insert into endpoints values ('x', 'x', 'x', '{}')` },
     { name: 'an endpoint changes', sql: `update endpoints set document = replace(document, '2024', '2025')` },
@@ -132,6 +220,8 @@ describe('copy-store', () => {
     { name: 'a state comes', sql: `insert into states values ('${idOf(1)}', 201, 0, 9, '{}')` },
     { name: 'a state changes', sql: 'update states set sequence = sequence + 1' },
     { name: 'an answer changes', sql: 'update kept_answers set until = until + 1' },
+    { name: 'a key is revoked', sql: `update api_keys set revoked_at = '2024-02-01T00:00:00.000Z'` },
+    { name: 'an audit entry comes', sql: `insert into audit values ('x', 'x', '', 'x', '', 0, '{}')` },
   ]
   for (const { name, sql } of changes) {
     test(`copies nothing where ${name} during the copy, and everything the next time`, needsPostgres, async (test) => {
@@ -141,21 +231,22 @@ describe('copy-store', () => {
       for (let n = 0; n < 10; n += 1) await source.endpoints.insert(endpointOf(n))
       await source.states.append(idOf(1), stateOf('kept', 200))
       await source.answers.keep(requestOf(1), 'x', answerOf(1), 3_600_000)
+      await source.keys.insert(keyOf(1))
       await source.close()
       await (await openPostgres(url)).close()
       let changed = false
-      const read = () => {
-        const rows = readRows(path)
-        // Somebody writes to the file behind the back of the command, once it has been read.
+      const open = () => {
+        const snapshot = openSnapshot(path)
+        // Somebody writes to the file behind the back of the command, once it has begun to read.
         if (!changed) lookInto(path, (db) => db.exec(sql))
         changed = true
-        return rows
+        return snapshot
       }
-      await assert.rejects(writeRows(url, read), /has changed during the copy, so nothing was copied/)
-      for (const table of ['endpoints', 'states']) assert.deepEqual(await query(`select 1 from ${table}`), [])
-      const rows = readRows(path)
-      assert.deepEqual(await writeRows(url, read), summaryOf(rows))
-      assert.equal((await query('select 1 from endpoints')).length, rows.endpoints.length)
+      await assert.rejects(writeRows(url, open), /has changed during the copy, so nothing was copied/)
+      for (const { table } of Object.values(COPIED)) assert.deepEqual(await query(`select 1 from ${table}`), [])
+      const { endpoints, keys } = await writeRows(url, open)
+      assert.equal((await query('select 1 from endpoints')).length, endpoints.rows)
+      assert.deepEqual([(await query('select 1 from api_keys')).length, keys.rows], [1, 1])
     })
   }
 
@@ -182,7 +273,7 @@ describe('copy-store', () => {
     const path = join(freshFolder(test), 'from.db')
     await (await openSqliteStore({ path, logger: silent })).close()
     await assert.rejects(
-      writeRows(proxy.url, () => readRows(path)),
+      writeRows(proxy.url, () => openSnapshot(path)),
       StoreUnavailable,
     )
   })

@@ -3,6 +3,7 @@
  * A change is in force when its promise resolves, and durable.
  */
 import type { DocumentBounds } from '../config/bounds.ts'
+import type { Failure } from '../domain/failure.ts'
 import { isId } from '../domain/id.ts'
 import type { Json } from '../domain/json.ts'
 import type { Lint } from '../domain/lint.ts'
@@ -23,14 +24,14 @@ import type { Compiled } from './compiled.ts'
 import { etagOf, matchesEtag } from './etag.ts'
 import * as failures from './failures.ts'
 import { compileFilter } from './filter.ts'
-import { createFollower } from './follower.ts'
+import { createFollower, type FollowerOptions } from './follower.ts'
 import { guardStore } from './guard-store.ts'
 import { createInForce, type InForce } from './in-force.ts'
 import { isolate } from './isolate.ts'
 import { mergePatch } from './merge-patch.ts'
 import { parseDocument } from './parse-document.ts'
 import type { Registry } from './registry.ts'
-import { createUnconfirmed, type Unconfirmed, type UnconfirmedOptions } from './unconfirmed.ts'
+import { createUnconfirmed, type Unconfirmed } from './unconfirmed.ts'
 import { untilFresh } from './until-fresh.ts'
 import { createVersions, documentOf, type Versions } from './versions.ts'
 
@@ -49,16 +50,16 @@ export type Condition = string | undefined
 export interface Catalogue {
   /**
    * Compiles what the store holds and puts it in force. A document that this version no longer accepts is logged and
-   * left out.
+   * left out. Fails with OVERLOADED where no isolated process had the time for one.
    */
   load(): Promise<void>
   /** From now on puts in force what other instances change in a shared store. */
   follow(): void
-  /** Puts in force what a shared store holds by now. Fails with STORE_UNAVAILABLE. */
+  /** Puts in force what a shared store holds by now. Fails with STORE_UNAVAILABLE; with OVERLOADED where a part is late. */
   catchUp(): Promise<void>
   /** The version of a shared store that is in force here; undefined where the store is not shared. */
   version(): number | undefined
-  /** Ids of the stored documents that are not in force, until they are mended or deleted. */
+  /** Ids of the stored documents that are not in force: until they are mended or deleted, or were late. */
   notInForce(): readonly string[]
   /** Oldest first; each filter is a field path with the texts of which one must be equal. */
   list(filters: readonly (readonly [path: string, values: readonly string[]])[]): Promise<readonly StoredDocument[]>
@@ -96,8 +97,8 @@ export function createCatalogue(options: CatalogueOptions): Catalogue {
   const inTurn = createChangeQueue()
   const refused = new Set<string>()
   const versions = createVersions(store)
-  const reviveHere: UnconfirmedOptions['revive'] = (...stored) => revive(options, ...stored)
-  const follower = changes && createFollower({ changes, registry, refused, revive: reviveHere })
+  const reviveHere: FollowerOptions['revive'] = (...stored) => revive(options, ...stored)
+  const follower = changes && createFollower({ ...options, changes, refused, revive: reviveHere })
   // Whoever follows others comes by what the store holds anyway.
   const unconfirmed = follower ? undefined : createUnconfirmed({ ...options, refused, revive: reviveHere })
   const confirm: Unconfirmed['confirm'] = unconfirmed?.confirm ?? ((_id, write) => write())
@@ -200,7 +201,7 @@ export function createCatalogue(options: CatalogueOptions): Catalogue {
   }
 
   return {
-    load: () => inTurn(follower?.catchUp ?? loadAll),
+    load: () => inTurn(follower?.catchUpWholly ?? loadAll),
     follow: () => {
       let waiting = false
       const catchUp = async () => {
@@ -217,9 +218,9 @@ export function createCatalogue(options: CatalogueOptions): Catalogue {
         inTurn(catchUp).catch(missed)
       })
     },
-    catchUp: () => guardStore(() => inTurn(async () => follower?.catchUp())),
+    catchUp: () => guardStore(() => inTurn(async () => follower?.catchUpWholly())),
     version: () => follower?.version,
-    notInForce: () => [...refused],
+    notInForce: () => [...refused, ...(follower?.late.keys() ?? [])],
     list: async (filters) => {
       const tests = filters.map(([path, values]) => compileFilter(path, values))
       return (await guardStore(() => store.list())).filter((document) => tests.every((test) => test(document)))
@@ -277,8 +278,10 @@ async function revive(
   document: StoredDocument,
   version: number,
   inForce: Pick<InForce, 'rivalsOf'>,
+  starved?: Failure,
 ): Promise<Compiled | undefined> {
-  const { lints, compiled } = build(document, { ...document, version }, await isolate(document, services), settings)
+  const isolated = await isolate(document, services, starved)
+  const { lints, compiled } = build(document, { ...document, version }, isolated, settings)
   const faults = [...lints.filter(({ severity }) => severity === 'error'), ...findClashes(compiled, inForce)]
   if (faults.length === 0) return { ...compiled, document }
   const { _id, name } = document

@@ -1,15 +1,25 @@
 /** Keeps the endpoints in force the same as those of a store that other instances change too. */
+import { Failure } from '../domain/failure.ts'
 import type { Awaitable } from '../domain/json.ts'
-import type { ChangeFeed, StoredDocument } from '../domain/ports.ts'
+import type { ChangeFeed, Logger, StoredDocument } from '../domain/ports.ts'
+import type { Clock } from '../domain/run.ts'
+import { findClashes } from './clash.ts'
 import type { Compiled } from './compiled.ts'
 import { createInForce, type InForce } from './in-force.ts'
 import type { Registry } from './registry.ts'
 
 export interface Follower {
-  /** The version of the store that is in force here; 0 before the first. */
+  /** The newest version of the store of which everything is in force here; 0 before the first. */
   readonly version: number
-  /** Puts in force what the store holds now. Rejects with StoreUnavailable, and then changes nothing. */
+  /** The documents that no isolated process had the time to compile, by their ids, with what each met. */
+  readonly late: ReadonlyMap<string, Failure>
+  /**
+   * Puts in force what the store holds now, but for what is late: of that, what was in force before stays, and the
+   * next calls try it again, after pauses that grow. Rejects with StoreUnavailable, and then changes nothing.
+   */
   catchUp(): Promise<void>
+  /** The same; rejects with OVERLOADED where something is late. */
+  catchUpWholly(): Promise<void>
 }
 
 export type FollowerOptions = Readonly<{
@@ -17,45 +27,112 @@ export type FollowerOptions = Readonly<{
   registry: Registry
   /** Ids of the documents that were refused; kept up to date. */
   refused: Set<string>
-  /** Compiles a stored document; undefined where it cannot be in force beside those. */
-  revive(document: StoredDocument, version: number, inForce: InForce): Awaitable<Compiled | undefined>
+  /**
+   * Compiles a stored document; undefined where it cannot be in force beside those. Rejects with OVERLOADED where no
+   * isolated process has the time, or as `starved` says without waiting for one.
+   */
+  revive(
+    document: StoredDocument,
+    version: number,
+    inForce: Pick<InForce, 'rivalsOf'>,
+    starved?: Failure,
+  ): Awaitable<Compiled | undefined>
+  clock: Clock
+  logger: Logger
 }>
 
+/** From one attempt at what is late to the next; doubles up to the longest. */
+const FIRST_PAUSE_MS = 1_000
+const LONGEST_PAUSE_MS = 30_000
+
 /** Calls of `catchUp`, and other changes of the registry, must not overlap. */
-export function createFollower({ changes, registry, refused, revive }: FollowerOptions): Follower {
+export function createFollower({ changes, registry, refused, revive, clock, logger }: FollowerOptions): Follower {
   let version = 0
+  let late: ReadonlyMap<string, Failure> = new Map()
+  /** What was late or refused since `version`, as text. */
+  const tried = new Map<string, string>()
+  let pauseMs = 0
+  let againAt = 0
 
   /** An endpoint whose document is the same stays as it is: compiling it again would gain nothing. */
-  const isNews = (document: StoredDocument): boolean =>
-    JSON.stringify(registry.get(document._id)?.document) !== JSON.stringify(document)
+  const isNews = (document: StoredDocument): boolean => {
+    const { _id } = document
+    const text = JSON.stringify(document)
+    return JSON.stringify(registry.get(_id)?.document) !== text && !(refused.has(_id) && tried.get(_id) === text)
+  }
+
+  const noteLate = (now: ReadonlyMap<string, Failure>, attempted: boolean): void => {
+    if (now.size === 0) {
+      if (late.size > 0) logger.info({}, 'Changes of endpoints are in force that were late')
+      pauseMs = 0
+    } else if (attempted) {
+      pauseMs = Math.min(Math.max(pauseMs * 2, FIRST_PAUSE_MS), LONGEST_PAUSE_MS)
+      againAt = clock() + pauseMs
+      logger.warn(
+        { endpointIds: [...now.keys()], pauseMs },
+        'Changes of endpoints are not in force: no isolated process had the time to compile them; trying again',
+      )
+    }
+    late = now
+  }
+
+  const catchUp = async (): Promise<void> => {
+    const since = await changes.since(version)
+    // A version that goes back is another history, such as a restored backup.
+    const { version: newVersion, documents, versions, ids } = since.version < version ? await changes.since(0) : since
+    if (newVersion === version) return
+    const news = documents.filter(isNews)
+    const replaced = new Set(news.map(({ _id }) => _id))
+    const before = registry.all()
+    const inForce = createInForce(before.filter(({ document: { _id } }) => ids.has(_id) && !replaced.has(_id)))
+    for (const id of refused) if (!ids.has(id) || replaced.has(id)) refused.delete(id)
+    const revived: Compiled[] = []
+    const lateNow = new Map<string, Failure>()
+    const isDue = clock() >= againAt
+    // Where one had to wait in vain for a process, no other one waits.
+    let starved: Failure | undefined
+    for (const document of news) {
+      const { _id } = document
+      const text = JSON.stringify(document)
+      const isPaused = !isDue && late.has(_id) && tried.get(_id) === text
+      tried.set(_id, text)
+      try {
+        const spared = isPaused ? late.get(_id) : starved
+        const compiled = await revive(document, versions.get(_id) ?? 1, inForce, spared)
+        if (compiled === undefined) {
+          refused.add(_id)
+        } else {
+          revived.push(compiled)
+          inForce.add(compiled)
+        }
+      } catch (thrown) {
+        if (!(thrown instanceof Failure) || thrown.code !== 'OVERLOADED') throw thrown
+        lateNow.set(_id, thrown)
+        if (!isPaused) starved = thrown
+      }
+    }
+    // What is late and has lost its name or route to another one would stand in its way.
+    const isOvertaken = (one: Compiled) => lateNow.has(one.document._id) && findClashes(one, inForce).length > 0
+    const isGone = (one: Compiled) => !ids.has(one.document._id) || refused.has(one.document._id) || isOvertaken(one)
+    const gone = before.filter(isGone).map(({ document }) => document._id)
+    if (gone.length > 0 || revived.length > 0) registry.update(gone, revived)
+    noteLate(lateNow, starved !== undefined)
+    if (lateNow.size > 0) return
+    tried.clear()
+    version = newVersion
+  }
 
   return {
     get version() {
       return version
     },
-    catchUp: async () => {
-      const since = await changes.since(version)
-      // A version that goes back is another history, such as a restored backup.
-      const { version: newVersion, documents, versions, ids } = since.version < version ? await changes.since(0) : since
-      if (newVersion === version) return
-      const news = documents.filter(isNews)
-      const replaced = new Set(news.map(({ _id }) => _id))
-      const before = registry.all()
-      const inForce = createInForce(before.filter(({ document: { _id } }) => ids.has(_id) && !replaced.has(_id)))
-      for (const id of refused) if (!ids.has(id) || replaced.has(id)) refused.delete(id)
-      const revived: Compiled[] = []
-      for (const document of news) {
-        const compiled = await revive(document, versions.get(document._id) ?? 1, inForce)
-        if (compiled === undefined) {
-          refused.add(document._id)
-        } else {
-          revived.push(compiled)
-          inForce.add(compiled)
-        }
-      }
-      const gone = before.map(({ document: { _id } }) => _id).filter((id) => !ids.has(id) || refused.has(id))
-      if (gone.length > 0 || revived.length > 0) registry.update(gone, revived)
-      version = newVersion
+    get late() {
+      return late
+    },
+    catchUp,
+    catchUpWholly: async () => {
+      await catchUp()
+      for (const failure of late.values()) throw failure
     },
   }
 }

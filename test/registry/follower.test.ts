@@ -6,7 +6,9 @@ import { createHttpClient } from '../../src/adapters/http-client/http-client.ts'
 import { createTokenVerifier } from '../../src/adapters/jwt/token-verifier.ts'
 import { createIds } from '../../src/domain/id.ts'
 import type { JsonObject } from '../../src/domain/json.ts'
-import { StoreUnavailable } from '../../src/domain/ports.ts'
+import { type Logger, StoreUnavailable } from '../../src/domain/ports.ts'
+import { createSandbox } from '../../src/isolation/sandbox.ts'
+import type { Sandbox } from '../../src/pipeline/sandbox.ts'
 import { type Catalogue, createCatalogue } from '../../src/registry/catalogue.ts'
 import { etagOf } from '../../src/registry/etag.ts'
 import { createRegistry, type Registry } from '../../src/registry/registry.ts'
@@ -20,10 +22,22 @@ const needsPostgres = { skip: postgresMissing() ?? false }
 
 const producer = { produce: () => assert.fail('something was produced') }
 
-type Instance = Readonly<{ catalogue: Catalogue; registry: Registry; ping(): Promise<void>; paths(): string[] }>
+type Instance = Readonly<{
+  catalogue: Catalogue
+  registry: Registry
+  ping(): Promise<void>
+  paths(): string[]
+  /** As the store does, where the instance follows it. */
+  tell(version: number): void
+}>
+
+type Means = Readonly<{ sandbox?: Sandbox; clock?: () => number; logger?: Logger }>
 
 /** What the service is without its listeners: it catches up when told, by `load`, and before each change. */
-async function openInstance(database: TestDatabase): Promise<Instance> {
+async function openInstance(
+  database: TestDatabase,
+  { sandbox, clock = Date.now, logger = silent }: Means = {},
+): Promise<Instance> {
   const store = await openPostgres(database.url)
   database.uses(store.close)
   const reading = readSettings({})
@@ -31,19 +45,25 @@ async function openInstance(database: TestDatabase): Promise<Instance> {
   const http = createHttpClient({ connectTimeoutMs: 1_000, answerLimitBytes: 1_000 })
   database.uses(http.close)
   const registry = createRegistry()
+  let tell: Instance['tell'] = () => undefined
   const catalogue = createCatalogue({
     store: store.endpoints,
-    changes: store.changes,
+    changes: {
+      since: store.changes.since,
+      watch: (heard) => {
+        tell = heard
+      },
+    },
     registry,
-    services: { http, states: store.states, producer, tokens: createTokenVerifier(http), ...guards },
+    services: { http, states: store.states, producer, tokens: createTokenVerifier(http), sandbox, ...guards },
     settings: reading.settings,
-    clock: Date.now,
+    clock,
     newId: createIds(Date.now, randomBytes(4).readUInt32BE()),
-    logger: silent,
+    logger,
   })
   await catalogue.load()
   const paths = () => registry.all().map(({ endpoint }) => endpoint.endpoint.pattern)
-  return { catalogue, registry, ping: store.endpoints.ping, paths }
+  return { catalogue, registry, ping: store.endpoints.ping, paths, tell: (version) => tell(version) }
 }
 
 const textOf = (pattern: string, changes: JsonObject = {}): string =>
@@ -250,3 +270,130 @@ test(
     for (const { registry } of instances) assert.equal(registry.get(document._id)?.version, 2 + done)
   },
 )
+
+/** A document whose expression is compiled in an isolated process, where there are some. */
+const isolated = (pattern: string) => textOf(pattern, { name: 'isolated', inputTransforms: { x: '1' } })
+
+/** Isolated processes that have no time until `recover`, a clock that stands, and what is logged. */
+function openStarved(database: TestDatabase) {
+  const limits = { timeoutMs: 1_000, maxDepth: 100, maxSequence: 100 }
+  const terms = { limits, schema: { acceptNull: false, coerceTypes: false } }
+  const open = (processes: number, compileMs: number) => {
+    const sandbox = createSandbox({ processes, memoryMb: 256, terms, compileMs, logger: silent })
+    database.uses(sandbox.close)
+    return sandbox
+  }
+  let now = Date.now()
+  let sandbox = open(0, 10)
+  let attempts = 0
+  const log: string[] = []
+  const note = (_: object, message: string) => void log.push(message)
+  return {
+    log,
+    attempts: () => attempts,
+    recover: () => {
+      sandbox = open(1, 10_000)
+    },
+    pass: (ms: number) => {
+      now += ms
+    },
+    means: {
+      sandbox: {
+        compile: (program) => {
+          attempts += 1
+          return sandbox.compile(program)
+        },
+      },
+      clock: () => now,
+      logger: { ...silent, info: note, warn: note },
+    } satisfies Means,
+  }
+}
+
+const LATE = { code: 'OVERLOADED', status: 503 }
+
+test(
+  'a document that no isolated process has time for is late by itself, and tried again',
+  needsPostgres,
+  async (test) => {
+    const database = await freshDatabase(test)
+    const starved = openStarved(database)
+    const one = await openInstance(database)
+    const other = await openInstance(database, starved.means)
+    const { document } = await one.catalogue.create(textOf('/before', { name: 'isolated' }))
+    await other.catalogue.catchUp()
+    await one.catalogue.replace(document._id, isolated('/after'), undefined)
+    await one.catalogue.create(textOf('/modest'))
+    await assert.rejects(other.catalogue.catchUp(), LATE)
+    assert.deepEqual([other.paths(), other.catalogue.notInForce()], [['/before', '/modest'], [document._id]])
+    assert.deepEqual([other.catalogue.version(), one.catalogue.version()], [2, 3])
+    // Others are changed here meanwhile, and wait for nothing.
+    const { document: own } = await other.catalogue.create(textOf('/own'))
+    await other.catalogue.patch(own._id, '{"description":"changed"}', undefined)
+    assert.equal(starved.attempts(), 1)
+    starved.recover()
+    await assert.rejects(other.catalogue.catchUp(), LATE)
+    starved.pass(1_000)
+    await other.catalogue.catchUp()
+    assert.deepEqual([other.paths(), other.catalogue.notInForce()], [['/after', '/modest', '/own'], []])
+    await one.catalogue.catchUp()
+    assert.deepEqual([other.catalogue.version(), one.catalogue.version()], [6, 6])
+    assert.deepEqual(starved.log, [
+      'Changes of endpoints are not in force: no isolated process had the time to compile them; trying again',
+      'Changes of endpoints are in force that were late',
+    ])
+  },
+)
+
+test('what is late is tried after pauses that grow, also where nothing changes', needsPostgres, async (test) => {
+  const database = await freshDatabase(test)
+  const starved = openStarved(database)
+  const one = await openInstance(database)
+  const other = await openInstance(database, starved.means)
+  other.catalogue.follow()
+  await one.catalogue.create(isolated('/late'))
+  const attemptedAt: number[] = []
+  for (let seconds = 0; seconds <= 65; seconds += 1) {
+    const before = starved.attempts()
+    other.tell(2)
+    // In turn after what was told.
+    await other.catalogue.catchUp().catch(() => undefined)
+    if (starved.attempts() > before) attemptedAt.push(seconds)
+    starved.pass(1_000)
+  }
+  assert.deepEqual(attemptedAt, [0, 1, 3, 7, 15, 31, 61])
+  starved.recover()
+  starved.pass(30_000)
+  other.tell(2)
+  while (other.paths().length === 0) await new Promise(setImmediate)
+  assert.deepEqual([other.paths(), other.catalogue.notInForce()], [['/late'], []])
+})
+
+test('one that is late gives up its route to the one that has it by now', needsPostgres, async (test) => {
+  const database = await freshDatabase(test)
+  const starved = openStarved(database)
+  const one = await openInstance(database)
+  const other = await openInstance(database, starved.means)
+  const { document } = await one.catalogue.create(textOf('/wanted', { name: 'isolated' }))
+  await other.catalogue.catchUp()
+  await one.catalogue.replace(document._id, isolated('/elsewhere'), undefined)
+  const { document: taker } = await one.catalogue.create(textOf('/wanted'))
+  await assert.rejects(other.catalogue.catchUp(), LATE)
+  assert.deepEqual(
+    other.registry.all().map(({ document: { _id } }) => _id),
+    [taker._id],
+  )
+  starved.recover()
+  starved.pass(1_000)
+  await other.catalogue.catchUp()
+  assert.deepEqual(other.paths(), ['/elsewhere', '/wanted'])
+  const match = other.registry.match('POST', '/wanted')
+  assert.ok(match.kind === 'endpoint' && match.compiled.document._id === taker._id)
+})
+
+test('a start where no isolated process has time fails, and says so', needsPostgres, async (test) => {
+  const database = await freshDatabase(test)
+  const one = await openInstance(database)
+  await one.catalogue.create(isolated('/late'))
+  await assert.rejects(openInstance(database, openStarved(database).means), LATE)
+})

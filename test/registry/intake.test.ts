@@ -123,6 +123,26 @@ test('refuses what is one too many, until another is done', async () => {
   )
 })
 
+describe('a rate that is exceeded', () => {
+  const cases = [
+    { workers: 1, error: 'This endpoint takes 1 message in 60 seconds; send this one again in 60 seconds.' },
+    {
+      workers: 2,
+      error:
+        'This endpoint takes 1 message in 60 seconds, divided among 2 workers; send this one again in 120 seconds.',
+    },
+  ]
+  for (const { workers, error } of cases) {
+    test(`is told as what it is for ${workers} of the processes of a service`, () => {
+      const { intake } = open({ place: { slot: 0, workers } })
+      const { endpoint, ...rest } = held().compiled
+      const limited = { ...rest, endpoint: { ...endpoint, rateLimit: { messages: 1, seconds: 60 } } }
+      assert.equal(intake.overRate(limited), undefined)
+      assert.equal(intake.overRate(limited)?.message, error)
+    })
+  }
+})
+
 describe('what is turned away', () => {
   const codes = ['OVERLOADED', 'RATE_LIMITED'] as const
   for (const code of codes) {

@@ -7,7 +7,7 @@ export const CHUNK_LIMIT = 4_000_000
 const ROW_SIZE = 1_000
 
 /** All rows in their order; one alone may be larger than the limit. */
-export function* chunksOf<Row>(rows: readonly Row[], charactersOf: (row: Row) => number): Generator<readonly Row[]> {
+export function* chunksOf<Row>(rows: Iterable<Row>, charactersOf: (row: Row) => number): Generator<readonly Row[]> {
   let chunk: Row[] = []
   let size = 0
   for (const row of rows) {

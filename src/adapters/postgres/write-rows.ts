@@ -1,22 +1,37 @@
 /** Fills an empty database with what another store held: all of it, verified, or nothing. */
 import pg from 'pg'
 import { StoreUnavailable } from '../../domain/ports.ts'
-import { type AnswerRow, type StoreRows, type StoreSummary, summaryOf } from '../sql/rows.ts'
-import type { Tables } from '../sql/tables.ts'
+import {
+  COPIED,
+  COPIED_NAMES,
+  type ColumnKind,
+  type CopiedTable,
+  digested,
+  isDigested,
+  type Row,
+  type Snapshot,
+  type StoreSummary,
+  summaryOf,
+  type TableSummary,
+} from '../sql/rows.ts'
 import { chunksOf } from './chunks.ts'
 import { CONNECT_TIMEOUT_MS } from './connections.ts'
 import { storeFault } from './faults.ts'
 import { ask } from './session.ts'
 
 const DIFFERENT =
-  'The source has changed during the copy, so nothing was copied: stop the service that works on it, and try again.'
+  'The source or the target has changed during the copy, so nothing was copied: stop the services that work on them, and try again.'
+
+/** Rows of a page that is read back: keys, names and checksums. */
+const PAGE = 1_000
 
 /**
- * Writes the rows in one transaction, reads them back in it, and commits where they are what the source still holds.
- * The tables must be up to date. Gives the summary of what was read back. Rejects with StoreUnavailable, in a sentence
- * fit for the operator, where the database holds endpoints already or the copy is not the same.
+ * Writes the rows in one transaction, reads them back in it, and commits where they are what the source still holds;
+ * neither store is ever in memory as a whole. The tables must be up to date. Gives the summary of what was read back.
+ * Rejects with StoreUnavailable, in a sentence fit for the operator, where the database holds anything of it already or
+ * the copy is not the same.
  */
-export async function writeRows(url: string, read: () => StoreRows): Promise<StoreSummary> {
+export async function writeRows(url: string, open: () => Snapshot): Promise<StoreSummary> {
   const client = new pg.Client({
     connectionString: url,
     application_name: 'crosswalk copy',
@@ -28,21 +43,15 @@ export async function writeRows(url: string, read: () => StoreRows): Promise<Sto
     await client.connect()
     await ask(client, 'begin')
     await ask(client, 'select version from configuration for update')
-    const present = await ask(client, 'select 1 from endpoints limit 1')
-    if (present.length > 0)
-      throw new StoreUnavailable('The target holds endpoints already; copy into an empty database.')
-    // Versions that deleted endpoints left here would stand beside those of the source.
-    await client.query('delete from endpoint_versions')
-    const rows = read()
-    for (const chunk of chunksOf(rows.endpoints, ({ document }) => document.length))
-      await insertEndpoints(client, chunk)
-    for (const chunk of chunksOf(rows.states, ({ state }) => state.length)) await insertStates(client, chunk)
-    for (const chunk of chunksOf(rows.versions, ({ document }) => document.length)) await insertVersions(client, chunk)
-    for (const chunk of chunksOf(rows.answers, ({ size }) => 2 * size)) await insertAnswers(client, chunk)
+    for (const name of COPIED_NAMES) await refuseHeld(client, COPIED[name])
+    await withSource(open, async (source) => {
+      for (const name of COPIED_NAMES) await insert(client, COPIED[name], source)
+    })
     // What is written from now on is newer than all of it.
     await client.query(`select setval('states_sequence', max(sequence)) from states having count(*) > 0`)
-    const copied = summaryOf(await readBack(client))
-    if (JSON.stringify(copied) !== JSON.stringify(summaryOf(read()))) throw new StoreUnavailable(DIFFERENT)
+    const copied = await summarise((table) => summaryOf(table, readBack(client, table)))
+    const present = await withSource(open, (source) => summarise((table) => summaryOf(table, digestsOf(table, source))))
+    if (JSON.stringify(copied) !== JSON.stringify(present)) throw new StoreUnavailable(DIFFERENT)
     await client.query('commit')
     return copied
   } catch (thrown) {
@@ -53,79 +62,78 @@ export async function writeRows(url: string, read: () => StoreRows): Promise<Sto
   }
 }
 
-const column = <Row, Key extends keyof Row>(rows: readonly Row[], key: Key): Row[Key][] => rows.map((row) => row[key])
-
-async function insertEndpoints(client: pg.Client, rows: StoreRows['endpoints']): Promise<void> {
-  await client.query(
-    `insert into endpoints (id, name, route_key, document)
-    select * from unnest($1::text[], $2::text[], $3::text[], $4::text[])`,
-    [column(rows, 'id'), column(rows, 'name'), column(rows, 'route_key'), column(rows, 'document')],
-  )
-}
-
-async function insertStates(client: pg.Client, rows: StoreRows['states']): Promise<void> {
-  await client.query(
-    `insert into states (endpoint_id, lookup_status, network_error, sequence, state)
-    select * from unnest($1::text[], $2::integer[], $3::integer[], $4::bigint[], $5::text[])`,
-    [
-      column(rows, 'endpoint_id'),
-      column(rows, 'lookup_status'),
-      column(rows, 'network_error'),
-      column(rows, 'sequence'),
-      column(rows, 'state'),
-    ],
-  )
-}
-
-async function insertVersions(client: pg.Client, rows: StoreRows['versions']): Promise<void> {
-  await client.query(
-    `insert into endpoint_versions (endpoint_id, version, at, about, document)
-    select * from unnest($1::text[], $2::integer[], $3::text[], $4::text[], $5::text[])`,
-    [
-      column(rows, 'endpoint_id'),
-      column(rows, 'version'),
-      column(rows, 'at'),
-      column(rows, 'about'),
-      column(rows, 'document'),
-    ],
-  )
-}
-
-async function insertAnswers(client: pg.Client, rows: StoreRows['answers']): Promise<void> {
-  await client.query(
-    `insert into kept_answers (endpoint_id, key, fingerprint, owner, until, size, detail, body)
-    select endpoint_id, key, fingerprint, '', until, size, detail, body
-    from unnest($1::text[], $2::text[], $3::text[], $4::bigint[], $5::integer[], $6::text[], $7::bytea[])
-      as item (endpoint_id, key, fingerprint, until, size, detail, body)`,
-    [
-      column(rows, 'endpoint_id'),
-      column(rows, 'key'),
-      column(rows, 'fingerprint'),
-      column(rows, 'until'),
-      column(rows, 'size'),
-      column(rows, 'detail'),
-      // The driver writes bytes within an array of Buffers only.
-      rows.map(({ body }) => (body === null ? null : Buffer.from(body))),
-    ],
-  )
-}
-
-async function readBack(client: pg.Client): Promise<StoreRows> {
-  const endpoints = await client.query<Tables['endpoints']>('select id, name, route_key, document from endpoints')
-  const states = await client.query<Omit<Tables['states'], 'sequence'> & { sequence: string }>(
-    'select endpoint_id, lookup_status, network_error, sequence, state from states',
-  )
-  const versions = await client.query<Tables['endpoint_versions']>(
-    'select endpoint_id, version, at, about, document from endpoint_versions',
-  )
-  const answers = await client.query<Omit<AnswerRow, 'until'> & { until: string }>(
-    'select endpoint_id, key, fingerprint, until, size, detail, body from kept_answers',
-  )
-  return {
-    endpoints: endpoints.rows,
-    // The driver gives 64-bit numbers as text.
-    states: states.rows.map((row) => ({ ...row, sequence: Number(row.sequence) })),
-    versions: versions.rows,
-    answers: answers.rows.map((row) => ({ ...row, until: Number(row.until) })),
+async function withSource<T>(open: () => Snapshot, work: (source: Snapshot) => Promise<T>): Promise<T> {
+  const source = open()
+  try {
+    return await work(source)
+  } finally {
+    source.close()
   }
 }
+
+async function summarise(of: (table: CopiedTable) => Promise<TableSummary>): Promise<StoreSummary> {
+  const summaries: [string, TableSummary][] = []
+  for (const name of COPIED_NAMES) summaries.push([name, await of(COPIED[name])])
+  return Object.fromEntries(summaries) as StoreSummary
+}
+
+async function refuseHeld(client: pg.Client, { table, holds }: CopiedTable): Promise<void> {
+  if ((await ask(client, `select 1 from ${table} limit 1`)).length === 0) return
+  throw new StoreUnavailable(`The target holds ${holds} already; copy into an empty database.`)
+}
+
+const TYPES: Readonly<Record<ColumnKind, string>> = {
+  text: 'text',
+  'long text': 'text',
+  integer: 'integer',
+  bigint: 'bigint',
+  bytes: 'bytea',
+}
+
+async function insert(client: pg.Client, copied: CopiedTable, source: Snapshot): Promise<void> {
+  const columns = Object.entries(copied.columns)
+  const values = columns.map(([, kind], index) => `$${index + 1}::${TYPES[kind]}[]`).join(', ')
+  const text = `insert into ${copied.table} (${columns.map(([name]) => name).join(', ')}) select * from unnest(${values})`
+  for (const chunk of chunksOf(source.rows(copied), charactersOf)) {
+    await client.query(
+      text,
+      columns.map(([name]) => chunk.map((row) => asParameter(row[name]))),
+    )
+  }
+}
+
+/** The driver writes bytes within an array of Buffers only. */
+const asParameter = (value: Row[string] | undefined) =>
+  value instanceof Uint8Array ? Buffer.from(value.buffer, value.byteOffset, value.byteLength) : value
+
+/** Bytes go over as two characters each. */
+const charactersOf = (row: Row): number =>
+  Object.values(row).reduce<number>((sum, value) => {
+    if (typeof value === 'string') return sum + value.length
+    return value instanceof Uint8Array ? sum + 2 * value.byteLength : sum
+  }, 0)
+
+function* digestsOf(table: CopiedTable, source: Snapshot): Generator<Row> {
+  for (const row of source.rows(table)) yield digested(table, row)
+}
+
+/** Page by page; what is long is read by the server, which tells its checksum. */
+async function* readBack(client: pg.Client, { table, key, columns }: CopiedTable): AsyncGenerator<Row> {
+  const selected = Object.entries(columns).map(([name, kind]) =>
+    isDigested(kind) ? `${digestText(name, kind)} as ${name}` : name,
+  )
+  // In the order of bytes, whatever language the database sorts for.
+  const order = key.map((name) => (columns[name] === 'text' ? `${table}.${name} collate "C"` : name))
+  await client.query(
+    `declare copied no scroll cursor for select ${selected.join(', ')} from ${table} order by ${order.join(', ')}`,
+  )
+  for (;;) {
+    const { rows } = await client.query<Row>(`fetch ${PAGE} from copied`)
+    if (rows.length === 0) break
+    yield* rows
+  }
+  await client.query('close copied')
+}
+
+const digestText = (name: string, kind: ColumnKind): string =>
+  `encode(sha256(${kind === 'bytes' ? name : `convert_to(${name}, 'UTF8')`}), 'hex')`

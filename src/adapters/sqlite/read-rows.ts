@@ -1,41 +1,29 @@
-/** Reads all of a database at one moment; a service may go on working on it. */
+/** Reads all of a database as it is at one moment, a row at a time; a service may go on working on it. */
 import { DatabaseSync } from 'node:sqlite'
-import { sql } from 'kysely'
-import type { AnswerRow, StoreRows } from '../sql/rows.ts'
-import { compileStatement } from '../sql/statement.ts'
-import type { Tables } from '../sql/tables.ts'
-import { compileQueryBuilder } from './dialect.ts'
-import { prepare } from './prepare.ts'
+import type { Row, Snapshot } from '../sql/rows.ts'
+import { storeFault } from './faults.ts'
 
-/** The tables must be up to date. Rejects with StoreUnavailable, or what SQLite throws. */
-export function readRows(path: string): StoreRows {
-  const queries = compileQueryBuilder()
-  const endpoints = compileStatement<Record<never, never>, Tables['endpoints']>(() =>
-    queries.selectFrom('endpoints').select(['id', 'name', 'route_key', 'document']),
-  )
-  const states = compileStatement<Record<never, never>, Tables['states']>(() =>
-    queries.selectFrom('states').select(['endpoint_id', 'lookup_status', 'network_error', 'sequence', 'state']),
-  )
-  const versions = compileStatement<Record<never, never>, Tables['endpoint_versions']>(() =>
-    queries.selectFrom('endpoint_versions').select(['endpoint_id', 'version', 'at', 'about', 'document']),
-  )
-  const answers = compileStatement<Record<never, never>, AnswerRow>(() =>
-    queries
-      .selectFrom('kept_answers')
-      .select(['endpoint_id', 'key', 'fingerprint', 'until', 'size', 'detail', 'body'])
-      .where('owner', '=', sql.lit('')),
-  )
+/** Of the moment of the call. The tables must be up to date. Throws StoreUnavailable, or what SQLite throws. */
+export function openSnapshot(path: string): Snapshot {
   const db = new DatabaseSync(path, { readOnly: true, timeout: 5_000 })
   try {
-    db.exec('BEGIN')
-    return {
-      endpoints: prepare(db, endpoints).all({}),
-      states: prepare(db, states).all({}),
-      versions: prepare(db, versions).all({}),
-      answers: prepare(db, answers).all({}),
-    }
-  } finally {
+    // A transaction sees the moment of its first look.
+    db.exec('begin; select 1 from schema_version')
+  } catch (thrown) {
     db.close()
+    throw storeFault(thrown)
+  }
+  return {
+    rows: function* ({ table, columns, key, only = 'true' }) {
+      const names = Object.keys(columns).join(', ')
+      try {
+        const query = db.prepare(`select ${names} from ${table} where ${only} order by ${key.join(', ')}`)
+        for (const row of query.iterate()) yield row as Row
+      } catch (thrown) {
+        throw storeFault(thrown)
+      }
+    },
+    close: () => db.close(),
   }
 }
 

@@ -132,7 +132,8 @@ export function createAdmission(limits: AdmissionLimits): Admission {
     overRate: (compiled) => {
       if (compiled.endpoint.rateLimit === undefined) return undefined
       const waitMs = knownOf(compiled).rate?.take(performance.now()) ?? 0
-      return waitMs === 0 ? undefined : overRate(compiled.endpoint.rateLimit, Math.ceil(waitMs / 1_000))
+      if (waitMs === 0) return undefined
+      return overRate(compiled.endpoint.rateLimit, place.workers, Math.ceil(waitMs / 1_000))
     },
     keep: (get) => {
       for (const [id, { gate }] of known) {
@@ -148,8 +149,12 @@ export function createAdmission(limits: AdmissionLimits): Admission {
 
 const gone = (): Failure => new Failure('OVERLOADED', 'The caller left while the message waited for a place.')
 
-function overRate({ messages, seconds }: NonNullable<Compiled['endpoint']['rateLimit']>, wait: number): Failure {
-  const rate = `${messages} ${messages === 1 ? 'message' : 'messages'} in ${inSeconds(seconds)}`
+type Limit = NonNullable<Compiled['endpoint']['rateLimit']>
+
+/** Who sends on one connection meets one worker, and would not know why the whole rate is never reached. */
+function overRate({ messages, seconds }: Limit, workers: number, wait: number): Failure {
+  const among = workers === 1 ? '' : `, divided among ${workers} workers`
+  const rate = `${messages} ${messages === 1 ? 'message' : 'messages'} in ${inSeconds(seconds)}${among}`
   return new Failure('RATE_LIMITED', `This endpoint takes ${rate}; send this one again in ${inSeconds(wait)}.`, {
     path: 'rateLimit',
     headers: { 'retry-after': String(wait) },
