@@ -29,8 +29,8 @@ export type Base = Readonly<{
 
 /** Literal text and names of placeholders, in turn: `['/p/', 'id', '/x']`; references to secrets among them. */
 type Part = Readonly<{ literal: string }> | Readonly<{ name: string }> | Readonly<{ reference: Reference }>
-/** The parts of one path segment, or of everything that lies between the segments with placeholders. */
-type Piece = Readonly<{ parts: readonly Part[]; segment: boolean }>
+/** The parts of a path segment that a value may change, or of anything else. */
+type Piece = Readonly<{ parts: readonly Part[]; isVariableSegment: boolean }>
 
 const PLACEHOLDER = /:([A-Za-z_][A-Za-z0-9_]*)/
 const ABSOLUTE = /^(https?:\/\/)([^/?#]*)([^?#]*)(\?[^#]*)?(#.*)?$/i
@@ -92,7 +92,7 @@ function parseFromOrigin(text: string, references: readonly Reference[], base: B
   const origin: Part =
     base === undefined ? { literal: scheme.toLowerCase() + authority } : { reference: base.reference }
   const pieces: Piece[] = [
-    { parts: [origin], segment: false },
+    { parts: [origin], isVariableSegment: false },
     ...segments.flatMap((segment) => pathPieces(segment, references)),
     ...parameters.map((parameter, index) => queryPiece(parameter, index, references)),
   ]
@@ -134,17 +134,20 @@ function faultOfAuthority(scheme: string, authority: string): string | undefined
   return undefined
 }
 
-const pathPieces = (segment: string, references: readonly Reference[]): readonly Piece[] => [
-  { parts: [{ literal: '/' }], segment: false },
-  { parts: cut(segment, references), segment: true },
-]
+function pathPieces(segment: string, references: readonly Reference[]): readonly Piece[] {
+  const parts = cut(segment, references)
+  return [
+    { parts: [{ literal: '/' }], isVariableSegment: false },
+    { parts, isVariableSegment: parts.some((part) => !('literal' in part)) },
+  ]
+}
 
 function queryPiece(parameter: string, index: number, references: readonly Reference[]): Piece {
   const equals = parameter.indexOf('=') + 1
   const name = equals === 0 ? parameter : parameter.slice(0, equals)
   const value = equals === 0 ? '' : parameter.slice(equals)
   const literal = (index === 0 ? '?' : '&') + encodeLiteral(name)
-  return { parts: [{ literal }, ...cut(value, references)], segment: false }
+  return { parts: [{ literal }, ...cut(value, references)], isVariableSegment: false }
 }
 
 function cut(text: string, references: readonly Reference[]): readonly Part[] {
@@ -173,7 +176,7 @@ function fill(
   secretOf: ((reference: Reference) => string) | undefined,
 ): Result<string> {
   let url = ''
-  for (const { parts, segment } of pieces) {
+  for (const { parts, isVariableSegment } of pieces) {
     let text = ''
     for (const part of parts) {
       if ('literal' in part) {
@@ -189,7 +192,7 @@ function fill(
       if (!value.isWellFormed()) return fault(`The value of ":${part.name}" holds half of a surrogate pair.`)
       text += encodeUrlValue(value)
     }
-    if (segment && parts.some((part) => !('literal' in part))) {
+    if (isVariableSegment) {
       const wrong = faultOfSegment(text, parts)
       if (wrong !== undefined) return fault(wrong)
     }
@@ -242,10 +245,13 @@ export function appendQuery(url: string, query: readonly (readonly [name: string
   return url.endsWith('?') || url.endsWith('&') ? url + added : `${url}&${added}`
 }
 
+const UNRESERVED = /^[\w.~-]*$/
+
 /**
  * Percent-encodes a value for a place in a path or query (RFC 3986 section 2.1); `:` and `,` stay as they are.
  * Halves of surrogate pairs become U+FFFD, as in the URL standard: check `isWellFormed` first to refuse them.
  */
 export function encodeUrlValue(text: string): string {
+  if (UNRESERVED.test(text)) return text
   return encodeURIComponent(text.toWellFormed()).replaceAll('%3A', ':').replaceAll('%2C', ',')
 }

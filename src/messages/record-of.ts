@@ -73,17 +73,18 @@ function callOf(
   { kind, id, item, method, target, startMs, endMs, answer, fault }: CallSpan,
   began: number,
 ): RecordedCall {
-  return {
+  const call: { -readonly [Name in keyof RecordedCall]: RecordedCall[Name] } = {
     kind,
     id,
-    ...(item === undefined ? {} : { item }),
     method,
     target: withoutQuery(target),
     startMs: rounded(startMs - began),
     ms: Number.isNaN(endMs) ? 0 : rounded(endMs - startMs),
-    ...(answer === undefined ? {} : { status: answer.status }),
-    ...(fault === undefined ? {} : { fault }),
   }
+  if (item !== undefined) call.item = item
+  if (answer !== undefined) call.status = answer.status
+  if (fault !== undefined) call.fault = fault
+  return call
 }
 
 /** A URL without its query; documents cannot name URLs with credentials. */
