@@ -8,6 +8,7 @@ import type { KeyCommands } from './key-commands.ts'
 import { loadEnvFile, readSettings, type Settings } from './settings.ts'
 import { settingsHelp } from './settings-help.ts'
 import { lockStore } from './store-lock.ts'
+import { keepTickShape } from './tick-shape.ts'
 import type { Primary } from './workers/primary.ts'
 import { WORKER_MARK } from './workers/protocol.ts'
 import type { Siblings } from './workers/siblings.ts'
@@ -109,6 +110,7 @@ function withKeys(work: (commands: KeyCommands) => Promise<void>): Promise<void>
 }
 
 async function start(settings: Settings, warnings: readonly string[]): Promise<void> {
+  keepTickShape()
   const isWorker = WORKER_MARK in process.env && process.send !== undefined
   const logger = createLogger(settings, undefined, settings.workers > 1)
   process.on('uncaughtException', (err) => {

@@ -66,9 +66,11 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
     'settings.ts',
   ],
   'app.ts': [''],
+  'tick-shape.ts': [],
   'main.ts': [
     'app.ts',
     'store-lock.ts',
+    'tick-shape.ts',
     'key-commands.ts',
     'store-commands.ts',
     'workers/',

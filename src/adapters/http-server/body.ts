@@ -23,6 +23,8 @@ export type ReadBody = (
 /** What a piece takes beside its bytes: a body can come in pieces of one byte. */
 const PIECE_BYTES = 128
 
+const NO_BYTES = Buffer.alloc(0)
+
 type Partial = { bytes: number; giveUp(): void }
 
 export function createBodyReader({ limitBytes, roomBytes }: BodyLimits): ReadBody {
@@ -56,6 +58,14 @@ export function createBodyReader({ limitBytes, roomBytes }: BodyLimits): ReadBod
       fail(bodyTooLarge())
       return
     }
+    request.on('error', fail)
+    if (request.complete) {
+      // It waited for its turn, and its body came meanwhile.
+      const body = (request.read() ?? NO_BYTES) as Buffer
+      if (body.length > limitBytes) fail(bodyTooLarge())
+      else take(body)
+      return
+    }
     let chunks: Buffer[] = []
     let bytes = 0
     let partial: Partial | undefined
@@ -85,7 +95,6 @@ export function createBodyReader({ limitBytes, roomBytes }: BodyLimits): ReadBod
       // Nearly every body comes in one piece, and is told by its length to be whole.
       if (bytes !== length) holdPiece(chunk.length)
     })
-    request.on('error', fail)
     request.on('end', () => {
       if (isOver) return
       if (partial !== undefined) letGo(partial)
