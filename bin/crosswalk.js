@@ -1,7 +1,7 @@
 #!/usr/bin/env node
 /** Starts the service on a Node.js that can run it. */
 import { fileURLToPath } from 'node:url'
-import { entry } from './entry.js'
+import { entry, FLAGS } from './entry.js'
 import { launch } from './launch.js'
 
 // Compiled code is kept from one start to the next; where the folder cannot be written, every start is like the first.
@@ -10,6 +10,4 @@ process.env.NODE_COMPILE_CACHE ??= fileURLToPath(new URL('../node_modules/.cache
 // One heap for all threads of the C library: with one each, what one thread frees lies idle for the others (10 to 50 MB).
 process.env.MALLOC_ARENA_MAX ??= '1'
 
-// A small young generation: messages live for a moment, and the default lets 100 MB of dead ones pile up first. Maglev
-// compiles what turbofan compiles again soon after, and keeps 5 to 15 MB for it.
-launch(['--max-semi-space-size=2', '--no-maglev', entry(), ...process.argv.slice(2)])
+launch([...FLAGS, entry(), ...process.argv.slice(2)])

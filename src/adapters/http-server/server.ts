@@ -61,6 +61,8 @@ export function createServer(
       return createHttpServer(options, listener).on('checkExpectation', refuseExpectation(answerUnread))
     },
     exposeHeadRoutes: false,
+    // Fastify would load its compilers of schemas at every start.
+    schemaController: { compilersFactory: { buildValidator: noSchemas, buildSerializer: noSchemas } },
     // While stopping, messages are still answered: with a 503 of our own.
     return503OnClosing: false,
     routerOptions: { maxParamLength: 65_536 },
@@ -88,6 +90,10 @@ export function createServer(
     ),
   )
   return server
+}
+
+const noSchemas = (): never => {
+  throw new TypeError('No route has a schema of Fastify: what is checked is checked by the service.')
 }
 
 const FAILURE = Symbol('failure')
