@@ -12,6 +12,8 @@ const { constants, Script } = require('node:vm')
 const filename = `${__dirname}/service.js`
 const code = `${__dirname}/service.code`
 
+const LATER = /^(?:node:)?(?:child_process|dns|http2|https|worker_threads|zlib)$/
+
 const script = new Script(readFileSync(filename, 'latin1'), {
   filename,
   cachedData: codeOf(),
@@ -20,7 +22,12 @@ const script = new Script(readFileSync(filename, 'latin1'), {
 if (process.env.CROSSWALK_KEEP_CODE === filename) {
   process.on('exit', () => writeFileSync(code, script.createCachedData()))
 }
-script.runInThisContext()(exports, require, module, filename, __dirname)
+script.runInThisContext()(exports, requireLater, module, filename, __dirname)
+
+/** Modules of Node.js that packages ask for at every start, and use where a document or a setting asks for it. */
+function requireLater(name) {
+  return LATER.test(name) ? new Proxy({}, { get: (_target, key) => require(name)[key] }) : require(name)
+}
 
 /** Of the start that makes it there is none, so that all is compiled which that start needs. */
 function codeOf() {

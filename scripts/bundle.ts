@@ -11,21 +11,15 @@ import { fileURLToPath } from 'node:url'
 import type { BuildOptions, Plugin } from 'esbuild'
 import { keepCode } from './code-cache.ts'
 
-/** Fastify and undici load these at every start for what nobody asks them for: TLS and HTTP/2. */
+/** Undici loads it at every start for HTTP/2, which nobody asks it for. */
 const onlyWhereUsed: Plugin = {
   name: 'only-where-used',
   setup: ({ onResolve, onLoad }) => {
-    onResolve({ filter: /^(?:node:)?(?:https|http2)$|client-h2\.js$/ }, ({ path, importer, namespace, resolveDir }) =>
-      namespace === 'file' && /node_modules.(?:fastify|undici)./.test(importer)
-        ? { path, namespace: 'only-where-used', pluginData: resolveDir }
-        : undefined,
+    onResolve({ filter: /client-h2\.js$/ }, ({ path, namespace, resolveDir }) =>
+      namespace === 'file' ? { path, namespace: 'only-where-used', pluginData: resolveDir } : undefined,
     )
     onLoad({ filter: /.*/, namespace: 'only-where-used' }, ({ path, pluginData }) => ({
-      contents: `const load = () => require(${JSON.stringify(path)})
-        module.exports = new Proxy(() => undefined, {
-          get: (_target, name) => load()[name],
-          apply: (_target, self, values) => Reflect.apply(load(), self, values),
-        })`,
+      contents: `module.exports = (...values) => require(${JSON.stringify(path)})(...values)`,
       resolveDir: pluginData,
     }))
   },
