@@ -1,6 +1,6 @@
 /**
  * The methods of a request. The router has a tree for each that it knows, and a route for each that a path refuses; so
- * one method stands for all that nothing is ever done with, some 25 of them.
+ * one method stands for all that nothing is ever done with.
  */
 import { type IncomingMessage, METHODS } from 'node:http'
 
