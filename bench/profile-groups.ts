@@ -1,7 +1,6 @@
 /** What perf counted of the service, and which part of it, of Node.js or of the kernel that was. */
 import { execFileSync } from 'node:child_process'
 import { readFileSync } from 'node:fs'
-import { fileURLToPath } from 'node:url'
 
 /** `place`: a module, where it is JavaScript, else the program or library. */
 export type Sample = Readonly<{ symbol: string; place: string; count: number }>
@@ -37,8 +36,8 @@ const bundled = new Map<string, readonly string[]>()
 /** esbuild writes the name of each module above its code. */
 function moduleOf(source: string, at: number): string {
   if (source === '') return MADE
-  if (!source.startsWith('file:') || !source.includes('/dist/')) return source
-  const lines = bundled.get(source) ?? readFileSync(fileURLToPath(source), 'utf8').split('\n')
+  if (!source.startsWith('/') || !source.includes('/dist/')) return source
+  const lines = bundled.get(source) ?? readFileSync(source, 'utf8').split('\n')
   bundled.set(source, lines)
   for (let line = at - 1; line >= 0; line -= 1) {
     const [, module] = /^\s*\/\/ ((?:src|node_modules)\/\S+)$/.exec(lines[line] ?? '') ?? []

@@ -1,15 +1,13 @@
 #!/usr/bin/env node
 /** Starts the service on a Node.js that can run it. */
-import { fileURLToPath } from 'node:url'
-import { entry } from './entry.js'
-import { launch } from './launch.js'
+const { join } = require('node:path')
+const { entry, FLAGS } = require('./entry.js')
+const { launch } = require('./launch.js')
 
 // Compiled code is kept from one start to the next; where the folder cannot be written, every start is like the first.
-process.env.NODE_COMPILE_CACHE ??= fileURLToPath(new URL('../node_modules/.cache/crosswalk', import.meta.url))
+process.env.NODE_COMPILE_CACHE ??= join(__dirname, '../node_modules/.cache/crosswalk')
 
 // One heap for all threads of the C library: with one each, what one thread frees lies idle for the others (10 to 50 MB).
 process.env.MALLOC_ARENA_MAX ??= '1'
 
-// A small young generation: messages live for a moment, and the default lets 100 MB of dead ones pile up first. Maglev
-// compiles what turbofan compiles again soon after, and keeps 5 to 15 MB for it.
-launch(['--max-semi-space-size=2', '--no-maglev', entry(), ...process.argv.slice(2)])
+launch([...FLAGS, entry(), ...process.argv.slice(2)])

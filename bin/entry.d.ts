@@ -1,1 +1,2 @@
 export function entry(): string
+export const FLAGS: readonly string[]

@@ -1,5 +1,5 @@
 #!/usr/bin/env node
 /** `node bin/node.js <arguments>`: runs the Node.js that the service runs on, whichever one this machine has. */
-import { launch } from './launch.js'
+const { launch } = require('./launch.js')
 
 launch(process.argv.slice(2))

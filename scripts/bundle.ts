@@ -5,24 +5,33 @@
  * Runs after each `npm ci`; the launcher takes the result as long as no file of src/ is newer. Without the bundler
  * (`npm ci --omit=dev`) there is no bundle, and the source runs: that must not fail an install.
  */
-import { rmSync } from 'node:fs'
+import { copyFileSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import type { Plugin } from 'esbuild'
+import type { BuildOptions, Plugin } from 'esbuild'
+import { keepCode } from './code-cache.ts'
 
-/**
- * An `import` of node:http reads all that it exports, `WebSocket` among it, for which Node.js compiles its whole copy of
- * undici: 45 of 376 ms of the processor at each start. `require` reads only what is used.
- */
-const requireHttp: Plugin = {
-  name: 'require-http',
+/** Undici loads it at every start for HTTP/2, which nobody asks it for. */
+const onlyWhereUsed: Plugin = {
+  name: 'only-where-used',
   setup: ({ onResolve, onLoad }) => {
-    onResolve({ filter: /^node:https?$/ }, ({ kind, path }) =>
-      kind === 'import-statement' ? { path, namespace: 'required' } : { path, external: true },
+    onResolve({ filter: /client-h2\.js$/ }, ({ path, namespace, resolveDir }) =>
+      namespace === 'file' ? { path, namespace: 'only-where-used', pluginData: resolveDir } : undefined,
     )
-    onLoad({ filter: /.*/, namespace: 'required' }, ({ path }) => ({
-      contents: `module.exports = require(${JSON.stringify(path)})`,
-      loader: 'js',
+    onLoad({ filter: /.*/, namespace: 'only-where-used' }, ({ path, pluginData }) => ({
+      contents: `module.exports = (...values) => require(${JSON.stringify(path)})(...values)`,
+      resolveDir: pluginData,
+    }))
+  },
+}
+
+/** The bundler follows only the `require` of CommonJS. */
+const plainRequire: Plugin = {
+  name: 'plain-require',
+  setup: ({ onLoad }) => {
+    onLoad({ filter: /src.adapters.http-client.undici\.ts$/ }, ({ path }) => ({
+      contents: readFileSync(path, 'utf8').replace('const require = createRequire(import.meta.url)\n', ''),
+      loader: 'ts',
     }))
   },
 }
@@ -30,33 +39,50 @@ const requireHttp: Plugin = {
 const root = fileURLToPath(new URL('..', import.meta.url))
 const folder = resolve(process.argv[2] ?? `${root}/dist`)
 
+/** What Fastify would load to check and write by schemas, and for tests: no route has a schema. */
+const UNUSED = ['@fastify/ajv-compiler', '@fastify/fast-json-stringify-compiler', 'light-my-request']
+
+const OWN_URL = "const ownUrl = require('node:url').pathToFileURL(__filename).href;"
+
+const COMMON: BuildOptions = {
+  absWorkingDir: root,
+  outdir: folder,
+  bundle: true,
+  platform: 'node',
+  // An `import` of a module of Node.js reads all that it exports, and so loads what it would load only for who asks for
+  // it (its own copy of undici, for the `WebSocket` of node:http); `require` reads what is used.
+  format: 'cjs',
+  target: 'node24',
+  // Loaded only where a setting or a document asks for them, as they are; the last ones never.
+  external: ['@platformatic/kafka', 'jose', 'pg', 'prom-client', ...UNUSED],
+  plugins: [onlyWhereUsed, plainRequire],
+  define: { 'import.meta.url': 'ownUrl' },
+  logLevel: 'warning',
+}
+
 try {
   rmSync(folder, { recursive: true, force: true })
   const { build } = await import('esbuild')
   await build({
-    absWorkingDir: root,
-    // The others are started by the names of their files: the thread of the message log, and isolated processes.
+    ...COMMON,
+    entryPoints: { service: 'src/main.ts' },
+    // A function, as a module of CommonJS is for Node.js: main.js calls it.
+    banner: { js: `(function (exports, require, module, __filename, __dirname) { ${OWN_URL}` },
+    footer: { js: '})' },
+  })
+  await build({
+    ...COMMON,
+    // Started by the names of their files: the thread of the message log, and isolated processes.
     entryPoints: {
-      main: 'src/main.ts',
       'message-worker': 'src/adapters/sqlite/message-worker.ts',
       'isolated-process': 'src/isolation/isolated-process.ts',
     },
-    outdir: folder,
-    bundle: true,
-    splitting: true,
-    platform: 'node',
-    format: 'esm',
-    target: 'node24',
-    // Loaded only where a setting or a document asks for them, as they are.
-    plugins: [requireHttp],
-    external: ['@platformatic/kafka', 'jose', 'pg', 'prom-client'],
-    // The packages written in CommonJS ask for Node's own modules by it.
-    banner: {
-      js: "import * as nodeModule from 'node:module'; const require = nodeModule.createRequire(import.meta.url);",
-    },
-    // Of a text with one character beyond ASCII, Node.js keeps two bytes for each.
-    legalComments: 'none',
-    logLevel: 'warning',
+    banner: { js: OWN_URL },
+  })
+  writeFileSync(`${folder}/package.json`, '{ "type": "commonjs" }\n')
+  copyFileSync(`${root}/scripts/bundle-main.cjs`, `${folder}/main.js`)
+  await keepCode(folder).catch((thrown: Error) => {
+    process.stderr.write(`No compiled code was kept, so each start will compile it: ${thrown.message}\n`)
   })
 } catch (thrown) {
   rmSync(folder, { recursive: true, force: true })

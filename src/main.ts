@@ -134,6 +134,8 @@ async function start(settings: Settings, warnings: readonly string[]): Promise<v
       { version, messagePort, adminPort, ...(settings.workers > 1 ? { workers: settings.workers } : {}) },
       `Crosswalk listens for messages on http://${urlHost(settings.host)}:${messagePort} and for its administrators on http://${urlHost(settings.adminHost)}:${adminPort}`,
     )
+    // Whoever waits for the service waits for this line, and others came just before it.
+    logger.flush()
   } catch (thrown) {
     refuse([startFault(thrown, settings)])
   }

@@ -6,6 +6,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, describe, test } from 'node:test'
 import { fileURLToPath } from 'node:url'
+import { FLAGS } from '../bin/entry.js'
 import { spawnService } from './spawned-service.ts'
 
 const root = fileURLToPath(new URL('..', import.meta.url))
@@ -230,6 +231,24 @@ describe('the bundle of the service', () => {
     assert.deepEqual(await answer.json(), { b: 'c', n: 2 })
     service.child.kill('SIGTERM')
     assert.deepEqual(await service.ended, { code: 0, signal: null })
+  })
+
+  test('has compiled code that V8 takes with the flags of the launcher, and does without', async () => {
+    const dist = join(temporary, 'home/dist')
+    const program = `
+      const read = (name, encoding) => require('node:fs').readFileSync(${JSON.stringify(dist)} + name, encoding)
+      const options = { cachedData: read('/service.code') }
+      console.log(new (require('node:vm').Script)(read('/service.js', 'latin1'), options).cachedDataRejected)`
+    const { stdout } = await run(process.execPath, [...FLAGS, '-e', program])
+    assert.equal(stdout, 'false\n')
+    const version = { code: 0, signal: null, stdout: '0.1.0\n', stderr: '' }
+    for (const flags of [[], ['--no-opt'], ['--max-old-space-size=200']]) {
+      assert.deepEqual(await run(process.execPath, [...flags, join(dist, 'main.js'), '--version']), version)
+    }
+    writeFileSync(join(dist, 'service.code'), 'something else')
+    assert.deepEqual(await run(process.execPath, [...FLAGS, join(dist, 'main.js'), '--version']), version)
+    rmSync(join(dist, 'service.code'))
+    assert.deepEqual(await run(process.execPath, [...FLAGS, join(dist, 'main.js'), '--version']), version)
   })
 })
 

@@ -140,6 +140,19 @@ describe('the log', () => {
   })
 })
 
+/** Lets no line of the log go because of the time. */
+const NO_LOG_TIMER = `data:text/javascript,${encodeURIComponent(
+  'const real = setTimeout; globalThis.setTimeout = (run, ms, ...rest) => real(run, ms === 250 ? 2 ** 30 : ms, ...rest)',
+)}`
+
+test('that the service listens is told at once, though another line came just before', async (t) => {
+  const env = { NODE_OPTIONS: `--import ${NO_LOG_TIMER}` }
+  const service = await spawnService(freshFolder(t), { env, lifetimeMs: 20_000 })
+  service.child.kill('SIGTERM')
+  await service.ended
+  assert.equal(service.output.stdout.trimEnd().split('\n').length, 4)
+})
+
 describe('a signal to stop', { concurrency: 2 }, () => {
   /** A service with a message under way, whose upstream waits for `release`. */
   async function busy(t: { after(work: () => unknown): void }, options: Parameters<typeof spawnService>[1] = {}) {

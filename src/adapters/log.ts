@@ -26,7 +26,11 @@ export type LogDestination = Readonly<{ write(line: string): unknown; isTTY?: bo
  * A line holds `level`, `time` (ISO 8601), the fields of the event without secrets, and `msg`. What cannot be written
  * is lost without a fault.
  */
-export function createLogger(settings: LogSettings, destination?: LogDestination, isShared = false): Logger {
+export function createLogger(
+  settings: LogSettings,
+  destination?: LogDestination,
+  isShared = false,
+): Logger & Pick<LogOutput, 'flush'> {
   const output = destination === undefined ? standardOutput(isShared) : writeTo(destination)
   const isoOf = createIsoTime()
   const least = settings.enableLogging ? LEVELS.indexOf(settings.logLevel) : LEVELS.length
@@ -46,6 +50,7 @@ export function createLogger(settings: LogSettings, destination?: LogDestination
     info: at('info'),
     warn: at('warn'),
     error: at('error'),
+    flush: output.flush,
     repeat: (fields, message) => {
       if (LEVELS.indexOf('info') < least) return () => undefined
       const line = createRepeatedLine(textOf(fields), message)

@@ -76,11 +76,12 @@ describe('the audit log of a service', () => {
     await ask('GET', `/messages/${secret}`, undefined, bearer(secret))
     await ask('DELETE', '/keys/0123456789abcdef', undefined, bearer(guarded.keys.viewer))
     await ask('GET', '/endpoints', undefined, bearer(guarded.keys.revoked))
+    await ask('PROPFIND', '/endpoints', undefined, bearer(guarded.keys.revoked))
     const { entries } = await audit('?limit=500')
     const refused = entries.filter(({ status }) => status === 401 || status === 403)
     assert.deepEqual(
       refused
-        .slice(0, 4)
+        .slice(0, 5)
         .toReversed()
         .map(({ who, what, status, code }) => [who.split(':')[0], what, status, code]),
       [
@@ -88,6 +89,7 @@ describe('the audit log of a service', () => {
         ['unknown', 'GET /messages/{id}', 401, 'CREDENTIALS_REFUSED'],
         ['key', 'DELETE /keys/{id}', 403, 'ACCESS_DENIED'],
         ['key', 'GET /endpoints', 401, 'CREDENTIALS_REFUSED'],
+        ['key', 'PROPFIND /endpoints', 401, 'CREDENTIALS_REFUSED'],
       ],
     )
     assert.ok(!JSON.stringify(entries).includes(secret))

@@ -86,17 +86,23 @@ describe('all lines are there, in order,', () => {
     })
   }
 
-  test('and a line of an error takes along what waits', () => {
-    const program = `
+  const whole: readonly { name: string; last: string }[] = [
+    { name: 'and a line of an error takes along what waits', last: "log.error({ n: 3 }, 'last')" },
+    { name: 'and what waits is written when that is asked for', last: "log.info({ n: 3 }, 'last'); log.flush()" },
+  ]
+  for (const { name, last } of whole) {
+    test(name, () => {
+      const program = `
       import { createLogger } from './src/adapters/log.ts'
       const log = createLogger({ logLevel: 'info', enableLogging: true })
       for (let n = 0; n < 3; n++) log.info({ n }, 'line')
-      log.error({ n: 3 }, 'last')
+      ${last}
       process.kill(process.pid, 'SIGKILL')`
-    const { stdout } = spawnSync(process.execPath, ['--input-type=module', '-e', program], {
-      encoding: 'utf8',
-      cwd: new URL('../..', import.meta.url),
+      const { stdout } = spawnSync(process.execPath, ['--input-type=module', '-e', program], {
+        encoding: 'utf8',
+        cwd: new URL('../..', import.meta.url),
+      })
+      assert.equal(stdout.trimEnd().split('\n').length, 4)
     })
-    assert.equal(stdout.trimEnd().split('\n').length, 4)
-  })
+  }
 })

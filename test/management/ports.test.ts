@@ -112,6 +112,7 @@ for (const port of ['message', 'admin'] as const) {
         test(`${method} ${path}`, async () => {
           const reply = await call(baseOf(port), method, path)
           assert.deepEqual([reply.status, reply.headers.allow], [405, allow])
+          if (method !== 'HEAD') assert.match(reply.text, RegExp(` does not take ${method}, but `))
         })
       }
     }

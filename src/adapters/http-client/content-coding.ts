@@ -1,24 +1,35 @@
 /** Undoes the content codings of an answer (RFC 9110 section 8.4), within the limit that holds for its body. */
-import { promisify } from 'node:util'
-import zlib from 'node:zlib'
+import { brotliDecompress, gunzip, inflate, inflateRaw } from 'node:zlib'
 import { OutboundError } from '../../domain/ports.ts'
 import { tooLarge } from './faults.ts'
 
 type Decode = (body: Uint8Array, options: { maxOutputLength: number }) => Promise<Uint8Array>
 
-const gunzip: Decode = promisify<Uint8Array, zlib.ZlibOptions, Buffer>(zlib.gunzip)
-const inflate: Decode = promisify<Uint8Array, zlib.ZlibOptions, Buffer>(zlib.inflate)
-const inflateRaw: Decode = promisify<Uint8Array, zlib.ZlibOptions, Buffer>(zlib.inflateRaw)
-const brotli: Decode = promisify<Uint8Array, zlib.BrotliOptions, Buffer>(zlib.brotliDecompress)
+type Codec = (
+  body: Uint8Array,
+  options: { maxOutputLength: number },
+  done: (error: Error | null, decoded: Buffer) => void,
+) => void
+
+/** `codec` is asked for when it is needed first: most services never decode anything. */
+const decodeBy =
+  (codec: () => Codec): Decode =>
+  (body, options) =>
+    new Promise((resolve, reject) => {
+      codec()(body, options, (error, decoded) => (error === null ? resolve(decoded) : reject(error)))
+    })
+
+const inflated = decodeBy(() => inflate)
+const inflatedRaw = decodeBy(() => inflateRaw)
 
 /** "Deflate" is the zlib format, but some servers send the bare stream (RFC 9110 section 8.4.1.2). */
-const deflate: Decode = (body, options) => (hasZlibHeader(body) ? inflate(body, options) : inflateRaw(body, options))
+const deflate: Decode = (body, options) => (hasZlibHeader(body) ? inflated(body, options) : inflatedRaw(body, options))
 
 const CODINGS: ReadonlyMap<string, Decode> = new Map([
-  ['gzip', gunzip],
-  ['x-gzip', gunzip],
+  ['gzip', decodeBy(() => gunzip)],
+  ['x-gzip', decodeBy(() => gunzip)],
   ['deflate', deflate],
-  ['br', brotli],
+  ['br', decodeBy(() => brotliDecompress)],
 ])
 
 /** Each coding may cost a whole limit's worth of work, so an answer cannot name any number of them. */

@@ -10,6 +10,7 @@ import { decodeText, isKnownCharset } from '../../formats/text.ts'
 import { Unreadable } from '../../formats/unreadable.ts'
 import type { Accepted, Catalogue } from '../../registry/catalogue.ts'
 import { etagOf } from '../../registry/etag.ts'
+import { methodOf } from './methods.ts'
 import { callerOf, needs, noteEffect } from './protect.ts'
 import { pathOf, refuse, sendAnswer, sendJson } from './server.ts'
 
@@ -71,7 +72,7 @@ export function refuseOtherMethods(
     url,
     others,
     (request) => {
-      const sentence = `${pathOf(request.url)} does not take ${request.method}, but ${allow}.`
+      const sentence = `${pathOf(request.url)} does not take ${methodOf(request.raw)}, but ${allow}.`
       return new Failure('METHOD_NOT_ALLOWED', sentence, { headers: { allow } })
     },
     needed,

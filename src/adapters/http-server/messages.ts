@@ -12,6 +12,7 @@ import type { Finished } from '../../registry/finished.ts'
 import type { Intake } from '../../registry/intake.ts'
 import type { Match, Registry } from '../../registry/registry.ts'
 import type { ReadBody } from './body.ts'
+import { methodOf } from './methods.ts'
 import { fromFastify, hasBody, type MessageSide, pathOf } from './server.ts'
 import { wasRefused } from './unparsed.ts'
 
@@ -156,6 +157,7 @@ export function serveMessages(server: FastifyInstance, listener: RequestListener
     url: '*',
     onRequest: ({ raw }, reply, _next) => {
       reply.hijack()
+      raw.method = methodOf(raw)
       listener(raw, reply.raw)
     },
     handler: async () => undefined,

@@ -6,6 +6,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest, RouteOptions } from
 import type { AuditLog, AuditNote } from '../../access/audit-log.ts'
 import type { Authorise, Decision, Needed } from '../../access/management.ts'
 import type { Failure } from '../../domain/failure.ts'
+import { methodOf, methodsOf } from './methods.ts'
 import { closeIfUnread, failureOf } from './server.ts'
 
 declare module 'fastify' {
@@ -77,7 +78,7 @@ const RELAYED = ['forwarded', 'x-forwarded-for', 'x-forwarded-host', 'x-real-ip'
 function guardedRoute({ method, url, config }: RouteOptions): GuardedRoute {
   const needed = config?.needed
   if (needed === undefined) throw new TypeError(`The route ${method} ${url} does not say who may call it (needs).`)
-  return { methods: [method].flat(), url, needed }
+  return { methods: methodsOf([method].flat()), url, needed }
 }
 
 /** Reading what any viewer may read is not worth an entry, or the entries that are would drown. */
@@ -92,7 +93,7 @@ function noteOf(request: Guarded, reply: FastifyReply, { caller, refused }: Deci
     who: caller?.who ?? 'unknown',
     ...(caller?.name === undefined ? {} : { name: caller.name }),
     ...(remoteAddress === undefined ? {} : { address: remoteAddress }),
-    what: `${request.method} ${routeOf(request)}`,
+    what: `${methodOf(request.raw)} ${routeOf(request)}`,
     ...(target === undefined ? {} : { target }),
     ...request[EFFECT],
     status: reply.statusCode,

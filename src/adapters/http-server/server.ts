@@ -2,7 +2,6 @@
 import {
   createServer as createHttpServer,
   type IncomingMessage,
-  METHODS,
   type RequestListener,
   type ServerResponse,
 } from 'node:http'
@@ -11,6 +10,7 @@ import type { Needed } from '../../access/management.ts'
 import { asFailure, Failure } from '../../domain/failure.ts'
 import type { Json } from '../../domain/json.ts'
 import type { Answer } from '../../domain/message.ts'
+import { methodOf } from './methods.ts'
 import { answerUnparsed, listenBehind, refuseExpectation } from './unparsed.ts'
 
 export type ServerLimits = Readonly<{
@@ -61,6 +61,8 @@ export function createServer(
       return createHttpServer(options, listener).on('checkExpectation', refuseExpectation(answerUnread))
     },
     exposeHeadRoutes: false,
+    // Fastify would load its compilers of schemas at every start.
+    schemaController: { compilersFactory: { buildValidator: noSchemas, buildSerializer: noSchemas } },
     // While stopping, messages are still answered: with a 503 of our own.
     return503OnClosing: false,
     routerOptions: { maxParamLength: 65_536 },
@@ -71,8 +73,6 @@ export function createServer(
       else sendAnswer(reply, answerFailure(failure))
     },
   })
-  // Fastify knows the common methods only, and would deny that a path exists to all others.
-  for (const method of METHODS) if (!server.supportedMethods.includes(method)) server.addHttpMethod(method)
   server.removeAllContentTypeParsers()
   server.addContentTypeParser('*', { parseAs: 'buffer' }, (_request, body, done) => done(null, body))
   server.decorateRequest(FAILURE, undefined)
@@ -84,10 +84,16 @@ export function createServer(
   server.setNotFoundHandler((request, reply) =>
     sendAnswer(
       reply,
-      answerFailure(new Failure('ROUTE_UNKNOWN', `There is nothing at ${request.method} ${pathOf(request.url)}.`)),
+      answerFailure(
+        new Failure('ROUTE_UNKNOWN', `There is nothing at ${methodOf(request.raw)} ${pathOf(request.url)}.`),
+      ),
     ),
   )
   return server
+}
+
+const noSchemas = (): never => {
+  throw new TypeError('No route has a schema of Fastify: what is checked is checked by the service.')
 }
 
 const FAILURE = Symbol('failure')

@@ -2,6 +2,7 @@
 import { type IncomingMessage, type RequestListener, type ServerResponse, STATUS_CODES } from 'node:http'
 import type { Socket } from 'node:net'
 import { Failure } from '../../domain/failure.ts'
+import { standIn } from './methods.ts'
 import type { AnswerFailure, Front } from './server.ts'
 
 /** Connections whose last request was refused while its body came in: it ends with an error that tells nothing new. */
@@ -54,7 +55,9 @@ export function listenBehind(route: RequestListener, answer: AnswerFailure, fron
       return
     }
     if (!url.startsWith('/')) request.url = originForm(url)
-    if (front === undefined || !front(request, response)) route(request, response)
+    if (front?.(request, response)) return
+    standIn(request)
+    route(request, response)
   }
 }
 
