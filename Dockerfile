@@ -29,4 +29,4 @@ HEALTHCHECK --interval=10s --timeout=3s --start-period=10s --retries=3 \
 
 # SIGTERM goes to the service itself: it finishes the messages under way (SHUTDOWN_TIMEOUT_MS, 30 s), so give it
 # longer than that before it is killed: `docker stop --time 35`.
-CMD ["node", "--max-semi-space-size=2", "--no-maglev", "src/main.ts"]
+CMD ["node", "--max-semi-space-size=4", "--no-maglev", "src/main.ts"]

@@ -1,6 +1,6 @@
 /**
  * All stages of one message, in one process without HTTP: microseconds of processor time, by workload.
- * `node bin/node.js --max-semi-space-size=2 --no-maglev bench/stages.ts [W1 W2 …]`
+ * `node bin/node.js --max-semi-space-size=4 --no-maglev bench/stages.ts [W1 W2 …]`
  */
 import { checkDocument } from '../src/config/check.ts'
 import { createIsoTime } from '../src/domain/iso-time.ts'

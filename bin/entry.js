@@ -6,7 +6,7 @@ const { join } = require('node:path')
  * A small young generation: messages live for a moment, and the default lets 100 MB of dead ones pile up first. Maglev
  * compiles what turbofan compiles again soon after, and keeps 5 to 15 MB for it.
  */
-const FLAGS = ['--max-semi-space-size=2', '--no-maglev']
+const FLAGS = ['--max-semi-space-size=4', '--no-maglev']
 
 const root = join(__dirname, '..')
 

@@ -1,5 +1,5 @@
 /** The service as `npm start` runs it, bundle and flags, but without the launcher: its process is the one that is started. */
-import { entry } from '../../bin/entry.js'
+import { entry, FLAGS } from '../../bin/entry.js'
 import { type SpawnedService, spawnService } from '../spawned-service.ts'
 
 export type BundledService = SpawnedService & Readonly<{ pid: number }>
@@ -11,7 +11,7 @@ export async function startBundled(
   env: Readonly<Record<string, string>> = {},
   inspected = false,
 ): Promise<BundledService> {
-  const flags = ['--max-semi-space-size=2', '--no-maglev', ...(inspected ? ['--inspect=127.0.0.1:0'] : [])]
+  const flags = [...FLAGS, ...(inspected ? ['--inspect=127.0.0.1:0'] : [])]
   const service = await spawnService(folder, {
     command: [process.execPath, ...flags, entry()],
     env: { MALLOC_ARENA_MAX: '1', ...env },
