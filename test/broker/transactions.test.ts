@@ -16,8 +16,9 @@ describe('transactions', { skip: kafka.skip }, async () => {
     bootstrapBrokers: [kafka.brokers],
     transactionalId: randomUUID(),
     idempotent: true,
-    retries: 10,
-    retryDelay: 100,
+    // The first transaction waits until the broker has made its topic of transactions.
+    retries: 100,
+    retryDelay: 200,
   })
   after(() => producer.close())
   const begin = async (topic: string, numbers: readonly number[], filler = '') => {

@@ -6,7 +6,8 @@ import { startTcpProxy } from '../services/tcp-proxy.ts'
 import { freshFolder, startProgram } from '../spawned-service.ts'
 import { needsPostgres, startInstance, until } from './instances.ts'
 
-const TIMEOUT_MS = 1_000
+/** Long enough for a machine that is busy, and waited for a dozen times. */
+const TIMEOUT_MS = 2_500
 
 // They wait more than they work.
 describe('without PostgreSQL', { concurrency: 3 }, () => {

@@ -11,7 +11,7 @@ test(`${CHANGES} changes at once while PostgreSQL stalls are refused together`, 
   const database = await freshDatabase(test)
   const proxy = await startTcpProxy(database.url)
   database.uses(proxy.stop)
-  const one = await startInstance(test, database, { DATABASE_URL: proxy.url, DATABASE_TIMEOUT_MS: '1000' })
+  const one = await startInstance(test, database, { DATABASE_URL: proxy.url, DATABASE_TIMEOUT_MS: '2500' })
   const { _id } = await one.register({ endpoint: { pattern: '/stalled' } })
   proxy.stall()
   const startedAt = performance.now()
@@ -20,7 +20,7 @@ test(`${CHANGES} changes at once while PostgreSQL stalls are refused together`, 
   )
   const tookMs = performance.now() - startedAt
   for (const { status, headers } of answers) assert.deepEqual([status, headers.get('retry-after')], [503, '1'])
-  // One after the other they take a second each at least.
+  // One after the other they take two and a half seconds each at least.
   assert.ok(tookMs < 15_000, `all were refused after ${tookMs.toFixed(0)} ms`)
   await proxy.heal()
   await until('a change to be taken', 10_000, async () => {
