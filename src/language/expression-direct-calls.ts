@@ -58,6 +58,8 @@ export function calledBuiltIn(name: string, count: number): ((values: readonly u
     }
     const result = implementation(...values)
     if (typeof result === 'string' && result.length > SHORT_TEXT) throw LEFT
+    // Whatever takes a number refuses this one.
+    if (typeof result === 'number' && !Number.isFinite(result)) throw LEFT
     return result
   }
 }

@@ -131,6 +131,8 @@ describe('expressions answered without the engine', () => {
     ['a variable bound within a value', '(1 + ($x := 2); $x)'],
     ['time', '$now()'],
     ['a text over 4,096 characters', 'r.a & $pad("", 4096, "x")'],
+    ['what is no number', '$round(1, -2.5)'],
+    ['what is no number, negated', '-$round(1, -2.5)'],
     ['over 200 nodes', Array(202).fill('1').join(' + ')],
   ] as const
   for (const [what, text] of left) {
