@@ -20,7 +20,9 @@ const script = new Script(readFileSync(filename, 'latin1'), {
   importModuleDynamically: constants.USE_MAIN_CONTEXT_DEFAULT_LOADER,
 })
 if (process.env.CROSSWALK_KEEP_CODE === filename) {
-  process.on('exit', () => writeFileSync(code, script.createCachedData()))
+  process.on('exit', (status) => {
+    if (status === 0) writeFileSync(code, script.createCachedData())
+  })
 }
 script.runInThisContext()(exports, requireLater, module, filename, __dirname)
 

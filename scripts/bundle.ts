@@ -60,6 +60,15 @@ const COMMON: BuildOptions = {
   logLevel: 'warning',
 }
 
+/**
+ * The bundler escapes what is beyond ASCII in strings, but not in patterns and comments. main.js reads one byte a
+ * character: of a text with more, Node.js keeps two bytes for each.
+ */
+function asAscii(file: string): void {
+  const escaped = (unit: string) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`
+  writeFileSync(file, readFileSync(file, 'utf8').replace(/[^\0-\x7f]/g, escaped))
+}
+
 try {
   rmSync(folder, { recursive: true, force: true })
   const { build } = await import('esbuild')
@@ -79,6 +88,7 @@ try {
     },
     banner: { js: OWN_URL },
   })
+  for (const name of ['service.js', 'message-worker.js', 'isolated-process.js']) asAscii(`${folder}/${name}`)
   writeFileSync(`${folder}/package.json`, '{ "type": "commonjs" }\n')
   copyFileSync(`${root}/scripts/bundle-main.cjs`, `${folder}/main.js`)
   await keepCode(folder).catch((thrown: Error) => {

@@ -2,6 +2,7 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdtempSync, rmSync } from 'node:fs'
+import { Agent, get } from 'node:http'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { FLAGS } from '../bin/entry.js'
@@ -24,11 +25,16 @@ export async function keepCode(folder: string): Promise<void> {
     const ended = once(child, 'exit')
     const said: string[] = []
     child.stderr.on('data', (chunk) => said.push(String(chunk)))
+    let told = ''
+    let asked: Promise<void> | undefined
     child.stdout.on('data', (chunk) => {
-      const [, port] = /"messagePort":(\d+)/.exec(String(chunk)) ?? []
-      if (port !== undefined) void askOnce(port).finally(() => child.kill('SIGTERM'))
+      told += String(chunk)
+      const [, port] = /"messagePort":(\d+)\D/.exec(told) ?? []
+      // Where nothing may be asked for here, it stops all the same: most of what a start needs has run by then.
+      if (port !== undefined) asked ??= askOnce(port).finally(() => child.kill('SIGTERM'))
     })
     const [code] = await ended
+    await asked
     if (code !== 0) throw new Error(`the service did not start: ${said.join('').trim()}`)
   } finally {
     rmSync(home, { recursive: true, force: true })
@@ -38,7 +44,9 @@ export async function keepCode(folder: string): Promise<void> {
 /** Default settings but for free ports of this machine alone. */
 const ALONE = { HOST: '127.0.0.1', SERVER_PORT: '0', ADMIN_HOST: '127.0.0.1', ADMIN_PORT: '0' }
 
-async function askOnce(port: string): Promise<void> {
-  const answer = await fetch(`http://127.0.0.1:${port}/uptime`)
-  await answer.arrayBuffer()
-}
+/** Past any proxy that the environment names. Resolves too where there is no answer. */
+const askOnce = (port: string): Promise<void> =>
+  new Promise((resolve) => {
+    const request = get(`http://127.0.0.1:${port}/uptime`, { agent: new Agent() }, (answer) => answer.resume())
+    request.on('error', () => resolve()).on('close', () => resolve())
+  })

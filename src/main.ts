@@ -110,7 +110,7 @@ function withKeys(work: (commands: KeyCommands) => Promise<void>): Promise<void>
 }
 
 async function start(settings: Settings, warnings: readonly string[]): Promise<void> {
-  keepTickShape()
+  void keepTickShape()
   const isWorker = WORKER_MARK in process.env && process.send !== undefined
   const logger = createLogger(settings, undefined, settings.workers > 1)
   process.on('uncaughtException', (err) => {

@@ -103,6 +103,11 @@ export function createCatalogue(options: CatalogueOptions): Catalogue {
   const unconfirmed = follower ? undefined : createUnconfirmed({ ...options, refused, revive: reviveHere })
   const confirm: Unconfirmed['confirm'] = unconfirmed?.confirm ?? ((_id, write) => write())
 
+  /** The store has no longer what is in force of a document that is late: its name and route may be another's. */
+  const stored: Pick<InForce, 'rivalsOf'> = {
+    rivalsOf: (one) => registry.rivalsOf(one).filter(({ document }) => !follower?.late.has(document._id)),
+  }
+
   /** In a shared store a change is checked against what that holds now, not against what this instance has heard of. */
   const change = async <T>(condition: Condition, work: () => Promise<T>): Promise<T> => {
     const checked = async (): Promise<T> => {
@@ -137,7 +142,7 @@ export function createCatalogue(options: CatalogueOptions): Catalogue {
     write: (compiled: Compiled) => ReturnType<EndpointStore['replace']>,
   ): Promise<Accepted> => {
     const { lints, compiled } = build(raw, stamp, await isolate(raw, services), settings, settings)
-    const clashes = findClashes(compiled, registry)
+    const clashes = findClashes(compiled, stored)
     const errors = [...faults, ...lints.filter(({ severity }) => severity === 'error')]
     if (errors.length > 0) throw failures.invalid([...errors, ...clashes])
     if (clashes.length > 0) throw failures.clash(clashes)
@@ -145,7 +150,9 @@ export function createCatalogue(options: CatalogueOptions): Catalogue {
     if (result === 'gone') throw failures.unknown(stamp._id)
     if (result === 'stale') throw failures.stale()
     if (result !== 'stored') throw failures.clash([storeClash(result)])
-    registry.put(compiled)
+    const overtaken = registry.rivalsOf(compiled).map(({ document }) => document._id)
+    if (overtaken.length > 0) registry.update(overtaken, [compiled])
+    else registry.put(compiled)
     refused.delete(stamp._id)
     const warnings = lints.filter(({ severity }) => severity === 'warning')
     const { _id, name } = compiled.document

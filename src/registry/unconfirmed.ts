@@ -2,6 +2,7 @@
  * Changes that the store of this process alone did not confirm: it may have kept them all the same, as where the disk fails
  * after the commit. What it holds is in force then, so that nobody meets one endpoint in `GET` and another with messages.
  */
+import { Failure } from '../domain/failure.ts'
 import type { Awaitable } from '../domain/json.ts'
 import { type EndpointStore, type Logger, type StoredDocument, StoreUnavailable } from '../domain/ports.ts'
 import type { Compiled } from './compiled.ts'
@@ -52,8 +53,13 @@ export function createUnconfirmed({ store, registry, refused, revive, logger }: 
 
   const settle = async (): Promise<void> => {
     for (const id of ids) {
-      await putInForce(id)
-      ids.delete(id)
+      try {
+        await putInForce(id)
+        ids.delete(id)
+      } catch (thrown) {
+        // No isolated process had the time: no other endpoint is to wait for that, and the next change tries again.
+        if (!(thrown instanceof Failure) || thrown.code !== 'OVERLOADED') throw thrown
+      }
     }
   }
 

@@ -237,18 +237,18 @@ describeDatabases('what is recorded', ({ withDatabase }) => {
             const inputValidation = { required: ['missing'] }
             const failing = { name: 'failing', endpoint: { pattern: '/failing' }, inputValidation }
             await register({ ...failing, requests: { lookup }, messageKeys })
+            await register({ name: 'without keys', endpoint: { pattern: '/unkeyed' }, requests: { lookup } })
             const message = { ssn: 'Jäger/1234', other: 'kept' }
-            await fetch('/done', json('POST', message))
-            await fetch('/failing', json('POST', message))
+            for (const path of ['/unkeyed', '/done', '/failing']) await fetch(path, json('POST', message))
           },
           async ({ records }) => {
             assert.deepEqual(
               records.map(({ outcome, keys, calls }) => [outcome, keys, calls.map(({ target }) => target)]),
-              ['refused', 'done'].map((outcome) => [
-                outcome,
-                { ssn: '***', other: 'kept' },
-                [`${upstream.url}/of/***`],
-              ]),
+              [
+                ['refused', { ssn: '***', other: 'kept' }, [`${upstream.url}/of/***`]],
+                ['done', { ssn: '***', other: 'kept' }, [`${upstream.url}/of/***`]],
+                ['done', {}, [`${upstream.url}/of/***`]],
+              ],
             )
             assert.doesNotMatch(JSON.stringify(records), /1234/)
           },

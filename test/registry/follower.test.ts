@@ -345,6 +345,21 @@ test(
   },
 )
 
+test('what is late keeps no other one from the route that it gave up', needsPostgres, async (test) => {
+  const database = await freshDatabase(test)
+  const one = await openInstance(database)
+  const other = await openInstance(database, openStarved(database).means)
+  const { document } = await one.catalogue.create(textOf('/wanted', { name: 'isolated' }))
+  await other.catalogue.load()
+  await one.catalogue.replace(document._id, isolated('/elsewhere'), undefined)
+  const { document: taken } = await other.catalogue.create(textOf('/wanted'))
+  assert.deepEqual(other.paths(), ['/wanted'])
+  assert.deepEqual(
+    [other.registry.get(taken._id)?.document.name, other.registry.get(document._id)],
+    [taken.name, undefined],
+  )
+})
+
 test('what is late is tried after pauses that grow, also where nothing changes', needsPostgres, async (test) => {
   const database = await freshDatabase(test)
   const starved = openStarved(database)

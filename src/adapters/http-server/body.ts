@@ -59,8 +59,8 @@ export function createBodyReader({ limitBytes, roomBytes }: BodyLimits): ReadBod
       return
     }
     request.on('error', fail)
-    if (request.complete) {
-      // It waited for its turn, and its body came meanwhile.
+    if (request.complete && !request.destroyed) {
+      // It waited for its turn, and its body came meanwhile. Who has left is not answered, so nothing is done for them.
       const body = (request.read() ?? NO_BYTES) as Buffer
       if (body.length > limitBytes) fail(bodyTooLarge())
       else take(body)
