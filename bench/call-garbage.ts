@@ -1,6 +1,6 @@
 /**
  * What a call leaves for the collector of garbage: collections of the young generation for 40,000 calls, 32 at a time, with
- * `node bin/node.js --max-semi-space-size=2 --min-semi-space-size=2 bench/call-garbage.ts`. Unlike a time, it hardly depends on
+ * `node bin/node.js --max-semi-space-size=4 --min-semi-space-size=4 bench/call-garbage.ts`. Unlike a time, it hardly depends on
  * what else the machine does. The server is a process of its own.
  */
 import { fork } from 'node:child_process'
