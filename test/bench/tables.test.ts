@@ -39,6 +39,16 @@ describe('a report as Markdown', () => {
       says: /no endpoint \| ≤ 400 ms \| 300 ms \| 300 ms to 300 ms \| not judged \|$/m,
     },
     {
+      name: 'a verdict on a ratio where the processors were often elsewhere',
+      report: reportOf({ stolenShare: 0.2, loads: [loaded('W1', 'bare', [4]), loaded('W1', 'crosswalk', [3.6])] }),
+      says: /^\| W1 to `node:http` \| ≥ 0\.80 \| 0\.90 \| 0\.90 to 0\.90 \| met \|$/m,
+    },
+    {
+      name: 'none on a time there',
+      report: reportOf({ stolenShare: 0.2, figures: [figure('start-empty', 'ms', [300])] }),
+      says: /no endpoint \| ≤ 400 ms \| 300 ms \| 300 ms to 300 ms \| not judged \|$/m,
+    },
+    {
       name: 'what the machine had to share',
       report: reportOf({ stolenShare: 0.034 }),
       says: /load average before: 0\.10; processor time that other machines took: 3 %\.$/m,
