@@ -1,5 +1,5 @@
 /** A report as Markdown: the aims, each load, everything else, and what it was measured on. */
-import { AIMS, type Aim, bound, figureOf, loadOf, verdict } from './aims.ts'
+import { AIMS, bound, figureOf, loadOf, verdict } from './aims.ts'
 import { type Conditions, type Loaded, type Report, reservation, type ServerName, type Unit } from './report.ts'
 import { ratio } from './rounds.ts'
 import type { Spread } from './spread.ts'
@@ -83,17 +83,11 @@ export function conditions(report: Conditions): string {
   return doubt === undefined ? words.join('\n') : `**Not to be quoted:** this is ${doubt}.\n\n${words.join('\n')}`
 }
 
-/** Processors that are often elsewhere slow both sides of a ratio, which is taken within a round. */
-function isJudged({ format }: Aim, report: Report): boolean {
-  const conditions = format === units.fraction ? { ...report, stolenShare: 0 } : report
-  return reservation(conditions) === undefined
-}
-
 function aimsTable(report: Report): string {
   const rows = AIMS.map((aim) => {
     const found = aim.read(report)
     if (found === undefined) return [aim.what, bound(aim), 'not measured', '', '']
-    const judged = isJudged(aim, report) ? verdict(aim, found) : 'not judged'
+    const judged = reservation(report) === undefined ? verdict(aim, found) : 'not judged'
     return [aim.what, bound(aim), aim.format(found.median), range(found, aim.format), judged]
   })
   return table(['aim', '', 'median', 'lowest to highest', ''], rows)

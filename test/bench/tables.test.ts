@@ -39,12 +39,7 @@ describe('a report as Markdown', () => {
       says: /no endpoint \| ≤ 400 ms \| 300 ms \| 300 ms to 300 ms \| not judged \|$/m,
     },
     {
-      name: 'a verdict on a ratio where the processors were often elsewhere',
-      report: reportOf({ stolenShare: 0.2, loads: [loaded('W1', 'bare', [4]), loaded('W1', 'crosswalk', [3.6])] }),
-      says: /^\| W1 to `node:http` \| ≥ 0\.80 \| 0\.90 \| 0\.90 to 0\.90 \| met \|$/m,
-    },
-    {
-      name: 'none on a time there',
+      name: 'no verdict where the processors were often elsewhere',
       report: reportOf({ stolenShare: 0.2, figures: [figure('start-empty', 'ms', [300])] }),
       says: /no endpoint \| ≤ 400 ms \| 300 ms \| 300 ms to 300 ms \| not judged \|$/m,
     },

@@ -108,7 +108,7 @@ export function endConnections({ server }: FastifyInstance): void {
 }
 
 /** How long nothing must have come, and how long callers who never pause are waited for. */
-const QUIET_MS = 25
+const QUIET_MS = 100
 const QUIET_WITHIN_MS = 1_000
 
 /** Resolves when nobody has called or connected for a moment: closing the server then cuts off nobody. */
