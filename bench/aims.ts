@@ -1,4 +1,5 @@
 /** What the service is meant to reach, as ratios within one run where that can be, and how near a report comes. */
+import { MOST_STOLEN } from './machine.ts'
 import type { Figure, Loaded, Report } from './report.ts'
 import { quotient, ratio } from './rounds.ts'
 import type { Spread } from './spread.ts'
@@ -11,8 +12,11 @@ export type Aim = Readonly<{
   most?: number
   format: (value: number) => string
   /** Undefined where the report does not have it. */
-  read(report: Report): Spread | undefined
+  read(report: Report): Measured | undefined
 }>
+
+/** `stolenShare`: of the processor time wanted while it was measured, what the host gave to others. */
+export type Measured = Readonly<{ spread: Spread; stolenShare: number }>
 
 export const AIMS: readonly Aim[] = [
   rate('W1 to `node:http`', 0.8, 'W1', 'crosswalk', 'bare'),
@@ -20,7 +24,10 @@ export const AIMS: readonly Aim[] = [
     what: 'p99 of W1 to that of `node:http`',
     most: 1.5,
     format: fraction,
-    read: (report) => both(report, 'W1', 'crosswalk', 'bare', (of, to) => quotient(of.p99Ms, to.p99Ms)),
+    read: (report) =>
+      between(loadOf(report, 'W1', 'crosswalk'), loadOf(report, 'W1', 'bare'), (of, to) =>
+        quotient(of.p99Ms, to.p99Ms),
+      ),
   },
   rate('W1 to Node-RED', 2.3, 'W1', 'crosswalk', 'node-red'),
   rate('W2 to `node:http`', 0.45, 'W2', 'crosswalk', 'bare'),
@@ -34,8 +41,7 @@ export const AIMS: readonly Aim[] = [
     format: fraction,
     read: ({ loads }) => {
       const counts = loads.filter(({ workload }) => workload === 'W6')
-      const [one, most] = [counts[0], counts.at(-1)]
-      return one === undefined || most === undefined ? undefined : ratio(most, one).byMessagesPerSecond
+      return between(counts.at(-1), counts[0], (of, to) => ratio(of, to).byMessagesPerSecond)
     },
   },
   atMost('W6: registering them, one after another', 60, seconds, 'registering'),
@@ -47,7 +53,7 @@ export const AIMS: readonly Aim[] = [
     what: 'memory under the load of W1',
     most: 120e6,
     format: megabytes,
-    read: (report) => loadOf(report, 'W1', 'crosswalk')?.residentBytes,
+    read: (report) => alone(report, loadOf(report, 'W1', 'crosswalk')?.residentBytes),
   },
   atMost('memory, idle with the endpoints of W9', 150e6, megabytes, 'idle-stored'),
   atMost('W9: start to first answer, no endpoint', 400, milliseconds, 'start-empty'),
@@ -55,16 +61,21 @@ export const AIMS: readonly Aim[] = [
 ]
 
 function rate(what: string, least: number, workload: string, of: string, to: string): Aim {
-  const read = (report: Report) => both(report, workload, of, to, (one, other) => ratio(one, other).byMessagesPerSecond)
+  const read = (report: Report) =>
+    between(
+      loadOf(report, workload, of),
+      loadOf(report, workload, to),
+      (one, other) => ratio(one, other).byMessagesPerSecond,
+    )
   return { what, least, format: fraction, read }
 }
 
 function atLeast(what: string, least: number, format: Aim['format'], key: string): Aim {
-  return { what, least, format, read: (report) => figureOf(report, key)?.spread }
+  return { what, least, format, read: (report) => alone(report, figureOf(report, key)?.spread) }
 }
 
 function atMost(what: string, most: number, format: Aim['format'], key: string): Aim {
-  return { what, most, format, read: (report) => figureOf(report, key)?.spread }
+  return { what, most, format, read: (report) => alone(report, figureOf(report, key)?.spread) }
 }
 
 export const loadOf = ({ loads }: Report, workload: string, server: string): Loaded | undefined =>
@@ -73,23 +84,30 @@ export const loadOf = ({ loads }: Report, workload: string, server: string): Loa
 export const figureOf = ({ figures }: Report, key: string): Figure | undefined =>
   figures.find((figure) => figure.key === key)
 
-function both<Found>(
-  report: Report,
-  workload: string,
-  of: string,
-  to: string,
-  relate: (of: Loaded, to: Loaded) => Found,
-): Found | undefined {
-  const [one, other] = [loadOf(report, workload, of), loadOf(report, workload, to)]
-  return one === undefined || other === undefined ? undefined : relate(one, other)
+/** What relates two loads, whose slices took turns. */
+function between(
+  of: Loaded | undefined,
+  to: Loaded | undefined,
+  relate: (of: Loaded, to: Loaded) => Spread,
+): Measured | undefined {
+  if (of === undefined || to === undefined) return undefined
+  return { spread: relate(of, to), stolenShare: Math.max(of.stolenShare.median, to.stolenShare.median) }
 }
 
-/** `met`, or how near the median comes. */
-export function verdict({ least, most }: Aim, { median }: Spread): string {
+/** What relates to nothing: nobody knows how much of the run's stolen time was in it. */
+function alone({ stolenShare = 0 }: Report, spread: Spread | undefined): Measured | undefined {
+  return spread && { spread, stolenShare }
+}
+
+/** `met`, how near the median comes, or that nobody can tell. */
+export function verdict({ least, most }: Aim, { spread: { median }, stolenShare }: Measured): string {
+  if (stolenShare > MOST_STOLEN) return NOT_JUDGED
   if (least !== undefined) return median >= least ? 'met' : `${percent(median / least)} of it`
   const bound = most as number
   return median <= bound ? 'met' : `${percent(median / bound)} of it`
 }
+
+export const NOT_JUDGED = 'not judged'
 
 /** Never 100 for what is not met. */
 function percent(share: number): string {

@@ -1,21 +1,24 @@
 /**
- * Sends one message over and over on several connections: `node load-generator.ts <settings as JSON>`.
+ * Sends one message over and over on several connections, whenever it is told to: `node load-generator.ts <settings as JSON>`.
+ * It reads commands from standard input and answers on standard output, a line of JSON each, until its input ends.
  *
  * Written for little work a request: the request is one buffer made once, an answer is read as far as its length. A
  * generator that needs as much time for a request as the server does leaves the faster of two servers waiting, which
  * makes the slower one look good.
  */
-import { connect } from 'node:net'
-import { createHistogram, performance } from 'node:perf_hooks'
+import { once } from 'node:events'
+import { connect, type Socket } from 'node:net'
+import { createHistogram, performance, type RecordableHistogram } from 'node:perf_hooks'
+import { createInterface } from 'node:readline'
 
-export type GeneratorSettings = Readonly<{
-  url: string
-  contentType: string
-  body: string
-  connections: number
-  /** When to stop, but not before the first answer; at the end of standard input where it is left out. */
-  seconds?: number
-}>
+export type GeneratorSettings = Readonly<{ url: string; contentType: string; body: string; connections: number }>
+
+/**
+ * A load of that many seconds, each connection with one message at least, which counts anew, as more of those before, or
+ * instead of the last one. Its answer, a GeneratorResult of all loads that count, comes when all messages are answered.
+ * `stop` ends the load under way, and has no answer of its own.
+ */
+export type GeneratorCommand = Readonly<{ seconds: number; counts: 'anew' | 'more' | 'instead' } | { stop: true }>
 
 /** `failed`: answers with another status than 200. */
 export type GeneratorResult = Readonly<{
@@ -28,74 +31,104 @@ export type GeneratorResult = Readonly<{
   maxMs: number
 }>
 
+type Counts = Readonly<{ latencies: RecordableHistogram; messages: number; failed: number; seconds: number }>
+
+const nothing = (): Counts => ({ latencies: createHistogram(), messages: 0, failed: 0, seconds: 0 })
+
+function sum(one: Counts, other: Counts): Counts {
+  const latencies = createHistogram()
+  latencies.add(one.latencies)
+  latencies.add(other.latencies)
+  return {
+    latencies,
+    messages: one.messages + other.messages,
+    failed: one.failed + other.failed,
+    seconds: one.seconds + other.seconds,
+  }
+}
+
+const resultOf = ({ latencies, ...counts }: Counts): GeneratorResult => ({
+  ...counts,
+  p50Ms: latencies.percentile(50) / 1000,
+  p99Ms: latencies.percentile(99) / 1000,
+  maxMs: latencies.max / 1000,
+})
+
 const HEAD_END = Buffer.from('\r\n\r\n')
 
-function generate(settings: GeneratorSettings): void {
-  const { hostname, port, pathname, host } = new URL(settings.url)
-  const head = `POST ${pathname} HTTP/1.1\r\nhost: ${host}\r\ncontent-type: ${settings.contentType}\r\n`
-  const length = `content-length: ${Buffer.byteLength(settings.body)}\r\n\r\n`
-  const request = Buffer.from(head + length + settings.body)
+/** Opened anew where the server closed it while nothing was sent, which is its right. */
+type Connection = Readonly<{
+  ready(): Promise<void>
+  /** One message at a time. */
+  send(onAnswer: (status: number) => void): void
+}>
+
+function createConnection({ hostname, port }: URL, request: Buffer): Connection {
+  let socket: Socket | undefined
+  let answer: Buffer = Buffer.alloc(0)
+  let waiting: ((status: number) => void) | undefined
+  const receive = (chunk: Buffer): void => {
+    answer = answer.length === 0 ? chunk : Buffer.concat([answer, chunk])
+    const status = statusOfWhole(answer)
+    if (status === undefined) return
+    answer = answer.subarray(answer.length)
+    const onAnswer = waiting
+    waiting = undefined
+    onAnswer?.(status)
+  }
+  const onread = {
+    buffer: Buffer.alloc(65_536),
+    callback: (bytes: number, buffer: Uint8Array) => {
+      // The buffer is used again: what is not a whole answer yet has to be kept.
+      const chunk = Buffer.from(buffer.buffer, buffer.byteOffset, bytes)
+      receive(chunk)
+      if (answer.length > 0) answer = Buffer.from(answer)
+      return true
+    },
+  }
+  return {
+    ready: async () => {
+      if (socket !== undefined) return
+      socket = connect({ host: hostname, port: Number(port), noDelay: true, onread })
+      socket.on('end', () => {
+        if (waiting !== undefined) throw new Error('The server closed a connection before it answered.')
+        socket = undefined
+      })
+      await once(socket, 'connect')
+    },
+    send: (onAnswer) => {
+      waiting = onAnswer
+      socket?.write(request)
+    },
+  }
+}
+
+/** Until `isOver`, and then until the last answer. */
+async function load(connections: readonly Connection[], isOver: (now: number) => boolean): Promise<Counts> {
+  await Promise.all(connections.map(({ ready }) => ready()))
   const latencies = createHistogram()
+  const startedAt = performance.now()
   let messages = 0
   let failed = 0
-  const startedAt = performance.now()
-  let endsAt = startedAt + (settings.seconds ?? Number.POSITIVE_INFINITY) * 1000
-
-  for (let connection = 0; connection < settings.connections; connection += 1) {
-    let answer: Buffer = Buffer.alloc(0)
-    let sentAt = 0
-    const send = (): void => {
-      sentAt = performance.now()
-      if (messages > 0 && sentAt >= endsAt) {
-        socket.end()
-        return
+  const sendAll = (connection: Connection): Promise<void> =>
+    new Promise((resolve) => {
+      let sentAt = performance.now()
+      const receive = (status: number): void => {
+        const now = performance.now()
+        latencies.record(Math.max(1, Math.round((now - sentAt) * 1000)))
+        messages += 1
+        if (status !== 200) failed += 1
+        if (isOver(now)) {
+          resolve()
+          return
+        }
+        sentAt = now
+        connection.send(receive)
       }
-      socket.write(request)
-    }
-    const receive = (chunk: Buffer): void => {
-      answer = answer.length === 0 ? chunk : Buffer.concat([answer, chunk])
-      const status = statusOfWhole(answer)
-      if (status === undefined) return
-      answer = answer.subarray(answer.length)
-      latencies.record(Math.max(1, Math.round((performance.now() - sentAt) * 1000)))
-      messages += 1
-      if (status !== 200) failed += 1
-      send()
-    }
-    const socket = connect({
-      host: hostname,
-      port: Number(port),
-      noDelay: true,
-      onread: {
-        buffer: Buffer.alloc(65_536),
-        callback: (bytes, buffer) => {
-          // The buffer is used again: what is not a whole answer yet has to be kept.
-          const chunk = Buffer.from(buffer.buffer, buffer.byteOffset, bytes)
-          receive(chunk)
-          if (answer.length > 0) answer = Buffer.from(answer)
-          return true
-        },
-      },
+      connection.send(receive)
     })
-    socket.on('connect', send)
-  }
-
-  if (settings.seconds === undefined) {
-    process.stdin.resume().on('end', () => {
-      endsAt = startedAt
-    })
-  }
-  process.on('exit', () => {
-    const result: GeneratorResult = {
-      messages,
-      failed,
-      seconds: (performance.now() - startedAt) / 1000,
-      p50Ms: latencies.percentile(50) / 1000,
-      p99Ms: latencies.percentile(99) / 1000,
-      maxMs: latencies.max / 1000,
-    }
-    process.stdout.write(JSON.stringify(result))
-  })
+  await Promise.all(connections.map(sendAll))
+  return { latencies, messages, failed, seconds: (performance.now() - startedAt) / 1000 }
 }
 
 /** The status of an answer that is there to its last byte (RFC 9112 section 6, by `content-length` alone). */
@@ -109,4 +142,26 @@ function statusOfWhole(answer: Buffer): number | undefined {
   return Number(head.slice(9, 12))
 }
 
-generate(JSON.parse(process.argv[2] ?? '') as GeneratorSettings)
+const settings = JSON.parse(process.argv[2] ?? '') as GeneratorSettings
+const url = new URL(settings.url)
+const head = `POST ${url.pathname} HTTP/1.1\r\nhost: ${url.host}\r\ncontent-type: ${settings.contentType}\r\n`
+const length = `content-length: ${Buffer.byteLength(settings.body)}\r\n\r\n`
+const request = Buffer.from(head + length + settings.body)
+const connections = Array.from({ length: settings.connections }, () => createConnection(url, request))
+let [before, last] = [nothing(), nothing()]
+let endsAt = 0
+
+createInterface({ input: process.stdin })
+  .on('line', async (line) => {
+    const command = JSON.parse(line) as GeneratorCommand
+    if ('stop' in command) {
+      endsAt = 0
+      return
+    }
+    if (command.counts === 'anew') before = nothing()
+    if (command.counts === 'more') before = sum(before, last)
+    endsAt = performance.now() + command.seconds * 1000
+    last = await load(connections, (now) => now >= endsAt)
+    process.stdout.write(`${JSON.stringify(resultOf(sum(before, last)))}\n`)
+  })
+  .on('close', () => process.exit())

@@ -5,8 +5,8 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { built } from './built.ts'
 import { onCores, type Role } from './cores.ts'
-import type { GeneratorResult, GeneratorSettings } from './load-generator.ts'
-import { type Running, runProgram } from './program.ts'
+import type { GeneratorCommand, GeneratorResult, GeneratorSettings } from './load-generator.ts'
+import { runProgram, startProgram } from './program.ts'
 
 /** A message and where it goes. */
 export type Target = Readonly<{ url: string; contentType: string; body: string }>
@@ -20,38 +20,69 @@ const WRK_VERSION = /wrk \S*?(\d[\d.]*)/.exec(spawnSync('wrk', ['-v'], { encodin
 
 export const loadTool = WRK_VERSION === undefined ? 'bench/load-generator.ts' : `wrk ${WRK_VERSION}`
 
+// wrk counts in whole seconds.
+const byWrk = (seconds: number): boolean => WRK_VERSION !== undefined && Number.isInteger(seconds)
+
+/** What a load is measured in, in seconds: wrk tells nothing of less than all of it. */
+export const sliceOf = (seconds: number): number => (byWrk(seconds) ? seconds : Math.min(seconds, 0.2))
+
 /** Sends the message for that long, as fast as answers come. Fails where an answer has another status than 200. */
-export function loadForSeconds(target: Target, seconds: number, from: Role = 'load'): Promise<LoadResult> {
-  // wrk counts in whole seconds.
-  const byWrk = WRK_VERSION !== undefined && Number.isInteger(seconds)
-  if (byWrk) return runWrk(target, seconds, from)
-  return readGenerated(startGenerator({ ...target, connections: CONNECTIONS, seconds }, from).output)
+export async function loadForSeconds(target: Target, seconds: number): Promise<LoadResult> {
+  await using load = openLoad(target, seconds)
+  return load.run(seconds, 'anew')
 }
 
-export type LoadUnderWay = Readonly<{ stop(): Promise<LoadResult> }>
+/** Loads a server again and again, from connections that stay open. */
+export type Load = AsyncDisposable &
+  Readonly<{
+    /** What came of all that count. Fails where an answer has another status than 200. */
+    run(seconds: number, counts: Counting): Promise<LoadResult>
+  }>
+
+/** Whether a load counts alone, with those before, or in place of the last. */
+export type Counting = 'anew' | 'more' | 'instead'
+
+/** `slice`: how many seconds each of its runs will take. */
+export function openLoad(target: Target, slice: number, from: Role = 'load'): Load {
+  if (!byWrk(slice)) return openGenerator({ ...target, connections: CONNECTIONS }, from)
+  return {
+    run: (seconds) => runWrk(target, seconds, from),
+    [Symbol.asyncDispose]: async () => undefined,
+  }
+}
+
+export type LoadUnderWay = AsyncDisposable & Readonly<{ stop(): Promise<LoadResult> }>
+
+const UNTIL_STOPPED_SECONDS = 86_400
 
 /** Sends one message after another until it is stopped. */
 export function startSingleLoad(target: Target): LoadUnderWay {
-  const running = startGenerator({ ...target, connections: 1 }, 'load')
-  const result = readGenerated(running.output)
+  const generator = openGenerator({ ...target, connections: 1 }, 'load')
+  const result = generator.run(UNTIL_STOPPED_SECONDS, 'anew')
   // Whoever stops it learns of a fault; until then it is nobody's.
   result.catch(() => undefined)
   return {
     stop: () => {
-      running.end()
+      generator.stop()
       return result
     },
+    [Symbol.asyncDispose]: generator[Symbol.asyncDispose],
   }
 }
 
-function startGenerator(settings: GeneratorSettings, from: Role): Running {
-  return runProgram(onCores(from, [process.execPath, built('load-generator'), JSON.stringify(settings)]))
-}
-
-async function readGenerated(output: Promise<string>): Promise<LoadResult> {
-  const { failed, ...result } = JSON.parse(await output) as GeneratorResult
-  refuseFailures(failed)
-  return result
+function openGenerator(settings: GeneratorSettings, from: Role): Load & Readonly<{ stop(): void }> {
+  const program = startProgram(onCores(from, [process.execPath, built('load-generator'), JSON.stringify(settings)]))
+  const tell = (command: GeneratorCommand): void => program.write(`${JSON.stringify(command)}\n`)
+  return {
+    run: async (seconds, counts) => {
+      tell({ seconds, counts })
+      const { failed, ...result } = JSON.parse(await program.nextLine()) as GeneratorResult
+      refuseFailures(failed)
+      return result
+    },
+    stop: () => tell({ stop: true }),
+    [Symbol.asyncDispose]: program.end,
+  }
 }
 
 async function runWrk({ url, contentType, body }: Target, seconds: number, from: Role): Promise<LoadResult> {
@@ -61,7 +92,7 @@ async function runWrk({ url, contentType, body }: Target, seconds: number, from:
     const headers = `wrk.headers["Content-Type"] = ${luaText(contentType)}`
     writeFileSync(script, `wrk.method = "POST"\n${headers}\nwrk.body = ${luaText(body)}\n`)
     const options = ['-t1', `-c${CONNECTIONS}`, `-d${seconds}`, '--latency', '-s', script, url]
-    return readWrk(await runProgram(onCores(from, ['wrk', ...options])).output)
+    return readWrk(await runProgram(onCores(from, ['wrk', ...options])))
   } finally {
     rmSync(folder, { recursive: true })
   }

@@ -28,23 +28,29 @@ export const describeMachine = (): Machine => ({
 /** Processes that wanted to run in the last minute; near zero on a machine that is quiet enough to measure on. */
 export const loadAverage = (): number => loadavg()[0] ?? Number.NaN
 
+/** In ticks of 10 ms, of all processors together: what this machine used, and what it wanted and its host gave to others. */
+export type ProcessorTime = Readonly<{ used: number; stolen: number }>
+
+/** 0 to 1. Above it, the processors were often elsewhere, and one of two servers may have had less of them than the other. */
+export const MOST_STOLEN = 0.1
+
+/** Of the processor time that was wanted, 0 to 1. */
+export const stolenShare = ({ used, stolen }: ProcessorTime): number => stolen / Math.max(1, used + stolen)
+
 /**
- * Watches whether the processors of a virtual machine are its own, from the call on.
- *
- * Out: tells which share of the processor time that was wanted since then the hypervisor gave to other machines, 0 to 1;
- * undefined where the system does not count it (Linux does, proc_stat(5)).
+ * Watches whether the processors of a virtual machine are its own: tells their time since the call; undefined where the
+ * system does not count it (Linux does, proc_stat(5)).
  */
-export function watchStolenTime(): () => number | undefined {
+export function watchProcessorTime(): () => ProcessorTime | undefined {
   const before = processorTicks()
   return () => {
     const after = processorTicks()
     if (before === undefined || after === undefined) return undefined
-    const stolen = after.stolen - before.stolen
-    return stolen / Math.max(1, after.used - before.used + stolen)
+    return { used: after.used - before.used, stolen: after.stolen - before.stolen }
   }
 }
 
-function processorTicks(): Readonly<{ used: number; stolen: number }> | undefined {
+function processorTicks(): ProcessorTime | undefined {
   try {
     const [, user, nice, system, , , interrupts, softInterrupts, stolen] = readFileSync('/proc/stat', 'utf8')
       .split('\n', 1)

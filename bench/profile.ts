@@ -62,7 +62,7 @@ const file = join(folder, 'perf.data')
 const options = ['-q', '-F', '997', '-e', 'cpu-clock', '-p', String(pid), '-o', file, '--', 'sleep', String(seconds)]
 const recording = runProgram(onCores('load', ['perf', 'record', ...options]))
 const load = await loadForSeconds(target, seconds + 1)
-await recording.output
+await recording
 tell(readSamples(file))
 
 async function registerAll(): Promise<string> {

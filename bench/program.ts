@@ -1,17 +1,49 @@
 /** A program that is run for what it writes to standard output. */
-import { spawn } from 'node:child_process'
+import { type ChildProcessByStdio, spawn } from 'node:child_process'
 import { once } from 'node:events'
+import { createInterface } from 'node:readline'
+import type { Readable, Writable } from 'node:stream'
 import { text } from 'node:stream/consumers'
 import type { Command } from './cores.ts'
 
-/** `output` rejects where it ends with another code than 0. `end` closes its standard input. */
-export type Running = Readonly<{ output: Promise<string>; end(): void }>
+/** All that it writes. Rejects where it ends with another code than 0. */
+export async function runProgram(command: Command): Promise<string> {
+  const child = spawned(command)
+  child.stdin.end()
+  const [output] = await Promise.all([text(child.stdout), endOf(child, command)])
+  return output
+}
 
-export function runProgram([program, ...args]: Command): Running {
-  const child = spawn(program, args, { stdio: ['pipe', 'pipe', 'inherit'] })
-  const output = Promise.all([text(child.stdout), once(child, 'exit')]).then(([output, [code]]) => {
-    if (code !== 0) throw new Error(`${program} ended with ${code}: ${output}`)
-    return output
-  })
-  return { output, end: () => child.stdin.end() }
+/** A program that answers a line with a line. `nextLine` rejects where it ended instead, `end` where it failed. */
+export type Conversation = Readonly<{ write(text: string): void; nextLine(): Promise<string>; end(): Promise<void> }>
+
+export function startProgram(command: Command): Conversation {
+  const child = spawned(command)
+  const lines = createInterface({ input: child.stdout })[Symbol.asyncIterator]()
+  const ended = endOf(child, command)
+  // Told by whoever waits for a line or for the end.
+  ended.catch(() => undefined)
+  child.stdin.on('error', () => undefined)
+  return {
+    write: (text) => child.stdin.write(text),
+    nextLine: async () => {
+      const { done, value } = await lines.next()
+      if (done !== true) return value
+      await ended
+      throw new Error(`${command[0]} ended before it answered.`)
+    },
+    end: () => {
+      child.stdin.end()
+      return ended
+    },
+  }
+}
+
+type Spawned = ChildProcessByStdio<Writable, Readable, null>
+
+const spawned = ([program, ...args]: Command): Spawned => spawn(program, args, { stdio: ['pipe', 'pipe', 'inherit'] })
+
+async function endOf(child: Spawned, [program]: Command): Promise<void> {
+  const [code] = await once(child, 'exit')
+  if (code !== 0) throw new Error(`${program} ended with ${code}.`)
 }

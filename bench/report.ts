@@ -1,6 +1,6 @@
 /** What a run of the benchmark found, as data: bench/report.json is one of a whole run. */
 import { fileURLToPath } from 'node:url'
-import type { Machine } from './machine.ts'
+import { type Machine, MOST_STOLEN } from './machine.ts'
 import type { Results } from './rounds.ts'
 import type { Spread } from './spread.ts'
 
@@ -45,20 +45,25 @@ export type Report = Conditions & Required<Findings>
 /** Above it, a run measured the machine's other work as well. */
 const QUIET_LOAD_AVERAGE = 0.5
 
-/** Above it, the processors were often elsewhere: for seconds one server of a round may have had less of them than another. */
-const MOST_STOLEN = 0.1
-
-/** Why the figures of a report are not to be quoted, as the end of a sentence; undefined where they may be. */
-export function reservation({ quick, loadAverageBefore, stolenShare = 0, rounds }: Conditions): string | undefined {
+/** Why nothing in a report can be judged, as the end of a sentence; undefined where something can. */
+export function flaw({ quick, loadAverageBefore, rounds }: Conditions): string | undefined {
   if (quick) return 'a quick run, which tells whether everything works and not how fast it is'
   if (rounds < 3) return 'a run of too few rounds to tell chance from speed'
   if (loadAverageBefore > QUIET_LOAD_AVERAGE) {
     return `a run on a machine that had other work to do (load average before: ${loadAverageBefore.toFixed(2)})`
   }
-  if (stolenShare > MOST_STOLEN) {
-    return `a run on a machine whose hypervisor gave ${Math.round(100 * stolenShare)} % of the processor time that it wanted to others`
-  }
   return undefined
+}
+
+/** Why the figures of a report are not to be quoted, as the end of a sentence; undefined where they may be. */
+export function reservation(report: Conditions): string | undefined {
+  const { stolenShare = 0 } = report
+  if (stolenShare <= MOST_STOLEN) return flaw(report)
+  const share = Math.round(100 * stolenShare)
+  return (
+    flaw(report) ??
+    `a run on a machine whose hypervisor gave ${share} % of the processor time that it wanted to others; ratios are judged all the same where little of that was in their slices`
+  )
 }
 
 /** As a file: numbers to six digits, and the values of the rounds on one line. */

@@ -1,6 +1,7 @@
-/** Loads several servers in turn, round after round, so that whatever slows the machine slows all of them. */
+/** Loads several servers in turn, by short slices, so that whatever slows the machine slows all of them. */
 import type { Role } from './cores.ts'
-import { type LoadResult, loadForSeconds, type Target } from './load.ts'
+import { type Counting, type Load, type LoadResult, openLoad, sliceOf, type Target } from './load.ts'
+import { MOST_STOLEN, type ProcessorTime, stolenShare, watchProcessorTime } from './machine.ts'
 import type { ServerProcess } from './server-process.ts'
 import { type Spread, spreadOf } from './spread.ts'
 
@@ -19,6 +20,8 @@ type Turn = Readonly<{
   p99Ms: number
   /** Right after the load. */
   residentBytes: number
+  /** Of the processor time wanted meanwhile, what the host gave to others; 0 where nobody counts it. */
+  stolenShare: number
 }>
 
 /** `values` of all of them are in the order of the rounds. */
@@ -27,26 +30,60 @@ export type Results = Readonly<Record<keyof Turn, Spread>>
 /** `of` in relation to `to`, round by round: 1 is as fast, 0.5 takes twice the time. */
 export type Ratio = Readonly<{ byMessagesPerSecond: Spread; byCpu: Spread }>
 
-/** Loads each subject to warm it up, then `rounds` times all of them, each time another one first. Results by name. */
+type Loaded = Subject & Readonly<{ load: Load; turns: Turn[] }>
+
+/**
+ * Loads each subject to warm it up, then `rounds` times all of them for `seconds` each, slice by slice in turn, each time
+ * another one first. A slice that the hypervisor disturbed is measured once more, as often as a round has slices.
+ * Results by name.
+ */
 export async function measureRounds(
   subjects: readonly Subject[],
   { rounds, seconds, warmUpSeconds }: Effort,
   loadFrom: Role = 'load',
 ): Promise<ReadonlyMap<string, Results>> {
-  if (warmUpSeconds > 0) for (const { target } of subjects) await loadForSeconds(target, warmUpSeconds, loadFrom)
-  const turns = new Map<string, Turn[]>(subjects.map(({ name }) => [name, []]))
-  for (let round = 0; round < rounds; round += 1) {
-    const first = round % subjects.length
-    for (const { name, server, target } of [...subjects.slice(first), ...subjects.slice(0, first)]) {
-      const cpuBefore = server.cpuSeconds()
-      const result = await loadForSeconds(target, seconds, loadFrom)
-      turns.get(name)?.push(turnOf(result, server.cpuSeconds() - cpuBefore, server.residentBytes()))
-    }
-  }
-  return new Map(subjects.map(({ name }) => [name, resultsOf(turns.get(name) ?? [])]))
+  await using open = new AsyncDisposableStack()
+  const slice = sliceOf(seconds)
+  const loaded: Loaded[] = subjects.map((subject) => {
+    const load = open.use(openLoad(subject.target, slice, loadFrom))
+    return { ...subject, load, turns: [] }
+  })
+  if (warmUpSeconds > 0) for (const { load } of loaded) await load.run(warmUpSeconds, 'anew')
+  for (let round = 0; round < rounds; round += 1) await measureRound(loaded, Math.round(seconds / slice), slice)
+  return new Map(loaded.map(({ name, turns }) => [name, resultsOf(turns)]))
 }
 
-function turnOf({ messages, seconds, p50Ms, p99Ms }: LoadResult, cpuSeconds: number, residentBytes: number): Turn {
+/** A slice of a load, and what the server and the machine did meanwhile. */
+type Slice = Readonly<{ soFar: LoadResult; cpuSeconds: number; processors: ProcessorTime }>
+
+async function measureRound(loaded: readonly Loaded[], slices: number, slice: number): Promise<void> {
+  const counted = new Map<Loaded, Slice[]>(loaded.map((one) => [one, []]))
+  let again = slices * loaded.length
+  for (let index = 0; index < slices; index += 1) {
+    const first = index % loaded.length
+    for (const one of [...loaded.slice(first), ...loaded.slice(0, first)]) {
+      let measured = await measureSlice(one, slice, index === 0 ? 'anew' : 'more')
+      while (stolenShare(measured.processors) > MOST_STOLEN && again > 0) {
+        again -= 1
+        measured = await measureSlice(one, slice, 'instead')
+      }
+      counted.get(one)?.push(measured)
+    }
+  }
+  for (const [one, measured] of counted) one.turns.push(turnOf(measured, one.server.residentBytes()))
+}
+async function measureSlice({ server, load }: Loaded, seconds: number, counts: Counting): Promise<Slice> {
+  const processorTime = watchProcessorTime()
+  const cpuBefore = server.cpuSeconds()
+  const soFar = await load.run(seconds, counts)
+  const processors = processorTime() ?? { used: 0, stolen: 0 }
+  return { soFar, cpuSeconds: server.cpuSeconds() - cpuBefore, processors }
+}
+
+function turnOf(slices: readonly Slice[], residentBytes: number): Turn {
+  const { messages, seconds, p50Ms, p99Ms } = (slices.at(-1) as Slice).soFar
+  const sum = (read: (slice: Slice) => number): number => slices.reduce((total, slice) => total + read(slice), 0)
+  const cpuSeconds = sum((slice) => slice.cpuSeconds)
   return {
     messagesPerSecond: messages / seconds,
     cpuMicroseconds: (cpuSeconds * 1e6) / messages,
@@ -54,6 +91,10 @@ function turnOf({ messages, seconds, p50Ms, p99Ms }: LoadResult, cpuSeconds: num
     p50Ms,
     p99Ms,
     residentBytes,
+    stolenShare: stolenShare({
+      used: sum(({ processors }) => processors.used),
+      stolen: sum(({ processors }) => processors.stolen),
+    }),
   }
 }
 
@@ -66,6 +107,7 @@ function resultsOf(turns: readonly Turn[]): Results {
     p50Ms: spread('p50Ms'),
     p99Ms: spread('p99Ms'),
     residentBytes: spread('residentBytes'),
+    stolenShare: spread('stolenShare'),
   }
 }
 

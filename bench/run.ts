@@ -9,7 +9,7 @@ import { stayOffTheServersCore } from './cores.ts'
 import { chosenExperiments } from './experiments/all.ts'
 import type { Plan } from './experiments/experiment.ts'
 import { CONNECTIONS } from './load.ts'
-import { describeMachine, loadAverage, watchStolenTime } from './machine.ts'
+import { describeMachine, loadAverage, stolenShare, watchProcessorTime } from './machine.ts'
 import { asJson, type Findings, REPORT_FILE, type Report } from './report.ts'
 import { findNodeRed } from './servers/node-red.ts'
 import { asMarkdown } from './tables.ts'
@@ -32,7 +32,7 @@ const experiments = chosenExperiments(values.only)
 
 const startedAt = new Date().toISOString()
 const loadAverageBefore = loadAverage()
-const stolenSoFar = watchStolenTime()
+const processorTime = watchProcessorTime()
 const machine = describeMachine()
 stayOffTheServersCore()
 // What it started is stopped as it ends.
@@ -67,13 +67,13 @@ for (const { id, run } of experiments) {
   process.stderr.write(`${new Date().toISOString().slice(11, 19)} ${id}\n`)
   found.push(await run(plan))
 }
-const stolenShare = stolenSoFar()
+const processors = processorTime()
 const report: Report = {
   startedAt,
   machine,
   versions: versions(),
   loadAverageBefore,
-  ...(stolenShare === undefined ? {} : { stolenShare }),
+  ...(processors === undefined ? {} : { stolenShare: stolenShare(processors) }),
   quick: values.quick,
   rounds: plan.rounds,
   seconds: plan.seconds,

@@ -1,6 +1,6 @@
 /** A report as Markdown: the aims, each load, everything else, and what it was measured on. */
-import { AIMS, bound, figureOf, loadOf, verdict } from './aims.ts'
-import { type Conditions, type Loaded, type Report, reservation, type ServerName, type Unit } from './report.ts'
+import { AIMS, bound, figureOf, loadOf, NOT_JUDGED, verdict } from './aims.ts'
+import { type Conditions, flaw, type Loaded, type Report, reservation, type ServerName, type Unit } from './report.ts'
 import { ratio } from './rounds.ts'
 import type { Spread } from './spread.ts'
 import * as units from './units.ts'
@@ -87,8 +87,9 @@ function aimsTable(report: Report): string {
   const rows = AIMS.map((aim) => {
     const found = aim.read(report)
     if (found === undefined) return [aim.what, bound(aim), 'not measured', '', '']
-    const judged = reservation(report) === undefined ? verdict(aim, found) : 'not judged'
-    return [aim.what, bound(aim), aim.format(found.median), range(found, aim.format), judged]
+    const { spread } = found
+    const judged = flaw(report) === undefined ? verdict(aim, found) : NOT_JUDGED
+    return [aim.what, bound(aim), aim.format(spread.median), range(spread, aim.format), judged]
   })
   return table(['aim', '', 'median', 'lowest to highest', ''], rows)
 }

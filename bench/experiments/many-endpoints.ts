@@ -46,9 +46,9 @@ async function measureRegistering(
 ): Promise<readonly Figure[]> {
   const target: Target = { url: await register(server, flat.document(NO_UPSTREAM)), ...MESSAGE }
   const during = async (work: () => Promise<unknown>): Promise<LoadResult> => {
-    const load = startSingleLoad(target)
-    await work().finally(load.stop)
-    return load.stop()
+    await using load = startSingleLoad(target)
+    await work()
+    return await load.stop()
   }
   // What a cold service does to the longest message is not what registering does to it.
   await during(() => pause(warmUpSeconds * 1_000))

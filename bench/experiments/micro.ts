@@ -11,7 +11,7 @@ export const micro: Experiment = { id: 'micro', run: measureParts }
 
 async function measureParts({ rounds, microSeconds }: Plan): Promise<Findings> {
   const command = [process.execPath, built('parts'), String(rounds), String(microSeconds)] as const
-  const rates = JSON.parse(await runProgram(onCores('server', command)).output) as PartRates
+  const rates = JSON.parse(await runProgram(onCores('server', command))) as PartRates
   return {
     figures: rates.map(({ key, name, runsPerSecond }) => ({
       key,

@@ -21,8 +21,13 @@ export const CONDITIONS: Conditions = {
   connections: 32,
 }
 
-/** One second of processor time a second. `p99Ms`: of each round, 1 unless given. */
-export function loaded(workload: string, server: string, rates: readonly number[], p99Ms?: readonly number[]): Loaded {
+/** One second of processor time a second. `p99Ms`: of each round, 1 unless given. `stolenShare`: in every round. */
+export function loaded(
+  workload: string,
+  server: string,
+  rates: readonly number[],
+  { p99Ms = rates.map(() => 1), stolenShare = 0 }: Readonly<{ p99Ms?: readonly number[]; stolenShare?: number }> = {},
+): Loaded {
   const each = (value: (rate: number) => number) => spreadOf(rates.map(value))
   return {
     workload,
@@ -31,8 +36,9 @@ export function loaded(workload: string, server: string, rates: readonly number[
     cpuMicroseconds: each((rate) => 1e6 / rate),
     busy: each(() => 1),
     p50Ms: each(() => 0.5),
-    p99Ms: p99Ms === undefined ? each(() => 1) : spreadOf(p99Ms),
+    p99Ms: spreadOf(p99Ms),
     residentBytes: each(() => 100e6),
+    stolenShare: each(() => stolenShare),
   }
 }
 
