@@ -240,14 +240,15 @@ for (const [name, answer] of Object.entries(slow)) {
 }
 
 test('the timeout ends a request that waits for a connection, and spares the connection', async (t) => {
-  let answer = (): void => {}
+  const { promise: firstCame, resolve: answerable } = Promise.withResolvers<() => void>()
   const upstream = await startHttp(t, (request, response) => {
-    if (request.url === '/first') answer = () => response.end('first')
+    if (request.url === '/first') answerable(() => response.end('first'))
     else response.end(request.url)
   })
   const client = startClient(t, { connectionsPerOrigin: 1 })
   const first = client.send(get(`${upstream.url}/first`))
   await assert.rejects(client.send(get(`${upstream.url}/second`, { timeoutMs: 100 })), failsWith('timeout', /100 ms/))
+  const answer = await firstCame
   answer()
   assert.equal(text((await first).body), 'first')
   assert.equal(text((await client.send(get(`${upstream.url}/third`))).body), '/third')
