@@ -3,7 +3,6 @@
  * A change is in force when its promise resolves, and durable.
  */
 import type { DocumentBounds } from '../config/bounds.ts'
-import type { Failure } from '../domain/failure.ts'
 import { isId } from '../domain/id.ts'
 import type { Json } from '../domain/json.ts'
 import type { Lint } from '../domain/lint.ts'
@@ -31,6 +30,7 @@ import { isolate } from './isolate.ts'
 import { mergePatch } from './merge-patch.ts'
 import { parseDocument } from './parse-document.ts'
 import type { Registry } from './registry.ts'
+import { revive } from './revive.ts'
 import { createUnconfirmed, type Unconfirmed } from './unconfirmed.ts'
 import { untilFresh } from './until-fresh.ts'
 import { createVersions, documentOf, type Versions } from './versions.ts'
@@ -277,23 +277,6 @@ export function createCatalogue(options: CatalogueOptions): Catalogue {
         return { document: current, version: (newest?.version ?? 0) + 1 }
       }),
   }
-}
-
-/** What a stored document compiles to; undefined where this version refuses it, or to have it beside `inForce`. */
-async function revive(
-  { services, settings, logger }: CatalogueOptions,
-  document: StoredDocument,
-  version: number,
-  inForce: Pick<InForce, 'rivalsOf'>,
-  starved?: Failure,
-): Promise<Compiled | undefined> {
-  const isolated = await isolate(document, services, starved)
-  const { lints, compiled } = build(document, { ...document, version }, isolated, settings)
-  const faults = [...lints.filter(({ severity }) => severity === 'error'), ...findClashes(compiled, inForce)]
-  if (faults.length === 0) return { ...compiled, document }
-  const { _id, name } = document
-  logger.error({ endpointId: _id, endpoint: name, faults }, 'A stored endpoint is not in force: it has faults')
-  return undefined
 }
 
 /** An `updatedAt` that differs from the one before, even within one millisecond. */
