@@ -231,7 +231,7 @@ export function createCatalogue(options: CatalogueOptions): Catalogue {
         logger.warn({ err }, 'Changes of other instances could not be read')
       }
       changes?.watch((version) => {
-        if (waiting || version === follower?.version) return
+        if (waiting || follower?.isAt(version)) return
         waiting = true
         inTurn(catchUp).catch(missed)
       })

@@ -11,6 +11,8 @@ import type { Registry } from './registry.ts'
 export interface Follower {
   /** The newest version of the store of which everything is in force here; 0 before the first. */
   readonly version: number
+  /** Whether what is in force here is that version of the store, no more and no less. */
+  isAt(version: number): boolean
   /**
    * Puts in force what the store holds now, but for what is late: of that, what was in force before stays, and the
    * next calls try it again, after pauses that grow. Rejects with StoreUnavailable, and then changes nothing.
@@ -48,10 +50,14 @@ const LONGEST_PAUSE_MS = 30_000
 /** Calls of `catchUp`, and other changes of the registry, must not overlap. */
 export function createFollower({ changes, registry, refused, late, revive, clock, logger }: FollowerOptions): Follower {
   let version = 0
+  /** The newest one that was read. */
+  let seen = 0
   /** What was late or refused since `version`, as text. */
   const tried = new Map<string, string>()
   let pauseMs = 0
   let againAt = 0
+
+  const isAt = (known: number): boolean => known === version && known === seen
 
   /** An endpoint whose document is the same stays as it is: compiling it again would gain nothing. */
   const isNews = (document: StoredDocument): boolean => {
@@ -72,8 +78,8 @@ export function createFollower({ changes, registry, refused, late, revive, clock
   const catchUp = async (): Promise<void> => {
     const since = await changes.since(version)
     // A version that goes back is another history, such as a restored backup.
-    const { version: newVersion, documents, versions, ids } = since.version < version ? await changes.since(0) : since
-    if (newVersion === version) return
+    const { version: newVersion, documents, versions, ids } = since.version < seen ? await changes.since(0) : since
+    if (isAt(newVersion)) return
     const news = documents.filter(isNews)
     const replaced = new Set(news.map(({ _id }) => _id))
     const before = registry.all()
@@ -114,6 +120,7 @@ export function createFollower({ changes, registry, refused, late, revive, clock
     late.clear()
     for (const [id, failure] of lateNow) late.set(id, failure)
     if (starved !== undefined) postpone([...late.keys()])
+    seen = newVersion
     if (late.size > 0) return
     tried.clear()
     pauseMs = 0
@@ -124,6 +131,7 @@ export function createFollower({ changes, registry, refused, late, revive, clock
     get version() {
       return version
     },
+    isAt,
     catchUp,
     catchUpWholly: async () => {
       await catchUp()

@@ -453,6 +453,30 @@ test('what is late is tried after pauses that grow, also where nothing changes',
   assert.deepEqual([other.paths(), other.catalogue.notInForce()], [['/late'], []])
 })
 
+test('a store that went back while something was late is followed', needsPostgres, async (test) => {
+  const database = await freshDatabase(test)
+  const one = await openInstance(database)
+  const other = await openInstance(database, openStarved(database).means)
+  const { document } = await one.catalogue.create(textOf('/a'))
+  await other.catalogue.catchUp()
+  await one.catalogue.patch(document._id, '{"endpoint":{"pattern":"/later"}}', undefined)
+  const { document: late } = await one.catalogue.create(isolated('/late'))
+  await assert.rejects(other.catalogue.catchUp(), LATE)
+  assert.deepEqual(
+    [other.paths(), other.catalogue.notInForce(), other.catalogue.version()],
+    [['/later'], [late._id], 2],
+  )
+  // As a backup from before both.
+  await database.query(`alter table endpoints disable trigger configuration_changed`)
+  await database.query('delete from endpoints where id = $1', [late._id])
+  await database.query(`update endpoints set document = $1, revision = 2`, [JSON.stringify(document)])
+  await database.query('update configuration set version = 2')
+  other.catalogue.follow()
+  other.tell(2)
+  while (other.paths()[0] !== '/a') await new Promise(setImmediate)
+  assert.deepEqual([other.paths(), other.catalogue.notInForce(), other.catalogue.version()], [['/a'], [], 2])
+})
+
 test('one that is late gives up its route to the one that has it by now', needsPostgres, async (test) => {
   const database = await freshDatabase(test)
   const starved = openStarved(database)
