@@ -9,7 +9,7 @@ export type Sample = Readonly<{ symbol: string; place: string; count: number }>
 const LINE = /^\s*(\d+)\s*\t\s*(.+?)\s*\t\[.\]\s(.+?)\s*$/
 
 /** A function in the map that V8 writes: its kind of code, its name, and where it is from. */
-const FUNCTION = /^(?:JS|Function|LazyCompile|Script):?\s*[~^*+']*(\S*)\s(.*?):(\d+):\d+$/
+const FUNCTION = /^(?:JS|Function|LazyCompile|Script):?\s*[~^*+']*((?:[gs]et (?!\/|node:))?\S*)\s(.*?):(\d+):\d+$/
 
 /** The samples in a file of perf, by symbol. */
 export function readSamples(file: string): readonly Sample[] {
@@ -19,13 +19,16 @@ export function readSamples(file: string): readonly Sample[] {
     maxBuffer: 2 ** 28,
     stdio: ['ignore', 'pipe', 'ignore'],
   })
-  return text.split('\n').flatMap((line): Sample[] => {
-    const [, count, place = '', symbol = ''] = LINE.exec(line) ?? []
-    if (count === undefined) return []
-    const [, name, source = '', at] = FUNCTION.exec(symbol) ?? []
-    if (name === undefined) return [{ count: Number(count), place: place.replace(/^.*\/(?!$)/, ''), symbol }]
-    return [{ count: Number(count), place: moduleOf(source, Number(at)), symbol: name || '(anonymous)' }]
-  })
+  return text.split('\n').flatMap(sampleOf)
+}
+
+/** The sample of a line; none where the line tells of none. */
+export function sampleOf(line: string): readonly Sample[] {
+  const [, count, place = '', symbol = ''] = LINE.exec(line) ?? []
+  if (count === undefined) return []
+  const [, name, source = '', at] = FUNCTION.exec(symbol) ?? []
+  if (name === undefined) return [{ count: Number(count), place: place.replace(/^.*\/(?!$)/, ''), symbol }]
+  return [{ count: Number(count), place: moduleOf(source, Number(at)), symbol: name || '(anonymous)' }]
 }
 
 /** Functions whose text the service made: of mappings and schemas. */
@@ -58,6 +61,8 @@ const GROUPS: readonly (readonly [group: string, fits: (sample: Sample) => boole
     'calls of others',
     at(/^src\/(?:adapters\/http-client|pipeline\/(?:outbound|delivery|stages\/lookup))|node_modules\/undici/),
   ],
+  // Only undici brings any, its parser of answers.
+  ['calls of others', named(/^JS:wasm-function/)],
   ['the account of a message', at(/^src\/(?:messages|registry|adapters\/(?:log|sqlite|otel)|domain)/)],
   ['other stages and the server', at(/^src\//)],
   ['node:http and streams, in JavaScript', at(/^node:/)],

@@ -8,7 +8,9 @@ export const ALONE: readonly string[] = ['test/broker/bad-records.test.ts', 'tes
 
 /** Begun first, so that none of them is left over at the end. */
 export const LONGEST: readonly string[] = [
-  'test/fuzz.test.ts',
+  'test/fuzz/management.test.ts',
+  'test/fuzz/mappings.test.ts',
+  'test/fuzz/messages.test.ts',
   'test/instances/partition.test.ts',
   'test/messages/full-load.test.ts',
   'test/workers/in-force.test.ts',

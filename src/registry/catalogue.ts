@@ -3,7 +3,6 @@
  * A change is in force when its promise resolves, and durable.
  */
 import type { DocumentBounds } from '../config/bounds.ts'
-import type { Failure } from '../domain/failure.ts'
 import { isId } from '../domain/id.ts'
 import type { Json } from '../domain/json.ts'
 import type { Lint } from '../domain/lint.ts'
@@ -31,6 +30,7 @@ import { isolate } from './isolate.ts'
 import { mergePatch } from './merge-patch.ts'
 import { parseDocument } from './parse-document.ts'
 import type { Registry } from './registry.ts'
+import { revive } from './revive.ts'
 import { createUnconfirmed, type Unconfirmed } from './unconfirmed.ts'
 import { untilFresh } from './until-fresh.ts'
 import { createVersions, documentOf, type Versions } from './versions.ts'
@@ -96,16 +96,17 @@ export function createCatalogue(options: CatalogueOptions): Catalogue {
   const { store, changes, announce, registry, services, settings, clock, newId, logger } = options
   const inTurn = createChangeQueue()
   const refused = new Set<string>()
+  const late: FollowerOptions['late'] = new Map()
   const versions = createVersions(store)
   const reviveHere: FollowerOptions['revive'] = (...stored) => revive(options, ...stored)
-  const follower = changes && createFollower({ ...options, changes, refused, revive: reviveHere })
+  const follower = changes && createFollower({ ...options, changes, refused, late, revive: reviveHere })
   // Whoever follows others comes by what the store holds anyway.
   const unconfirmed = follower ? undefined : createUnconfirmed({ ...options, refused, revive: reviveHere })
   const confirm: Unconfirmed['confirm'] = unconfirmed?.confirm ?? ((_id, write) => write())
 
   /** The store has no longer what is in force of a document that is late: its name and route may be another's. */
   const stored: Pick<InForce, 'rivalsOf'> = {
-    rivalsOf: (one) => registry.rivalsOf(one).filter(({ document }) => !follower?.late.has(document._id)),
+    rivalsOf: (one) => registry.rivalsOf(one).filter(({ document }) => !late.has(document._id)),
   }
 
   /** In a shared store a change is checked against what that holds now, not against what this instance has heard of. */
@@ -120,8 +121,18 @@ export function createCatalogue(options: CatalogueOptions): Catalogue {
     return result
   }
 
+  const notInForce = (): readonly string[] => [...refused, ...late.keys()]
+
+  /** A change of it is in force. */
+  const settle = (id: string): void => {
+    refused.delete(id)
+    late.delete(id)
+  }
+
   const refuseOneMore = (): void => {
-    if (registry.size + refused.size >= settings.maxEndpoints) throw failures.tooMany(settings.maxEndpoints)
+    // Of what is late, an earlier document may be in force.
+    const others = notInForce().filter((id) => registry.get(id) === undefined).length
+    if (registry.size + others >= settings.maxEndpoints) throw failures.tooMany(settings.maxEndpoints)
   }
 
   const loadAll = async (): Promise<void> => {
@@ -153,7 +164,7 @@ export function createCatalogue(options: CatalogueOptions): Catalogue {
     const overtaken = registry.rivalsOf(compiled).map(({ document }) => document._id)
     if (overtaken.length > 0) registry.update(overtaken, [compiled])
     else registry.put(compiled)
-    refused.delete(stamp._id)
+    settle(stamp._id)
     const warnings = lints.filter(({ severity }) => severity === 'warning')
     const { _id, name } = compiled.document
     for (const { path, message } of warnings) logger.warn({ endpointId: _id, endpoint: name, path }, message)
@@ -220,14 +231,14 @@ export function createCatalogue(options: CatalogueOptions): Catalogue {
         logger.warn({ err }, 'Changes of other instances could not be read')
       }
       changes?.watch((version) => {
-        if (waiting || version === follower?.version) return
+        if (waiting || follower?.isAt(version)) return
         waiting = true
         inTurn(catchUp).catch(missed)
       })
     },
     catchUp: () => guardStore(() => inTurn(async () => follower?.catchUpWholly())),
     version: () => follower?.version,
-    notInForce: () => [...refused, ...(follower?.late.keys() ?? [])],
+    notInForce,
     list: async (filters) => {
       const tests = filters.map(([path, values]) => compileFilter(path, values))
       return (await guardStore(() => store.list())).filter((document) => tests.every((test) => test(document)))
@@ -273,27 +284,10 @@ export function createCatalogue(options: CatalogueOptions): Catalogue {
         if (result === 'stale') throw failures.stale()
         if (result === 'gone') throw failures.unknown(id)
         registry.remove(id)
-        refused.delete(id)
+        settle(id)
         return { document: current, version: (newest?.version ?? 0) + 1 }
       }),
   }
-}
-
-/** What a stored document compiles to; undefined where this version refuses it, or to have it beside `inForce`. */
-async function revive(
-  { services, settings, logger }: CatalogueOptions,
-  document: StoredDocument,
-  version: number,
-  inForce: Pick<InForce, 'rivalsOf'>,
-  starved?: Failure,
-): Promise<Compiled | undefined> {
-  const isolated = await isolate(document, services, starved)
-  const { lints, compiled } = build(document, { ...document, version }, isolated, settings)
-  const faults = [...lints.filter(({ severity }) => severity === 'error'), ...findClashes(compiled, inForce)]
-  if (faults.length === 0) return { ...compiled, document }
-  const { _id, name } = document
-  logger.error({ endpointId: _id, endpoint: name, faults }, 'A stored endpoint is not in force: it has faults')
-  return undefined
 }
 
 /** An `updatedAt` that differs from the one before, even within one millisecond. */

@@ -11,8 +11,8 @@ import type { Registry } from './registry.ts'
 export interface Follower {
   /** The newest version of the store of which everything is in force here; 0 before the first. */
   readonly version: number
-  /** The documents that no isolated process had the time to compile, by their ids, with what each met. */
-  readonly late: ReadonlyMap<string, Failure>
+  /** Whether what is in force here is that version of the store, no more and no less. */
+  isAt(version: number): boolean
   /**
    * Puts in force what the store holds now, but for what is late: of that, what was in force before stays, and the
    * next calls try it again, after pauses that grow. Rejects with StoreUnavailable, and then changes nothing.
@@ -27,6 +27,8 @@ export type FollowerOptions = Readonly<{
   registry: Registry
   /** Ids of the documents that were refused; kept up to date. */
   refused: Set<string>
+  /** What each document met that no isolated process had the time to compile, by its id; kept up to date. */
+  late: Map<string, Failure>
   /**
    * Compiles a stored document; undefined where it cannot be in force beside those. Rejects with OVERLOADED where no
    * isolated process has the time, or as `starved` says without waiting for one.
@@ -46,13 +48,16 @@ const FIRST_PAUSE_MS = 1_000
 const LONGEST_PAUSE_MS = 30_000
 
 /** Calls of `catchUp`, and other changes of the registry, must not overlap. */
-export function createFollower({ changes, registry, refused, revive, clock, logger }: FollowerOptions): Follower {
+export function createFollower({ changes, registry, refused, late, revive, clock, logger }: FollowerOptions): Follower {
   let version = 0
-  let late: ReadonlyMap<string, Failure> = new Map()
+  /** The newest one that was read. */
+  let seen = 0
   /** What was late or refused since `version`, as text. */
   const tried = new Map<string, string>()
   let pauseMs = 0
   let againAt = 0
+
+  const isAt = (known: number): boolean => known === version && known === seen
 
   /** An endpoint whose document is the same stays as it is: compiling it again would gain nothing. */
   const isNews = (document: StoredDocument): boolean => {
@@ -61,26 +66,20 @@ export function createFollower({ changes, registry, refused, revive, clock, logg
     return JSON.stringify(registry.get(_id)?.document) !== text && !(refused.has(_id) && tried.get(_id) === text)
   }
 
-  const noteLate = (now: ReadonlyMap<string, Failure>, attempted: boolean): void => {
-    if (now.size === 0) {
-      if (late.size > 0) logger.info({}, 'Changes of endpoints are in force that were late')
-      pauseMs = 0
-    } else if (attempted) {
-      pauseMs = Math.min(Math.max(pauseMs * 2, FIRST_PAUSE_MS), LONGEST_PAUSE_MS)
-      againAt = clock() + pauseMs
-      logger.warn(
-        { endpointIds: [...now.keys()], pauseMs },
-        'Changes of endpoints are not in force: no isolated process had the time to compile them; trying again',
-      )
-    }
-    late = now
+  const postpone = (endpointIds: readonly string[]): void => {
+    pauseMs = Math.min(Math.max(pauseMs * 2, FIRST_PAUSE_MS), LONGEST_PAUSE_MS)
+    againAt = clock() + pauseMs
+    logger.warn(
+      { endpointIds, pauseMs },
+      'Changes of endpoints are not in force: no isolated process had the time to compile them; trying again',
+    )
   }
 
   const catchUp = async (): Promise<void> => {
     const since = await changes.since(version)
     // A version that goes back is another history, such as a restored backup.
-    const { version: newVersion, documents, versions, ids } = since.version < version ? await changes.since(0) : since
-    if (newVersion === version) return
+    const { version: newVersion, documents, versions, ids } = since.version < seen ? await changes.since(0) : since
+    if (isAt(newVersion)) return
     const news = documents.filter(isNews)
     const replaced = new Set(news.map(({ _id }) => _id))
     const before = registry.all()
@@ -116,9 +115,15 @@ export function createFollower({ changes, registry, refused, revive, clock, logg
     const isGone = (one: Compiled) => !ids.has(one.document._id) || refused.has(one.document._id) || isOvertaken(one)
     const gone = before.filter(isGone).map(({ document }) => document._id)
     if (gone.length > 0 || revived.length > 0) registry.update(gone, revived)
-    noteLate(lateNow, starved !== undefined)
-    if (lateNow.size > 0) return
+    const endpointIds = revived.map(({ document }) => document._id).filter((id) => late.has(id))
+    if (endpointIds.length > 0) logger.info({ endpointIds }, 'Changes of endpoints are in force that were late')
+    late.clear()
+    for (const [id, failure] of lateNow) late.set(id, failure)
+    if (starved !== undefined) postpone([...late.keys()])
+    seen = newVersion
+    if (late.size > 0) return
     tried.clear()
+    pauseMs = 0
     version = newVersion
   }
 
@@ -126,9 +131,7 @@ export function createFollower({ changes, registry, refused, revive, clock, logg
     get version() {
       return version
     },
-    get late() {
-      return late
-    },
+    isAt,
     catchUp,
     catchUpWholly: async () => {
       await catchUp()

@@ -4,6 +4,13 @@ import type { Json, JsonObject } from '../../src/domain/json.ts'
 import rich from '../config/rich-document.json' with { type: 'json' }
 import { jsonText, names } from './arbitraries.ts'
 
+/** A sound document, for more to be added to it. */
+export const PLAIN = {
+  name: 'fuzz',
+  endpoint: { pattern: '/fuzz' },
+  transformation: { input: 'JSON', output: 'JSON' },
+}
+
 const { kafkaConsumerTopic: _, requests, ...rest } = rich
 const sound: readonly JsonObject[] = [
   { name: 'plain', endpoint: { pattern: '/plain' }, transformation: { input: 'JSON', output: 'JSON' } },

@@ -160,7 +160,7 @@ test('while the store is away nothing is begun, and what could not be kept is to
   const database = await freshDatabase(test)
   const proxy = await startTcpProxy(database.url)
   database.uses(proxy.stop)
-  const one = await startInstance(test, database, { DATABASE_URL: proxy.url, DATABASE_TIMEOUT_MS: '2500' })
+  const one = await startInstance(test, database, { DATABASE_URL: proxy.url })
   await register(one.url, target)
   const begun = send(one.url)
   await target.called(1)

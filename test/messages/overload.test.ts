@@ -81,7 +81,7 @@ test('while PostgreSQL holds the log, messages are answered, failures wait, and 
   skip: postgresMissing() ?? false,
 }, async (suite) => {
   const database = await freshDatabase(suite)
-  const service = await startService({ DATABASE_URL: database.url, DATABASE_TIMEOUT_MS: '2500' })
+  const service = await startService({ DATABASE_URL: database.url })
   const holder = new pg.Client({ connectionString: database.url })
   await holder.connect()
   try {

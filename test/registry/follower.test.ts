@@ -31,16 +31,16 @@ type Instance = Readonly<{
   tell(version: number): void
 }>
 
-type Means = Readonly<{ sandbox?: Sandbox; clock?: () => number; logger?: Logger }>
+type Means = Readonly<{ sandbox?: Sandbox; clock?: () => number; logger?: Logger; env?: Record<string, string> }>
 
 /** What the service is without its listeners: it catches up when told, by `load`, and before each change. */
 async function openInstance(
   database: TestDatabase,
-  { sandbox, clock = Date.now, logger = silent }: Means = {},
+  { sandbox, clock = Date.now, logger = silent, env = {} }: Means = {},
 ): Promise<Instance> {
   const store = await openPostgres(database.url)
   database.uses(store.close)
-  const reading = readSettings({})
+  const reading = readSettings(env)
   assert.ok(reading.ok)
   const http = createHttpClient({ connectTimeoutMs: 1_000, answerLimitBytes: 1_000 })
   database.uses(http.close)
@@ -287,9 +287,15 @@ function openStarved(database: TestDatabase) {
   let sandbox = open(0, 10)
   let attempts = 0
   const log: string[] = []
-  const note = (_: object, message: string) => void log.push(message)
+  const fields = new Map<string, object[]>()
+  const note = (of: object, message: string) => {
+    log.push(message)
+    fields.set(message, [...(fields.get(message) ?? []), of])
+  }
   return {
     log,
+    /** The fields of each line with that message. */
+    told: (message: string) => fields.get(message) ?? [],
     attempts: () => attempts,
     recover: () => {
       sandbox = open(1, 10_000)
@@ -340,10 +346,73 @@ test(
     assert.deepEqual([other.catalogue.version(), one.catalogue.version()], [6, 6])
     assert.deepEqual(starved.log, [
       'Changes of endpoints are not in force: no isolated process had the time to compile them; trying again',
-      'Changes of endpoints are in force that were late',
+      IN_FORCE,
     ])
   },
 )
+
+const IN_FORCE = 'Changes of endpoints are in force that were late'
+
+test('what is late is so no longer when it is replaced or removed here', needsPostgres, async (test) => {
+  const database = await freshDatabase(test)
+  const starved = openStarved(database)
+  const one = await openInstance(database)
+  const other = await openInstance(database, starved.means)
+  const late: string[] = []
+  for (const name of ['a', 'b']) {
+    const { document } = await one.catalogue.create(textOf(`/${name}`, { name, inputTransforms: { x: '1' } }))
+    late.push(document._id)
+  }
+  await assert.rejects(other.catalogue.catchUp(), LATE)
+  assert.deepEqual(other.catalogue.notInForce(), late)
+  const [replaced = '', removed = ''] = late
+  await other.catalogue.replace(replaced, textOf('/a', { name: 'a' }), undefined)
+  assert.deepEqual(other.catalogue.notInForce(), [removed])
+  await other.catalogue.remove(removed, undefined)
+  assert.deepEqual([other.paths(), other.catalogue.notInForce()], [['/a'], []])
+  await other.catalogue.catchUp()
+  assert.equal(other.catalogue.version(), 5)
+  assert.ok(!starved.log.includes(IN_FORCE))
+})
+
+test('what was late and is deleted or refused is not told to be in force', needsPostgres, async (test) => {
+  const database = await freshDatabase(test)
+  const starved = openStarved(database)
+  const one = await openInstance(database)
+  const other = await openInstance(database, starved.means)
+  const ids: string[] = []
+  for (const name of ['a', 'b', 'c']) {
+    const { document } = await one.catalogue.create(textOf(`/${name}`, { name, inputTransforms: { x: '1' } }))
+    ids.push(document._id)
+  }
+  await assert.rejects(other.catalogue.catchUp(), LATE)
+  const [removed = '', refused = '', inForce = ''] = ids
+  await one.catalogue.remove(removed, undefined)
+  // As a newer version, with more fields, might have written it.
+  await database.query(
+    `update endpoints set document = replace(document, '"constants"', '"unheardOf"') where id = $1`,
+    [refused],
+  )
+  starved.recover()
+  starved.pass(1_000)
+  await other.catalogue.catchUp()
+  assert.deepEqual([other.paths(), other.catalogue.notInForce()], [['/c'], [refused]])
+  assert.deepEqual(starved.told(IN_FORCE), [{ endpointIds: [inForce] }])
+})
+
+test('what is late and not in force counts among the endpoints', needsPostgres, async (test) => {
+  const database = await freshDatabase(test)
+  const one = await openInstance(database)
+  const other = await openInstance(database, { ...openStarved(database).means, env: { MAX_ENDPOINTS: '2' } })
+  const { document: late } = await one.catalogue.create(isolated('/late'))
+  const { document: second } = await other.catalogue.create(textOf('/second'))
+  await assert.rejects(other.catalogue.create(textOf('/third')), { code: 'ENDPOINTS_TOO_MANY' })
+  await one.catalogue.remove(late._id, undefined)
+  // In force as it was before, so it counts once.
+  await one.catalogue.patch(second._id, '{"inputTransforms":{"x":"1"}}', undefined)
+  await other.catalogue.create(textOf('/third'))
+  assert.deepEqual([other.paths(), other.catalogue.notInForce()], [['/second', '/third'], [second._id]])
+})
 
 test('what is late keeps no other one from the route that it gave up', needsPostgres, async (test) => {
   const database = await freshDatabase(test)
@@ -382,6 +451,30 @@ test('what is late is tried after pauses that grow, also where nothing changes',
   other.tell(2)
   while (other.paths().length === 0) await new Promise(setImmediate)
   assert.deepEqual([other.paths(), other.catalogue.notInForce()], [['/late'], []])
+})
+
+test('a store that went back while something was late is followed', needsPostgres, async (test) => {
+  const database = await freshDatabase(test)
+  const one = await openInstance(database)
+  const other = await openInstance(database, openStarved(database).means)
+  const { document } = await one.catalogue.create(textOf('/a'))
+  await other.catalogue.catchUp()
+  await one.catalogue.patch(document._id, '{"endpoint":{"pattern":"/later"}}', undefined)
+  const { document: late } = await one.catalogue.create(isolated('/late'))
+  await assert.rejects(other.catalogue.catchUp(), LATE)
+  assert.deepEqual(
+    [other.paths(), other.catalogue.notInForce(), other.catalogue.version()],
+    [['/later'], [late._id], 2],
+  )
+  // As a backup from before both.
+  await database.query(`alter table endpoints disable trigger configuration_changed`)
+  await database.query('delete from endpoints where id = $1', [late._id])
+  await database.query(`update endpoints set document = $1, revision = 2`, [JSON.stringify(document)])
+  await database.query('update configuration set version = 2')
+  other.catalogue.follow()
+  other.tell(2)
+  while (other.paths()[0] !== '/a') await new Promise(setImmediate)
+  assert.deepEqual([other.paths(), other.catalogue.notInForce(), other.catalogue.version()], [['/a'], [], 2])
 })
 
 test('one that is late gives up its route to the one that has it by now', needsPostgres, async (test) => {
