@@ -3,6 +3,7 @@ import { readFileSync } from 'node:fs'
 import { Command } from 'commander'
 import { createLogger } from './adapters/log.ts'
 import type { App } from './app.ts'
+import { compileSooner } from './compile-sooner.ts'
 import type { Logger } from './domain/ports.ts'
 import type { KeyCommands } from './key-commands.ts'
 import { loadEnvFile, readSettings, type Settings } from './settings.ts'
@@ -121,13 +122,13 @@ async function start(settings: Settings, warnings: readonly string[]): Promise<v
     process.exit(1)
   })
   if (isWorker) {
-    const [{ runWorker }, { startApp }] = await Promise.all([import('./workers/worker.ts'), import('./app.ts')])
-    const startWorker = (own: Settings, siblings: Siblings) => startApp(own, version, logger, siblings)
+    const { runWorker } = await import('./workers/worker.ts')
+    const startWorker = (own: Settings, siblings: Siblings) => listen(own, logger, siblings)
     return runWorker({ settings, start: startWorker, faultOf: (thrown) => startFault(thrown, settings) })
   }
   for (const warning of warnings) logger.warn({}, warning)
   try {
-    const service = await (settings.workers > 1 ? startWorkers : startAlone)(settings, logger)
+    const service = await (settings.workers > 1 ? startWorkers : listen)(settings, logger)
     stopOnSignal(service.stop, logger)
     const { messagePort, adminPort } = service
     logger.info(
@@ -141,9 +142,11 @@ async function start(settings: Settings, warnings: readonly string[]): Promise<v
   }
 }
 
-async function startAlone(settings: Settings, logger: Logger): Promise<App> {
+async function listen(settings: Settings, logger: Logger, siblings?: Siblings): Promise<App> {
   const { startApp } = await import('./app.ts')
-  return startApp(settings, version, logger)
+  const app = await startApp(settings, version, logger, siblings)
+  compileSooner()
+  return app
 }
 
 /** The store belongs to the service, so this process locks it for all of them. */

@@ -67,8 +67,10 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   ],
   'app.ts': [''],
   'tick-shape.ts': [],
+  'compile-sooner.ts': [],
   'main.ts': [
     'app.ts',
+    'compile-sooner.ts',
     'store-lock.ts',
     'tick-shape.ts',
     'key-commands.ts',
