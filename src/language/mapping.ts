@@ -7,11 +7,11 @@ import type { LintSink } from '../domain/lint.ts'
 import type { Convert } from './functions.ts'
 import { type Assignment, type Generated, generate, type Run } from './mapping-code.ts'
 import { type Plan, readTargets } from './mapping-targets.ts'
-import { parsePath, type Source, type SourcePath } from './path.ts'
+import { parsePath, type Source, type SourcePath, type Step } from './path.ts'
 import { spreads } from './target.ts'
 import type { Account } from './target-budget.ts'
 import { nothingWritten, placesAlong, recordWritten, type Written } from './target-sharing.ts'
-import { compileWrite, type Output } from './target-write.ts'
+import { compileWrite, type Output, type Write } from './target-write.ts'
 
 /**
  * The most places of arrays that one target may ask for by indexes alone. Far more than anyone writes by hand, and
@@ -102,6 +102,9 @@ function compileAssignments(
   written: Written,
   place: string,
 ): readonly Assignment[] {
+  const first: readonly Step[] = [{ kind: 'name', name: root }]
+  // Not spread: an array that grows has room for 17 at least, and this one is kept.
+  const from = first.concat(steps)
   return plans.flatMap((plan): Assignment[] => {
     const { target, function: applied, fill } = plan
     const placement = applied?.placement ?? 'spread'
@@ -110,13 +113,18 @@ function compileAssignments(
     recordWritten(written, target, placement)
     const convert = spreads(target) ? applied?.convertEach : applied?.convert
     const choose = compileChoice(plan, convert)
-    const run: Run = (source, output, account) => {
-      const value = choose(read(source))
-      if (value !== undefined) write(output, value, account)
-    }
+    const run = compileRun(read, choose, write)
     const fills = fill !== undefined || target.takesNull
-    return [{ from: [{ kind: 'name', name: root }, ...steps], read, target, placement, convert, fills, choose, run }]
+    return [{ from, read, target, placement, convert, fills, choose, run }]
   })
+}
+
+/** Made here, as a closure keeps all that closures beside it ask for: here that would be the tree of what was written. */
+function compileRun(read: SourcePath['read'], choose: Convert, write: Write): Run {
+  return (source, output, account) => {
+    const value = choose(read(source))
+    if (value !== undefined) write(output, value, account)
+  }
 }
 
 /** From the value that was read to the one that is written; undefined: nothing is. */

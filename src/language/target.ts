@@ -37,7 +37,8 @@ export function parseTarget(text: string): Result<Target> {
     }
     steps.push(step)
   }
-  return found({ text, steps, takesNull })
+  // A copy: an array that grew has room for 17 at least, and this one is kept.
+  return found({ text, steps: [...steps], takesNull })
 }
 
 /** Whether the text ends in a `?` that no backslash escapes. */

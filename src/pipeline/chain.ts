@@ -39,7 +39,7 @@ function extend<In extends object, Out extends object>(links: readonly Link[], c
   return {
     add: <Next extends object>(name: StageName, step: Step<Out, Next>) =>
       typeof step === 'function'
-        ? extend<In, Next>([...links, { name, stage: step as unknown as AnyStage }], constants)
+        ? extend<In, Next>(links.concat({ name, stage: step as unknown as AnyStage }), constants)
         : extend<In, Next>(links, { ...constants, ...step.adds }),
     build: () => join(links, constants) as unknown as Pipeline<In, Out>,
   }

@@ -19,7 +19,8 @@ export interface RouteTable<Target> {
 }
 
 type Node<Target> = {
-  readonly literals: Map<string, Node<Target>>
+  /** Undefined until there is one, as most nodes are leaves. */
+  literals: Map<string, Node<Target>> | undefined
   parameter: Node<Target> | undefined
   leaf: Leaf<Target> | undefined
 }
@@ -54,19 +55,22 @@ export function createRouteTable<Target>(): RouteTable<Target> {
   }
 }
 
-const emptyNode = <Target>(): Node<Target> => ({ literals: new Map(), parameter: undefined, leaf: undefined })
+const emptyNode = <Target>(): Node<Target> => ({ literals: undefined, parameter: undefined, leaf: undefined })
 
 const segmentsOf = (pattern: string): readonly string[] => (pattern === '/' ? [] : pattern.slice(1).split('/'))
 
 function grow<Target>(node: Node<Target>, segment: string): Node<Target> {
   const grown = childOf(node, segment) ?? emptyNode<Target>()
   if (segment.startsWith(':')) node.parameter = grown
-  else node.literals.set(segment, grown)
+  else {
+    node.literals ??= new Map()
+    node.literals.set(segment, grown)
+  }
   return grown
 }
 
 const childOf = <Target>(node: Node<Target>, segment: string): Node<Target> | undefined =>
-  segment.startsWith(':') ? node.parameter : node.literals.get(segment)
+  segment.startsWith(':') ? node.parameter : node.literals?.get(segment)
 
 /** Removes the leaf at the end of the segments, and every node that then leads nowhere. */
 function prune<Target>(node: Node<Target>, segments: readonly string[], at: number): void {
@@ -78,9 +82,9 @@ function prune<Target>(node: Node<Target>, segments: readonly string[], at: numb
   const child = childOf(node, segment)
   if (child === undefined) return
   prune(child, segments, at + 1)
-  if (child.leaf !== undefined || child.parameter !== undefined || child.literals.size > 0) return
+  if (child.leaf !== undefined || child.parameter !== undefined || (child.literals?.size ?? 0) > 0) return
   if (segment.startsWith(':')) node.parameter = undefined
-  else node.literals.delete(segment)
+  else node.literals?.delete(segment)
 }
 
 /** The path of a URL with its segments still encoded; undefined where it does not begin with a slash or is badly encoded. */
@@ -109,7 +113,7 @@ function findLeaf<Target>(node: Node<Target>, path: string, from: number, values
   const segment = slash === -1 ? path.slice(from) : path.slice(from, slash)
   const encoded = segment.includes('%')
   // What has a meaning of its own in a path (`/`, `;`, `=` and others) is not the same as its encoded form.
-  const literal = node.literals.get(encoded ? decodeURI(segment) : segment)
+  const literal = node.literals?.get(encoded ? decodeURI(segment) : segment)
   if (literal !== undefined) {
     const leaf = slash === -1 ? literal.leaf : findLeaf(literal, path, slash + 1, values)
     if (leaf !== undefined) return leaf

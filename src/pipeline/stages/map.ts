@@ -15,11 +15,11 @@ import type { Stage } from '../chain.ts'
  */
 export function compileMap(endpoint: Endpoint, lint: LintSink): Stage<Transformed, Mapped> {
   const sink = lint.at('inputMapping')
-  const mapping = compileMapping(endpoint.inputMapping, sink)
-  for (const { path } of mapping.sources) checkReference(path.names, 'map', endpoint, sink.at(path.text))
+  const { sources, apply } = compileMapping(endpoint.inputMapping, sink)
+  for (const { path } of sources) checkReference(path.names, 'map', endpoint, sink.at(path.text))
 
   if (Object.keys(endpoint.inputMapping).length > 0) {
-    return (message) => ({ ...message, responseBody: mapping.apply(message) })
+    return (message) => ({ ...message, responseBody: apply(message) })
   }
   if (endpoint.requests.lookup.length === 0) return (message) => ({ ...message, responseBody: message.requestBody })
   return (message) => {

@@ -49,10 +49,7 @@ export function compileRespond(
 ): Stage<Serialised, Answered> {
   const format = endpoint.transformation.output
   const requests = endpoint.requests.response
-  if (requests.length === 0) {
-    const headers = { 'content-type': MEDIA_TYPES[format] }
-    return (message) => ({ ...message, answer: { status: 200, headers, body: message.output } })
-  }
+  if (requests.length === 0) return answerOutput(format)
   const responses = requests.map((request, index) =>
     compileOne(request, endpoint, services, settings, lint.at('requests', 'response', index)),
   )
@@ -74,6 +71,11 @@ export function compileRespond(
     const partial = outcomes.flat().some(isAtFault)
     return { ...message, answer: partial ? { ...answer, partial } : answer }
   }
+}
+
+function answerOutput(format: Format): Stage<Serialised, Answered> {
+  const headers = { 'content-type': MEDIA_TYPES[format] }
+  return (message) => ({ ...message, answer: { status: 200, headers, body: message.output } })
 }
 
 function compileOne(
