@@ -60,7 +60,7 @@ export function createBodyReader({ limitBytes, roomBytes }: BodyLimits): ReadBod
     }
     request.on('error', fail)
     if (request.complete && !request.destroyed) {
-      // It waited for its turn, and its body came meanwhile. Who has left is not answered, so nothing is done for them.
+      // It came before its message began, as nearly all do. Who has left is not answered, so nothing is done for them.
       const body = (request.read() ?? NO_BYTES) as Buffer
       if (body.length > limitBytes) fail(bodyTooLarge())
       else take(body)

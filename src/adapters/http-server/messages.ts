@@ -34,6 +34,13 @@ export type ListenerOptions = Readonly<{
  */
 export function createMessageListener(options: ListenerOptions): RequestListener {
   const { registry, intake, turns, isStopping } = options
+  /** What came in this round of the loop. */
+  let arrived: Arrived[] = []
+  const beginAll = (): void => {
+    const all = arrived
+    arrived = []
+    for (const one of all) begin(one, options)
+  }
   return (request, response) => {
     // Its connection ends with the answer before: what was sent behind that would be done without an answer.
     if (request.socket.writableEnded) return
@@ -42,30 +49,40 @@ export function createMessageListener(options: ListenerOptions): RequestListener
     if (match.kind !== 'endpoint') {
       leaveUnread(request, response)
       send(response, intake.refuse(undefined, unrouted(match, request.method ?? '', url)), isStopping())
-    } else if (turns.passes()) serve(request, response, url, match, options)
-    else {
+      return
+    }
+    const one = { request, response, url, match }
+    if (turns.passes()) {
+      // All together, when the bodies of all have come: what is done for one after the other is in the processor's caches.
+      if (arrived.push(one) === 1) setImmediate(beginAll)
+    } else {
       turns.wait({
-        begin: () => inOrder(request, response, () => serve(request, response, url, match, options)),
+        begin: () => begin(one, options),
         refuse: () => turnAway(request, response, intake.refuse(match.compiled, tooMuch()), isStopping()),
       })
     }
   }
 }
 
-/** Goes on when what was sent before on the same connection is answered, unless that ended it or its caller has left. */
-function inOrder(request: IncomingMessage, response: ServerResponse, goOn: () => void): void {
-  if (response.socket === null) response.once('socket', () => inOrder(request, response, goOn))
-  else if (!request.socket.writableEnded && !request.socket.destroyed) goOn()
+type Arrived = Readonly<{
+  request: IncomingMessage
+  response: ServerResponse
+  url: string
+  match: Extract<Match, { kind: 'endpoint' }>
+}>
+
+/** Begins when what was sent before on the same connection is answered, unless that ended it or its caller has left. */
+function begin(one: Arrived, options: ListenerOptions): void {
+  const { request, response } = one
+  if (response.socket === null) response.once('socket', () => begin(one, options))
+  else if (!request.socket.writableEnded && !request.socket.destroyed) serve(one, options)
 }
 
 const tooMuch = (): Failure =>
   new Failure('OVERLOADED', 'The service has more to do than it can; send this message again in a moment.')
 
 function serve(
-  request: IncomingMessage,
-  response: ServerResponse,
-  url: string,
-  { compiled, urlParams }: Extract<Match, { kind: 'endpoint' }>,
+  { request, response, url, match: { compiled, urlParams } }: Arrived,
   { intake, readBody, isStopping }: ListenerOptions,
 ): void {
   const refuse = (failure: Failure): void => send(response, intake.refuse(compiled, failure), isStopping())
