@@ -26,6 +26,12 @@ export function bind(code: Code, value: unknown): string {
   return `b${at === -1 ? code.bound.push(value) - 1 : at}`
 }
 
+/**
+ * A name that fields are looked up by. It is written into the text where it can be no code: fields whose names are bound are
+ * looked up by a slow way of the engine, once it has seen objects of several shapes there.
+ */
+const nameOf = (code: Code, name: string): string => (/^[\w-]+$/.test(name) ? `'${name}'` : bind(code, name))
+
 export const newLocal = (code: Code): string => `v${code.locals++}`
 
 /**
@@ -75,7 +81,7 @@ export function valueAt(code: Code, scope: Scope, steps: readonly Step[]): strin
   if (step?.kind === 'index') return `${ELEMENT_AT}(${valueAt(code, scope, before)}, ${step.index})`
   if (step?.kind !== 'name') return scope.from
   const object = objectAt(code, scope, before)
-  const name = bind(code, step.name)
+  const name = nameOf(code, step.name)
   return step.name in Object.prototype ? `${OWN_FIELD}(${object}, ${name})` : `${object}[${name}]`
 }
 
@@ -191,4 +197,4 @@ function assign(code: Code, { filled }: Places, { local }: Place, step: TargetSt
 }
 
 const keyOf = (code: Code, step: TargetStep): string =>
-  step.kind === 'name' ? bind(code, step.name) : String(step.kind === 'index' ? step.index : 0)
+  step.kind === 'name' ? nameOf(code, step.name) : String(step.kind === 'index' ? step.index : 0)

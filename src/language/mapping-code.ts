@@ -2,8 +2,9 @@
  * A mapping as one function, written when it has proved to be busy: the closures that all mappings share look every field
  * up anew, a function of its own remembers where the fields of its messages are.
  *
- * The text of the function is made of fixed words and numbers. Names, functions and whatever else a document says are
- * values bound to it, so that no document can write code.
+ * The text of the function is made of fixed words and numbers, and of names in quotes that are letters, digits, "_" and "-"
+ * alone. Other names, functions and whatever else a document says are values bound to it, so that no document can write
+ * code.
  */
 import type { Convert, Placement } from './functions.ts'
 import {

@@ -165,11 +165,16 @@ describe('a mapping that became a function of its own', () => {
         'r.toString': 'x.toString',
         'r.constructor.name': 'y',
         'r.rows[].valueOf': 'out[].hasOwnProperty',
-        'r.b0"]};throw 1//': 'b0"]};throw 1//.$source',
+        'r.b0"\\]};throw 1//': 'b0"\\]};throw 1//.$source',
         'r.value': 'output.`',
+        "r.a'\\];throw 1//": "it's.a'",
+        'r.b\\': 'b\\.c\\',
+        'r.d\n': "d\n.'",
+        'r.first_name-2': 'last_name.9-b',
       },
       bodies: [
         { toString: 1, constructor: { name: 'c' }, rows: [{ valueOf: 2 }, {}], 'b0"]};throw 1//': 3, value: 4 },
+        { "a'];throw 1//": 5, 'b\\': 6, 'd\n': 7, 'first_name-2': 8 },
         {},
         { rows: [{}] },
       ],
@@ -207,7 +212,7 @@ function many(entries: number): JsonObject {
 }
 
 describe('any mapping that became a function of its own', () => {
-  const name = fc.constantFrom('a', 'b', 'c', '0', 'toString')
+  const name = fc.constantFrom('a', 'b', 'c', '0', 'toString', "'", '-_')
   const value = fc.letrec<{ value: Json }>((tie) => ({
     value: fc.oneof(
       { depthSize: 'small', withCrossShrink: true },
