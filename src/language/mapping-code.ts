@@ -22,7 +22,7 @@ import {
 import { addToSpread, type Spread, spreadCode, startSpread } from './mapping-code-spread.ts'
 import type { Source } from './path.ts'
 import type { Step } from './path-steps.ts'
-import type { Target } from './target.ts'
+import { spreadSteps, type Target } from './target.ts'
 import type { Account } from './target-budget.ts'
 import type { Output } from './target-write.ts'
 
@@ -96,7 +96,7 @@ export function generate(assignments: readonly Assignment[]): Generated | undefi
 /** Adds an assignment; false where closures must do it. */
 function add({ code, scope, places, body, spreads }: Draft, assignment: Assignment): boolean {
   const { from, read, target, placement, convert, fills, choose, run } = assignment
-  const to = placement === 'spread' ? findPlace(code, places, target.steps) : undefined
+  const to = placement === 'spread' ? findPlace(code, places, spreadSteps(target)) : undefined
   if (to === undefined) return false
   if (to.kind !== 'spread') {
     const value = isStraight(from) ? valueAt(code, scope, from) : `${bind(code, read)}(source)`

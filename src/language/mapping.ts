@@ -8,7 +8,7 @@ import type { Convert } from './functions.ts'
 import { type Assignment, type Generated, generate, type Run } from './mapping-code.ts'
 import { type Plan, readTargets } from './mapping-targets.ts'
 import { parsePath, type Source, type SourcePath, type Step } from './path.ts'
-import { spreads } from './target.ts'
+import { spreadSteps, spreads } from './target.ts'
 import type { Account } from './target-budget.ts'
 import { nothingWritten, placesAlong, recordWritten, type Written } from './target-sharing.ts'
 import { compileWrite, type Output, type Write } from './target-write.ts'
@@ -82,7 +82,7 @@ function compileApply(assignments: readonly Assignment[], generateAfter: number)
 function warnOfRepeat({ target, function: applied, sink }: Plan, places: Map<string, string>): void {
   const adds = target.steps.at(-1)?.kind === 'each' || applied?.placement === 'concat'
   if (adds || applied?.placement === 'root') return
-  const steps = JSON.stringify(target.steps)
+  const steps = JSON.stringify(spreadSteps(target))
   const earlier = places.get(steps)
   if (earlier === undefined) places.set(steps, sink.path)
   else sink.warning(`This writes the same target as ${earlier}, and replaces its value where both have one.`)

@@ -3,7 +3,7 @@ import { isObject, type Json } from '../domain/json.ts'
 import { REFUSED_NAMES } from '../domain/names.ts'
 import type { Placement } from './functions.ts'
 import { isArray } from './path-read.ts'
-import { lastInnerEach, type Target } from './target.ts'
+import { spreadSteps, type Target } from './target.ts'
 import { type Account, BYTES_PER_VALUE, charge, weighBytes } from './target-budget.ts'
 import { sharedAlong, type Written } from './target-sharing.ts'
 
@@ -26,8 +26,8 @@ export type WriteOptions = Readonly<{
  * Compiles a target to the function that writes a value there. Objects and arrays that are missing on the way are made,
  * values of another type on the way are replaced; array places before a written index hold null.
  *
- * `spread`: an array goes one element each over the last `[]` that has something after it; a missing element adds no
- * field and keeps its place. `all`: the value goes to all elements that exist. `concat`: its elements are appended.
+ * `spread`: an array goes one element each over one `[]` of the target (`spreadSteps`); a missing element adds no field
+ * and keeps its place. `all`: the value goes to all elements that exist. `concat`: its elements are appended.
  * `root`: its fields become fields of the output; the target only stands for them.
  *
  * Writing fails with OUTPUT_TOO_LARGE where one application would add more than `ADDED_BYTES_MAX`, and with nothing else.
@@ -63,9 +63,8 @@ type Put = (existing: Json | undefined, value: Json, account: Account) => Json |
 const putWhole: Put = (_existing, value) => value
 
 function compilePut(target: Target, { placement, fill, written, place }: WriteOptions): Put {
-  const { steps, takesNull } = target
+  const steps = placement === 'spread' ? spreadSteps(target) : target.steps
   const shared = sharedAlong(written, steps)
-  const spreadAt = lastInnerEach(steps)
   const appends = steps.at(-1)?.kind === 'each'
   const kept = appends ? steps.slice(0, -1) : steps
   const copies = { shared: shared[kept.length] ?? true, place }
@@ -77,8 +76,7 @@ function compilePut(target: Target, { placement, fill, written, place }: WriteOp
     if (step.kind === 'name') put = put === putWhole ? putField(step.name, inner) : putInField(step.name, put, inner)
     else if (step.kind === 'index') put = putAt(step.index, put, inner)
     else if (placement === 'all') put = putInAll(put, inner)
-    else if (placement === 'spread' && at === spreadAt)
-      put = putSpread(put, fill ?? (takesNull ? null : undefined), inner)
+    else if (placement === 'spread') put = putSpread(put, fill ?? (target.takesNull ? null : undefined), inner)
     else put = putAt(0, put, inner)
   }
   return put

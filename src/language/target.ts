@@ -50,9 +50,37 @@ function endsInMark(text: string): boolean {
 }
 
 /** Whether an array is spread over elements of this target: it has `[]` with a name or index after it. */
-export const spreads = (target: Target): boolean => lastInnerEach(target.steps) !== -1
+export const spreads = (target: Target): boolean => spreadStep(target.steps) !== -1
 
-/** The step that an array is spread over: the last `[]` with something after it; -1 where there is none. */
-export function lastInnerEach(steps: readonly TargetStep[]): number {
-  return steps.slice(0, -1).findLastIndex(({ kind }) => kind === 'each')
+/**
+ * The step that an array is spread over; -1 where there is none. It is the first `[]` whose next segment (a name and its
+ * brackets) has no `[]`: the outermost list of the target, or the last of several that follow each other directly. A last
+ * `[]` appends and does not count.
+ */
+function spreadStep(steps: readonly TargetStep[]): number {
+  let found = -1
+  let isListed = false
+  for (const [at, { kind }] of steps.slice(0, -1).entries()) {
+    if (kind === 'each') {
+      found = at
+      isListed = true
+    } else if (kind === 'name') {
+      if (found !== -1 && !isListed) return found
+      isListed = false
+    }
+  }
+  return found
+}
+
+const FIRST_ELEMENT: TargetStep = { kind: 'index', index: 0 }
+
+/**
+ * The steps by which a value is written: an `each` step is left where an array is spread, and at the end, where it
+ * appends; every other `[]` is element 0.
+ */
+export function spreadSteps({ steps }: Target): readonly TargetStep[] {
+  const spreadAt = spreadStep(steps)
+  return steps.map((step, at) =>
+    step.kind === 'each' && at !== spreadAt && at < steps.length - 1 ? FIRST_ELEMENT : step,
+  )
 }

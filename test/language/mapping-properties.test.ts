@@ -62,6 +62,36 @@ describe('any mapping of any source', () => {
     )
   })
 
+  it('agrees with it, and with a function of its own, where targets have up to four lists', () => {
+    const few = fc.constantFrom('a', 'b')
+    const lists = fc
+      .array(fc.tuple(few, fc.constantFrom('', '', '[]', '[]', '[0]', '[][]')), { minLength: 2, maxLength: 6 })
+      .map((steps) => steps.map((step) => step.join('')).join('.'))
+      .filter((text) => text.split('[]').length <= 5)
+    const end = fc.constantFrom('', '', '', '?', '[]', '[]+')
+    const row = fc.dictionary(few, fc.oneof(fc.integer(), tree), { noNullPrototype: true })
+    const rows = fc.oneof({ weight: 4, arbitrary: fc.array(row, { maxLength: 3 }) }, { weight: 1, arbitrary: tree })
+    const mappings = fc.dictionary(
+      fc.constantFrom('a', 'b', 'a[].a', 'a[].b', 'b[].a', 'b[].b', 'a[].a[].b', 'b[]', 'a.a'),
+      fc.tuple(lists, end).map((parts) => parts.join('')),
+      { minKeys: 1, maxKeys: 4, noNullPrototype: true },
+    )
+    fc.assert(
+      fc.property(mappings, fc.dictionary(few, rows, { noNullPrototype: true }), (inputMapping, from) => {
+        freeze(from)
+        const expected = applyPlainly(inputMapping, from)
+        for (const generateAfter of [Number.POSITIVE_INFINITY, 0]) {
+          const mapping = compileMapping(inputMapping, collectInto([]), generateAfter)
+          const output = mapping.apply(from)
+          assert.deepEqual(output, expected)
+          mapping.apply(from)
+          assert.deepEqual(output, expected)
+        }
+      }),
+      { numRuns: 5000 },
+    )
+  })
+
   it('never throws, and changes neither source nor document, with functions', () => {
     const declared = fc.record({ key: target, transform, default: tree }, { requiredKeys: ['key'] })
     const mappings = fc.dictionary(
@@ -109,10 +139,27 @@ function applyPlainly(inputMapping: JsonObject, from: JsonObject): JsonObject {
     const value = path.value.read(from)
     const { steps, takesNull } = target.value
     if (value === undefined || (value === null && !takesNull)) continue
-    const spreadAt = steps.slice(0, -1).findLastIndex(({ kind }) => kind === 'each')
-    output = putPlainly(output, steps, value, Array.isArray(value) ? steps.length - spreadAt : 0, takesNull)
+    const spreadAt = Array.isArray(value) ? spreadPlainly(target.value.text) : undefined
+    output = putPlainly(output, steps, value, spreadAt === undefined ? 0 : steps.length - spreadAt, takesNull)
   }
   return isObject(output) ? output : {}
+}
+
+/**
+ * The number of steps before the `[]` that an array is spread over, of a target without escapes: the last of the first
+ * segment with `[]` after which comes one without.
+ */
+function spreadPlainly(text: string): number | undefined {
+  const segments = text
+    .replace(/\?$/, '')
+    .replace(/\+$/, '')
+    .replace(/\[\]$/, '')
+    .split('.')
+    .map((segment) => segment.split('[').map((step, at) => (at === 0 ? step : `[${step}`)))
+  const isList = (at: number) => segments[at]?.includes('[]') === true
+  const at = segments.findIndex((_, index) => isList(index) && !isList(index + 1))
+  if (at === -1) return undefined
+  return segments.slice(0, at).flat().length + (segments[at]?.lastIndexOf('[]') ?? 0)
 }
 
 /** `spreadAt`: how many steps are left where the array is spread; 0: nowhere. */
