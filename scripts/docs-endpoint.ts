@@ -13,7 +13,7 @@ _italics_ holds where the field is left out, but is not written into the stored 
 the document is stored, and shown whenever it is read.
 
 A document is checked whole before it is stored. Every fault is told at once, each with its place: names joined by
-dots, elements of an array as \`[0]\`, a dot within a name as \`\\.\`. A field that is not listed here is refused.
+dots, elements of an array as \`[0]\` or \`.0\`, a dot within a name as \`\\.\`. A field that is not listed here is refused.
 
 \`_id\`, \`createdAt\`, \`updatedAt\` and \`__v\` are set by the service. They are ignored in a document that is sent, so what
 was read can be changed and sent back.

@@ -6,6 +6,7 @@ import { isObject, type Json } from '../domain/json.ts'
 import type { LintSink } from '../domain/lint.ts'
 import { ROOTS, type Root } from '../domain/message.ts'
 import { didYouMean } from '../domain/nearest.ts'
+import { isElementName } from '../language/path-steps.ts'
 import { parseRoutePattern } from '../language/route-pattern.ts'
 import type { Endpoint } from './schema.ts'
 import { UNKNOWN, UNKNOWN_PATTERN } from './schema-fields.ts'
@@ -123,8 +124,10 @@ function checkUrlParameter([name]: readonly string[], { endpoint }: Endpoint, li
   lint.error(`"endpoint.pattern" has no parameter "${name}"${didYouMean(name, parameters)}`)
 }
 
-function checkLookup([id, part]: readonly string[], { requests }: Endpoint, lint: LintSink): void {
+function checkLookup([id, first, second]: readonly string[], { requests }: Endpoint, lint: LintSink): void {
   const ids = requests.lookup.map((request) => request.id)
+  const isList = requests.lookup.some((request) => request.id === id && request.forEach !== undefined)
+  const part = isList && first !== undefined && isElementName(first) ? second : first
   if (id === undefined || ids.includes(UNKNOWN)) return
   if (!ids.includes(id)) {
     lint.error(`There is no lookup with the id "${id}"${didYouMean(id, ids)}`)

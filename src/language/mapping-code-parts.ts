@@ -1,7 +1,7 @@
 /** The parts that the code of a mapping is put together from: reading a field, and making the place for one. */
 import type { Json } from '../domain/json.ts'
-import { isArray } from './path-read.ts'
-import type { Step } from './path-steps.ts'
+import { elementOrField, isArray } from './path-read.ts'
+import { isElementName, type Step } from './path-steps.ts'
 import type { TargetStep } from './target.ts'
 import { BYTES_PER_VALUE } from './target-budget.ts'
 
@@ -80,6 +80,7 @@ export function valueAt(code: Code, scope: Scope, steps: readonly Step[]): strin
   const before = steps.slice(0, -1)
   if (step?.kind === 'index') return `${ELEMENT_AT}(${valueAt(code, scope, before)}, ${step.index})`
   if (step?.kind !== 'name') return scope.from
+  if (isElementName(step.name)) return `${bind(code, elementOrField)}(${valueAt(code, scope, before)}, '${step.name}')`
   const object = objectAt(code, scope, before)
   const name = nameOf(code, step.name)
   return step.name in Object.prototype ? `${OWN_FIELD}(${object}, ${name})` : `${object}[${name}]`

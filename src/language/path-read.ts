@@ -3,7 +3,7 @@
  * of step comes next.
  */
 import type { Json, JsonObject } from '../domain/json.ts'
-import type { Step } from './path-steps.ts'
+import { isElementName, type Step } from './path-steps.ts'
 
 /** Arrays directly within arrays that a name is looked for in: deeper ones read as missing, instead of a full stack. */
 const NESTING_MAX = 256
@@ -35,6 +35,7 @@ const itself: Read = (value) => value
 function compileStep(step: Step, next: Read | undefined, joined: boolean): Read {
   switch (step.kind) {
     case 'name':
+      if (isElementName(step.name)) return readElementOrField(step.name, next ?? itself)
       return next === undefined ? readLastName(step.name, joined) : readName(step.name, next, joined)
     case 'index':
       return readIndex(step.index, next ?? itself)
@@ -64,6 +65,14 @@ function readLastName(name: string, joined: boolean): Read {
     return own(value, name, inherited)
   }
   return read
+}
+
+/** A number as a name: the element of an array, the field of an object. Nothing inherits one of such a name. */
+export const elementOrField = (value: Json | undefined, name: string): Json | undefined =>
+  typeof value === 'object' && value !== null ? (value as JsonObject)[name] : undefined
+
+function readElementOrField(name: string, next: Read): Read {
+  return (value) => next(elementOrField(value, name), 0)
 }
 
 function readIndex(index: number, next: Read): Read {

@@ -10,6 +10,12 @@ export type Step = Readonly<
   | { kind: 'any' }
 >
 
+/** https://tc39.es/ecma262/#array-index */
+const INDEX_BELOW = 2 ** 32 - 1
+
+/** Whether a name in a path is a number that elements of arrays can have: `0`, `12`; not `007`. It reads that element. */
+export const isElementName = (name: string): boolean => /^(?:0|[1-9][0-9]*)$/.test(name) && Number(name) < INDEX_BELOW
+
 /** Steps of one path: far beyond what a message can nest (64), and a bound on the recursion that reads and writes it. */
 const STEPS_MAX = 128
 /** Longer indexes are not exact numbers. */

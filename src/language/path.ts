@@ -28,7 +28,8 @@ export type SourcePath = Readonly<{
  * Parses a path such as `requestBody.phones[0].number`; any root is accepted.
  *
  * Names are joined by dots. `\.` is a dot within a name; `\[`, `\]`, `\*`, `\?`, `\+` and `\\` likewise.
- * - A name reads a field; on an array, that field of every element.
+ * - A name reads a field; on an array, that field of every element. A number as a name (`list.2`) reads that element of an
+ *   array, as `[2]` does, and of an object the field of that name.
  * - `[2]` reads an element, `[]` every element, `*` every field of an object. For brackets, a value that is no array
  *   counts as an array of one: XML cannot tell a list of one from a single value.
  * - Reading many gives an array with one place each: null stands where nothing was found, so that two paths over one

@@ -17,7 +17,7 @@ export type Mask = Readonly<{
 /**
  * Compiles paths to a mask. A path holds wherever in a body its names follow each other, as one value turns up at many
  * places on its way through a message: `ssn` masks every field of that name, `patient.name` every name in a patient.
- * Names on arrays hold for every element.
+ * Names on arrays hold for every element, and a number (`list.0`) for that element.
  *
  * `apply` adds the texts and numbers that it masked to `found`. Paths that do not parse are left out.
  */
@@ -76,7 +76,10 @@ function pastBrackets({ path, at }: Following): Following {
 function intoElement({ path, at }: Following, index: number): Following[] {
   const step = path[at]
   if (step?.kind === 'each' || (step?.kind === 'index' && step.index === index)) return [{ path, at: at + 1 }]
-  return step?.kind === 'index' ? [] : [{ path, at }]
+  if (step?.kind === 'index') return []
+  // A number is that element. In other elements it stays a name: masking too much reveals nothing.
+  const isElement = step?.kind === 'name' && step.name === String(index)
+  return [{ path, at: isElement ? at + 1 : at }]
 }
 
 function intoField({ path, at }: Following, name: string): Following[] {

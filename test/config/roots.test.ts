@@ -12,7 +12,12 @@ const DOCUMENT = {
   transformation: { input: 'JSON', output: 'JSON' },
   constants: { system: 'x', codes: { m: 'male', list: [1] } },
   inputTransforms: { first: '1', second: '2' },
-  requests: { lookup: { id: 'patient', config: { url: 'http://x.example/' } } },
+  requests: {
+    lookup: [
+      { id: 'patient', config: { url: 'http://x.example/' } },
+      { id: 'each', config: { url: 'http://x.example/' }, forEach: { items: 'requestBody.list' } },
+    ],
+  },
   state: { extract: { requestBody: { last: 'id' }, lookupRequests: { patient: { version: 'v' } } } },
 } as const
 
@@ -105,6 +110,13 @@ describe('names below a root', () => {
       tells: ['error', 'There is no lookup with the id "pateint"; did you mean "patient"?'],
     },
     { path: 'lookupRequests.patient.name', tells: ['warning', 'did you mean "data.name"?'] },
+    { path: 'lookupRequests.patient.0.data', tells: ['warning', 'no "0"'] },
+    { path: 'lookupRequests.each.data' },
+    { path: 'lookupRequests.each.0' },
+    { path: 'lookupRequests.each.0.data.x' },
+    { path: 'lookupRequests.each.0.name', tells: ['warning', 'did you mean "data.name"?'] },
+    { path: 'constants.codes.list.0' },
+    { path: 'state.requestBody.last.0.deep' },
     { path: 'transforms.first' },
     { path: 'transforms.frist', tells: ['error', 'The transform "frist" is not defined; did you mean "first"?'] },
     { path: 'requestHeaders.x-a' },

@@ -49,6 +49,27 @@ describe('a mapping that became a function of its own', () => {
       ],
     },
     {
+      why: 'elements by number, which are fields of objects',
+      mapping: {
+        'r.a.1.b': 'x[1].b',
+        'r.a.0.c': 'x[0]',
+        'r.c.0': 'y',
+        'r.a.1.d.0': { key: 'z?', transform: codes },
+        'r.rows.0.in[].a.0': 'out[].a',
+        'r.rows.0.in[].0': 'out[].b',
+        'r.rows.0.in[].toString': 'out[].c',
+        '0.a': 'w',
+      },
+      bodies: [
+        { a: [{ c: 1 }, { b: 2, d: ['x'] }], c: [3], rows: [{ in: [{ a: [4], 0: 5 }, { a: { 0: 6 } }, {}] }] },
+        { a: { 0: { c: 1 }, 1: { b: 2, d: { 0: 'x' } } }, c: { 0: 3 }, rows: { 0: { in: [[7], { a: [[8]] }] } } },
+        { a: [[{ c: 1 }], [{ b: 2 }, { b: 3, d: [[4]] }]], c: 'text', rows: [[{ in: [{ a: 1 }] }]] },
+        { a: [], c: [], rows: [{ in: { a: [9] } }] },
+        [{ a: [0, { b: 1 }] }],
+        {},
+      ],
+    },
+    {
       why: 'a place within one that was written whole',
       mapping: { 'r.a': 'x', 'r.b': 'x.b', 'r.c': 'x.c[0]', 'r.d': 'y.d', 'r.e': 'y', 'r.f': 'y.f' },
       bodies: [

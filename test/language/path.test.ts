@@ -56,7 +56,36 @@ describe('reading a path', () => {
     { path: 'requestBody.tags[1]', gives: 'b' },
     { path: 'requestBody.tags[3]', gives: undefined },
     { path: 'requestBody.tags[]', gives: ['a', 'b', 'c'] },
-    { path: 'requestBody.tags.0', gives: [null, null, null] },
+    { path: 'requestBody.tags.0', gives: 'a' },
+    { path: 'requestBody.tags.2', gives: 'c' },
+    { path: 'requestBody.tags.3', gives: undefined },
+    { path: 'requestBody.tags.0[]', gives: ['a'] },
+    { path: 'requestBody.tags.0.deeper', gives: undefined },
+    { path: 'requestBody.tags[].0', gives: [null, null, null] },
+    { path: 'requestBody.tags.00', gives: [null, null, null] },
+    { path: 'requestBody.tags.-1', gives: [null, null, null] },
+    { path: 'requestBody.tags.1e0', gives: [null, null, null] },
+    { path: 'requestBody.tags.4294967295', gives: [null, null, null] },
+    { path: 'requestBody.tags.4294967294', gives: undefined },
+    { path: 'requestBody.phones.0.number', gives: '1' },
+    { path: 'requestBody.phones.0.codes.1.v', gives: 2 },
+    { path: 'requestBody.phones.0.codes.v', gives: [1, 2] },
+    { path: 'requestBody.phones.codes.0.v', gives: [1, null, 3] },
+    { path: 'requestBody.phones[].codes.0.v', gives: [1, null, 3] },
+    { path: 'requestBody.phones.1.codes.0.v', gives: undefined },
+    { path: 'requestBody.matrix.0.1', gives: 2 },
+    { path: 'requestBody.matrix[0].1', gives: 2 },
+    { path: 'requestBody.matrix.0[1]', gives: 2 },
+    { path: 'requestBody.matrix[].0', gives: [1, 3] },
+    { path: 'requestBody.grid.1.x', gives: [2, null] },
+    { path: 'requestBody.byId.*.k.0', gives: [1, 3] },
+    { path: 'requestBody.byId.0', gives: undefined },
+    { path: 'requestBody.single.0', gives: undefined },
+    { path: 'requestBody.name.0', gives: undefined },
+    { path: 'requestBody.nothing.0', gives: undefined },
+    { path: 'requestBody.empty.0', gives: undefined },
+    { path: 'list.1.id', gives: 2 },
+    { path: 'list.1.0', gives: undefined },
     { path: 'requestBody.phones.number', gives: ['1', '2', null] },
     { path: 'requestBody.phones[].number', gives: ['1', '2', null] },
     { path: 'requestBody.phones.codes', gives: [{ v: 1 }, { v: 2 }, null, { v: 3 }] },
@@ -192,6 +221,9 @@ describe('any path over any source', () => {
     )
     const byHand = (value: Json | undefined, [first, ...rest]: readonly string[]): Json | undefined => {
       if (first === undefined) return value
+      if (Array.isArray(value) && String(Math.abs(Number.parseInt(first, 10))) === first) {
+        return byHand((value as Json[]).slice(Number(first))[0], rest)
+      }
       if (Array.isArray(value)) {
         const all = value.map((element: Json) => byHand(element, [first, ...rest]) ?? null)
         return all.flatMap((found) => (Array.isArray(found) ? found : [found]))

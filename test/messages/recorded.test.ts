@@ -287,6 +287,7 @@ describeDatabases('what is recorded', ({ withDatabase }) => {
     withDatabase(async (database) => {
       const messageKeys = {
         patient: 'requestBody.patient.id',
+        first: 'requestBody.orders.0.number',
         orders: 'requestBody.orders[].number',
         urgent: 'requestBody.urgent',
         missing: 'requestBody.nothing',
@@ -308,8 +309,8 @@ describeDatabases('what is recorded', ({ withDatabase }) => {
             records.map(({ keys }) => keys),
             [
               { patient: 'x'.repeat(200) },
-              { orders: orders.slice(0, 10).map(({ number }) => String(number)) },
-              { patient: 'P1', orders: ['7', '8'], urgent: 'false' },
+              { first: '0', orders: orders.slice(0, 9).map(({ number }) => String(number)) },
+              { patient: 'P1', first: '7', orders: ['7', '8'], urgent: 'false' },
             ],
           )
         },
