@@ -67,7 +67,8 @@ const method = (fallback: string) =>
   } satisfies FieldNotes)
 
 const url = {
-  description: 'Absolute http or https URL; its path and query may hold `:name` placeholders.',
+  description:
+    'Absolute http or https URL; `:name` in its path or query is a placeholder where `params.url` defines the name.',
   examples: ['https://fhir.example.org/Patient/:id'],
   salvage: UNKNOWN_URL,
 }

@@ -84,8 +84,10 @@ export function compileCall(
       compileParameter(name, spec, check, lint.at('config', 'params', group, name)),
     )
   const query = parameters('query')
-  const placeholders = parameters('url')
-  const url = compileUrl(config.url, services, lint.at('config', 'url'))
+  const named = parameters('url')
+  const url = compileUrl(config.url, Object.keys(config.params?.url ?? {}), services, lint.at('config', 'url'))
+  // A value that the URL has no placeholder for is never read: a message without it lacks nothing.
+  const placeholders = named.filter(({ name }) => url.placeholders.includes(name))
   const headers = Object.fromEntries(
     Object.entries(config.headers ?? {}).map(([name, value]) => [name.toLowerCase(), value]),
   )
@@ -160,21 +162,27 @@ export function compileCall(
 }
 
 /** A response without a URL has a topic instead, and is not called. */
-function compileUrl(text: string | undefined, { secrets, egress }: Services, lint: LintSink): UrlTemplate {
+function compileUrl(
+  text: string | undefined,
+  names: readonly string[],
+  { secrets, egress }: Services,
+  lint: LintSink,
+): UrlTemplate {
   const nowhere: UrlTemplate = {
     placeholders: [],
+    undefinedNames: [],
     references: [],
     base: undefined,
     fill: () => ({ ok: true, value: '' }),
   }
   if (text === undefined) return nowhere
-  const template = parseUrlTemplate(text)
+  const template = parseUrlTemplate(text, names)
   if (!template.ok) {
     lint.error(template.message)
     return nowhere
   }
   lintReferences(text, secrets, lint)
-  const host = template.value.base === undefined && text !== UNKNOWN_URL ? URL.parse(text) : null
+  const host = template.value.base === undefined && text !== UNKNOWN_URL ? URL.parse(text.trim()) : null
   const refusal = host && refusalOf(host, egress)
   if (refusal) lint.warning(`Every call will fail with EGRESS_DENIED: the host is not allowed, as ${refusal}.`)
   return template.value
