@@ -1,27 +1,23 @@
 /** What lookups and response requests share: building a call from a message, sending it, and reading what came back. */
 import { checkReference } from '../config/roots.ts'
-import type { Endpoint, LookupRequest, ParameterSpec, ResponseRequest } from '../config/schema.ts'
+import type { Endpoint, LookupRequest, ResponseRequest } from '../config/schema.ts'
 import { UNKNOWN_URL } from '../config/schema-fields.ts'
 import { Failure } from '../domain/failure.ts'
 import { IDEMPOTENT_METHODS } from '../domain/http.ts'
-import { isObject, type Json, type JsonObject, typeName } from '../domain/json.ts'
-import { type LintSink, place } from '../domain/lint.ts'
+import type { Json } from '../domain/json.ts'
+import type { LintSink } from '../domain/lint.ts'
 import { type OutboundAnswer, OutboundError, type StatusSet } from '../domain/ports.ts'
 import type { Run } from '../domain/run.ts'
 import type { SecretValues } from '../domain/secret-values.ts'
 import { endCall, noteSecrets, startCall } from '../domain/trace.ts'
-import { parsePath, type SourcePath } from '../language/path.ts'
-import type { Reference } from '../language/references.ts'
 import { parseStatusSet } from '../language/status-set.ts'
-import { appendQuery, parseUrlTemplate, type UrlTemplate } from '../language/url-template.ts'
+import { parseUrlTemplate, type UrlTemplate } from '../language/url-template.ts'
 import { deliverToTopic, deliverToUrl, type Manner } from './delivery.ts'
 import { refusalOf } from './egress.ts'
 import { outboundFailure } from './outbound-failure.ts'
+import { type Check, compileItems, compileParameter, fillUrl, parameterText, type Scope } from './parameters.ts'
 import { compileHeaders, lintReferences, openAccount, secretsOfUrl } from './secrets.ts'
 import type { PipelineSettings, Services } from './services.ts'
-
-/** A message, with `item` inside a forEach. */
-export type Scope = JsonObject
 
 export type Call = Readonly<{
   /** Place of the request in the document, for example `requests.lookup[0]`. */
@@ -53,10 +49,6 @@ export type Prepared = Readonly<{
 export type Body = Readonly<{ content: string | Uint8Array; contentType: string }>
 
 export type Kind = 'LOOKUP' | 'RESPONSE'
-type Parameter = Readonly<{ name: string; path: string; source: SourcePath; prefix: string; postfix: string }>
-
-/** Checks what a path reads; `inside` where it is read once an item. */
-type Check = (path: SourcePath, inside: boolean, lint: LintSink) => void
 
 /**
  * Compiles what a request needs besides its body.
@@ -75,7 +67,7 @@ export function compileCall(
   const { forEach } = request
   const stage = kind === 'LOOKUP' ? 'lookup' : 'respond'
   const traced = kind === 'LOOKUP' ? 'lookup' : 'response'
-  const check = (path: SourcePath, inside: boolean, sink: LintSink) =>
+  const check: Check = (path, inside, sink) =>
     checkReference(path.names, inside && forEach !== undefined ? `${stage}-item` : stage, endpoint, sink)
   const config: NonNullable<ResponseRequest['config']> = request.config ?? { method: 'POST' }
   const { method } = config
@@ -193,103 +185,4 @@ function compileAllowed(statuses: readonly (string | number)[] = ['2xx'], lint: 
   if (set.ok) return set.value
   lint.error(set.message)
   return { any: false, ranges: [] }
-}
-
-/** `payload` is another name for `requestBody` in request parameters and forEach.items. */
-function parseRequestPath(text: string, lint: LintSink): SourcePath | undefined {
-  const parsed = parsePath(text)
-  if (!parsed.ok) {
-    lint.error(parsed.message)
-    return undefined
-  }
-  const renamed = parsed.value.root === 'payload' ? parsePath(`requestBody${text.slice('payload'.length)}`) : parsed
-  return renamed.ok ? { ...renamed.value, text } : undefined
-}
-
-function compileParameter(name: string, spec: ParameterSpec, check: Check, lint: LintSink): Parameter[] {
-  const source = parseRequestPath(spec.path, lint.at('path'))
-  if (source === undefined) return []
-  check(source, true, lint.at('path'))
-  return [{ name, path: lint.path, source, prefix: spec.prefix ?? '', postfix: spec.postfix ?? '' }]
-}
-
-function compileItems(
-  text: string,
-  check: Check,
-  settings: PipelineSettings,
-  lint: LintSink,
-): (message: Scope) => readonly Json[] {
-  const source = parseRequestPath(text, lint)
-  if (source === undefined) return () => []
-  check(source, false, lint)
-  const limit = settings.forEachMaxItems
-  return (message) => {
-    const items = source.read(message)
-    if (!Array.isArray(items)) {
-      throw new Failure('FOREACH_INVALID', `"${text}" must give an array to go over, but gave ${typeName(items)}.`, {
-        path: lint.path,
-      })
-    }
-    if (items.length > limit) {
-      throw new Failure('FOREACH_INVALID', `"${text}" gave ${items.length} items; at most ${limit} are allowed.`, {
-        path: lint.path,
-      })
-    }
-    return items
-  }
-}
-
-function fillUrl(
-  url: UrlTemplate,
-  placeholders: readonly Parameter[],
-  query: readonly Parameter[],
-  scope: Scope,
-  path: string,
-  secretOf?: (reference: Reference) => string,
-): string {
-  const values: Record<string, string> = {}
-  for (const parameter of placeholders) {
-    const value = parameterText(parameter, scope)
-    if (value === undefined) {
-      throw new Failure(
-        'PARAMETER_INVALID',
-        `"${parameter.source.text}" found nothing for the URL's :${parameter.name}.`,
-        {
-          path: parameter.path,
-        },
-      )
-    }
-    values[parameter.name] = value
-  }
-  const filled = url.fill(values, secretOf)
-  if (!filled.ok) throw new Failure('PARAMETER_INVALID', filled.message, { path: place(path, 'config', 'url') })
-  const pairs = query.flatMap((parameter) => {
-    const value = parameterText(parameter, scope)
-    return value === undefined ? [] : [[parameter.name, value] as const]
-  })
-  return pairs.length === 0 ? filled.value : appendQuery(filled.value, pairs)
-}
-
-/** The text of a parameter: arrays joined by commas; undefined where its path finds nothing. */
-function parameterText(
-  { source, prefix, postfix, path }: Parameter,
-  scope: Scope,
-  purpose = 'stand in a URL',
-): string | undefined {
-  const value = source.read(scope)
-  const elements = (Array.isArray(value) ? value : [value]).filter(
-    (element) => element !== undefined && element !== null,
-  )
-  if (elements.length === 0) return undefined
-  const odd = elements.find((element) => typeof element === 'object')
-  if (odd !== undefined) {
-    throw new Failure(
-      'PARAMETER_INVALID',
-      `"${source.text}" gave ${isObject(odd) ? 'an object' : 'an array of arrays'}, which cannot ${purpose}.`,
-      { path },
-    )
-  }
-  const text = `${prefix}${elements.join(',')}${postfix}`
-  if (text.isWellFormed()) return text
-  throw new Failure('PARAMETER_INVALID', `"${source.text}" gave a text that is not valid Unicode.`, { path })
 }
