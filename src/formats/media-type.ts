@@ -68,6 +68,12 @@ export function syntaxOf(mediaType: MediaType): Syntax | undefined {
   return undefined
 }
 
+/** Whether a `Content-Type` header names XML. */
+export function namesXml(contentType: string | undefined): boolean {
+  const declared = contentType === undefined ? undefined : parseMediaType(contentType)
+  return declared !== undefined && syntaxOf(declared) === 'xml'
+}
+
 export function syntaxOfFormat(format: Format): Syntax {
   return format === 'XML' ? 'xml' : 'json'
 }

@@ -12,6 +12,7 @@ import type { SecretValues } from '../domain/secret-values.ts'
 import { endCall, noteSecrets, startCall } from '../domain/trace.ts'
 import { parseStatusSet } from '../language/status-set.ts'
 import { parseUrlTemplate, type UrlTemplate } from '../language/url-template.ts'
+import { withAccept } from './accept.ts'
 import { deliverToTopic, deliverToUrl, type Manner } from './delivery.ts'
 import { refusalOf } from './egress.ts'
 import { outboundFailure } from './outbound-failure.ts'
@@ -80,10 +81,11 @@ export function compileCall(
   const url = compileUrl(config.url, Object.keys(config.params?.url ?? {}), services, lint.at('config', 'url'))
   // A value that the URL has no placeholder for is never read: a message without it lacks nothing.
   const placeholders = named.filter(({ name }) => url.placeholders.includes(name))
-  const headers = Object.fromEntries(
-    Object.entries(config.headers ?? {}).map(([name, value]) => [name.toLowerCase(), value]),
-  )
-  const secretHeaders = compileHeaders(config.headers ?? {}, services.secrets, lint.at('config', 'headers'))
+  const topic = 'kafkaProducerTopic' in request ? request.kafkaProducerTopic : undefined
+  const written = config.headers ?? {}
+  const own = topic === undefined ? withAccept(written, endpoint.transformation.output) : written
+  const headers = Object.fromEntries(Object.entries(own).map(([name, value]) => [name.toLowerCase(), value]))
+  const secretHeaders = compileHeaders(own, services.secrets, lint.at('config', 'headers'))
   const refers = secretHeaders !== undefined || url.references.length > 0
   const urlPath = lint.at('config', 'url').path
   const allowed = compileAllowed(request.allowedStatuses, lint.at('allowedStatuses'))
@@ -95,7 +97,6 @@ export function compileCall(
   }
   const retries = idempotent ? (request.retries ?? settings.requestRetries) : 0
   const timeoutMs = request.timeoutMs ?? settings.requestTimeoutMs
-  const topic = 'kafkaProducerTopic' in request ? request.kafkaProducerTopic : undefined
   const originName = url.base?.reference.text
   const manner: Manner = {
     retries,
