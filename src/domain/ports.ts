@@ -142,6 +142,8 @@ export type OutboundRequest = Readonly<{
   originName?: string
   /** How many redirects are followed, at most; none unless given. */
   redirects?: number
+  /** That a redirect to another origin is not followed. */
+  staysOnOrigin?: true
 }>
 
 export type OutboundAnswer = Readonly<{
@@ -150,7 +152,7 @@ export type OutboundAnswer = Readonly<{
   headers: Readonly<Record<string, string | readonly string[]>>
   /** Content codings undone. */
   body: Uint8Array
-  /** Why it was not tried again though it should have been: a sentence. */
+  /** Why it was not tried again, or its redirect not followed, though it might have been: a sentence. */
   remark?: string
 }>
 

@@ -3,14 +3,14 @@ import { checkReference } from '../config/roots.ts'
 import type { Endpoint, LookupRequest, ResponseRequest } from '../config/schema.ts'
 import { UNKNOWN_URL } from '../config/schema-fields.ts'
 import { Failure } from '../domain/failure.ts'
-import { IDEMPOTENT_METHODS } from '../domain/http.ts'
+import { IDEMPOTENT_METHODS, REDIRECT_STATUSES } from '../domain/http.ts'
 import type { Json } from '../domain/json.ts'
 import type { LintSink } from '../domain/lint.ts'
 import { type OutboundAnswer, OutboundError, type StatusSet } from '../domain/ports.ts'
 import type { Run } from '../domain/run.ts'
 import type { SecretValues } from '../domain/secret-values.ts'
 import { endCall, noteSecrets, startCall } from '../domain/trace.ts'
-import { parseStatusSet } from '../language/status-set.ts'
+import { hasStatus, parseStatusSet } from '../language/status-set.ts'
 import { parseUrlTemplate, type UrlTemplate } from '../language/url-template.ts'
 import { withAccept } from './accept.ts'
 import { deliverToTopic, deliverToUrl, type Manner } from './delivery.ts'
@@ -100,7 +100,7 @@ export function compileCall(
   const originName = url.base?.reference.text
   const manner: Manner = {
     retries,
-    ...(config.followRedirects ? { redirects: config.followRedirects } : {}),
+    ...compileRedirects(kind, config, allowed),
     ...(request.idempotent === true ? { idempotent: true } : {}),
     ...(originName === undefined ? {} : { originName }),
   }
@@ -179,6 +179,22 @@ function compileUrl(
   const refusal = host && refusalOf(host, egress)
   if (refusal) lint.warning(`Every call will fail with EGRESS_DENIED: the host is not allowed, as ${refusal}.`)
   return template.value
+}
+
+/** How many redirects within its origin a GET lookup follows by default. */
+const ASSUMED_REDIRECTS = 5
+
+function compileRedirects(
+  kind: Kind,
+  { method, followRedirects }: NonNullable<ResponseRequest['config']>,
+  { ranges }: StatusSet,
+): Pick<Manner, 'redirects' | 'staysOnOrigin'> {
+  if (followRedirects !== undefined) return followRedirects === 0 ? {} : { redirects: followRedirects }
+  if (kind !== 'LOOKUP' || method !== 'GET') return {}
+  // Where a redirect is named as a success, it is what the lookup asks for.
+  const named: StatusSet = { any: false, ranges }
+  const isAnswer = [...REDIRECT_STATUSES].some((status) => hasStatus(named, status))
+  return isAnswer ? {} : { redirects: ASSUMED_REDIRECTS, staysOnOrigin: true }
 }
 
 function compileAllowed(statuses: readonly (string | number)[] = ['2xx'], lint: LintSink): StatusSet {
