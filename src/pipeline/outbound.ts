@@ -146,6 +146,11 @@ export function compileCall(
         endCall(called, answer)
         return answer
       } catch (thrown) {
+        if (kind === 'RESPONSE' && thrown instanceof OutboundError && thrown.answer !== undefined) {
+          // The other side has taken the request, whatever the coding of its answer is.
+          endCall(called, thrown.answer)
+          return thrown.answer
+        }
         endCall(called, thrown instanceof OutboundError ? thrown.fault : 'internal')
         if (thrown instanceof OutboundError) throw outboundFailure(kind, request.id, lint.path, thrown, prepared)
         throw thrown

@@ -198,7 +198,13 @@ class Exchange {
     const answer = await sendWithRetries(attempts, policy)
     const coding = answer.headers['content-encoding']
     if (coding === undefined) return answer
-    return { ...answer, body: await decodedWithin(deadline, subjectOf(call), answer.body, coding, answerLimitBytes) }
+    try {
+      return { ...answer, body: await decodedWithin(deadline, subjectOf(call), answer.body, coding, answerLimitBytes) }
+    } catch (thrown) {
+      if (!(thrown instanceof OutboundError) || thrown.fault === 'timeout') throw thrown
+      const { fault, message, cause } = thrown
+      throw new OutboundError(fault, message, { cause, answer: { ...answer, isCoded: true } })
+    }
   }
 
   private succeed(answer: OutboundAnswer): void {
