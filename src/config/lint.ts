@@ -9,7 +9,7 @@ import { didYouMean, nearest } from '../domain/nearest.ts'
 import { isHeaderName, isHeaderValue } from '../language/headers.ts'
 import { parsePath } from '../language/path.ts'
 import { parseRoutePattern } from '../language/route-pattern.ts'
-import { parseUrlTemplate } from '../language/url-template.ts'
+import { isPlaceholderName, parseUrlTemplate } from '../language/url-template.ts'
 import { lintAuth } from './auth-rules.ts'
 import { lintCredentials } from './credentials.ts'
 import { checkReference } from './roots.ts'
@@ -141,24 +141,26 @@ function lintHeaders(headers: Readonly<Record<string, string>>, lint: LintSink):
   }
 }
 
-/** Each placeholder of the URL has a parameter, and each parameter a placeholder. */
+/** Values that the URL has no place for, and path segments that look as if they had a value: either is sent as it is written. */
 function lintPlaceholders(config: Request['config'], lint: LintSink): void {
   if (config?.url === undefined || config.url === UNKNOWN_URL) return
-  const template = parseUrlTemplate(config.url)
-  if (!template.ok) return
   const defined = Object.keys(config.params?.url ?? {})
-  const missing = new Set(template.value.placeholders.filter((name) => !defined.includes(name)))
+  const template = parseUrlTemplate(config.url, defined)
+  if (!template.ok) return
+  const { placeholders, undefinedNames } = template.value
   for (const name of defined) {
-    if (name === UNKNOWN || template.value.placeholders.includes(name)) continue
-    const meant = nearest(name, missing)
-    // A misspelt name is one fault, not a missing and a needless one.
-    if (meant !== undefined) missing.delete(meant)
+    if (name === UNKNOWN || placeholders.includes(name)) continue
+    const meant = nearest(name, undefinedNames)
     const advice = meant === undefined ? '; leave it out or add it to the URL.' : `; did you mean ":${meant}"?`
-    lint.at('params', 'url', name).error(`The URL has no placeholder ":${name}"${advice}`)
+    const sentence = isPlaceholderName(name)
+      ? `The URL has no placeholder ":${name}"${advice}`
+      : `No placeholder can have the name "${name}"; use letters, digits, "_" and "-" only.`
+    lint.at('params', 'url', name).warning(sentence)
   }
   if (defined.includes(UNKNOWN)) return
-  for (const name of missing) {
-    lint.at('url').error(`The placeholder ":${name}" has no value; define "${name}" in "config.params.url".`)
+  for (const name of undefinedNames) {
+    const sink = lint.at('url')
+    sink.warning(`The path segment ":${name}" is sent as it is: "config.params.url" does not define "${name}".`)
   }
 }
 

@@ -67,7 +67,8 @@ const method = (fallback: string) =>
   } satisfies FieldNotes)
 
 const url = {
-  description: 'Absolute http or https URL; its path and query may hold `:name` placeholders.',
+  description:
+    'Absolute http or https URL; `:name` in its path or query is a placeholder where `params.url` defines the name.',
   examples: ['https://fhir.example.org/Patient/:id'],
   salvage: UNKNOWN_URL,
 }
@@ -80,14 +81,15 @@ const headers = optional(
   }),
 )
 
-const followRedirects = optional(
-  whole(0, 10, {
-    description:
-      'How many redirects are followed, one after the other; across origins without headers that may be credentials.',
-    assumed: '`0`: a redirect is an answer like any other',
-    examples: [3],
-  }),
-)
+const followRedirects = (assumed: string) =>
+  optional(
+    whole(0, 10, {
+      description:
+        'How many redirects are followed, one after the other; across origins without headers that may be credentials.',
+      assumed,
+      examples: [3],
+    }),
+  )
 
 const forEach = optional(
   record(
@@ -172,7 +174,15 @@ export const LookupSchema = record(
   {
     id: requestId('lookup'),
     config: record(
-      { method: method('GET'), url: Type.String(url), headers, params: optional(params), followRedirects },
+      {
+        method: method('GET'),
+        url: Type.String(url),
+        headers,
+        params: optional(params),
+        followRedirects: followRedirects(
+          '`5` within its origin for a `GET` whose `allowedStatuses` name no redirect, else `0`: a redirect is an answer like any other',
+        ),
+      },
       { description: 'The HTTP request to make.' },
     ),
     forwardExistingRequestBody: optional(
@@ -204,7 +214,7 @@ export const ResponseSchema = record(
           url: optional(Type.String(url)),
           headers,
           params: optional(params),
-          followRedirects,
+          followRedirects: followRedirects('`0`: a redirect is an answer like any other'),
           primary: optional(
             flag({ description: 'Returns the answer of this request alone.', assumed: '`false`', examples: [true] }),
           ),

@@ -81,7 +81,7 @@ export const FAILURES = {
     status: 502,
     retry: false,
     means:
-      'The answer of a response request is not well-formed in the type that it declares, or is too large or too deep.',
+      'The answer of a response request is larger than `ANSWER_LIMIT`, or none of its interim answers was followed by one that is final; its target may have taken the request.',
   },
   RESPONSE_REFUSED: {
     status: 502,

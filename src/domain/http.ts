@@ -16,3 +16,6 @@ export const FRAMING_HEADERS: ReadonlySet<string> = new Set([
   'transfer-encoding',
   'upgrade',
 ])
+
+/** Statuses whose `Location` says where to ask instead (RFC 9110 §15.4). */
+export const REDIRECT_STATUSES: ReadonlySet<number> = new Set([301, 302, 303, 307, 308])

@@ -12,6 +12,8 @@ export type RecordedCall = Readonly<
     startMs: number
     ms: number
     status?: number
+    /** What is to be known of the answer though it was taken. */
+    remark?: string
     fault?: NonNullable<CallSpan['fault']>
   }
 >

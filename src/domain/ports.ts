@@ -142,15 +142,19 @@ export type OutboundRequest = Readonly<{
   originName?: string
   /** How many redirects are followed, at most; none unless given. */
   redirects?: number
+  /** That a redirect to another origin is not followed. */
+  staysOnOrigin?: true
 }>
 
 export type OutboundAnswer = Readonly<{
   status: number
   /** Lower-case names, as received. */
   headers: Readonly<Record<string, string | readonly string[]>>
-  /** Content codings undone. */
+  /** Content codings undone, unless `isCoded`. */
   body: Uint8Array
-  /** Why it was not tried again though it should have been: a sentence. */
+  /** That its content codings could not be undone: the body is as it came. */
+  isCoded?: true
+  /** Why it was not tried again, or its redirect not followed, though it might have been: a sentence. */
   remark?: string
 }>
 
@@ -171,9 +175,16 @@ export type OutboundFault =
 export class OutboundError extends Error {
   override readonly name = 'OutboundError'
   readonly fault: OutboundFault
-  constructor(fault: OutboundFault, message: string, options?: ErrorOptions) {
+  /** What came, where nothing but the content codings of its body is at fault. */
+  readonly answer: OutboundAnswer | undefined
+  constructor(
+    fault: OutboundFault,
+    message: string,
+    { answer, ...options }: ErrorOptions & { answer?: OutboundAnswer } = {},
+  ) {
     super(message, options)
     this.fault = fault
+    this.answer = answer
   }
 }
 

@@ -42,6 +42,8 @@ export type CallSpan = {
   endMs: number
   /** Undefined where no answer came. */
   answer: OutboundAnswer | undefined
+  /** What is to be known of the answer though it was taken: a sentence that quotes nothing of it. */
+  remark: string | undefined
   /** Why none did; INTERNAL's cause is not told here. */
   fault: OutboundFault | 'deadline' | 'internal' | undefined
 }
@@ -103,6 +105,7 @@ export function startCall(
     startMs,
     endMs: Number.NaN,
     answer: undefined,
+    remark: undefined,
     fault: undefined,
   }
   trace.calls.push(call)
@@ -114,4 +117,10 @@ export function endCall(call: CallSpan, ended: OutboundAnswer | NonNullable<Call
   call.endMs = performance.now()
   if (typeof ended === 'string') call.fault = ended
   else call.answer = ended
+}
+
+/** Remarks on the call that gave the answer. */
+export function noteAnswer(trace: Trace, answer: OutboundAnswer, remark: string): void {
+  const call = trace.calls.find((one) => one.answer === answer)
+  if (call !== undefined) call.remark = remark
 }

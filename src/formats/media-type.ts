@@ -68,6 +68,19 @@ export function syntaxOf(mediaType: MediaType): Syntax | undefined {
   return undefined
 }
 
+const BINARY_TYPES: ReadonlySet<string> = new Set(['image', 'audio', 'video', 'font'])
+const BINARY_SUBTYPES: ReadonlySet<string> = new Set(['pdf', 'zip', 'gzip', 'dicom'])
+
+/** Whether bodies of the type are no text, also those whose bytes happen to be readable as one. */
+export const isBinary = ({ type, subtype }: MediaType): boolean =>
+  BINARY_TYPES.has(type) || (type === 'application' && BINARY_SUBTYPES.has(subtype))
+
+/** Whether a `Content-Type` header names XML. */
+export function namesXml(contentType: string | undefined): boolean {
+  const declared = contentType === undefined ? undefined : parseMediaType(contentType)
+  return declared !== undefined && syntaxOf(declared) === 'xml'
+}
+
 export function syntaxOfFormat(format: Format): Syntax {
   return format === 'XML' ? 'xml' : 'json'
 }

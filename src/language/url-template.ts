@@ -1,7 +1,7 @@
 /**
  * `config.url` of a request: an absolute URL with `:name` placeholders. It is cut once, when an endpoint is
  * registered, and arranged so that no value can change which resource is addressed beyond its own place: no added
- * segment, parameter or fragment, no step up the path.
+ * segment, parameter or fragment, no step up the path, no other authority.
  */
 import { fault, found, type Result } from '../domain/result.ts'
 import { parseReferences, type Reference } from './references.ts'
@@ -9,6 +9,8 @@ import { parseReferences, type Reference } from './references.ts'
 export type UrlTemplate = Readonly<{
   /** Names of the placeholders, each once, in the order of the URL. */
   placeholders: readonly string[]
+  /** Names of the path segments `:name` that are no placeholders and are sent as they are, each once. */
+  undefinedNames: readonly string[]
   /** References to secrets, in the order of the URL. */
   references: readonly Reference[]
   /** The one of them that the URL begins with, whose value is the beginning of a URL itself. */
@@ -16,7 +18,8 @@ export type UrlTemplate = Readonly<{
   /**
    * The URL with its placeholders replaced by encoded values; further values are ignored. References stay as they are
    * written, unless `secretOf` gives their values: encoded then, but for that of `base`, which is to be what `base.read` gives.
-   * Fails where one is missing, is no well-formed Unicode, or leaves its path segment empty, `.` or `..`.
+   * Fails where one is missing or is no well-formed Unicode, where it makes its path segment `.` or `..`, where it is empty and
+   * the path would begin with `//`, and where a secret leaves its segment empty.
    */
   fill(values: Readonly<Record<string, string>>, secretOf?: (reference: Reference) => string): Result<string>
 }>
@@ -30,27 +33,35 @@ export type Base = Readonly<{
 /** Literal text and names of placeholders, in turn: `['/p/', 'id', '/x']`; references to secrets among them. */
 type Part = Readonly<{ literal: string }> | Readonly<{ name: string }> | Readonly<{ reference: Reference }>
 /** The parts of a path segment that a value may change, or of anything else. */
-type Piece = Readonly<{ parts: readonly Part[]; isVariableSegment: boolean }>
+type Piece = Readonly<{ parts: readonly Part[]; isVariableSegment: boolean; isFollowedFirst: boolean }>
 
-const PLACEHOLDER = /:([A-Za-z_][A-Za-z0-9_]*)/
+/** What separates placeholders from literal text, and references from both. */
+type Cut = (text: string) => readonly Part[]
+
+const NAME_SEGMENT = /^:([A-Za-z0-9_-]+)$/
 const ABSOLUTE = /^(https?:\/\/)([^/?#]*)([^?#]*)(\?[^#]*)?(#.*)?$/i
 /** What the WHATWG URL parser takes for `.` or `..`, https://url.spec.whatwg.org/#double-dot-path-segment. */
 const DOT_SEGMENT = /^(?:\.|%2e){1,2}$/i
 
+/** Whether `:name` can be a placeholder. */
+export const isPlaceholderName = (name: string): boolean => /^[A-Za-z0-9_-]+$/.test(name)
+
 /**
- * Reads a template. Placeholders stand in the path and in the values of the query; the name of a query parameter
- * keeps its colons (`?name:exact=:name`). Characters that no URI holds (RFC 3986 section 2) are encoded.
- * Fails with what is wrong and what to write instead.
+ * Reads a template. `:name` is a placeholder anywhere in the path and the query where `names` has the name (letters,
+ * digits, `_` and `-`); every other colon is itself. Of several names that fit, the longest counts; a name fits where no
+ * letter, digit or `_` follows it. White space around the URL is cut. Characters that no URI holds (RFC 3986 section 2) are
+ * encoded. Fails with what is wrong and what to write instead.
  */
-export function parseUrlTemplate(text: string): Result<UrlTemplate> {
+export function parseUrlTemplate(authored: string, names: readonly string[]): Result<UrlTemplate> {
+  const text = authored.trim()
   const parts = parseReferences(text)
-  if (parts === undefined) return parse(text, [])
+  if (parts === undefined) return parse(text, names, [])
   const references = parts.filter((part) => typeof part !== 'string')
   if (references.length > MOST_REFERENCES || /\p{Co}/u.test(text)) {
     return fault('The URL holds too many references to secrets, or private characters beside them; leave these out.')
   }
   const code = (part: string | Reference) => (typeof part === 'string' ? part : standIn(references.indexOf(part)))
-  return parse(parts.map(code).join(''), references)
+  return parse(parts.map(code).join(''), names, references)
 }
 
 /** A URL is cut with one private character for each reference, whose own colons and slashes are none of its. */
@@ -59,19 +70,25 @@ const MOST_REFERENCES = 100
 const STAND_IN = /([\ue000-\ue063])/
 const standIn = (index: number): string => String.fromCharCode(FIRST_STAND_IN + index)
 
-function parse(text: string, references: readonly Reference[]): Result<UrlTemplate> {
+function parse(text: string, names: readonly string[], references: readonly Reference[]): Result<UrlTemplate> {
   const wrong = faultOfText(text)
   if (wrong !== undefined) return fault(wrong)
+  const cut = createCut(names, references)
   const first = text.startsWith(standIn(0)) ? references[0] : undefined
-  if (first === undefined) return parseFromOrigin(text, references, undefined)
+  if (first === undefined) return parseFromOrigin(text, cut, references, undefined)
   const rest = text.slice(1)
   if (!/^(?:$|[/?])/.test(rest))
     return fault(`After "${first.text}" at the beginning of the URL must come "/", "?" or nothing.`)
   const base = { reference: first, read: (value: string) => readBase(value, rest === '') }
-  return parseFromOrigin(`http://unknown.invalid${rest}`, references, base)
+  return parseFromOrigin(`http://unknown.invalid${rest}`, cut, references, base)
 }
 
-function parseFromOrigin(text: string, references: readonly Reference[], base: Base | undefined): Result<UrlTemplate> {
+function parseFromOrigin(
+  text: string,
+  cut: Cut,
+  references: readonly Reference[],
+  base: Base | undefined,
+): Result<UrlTemplate> {
   const [, scheme, authority, path, query, fragment] = ABSOLUTE.exec(text) ?? []
   if (scheme === undefined || authority === undefined || path === undefined) {
     return fault('The URL must be absolute: start it with "http://" or "https://" and a host.')
@@ -92,17 +109,27 @@ function parseFromOrigin(text: string, references: readonly Reference[], base: B
   const origin: Part =
     base === undefined ? { literal: scheme.toLowerCase() + authority } : { reference: base.reference }
   const pieces: Piece[] = [
-    { parts: [origin], isVariableSegment: false },
-    ...segments.flatMap((segment) => pathPieces(segment, references)),
-    ...parameters.map((parameter, index) => queryPiece(parameter, index, references)),
+    fixed(origin),
+    ...segments.flatMap((segment, index) => pathPieces(cut(segment), index === 0 && segments.length > 1)),
+    ...parameters.flatMap((parameter, index) => [
+      fixed({ literal: index === 0 ? '?' : '&' }),
+      fixed(...cut(parameter)),
+    ]),
   ]
-  const names = pieces.flatMap((piece) => piece.parts.flatMap((part) => ('name' in part ? [part.name] : [])))
   return found({
-    placeholders: [...new Set(names)],
+    placeholders: [...new Set(pieces.flatMap(({ parts }) => namesOf(parts)))],
+    undefinedNames: [...new Set(segments.flatMap((segment) => undefinedNameOf(segment, cut)))],
     references,
     base,
     fill: (values, secretOf) => fill(pieces, values, base, secretOf),
   })
+}
+
+const namesOf = (parts: readonly Part[]): string[] => parts.flatMap((part) => ('name' in part ? [part.name] : []))
+
+function undefinedNameOf(segment: string, cut: Cut): string[] {
+  const name = NAME_SEGMENT.exec(segment)?.[1]
+  return name === undefined || namesOf(cut(segment)).length > 0 ? [] : [name]
 }
 
 function faultOfText(text: string): string | undefined {
@@ -125,7 +152,7 @@ function faultOfAuthority(scheme: string, authority: string): string | undefined
   if (authority.includes('@')) {
     return 'The URL must not hold credentials; leave out what stands before "@" and write an "authorization" header instead.'
   }
-  if (PLACEHOLDER.test(authority.replace(/^\[[^\]]*\]/, ''))) {
+  if (/:[A-Za-z_]/.test(authority.replace(/^\[[^\]]*\]/, ''))) {
     return 'Placeholders can stand in the path and the query of the URL only; write the host and the port themselves.'
   }
   if (authority === '' || !URL.canParse(scheme + authority)) {
@@ -134,27 +161,22 @@ function faultOfAuthority(scheme: string, authority: string): string | undefined
   return undefined
 }
 
-function pathPieces(segment: string, references: readonly Reference[]): readonly Piece[] {
-  const parts = cut(segment, references)
-  return [
-    { parts: [{ literal: '/' }], isVariableSegment: false },
-    { parts, isVariableSegment: parts.some((part) => !('literal' in part)) },
-  ]
+const fixed = (...parts: readonly Part[]): Piece => ({ parts, isVariableSegment: false, isFollowedFirst: false })
+
+function pathPieces(parts: readonly Part[], isFollowedFirst: boolean): readonly Piece[] {
+  const isVariableSegment = parts.some((part) => !('literal' in part))
+  return [fixed({ literal: '/' }), { parts, isVariableSegment, isFollowedFirst }]
 }
 
-function queryPiece(parameter: string, index: number, references: readonly Reference[]): Piece {
-  const equals = parameter.indexOf('=') + 1
-  const name = equals === 0 ? parameter : parameter.slice(0, equals)
-  const value = equals === 0 ? '' : parameter.slice(equals)
-  const literal = (index === 0 ? '?' : '&') + encodeLiteral(name)
-  return { parts: [{ literal }, ...cut(value, references)], isVariableSegment: false }
-}
-
-function cut(text: string, references: readonly Reference[]): readonly Part[] {
-  return text
-    .split(PLACEHOLDER)
-    .flatMap((part, index): readonly Part[] => (index % 2 === 1 ? [{ name: part }] : cutLiteral(part, references)))
-    .filter((part) => !('literal' in part) || part.literal !== '')
+function createCut(names: readonly string[], references: readonly Reference[]): Cut {
+  const known = names.filter(isPlaceholderName).sort((one, other) => other.length - one.length)
+  const placeholder = known.length === 0 ? undefined : new RegExp(`:(${known.join('|')})(?![A-Za-z0-9_])`)
+  return (text) => {
+    const parts = placeholder === undefined ? [text] : text.split(placeholder)
+    return parts
+      .flatMap((part, index): readonly Part[] => (index % 2 === 1 ? [{ name: part }] : cutLiteral(part, references)))
+      .filter((part) => !('literal' in part) || part.literal !== '')
+  }
 }
 
 function cutLiteral(text: string, references: readonly Reference[]): readonly Part[] {
@@ -176,7 +198,7 @@ function fill(
   secretOf: ((reference: Reference) => string) | undefined,
 ): Result<string> {
   let url = ''
-  for (const { parts, isVariableSegment } of pieces) {
+  for (const { parts, isVariableSegment, isFollowedFirst } of pieces) {
     let text = ''
     for (const part of parts) {
       if ('literal' in part) {
@@ -193,7 +215,7 @@ function fill(
       text += encodeUrlValue(value)
     }
     if (isVariableSegment) {
-      const wrong = faultOfSegment(text, parts)
+      const wrong = faultOfSegment(text, parts, isFollowedFirst && ORIGIN.test(url))
       if (wrong !== undefined) return fault(wrong)
     }
     url += text
@@ -201,13 +223,21 @@ function fill(
   return found(url)
 }
 
-function faultOfSegment(text: string, parts: readonly Part[]): string | undefined {
-  if (text !== '' && !DOT_SEGMENT.test(text)) return undefined
+/** A URL up to the slash that begins its path. */
+const ORIGIN = /^https?:\/\/[^/]*\/$/i
+
+/** `isBegin`: the path begins with the segment and goes on after it. */
+function faultOfSegment(text: string, parts: readonly Part[], isBegin: boolean): string | undefined {
+  const hasSecret = parts.some((part) => 'reference' in part)
+  if (!DOT_SEGMENT.test(text) && (text !== '' || !(hasSecret || isBegin))) return undefined
   const own = parts.map((part) =>
     'name' in part ? `:${part.name}` : 'literal' in part ? part.literal : part.reference.text,
   )
-  const became = text === '' ? 'empty' : JSON.stringify(text)
-  return `The path segment "${own.join('')}" would be ${became}, which addresses another resource.`
+  const segment = `The path segment "${own.join('')}"`
+  if (text !== '') return `${segment} would be ${JSON.stringify(text)}, which addresses another resource.`
+  return hasSecret
+    ? `${segment} would be empty, which addresses another resource.`
+    : `${segment} is empty, and the path would begin with "//", which some servers read as the name of another host.`
 }
 
 function written(

@@ -104,7 +104,7 @@ const SHORTEST = 3
 
 /** What people read, without what was masked elsewhere in the message, and without what others sent to us. */
 export function scrub(text: string, found: ReadonlySet<string>): string {
-  let scrubbed = text.replace(/( answered with status \d+): .*$/s, `$1: ${MASKED}`)
+  let scrubbed = text.replace(/( answered with status \d+(?:\..*? It said)?): .*$/s, `$1: ${MASKED}`)
   for (const value of found) {
     if (value.length >= SHORTEST) scrubbed = scrubbed.replaceAll(value, MASKED)
   }

@@ -70,7 +70,7 @@ function keptOf(calls: readonly CallSpan[]): readonly CallSpan[] {
 }
 
 function callOf(
-  { kind, id, item, method, target, startMs, endMs, answer, fault }: CallSpan,
+  { kind, id, item, method, target, startMs, endMs, answer, remark, fault }: CallSpan,
   began: number,
 ): RecordedCall {
   const call: { -readonly [Name in keyof RecordedCall]: RecordedCall[Name] } = {
@@ -83,6 +83,7 @@ function callOf(
   }
   if (item !== undefined) call.item = item
   if (answer !== undefined) call.status = answer.status
+  if (remark !== undefined) call.remark = remark
   if (fault !== undefined) call.fault = fault
   return call
 }

@@ -153,7 +153,7 @@ export function createRecordQueue(limits: QueueLimits): RecordQueue {
 
 function sizeOf({ record, bodies }: Recorded): number {
   let bytes = RECORD_BYTES + (record.error?.length ?? 0)
-  for (const { target } of record.calls) bytes += PART_BYTES + target.length
+  for (const { target, remark = '' } of record.calls) bytes += PART_BYTES + target.length + remark.length
   for (const { summary, content } of bodies) {
     bytes += PART_BYTES + summary.which.length + summary.contentType.length + content.byteLength
   }

@@ -15,7 +15,7 @@ export type Deliver = (
 ) => Promise<OutboundAnswer>
 
 /** What of a request is the same for each message. */
-export type Manner = Pick<OutboundRequest, 'retries' | 'redirects' | 'idempotent' | 'originName'>
+export type Manner = Pick<OutboundRequest, 'retries' | 'redirects' | 'staysOnOrigin' | 'idempotent' | 'originName'>
 
 export function deliverToUrl(http: HttpClient, manner: Manner): Deliver {
   return ({ method, url, headers: own }, body, timeoutMs, run, called) => {

@@ -1,27 +1,24 @@
 /** What lookups and response requests share: building a call from a message, sending it, and reading what came back. */
 import { checkReference } from '../config/roots.ts'
-import type { Endpoint, LookupRequest, ParameterSpec, ResponseRequest } from '../config/schema.ts'
+import type { Endpoint, LookupRequest, ResponseRequest } from '../config/schema.ts'
 import { UNKNOWN_URL } from '../config/schema-fields.ts'
 import { Failure } from '../domain/failure.ts'
-import { IDEMPOTENT_METHODS } from '../domain/http.ts'
-import { isObject, type Json, type JsonObject, typeName } from '../domain/json.ts'
-import { type LintSink, place } from '../domain/lint.ts'
+import { IDEMPOTENT_METHODS, REDIRECT_STATUSES } from '../domain/http.ts'
+import type { Json } from '../domain/json.ts'
+import type { LintSink } from '../domain/lint.ts'
 import { type OutboundAnswer, OutboundError, type StatusSet } from '../domain/ports.ts'
 import type { Run } from '../domain/run.ts'
 import type { SecretValues } from '../domain/secret-values.ts'
 import { endCall, noteSecrets, startCall } from '../domain/trace.ts'
-import { parsePath, type SourcePath } from '../language/path.ts'
-import type { Reference } from '../language/references.ts'
-import { parseStatusSet } from '../language/status-set.ts'
-import { appendQuery, parseUrlTemplate, type UrlTemplate } from '../language/url-template.ts'
+import { hasStatus, parseStatusSet } from '../language/status-set.ts'
+import { parseUrlTemplate, type UrlTemplate } from '../language/url-template.ts'
+import { withAccept } from './accept.ts'
 import { deliverToTopic, deliverToUrl, type Manner } from './delivery.ts'
 import { refusalOf } from './egress.ts'
 import { outboundFailure } from './outbound-failure.ts'
+import { type Check, compileItems, compileParameter, fillUrl, parameterText, type Scope } from './parameters.ts'
 import { compileHeaders, lintReferences, openAccount, secretsOfUrl } from './secrets.ts'
 import type { PipelineSettings, Services } from './services.ts'
-
-/** A message, with `item` inside a forEach. */
-export type Scope = JsonObject
 
 export type Call = Readonly<{
   /** Place of the request in the document, for example `requests.lookup[0]`. */
@@ -53,10 +50,6 @@ export type Prepared = Readonly<{
 export type Body = Readonly<{ content: string | Uint8Array; contentType: string }>
 
 export type Kind = 'LOOKUP' | 'RESPONSE'
-type Parameter = Readonly<{ name: string; path: string; source: SourcePath; prefix: string; postfix: string }>
-
-/** Checks what a path reads; `inside` where it is read once an item. */
-type Check = (path: SourcePath, inside: boolean, lint: LintSink) => void
 
 /**
  * Compiles what a request needs besides its body.
@@ -75,7 +68,7 @@ export function compileCall(
   const { forEach } = request
   const stage = kind === 'LOOKUP' ? 'lookup' : 'respond'
   const traced = kind === 'LOOKUP' ? 'lookup' : 'response'
-  const check = (path: SourcePath, inside: boolean, sink: LintSink) =>
+  const check: Check = (path, inside, sink) =>
     checkReference(path.names, inside && forEach !== undefined ? `${stage}-item` : stage, endpoint, sink)
   const config: NonNullable<ResponseRequest['config']> = request.config ?? { method: 'POST' }
   const { method } = config
@@ -84,12 +77,15 @@ export function compileCall(
       compileParameter(name, spec, check, lint.at('config', 'params', group, name)),
     )
   const query = parameters('query')
-  const placeholders = parameters('url')
-  const url = compileUrl(config.url, services, lint.at('config', 'url'))
-  const headers = Object.fromEntries(
-    Object.entries(config.headers ?? {}).map(([name, value]) => [name.toLowerCase(), value]),
-  )
-  const secretHeaders = compileHeaders(config.headers ?? {}, services.secrets, lint.at('config', 'headers'))
+  const named = parameters('url')
+  const url = compileUrl(config.url, Object.keys(config.params?.url ?? {}), services, lint.at('config', 'url'))
+  // A value that the URL has no placeholder for is never read: a message without it lacks nothing.
+  const placeholders = named.filter(({ name }) => url.placeholders.includes(name))
+  const topic = 'kafkaProducerTopic' in request ? request.kafkaProducerTopic : undefined
+  const written = config.headers ?? {}
+  const own = topic === undefined ? withAccept(written, endpoint.transformation.output) : written
+  const headers = Object.fromEntries(Object.entries(own).map(([name, value]) => [name.toLowerCase(), value]))
+  const secretHeaders = compileHeaders(own, services.secrets, lint.at('config', 'headers'))
   const refers = secretHeaders !== undefined || url.references.length > 0
   const urlPath = lint.at('config', 'url').path
   const allowed = compileAllowed(request.allowedStatuses, lint.at('allowedStatuses'))
@@ -101,11 +97,10 @@ export function compileCall(
   }
   const retries = idempotent ? (request.retries ?? settings.requestRetries) : 0
   const timeoutMs = request.timeoutMs ?? settings.requestTimeoutMs
-  const topic = 'kafkaProducerTopic' in request ? request.kafkaProducerTopic : undefined
   const originName = url.base?.reference.text
   const manner: Manner = {
     retries,
-    ...(config.followRedirects ? { redirects: config.followRedirects } : {}),
+    ...compileRedirects(kind, config, allowed),
     ...(request.idempotent === true ? { idempotent: true } : {}),
     ...(originName === undefined ? {} : { originName }),
   }
@@ -151,6 +146,11 @@ export function compileCall(
         endCall(called, answer)
         return answer
       } catch (thrown) {
+        if (kind === 'RESPONSE' && thrown instanceof OutboundError && thrown.answer !== undefined) {
+          // The other side has taken the request, whatever the coding of its answer is.
+          endCall(called, thrown.answer)
+          return thrown.answer
+        }
         endCall(called, thrown instanceof OutboundError ? thrown.fault : 'internal')
         if (thrown instanceof OutboundError) throw outboundFailure(kind, request.id, lint.path, thrown, prepared)
         throw thrown
@@ -160,24 +160,46 @@ export function compileCall(
 }
 
 /** A response without a URL has a topic instead, and is not called. */
-function compileUrl(text: string | undefined, { secrets, egress }: Services, lint: LintSink): UrlTemplate {
+function compileUrl(
+  text: string | undefined,
+  names: readonly string[],
+  { secrets, egress }: Services,
+  lint: LintSink,
+): UrlTemplate {
   const nowhere: UrlTemplate = {
     placeholders: [],
+    undefinedNames: [],
     references: [],
     base: undefined,
     fill: () => ({ ok: true, value: '' }),
   }
   if (text === undefined) return nowhere
-  const template = parseUrlTemplate(text)
+  const template = parseUrlTemplate(text, names)
   if (!template.ok) {
     lint.error(template.message)
     return nowhere
   }
   lintReferences(text, secrets, lint)
-  const host = template.value.base === undefined && text !== UNKNOWN_URL ? URL.parse(text) : null
+  const host = template.value.base === undefined && text !== UNKNOWN_URL ? URL.parse(text.trim()) : null
   const refusal = host && refusalOf(host, egress)
   if (refusal) lint.warning(`Every call will fail with EGRESS_DENIED: the host is not allowed, as ${refusal}.`)
   return template.value
+}
+
+/** How many redirects within its origin a GET lookup follows by default. */
+const ASSUMED_REDIRECTS = 5
+
+function compileRedirects(
+  kind: Kind,
+  { method, followRedirects }: NonNullable<ResponseRequest['config']>,
+  { ranges }: StatusSet,
+): Pick<Manner, 'redirects' | 'staysOnOrigin'> {
+  if (followRedirects !== undefined) return followRedirects === 0 ? {} : { redirects: followRedirects }
+  if (kind !== 'LOOKUP' || method !== 'GET') return {}
+  // Where a redirect is named as a success, it is what the lookup asks for.
+  const named: StatusSet = { any: false, ranges }
+  const isAnswer = [...REDIRECT_STATUSES].some((status) => hasStatus(named, status))
+  return isAnswer ? {} : { redirects: ASSUMED_REDIRECTS, staysOnOrigin: true }
 }
 
 function compileAllowed(statuses: readonly (string | number)[] = ['2xx'], lint: LintSink): StatusSet {
@@ -185,103 +207,4 @@ function compileAllowed(statuses: readonly (string | number)[] = ['2xx'], lint: 
   if (set.ok) return set.value
   lint.error(set.message)
   return { any: false, ranges: [] }
-}
-
-/** `payload` is another name for `requestBody` in request parameters and forEach.items. */
-function parseRequestPath(text: string, lint: LintSink): SourcePath | undefined {
-  const parsed = parsePath(text)
-  if (!parsed.ok) {
-    lint.error(parsed.message)
-    return undefined
-  }
-  const renamed = parsed.value.root === 'payload' ? parsePath(`requestBody${text.slice('payload'.length)}`) : parsed
-  return renamed.ok ? { ...renamed.value, text } : undefined
-}
-
-function compileParameter(name: string, spec: ParameterSpec, check: Check, lint: LintSink): Parameter[] {
-  const source = parseRequestPath(spec.path, lint.at('path'))
-  if (source === undefined) return []
-  check(source, true, lint.at('path'))
-  return [{ name, path: lint.path, source, prefix: spec.prefix ?? '', postfix: spec.postfix ?? '' }]
-}
-
-function compileItems(
-  text: string,
-  check: Check,
-  settings: PipelineSettings,
-  lint: LintSink,
-): (message: Scope) => readonly Json[] {
-  const source = parseRequestPath(text, lint)
-  if (source === undefined) return () => []
-  check(source, false, lint)
-  const limit = settings.forEachMaxItems
-  return (message) => {
-    const items = source.read(message)
-    if (!Array.isArray(items)) {
-      throw new Failure('FOREACH_INVALID', `"${text}" must give an array to go over, but gave ${typeName(items)}.`, {
-        path: lint.path,
-      })
-    }
-    if (items.length > limit) {
-      throw new Failure('FOREACH_INVALID', `"${text}" gave ${items.length} items; at most ${limit} are allowed.`, {
-        path: lint.path,
-      })
-    }
-    return items
-  }
-}
-
-function fillUrl(
-  url: UrlTemplate,
-  placeholders: readonly Parameter[],
-  query: readonly Parameter[],
-  scope: Scope,
-  path: string,
-  secretOf?: (reference: Reference) => string,
-): string {
-  const values: Record<string, string> = {}
-  for (const parameter of placeholders) {
-    const value = parameterText(parameter, scope)
-    if (value === undefined) {
-      throw new Failure(
-        'PARAMETER_INVALID',
-        `"${parameter.source.text}" found nothing for the URL's :${parameter.name}.`,
-        {
-          path: parameter.path,
-        },
-      )
-    }
-    values[parameter.name] = value
-  }
-  const filled = url.fill(values, secretOf)
-  if (!filled.ok) throw new Failure('PARAMETER_INVALID', filled.message, { path: place(path, 'config', 'url') })
-  const pairs = query.flatMap((parameter) => {
-    const value = parameterText(parameter, scope)
-    return value === undefined ? [] : [[parameter.name, value] as const]
-  })
-  return pairs.length === 0 ? filled.value : appendQuery(filled.value, pairs)
-}
-
-/** The text of a parameter: arrays joined by commas; undefined where its path finds nothing. */
-function parameterText(
-  { source, prefix, postfix, path }: Parameter,
-  scope: Scope,
-  purpose = 'stand in a URL',
-): string | undefined {
-  const value = source.read(scope)
-  const elements = (Array.isArray(value) ? value : [value]).filter(
-    (element) => element !== undefined && element !== null,
-  )
-  if (elements.length === 0) return undefined
-  const odd = elements.find((element) => typeof element === 'object')
-  if (odd !== undefined) {
-    throw new Failure(
-      'PARAMETER_INVALID',
-      `"${source.text}" gave ${isObject(odd) ? 'an object' : 'an array of arrays'}, which cannot ${purpose}.`,
-      { path },
-    )
-  }
-  const text = `${prefix}${elements.join(',')}${postfix}`
-  if (text.isWellFormed()) return text
-  throw new Failure('PARAMETER_INVALID', `"${source.text}" gave a text that is not valid Unicode.`, { path })
 }

@@ -155,6 +155,41 @@ describe('a record that can never succeed', { skip: kafka.skip }, async () => {
       assert.deepEqual([good.bodies.length, bad.bodies.length], [1, 1])
     })
   }
+
+  const taken = [
+    { name: 'a PDF', type: 'application/pdf', content: Buffer.from('%PDF-1.7\n%\xe2\xe3\xcf\xd3\n', 'latin1') },
+    { name: 'broken JSON', type: 'application/json', content: Buffer.from('{"a":') },
+    { name: 'broken XML', type: 'text/xml', content: Buffer.from('<a>') },
+  ]
+  for (const { name, type, content } of taken) {
+    test(`a response that was answered 200 with ${name} is done: sent once and dead-lettered never`, async () => {
+      const upstream = await startUpstream((_body, _earlier, response) =>
+        response.writeHead(200, { 'content-type': type }).end(content),
+      )
+      after(upstream.close)
+      const topic = await topics.create()
+      await topics.produce(topic, [body({ n: 1 }), body({ n: 2 })])
+      const endpoint = await service.register({
+        endpoint: { pattern: `/taken-${topic}` },
+        kafkaConsumerTopic: topic,
+        requests: {
+          response: [
+            { id: 'one', config: { url: upstream.url } },
+            { id: 'two', config: { url: upstream.url } },
+          ],
+        },
+      })
+      const committed = () => topics.committed(`mapping-mediator.${endpoint._id}`, topic, 1)
+      await until(committed, ([offset]) => offset === 2)
+      assert.deepEqual(upstream.bodies.toSorted(), ['{"n":1}', '{"n":1}', '{"n":2}', '{"n":2}'])
+      const listed = await fetch(`${service.adminUrl}/messages?endpoint=${endpoint._id}`)
+      const { messages } = (await listed.json()) as { messages: { outcome: string }[] }
+      assert.deepEqual(
+        messages.map(({ outcome }) => outcome),
+        ['done', 'done'],
+      )
+    })
+  }
 })
 
 describe('a record that may succeed later', { skip: kafka.skip }, async () => {

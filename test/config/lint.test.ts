@@ -112,10 +112,18 @@ describe('rules between fields', () => {
       faults: [['requests.lookup[0].config.headers.a', 'The value of the header "a" holds a line break']],
     },
     { change: placeholders(':id/:kind', 'id', 'kind'), faults: [] },
+    { change: placeholders('things:search/:a.json/:b:c?filter=code:eq:A1&d=:e'), faults: [] },
     {
-      change: placeholders(':id'),
+      change: lookups({ config: { url: ` ${URL}:id\n`, params: { url: { id: { path: 'payload.x' } } } } }),
+      faults: [],
+    },
+    {
+      change: placeholders(':id/:id'),
       faults: [
-        ['requests.lookup[0].config.url', 'The placeholder ":id" has no value; define "id" in "config.params.url".'],
+        [
+          'requests.lookup[0].config.url',
+          'The path segment ":id" is sent as it is: "config.params.url" does not define "id".',
+        ],
       ],
     },
     {
@@ -123,14 +131,21 @@ describe('rules between fields', () => {
       faults: [['requests.lookup[0].config.params.url.id', 'The URL has no placeholder ":id"; leave it out or add it']],
     },
     {
+      change: placeholders('', 'a b'),
+      faults: [['requests.lookup[0].config.params.url.a b', 'No placeholder can have the name "a b"; use letters']],
+    },
+    {
       change: placeholders(':kind', 'knid'),
-      faults: [['requests.lookup[0].config.params.url.knid', 'has no placeholder ":knid"; did you mean ":kind"?']],
+      faults: [
+        ['requests.lookup[0].config.params.url.knid', 'has no placeholder ":knid"; did you mean ":kind"?'],
+        ['requests.lookup[0].config.url', 'The path segment ":kind" is sent as it is'],
+      ],
     },
     {
       change: placeholders(':idType', 'id'),
       faults: [
         ['requests.lookup[0].config.params.url.id', 'The URL has no placeholder ":id"'],
-        ['requests.lookup[0].config.url', 'The placeholder ":idType" has no value'],
+        ['requests.lookup[0].config.url', 'The path segment ":idType" is sent as it is'],
       ],
     },
     {
@@ -225,6 +240,7 @@ describe('rules between fields', () => {
     const severities = (change: JsonObject) => faultsOf({ ...SMALLEST, ...change }).map(({ severity }) => severity)
     assert.deepEqual(severities(xml({ 'requestBody.a': '1a' })), ['warning'])
     assert.deepEqual(severities(get(lookups({ forwardExistingRequestBody: true }))), ['warning'])
+    assert.deepEqual(severities(placeholders(':kind', 'knid')), ['warning', 'warning'])
     assert.deepEqual(severities(lookups({ id: 'x' }, { id: 'x' })), ['error'])
   })
 })

@@ -10,6 +10,15 @@ import { fuzz } from './run.ts'
 const service = await openInProcess()
 after(() => service.close())
 
+/** Names of the parameters, those that are empty too. */
+const parametersOf = (search: string) =>
+  search === ''
+    ? []
+    : search
+        .slice(1)
+        .split('&')
+        .map((one) => one.split('=')[0])
+
 test('any parameters add no segment, parameter or fragment to the URL of a request', async () => {
   await fuzz({ inputs: 6_000, deep: 0.2 }, outgoingRequests, async ({ template, one, two, extra, body }) => {
     const url = { ...(template.includes(':one') && { one }), ...(template.includes(':two') && { two }) }
@@ -22,12 +31,12 @@ test('any parameters add no segment, parameter or fragment to the URL of a reque
     assertStatus(answer.status, [200, 400], String(answer.body))
     const [sent] = service.sent
     if (sent === undefined) return false
-    const { origin, pathname, searchParams, hash } = new URL(sent.url)
+    const { origin, pathname, search, hash } = new URL(sent.url)
     const shape = new URL(text.replaceAll(/:(one|two)/g, 'v'))
     assert.deepEqual([origin, hash], ['http://stub.invalid', ''])
     assert.equal(pathname.split('/').length, shape.pathname.split('/').length, sent.url)
-    const added = [...searchParams.keys()].slice(shape.searchParams.size)
-    assert.ok(searchParams.size >= shape.searchParams.size && ['', 'extra'].includes(added.join()), sent.url)
+    const added = parametersOf(search).slice(parametersOf(shape.search).length)
+    assert.ok(['', 'extra'].includes(added.join()), sent.url)
     return true
   })
 })

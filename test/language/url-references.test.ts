@@ -3,7 +3,7 @@ import { describe, test } from 'node:test'
 import { parseUrlTemplate, type UrlTemplate } from '../../src/language/url-template.ts'
 
 const parse = (text: string): UrlTemplate => {
-  const parsed = parseUrlTemplate(text)
+  const parsed = parseUrlTemplate(text, ['id'])
   assert.ok(parsed.ok, parsed.ok ? '' : parsed.message)
   return parsed.value
 }
@@ -32,6 +32,7 @@ describe('references to secrets in a URL', () => {
       expect: 'https://[::1]/base/:id/7?c=1',
     },
     { url: '${env:A}?c=:id', secret: 'http://h', expect: 'http://h?c=7' },
+    { url: ' ${env:A}/:id ', secret: 'http://h', shown: '${env:A}/7', expect: 'http://h/7' },
     // Written as text, a brace is as any other character.
     { url: 'http://h/$${file:/x}', secret: 'x', expect: 'http://h/$%7Bfile:/x%7D' },
   ]
@@ -73,6 +74,18 @@ describe('references to secrets in a URL', () => {
     }
   })
 
+  test('at the beginning let no empty value make a path that begins with two slashes', () => {
+    const cases = [
+      ['http://h', false],
+      ['http://h/base', true],
+    ] as const
+    for (const [secret, isFilled] of cases) {
+      const template = parse('${env:A}/:id/x')
+      assert.deepEqual(template.fill({ id: '' }), { ok: true, value: '${env:A}//x' })
+      assert.equal(template.fill({ id: '' }, () => secret).ok, isFilled)
+    }
+  })
+
   const refused = [
     { url: 'http://${env:A}/', message: /at the beginning of the URL/ },
     { url: 'http://h:${env:A}/', message: /at the beginning of the URL/ },
@@ -86,7 +99,7 @@ describe('references to secrets in a URL', () => {
   ]
   for (const { url, message } of refused) {
     test(`are refused in ${url.slice(0, 40)}`, () => {
-      const parsed = parseUrlTemplate(url)
+      const parsed = parseUrlTemplate(url, [])
       assert.ok(!parsed.ok)
       assert.match(parsed.message, message)
     })

@@ -3,8 +3,8 @@ import { test } from 'node:test'
 import fc from 'fast-check'
 import { appendQuery, encodeUrlValue, parseUrlTemplate, type UrlTemplate } from '../../src/language/url-template.ts'
 
-const parse = (text: string): UrlTemplate => {
-  const parsed = parseUrlTemplate(text)
+const parse = (text: string, names: readonly string[] = []): UrlTemplate => {
+  const parsed = parseUrlTemplate(text, names)
   assert.ok(parsed.ok, parsed.ok ? '' : parsed.message)
   return parsed.value
 }
@@ -17,6 +17,26 @@ const filled: readonly (Case & { expect: string })[] = [
   { url: 'http://h/:id', values: { id: '7' }, expect: 'http://h/7' },
   { url: 'http://h/:id/:idType/:id2', values: { id: 'a', idType: 'b', id2: 'c' }, expect: 'http://h/a/b/c' },
   { url: 'http://h/:id-:id/x', values: { id: 'a' }, expect: 'http://h/a-a/x' },
+  { url: 'http://h/:org-id/:org', values: { 'org-id': 'a', org: 'b' }, expect: 'http://h/a/b' },
+  { url: 'http://h/:org-id', values: { org: 'b' }, expect: 'http://h/b-id' },
+  { url: 'http://h/:org-idx', values: { org: 'b', 'org-id': 'a' }, expect: 'http://h/b-idx' },
+  { url: 'http://h/:org_id', values: { org: 'b' }, expect: 'http://h/:org_id' },
+  { url: 'http://h/:1/:a1-_', values: { '1': 'x', 'a1-_': 'y' }, expect: 'http://h/x/y' },
+  { url: 'http://h/things:search?filter=code:eq:A1', values: {}, expect: 'http://h/things:search?filter=code:eq:A1' },
+  { url: 'http://h/:id:search?q=:id::x', values: { id: '7' }, expect: 'http://h/7:search?q=7::x' },
+  { url: 'http://h/:idType/:', values: { id: '7' }, expect: 'http://h/:idType/:' },
+  { url: 'http://h/a?name:exact=:name', values: { name: 'n', exact: 'e' }, expect: 'http://h/a?namee=n' },
+  { url: 'http://h/?:key=1&:key', values: { key: 'a=b&c' }, expect: 'http://h/?a%3Db%26c=1&a%3Db%26c' },
+  { url: 'http://h/:a.b', values: { 'a.b': 'x' }, expect: 'http://h/:a.b' },
+  { url: ' \thttp://h/:a?b\n', values: { a: 'x' }, expect: 'http://h/x?b' },
+  { url: 'http://h:8080/x:8080', values: { '8080': 'y' }, expect: 'http://h:8080/xy' },
+  { url: 'http://h:8080?:8080', values: { '8080': 'y' }, expect: 'http://h:8080?y' },
+  { url: 'http://[::1]/:1', values: { '1': 'y' }, expect: 'http://[::1]/y' },
+  { url: 'http://h/enrollment/:id', values: { id: '' }, expect: 'http://h/enrollment/' },
+  { url: 'http://h/a/:id/b', values: { id: '' }, expect: 'http://h/a//b' },
+  { url: 'http://h/:id', values: { id: '' }, expect: 'http://h/' },
+  { url: 'http://h/:a:b', values: { a: '', b: '' }, expect: 'http://h/' },
+  { url: 'http://h//:id/b', values: { id: '' }, expect: 'http://h///b' },
   { url: 'http://h/p:id.json', values: { id: 'a' }, expect: 'http://h/pa.json' },
   { url: 'http://h/:id', values: { id: ':other', other: 'x' }, expect: 'http://h/:other' },
   { url: 'http://h?q=:a:b', values: { a: '1', b: '2' }, expect: 'http://h?q=12' },
@@ -34,11 +54,19 @@ const filled: readonly (Case & { expect: string })[] = [
   { url: 'http://h/:constructor', values: { constructor: 'x' }, expect: 'http://h/x' },
 ]
 for (const { url, values, expect } of filled) {
-  test(`${url} filled gives ${expect}`, () => assert.deepEqual(parse(url).fill(values), { ok: true, value: expect }))
+  test(`${url} filled with ${JSON.stringify(values)} gives ${expect}`, () => {
+    assert.deepEqual(parse(url, Object.keys(values)).fill(values), { ok: true, value: expect })
+  })
 }
 
 test('placeholders are listed once, in order', () => {
-  assert.deepEqual(parse('http://h/:b/:a/:b?x=:c&:d=e').placeholders, ['b', 'a', 'c'])
+  const names = ['a', 'b', 'c', 'd', 'e']
+  assert.deepEqual(parse('http://h/:b/:a/:b?x=:c&:d=e', names).placeholders, ['b', 'a', 'c', 'd'])
+})
+
+test('whole path segments that name nothing defined are told, each once', () => {
+  const { undefinedNames } = parse('http://h/:id/:kind-a/:id/x:y/:z.json/:known/:a:b/:?:q', ['known'])
+  assert.deepEqual(undefinedNames, ['id', 'kind-a'])
 })
 
 const refused = [
@@ -67,7 +95,7 @@ const refused = [
 ]
 for (const { url, message } of refused) {
   test(`refuses ${JSON.stringify(url)}`, () => {
-    const parsed = parseUrlTemplate(url)
+    const parsed = parseUrlTemplate(url, ['host', 'port', 'scheme', 'user', 'c'])
     assert.ok(!parsed.ok)
     assert.match(parsed.message, message)
   })
@@ -76,19 +104,19 @@ for (const { url, message } of refused) {
 const unfillable: readonly (Case & { message: RegExp })[] = [
   { url: 'http://h/:a', values: {}, message: /":a" has no value/ },
   { url: 'http://h/:toString', values: {}, message: /":toString" has no value/ },
-  { url: 'http://h/:a', values: { a: '' }, message: /":a" would be empty/ },
+  { url: 'http://h/:a/x', values: { a: '' }, message: /":a" is empty.*begin with "\/\/"/ },
+  { url: 'http://h/:a:b/', values: { a: '', b: '' }, message: /begin with "\/\/"/ },
   { url: 'http://h/:a/x', values: { a: '.' }, message: /":a" would be "\."/ },
   { url: 'http://h/:a/x', values: { a: '..' }, message: /addresses another resource/ },
   { url: 'http://h/.:a', values: { a: '.' }, message: /"\.:a" would be "\.\."/ },
   { url: 'http://h/%2e:a', values: { a: '.' }, message: /would be "%2e\."/ },
   { url: 'http://h/:a:b', values: { a: '.', b: '.' }, message: /would be "\.\."/ },
-  { url: 'http://h/:a:b', values: { a: '', b: '' }, message: /would be empty/ },
   { url: 'http://h/:a', values: { a: 'x\ud800' }, message: /surrogate/ },
   { url: 'http://h?q=:a', values: { a: '\udc00' }, message: /surrogate/ },
 ]
 for (const { url, values, message } of unfillable) {
   test(`${url} does not take ${JSON.stringify(values)}`, () => {
-    const result = parse(url).fill(values)
+    const result = parse(url, ['a', 'b', 'toString']).fill(values)
     assert.ok(!result.ok)
     assert.match(result.message, message)
   })
@@ -100,36 +128,61 @@ const anyValue = fc.oneof(
   fc.string({ unit: 'binary', maxLength: 8 }),
   fc.constantFrom('.', '..', '%2e', '\ud800', ''),
 )
-const templates = [
-  'http://h.example:81/a/:x/b/:y?p=:x&q=1:y:x&r=s',
-  'https://h.example/:x:y/.:x?a:b=:y',
-  'http://h.example/a//:x.:y/?p=-:y',
-]
+
+/** A URL around placeholders and what looks like them; `literal` has no character that must be encoded. */
+const literal = fc.string({ unit: fc.constantFrom(..."aZ0-._~!$'()*+,;=:@%41:x:y"), maxLength: 5 })
+const sound = literal.filter((text) => !/%(?!41)/.test(text))
+const piece = fc.oneof(fc.constantFrom(':x', ':y', ':x-y', ':xx'), sound)
+const joined = fc.array(piece, { maxLength: 4 }).map((pieces) => pieces.join(''))
+const template = fc
+  .tuple(
+    fc.constantFrom('http://h.example:81', 'https://h.example', 'http://[::1]:8080'),
+    fc.array(joined, { maxLength: 4 }),
+    fc.array(joined, { maxLength: 3 }),
+  )
+  .map(([origin, path, query]) => ({
+    text: `${origin}/${path.join('/')}${query.length === 0 ? '' : `?${query.join('&')}`}`,
+    origin,
+    segments: path.length === 0 ? [''] : path,
+    parameters: query,
+  }))
+  .filter(({ text }) => parseUrlTemplate(text, NAMES).ok)
+const NAMES = ['x', 'y', 'x-y']
 
 test('a value changes no part of a URL but its own', () => {
-  const names = (url: URL) => [...url.searchParams.keys()]
-  const segments = (url: URL) => url.pathname.split('/')
+  const encoded = (text: string, values: Record<string, string>) =>
+    text.replace(/:(x-y|x|y)(?![A-Za-z0-9_])/g, (_all, name) => encodeUrlValue(values[name] ?? ''))
   fc.assert(
-    fc.property(fc.constantFrom(...templates), anyValue, anyValue, (text, x, y) => {
-      const template = parse(text)
-      const result = template.fill({ x, y })
-      if (!result.ok) return assert.match(result.message, /surrogate|another resource/)
-      const plain = template.fill({ x: 'x', y: 'x' })
-      assert.ok(plain.ok)
-      const [url, expected] = [new URL(result.value), new URL(plain.value)]
-      assert.equal(url.origin, expected.origin)
-      assert.equal(url.hash, '')
-      assert.equal(url.username + url.password, '')
-      assert.deepEqual(names(url), names(expected))
-      assert.equal(segments(url).length, segments(expected).length)
-      const want = text.replace(/^https?:\/\/[^/]*([^?]*).*$/, '$1').replaceAll(/:([xy])/g, (_all, name) => `<${name}>`)
-      const back = want.split('/').map((part) => part.replaceAll('<x>', () => x).replaceAll('<y>', () => y))
-      if (!/<[xy]>/.test(x + y)) assert.deepEqual(segments(url).map(decodeURIComponent), back)
-      const lastName = names(url).at(text === templates[0] ? -2 : -1) ?? ''
-      const prefix = { [templates[0] ?? '']: `1${y}${x}`, [templates[1] ?? '']: y, [templates[2] ?? '']: `-${y}` }[text]
-      assert.equal(url.searchParams.get(lastName), prefix)
+    fc.property(template, anyValue, anyValue, ({ text, origin, segments, parameters }, x, y) => {
+      const values = { x, y, 'x-y': `${x}${y}` }
+      const result = parse(text, NAMES).fill(values)
+      if (!result.ok) return assert.match(result.message, /surrogate|another resource|begin with/)
+      const [path = '', query] = result.value.slice(origin.length + 1).split(/\?(.*)/s)
+      assert.equal(result.value.slice(0, origin.length + 1), `${origin}/`)
+      assert.deepEqual(
+        path.split('/'),
+        segments.map((segment) => encoded(segment, values)),
+      )
+      assert.deepEqual(
+        query?.split('&') ?? [],
+        parameters.map((one) => encoded(one, values)),
+      )
+      const url = new URL(result.value)
+      const plain = new URL(`${origin}/`)
+      assert.deepEqual([url.origin, url.username + url.password, url.hash], [plain.origin, '', ''])
+      assert.equal(url.pathname.split('/').length, segments.length + 1)
+      if (!text.startsWith(`${origin}//`)) assert.doesNotMatch(url.pathname, /^\/\//)
     }),
     { numRuns: 5_000 },
+  )
+})
+
+test('a URL without defined names is sent as it was written', () => {
+  fc.assert(
+    fc.property(template, fc.constantFrom('', ' ', '\n\t'), ({ text }, around) => {
+      assert.deepEqual(parse(around + text + around, []).fill({ x: '1', y: '2' }), { ok: true, value: text })
+    }),
+    { numRuns: 2_000 },
   )
 })
 
@@ -140,7 +193,7 @@ test('any text parses or is refused, and what parses is a URL', () => {
   )
   fc.assert(
     fc.property(url, (text) => {
-      const parsed = parseUrlTemplate(text)
+      const parsed = parseUrlTemplate(text, ['a', 'h', '0'])
       if (!parsed.ok) return assert.match(parsed.message, /^The .*\.$|^Placeholders .*\.$/)
       const { placeholders, fill } = parsed.value
       const result = fill(Object.fromEntries(placeholders.map((name) => [name, 'x'])))

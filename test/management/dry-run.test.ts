@@ -126,7 +126,12 @@ describeServices('a dry run', {}, (stage) => {
         id: 'patient',
         method: 'GET',
         url: `${upstream.url}/p/7?q=a,b`,
-        headers: { authorization: '[redacted]', 'x-api-key': '[redacted]', 'x-ward': 'W' },
+        headers: {
+          authorization: '[redacted]',
+          'x-api-key': '[redacted]',
+          'x-ward': 'W',
+          accept: 'application/json, */*;q=0.8',
+        },
         answered: 'canned',
         answer: {
           status: 200,
@@ -139,7 +144,7 @@ describeServices('a dry run', {}, (stage) => {
         id: 'store',
         method: 'PUT',
         url: `${upstream.url}/store`,
-        headers: { 'content-type': 'application/json' },
+        headers: { accept: 'application/json, */*;q=0.8', 'content-type': 'application/json' },
         body: JSON.stringify(output),
         answered: 'assumed',
         answer: { status: 200, headers: {}, body: '' },

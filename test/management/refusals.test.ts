@@ -34,8 +34,8 @@ const faults: readonly { path: string; says: RegExp; change: JsonObject }[] = [
   { path: 'inputValidation.type', says: /./, change: { inputValidation: { type: 'strin' } } },
   {
     path: 'requests.lookup[0].config.url',
-    says: /"id"/,
-    change: { requests: { lookup: [{ id: 'a', config: { url: 'http://127.0.0.1/:id' } }] } },
+    says: /fragment/,
+    change: { requests: { lookup: [{ id: 'a', config: { url: 'http://127.0.0.1/#id' } }] } },
   },
   {
     path: 'requests.lookup[0].config.headers.no good',
@@ -107,7 +107,7 @@ const broken = `{
   "requests": {
     "lookup": [{ "id": "up", "config": { "url": "ftp://127.0.0.1/", "headers": { "no good": "x" } } }],
     "response": [
-      { "id": "same", "config": { "url": "http://127.0.0.1/:id", "primary": true } },
+      { "id": "same", "config": { "url": "http://127.0.0.1/#id", "primary": true } },
       { "id": "same", "config": { "url": "http://127.0.0.1/", "primary": true } }
     ]
   }

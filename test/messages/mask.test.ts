@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
-import { describe, it } from 'node:test'
+import { describe, it, test } from 'node:test'
 import type { Json } from '../../src/domain/json.ts'
-import { compileMask } from '../../src/messages/mask.ts'
+import { compileMask, scrub } from '../../src/messages/mask.ts'
 
 describe('numbers in the paths of a mask', () => {
   const cases: readonly { path: string; of: Json; gives: Json }[] = [
@@ -21,3 +21,24 @@ describe('numbers in the paths of a mask', () => {
     it(`${path} in ${JSON.stringify(of)}`, () => assert.deepEqual(compileMask([path])?.apply(of, new Set()), gives))
   }
 })
+
+const texts = [
+  {
+    text: 'The lookup "a" answered with status 404: John\nDoe',
+    scrubbed: 'The lookup "a" answered with status 404: ***',
+  },
+  { text: 'The lookup "a" answered with status 404', scrubbed: 'The lookup "a" answered with status 404' },
+  {
+    text: 'The lookup "a" answered with status 302. More came: than are followed. It said: John',
+    scrubbed: 'The lookup "a" answered with status 302. More came: than are followed. It said: ***',
+  },
+  {
+    text: 'The lookup "a" answered with status 503. It was not tried again: too many.',
+    scrubbed: 'The lookup "a" answered with status 503. It was not tried again: too many.',
+  },
+]
+for (const { text, scrubbed } of texts) {
+  test(`what another system said is taken out of ${JSON.stringify(text)}`, () => {
+    assert.equal(scrub(text, new Set()), scrubbed)
+  })
+}

@@ -7,11 +7,18 @@ import { json, type Reply, type Service, startService, startUpstream, type Upstr
 let service: Service
 let upstream: Upstream
 before(async () => {
-  service = await startService({ PARSER_LIMIT: '4kb', EXPRESSION_TIMEOUT_MS: '250', CIRCUIT_BREAKER_FAILURES: '0' })
+  service = await startService({
+    PARSER_LIMIT: '4kb',
+    ANSWER_LIMIT: '4kb',
+    EXPRESSION_TIMEOUT_MS: '250',
+    CIRCUIT_BREAKER_FAILURES: '0',
+  })
   upstream = await startUpstream(({ url }, response) => {
     if (url === '/hang') return undefined
     if (url === '/reset') response.destroy()
     if (url === '/reset') return undefined
+    if (url === '/large') response.end('x'.repeat(5_000))
+    if (url === '/large') return undefined
     if (url === '/broken') response.setHeader('content-type', 'application/json')
     else response.statusCode = Number(url.slice(1))
     response.end(`{ said by the upstream`)
@@ -221,8 +228,8 @@ const cases: Case[] = [
     says: /100 ms/,
   },
   {
-    name: 'a response that is unreadable',
-    document: () => responseAt('/broken'),
+    name: 'a response that is too large',
+    document: () => responseAt('/large'),
     status: 502,
     code: 'RESPONSE_UNREADABLE',
     stage: 'respond',

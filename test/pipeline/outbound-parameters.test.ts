@@ -26,6 +26,7 @@ const BODY = {
   encodedUp: '%2e%2e',
   named: ':idType',
   empty: '',
+  blanks: [''],
   zero: 0,
   no: false,
   nothing: null,
@@ -196,6 +197,36 @@ describe('placeholders of the URL', () => {
     { name: 'join arrays by commas', url: '/:id', params: id('payload.list'), sent: '/a,b' },
     { name: 'keep colons and commas', url: '/:id', params: id('payload.mixed'), sent: '/1,true,c,d:e' },
     { name: 'take 0', url: '/:id', params: id('payload.zero'), sent: '/0' },
+    { name: 'take an empty text', url: '/enrollment/:id', params: id('payload.empty'), sent: '/enrollment/' },
+    { name: 'take an empty text within the path', url: '/a/:id/b', params: id('payload.empty'), sent: '/a//b' },
+    { name: 'take an empty array of texts', url: '/a/:id?b=:id', params: id('payload.blanks'), sent: '/a/?b=' },
+    {
+      name: 'may have hyphens, of which the longest name counts',
+      url: '/:org-id/:org',
+      params: { org: { path: 'payload.kind' }, 'org-id': { path: 'payload.id' } },
+      sent: '/p1/k1',
+    },
+    {
+      name: 'are no other colons',
+      url: '/things:search?filter=code:eq:A1',
+      params: {},
+      sent: '/things:search?filter=code:eq:A1',
+    },
+    { name: 'are none where they are not defined', url: '/:kind/:id', params: id('payload.id'), sent: '/:kind/p1' },
+    { name: 'need not use every value', url: '/a', params: id('payload.missing'), sent: '/a' },
+    {
+      name: 'stand in names of the query',
+      url: '/a?:id=1',
+      params: id('payload.marks'),
+      sent: '/a?x%26y%3Dz%23w%3Fq=1',
+    },
+    {
+      name: 'leave the rest byte for byte',
+      url: `/a'b?q='x'&r=[1]|{2}&s=%27&`,
+      params: {},
+      sent: `/a'b?q='x'&r=%5B1%5D%7C%7B2%7D&s=%27&`,
+    },
+    { name: 'may be followed by spaces', url: '/:id \n', params: id('payload.id'), sent: '/p1' },
   ]
   for (const { name, url, params, sent } of cases) {
     it(name, async () => {
@@ -210,23 +241,23 @@ describe('what cannot stand in a URL is a 400, and nothing is sent', () => {
   const inUrl = 'requests.lookup[0].config.params.url.id'
   const inQuery = 'requests.lookup[0].config.params.query.v'
   const wholeUrl = 'requests.lookup[0].config.url'
-  const cases: { name: string; url?: string; query?: string; blames: string }[] = [
+  const cases: { name: string; at?: string; url?: string; query?: string; blames: string }[] = [
     { name: 'nothing, for a placeholder', url: 'payload.missing', blames: inUrl },
     { name: 'null, for a placeholder', url: 'payload.nothing', blames: inUrl },
     { name: 'an empty array, for a placeholder', url: 'payload.none', blames: inUrl },
     { name: 'an object, for a placeholder', url: 'payload.object', blames: inUrl },
     { name: 'a step up', url: 'payload.up', blames: wholeUrl },
     { name: 'a step nowhere', url: 'payload.here', blames: wholeUrl },
-    { name: 'an empty segment', url: 'payload.empty', blames: wholeUrl },
+    { name: 'nothing, at the beginning of a longer path', at: '/:id/a', url: 'payload.empty', blames: wholeUrl },
     { name: 'an object, in the query', query: 'payload.object', blames: inQuery },
     { name: 'an array of objects', query: 'payload.objects', blames: inQuery },
     { name: 'an array of arrays', query: 'payload.nested', blames: inQuery },
     { name: 'half of a character', query: 'payload.half', blames: inQuery },
   ]
-  for (const { name, url, query, blames } of cases) {
+  for (const { name, at = '/a/:id', url, query, blames } of cases) {
     it(name, async () => {
       const params = url === undefined ? { query: { v: { path: query ?? '' } } } : { url: { id: { path: url } } }
-      const { reply, urls } = await lookUp(url === undefined ? '/a' : '/a/:id', params)
+      const { reply, urls } = await lookUp(url === undefined ? '/a' : at, params)
       const { code, stage, path } = reply.json()
       assert.deepEqual([reply.status, code, stage, path], [400, 'PARAMETER_INVALID', 'lookup', blames])
       assert.deepEqual(urls, [])

@@ -13,16 +13,17 @@ export const subjectOf = ({ method, origin, path }: Pick<Call, 'method' | 'origi
 export type Targets = Readonly<{ parse(url: string): Target | undefined }>
 export type Target = Readonly<{ origin: string; path: string }>
 
-/** A path and query that parsing leaves as they are: https://url.spec.whatwg.org/#path-state. */
-const PLAIN = /^\/[A-Za-z0-9\-_.~!$&()*+,;=:@/?%]*$/
-/** A step within the path, and a query that is empty. */
-const CHANGED = /\/(?:\.|%2e)|\?$/i
+/** A path and query of characters that RFC 3986 allows in them: they are sent as they are. */
+const PLAIN = /^\/[A-Za-z0-9\-_.~!$&'()*+,;=:@/?%]*$/
+/** A step within the path, which parsing takes: https://url.spec.whatwg.org/#path-state. */
+const STEP = /\/(?:\.|%2e)/i
 const PLAIN_BASE = /^https?:\/\/[^/?#@\\]+$/i
 const MOST_BASES = 1_000
 
 /**
  * Parses URLs, of which many have the beginning in common: scheme, host and port are parsed once, and plain paths not at
- * all, as parsing takes longer than anything else that is done for a call before it is sent.
+ * all, as parsing takes longer than anything else that is done for a call before it is sent, and as it changes what it need
+ * not: `'` in a query becomes `%27`, and a `?` at the end is lost.
  */
 export function createTargets(): Targets {
   const origins = new Map<string, string>()
@@ -40,11 +41,12 @@ export function createTargets(): Targets {
     parse: (text) => {
       // Behind the longest scheme.
       const slash = text.indexOf('/', 'https://'.length)
-      const base = slash < 0 ? text : text.slice(0, slash)
-      const origin = origins.get(base)
-      if (origin === undefined || slash < 0) return parseWhole(text, base)
+      if (slash < 0) return parseWhole(text, text)
+      const base = text.slice(0, slash)
       const path = text.slice(slash)
-      return PLAIN.test(path) && !CHANGED.test(path) ? { origin, path } : parseWhole(text, base)
+      if (!PLAIN.test(path) || STEP.test(path)) return parseWhole(text, base)
+      const origin = origins.get(base) ?? (PLAIN_BASE.test(base) ? parseWhole(`${base}/`, base)?.origin : undefined)
+      return origin === undefined ? parseWhole(text, base) : { origin, path }
     },
   }
 }

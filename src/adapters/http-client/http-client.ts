@@ -16,7 +16,7 @@ import { type Connections, createConnections, type EgressGuard } from './connect
 import { decodeBody } from './content-coding.ts'
 import { type Deadline, endDeadline, leftMs, startDeadline } from './deadline.ts'
 import { outboundError, timedOut } from './faults.ts'
-import { sendFollowing } from './redirects.ts'
+import { follow, isRedirect } from './redirects.ts'
 import { type Attempts, finalAnswer, type RetryPolicy, sendWithRetries } from './retry.ts'
 import { createSender, type Sender } from './sender.ts'
 import type { Upstream } from './upstreams.ts'
@@ -69,11 +69,11 @@ export function createHttpClient(options: HttpClientOptions): OwnHttpClient {
     policy,
     connectTimeoutMs,
     answerLimitBytes,
+    exchange: (request) => {
+      underWay += 1
+      return exchangeWithin(request, wire)
+    },
     ended,
-  }
-  const exchange = (request: OutboundRequest): Promise<OutboundAnswer> => {
-    underWay += 1
-    return exchangeWithin(request, wire)
   }
   const idle = (): Promise<void> =>
     new Promise((resolve) => {
@@ -84,10 +84,7 @@ export function createHttpClient(options: HttpClientOptions): OwnHttpClient {
   return {
     send(request) {
       if (closing !== undefined) return Promise.reject(notSent(request, 'the service is shutting down'))
-      if (request.redirects === undefined) return exchange(request)
-      // Counted as a whole too: between two of its calls it is not at its end.
-      underWay += 1
-      return sendFollowing(request, exchange).finally(ended)
+      return wire.exchange(request)
     },
     health: sender.health,
     /** Takes no further request, waits for those under way, and leaves no connection. */
@@ -108,11 +105,12 @@ type Wire = Readonly<{
   policy: RetryPolicy
   connectTimeoutMs: number
   answerLimitBytes: number
+  /** Fails with OutboundError. */
+  exchange(request: OutboundRequest): Promise<OutboundAnswer>
   /** Told when an exchange has ended, however. */
   ended(): void
 }>
 
-/** Fails with OutboundError. */
 function exchangeWithin(request: OutboundRequest, wire: Wire): Promise<OutboundAnswer> {
   const target = wire.targets.parse(request.url)
   const timeoutMs = Math.min(request.timeoutMs, MOST_TIMEOUT_MS)
@@ -200,12 +198,30 @@ class Exchange {
     const answer = await sendWithRetries(attempts, policy)
     const coding = answer.headers['content-encoding']
     if (coding === undefined) return answer
-    return { ...answer, body: await decodedWithin(deadline, subjectOf(call), answer.body, coding, answerLimitBytes) }
+    try {
+      return { ...answer, body: await decodedWithin(deadline, subjectOf(call), answer.body, coding, answerLimitBytes) }
+    } catch (thrown) {
+      if (!(thrown instanceof OutboundError) || thrown.fault === 'timeout') throw thrown
+      const { fault, message, cause } = thrown
+      throw new OutboundError(fault, message, { cause, answer: { ...answer, isCoded: true } })
+    }
   }
 
   private succeed(answer: OutboundAnswer): void {
+    if (isRedirect(this.request, answer)) {
+      this.redirect(answer)
+      return
+    }
     this.end()
     this.resolve(answer)
+  }
+
+  /** The next exchange begins before this one ends: a client that closes waits for both. */
+  private redirect(answer: OutboundAnswer): void {
+    const next = follow(this.request, answer, leftMs(this.deadline))
+    if ('url' in next) this.wire.exchange(next).then(this.resolve, this.reject)
+    else this.resolve(next)
+    this.end()
   }
 
   private fail(thrown: unknown): void {

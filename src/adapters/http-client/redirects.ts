@@ -1,7 +1,6 @@
 /** Follows redirects, by the rules of RFC 9110 section 15.4 and of browsers (https://fetch.spec.whatwg.org/#http-redirect-fetch). */
+import { REDIRECT_STATUSES } from '../../domain/http.ts'
 import type { OutboundAnswer, OutboundRequest } from '../../domain/ports.ts'
-
-export type Exchange = (request: OutboundRequest) => Promise<OutboundAnswer>
 
 /** What says nothing about who asks: all other headers may be credentials, whatever their names. */
 const HARMLESS: ReadonlySet<string> = new Set([
@@ -18,29 +17,41 @@ const HARMLESS: ReadonlySet<string> = new Set([
 
 const OF_BODY = /^content-/
 
+/** Whether the answer is to be given to `follow`. */
+export const isRedirect = ({ redirects }: OutboundRequest, { status }: OutboundAnswer): boolean =>
+  redirects !== undefined && REDIRECT_STATUSES.has(status)
+
 /**
- * Sends, and asks where it is sent on to, at most `request.redirects` times, all within its `timeoutMs`. What must not be
- * followed is the answer: one redirect too many, one that leads from https to http, or to what is no http URL.
+ * In: a redirect, and the milliseconds that are left of the time of the request. Out: the request that follows it, with one
+ * redirect less; or the answer, where it must not be followed, with a remark on why not.
  */
-export async function sendFollowing(request: OutboundRequest, exchange: Exchange): Promise<OutboundAnswer> {
-  const deadlineAt = performance.now() + request.timeoutMs
-  let next = request
-  for (let left = request.redirects ?? 0; ; left -= 1) {
-    const answer = await exchange(next)
-    const target = left > 0 ? targetOf(next.url, answer) : undefined
-    if (target === undefined) return answer
-    next = { ...redirected(next, answer.status, target), timeoutMs: deadlineAt - performance.now() }
-  }
+export function follow(
+  request: OutboundRequest,
+  answer: OutboundAnswer,
+  leftMs: number,
+): OutboundRequest | OutboundAnswer {
+  const { redirects = 0 } = request
+  const target = targetOf(request.url, answer)
+  if (target === undefined) return answer
+  const remark = redirects === 0 ? TOO_MANY : refusalOf(request, target)
+  if (remark !== undefined) return { ...answer, remark }
+  return { ...redirected(request, answer.status, target), redirects: redirects - 1, timeoutMs: leftMs }
 }
 
-const REDIRECTS: ReadonlySet<number> = new Set([301, 302, 303, 307, 308])
+const TOO_MANY = 'More redirects came than are followed.'
+const TO_HTTP = 'It redirects from https to http, which is never followed.'
+const AWAY = 'It redirects to another origin; set "followRedirects" where it is to be followed there.'
 
-function targetOf(from: string, { status, headers: { location } }: OutboundAnswer): URL | undefined {
-  if (!REDIRECTS.has(status) || typeof location !== 'string') return undefined
-  const target = URL.parse(location, from)
-  if (target === null || !/^https?:$/.test(target.protocol)) return undefined
-  if (target.protocol === 'http:' && new URL(from).protocol === 'https:') return undefined
-  return target
+/** Undefined where there is nothing to follow. */
+function targetOf(from: string, { headers: { location } }: OutboundAnswer): URL | undefined {
+  const target = typeof location === 'string' ? URL.parse(location, from) : null
+  return target !== null && /^https?:$/.test(target.protocol) ? target : undefined
+}
+
+function refusalOf({ url, staysOnOrigin }: OutboundRequest, target: URL): string | undefined {
+  const from = new URL(url)
+  if (target.protocol === 'http:' && from.protocol === 'https:') return TO_HTTP
+  return staysOnOrigin === true && target.origin !== from.origin ? AWAY : undefined
 }
 
 function redirected(request: OutboundRequest, status: number, target: URL): OutboundRequest {

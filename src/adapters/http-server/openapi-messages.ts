@@ -217,6 +217,7 @@ const calls = list(
     startMs: number,
     ms: number,
     status: whole,
+    remark: { ...text, description: 'What is to be known of the answer though it was taken.' },
     fault: text,
   }),
 )

@@ -6,7 +6,7 @@ import type { LintSink } from '../../domain/lint.ts'
 import type { Enriched, Parsed } from '../../domain/message.ts'
 import type { OutboundAnswer } from '../../domain/ports.ts'
 import type { Run } from '../../domain/run.ts'
-import { MEDIA_TYPES, parseMediaType, syntaxOf, syntaxOfFormat } from '../../formats/media-type.ts'
+import { MEDIA_TYPES, namesXml, parseMediaType, syntaxOfFormat } from '../../formats/media-type.ts'
 import { Unreadable } from '../../formats/unreadable.ts'
 import type { XmlOptions } from '../../formats/xml.ts'
 import { hasStatus } from '../../language/status-set.ts'
@@ -180,11 +180,6 @@ function withOutcomes(prepare: Lookup['prepare']): Lookup['prepare'] {
       return rethrow(thrown)
     }
   }
-}
-
-const namesXml = (contentType: string | undefined): boolean => {
-  const declared = contentType === undefined ? undefined : parseMediaType(contentType)
-  return declared !== undefined && syntaxOf(declared) === 'xml'
 }
 
 /**

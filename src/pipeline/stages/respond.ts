@@ -1,10 +1,11 @@
 import { type Endpoint, isPrimary, type ResponseRequest } from '../../config/schema.ts'
 import { Failure } from '../../domain/failure.ts'
-import type { Json, JsonObject } from '../../domain/json.ts'
+import type { Json } from '../../domain/json.ts'
 import type { LintSink } from '../../domain/lint.ts'
-import type { Answer, Answered, Serialised } from '../../domain/message.ts'
+import type { Answered, Serialised } from '../../domain/message.ts'
 import type { OutboundAnswer } from '../../domain/ports.ts'
 import type { Run } from '../../domain/run.ts'
+import { noteAnswer } from '../../domain/trace.ts'
 import {
   type Format,
   MEDIA_TYPES,
@@ -13,23 +14,17 @@ import {
   syntaxOf,
   syntaxOfFormat,
 } from '../../formats/media-type.ts'
-import { Unreadable } from '../../formats/unreadable.ts'
 import type { XmlOptions } from '../../formats/xml.ts'
-import { endToEnd } from '../../language/headers.ts'
 import { hasStatus } from '../../language/status-set.ts'
-import { type Content, readContent, refusalText } from '../answer-content.ts'
+import { readAnyContent, refusalText } from '../answer-content.ts'
 import type { Stage } from '../chain.ts'
 import { mapItems, settleAll } from '../for-each.ts'
 import { type Body, type Call, compileCall, type Prepared } from '../outbound.ts'
 import { xmlOptions } from '../read-body.ts'
+import { aggregate, isAtFault, type Outcome, passOn, type Result, withoutResponse } from '../response-answer.ts'
 import type { PipelineSettings, Services } from '../services.ts'
 import { write } from './serialise.ts'
 
-/** What one call gave: an answer from outside, or the failure that stands in its place. */
-type Outcome = Readonly<{ answer: OutboundAnswer; content: Content; ok: boolean }> | Failure
-/** An optional request that failed, which is no fault of the message. */
-type Forgiven = Readonly<{ forgiven: Outcome; instead: Json | undefined }>
-type Result = Outcome | Forgiven
 type Ready = (run: Run) => Promise<Result | Result[]>
 type Response = Readonly<{ id: string; path: string; prepare(message: Serialised): Ready }>
 
@@ -64,9 +59,9 @@ export function compileRespond(
     const outcome = alone < 0 ? undefined : (outcomes[alone] as Result)
     if (outcome instanceof Failure) throw outcome
     refuseUnproduced(requests, outcomes)
-    if (outcome === undefined) return { ...message, answer: aggregate(responses, outcomes, format) }
-    if ('forgiven' in outcome) return { ...message, answer: withoutResponse(message, outcome, format) }
-    const answer = passOn(outcome.answer, outcome.content, format)
+    if (outcome === undefined) return { ...message, answer: aggregate(responses, outcomes, format, run.trace) }
+    if ('forgiven' in outcome) return { ...message, answer: withoutResponse(message.output, outcome, format) }
+    const answer = passOn(outcome.answer, outcome.content, format, run.trace)
     if (!outcome.ok) return { ...message, answer: { ...answer, refused: true } }
     const partial = outcomes.flat().some(isAtFault)
     return { ...message, answer: partial ? { ...answer, partial } : answer }
@@ -151,43 +146,13 @@ async function exchange(
   try {
     const answer = await call.send(prepared, body, run, item)
     const ok = hasStatus(call.allowed, answer.status)
-    return { answer, content: readAnswer(call, answer, xml, ok), ok }
+    const content = readAnyContent(answer, xml, !ok)
+    if (content.unreadable !== undefined) noteAnswer(run.trace, answer, content.unreadable)
+    return { answer, content, ok }
   } catch (thrown) {
     if (thrown instanceof Failure) return thrown
     throw thrown
   }
-}
-
-/** A refusal that is not what it declares keeps its status, and its body goes on as text. */
-function readAnswer(call: Call, answer: OutboundAnswer, xml: XmlOptions, ok: boolean): Content {
-  try {
-    return readContent(answer, xml)
-  } catch (thrown) {
-    if (!(thrown instanceof Unreadable)) throw thrown
-    if (!ok) return { value: new TextDecoder().decode(answer.body), syntax: undefined, portable: false }
-    const sentence = (text: string) => `The answer to "${call.id}" cannot be read: ${text}`
-    const unquoted = sentence(thrown.unquoted)
-    throw new Failure('RESPONSE_UNREADABLE', sentence(thrown.message), { path: call.path, unquoted })
-  }
-}
-
-/**
- * The answer of one request as our own: its status and end-to-end headers, its body in the output type.
- * A status above 599 is read as a failure of the upstream (RFC 9110 §15), and nobody could be answered with it.
- */
-function passOn(answer: OutboundAnswer, content: Content, format: Format): Answer {
-  const status = answer.status <= 599 ? answer.status : 502
-  const { 'content-type': _, ...headers } = endToEnd(answer.headers)
-  const syntax = syntaxOfFormat(format)
-  const type = { 'content-type': MEDIA_TYPES[format] }
-  const empty = answer.body.byteLength === 0
-  const mayHaveBody = status !== 204 && status !== 205 && status !== 304
-  if (empty && (syntax === 'json' || !mayHaveBody)) return { status, headers, body: '' }
-  if (content.syntax === syntax && content.portable)
-    return { status, headers: { ...headers, ...type }, body: answer.body }
-  // As bytes: beside a string, Node would write the headers in UTF-8 too, and those are the upstream's Latin-1.
-  const body = Buffer.from(write(empty ? {} : content.value, syntax))
-  return { status, headers: { ...headers, ...type }, body }
 }
 
 /**
@@ -226,33 +191,5 @@ function refusal({ id, path }: Response, answer: OutboundAnswer): Failure {
   })
 }
 
-const isAtFault = (result: Result): boolean => result instanceof Failure || ('ok' in result && !result.ok)
-
 const forgive = (outcome: Outcome, instead: Json | undefined): Result =>
   isAtFault(outcome) ? { forgiven: outcome, instead } : outcome
-
-/** The answer where the only response request is optional and failed: its default, or the output, as if it were not there. */
-function withoutResponse({ output }: Serialised, { instead }: Forgiven, format: Format): Answer {
-  const body = instead === undefined ? output : write(instead, syntaxOfFormat(format))
-  return { status: 200, headers: { 'content-type': MEDIA_TYPES[format] }, body }
-}
-
-/** Several answers as one, keyed by request id. */
-function aggregate(responses: readonly Response[], outcomes: readonly (Result | Result[])[], format: Format): Answer {
-  const bodies = responses.map(({ id }, index) => {
-    const outcome = outcomes[index] as Result | Result[]
-    return [id, Array.isArray(outcome) ? outcome.map(bodyOf) : bodyOf(outcome)] as const
-  })
-  const partial = outcomes.flat().some(isAtFault)
-  const body = write(Object.fromEntries(bodies) as JsonObject, syntaxOfFormat(format))
-  const headers = { 'content-type': MEDIA_TYPES[format] }
-  if (!partial) return { status: 200, headers, body }
-  return { status: 200, headers: { ...headers, 'x-crosswalk-status': 'partial' }, body, partial }
-}
-
-function bodyOf(outcome: Result): Json {
-  if ('forgiven' in outcome) return outcome.instead === undefined ? bodyOf(outcome.forgiven) : outcome.instead
-  if (outcome instanceof Failure) return { error: outcome.message, code: outcome.code }
-  if (outcome.ok || outcome.answer.body.byteLength > 0) return outcome.content.value
-  return { error: `The target answered with status ${outcome.answer.status} and no body.` }
-}

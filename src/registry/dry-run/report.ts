@@ -80,7 +80,7 @@ function callOf(
   failure: Failure | undefined,
   secrets: Trace['secrets'],
 ): JsonObject {
-  const { kind, id, item, method, target, startMs, endMs, answer, fault } = call
+  const { kind, id, item, method, target, startMs, endMs, answer, remark, fault } = call
   const topic = target.startsWith('kafka:') ? target.slice('kafka:'.length) : undefined
   return {
     kind,
@@ -92,6 +92,7 @@ function callOf(
     ms: Number.isNaN(endMs) ? null : rounded(endMs - startMs),
     answered: sent?.source ?? 'not sent',
     ...(answer === undefined ? {} : { answer: answerOf(answer, secrets) }),
+    ...(remark === undefined ? {} : { remark }),
     ...(fault === undefined || failure?.code === 'DRY_RUN_ANSWER_MISSING' ? {} : { fault }),
   }
 }

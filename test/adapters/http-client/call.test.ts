@@ -10,6 +10,17 @@ function expected(text: string) {
   return { origin: url.origin, path: url.pathname + url.search }
 }
 
+/** The same but for what the platform changes without need. */
+const comparable = (target: ReturnType<typeof expected>) =>
+  target && { ...target, path: target.path.replaceAll("'", '%27').replace(/\?$/, '') }
+
+test('what is allowed in a URL is sent as it is written, with the first URL of an origin and with later ones', () => {
+  const targets = createTargets()
+  for (const path of ["/a'b?q='x'", '/a?', '//b/', '/%41?a=%27&:;=@', '/']) {
+    for (let n = 0; n < 2; n++) assert.deepEqual(targets.parse(`http://A:80${path}`), { origin: 'http://a', path })
+  }
+})
+
 test('URLs are read as the platform reads them, also those that begin as an earlier one did', () => {
   const base = fc.constantFrom(
     'http://a',
@@ -60,7 +71,8 @@ test('URLs are read as the platform reads them, also those that begin as an earl
     fc.property(fc.array(url, { maxLength: 20 }), (urls) => {
       const targets = createTargets()
       for (const start of ['http://a/', 'https://b.example:8443/', 'http://[::1]:1/']) targets.parse(start)
-      for (const text of urls) assert.deepEqual(targets.parse(text), expected(text), JSON.stringify(text))
+      for (const text of urls)
+        assert.deepEqual(comparable(targets.parse(text)), comparable(expected(text)), JSON.stringify(text))
     }),
     { numRuns: 2_000 },
   )

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, type TestContext, test } from 'node:test'
-import { sendFollowing } from '../../../src/adapters/http-client/redirects.ts'
+import { follow } from '../../../src/adapters/http-client/redirects.ts'
 import { failsWith, get, startClient, startHttp, text } from './upstream.ts'
 
 type Seen = { method: string; url: string; headers: Record<string, unknown>; body: string }
@@ -102,15 +102,35 @@ describe('a redirect is the answer', () => {
   }
 })
 
-test('one from https to http is the answer', async () => {
-  const asked: string[] = []
-  const answer = await sendFollowing(get('https://a.example/', { redirects: 5 }), async ({ url }) => {
-    asked.push(url)
-    const location = asked.length === 1 ? 'https://b.example/' : 'http://a.example/'
-    return { status: 302, headers: { location }, body: new Uint8Array() }
-  })
-  assert.equal(answer.headers.location, 'http://a.example/')
-  assert.deepEqual(asked, ['https://a.example/', 'https://b.example/'])
+describe('where a redirect leads from https://a.example/', () => {
+  const cases = [
+    { location: '/b', next: 'https://a.example/b' },
+    { location: 'https://A.example:443/b', next: 'https://a.example/b' },
+    { location: '//a.example', next: 'https://a.example/' },
+    { location: 'https://user:secret@a.example/b#c', next: 'https://a.example/b' },
+    { location: 'https://b.example/', next: 'https://b.example/', isAway: true },
+    { location: 'https://a.example:444/', next: 'https://a.example:444/', isAway: true },
+    { location: '//b.example/', next: 'https://b.example/', isAway: true },
+    { location: 'http://a.example/', remark: /from https to http/, isAway: true },
+    { location: 'http://a.example:443/', remark: /from https to http/, isAway: true },
+  ]
+  for (const { location, next, remark = /another origin/, isAway = false } of cases) {
+    for (const staysOnOrigin of [true, false]) {
+      test(`${location}${staysOnOrigin ? ', within its origin' : ''}`, () => {
+        const request = get('https://a.example/', { redirects: 5, ...(staysOnOrigin ? { staysOnOrigin } : {}) })
+        const answer = { status: 302, headers: { location }, body: new Uint8Array() }
+        const followed = follow(request, answer, 100)
+        if (next !== undefined && !(isAway && staysOnOrigin)) {
+          assert.ok('url' in followed)
+          assert.deepEqual([followed.url, followed.redirects, followed.timeoutMs], [next, 4, 100])
+        } else {
+          assert.ok('status' in followed)
+          assert.deepEqual([followed.status, followed.headers], [302, { location }])
+          assert.match(followed.remark ?? '', remark)
+        }
+      })
+    }
+  }
 })
 
 test('all of them share one deadline', async (t) => {
