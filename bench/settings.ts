@@ -6,15 +6,15 @@
  */
 import { resolve } from 'node:path'
 import { parseArgs } from 'node:util'
-import { stayOffTheServersCore } from './cores.ts'
-import { register, startCrosswalk } from './crosswalk.ts'
 import { startUpstream } from './experiments/side-by-side.ts'
-import { freePort } from './free-port.ts'
-import { CONNECTIONS } from './load.ts'
-import { describeMachine, loadAverage } from './machine.ts'
-import { measureRounds, type Subject } from './rounds.ts'
-import { answerOf } from './same-answers.ts'
-import { conditions, loadsTable } from './tables.ts'
+import { CONNECTIONS } from './load/load.ts'
+import { measureRounds, type Subject } from './load/rounds.ts'
+import { answerOf } from './load/same-answers.ts'
+import { stayOffTheServersCore } from './processes/cores.ts'
+import { register, startCrosswalk } from './processes/crosswalk.ts'
+import { freePort } from './processes/free-port.ts'
+import { describeMachine, loadAverage } from './processes/machine.ts'
+import { conditions, loadsTable } from './report/tables.ts'
 import { workloadOf } from './workloads/all.ts'
 
 const { values, positionals } = parseArgs({

@@ -1,7 +1,8 @@
 /** What the service is meant to reach, as ratios within one run where that can be, and how near a report comes. */
-import { MOST_STOLEN } from './machine.ts'
+
+import { quotient, ratio } from '../load/rounds.ts'
+import { MOST_STOLEN } from '../processes/machine.ts'
 import type { Figure, Loaded, Report } from './report.ts'
-import { quotient, ratio } from './rounds.ts'
 import type { Spread } from './spread.ts'
 import { fraction, megabytes, milliseconds, perSecond, seconds } from './units.ts'
 
@@ -99,12 +100,18 @@ function alone({ stolenShare = 0 }: Report, spread: Spread | undefined): Measure
   return spread && { spread, stolenShare }
 }
 
-/** `met`, how near the median comes, or that nobody can tell. */
-export function verdict({ least, most }: Aim, { spread: { median }, stolenShare }: Measured): string {
+/**
+ * Judges by the whole range: `met` where every round reaches the aim, `missed: 93 % of it` (the median) where no round does,
+ * `neither met nor missed` where the aim lies between the lowest and the highest, `not judged` where the host took too much
+ * processor time from the machine.
+ */
+export function verdict({ least, most }: Aim, { spread: { median, min, max }, stolenShare }: Measured): string {
   if (stolenShare > MOST_STOLEN) return NOT_JUDGED
-  if (least !== undefined) return median >= least ? 'met' : `${percent(median / least)} of it`
-  const bound = most as number
-  return median <= bound ? 'met' : `${percent(median / bound)} of it`
+  const bound = (least ?? most) as number
+  const reaches = (value: number): boolean => (least === undefined ? value <= bound : value >= bound)
+  if (reaches(min) && reaches(max)) return 'met'
+  if (reaches(min) || reaches(max)) return 'neither met nor missed'
+  return `missed: ${percent(median / bound)} of it`
 }
 
 export const NOT_JUDGED = 'not judged'

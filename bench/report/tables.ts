@@ -1,10 +1,11 @@
 /** A report as Markdown: the aims, each load, everything else, and what it was measured on. */
+
+import { ratio } from '../load/rounds.ts'
+import { WORKLOADS } from '../workloads/all.ts'
 import { AIMS, bound, figureOf, loadOf, NOT_JUDGED, verdict } from './aims.ts'
 import { type Conditions, flaw, type Loaded, type Report, reservation, type ServerName, type Unit } from './report.ts'
-import { ratio } from './rounds.ts'
 import type { Spread } from './spread.ts'
 import * as units from './units.ts'
-import { WORKLOADS } from './workloads/all.ts'
 
 const SERVERS: Readonly<Record<ServerName, string>> = {
   bare: '`node:http`',
@@ -42,11 +43,11 @@ export function asMarkdown(report: Report): string {
   return parts.filter((part) => part !== '').join('\n\n')
 }
 
-/** The few rows of the README. Undefined where the report lacks one of them. */
+/** The rows of the README that one report has. Undefined where the report lacks one of them. */
 export function asShortMarkdown(report: Report): string | undefined {
-  const [crosswalk, bare] = [loadOf(report, 'W1', 'crosswalk'), loadOf(report, 'W1', 'bare')]
+  const load = loadOf(report, 'W1', 'crosswalk')
   const start = figureOf(report, 'start-empty')
-  if (crosswalk === undefined || bare === undefined || start === undefined) return undefined
+  if (load === undefined || start === undefined) return undefined
   const row = (what: string, spread: Spread, format: (value: number) => string) => [
     what,
     format(spread.median),
@@ -56,12 +57,33 @@ export function asShortMarkdown(report: Report): string | undefined {
     ['measured', 'median', 'lowest to highest'],
     [
       row('start to first answer', start.spread, units.milliseconds),
-      row('resident memory under load, after 10,000 messages and more', crosswalk.residentBytes, units.megabytes),
-      row('messages/s, Crosswalk', crosswalk.messagesPerSecond, units.whole),
-      row('messages/s, bare `node:http`', bare.messagesPerSecond, units.whole),
-      row('ratio', ratio(crosswalk, bare).byMessagesPerSecond, units.fraction),
+      row('resident memory under load, after 10,000 messages and more', load.residentBytes, units.megabytes),
     ],
   )
+}
+
+/**
+ * W1 beside the bare server, one row a report, newest first: a ratio means little without the rate of the bare server,
+ * which tells how fast the machine was. Reports that are not to be quoted, or have no W1, have no row.
+ */
+export function runsTable(reports: readonly Report[]): string {
+  const newestFirst = reports.toSorted((one, other) => other.startedAt.localeCompare(one.startedAt))
+  const rows = newestFirst.flatMap((report) => {
+    const [crosswalk, bare] = [loadOf(report, 'W1', 'crosswalk'), loadOf(report, 'W1', 'bare')]
+    if (crosswalk === undefined || bare === undefined || reservation(report) !== undefined) return []
+    const { byMessagesPerSecond } = ratio(crosswalk, bare)
+    return [
+      [
+        `${report.startedAt.slice(0, 16).replace('T', ' ')}, ${report.machine.cpu}`,
+        units.whole(bare.messagesPerSecond.median),
+        units.whole(crosswalk.messagesPerSecond.median),
+        units.fraction(byMessagesPerSecond.median),
+        range(byMessagesPerSecond, units.fraction),
+      ],
+    ]
+  })
+  const head = ['W1, messages/s', 'bare `node:http`', 'Crosswalk', 'ratio', 'lowest to highest']
+  return table(head, rows)
 }
 
 /** When, where and how something was measured, and why it is not to be quoted, where that is so. */

@@ -1,6 +1,6 @@
 /**
  * Where the time of a server goes under a workload: shares of its processor time by group and by function.
- * `node bin/node.js bench/profile.ts [--workload W2] [--server bare] [--seconds 8] [--endpoints 10000] [--top 15] [--warm-up 4]`
+ * `node bin/node.js bench/profile/profile.ts [--workload W2] [--server bare] [--seconds 8] [--endpoints 10000] [--top 15] [--warm-up 4]`
  *
  * Needs `perf` and the right to use it. `--server`: `bare` or `fastify`, the workload by hand, else the service.
  * `--endpoints` registers so many, as W6 does, and asks the last.
@@ -10,16 +10,16 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
-import { onCores, stayOffTheServersCore } from './cores.ts'
-import { register, startCrosswalk } from './crosswalk.ts'
-import { startByHand, startUpstream } from './experiments/side-by-side.ts'
-import { loadForSeconds } from './load.ts'
-import { describeMachine, loadAverage } from './machine.ts'
+import { startByHand, startUpstream } from '../experiments/side-by-side.ts'
+import { loadForSeconds } from '../load/load.ts'
+import { answerOf } from '../load/same-answers.ts'
+import { onCores, stayOffTheServersCore } from '../processes/cores.ts'
+import { register, startCrosswalk } from '../processes/crosswalk.ts'
+import { describeMachine, loadAverage } from '../processes/machine.ts'
+import { runProgram } from '../processes/program.ts'
+import { workloadOf } from '../workloads/all.ts'
+import { flat, manyEndpoints } from '../workloads/flat.ts'
 import { groupOf, readSamples, type Sample } from './profile-groups.ts'
-import { runProgram } from './program.ts'
-import { answerOf } from './same-answers.ts'
-import { workloadOf } from './workloads/all.ts'
-import { flat, manyEndpoints } from './workloads/flat.ts'
 
 const { values } = parseArgs({
   options: {

@@ -3,10 +3,10 @@ import { spawnSync } from 'node:child_process'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { onCores, type Role } from '../processes/cores.ts'
+import { runProgram, startProgram } from '../processes/program.ts'
 import { built } from './built.ts'
-import { onCores, type Role } from './cores.ts'
 import type { GeneratorCommand, GeneratorResult, GeneratorSettings } from './load-generator.ts'
-import { runProgram, startProgram } from './program.ts'
 
 /** A message and where it goes. */
 export type Target = Readonly<{ url: string; contentType: string; body: string }>
@@ -18,7 +18,7 @@ export type LoadResult = Readonly<{ messages: number; seconds: number; p50Ms: nu
 
 const WRK_VERSION = /wrk \S*?(\d[\d.]*)/.exec(spawnSync('wrk', ['-v'], { encoding: 'utf8' }).stdout ?? '')?.[1]
 
-export const loadTool = WRK_VERSION === undefined ? 'bench/load-generator.ts' : `wrk ${WRK_VERSION}`
+export const loadTool = WRK_VERSION === undefined ? 'bench/load/load-generator.ts' : `wrk ${WRK_VERSION}`
 
 // wrk counts in whole seconds.
 const byWrk = (seconds: number): boolean => WRK_VERSION !== undefined && Number.isInteger(seconds)

@@ -1,19 +1,19 @@
 /**
  * What the account of a message costs, in microseconds: counting it for /metrics and for the statistics of its endpoint,
  * its line in the log, its spans.
- * `node bin/node.js bench/account.ts` writes the lines of the log to standard output, and the figures to standard error.
+ * `node bin/node.js bench/costs/account.ts` writes the lines of the log to standard output, and the figures to standard error.
  */
-import { createLogger } from '../src/adapters/log.ts'
-import { spansOf } from '../src/adapters/otel/spans.ts'
-import { checkDocument } from '../src/config/check.ts'
-import { endCall, endStage, startCall, startTrace } from '../src/domain/trace.ts'
-import { newSpanId, newTraceId } from '../src/domain/trace-context.ts'
-import type { Compiled } from '../src/registry/compiled.ts'
-import type { Finished } from '../src/registry/finished.ts'
-import { createMessageLines } from '../src/registry/message-line.ts'
-import { createMinutes } from '../src/registry/stats/minutes.ts'
-import { createTally } from '../src/registry/tally.ts'
-import { spreadOf } from './spread.ts'
+import { createLogger } from '../../src/adapters/log.ts'
+import { spansOf } from '../../src/adapters/otel/spans.ts'
+import { checkDocument } from '../../src/config/check.ts'
+import { endCall, endStage, startCall, startTrace } from '../../src/domain/trace.ts'
+import { newSpanId, newTraceId } from '../../src/domain/trace-context.ts'
+import type { Compiled } from '../../src/registry/compiled.ts'
+import type { Finished } from '../../src/registry/finished.ts'
+import { createMessageLines } from '../../src/registry/message-line.ts'
+import { createMinutes } from '../../src/registry/stats/minutes.ts'
+import { createTally } from '../../src/registry/tally.ts'
+import { spreadOf } from '../report/spread.ts'
 
 const MESSAGES = 200_000
 const ROUNDS = 7

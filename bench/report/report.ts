@@ -1,10 +1,13 @@
 /** What a run of the benchmark found, as data: bench/report.json is one of a whole run. */
 import { fileURLToPath } from 'node:url'
-import { type Machine, MOST_STOLEN } from './machine.ts'
-import type { Results } from './rounds.ts'
+import type { Results } from '../load/rounds.ts'
+import { type Machine, MOST_STOLEN } from '../processes/machine.ts'
 import type { Spread } from './spread.ts'
 
-export const REPORT_FILE = fileURLToPath(new URL('report.json', import.meta.url))
+export const REPORT_FILE = fileURLToPath(new URL('../report.json', import.meta.url))
+
+/** Reports of other runs that the docs quote. */
+export const REPORTS_FOLDER = fileURLToPath(new URL('../reports', import.meta.url))
 
 export type ServerName = 'bare' | 'fastify' | 'node-red' | 'crosswalk'
 

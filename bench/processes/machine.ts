@@ -1,8 +1,8 @@
 /** Where something was measured, so that a figure can be judged. */
 import { readFileSync } from 'node:fs'
 import { availableParallelism, cpus, loadavg, release, totalmem, type } from 'node:os'
+import { loadTool } from '../load/load.ts'
 import { pinned } from './cores.ts'
-import { loadTool } from './load.ts'
 
 export type Machine = Readonly<{
   cpu: string

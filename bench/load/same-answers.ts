@@ -1,6 +1,7 @@
 /** Before servers are compared, each must give the answer that is expected, to the last byte. */
+
+import { type Ask, outputBy, parseBy, serialiseBy, type Upstream, type Workload } from '../workloads/workload.ts'
 import type { Target } from './load.ts'
-import { type Ask, outputBy, parseBy, serialiseBy, type Upstream, type Workload } from './workloads/workload.ts'
 
 /** `contentType`: without its parameters. */
 export type Answer = Readonly<{ status: number; contentType: string; body: string }>

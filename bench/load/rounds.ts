@@ -1,9 +1,9 @@
 /** Loads several servers in turn, by short slices, so that whatever slows the machine slows all of them. */
-import type { Role } from './cores.ts'
+import type { Role } from '../processes/cores.ts'
+import { MOST_STOLEN, type ProcessorTime, stolenShare, watchProcessorTime } from '../processes/machine.ts'
+import type { ServerProcess } from '../processes/server-process.ts'
+import { type Spread, spreadOf } from '../report/spread.ts'
 import { type Counting, type Load, type LoadResult, openLoad, sliceOf, type Target } from './load.ts'
-import { MOST_STOLEN, type ProcessorTime, stolenShare, watchProcessorTime } from './machine.ts'
-import type { ServerProcess } from './server-process.ts'
-import { type Spread, spreadOf } from './spread.ts'
 
 export type Subject = Readonly<{ name: string; server: ServerProcess; target: Target }>
 
@@ -33,9 +33,10 @@ export type Ratio = Readonly<{ byMessagesPerSecond: Spread; byCpu: Spread }>
 type Loaded = Subject & Readonly<{ load: Load; turns: Turn[] }>
 
 /**
- * Loads each subject to warm it up, then `rounds` times all of them for `seconds` each, slice by slice in turn, each time
- * another one first. A slice that the hypervisor disturbed is measured once more, as often as a round has slices.
- * Results by name.
+ * Warms up each subject, then loads all of them `rounds` times for `seconds` each, in slices: one slice of each subject in
+ * turn, a different subject first each time.
+ *
+ * Out: results by the subject's name. `loadFrom`: the core that the load runs on.
  */
 export async function measureRounds(
   subjects: readonly Subject[],
@@ -57,21 +58,44 @@ export async function measureRounds(
 type Slice = Readonly<{ soFar: LoadResult; cpuSeconds: number; processors: ProcessorTime }>
 
 async function measureRound(loaded: readonly Loaded[], slices: number, slice: number): Promise<void> {
-  const counted = new Map<Loaded, Slice[]>(loaded.map((one) => [one, []]))
-  let again = slices * loaded.length
+  const measured = await takeTurns(
+    loaded,
+    slices,
+    (one, counts) => measureSlice(one, slice, counts),
+    ({ processors }) => stolenShare(processors) > MOST_STOLEN,
+  )
+  for (const [one, found] of measured) one.turns.push(turnOf(found, one.server.residentBytes()))
+}
+
+/**
+ * Measures `slices` slices of each subject, one of each in turn, a different subject first each time. A slice that
+ * `isDisturbed` is measured again in its place; each subject may repeat as many slices as a round has, so that one subject
+ * cannot use up what the others are allowed.
+ *
+ * Out: the slices that count, by subject.
+ */
+export async function takeTurns<Server, Found>(
+  subjects: readonly Server[],
+  slices: number,
+  measure: (subject: Server, counts: Counting) => Promise<Found>,
+  isDisturbed: (found: Found) => boolean,
+): Promise<ReadonlyMap<Server, readonly Found[]>> {
+  const all = new Map(subjects.map((subject) => [subject, { found: [] as Found[], repeatsLeft: slices }]))
   for (let index = 0; index < slices; index += 1) {
-    const first = index % loaded.length
-    for (const one of [...loaded.slice(first), ...loaded.slice(0, first)]) {
-      let measured = await measureSlice(one, slice, index === 0 ? 'anew' : 'more')
-      while (stolenShare(measured.processors) > MOST_STOLEN && again > 0) {
-        again -= 1
-        measured = await measureSlice(one, slice, 'instead')
+    const first = index % subjects.length
+    for (const subject of [...subjects.slice(first), ...subjects.slice(0, first)]) {
+      const turns = all.get(subject) as { found: Found[]; repeatsLeft: number }
+      let found = await measure(subject, index === 0 ? 'anew' : 'more')
+      while (isDisturbed(found) && turns.repeatsLeft > 0) {
+        turns.repeatsLeft -= 1
+        found = await measure(subject, 'instead')
       }
-      counted.get(one)?.push(measured)
+      turns.found.push(found)
     }
   }
-  for (const [one, measured] of counted) one.turns.push(turnOf(measured, one.server.residentBytes()))
+  return new Map(Array.from(all, ([subject, { found }]) => [subject, found]))
 }
+
 async function measureSlice({ server, load }: Loaded, seconds: number, counts: Counting): Promise<Slice> {
   const processorTime = watchProcessorTime()
   const cpuBefore = server.cpuSeconds()

@@ -1,17 +1,17 @@
 /**
  * What the checks of egress and references to secrets cost a call, in microseconds of processor time of the process, upstream
- * included: `node bin/node.js bench/egress-cost.ts`.
+ * included: `node bin/node.js bench/costs/egress-cost.ts`.
  */
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { createHttpClient } from '../src/adapters/http-client/http-client.ts'
-import { createSecretSource } from '../src/adapters/secrets/secret-source.ts'
-import { createEgressPolicy } from '../src/domain/egress.ts'
-import type { HttpClient, OutboundRequest } from '../src/domain/ports.ts'
-import { spreadOf } from './spread.ts'
+import { createHttpClient } from '../../src/adapters/http-client/http-client.ts'
+import { createSecretSource } from '../../src/adapters/secrets/secret-source.ts'
+import { createEgressPolicy } from '../../src/domain/egress.ts'
+import type { HttpClient, OutboundRequest } from '../../src/domain/ports.ts'
+import { spreadOf } from '../report/spread.ts'
 
 const ROUNDS = 20
 const CALLS = { kept: 2_000, new: 400, resolve: 20_000 }

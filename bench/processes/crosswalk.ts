@@ -3,11 +3,11 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import type { EndpointDocument } from '../workloads/workload.ts'
 import { onCores, type Role } from './cores.ts'
 import { type ServerProcess, startServer } from './server-process.ts'
-import type { EndpointDocument } from './workloads/workload.ts'
 
-const launcher = fileURLToPath(new URL('../bin/crosswalk.js', import.meta.url))
+const launcher = fileURLToPath(new URL('../../bin/crosswalk.js', import.meta.url))
 
 /**
  * Starts it as `npm start` does: with whichever Node.js this machine has, which then starts the one that the service

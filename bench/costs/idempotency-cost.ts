@@ -1,13 +1,13 @@
 /**
  * What `idempotency` costs a message, in microseconds of processor time of the service, on the store that DATABASE_URL names,
- * else on a file: `node bin/node.js bench/idempotency-cost.ts`.
+ * else on a file: `node bin/node.js bench/costs/idempotency-cost.ts`.
  */
 import { once } from 'node:events'
 import { connect } from 'node:net'
-import { register, startCrosswalk } from './crosswalk.ts'
-import type { ServerProcess } from './server-process.ts'
-import { spreadOf } from './spread.ts'
-import { flat } from './workloads/flat.ts'
+import { register, startCrosswalk } from '../processes/crosswalk.ts'
+import type { ServerProcess } from '../processes/server-process.ts'
+import { spreadOf } from '../report/spread.ts'
+import { flat } from '../workloads/flat.ts'
 
 const ROUNDS = 10
 const MESSAGES = 4_000

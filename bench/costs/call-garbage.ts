@@ -1,6 +1,6 @@
 /**
  * What a call leaves for the collector of garbage: collections of the young generation for 40,000 calls, 32 at a time, with
- * `node bin/node.js --max-semi-space-size=4 --min-semi-space-size=4 bench/call-garbage.ts`. Unlike a time, it hardly depends on
+ * `node bin/node.js --max-semi-space-size=4 --min-semi-space-size=4 bench/costs/call-garbage.ts`. Unlike a time, it hardly depends on
  * what else the machine does. The server is a process of its own.
  */
 import { fork } from 'node:child_process'
@@ -9,7 +9,7 @@ import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { PerformanceObserver } from 'node:perf_hooks'
 import { fileURLToPath } from 'node:url'
-import { createHttpClient } from '../src/adapters/http-client/http-client.ts'
+import { createHttpClient } from '../../src/adapters/http-client/http-client.ts'
 
 const [CALLS, AT_A_TIME] = [40_000, 32]
 

@@ -6,14 +6,14 @@ import { fileURLToPath } from 'node:url'
 import { buildSync } from 'esbuild'
 
 /** Below node_modules, so that they find their packages; it is not kept by git and goes with `npm ci`. */
-const FOLDER = fileURLToPath(new URL('../node_modules/.cache/crosswalk-bench', import.meta.url))
+const FOLDER = fileURLToPath(new URL('../../node_modules/.cache/crosswalk-bench', import.meta.url))
 
 const PROGRAMS = {
   bare: 'servers/bare.ts',
   fastify: 'servers/fastify.ts',
   upstream: 'servers/upstream.ts',
-  'load-generator': 'load-generator.ts',
-  parts: 'parts.ts',
+  'load-generator': 'load/load-generator.ts',
+  parts: 'costs/parts.ts',
 }
 
 let isBuilt = false
@@ -27,7 +27,7 @@ export function built(program: keyof typeof PROGRAMS): string {
 
 function build(): void {
   buildSync({
-    absWorkingDir: fileURLToPath(new URL('.', import.meta.url)),
+    absWorkingDir: fileURLToPath(new URL('..', import.meta.url)),
     entryPoints: PROGRAMS,
     outdir: FOLDER,
     outExtension: { '.js': '.mjs' },

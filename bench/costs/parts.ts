@@ -3,14 +3,14 @@
  * often each ran in a second as JSON.
  */
 
-import type { JsonObject } from '../src/domain/json.ts'
-import { collectInto, type Lint } from '../src/domain/lint.ts'
-import { buildXml, parseXml } from '../src/formats/xml.ts'
-import { compileMapping } from '../src/language/mapping.ts'
-import { createRouteTable } from '../src/registry/route-table.ts'
-import { flat, manyEndpoints } from './workloads/flat.ts'
-import { jsonToXml, xmlToJson } from './workloads/report-xml.ts'
-import { ward } from './workloads/ward.ts'
+import type { JsonObject } from '../../src/domain/json.ts'
+import { collectInto, type Lint } from '../../src/domain/lint.ts'
+import { buildXml, parseXml } from '../../src/formats/xml.ts'
+import { compileMapping } from '../../src/language/mapping.ts'
+import { createRouteTable } from '../../src/registry/route-table.ts'
+import { flat, manyEndpoints } from '../workloads/flat.ts'
+import { jsonToXml, xmlToJson } from '../workloads/report-xml.ts'
+import { ward } from '../workloads/ward.ts'
 
 /** `runsPerSecond`: one a round. */
 export type PartRates = readonly Readonly<{ key: string; name: string; runsPerSecond: readonly number[] }>[]

@@ -1,14 +1,14 @@
 /**
  * Records a second through an endpoint that maps them, beside a bare loop of the same client that only parses and
- * counts, each in a process of its own and in turn: `node bin/node.js bench/broker-throughput.ts [records] [rounds]`.
+ * counts, each in a process of its own and in turn: `node bin/node.js bench/costs/broker-throughput.ts [records] [rounds]`.
  */
 import { spawn } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
-import { until } from '../test/broker/broker.ts'
-import { endpointDocument, json } from '../test/service.ts'
-import { startServices } from '../test/services/all.ts'
-import { openTopics, type Topics } from '../test/services/topics.ts'
-import { startCrosswalk } from './crosswalk.ts'
+import { until } from '../../test/broker/broker.ts'
+import { endpointDocument, json } from '../../test/service.ts'
+import { startServices } from '../../test/services/all.ts'
+import { openTopics, type Topics } from '../../test/services/topics.ts'
+import { startCrosswalk } from '../processes/crosswalk.ts'
 
 const PARTITIONS = 6
 const [records = 100_000, rounds = 3, maxInFlight = 64] = process.argv.slice(2).map(Number)
