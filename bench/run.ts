@@ -35,7 +35,7 @@ const loadAverageBefore = loadAverage()
 const processorTime = watchProcessorTime()
 const machine = describeMachine()
 stayOffTheServersCore()
-// What it started is stopped as it ends.
+// Exiting runs the handlers that stop the started servers.
 for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => process.exit(1))
 const nodeRed = findNodeRed(!values.quick)
 const plan: Plan = values.quick

@@ -38,7 +38,7 @@ const conditionsBefore = {
   loadAverageBefore: loadAverage(),
 }
 stayOffTheServersCore()
-// What it started is stopped as it ends.
+// Exiting runs the handlers that stop the started servers.
 for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => process.exit(1))
 
 await using running = new AsyncDisposableStack()
@@ -47,7 +47,7 @@ running.defer(() => upstream.stop())
 const subjects: Subject[] = []
 for (const setting of positionals) {
   const [, name, value = ''] = /^([A-Z_]+)=(.*)$/s.exec(setting) ?? []
-  // With its own port, as a service that logs little does not tell which it has chosen.
+  // A service that logs little does not report the port that it has chosen.
   const env = { ...(name === undefined ? {} : { [name]: value }), SERVER_PORT: await freePort() }
   const program = name === undefined ? resolve(setting, 'bin/crosswalk.js') : undefined
   const server = await startCrosswalk('server', env, program)

@@ -54,7 +54,7 @@ async function runBare(topic: string): Promise<number> {
   return Math.round(records / (Number(String(Buffer.concat(chunks))) / 1000))
 }
 
-/** From the first commit seen to the last: what is done is what is committed. */
+/** Records a second from the first observed commit to the last. */
 async function runEndpoint(topics: Topics, topic: string): Promise<number> {
   const service = await startCrosswalk('both', {
     KAFKA_BROKERS: brokers,

@@ -17,7 +17,7 @@ export type PartRates = readonly Readonly<{ key: string; name: string; runsPerSe
 
 type Part = Readonly<{ key: string; name: string; run: (turn: number) => unknown }>
 
-/** Copies of one input, used in turn: what is computed once from a constant says nothing of messages. */
+/** Copies of one input, used in turn: V8 may compute the result for a constant only once. */
 const COPIES = 64
 const copies = <Value>(value: Value): readonly Value[] => Array.from({ length: COPIES }, () => structuredClone(value))
 

@@ -22,7 +22,7 @@ const AT_ONCE = 8
 const reading = readSettings({})
 if (!reading.ok) throw new Error(reading.faults.join('\n'))
 const { settings } = reading
-/** The workloads measured here ask nobody and keep nothing. */
+/** The workloads measured here make no calls and keep no state. */
 const nobody = {} as Services
 
 const isoOf = createIsoTime()

@@ -1,4 +1,4 @@
-/** W9: how soon a server answers its first message after its start, and what memory a service holds that nobody asks. */
+/** W9: the time from starting a server to its first answer, and the memory of an idle service. */
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'

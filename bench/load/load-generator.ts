@@ -1,5 +1,5 @@
 /**
- * Sends one message over and over on several connections, whenever it is told to: `node load-generator.ts <settings as JSON>`.
+ * Sends one message repeatedly on several connections, on command: `node load-generator.ts <settings as JSON>`.
  * It reads commands from standard input and answers on standard output, a line of JSON each, until its input ends.
  *
  * Written for little work a request: the request is one buffer made once, an answer is read as far as its length. A
@@ -16,7 +16,7 @@ export type GeneratorSettings = Readonly<{ url: string; contentType: string; bod
 /**
  * A load of that many seconds, each connection with one message at least, which counts anew, as more of those before, or
  * instead of the last one. Its answer, a GeneratorResult of all loads that count, comes when all messages are answered.
- * `stop` ends the load under way, and has no answer of its own.
+ * `stop` ends the current load, and has no answer of its own.
  */
 export type GeneratorCommand = Readonly<{ seconds: number; counts: 'anew' | 'more' | 'instead' } | { stop: true }>
 
@@ -79,7 +79,7 @@ function createConnection({ hostname, port }: URL, request: Buffer): Connection 
   const onread = {
     buffer: Buffer.alloc(65_536),
     callback: (bytes: number, buffer: Uint8Array) => {
-      // The buffer is used again: what is not a whole answer yet has to be kept.
+      // The buffer is reused, so an incomplete answer must be copied.
       const chunk = Buffer.from(buffer.buffer, buffer.byteOffset, bytes)
       receive(chunk)
       if (answer.length > 0) answer = Buffer.from(answer)

@@ -1,4 +1,4 @@
-/** Puts a server under load and tells what came of it: wrk where it is installed, else the generator beside this module. */
+/** Loads a server and measures its answers: with wrk if it is installed, else with the generator beside this module. */
 import { spawnSync } from 'node:child_process'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -23,7 +23,7 @@ export const loadTool = WRK_VERSION === undefined ? 'bench/load/load-generator.t
 // wrk counts in whole seconds.
 const byWrk = (seconds: number): boolean => WRK_VERSION !== undefined && Number.isInteger(seconds)
 
-/** What a load is measured in, in seconds: wrk tells nothing of less than all of it. */
+/** Length of a slice in seconds: wrk reports only on a whole run, so with it a round is one slice. */
 export const sliceOf = (seconds: number): number => (byWrk(seconds) ? seconds : Math.min(seconds, 0.2))
 
 /** Sends the message for that long, as fast as answers come. Fails where an answer has another status than 200. */
@@ -42,7 +42,7 @@ export type Load = AsyncDisposable &
 /** Whether a load counts alone, with those before, or in place of the last. */
 export type Counting = 'anew' | 'more' | 'instead'
 
-/** `slice`: how many seconds each of its runs will take. */
+/** `slice`: length of each run in seconds. */
 export function openLoad(target: Target, slice: number, from: Role = 'load'): Load {
   if (!byWrk(slice)) return openGenerator({ ...target, connections: CONNECTIONS }, from)
   return {
@@ -59,7 +59,7 @@ const UNTIL_STOPPED_SECONDS = 86_400
 export function startSingleLoad(target: Target): LoadUnderWay {
   const generator = openGenerator({ ...target, connections: 1 }, 'load')
   const result = generator.run(UNTIL_STOPPED_SECONDS, 'anew')
-  // Whoever stops it learns of a fault; until then it is nobody's.
+  // stop() reports a fault; until then the rejection must not end the process.
   result.catch(() => undefined)
   return {
     stop: () => {

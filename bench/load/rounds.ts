@@ -20,14 +20,14 @@ type Turn = Readonly<{
   p99Ms: number
   /** Right after the load. */
   residentBytes: number
-  /** Of the processor time wanted meanwhile, what the host gave to others; 0 where nobody counts it. */
+  /** Share of the processor time wanted in the round that the host gave to other machines; 0 if the system does not count it. */
   stolenShare: number
 }>
 
 /** `values` of all of them are in the order of the rounds. */
 export type Results = Readonly<Record<keyof Turn, Spread>>
 
-/** `of` in relation to `to`, round by round: 1 is as fast, 0.5 takes twice the time. */
+/** The ratio of `of` to `to` in each round: 1 is as fast, 0.5 takes twice the time. */
 export type Ratio = Readonly<{ byMessagesPerSecond: Spread; byCpu: Spread }>
 
 type Loaded = Subject & Readonly<{ load: Load; turns: Turn[] }>

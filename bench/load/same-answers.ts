@@ -6,7 +6,7 @@ import type { Target } from './load.ts'
 /** `contentType`: without its parameters. */
 export type Answer = Readonly<{ status: number; contentType: string; body: string }>
 
-/** What the workload comes to, worked out by hand. */
+/** The answer that the workload must give, computed by the code written by hand. */
 export async function expectedAnswer({ hand, message }: Workload, { origin }: Upstream): Promise<Answer> {
   const ask: Ask = async (path) => (await fetch(origin + path)).json()
   const output = await outputBy(hand, parseBy(hand)(message), ask)

@@ -4,7 +4,7 @@ import { availableParallelism } from 'node:os'
 
 export type Command = readonly [program: string, ...args: string[]]
 
-/** `both`: whichever core is free, for what is not compared by its load. */
+/** `both`: either core, for measurements that do not compare loads. */
 export type Role = 'server' | 'load' | 'both'
 
 const CORES: Readonly<Record<Role, string>> = { server: '0', load: '1', both: '0,1' }
@@ -17,7 +17,7 @@ export function onCores(role: Role, command: Command): Command {
   return pinned ? ['taskset', '-c', CORES[role], ...command] : command
 }
 
-/** Moves this process, which reads what the servers say, to where the load comes from. */
+/** Moves this process, which reads the output of the servers, to the core of the load. */
 export function stayOffTheServersCore(): void {
   if (pinned) spawnSync('taskset', ['-a', '-c', '-p', CORES.load, String(process.pid)])
 }

@@ -38,8 +38,9 @@ export const MOST_STOLEN = 0.1
 export const stolenShare = ({ used, stolen }: ProcessorTime): number => stolen / Math.max(1, used + stolen)
 
 /**
- * Watches whether the processors of a virtual machine are its own: tells their time since the call; undefined where the
- * system does not count it (Linux does, proc_stat(5)).
+ * Measures processor time from now on, also the time that the host gave to other machines.
+ *
+ * Out: a function that returns the time since the call; undefined if the system does not count it (Linux does, proc_stat(5)).
  */
 export function watchProcessorTime(): () => ProcessorTime | undefined {
   const before = processorTicks()

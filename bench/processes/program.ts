@@ -6,7 +6,7 @@ import type { Readable, Writable } from 'node:stream'
 import { text } from 'node:stream/consumers'
 import type { Command } from './cores.ts'
 
-/** All that it writes. Rejects where it ends with another code than 0. */
+/** Runs a program. Out: its standard output. Rejects if its exit code is not 0. */
 export async function runProgram(command: Command): Promise<string> {
   const child = spawned(command)
   child.stdin.end()
@@ -14,14 +14,14 @@ export async function runProgram(command: Command): Promise<string> {
   return output
 }
 
-/** A program that answers a line with a line. `nextLine` rejects where it ended instead, `end` where it failed. */
-export type Conversation = Readonly<{ write(text: string): void; nextLine(): Promise<string>; end(): Promise<void> }>
+/** A program that answers a line with a line. `nextLine` rejects if the program has ended, `end` if it failed. */
+export type LineProgram = Readonly<{ write(text: string): void; nextLine(): Promise<string>; end(): Promise<void> }>
 
-export function startProgram(command: Command): Conversation {
+export function startProgram(command: Command): LineProgram {
   const child = spawned(command)
   const lines = createInterface({ input: child.stdout })[Symbol.asyncIterator]()
   const ended = endOf(child, command)
-  // Told by whoever waits for a line or for the end.
+  // nextLine() and end() report it; until then the rejection must not end the process.
   ended.catch(() => undefined)
   child.stdin.on('error', () => undefined)
   return {

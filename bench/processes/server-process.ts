@@ -19,28 +19,28 @@ export type ServerProcess = Readonly<{
   stop(): Promise<void>
 }>
 
-/** Linux tells times in ticks of this length to every program, whatever its own clock does. */
+/** Linux reports times to programs in ticks of this length, whatever its own clock does. */
 const TICKS_PER_SECOND = 100
 
 export type StartOptions = Readonly<{
   env?: Readonly<Record<string, string>>
-  /** For a server that tells nothing: the port that it was given, and a path that it knows once it is ready. */
+  /** For a server that does not report its port: the port that it was given, and a path that exists once it is ready. */
   answersAt?: Readonly<{ port: string; path: string }>
 }>
 
 /**
- * Starts a server that tells its port on standard output, in a line of JSON with `messagePort`. Where the command starts
+ * Starts a server that reports its port on standard output, in a line of JSON with `messagePort`. If the command starts
  * other processes that are the server, those are measured.
  *
  * `folder`: its working directory. Of the environment it gets `env` and the search path, so that nothing that is set
- * where the benchmark runs changes what is measured. Rejects where the process ends without such a line.
+ * where the benchmark runs changes what is measured. Rejects if the process ends without such a line.
  */
 export async function startServer(
   [program, ...args]: Command,
   folder: string,
   { env = {}, answersAt }: StartOptions = {},
 ): Promise<ServerProcess> {
-  // What it says goes to a file: whoever read it from a pipe would take its time from the servers or from their load.
+  // The output goes to a file: a reader of a pipe would take processor time from the servers or their load.
   const file = join(mkdtempSync(join(tmpdir(), 'crosswalk-bench-')), 'output')
   const said = openSync(file, 'w+')
   const child = spawn(program, args, {
@@ -71,7 +71,7 @@ export async function startServer(
   }
 }
 
-/** What is started here ends with this process, also where that is told to end or fails before it stops it. */
+/** Stops the child when this process ends, also if it fails before it has stopped the child itself. */
 function stopWithThisProcess(child: ChildProcess): void {
   const stop = () => child.kill('SIGTERM')
   process.on('exit', stop)
@@ -90,7 +90,7 @@ async function toldPort(said: number): Promise<number> {
 
 async function knownPath({ port, path }: Readonly<{ port: string; path: string }>): Promise<number> {
   for (;;) {
-    // Anything but "no such path" will do: what is asked for takes another method.
+    // Any status but 404 will do: the path takes another method.
     const known = await fetch(`http://127.0.0.1:${port}${path}`, { method: 'OPTIONS' }).then(
       (answer) => answer.status !== 404,
       () => false,

@@ -22,7 +22,7 @@ export function readSamples(file: string): readonly Sample[] {
   return text.split('\n').flatMap(sampleOf)
 }
 
-/** The sample of a line; none where the line tells of none. */
+/** The sample of a line; none if the line has none. */
 export function sampleOf(line: string): readonly Sample[] {
   const [, count, place = '', symbol = ''] = LINE.exec(line) ?? []
   if (count === undefined) return []

@@ -37,7 +37,7 @@ if (spawnSync('perf', ['--version']).status !== 0) throw new Error('There is no 
 
 const before = loadAverage()
 stayOffTheServersCore()
-// What it started is stopped as it ends.
+// Exiting runs the handlers that stop the started servers.
 for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => process.exit(1))
 await using running = new AsyncDisposableStack()
 const upstream = await startUpstream()

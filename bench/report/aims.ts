@@ -1,4 +1,4 @@
-/** What the service is meant to reach, as ratios within one run where that can be, and how near a report comes. */
+/** The aims of the service, as ratios within one run where possible, and the verdict on each for a report. */
 
 import { quotient, ratio } from '../load/rounds.ts'
 import { MOST_STOLEN } from '../processes/machine.ts'
@@ -85,7 +85,7 @@ export const loadOf = ({ loads }: Report, workload: string, server: string): Loa
 export const figureOf = ({ figures }: Report, key: string): Figure | undefined =>
   figures.find((figure) => figure.key === key)
 
-/** What relates two loads, whose slices took turns. */
+/** The ratio of two loads that took turns. */
 function between(
   of: Loaded | undefined,
   to: Loaded | undefined,
@@ -95,7 +95,7 @@ function between(
   return { spread: relate(of, to), stolenShare: Math.max(of.stolenShare.median, to.stolenShare.median) }
 }
 
-/** What relates to nothing: nobody knows how much of the run's stolen time was in it. */
+/** A figure that is no ratio: its own stolen time is not known, so that of the whole run counts. */
 function alone({ stolenShare = 0 }: Report, spread: Spread | undefined): Measured | undefined {
   return spread && { spread, stolenShare }
 }
@@ -116,7 +116,7 @@ export function verdict({ least, most }: Aim, { spread: { median, min, max }, st
 
 export const NOT_JUDGED = 'not judged'
 
-/** Never 100 for what is not met. */
+/** Never 100 % for an aim that is missed. */
 function percent(share: number): string {
   return `${share < 1 ? Math.floor(share * 100) : Math.ceil(share * 100)} %`
 }

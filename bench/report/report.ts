@@ -14,11 +14,11 @@ export type ServerName = 'bare' | 'fastify' | 'node-red' | 'crosswalk'
 /** One server under one workload. `server` is one of ServerName, or says how Crosswalk was set up. */
 export type Loaded = Readonly<{ workload: string; server: string }> & Results
 
-/** Anything that is no load: a time, a size, a rate, in its unit. `key` stays the same whatever the name tells. */
+/** A measurement other than a load: a time, a size or a rate, in its unit. `key` stays the same when the name changes. */
 export type Figure = Readonly<{ key: string; name: string; server: string; unit: Unit; spread: Spread }>
 export type Unit = 'ms' | 's' | 'bytes' | 'runs/s'
 
-/** Why something is not there. */
+/** Why a measurement is missing. */
 export type Missing = Readonly<{ workload: string; server: string; why: string }>
 
 export type Findings = Readonly<{
@@ -27,16 +27,16 @@ export type Findings = Readonly<{
   missing?: readonly Missing[]
 }>
 
-/** Under what a run measured. */
+/** When, where and how a run measured. */
 export type Conditions = Readonly<{
   startedAt: string
   machine: Machine
   versions: Readonly<Record<string, string>>
   /** Processes that wanted to run in the minute before: near zero on a machine that is quiet enough. */
   loadAverageBefore: number
-  /** Share of the processor time wanted during the run that the hypervisor gave to other machines; left out where nobody counts it. */
+  /** Share of the processor time wanted during the run that the hypervisor gave to other machines; left out if the system does not count it. */
   stolenShare?: number
-  /** Tells that everything works, not how fast it is. */
+  /** Shows that everything works, not how fast it is. */
   quick: boolean
   rounds: number
   seconds: number
@@ -45,10 +45,10 @@ export type Conditions = Readonly<{
 
 export type Report = Conditions & Required<Findings>
 
-/** Above it, a run measured the machine's other work as well. */
+/** Above this load average before the run, the machine had other work to do. */
 const QUIET_LOAD_AVERAGE = 0.5
 
-/** Why nothing in a report can be judged, as the end of a sentence; undefined where something can. */
+/** Why nothing in a report can be judged, as the end of a sentence; undefined if something can. */
 export function flaw({ quick, loadAverageBefore, rounds }: Conditions): string | undefined {
   if (quick) return 'a quick run, which tells whether everything works and not how fast it is'
   if (rounds < 3) return 'a run of too few rounds to tell chance from speed'
@@ -58,7 +58,7 @@ export function flaw({ quick, loadAverageBefore, rounds }: Conditions): string |
   return undefined
 }
 
-/** Why the figures of a report are not to be quoted, as the end of a sentence; undefined where they may be. */
+/** Why the docs must not quote a report, as the end of a sentence; undefined if they may. */
 export function reservation(report: Conditions): string | undefined {
   const { stolenShare = 0 } = report
   if (stolenShare <= MOST_STOLEN) return flaw(report)

@@ -1,4 +1,4 @@
-/** What several measurements of one thing come to: single ones depend on what else the machine was doing. */
+/** Median and range of several measurements: a single one depends on the other work of the machine. */
 export type Spread = Readonly<{ median: number; min: number; max: number; values: readonly number[] }>
 
 /** `values`: at least one. */
