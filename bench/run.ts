@@ -5,14 +5,14 @@
 import { readFileSync, writeFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { parseArgs } from 'node:util'
-import { stayOffTheServersCore } from './cores.ts'
 import { chosenExperiments } from './experiments/all.ts'
 import type { Plan } from './experiments/experiment.ts'
-import { CONNECTIONS } from './load.ts'
-import { describeMachine, loadAverage, stolenShare, watchProcessorTime } from './machine.ts'
-import { asJson, type Findings, REPORT_FILE, type Report } from './report.ts'
+import { CONNECTIONS } from './load/load.ts'
+import { stayOffTheServersCore } from './processes/cores.ts'
+import { describeMachine, loadAverage, stolenShare, watchProcessorTime } from './processes/machine.ts'
+import { asJson, type Findings, REPORT_FILE, type Report } from './report/report.ts'
+import { asMarkdown } from './report/tables.ts'
 import { findNodeRed } from './servers/node-red.ts'
-import { asMarkdown } from './tables.ts'
 
 const { values } = parseArgs({
   options: {
@@ -35,7 +35,7 @@ const loadAverageBefore = loadAverage()
 const processorTime = watchProcessorTime()
 const machine = describeMachine()
 stayOffTheServersCore()
-// What it started is stopped as it ends.
+// Exiting runs the handlers that stop the started servers.
 for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => process.exit(1))
 const nodeRed = findNodeRed(!values.quick)
 const plan: Plan = values.quick

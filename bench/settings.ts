@@ -6,15 +6,15 @@
  */
 import { resolve } from 'node:path'
 import { parseArgs } from 'node:util'
-import { stayOffTheServersCore } from './cores.ts'
-import { register, startCrosswalk } from './crosswalk.ts'
 import { startUpstream } from './experiments/side-by-side.ts'
-import { freePort } from './free-port.ts'
-import { CONNECTIONS } from './load.ts'
-import { describeMachine, loadAverage } from './machine.ts'
-import { measureRounds, type Subject } from './rounds.ts'
-import { answerOf } from './same-answers.ts'
-import { conditions, loadsTable } from './tables.ts'
+import { CONNECTIONS } from './load/load.ts'
+import { measureRounds, type Subject } from './load/rounds.ts'
+import { answerOf } from './load/same-answers.ts'
+import { stayOffTheServersCore } from './processes/cores.ts'
+import { register, startCrosswalk } from './processes/crosswalk.ts'
+import { freePort } from './processes/free-port.ts'
+import { describeMachine, loadAverage } from './processes/machine.ts'
+import { conditions, loadsTable } from './report/tables.ts'
 import { workloadOf } from './workloads/all.ts'
 
 const { values, positionals } = parseArgs({
@@ -38,7 +38,7 @@ const conditionsBefore = {
   loadAverageBefore: loadAverage(),
 }
 stayOffTheServersCore()
-// What it started is stopped as it ends.
+// Exiting runs the handlers that stop the started servers.
 for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => process.exit(1))
 
 await using running = new AsyncDisposableStack()
@@ -47,7 +47,7 @@ running.defer(() => upstream.stop())
 const subjects: Subject[] = []
 for (const setting of positionals) {
   const [, name, value = ''] = /^([A-Z_]+)=(.*)$/s.exec(setting) ?? []
-  // With its own port, as a service that logs little does not tell which it has chosen.
+  // A service that logs little does not report the port that it has chosen.
   const env = { ...(name === undefined ? {} : { [name]: value }), SERVER_PORT: await freePort() }
   const program = name === undefined ? resolve(setting, 'bin/crosswalk.js') : undefined
   const server = await startCrosswalk('server', env, program)

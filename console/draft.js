@@ -67,7 +67,7 @@ export function createDraft() {
       const dates = [' · created ', moment(createdAt), ' · updated ', moment(updatedAt)]
       show({ id, etag, name, saved }, ['ID ', element('code', {}, id), ...dates])
     },
-    /** Tells the result of what the user asked for. @param {'plain' | 'good' | 'bad'} tone */
+    /** Shows the result of a user action. @param {'plain' | 'good' | 'bad'} tone */
     say: (text, tone = 'plain') => {
       byId('result').textContent = text
       byId('result').dataset.tone = tone

@@ -51,7 +51,7 @@ function nextPlaces({ node, member, rest }) {
   return item === undefined ? [] : [{ node: item, member: undefined, rest: left }]
 }
 
-/** What is left of a path after one of its steps; undefined where the path does not begin with it. */
+/** The rest of a path after one of its steps; undefined if the path does not start with that step. */
 function leave(path, step) {
   if (!path.startsWith(step)) return undefined
   const left = path.slice(step.length)

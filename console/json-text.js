@@ -1,5 +1,5 @@
 /**
- * Reads JSON text into nodes that know where they stand. JSON.parse tells neither where a value is, which a fault's
+ * Reads JSON text into nodes that know their position. JSON.parse reports neither where a value is, which a fault's
  * path has to be taken to, nor in any dependable way where a broken text is broken.
  *
  * @typedef {{ name: string, start: number, end: number, value: JsonNode }} JsonMember

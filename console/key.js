@@ -11,7 +11,7 @@ export function createKeyring() {
   const get = () => sessionStorage.getItem(NAME) ?? undefined
   return {
     get,
-    /** Another key than the refused one, or undefined where nobody gives one. Calls that are refused together ask once. */
+    /** A key other than the refused one, or undefined if the user gives none. Calls that are refused together ask once. */
     ask: async (refused, why) => {
       const now = get()
       if (now !== undefined && now !== refused) return now

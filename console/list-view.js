@@ -63,5 +63,5 @@ function row({ _id, name, description, endpoint, transformation, updatedAt }, is
   )
 }
 
-/** The roles are told, because a narrow page shows the rows as blocks, which browsers do not take for a table. */
+/** Roles are explicit, since a narrow page shows the rows as blocks, which browsers do not treat as a table. */
 const cell = (name, content) => element('td', { class: name, role: 'cell' }, content)

@@ -47,7 +47,7 @@ export function createSaving({ draft, api, moveTo, goToList }) {
     draft.say(`Not ${done}. ${error}${advice}`, 'bad')
   }
 
-  /** Overwriting goes against the very version whose time is told, so that a third change is not lost either. */
+  /** Overwriting requires the version whose time is shown, so that a third change is not lost either. */
   const showConflict = async (done) => {
     const stored = await call.run(() => api.read(draft.open.id))
     if (stored?.status === 404) return showGone()
@@ -101,7 +101,7 @@ function createCall(draft) {
   }
 }
 
-/** Tells where a text is no JSON, and takes the cursor there. */
+/** Shows where a text is not JSON, and moves the cursor there. */
 function showBroken(draft, text) {
   const [broken] = findingsInText(text)
   if (broken === undefined) return false

@@ -1,16 +1,21 @@
 /**
- * Writes the tables of docs/performance.md, and of the README, from bench/report.json, which `npm run bench` wrote.
- * `--check` compares instead. The README quotes whole runs on a quiet machine only; after another one it stays as it is.
+ * Writes the tables of docs/performance.md and of the README from the reports in bench/, which `npm run bench` wrote:
+ * bench/report.json, and for the table of runs also bench/reports/. `--check` compares instead. The README shows only
+ * whole runs on a quiet machine; after any other run its section stays as it is.
  */
-import { readFileSync } from 'node:fs'
+import { readdirSync, readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
-import { REPORT_FILE, type Report, reservation } from '../bench/report.ts'
-import { asMarkdown, asShortMarkdown, conditions } from '../bench/tables.ts'
+import { REPORT_FILE, REPORTS_FOLDER, type Report, reservation } from '../bench/report/report.ts'
+import { asMarkdown, asShortMarkdown, conditions, runsTable } from '../bench/report/tables.ts'
 import { type GeneratedFile, generate, withSection } from './generated.ts'
 
 const SCRIPT = 'scripts/docs-performance.ts'
 
-const report = JSON.parse(readFileSync(REPORT_FILE, 'utf8')) as Report
+const read = (file: string): Report => JSON.parse(readFileSync(file, 'utf8')) as Report
+
+const report = read(REPORT_FILE)
+const others = readdirSync(REPORTS_FOLDER).map((name) => read(`${REPORTS_FOLDER}/${name}`))
+const runs = runsTable([report, ...others])
 
 function page(path: string, text: string): GeneratedFile {
   const file = fileURLToPath(new URL(`../${path}`, import.meta.url))
@@ -20,6 +25,6 @@ function page(path: string, text: string): GeneratedFile {
 const short = reservation(report) === undefined ? asShortMarkdown(report) : undefined
 
 generate([
-  page('docs/performance.md', asMarkdown(report)),
-  ...(short === undefined ? [] : [page('README.md', `${short}\n\n${conditions(report)}`)]),
+  page('docs/performance.md', `${asMarkdown(report)}\n\n${runs}`),
+  ...(short === undefined ? [] : [page('README.md', `${short}\n\n${conditions(report)}\n\n${runs}`)]),
 ])

@@ -1,4 +1,4 @@
-/** A remedy for how V8 forgets, found by `perf` with bench/profile.ts; the log of docs/performance.md has what it gains. */
+/** A remedy for how V8 forgets, found by `perf` with bench/profile/profile.ts; the log of docs/performance.md has what it gains. */
 import { executionAsyncResource } from 'node:async_hooks'
 
 let kept: object | undefined

@@ -1,7 +1,7 @@
 /** What the experiments of the benchmark have in common. */
 
-import type { Findings } from '../report.ts'
-import type { Effort } from '../rounds.ts'
+import type { Effort } from '../load/rounds.ts'
+import type { Findings } from '../report/report.ts'
 import type { Installation } from '../servers/node-red.ts'
 
 export type Plan = Effort &

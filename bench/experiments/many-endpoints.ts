@@ -1,12 +1,12 @@
 /** W6: W1 on a service with one endpoint and with many, and what registering many does to the messages meanwhile. */
 import { setTimeout as pause } from 'node:timers/promises'
-import { register, startCrosswalk } from '../crosswalk.ts'
-import { type LoadResult, startSingleLoad, type Target } from '../load.ts'
-import type { Figure, Findings } from '../report.ts'
-import { measureRounds, type Subject } from '../rounds.ts'
-import { expectedAnswer, requireSameAnswers } from '../same-answers.ts'
-import type { ServerProcess } from '../server-process.ts'
-import { spreadOf } from '../spread.ts'
+import { type LoadResult, startSingleLoad, type Target } from '../load/load.ts'
+import { measureRounds, type Subject } from '../load/rounds.ts'
+import { expectedAnswer, requireSameAnswers } from '../load/same-answers.ts'
+import { register, startCrosswalk } from '../processes/crosswalk.ts'
+import type { ServerProcess } from '../processes/server-process.ts'
+import type { Figure, Findings } from '../report/report.ts'
+import { spreadOf } from '../report/spread.ts'
 import { manyEndpoints as endpoints, flat } from '../workloads/flat.ts'
 import { type Experiment, type Plan, thousands } from './experiment.ts'
 
@@ -37,7 +37,7 @@ async function compareCounts(plan: Plan): Promise<Findings> {
   return { loads: Array.from(results, ([server, result]) => ({ workload: 'W6', server, ...result })), figures }
 }
 
-/** One client sends message after message, before and while another registers one endpoint after another. */
+/** One client sends messages, before and while another registers one endpoint after another. */
 async function measureRegistering(
   server: ServerProcess,
   registerAll: () => Promise<void>,
@@ -50,12 +50,12 @@ async function measureRegistering(
     await work()
     return await load.stop()
   }
-  // What a cold service does to the longest message is not what registering does to it.
+  // Warms up first: the first messages of a cold service take longer.
   await during(() => pause(warmUpSeconds * 1_000))
   const startedAt = performance.now()
   const meanwhile = await during(registerAll)
   const registeringMs = performance.now() - startedAt
-  // Nor is what the machine does to it: the longer one looks, the longer the longest.
+  // The longest message of as much time without registering is the noise of the machine.
   const after = await during(() => pause(registeringMs))
   const figure = (key: string, name: string, unit: Figure['unit'], value: number): Figure => ({
     key,

@@ -1,10 +1,11 @@
-/** Parts of the service alone, in a process of their own on the server's core: bench/parts.ts. */
-import { built } from '../built.ts'
-import { onCores } from '../cores.ts'
-import type { PartRates } from '../parts.ts'
-import { runProgram } from '../program.ts'
-import type { Findings } from '../report.ts'
-import { spreadOf } from '../spread.ts'
+/** Parts of the service alone, in a process of their own on the server's core: bench/costs/parts.ts. */
+
+import type { PartRates } from '../costs/parts.ts'
+import { built } from '../load/built.ts'
+import { onCores } from '../processes/cores.ts'
+import { runProgram } from '../processes/program.ts'
+import type { Findings } from '../report/report.ts'
+import { spreadOf } from '../report/spread.ts'
 import type { Experiment, Plan } from './experiment.ts'
 
 export const micro: Experiment = { id: 'micro', run: measureParts }

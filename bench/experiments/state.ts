@@ -1,8 +1,9 @@
 /** W7: what state costs a message, beside the same mapping without it. */
-import { register, startCrosswalk } from '../crosswalk.ts'
-import type { Findings } from '../report.ts'
-import { measureRounds, type Subject } from '../rounds.ts'
-import { answerOf, expectedAnswer, requireSameAnswers } from '../same-answers.ts'
+
+import { measureRounds, type Subject } from '../load/rounds.ts'
+import { answerOf, expectedAnswer, requireSameAnswers } from '../load/same-answers.ts'
+import { register, startCrosswalk } from '../processes/crosswalk.ts'
+import type { Findings } from '../report/report.ts'
 import { flat, withState } from '../workloads/flat.ts'
 import type { Experiment, Plan } from './experiment.ts'
 

@@ -1,9 +1,8 @@
 /** What a second worker gives: W1 with `WORKERS` 1 and 2, on two cores that the load shares with the service. */
-import { SETTING_GROUPS } from '../../src/settings-table.ts'
-import { register, startCrosswalk } from '../crosswalk.ts'
-import type { Findings } from '../report.ts'
-import { measureRounds, type Subject } from '../rounds.ts'
-import { expectedAnswer, requireSameAnswers } from '../same-answers.ts'
+import { measureRounds, type Subject } from '../load/rounds.ts'
+import { expectedAnswer, requireSameAnswers } from '../load/same-answers.ts'
+import { register, startCrosswalk } from '../processes/crosswalk.ts'
+import type { Findings } from '../report/report.ts'
 import { flat } from '../workloads/flat.ts'
 import type { Experiment, Plan } from './experiment.ts'
 
@@ -13,8 +12,6 @@ const ID = 'WORKERS'
 export const workers: Experiment = { id: ID, run: compareWorkers }
 
 async function compareWorkers(plan: Plan): Promise<Findings> {
-  const known = SETTING_GROUPS.some(({ settings }) => settings.some(({ name }) => name === ID))
-  if (!known) return { missing: [{ workload: ID, server: `${ID}=2`, why: `there is no setting ${ID} yet` }] }
   await using running = new AsyncDisposableStack()
   const subjects: Subject[] = []
   for (const count of ['1', '2']) {

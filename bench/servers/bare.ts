@@ -1,6 +1,6 @@
 /**
- * What somebody would write by hand for one workload, with nothing but node:http (and undici where it asks another
- * system): the yardstick. `node bare.ts <workload> <origin of the upstream>` tells its port as the service does.
+ * The bare server: one workload written by hand, with nothing but node:http (and undici for calls). The service is compared with
+ * it. `node bare.ts <workload> <origin of the upstream>` reports its port as the service does.
  */
 import { createServer } from 'node:http'
 import { workloadOf } from '../workloads/all.ts'

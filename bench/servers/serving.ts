@@ -2,7 +2,7 @@
 import type { Server } from 'node:net'
 import type { Ask } from '../workloads/workload.ts'
 
-/** Asks by undici, over as many connections as there may be calls at once. Nobody else loads it. */
+/** Sends GET requests by undici, over as many connections as there may be calls at once. Other servers do not load undici. */
 export async function askBy(origin: string): Promise<Ask> {
   const { Agent, request } = await import('undici')
   const dispatcher = new Agent({ connections: 320 })
@@ -14,7 +14,7 @@ export const askNothing: Ask = async (path) => {
   throw new Error(`Nothing was to ask for ${path}.`)
 }
 
-/** Tells the port on standard output, and lets the process end when it is told to. */
+/** Reports the port on standard output, and ends the process on SIGTERM. */
 export function tellPort(server: Server): void {
   const address = server.address()
   if (address === null || typeof address === 'string') throw new Error('The server has no port.')

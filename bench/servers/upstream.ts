@@ -1,6 +1,6 @@
 /**
  * The other system that lookups ask: answers `GET /anything/<code>` with the code and its name. It reads no more of a
- * request than its path, since it shares a core with what loads the server: the less it takes, the less it is waited for.
+ * request than its path, since it shares a core with the load.
  */
 import { createServer } from 'node:net'
 import { tellPort } from './serving.ts'
@@ -19,7 +19,7 @@ const server = createServer({ noDelay: true }, (socket) => {
     }
     if (answers !== '') socket.write(answers)
   })
-  // A client that goes away is none of its business.
+  // A client may disconnect at any time.
   socket.on('error', () => socket.destroy())
 })
 

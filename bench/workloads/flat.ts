@@ -1,4 +1,4 @@
-/** W1 and what is built on it: flat JSON to nested JSON by five mappings; W7 keeps a field from message to message. */
+/** W1, flat JSON to nested JSON by five mappings, and the workloads built on it; W7 keeps a field from message to message. */
 import type { EndpointDocument, Workload } from './workload.ts'
 
 type Person = Readonly<Record<'id' | 'firstName' | 'lastName' | 'bornOn' | 'city', string>>

@@ -45,7 +45,7 @@ function writeReport(output: unknown): string {
 
 type Element = { [name: string]: unknown }
 
-/** What the report needs of XML, with the parser that refuses what is not well-formed. */
+/** The part of XML that the report needs, with a parser that refuses malformed documents. */
 function readReport(text: string): LabReport {
   const parser = new SaxesParser({ position: false })
   const open: { content: Element | undefined; text: string }[] = []

@@ -4,7 +4,7 @@ import type { Workload } from './workload.ts'
 type Row = Readonly<Record<string, string | number | boolean>>
 type Day = Readonly<Record<'patients' | 'encounters' | 'observations', readonly Row[]>>
 
-/** What each field of a row becomes. */
+/** The target of each field of a row. */
 const PATIENTS = {
   id: 'id',
   mrn: 'identifier.value',

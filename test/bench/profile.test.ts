@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { after, describe, test } from 'node:test'
-import { groupOf, sampleOf } from '../../bench/profile-groups.ts'
+import { groupOf, sampleOf } from '../../bench/profile/profile-groups.ts'
 import { freshFolder } from '../spawned-service.ts'
 
 describe('a sample', () => {

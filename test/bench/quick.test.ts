@@ -7,7 +7,7 @@ import { join } from 'node:path'
 import { test } from 'node:test'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
-import type { Report } from '../../bench/report.ts'
+import type { Report } from '../../bench/report/report.ts'
 
 const root = fileURLToPath(new URL('../..', import.meta.url))
 

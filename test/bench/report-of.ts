@@ -1,6 +1,6 @@
 /** Reports to test with: of servers that did so many messages a second in each round, and of other figures. */
-import type { Conditions, Figure, Loaded, Report } from '../../bench/report.ts'
-import { spreadOf } from '../../bench/spread.ts'
+import type { Conditions, Figure, Loaded, Report } from '../../bench/report/report.ts'
+import { spreadOf } from '../../bench/report/spread.ts'
 
 export const CONDITIONS: Conditions = {
   startedAt: '2026-03-04T05:06:07.000Z',

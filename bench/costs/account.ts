@@ -1,0 +1,94 @@
+/**
+ * What the account of a message costs, in microseconds: counting it for /metrics and for the statistics of its endpoint,
+ * its line in the log, its spans.
+ * `node bin/node.js bench/costs/account.ts` writes the lines of the log to standard output, and the figures to standard error.
+ */
+import { createLogger } from '../../src/adapters/log.ts'
+import { spansOf } from '../../src/adapters/otel/spans.ts'
+import { checkDocument } from '../../src/config/check.ts'
+import { endCall, endStage, startCall, startTrace } from '../../src/domain/trace.ts'
+import { newSpanId, newTraceId } from '../../src/domain/trace-context.ts'
+import type { Compiled } from '../../src/registry/compiled.ts'
+import type { Finished } from '../../src/registry/finished.ts'
+import { createMessageLines } from '../../src/registry/message-line.ts'
+import { createMinutes } from '../../src/registry/stats/minutes.ts'
+import { createTally } from '../../src/registry/tally.ts'
+import { spreadOf } from '../report/spread.ts'
+
+const MESSAGES = 200_000
+const ROUNDS = 7
+
+/** Messages of several endpoints, each with five stages and one lookup. */
+const messages = Array.from({ length: 50 }, (_, n) => finishedMessage(`Endpoint ${n}`))
+const tally = createTally()
+const minutes = createMinutes()
+const logger = createLogger({ logLevel: 'info', enableLogging: true })
+
+const works: readonly (readonly [string, (finished: Finished) => unknown])[] = [
+  ['count for /metrics', tally.count],
+  ['count for its statistics', minutes.count],
+  ['line in the log', createMessageLines(logger)],
+  ['spans', spansOf],
+]
+for (const [name, work] of works) {
+  run(work)
+  const { median, min, max } = spreadOf(Array.from({ length: ROUNDS }, () => run(work)))
+  const [middle, least, most] = [median, min, max].map((value) => value.toFixed(2))
+  process.stderr.write(`${name}: ${middle} µs a message (${least} to ${most})\n`)
+}
+
+function run(work: (finished: Finished) => unknown): number {
+  const startMs = performance.now()
+  for (let n = 0; n < MESSAGES; n += 1) work(messages[n % messages.length] as Finished)
+  return ((performance.now() - startMs) * 1_000) / MESSAGES
+}
+
+function finishedMessage(name: string): Finished {
+  const raw = {
+    name,
+    endpoint: { pattern: '/one' },
+    transformation: { input: 'JSON', output: 'JSON' },
+    requests: { lookup: [{ id: 'one', config: { url: 'http://127.0.0.1/' } }] },
+  }
+  const { endpoint } = checkDocument(raw)
+  const document = { ...raw, _id: newSpanId(), createdAt: '', updatedAt: '', __v: 0 as const }
+  const answer = { status: 200, headers: {}, body: '' }
+  const compiled: Compiled = {
+    version: 1,
+    document,
+    endpoint,
+    routeKey: '',
+    handle: () => ({ answer, failure: undefined }),
+  }
+  const trace = startTrace({
+    traceId: newTraceId(),
+    spanId: newSpanId(),
+    parentId: undefined,
+    sampled: true,
+    state: undefined,
+  })
+  endStage(trace, 'parse')
+  const call = startCall(trace, {
+    kind: 'lookup',
+    id: 'one',
+    item: undefined,
+    method: 'GET',
+    target: 'http://127.0.0.1/',
+  })
+  endCall(call, { status: 200, headers: {}, body: new Uint8Array() })
+  for (const stage of ['lookup', 'validate', 'map', 'serialise'] as const) endStage(trace, stage)
+  const incoming = { requestHeaders: {}, query: {}, urlParams: {}, body: undefined }
+  return {
+    answer,
+    failure: undefined,
+    messageId: newTraceId().slice(8),
+    source: 'http',
+    outcome: 'done',
+    code: '',
+    compiled,
+    incoming,
+    startedAt: Date.now(),
+    ms: 1.234,
+    trace,
+  }
+}

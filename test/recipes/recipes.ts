@@ -1,0 +1,105 @@
+/** What each recipe of CONTRIBUTING.md comes to, for a setting, a failure code and so on that do nothing useful. */
+import type { Edit, NewFile } from './tree-copy.ts'
+
+export type Recipe = Readonly<{
+  edits: readonly Edit[]
+  files: readonly NewFile[]
+  /** Files that `npm run docs` changes. */
+  generated: readonly string[]
+  /** The test that shows the change: a base name among the touched files, and the tests in it to run. */
+  shownBy: Readonly<{ file: string; name: string }>
+}>
+
+/** Sections that have no table and no recipe here yet. */
+export const PENDING: readonly string[] = ['Add a stage']
+
+/** By the heading of the section. Edits find their file by a text in it: its path is what CONTRIBUTING.md has to say. */
+export const RECIPES: Readonly<Record<string, Recipe>> = {
+  'Add a setting': {
+    edits: [
+      {
+        folder: 'src',
+        anchor: 'export const metrics = {\n',
+        insert: `  metricsRecipe: { name: 'METRICS_RECIPE', kind: wholeNumber(0, 9), default: '7', means: 'A recipe.' },\n`,
+        where: 'after',
+      },
+      { folder: 'test', anchor: 'const DEFAULTS: Settings = {\n', insert: '  metricsRecipe: 7,\n', where: 'after' },
+    ],
+    files: [],
+    generated: ['docs/settings.md', '.env.example'],
+    shownBy: { file: 'settings.test.ts', name: 'an empty environment gives the defaults' },
+  },
+  'Add a failure code': {
+    edits: [
+      {
+        folder: 'src',
+        anchor: 'export const FAILURES = {\n',
+        insert: `  RECIPE_UNKNOWN: { status: 418, retry: false, means: 'The recipe is not known.' },\n`,
+        where: 'after',
+      },
+    ],
+    files: [
+      {
+        folder: 'src',
+        beside: 'export function compileEndpoint(',
+        name: 'refuse-recipe.ts',
+        text: (from) => `import { Failure } from '${from('Failure')}'
+
+export function refuseRecipe(): never {
+  throw new Failure('RECIPE_UNKNOWN', 'There is no such recipe; name another one.', { path: 'recipe' })
+}
+`,
+      },
+      {
+        folder: 'test',
+        beside: 'const DEFAULTS: Settings = {',
+        name: 'refuse-recipe.test.ts',
+        text: (from) => `import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { refuseRecipe } from '${from('refuseRecipe')}'
+
+test('an unknown recipe is refused', () => assert.throws(refuseRecipe, { code: 'RECIPE_UNKNOWN' }))
+`,
+      },
+    ],
+    generated: ['docs/failures.md'],
+    shownBy: { file: 'refuse-recipe.test.ts', name: 'an unknown recipe' },
+  },
+  'Add a management route': {
+    edits: [
+      {
+        folder: 'src',
+        anchor: '  serveMetrics(server, condition.metrics)\n',
+        insert: '  serveRecipes(server)\n',
+        where: 'before',
+        imports: 'serveRecipes',
+      },
+      {
+        folder: 'src',
+        anchor: "      '/metrics': {\n",
+        insert: "      '/recipes': { get: { summary: 'All recipes.', responses: { 200: answer('Recipes.') } } },\n",
+        where: 'before',
+      },
+      { folder: 'test', anchor: "      '/uptime',\n    ])", insert: "      '/recipes',\n", where: 'before' },
+    ],
+    files: [
+      {
+        folder: 'src',
+        beside: 'export function serveUptime(',
+        name: 'recipes.ts',
+        text: (from) => `import type { FastifyInstance } from 'fastify'
+import { refuseOtherMethods } from '${from('refuseOtherMethods')}'
+import { needs } from '${from('needs')}'
+import { sendJson } from '${from('sendJson')}'
+
+export function serveRecipes(server: FastifyInstance): void {
+  server.get('/recipes', needs('viewer'), async (_request, reply) => sendJson(reply, 200, []))
+  refuseOtherMethods(server, '/recipes', ['GET'])
+}
+`,
+      },
+    ],
+    generated: [],
+    shownBy: { file: 'ports.test.ts', name: 'describes calls that are all answered' },
+  },
+}
