@@ -83,7 +83,7 @@ try {
     ...COMMON,
     // Started by the names of their files: the thread of the message log, and isolated processes.
     entryPoints: {
-      'message-worker': 'src/adapters/sqlite/message-worker.ts',
+      'message-worker': 'src/adapters/sqlite/message-log/message-worker.ts',
       'isolated-process': 'src/isolation/isolated-process.ts',
     },
     banner: { js: OWN_URL },

@@ -1,24 +1,24 @@
-/** What endpoints with `idempotency` need: the answers that are kept, and what keeps them within their bounds. */
+/** Joins the idempotency service, its store and its cleanup. */
 import type { Logger } from './domain/ports.ts'
-import { startUpkeep } from './pipeline/answer-upkeep.ts'
-import { type Answers, createAnswers } from './pipeline/answers.ts'
+import { startIdempotencyCleanup } from './pipeline/idempotency/idempotency-cleanup.ts'
+import { createIdempotencyService, type IdempotencyService } from './pipeline/idempotency/idempotency-service.ts'
 import type { Settings } from './settings.ts'
 import type { Store } from './store.ts'
 
-/** `purges`: whether this process removes what has lapsed, for all that share the store. */
-export function openAnswers(
-  store: Store['answers'],
+/** `purges`: whether this process removes expired responses, for all processes that share the store. */
+export function openIdempotency(
+  store: Store['idempotency'],
   { idempotencyAnswerLimitBytes, idempotencyMaxMb }: Settings,
   logger: Logger,
   purges: boolean,
-): Answers & Readonly<{ close(): Promise<void> }> {
-  const upkeep = startUpkeep({ store, logger, maxBytes: idempotencyMaxMb * 1024 * 1024, purges })
-  const answers = createAnswers({ store, upkeep, logger, limitBytes: idempotencyAnswerLimitBytes })
+): IdempotencyService & Readonly<{ close(): Promise<void> }> {
+  const cleanup = startIdempotencyCleanup({ store, logger, maxBytes: idempotencyMaxMb * 1024 * 1024, purges })
+  const service = createIdempotencyService({ store, cleanup, logger, limitBytes: idempotencyAnswerLimitBytes })
   return {
-    ...answers,
+    ...service,
     close: async () => {
-      answers.stop()
-      await upkeep.stop()
+      service.stop()
+      await cleanup.stop()
     },
   }
 }

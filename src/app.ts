@@ -3,7 +3,7 @@ import { randomBytes } from 'node:crypto'
 import { createTokenVerifier } from './adapters/jwt/token-verifier.ts'
 import type { Consumers } from './adapters/kafka/consumers.ts'
 import { createSecretSource } from './adapters/secrets/secret-source.ts'
-import { openAnswers } from './answers.ts'
+import { openIdempotency } from './answers.ts'
 import { openConsumers, openProducer } from './broker.ts'
 import { createCondition } from './condition.ts'
 import { createEgressPolicy } from './domain/egress.ts'
@@ -59,10 +59,10 @@ export async function startApp(settings: Settings, version: string, logger: Logg
   const producer = openProducer(settings)
   const secrets = createSecretSource(settings.secretsAllowed)
   const place = siblings?.place ?? { slot: 0, workers: 1 }
-  const answers = openAnswers(store.answers, settings, logger, place.slot === 0)
+  const idempotency = openIdempotency(store.idempotency, settings, logger, place.slot === 0)
   const tokens = createTokenVerifier(http)
   const sandbox = await openSandbox(settings, logger)
-  const services = { http, states: store.states, producer, secrets, egress, tokens, answers, sandbox }
+  const services = { http, states: store.states, producer, secrets, egress, tokens, idempotency, sandbox }
   const catalogue = createCatalogue({
     store: store.endpoints,
     changes: store.changes,
@@ -136,7 +136,7 @@ export async function startApp(settings: Settings, version: string, logger: Logg
     if (givenUp === 0) await callsDone
     await producer.close()
     sandbox?.close()
-    await Promise.all([observers.close(stopBy), answers.close(), guard.close()])
+    await Promise.all([observers.close(stopBy), idempotency.close(), guard.close()])
     await store.close()
   }
   try {

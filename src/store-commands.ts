@@ -1,9 +1,9 @@
 /** What operators do with stores while no service runs on them. */
 import { existsSync } from 'node:fs'
+import { copyInto } from './adapters/postgres/copy-into.ts'
 import { migratePostgres } from './adapters/postgres/open-postgres-store.ts'
-import { writeRows } from './adapters/postgres/write-rows.ts'
-import type { StoreSummary } from './adapters/sql/rows.ts'
-import { holdsStore, openSnapshot } from './adapters/sqlite/read-rows.ts'
+import type { StoreSummary } from './adapters/sql/copied-tables.ts'
+import { holdsStore, openSnapshot } from './adapters/sqlite/snapshot.ts'
 import { type Logger, StoreUnavailable } from './domain/ports.ts'
 import { fault, found, type Result } from './domain/result.ts'
 import type { Settings } from './settings.ts'
@@ -50,7 +50,7 @@ export async function copyStore({ from, to }: Copy, patience: Patience, logger: 
   const source = await openSource(path, logger)
   try {
     await migrateStore(to, patience, logger)
-    return await writeRows(to, () => openSnapshot(path))
+    return await copyInto(to, () => openSnapshot(path))
   } finally {
     await source.close()
   }

@@ -2,8 +2,8 @@
 import { openSqliteStore } from './adapters/sqlite/open-sqlite-store.ts'
 import { takeServiceLock, tryServiceLock } from './adapters/sqlite/service-lock.ts'
 import type { KeyStore } from './domain/access.ts'
-import type { AnswerStore } from './domain/answer-store.ts'
 import type { AuditStore } from './domain/audit.ts'
+import type { IdempotencyStore } from './domain/idempotency.ts'
 import type { MessageStore } from './domain/message-record.ts'
 import type { ChangeFeed, EndpointStore, Logger, StateStore } from './domain/ports.ts'
 import type { StatsStore } from './domain/stats.ts'
@@ -13,7 +13,7 @@ import { isPostgres, sqlitePath } from './store-lock.ts'
 export type Store = Readonly<{
   endpoints: EndpointStore
   states: StateStore
-  answers: AnswerStore
+  idempotency: IdempotencyStore
   stats: StatsStore
   messages: MessageStore
   keys: KeyStore

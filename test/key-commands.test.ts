@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { join } from 'node:path'
 import { describe, test } from 'node:test'
-import { MIGRATIONS } from '../src/adapters/sql/migrations.ts'
+import { MIGRATIONS } from '../src/adapters/sql/migrations/migrations.ts'
 import { lookInto } from './adapters/sqlite/folder.ts'
 import { call } from './management/call.ts'
 import { freshDatabase, postgresMissing } from './services/postgres.ts'

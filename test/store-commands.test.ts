@@ -3,11 +3,11 @@ import assert from 'node:assert/strict'
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, test } from 'node:test'
-import { writeRows } from '../src/adapters/postgres/write-rows.ts'
-import { MIGRATIONS } from '../src/adapters/sql/migrations.ts'
-import { COPIED } from '../src/adapters/sql/rows.ts'
+import { copyInto } from '../src/adapters/postgres/copy-into.ts'
+import { COPIED } from '../src/adapters/sql/copied-tables.ts'
+import { MIGRATIONS } from '../src/adapters/sql/migrations/migrations.ts'
 import { openSqliteStore } from '../src/adapters/sqlite/open-sqlite-store.ts'
-import { openSnapshot } from '../src/adapters/sqlite/read-rows.ts'
+import { openSnapshot } from '../src/adapters/sqlite/snapshot.ts'
 import type { StoredKey } from '../src/domain/access.ts'
 import type { AuditEntry } from '../src/domain/audit.ts'
 import { StoreUnavailable } from '../src/domain/ports.ts'
@@ -61,7 +61,7 @@ describe('migrate', () => {
 
 const requestOf = (n: number) => ({ endpointId: idOf(n), key: `key ${n}`, fingerprint: `asked ${n}` })
 
-const answerOf = (n: number) => ({
+const responseOf = (n: number) => ({
   messageId: `${n}`,
   status: 200,
   headers: { 'set-cookie': ['a', '\u0000 ü \ud800'] },
@@ -86,7 +86,7 @@ const auditOf = (n: number): AuditEntry => ({
   status: n % 2 === 0 ? 401 : 200,
 })
 
-/** A file with endpoints, states, answers, keys and audit entries as wild as they come. */
+/** A file with endpoints, states, cached responses, keys and audit entries whose texts databases may reject. */
 async function fillFile(folder: string): Promise<void> {
   const store = await openSqliteStore({ path: join(folder, 'from.db'), logger: silent })
   for (let n = 0; n < 1_203; n += 1) {
@@ -99,7 +99,7 @@ async function fillFile(folder: string): Promise<void> {
     ),
   )
   await store.states.append(idOf(1), stateOf('newest', undefined))
-  for (let n = 0; n < 300; n += 1) await store.answers.keep(requestOf(n), 'x', answerOf(n), 3_600_000)
+  for (let n = 0; n < 300; n += 1) await store.idempotency.complete(requestOf(n), 'x', responseOf(n), 3_600_000)
   for (const n of [1, 2, 3]) await store.keys.insert(keyOf(n))
   assert.ok(await store.keys.revoke(keyOf(3).id, '2024-02-01T00:00:00.000Z'))
   await Promise.all(Array.from({ length: 2_500 }, (_, n) => store.audit.append(auditOf(n))))
@@ -132,11 +132,14 @@ describe('copy-store', () => {
     assert.deepEqual(await to.endpoints.version(idOf(3), 1), await from.endpoints.version(idOf(3), 1))
     assert.equal((await to.endpoints.newestVersions()).size, 1_203)
     for (const n of [0, 7, 200, 299]) {
-      const found = await to.answers.claim(requestOf(n), 'y', 1_000)
-      const same = await from.answers.claim(requestOf(n), 'y', 1_000)
-      assert.ok(found.kind === 'kept' && same.kind === 'kept')
-      assert.deepEqual({ ...found.answer, body: undefined }, { ...same.answer, body: undefined })
-      assert.deepEqual(found.answer.body && [...found.answer.body], answerOf(n).body && [...(answerOf(n).body ?? [])])
+      const found = await to.idempotency.claim(requestOf(n), 'y', 1_000)
+      const same = await from.idempotency.claim(requestOf(n), 'y', 1_000)
+      assert.ok(found.kind === 'completed' && same.kind === 'completed')
+      assert.deepEqual({ ...found.response, body: undefined }, { ...same.response, body: undefined })
+      assert.deepEqual(
+        found.response.body && [...found.response.body],
+        responseOf(n).body && [...(responseOf(n).body ?? [])],
+      )
     }
     assert.deepEqual(await to.keys.list(), await from.keys.list())
     assert.equal((await to.keys.get(keyOf(3).id))?.revokedAt, '2024-02-01T00:00:00.000Z')
@@ -177,7 +180,7 @@ describe('copy-store', () => {
       await source.close()
       const refusal = new RegExp(`The target holds ${what} already; copy into an empty database`)
       await assert.rejects(
-        writeRows(url, () => openSnapshot(path)),
+        copyInto(url, () => openSnapshot(path)),
         refusal,
       )
       assert.deepEqual(await query('select 1 from endpoints'), [])
@@ -198,10 +201,10 @@ describe('copy-store', () => {
       await store.states.append(idOf(1), { values, lookupStatus: status, networkError: false })
     }
     for (let n = 0; n < 10; n += 1) {
-      await store.answers.keep(
+      await store.idempotency.complete(
         { ...requestOf(1), key: `${n}` },
         'x',
-        { ...answerOf(1), body: Buffer.alloc(1_000_000, n) },
+        { ...responseOf(1), body: Buffer.alloc(1_000_000, n) },
         3_600_000,
       )
     }
@@ -230,7 +233,7 @@ describe('copy-store', () => {
       const source = await openSqliteStore({ path, logger: silent })
       for (let n = 0; n < 10; n += 1) await source.endpoints.insert(endpointOf(n))
       await source.states.append(idOf(1), stateOf('kept', 200))
-      await source.answers.keep(requestOf(1), 'x', answerOf(1), 3_600_000)
+      await source.idempotency.complete(requestOf(1), 'x', responseOf(1), 3_600_000)
       await source.keys.insert(keyOf(1))
       await source.close()
       await (await openPostgres(url)).close()
@@ -242,9 +245,9 @@ describe('copy-store', () => {
         changed = true
         return snapshot
       }
-      await assert.rejects(writeRows(url, open), /has changed during the copy, so nothing was copied/)
+      await assert.rejects(copyInto(url, open), /has changed during the copy, so nothing was copied/)
       for (const { table } of Object.values(COPIED)) assert.deepEqual(await query(`select 1 from ${table}`), [])
-      const { endpoints, keys } = await writeRows(url, open)
+      const { endpoints, keys } = await copyInto(url, open)
       assert.equal((await query('select 1 from endpoints')).length, endpoints.rows)
       assert.deepEqual([(await query('select 1 from api_keys')).length, keys.rows], [1, 1])
     })
@@ -273,7 +276,7 @@ describe('copy-store', () => {
     const path = join(freshFolder(test), 'from.db')
     await (await openSqliteStore({ path, logger: silent })).close()
     await assert.rejects(
-      writeRows(proxy.url, () => openSnapshot(path)),
+      copyInto(proxy.url, () => openSnapshot(path)),
       StoreUnavailable,
     )
   })

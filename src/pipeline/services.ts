@@ -2,7 +2,7 @@
 import type { TokenVerifier } from '../domain/access.ts'
 import type { EgressPolicy } from '../domain/egress.ts'
 import type { HttpClient, RecordProducer, SecretSource, StateStore } from '../domain/ports.ts'
-import type { Answers } from './answers.ts'
+import type { IdempotencyService } from './idempotency/idempotency-service.ts'
 import type { Sandbox, SandboxedProgram } from './sandbox.ts'
 
 export type Services = Readonly<{
@@ -13,7 +13,7 @@ export type Services = Readonly<{
   /** What `http` obeys, to be told of when a document is registered. */
   egress: EgressPolicy
   tokens: TokenVerifier
-  answers: Answers
+  idempotency: IdempotencyService
   /** Where expressions and schemas run; undefined where that is here. */
   sandbox?: Sandbox | undefined
   /** The document's own, compiled there. */

@@ -8,7 +8,7 @@ import type { StoredDocument } from '../domain/ports.ts'
 import { parseRoutePattern } from '../language/route-pattern.ts'
 import { compileAuth, type EndpointAuth } from '../pipeline/auth.ts'
 import { compileEndpoint } from '../pipeline/compile.ts'
-import { compileOnce, type Once } from '../pipeline/once.ts'
+import { compileIdempotency, type KeyedHandle } from '../pipeline/idempotency/idempotency-middleware.ts'
 import type { PipelineSettings, Services } from '../pipeline/services.ts'
 import type { Compiled } from './compiled.ts'
 
@@ -36,16 +36,16 @@ export function build(
   const run = compileEndpoint(endpoint, _id, services, settings, sink)
   const auth = compileAuth(endpoint, services, sink)
   const handle = auth === undefined ? run : notingFirst(auth, run)
-  const keyed = compileOnce(endpoint, _id, run, services.answers)
-  const once = auth === undefined || keyed === undefined ? keyed : notingFirst(auth, keyed)
+  const keyed = compileIdempotency(endpoint, _id, run, services.idempotency)
+  const handleKeyed = auth === undefined || keyed === undefined ? keyed : notingFirst(auth, keyed)
   const pattern = parseRoutePattern(endpoint.endpoint.pattern)
   const routeKey = pattern.ok ? pattern.value.routeKey(endpoint.endpoint.method) : ''
   const document = { _id, ...endpoint, createdAt, updatedAt, __v: 0 } as unknown as StoredDocument
-  return { lints: distinct(lints), compiled: { version, document, endpoint, routeKey, handle, once, auth } }
+  return { lints: distinct(lints), compiled: { version, document, endpoint, routeKey, handle, handleKeyed, auth } }
 }
 
 const notingFirst =
-  ({ noteSecrets }: EndpointAuth, handle: Once): Once =>
+  ({ noteSecrets }: EndpointAuth, handle: KeyedHandle): KeyedHandle =>
   (message, run, caller) => {
     noteSecrets(run)
     return handle(message, run, caller)

@@ -3,7 +3,7 @@ import type { Endpoint } from '../config/schema.ts'
 import type { StoredDocument } from '../domain/ports.ts'
 import type { EndpointAuth } from '../pipeline/auth.ts'
 import type { Handle } from '../pipeline/compile.ts'
-import type { Once } from '../pipeline/once.ts'
+import type { KeyedHandle } from '../pipeline/idempotency/idempotency-middleware.ts'
 
 /** Never changed. */
 export type Compiled = Readonly<{
@@ -14,8 +14,8 @@ export type Compiled = Readonly<{
   /** Normalised method and pattern, parameter names aside. */
   routeKey: string
   handle: Handle
-  /** In the place of `handle` for requests, where those with an `Idempotency-Key` are worked on once. */
-  once?: Once | undefined
+  /** Replaces `handle` for requests, if those with an `Idempotency-Key` are processed once. */
+  handleKeyed?: KeyedHandle | undefined
   /** Who may send it messages; undefined where anybody may. */
   auth?: EndpointAuth | undefined
 }>

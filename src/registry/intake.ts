@@ -11,7 +11,7 @@ import type { Clock, Run } from '../domain/run.ts'
 import { startTrace, type Trace, traceSoFar } from '../domain/trace.ts'
 import type { TraceContext } from '../domain/trace-context.ts'
 import type { Outcome } from '../pipeline/compile.ts'
-import type { Once } from '../pipeline/once.ts'
+import type { KeyedHandle } from '../pipeline/idempotency/idempotency-middleware.ts'
 import { answerFailure } from '../pipeline/reply.ts'
 import { type AdmissionLimits, createAdmission, type Peer } from './admission/admission.ts'
 import type { Gate } from './admission/places.ts'
@@ -177,8 +177,13 @@ export function createIntake(options: IntakeOptions): Intake {
       const late = recordRefusal()
       if (late !== undefined) return refuse(compiled, late, incoming)
       const gate = admission.gateOf(compiled)
-      const { once, handle } = compiled
-      const begun = { compiled, incoming, gate, handle: once === undefined || !isRequest(incoming) ? handle : once }
+      const { handleKeyed, handle } = compiled
+      const begun = {
+        compiled,
+        incoming,
+        gate,
+        handle: handleKeyed === undefined || !isRequest(incoming) ? handle : handleKeyed,
+      }
       if (isConsumed(incoming) || admission.take(gate)) {
         return run(begun, clock(), startTrace(traceContext?.(incoming)), report)
       }
@@ -224,7 +229,7 @@ const isRequest = ({ isRecord, replayOf }: Incoming): boolean => isRecord !== tr
 type Circumstances = Pick<Finished, 'messageId' | 'compiled' | 'incoming' | 'startedAt' | 'trace'>
 
 /** A message with the gate of its endpoint, in which it counts, and what works on it. */
-type Begun = Readonly<{ compiled: Compiled; incoming: Incoming; gate: Gate | undefined; handle: Once }>
+type Begun = Readonly<{ compiled: Compiled; incoming: Incoming; gate: Gate | undefined; handle: KeyedHandle }>
 
 type Waiting = Circumstances & Readonly<{ compiled: Compiled; trace: Trace; tell: (finished: Finished) => Finished }>
 

@@ -6,8 +6,8 @@ import { after, beforeEach, describe } from 'node:test'
 import { openPostgresStore } from '../../src/adapters/postgres/open-postgres-store.ts'
 import { openSqliteStore } from '../../src/adapters/sqlite/open-sqlite-store.ts'
 import type { KeyStore } from '../../src/domain/access.ts'
-import type { AnswerStore } from '../../src/domain/answer-store.ts'
 import type { AuditStore } from '../../src/domain/audit.ts'
+import type { IdempotencyStore } from '../../src/domain/idempotency.ts'
 import type { MessageStore } from '../../src/domain/message-record.ts'
 import type { EndpointStore, Logger, StateStore } from '../../src/domain/ports.ts'
 import type { StatsStore } from '../../src/domain/stats.ts'
@@ -16,7 +16,7 @@ import { createDatabase, postgresMissing } from '../services/postgres.ts'
 export type OpenStore = Readonly<{
   endpoints: EndpointStore
   states: StateStore
-  answers: AnswerStore
+  idempotency: IdempotencyStore
   stats: StatsStore
   messages: MessageStore
   keys: KeyStore

@@ -4,8 +4,9 @@
  */
 import { writeSync } from 'node:fs'
 import { DatabaseSync } from 'node:sqlite'
-import { MIGRATIONS, type Migration } from '../../src/adapters/sql/migrations.ts'
-import { compileMigrations } from '../../src/adapters/sqlite/compile-migrations.ts'
+import type { Migration } from '../../src/adapters/sql/migrations/migration.ts'
+import { MIGRATIONS } from '../../src/adapters/sql/migrations/migrations.ts'
+import { compileMigrations } from '../../src/adapters/sqlite/dialect.ts'
 import { migrate } from '../../src/adapters/sqlite/migrate.ts'
 
 const endless: Migration = {

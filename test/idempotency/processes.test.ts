@@ -172,7 +172,7 @@ test('while the store is away nothing is begun, and what could not be kept is to
   target.letGo()
   const notKept = await begun
   assert.equal(notKept.status, 503)
-  assert.match(notKept.text, /what it had sent by now may have arrived/)
+  assert.match(notKept.text, /its requests may already have arrived/)
   assert.equal(target.received.length, 1)
 
   await proxy.heal()

@@ -225,7 +225,7 @@ describeServices('repeated messages', { IDEMPOTENCY_ANSWER_LIMIT: '1kb', REQUEST
       assert.deepEqual([again.status, again.json().code], [409, 'IDEMPOTENCY_ANSWER_NOT_KEPT'])
       assert.match(
         again.text,
-        new RegExp(`done already, as ${first.headers.get('x-crosswalk-message-id')} \\(status 200\\)`),
+        new RegExp(`already processed, as ${first.headers.get('x-crosswalk-message-id')} \\(status 200\\)`),
       )
     })
     assert.equal(calls, 0)

@@ -1,8 +1,8 @@
-/** The room that kept answers take: what has lapsed goes, and where there is none left, new keys are refused. */
+/** The room of cached responses: expired ones are removed, and without room new keys are refused. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { openSqliteStore } from '../../src/adapters/sqlite/open-sqlite-store.ts'
-import { startUpkeep } from '../../src/pipeline/answer-upkeep.ts'
+import { startIdempotencyCleanup } from '../../src/pipeline/idempotency/idempotency-cleanup.ts'
 import { endpointOf, idOf } from '../contracts/records.ts'
 import { silent } from '../contracts/stores.ts'
 import { startService } from '../service.ts'
@@ -39,27 +39,32 @@ test('without room a message with a new key is refused, and known ones are answe
   assert.ok(service.log.some(({ level, message }) => level === 'warn' && /IDEMPOTENCY_MAX_MB is reached/.test(message)))
 })
 
-test('what has lapsed is removed, by the process that is to', async (test) => {
-  const { endpoints, answers, close } = await openSqliteStore({ path: ':memory:', logger: silent })
+test('expired responses are removed, by the process that purges', async (test) => {
+  const { endpoints, idempotency, close } = await openSqliteStore({ path: ':memory:', logger: silent })
   test.after(close)
   await endpoints.insert(endpointOf(1))
-  const answer = { messageId: 'm', status: 200, headers: {}, body: Buffer.from('{}') }
+  const response = { messageId: 'm', status: 200, headers: {}, body: Buffer.from('{}') }
   for (let n = 0; n < 450; n += 1) {
-    await answers.keep({ endpointId: idOf(1), key: `${n}`, fingerprint: '' }, 'm', answer, n < 400 ? 1 : 60_000)
+    await idempotency.complete(
+      { endpointId: idOf(1), key: `${n}`, fingerprint: '' },
+      'm',
+      response,
+      n < 400 ? 1 : 60_000,
+    )
   }
-  const full = await answers.bytes()
+  const full = await idempotency.bytes()
   for (const purges of [false, true]) {
-    const looked = Promise.withResolvers<void>()
+    const checked = Promise.withResolvers<void>()
     const store = {
-      purge: answers.purge,
+      purge: idempotency.purge,
       bytes: async () => {
-        looked.resolve()
-        return answers.bytes()
+        checked.resolve()
+        return idempotency.bytes()
       },
     }
-    const upkeep = startUpkeep({ store, logger: silent, maxBytes: Number.POSITIVE_INFINITY, purges })
-    await looked.promise
-    await upkeep.stop()
-    assert.equal(await answers.bytes(), purges ? full / 9 : full)
+    const cleanup = startIdempotencyCleanup({ store, logger: silent, maxBytes: Number.POSITIVE_INFINITY, purges })
+    await checked.promise
+    await cleanup.stop()
+    assert.equal(await idempotency.bytes(), purges ? full / 9 : full)
   }
 })

@@ -68,7 +68,7 @@ describe('without PostgreSQL', { concurrency: 3 }, () => {
     assert.deepEqual(await sendMany(), Array(20).fill(200))
     proxy.stall()
     await until('a line in the log', 60_000, () =>
-      one.output.stdout.includes('Changes of other instances are not heard'),
+      one.output.stdout.includes('Changes of other instances are not received'),
     )
     await proxy.heal()
     assert.deepEqual(await sendMany(), Array(20).fill(200))

@@ -119,7 +119,7 @@ describe('an instance whose way to PostgreSQL is cut', { concurrency: true }, ()
         }
         test.diagnostic(`${delays.length} changes, in force after at most ${Math.max(...delays).toFixed(0)} ms`)
         await proxy.heal()
-        await until('the connection', LIMIT_MS, () => other.output.stdout.includes('are heard again'))
+        await until('the connection', LIMIT_MS, () => other.output.stdout.includes('are received again'))
         assert.equal(await change(one, -1), 200)
         await until('a change after', 2_000, async () => (await shownBy(other)) === -1)
       },

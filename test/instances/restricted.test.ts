@@ -87,9 +87,9 @@ async function useService(service: Service): Promise<readonly number[]> {
   return statuses
 }
 
-/** Everything that is done with the log of messages, with keys and with answers, which nobody is answered for: 200, or 500 where some of it cannot be. */
+/** Uses the message log, keys, audit log and idempotency keys, none of which delays a response: 200, or 500 if a call fails. */
 async function useLog(databaseUrl: string): Promise<number> {
-  const { endpoints, answers, messages, keys, audit, close } = await openPostgres(databaseUrl)
+  const { endpoints, idempotency, messages, keys, audit, close } = await openPostgres(databaseUrl)
   try {
     const recorded = withBodies(recordedAt(0, { keys: { a: 'b' } }), { incoming: 'x' })
     await messages.append([recorded])
@@ -113,10 +113,10 @@ async function useLog(databaseUrl: string): Promise<number> {
     await endpoints.insert(endpointOf(1))
     const request = { endpointId: idOf(1), key: 'k', fingerprint: 'f' }
     for (const owner of ['one', 'other']) {
-      assert.equal((await answers.claim(request, owner, 60_000)).kind, 'mine')
-      await answers.release(request, owner)
+      assert.equal((await idempotency.claim(request, owner, 60_000)).kind, 'claimed')
+      await idempotency.release(request, owner)
     }
-    await answers.renew(['one'], 60_000)
+    await idempotency.renew(['one'], 60_000)
     assert.equal(await endpoints.remove(endpointOf(1).document), 'removed')
     return 200
   } catch (thrown) {

@@ -1,14 +1,14 @@
 /**
- * Hears of changes on a connection of its own. PostgreSQL sends a notification at the commit of each change; asking for
- * the version every few seconds on the same connection finds what was lost, and finds out that the connection is. While
- * there is none, the connections of the queries are asked.
+ * Listens to changes on a connection of its own. PostgreSQL sends a notification at the commit of each change. Polling the
+ * version every few seconds on the same connection finds lost notifications and a lost connection. Without a connection,
+ * the pool of the queries is asked.
  */
 import { setTimeout as pause } from 'node:timers/promises'
 import pg from 'pg'
 import type { ChangeFeed, Changes, Logger } from '../../domain/ports.ts'
 import { documentOf } from '../sql/tables.ts'
-import { CONNECT_TIMEOUT_MS, type Connections, prepareText, type RunStatement, runOn } from './connections.ts'
-import { storeEmpty } from './faults.ts'
+import { CONNECT_TIMEOUT_MS, type Connections, prepareText, type RunStatement, runOn } from './connection-pool.ts'
+import { storeEmpty } from './error-codes.ts'
 
 export type ChangeFeedOptions = Readonly<{ url: string; connections: Connections; logger: Logger }>
 
@@ -16,12 +16,12 @@ export type ClosableChangeFeed = ChangeFeed & Readonly<{ close(): Promise<void> 
 
 const POLL_MS = 5_000
 const ANSWER_TIMEOUT_MS = 2_000
-const LEAST_PAUSE_MS = 100
-const MOST_PAUSE_MS = 2_000
+const FIRST_PAUSE_MS = 100
+const LAST_PAUSE_MS = 2_000
 
 type SinceRow = Readonly<{ version: string; id: string | null; document: string | null; number: number | null }>
 
-/** One statement, so that version and documents belong to one moment; where nothing is new, one row. */
+/** One statement, so that version and documents are of one moment. It returns one row if nothing is new. */
 const SINCE = prepareText<number, SinceRow>(
   `select configuration.version, endpoints.id, case when endpoints.revision > $1 then endpoints.document end as document,
     case when endpoints.revision > $1 then (select max(version) from endpoint_versions where endpoint_id = endpoints.id) end as number
@@ -33,12 +33,12 @@ const VERSION = prepareText<undefined, Pick<SinceRow, 'version'>>('select versio
 
 export function createChangeFeed({ url, connections, logger }: ChangeFeedOptions): ClosableChangeFeed {
   const closing = new AbortController()
-  /** The connection that is alive as far as is known, and how to say that it is not. */
+  /** The connection that is not known to be lost, and the function that reports it lost. */
   let listening: Readonly<{ run: RunStatement; lose(): void }> | undefined
   let watching: Promise<void> | undefined
 
-  /** Listens until the connection is lost or the store closed. */
-  async function listen(tell: (version: number) => void, connected: () => void): Promise<void> {
+  /** Listens until the connection is lost or the store is closed. */
+  async function listen(notify: (version: number) => void, connected: () => void): Promise<void> {
     const client = new pg.Client({
       connectionString: url,
       application_name: 'crosswalk changes',
@@ -53,7 +53,7 @@ export function createChangeFeed({ url, connections, logger }: ChangeFeedOptions
     }
     client.on('error', lose)
     client.on('end', lose)
-    client.on('notification', ({ payload }) => tell(Number(payload)))
+    client.on('notification', ({ payload }) => notify(Number(payload)))
     try {
       await client.connect()
       await client.query('listen crosswalk_configuration')
@@ -62,55 +62,55 @@ export function createChangeFeed({ url, connections, logger }: ChangeFeedOptions
       connected()
       const over = AbortSignal.any([closing.signal, lost.signal])
       while (!over.aborted) {
-        for (const { version } of await run(VERSION, undefined)) tell(Number(version))
+        for (const { version } of await run(VERSION, undefined)) notify(Number(version))
         await pause(POLL_MS, undefined, { signal: over }).catch(() => undefined)
       }
     } finally {
       lose()
-      // Does not wait for an answer where the connection is dead.
+      // Not awaited: a dead connection would not answer.
       client.end().catch(() => undefined)
     }
   }
 
-  /** Without the connection, and without holding up that it is made again. */
-  async function askOnce(tell: (version: number) => void): Promise<void> {
+  /** Polls the version through the pool; the reconnection does not wait for it. */
+  async function pollOnce(notify: (version: number) => void): Promise<void> {
     const rows = await connections.run(VERSION, undefined).catch(() => [])
-    if (!closing.signal.aborted) for (const { version } of rows) tell(Number(version))
+    if (!closing.signal.aborted) for (const { version } of rows) notify(Number(version))
   }
 
-  async function keepListening(tell: (version: number) => void): Promise<void> {
-    let pauseMs = LEAST_PAUSE_MS
-    let told = false
+  async function keepListening(notify: (version: number) => void): Promise<void> {
+    let pauseMs = FIRST_PAUSE_MS
+    let isReported = false
     while (!closing.signal.aborted) {
       let wasConnected = false
       let err: unknown
-      await listen(tell, () => {
-        if (told) logger.info({}, 'Changes of other instances are heard again')
+      await listen(notify, () => {
+        if (isReported) logger.info({}, 'Changes of other instances are received again')
         wasConnected = true
-        told = false
-        pauseMs = LEAST_PAUSE_MS
+        isReported = false
+        pauseMs = FIRST_PAUSE_MS
       }).catch((thrown: unknown) => {
         err = thrown
       })
       if (closing.signal.aborted) return
-      if (!told) logger.warn({ err }, 'Changes of other instances are not heard: the store cannot be reached')
-      told = true
+      if (!isReported) logger.warn({ err }, 'Changes of other instances are not received: the store cannot be reached')
+      isReported = true
       if (wasConnected) connections.renew()
-      void askOnce(tell)
+      void pollOnce(notify)
       await pause(pauseMs, undefined, { signal: closing.signal }).catch(() => undefined)
-      pauseMs = Math.min(pauseMs * 2, MOST_PAUSE_MS)
+      pauseMs = Math.min(pauseMs * 2, LAST_PAUSE_MS)
     }
   }
 
   return {
     since: async (version) => {
       const alive = listening
-      // The others may have broken unnoticed, so this one is asked first.
+      // This one is asked first, as the idle connections of the pool may be dead.
       const rows = await alive?.run(SINCE, version).catch(() => alive.lose())
       return changesOf(rows ?? (await connections.run(SINCE, version)))
     },
-    watch: (tell) => {
-      watching ??= keepListening(tell)
+    watch: (notify) => {
+      watching ??= keepListening(notify)
     },
     close: async () => {
       closing.abort()
@@ -121,7 +121,7 @@ export function createChangeFeed({ url, connections, logger }: ChangeFeedOptions
 
 function changesOf(rows: readonly SinceRow[]): Changes {
   const version = Number(rows[0]?.version)
-  // Taken at its word, it would put every endpoint out of force.
+  // An empty answer would deactivate every endpoint.
   if (!Number.isSafeInteger(version)) throw storeEmpty()
   return {
     version,

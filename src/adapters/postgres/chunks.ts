@@ -1,12 +1,12 @@
-/** Rows in the portions of a statement each: that is one message to the server, and one text in memory before. */
+/** Splits rows into chunks of one statement each: a statement is one message to the server, and held in memory as a whole. */
 
 /** In characters. */
 export const CHUNK_LIMIT = 4_000_000
 
-/** What a row takes besides its text. */
+/** The size of a row besides its text, in characters. */
 const ROW_SIZE = 1_000
 
-/** All rows in their order; one alone may be larger than the limit. */
+/** All rows in their order. A single row may be larger than the limit. */
 export function* chunksOf<Row>(rows: Iterable<Row>, charactersOf: (row: Row) => number): Generator<readonly Row[]> {
   let chunk: Row[] = []
   let size = 0

@@ -1,6 +1,7 @@
-/** Kysely as the builder of PostgreSQL's queries, for the same statements that SQLite runs. */
+/** PostgreSQL's dialect. Kysely only builds queries; connection-pool.ts runs them. */
 import { DummyDriver, Kysely, PostgresAdapter, PostgresIntrospector, PostgresQueryCompiler, sql } from 'kysely'
-import type { TableOptions } from '../sql/migrations.ts'
+import type { SqlDialect } from '../sql/database.ts'
+import type { TableOptions } from '../sql/migrations/migration.ts'
 import type { Tables } from '../sql/tables.ts'
 
 export const compileQueryBuilder = <All = Tables>(): Kysely<All> =>
@@ -13,5 +14,12 @@ export const compileQueryBuilder = <All = Tables>(): Kysely<All> =>
     },
   })
 
-/** An instance counts up millions of states a day: 32 bits would last for weeks. */
+export const compileDialect = (): SqlDialect => ({
+  queries: compileQueryBuilder(),
+  now: sql<number>`cast(extract(epoch from clock_timestamp()) * 1000 as bigint)`,
+  bytes: sql`bytea`,
+  elements: (json) => sql`jsonb_array_elements(cast(${json} as jsonb))`,
+})
+
+/** The service counts up by millions of states a day: 32 bits would last for weeks. */
 export const TABLE_OPTIONS: TableOptions = { table: sql``, counter: 'bigint', shared: true }

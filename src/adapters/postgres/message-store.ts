@@ -1,6 +1,6 @@
 /**
- * The message log in PostgreSQL, for all instances together. Its few connections are its own, so that neither a long
- * search nor a full queue of records keeps the state of a message waiting.
+ * The message log in PostgreSQL, shared by all instances. It has a few connections of its own, so that neither a long
+ * search nor a full queue of records delays the state of a message.
  */
 import type { CompiledQuery } from 'kysely'
 import { columnsOf } from '../../domain/done-line.ts'
@@ -13,30 +13,30 @@ import {
   compileGroups,
   compileOldest,
   groupOf,
-} from '../sql/message-queries.ts'
-import { doneRow, type KeyRow, keyRows, messageRow, recordOf } from '../sql/message-rows.ts'
-import type { MessageRow, MessageTables } from '../sql/message-tables.ts'
+} from '../sql/message-log/message-queries.ts'
+import { doneRow, type KeyRow, keyRows, messageRow, recordOf } from '../sql/message-log/message-rows.ts'
+import type { MessageRow, MessageTables } from '../sql/message-log/message-tables.ts'
 import { keyText } from '../sql/tables.ts'
-import { type Connections, type Prepared, prepareText } from './connections.ts'
+import { type Connections, prepareOnce, prepareText } from './connection-pool.ts'
 import { compileQueryBuilder } from './dialect.ts'
 
-/** Instances whose connections share a row add to it one after the other. */
+/** Rows of `message_sizes`: connections that share one add to it one after the other. */
 const SIZE_SLOTS = 16
 
-type Rows = Readonly<{
+type RecordRows = Readonly<{
   rows: readonly MessageRow[]
   keys: readonly KeyRow[]
   bodies: readonly (RecordedBody & Readonly<{ id: string }>)[]
 }>
 
-const rowsOf = (batch: readonly Recorded[]): Rows => ({
+const rowsOf = (batch: readonly Recorded[]): RecordRows => ({
   rows: batch.map(messageRow),
   keys: batch.flatMap(({ record }) => keyRows(record)),
   bodies: batch.flatMap(({ record, bodies }) => bodies.map((body) => ({ id: record.id, ...body }))),
 })
 
-/** Everything of the records that are not there yet, in one statement; what they take is added up beside them. */
-const APPEND = prepareText<Rows, never>(
+/** Inserts the records that are new, with keys and bodies, and adds up their sizes, in one statement. */
+const APPEND = prepareText<RecordRows, never>(
   `with added as (
     insert into messages (id, endpoint_id, source, outcome, status, code, stage, replay_of, bytes, detail)
     select * from unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::integer[], $6::text[], $7::text[],
@@ -74,7 +74,7 @@ const APPEND = prepareText<Rows, never>(
   ],
 )
 
-/** Of several instances one purges, the others have nothing to do meanwhile. */
+/** One instance purges at a time; the others skip their purge meanwhile. */
 const ALONE = prepareText<undefined, { alone: boolean }>(
   `select pg_try_advisory_xact_lock(hashtext('crosswalk messages purge')) as alone`,
   () => [],
@@ -98,17 +98,10 @@ const REMOVE = prepareText<readonly string[], { count: string }>(
   (ids) => [ids],
 )
 
-/** Not prepared under a name: its text differs with the filter, and a connection would keep each for ever. */
-const once = <Row>({ sql, parameters }: CompiledQuery<Row>): Prepared<undefined, Row> => ({
-  name: '',
-  text: sql,
-  bind: () => [...parameters],
-})
-
-/** Builds the store over a database whose tables are in place, on connections that nothing else uses. */
+/** Builds the store over a database whose tables are up to date, on connections that nothing else uses. */
 export function createMessageStore(connections: Connections): MessageStore {
   const queries = compileQueryBuilder<MessageTables>()
-  const read = <Row>(query: CompiledQuery<Row>): Promise<Row[]> => connections.run(once(query), undefined)
+  const read = <Row>(query: CompiledQuery<Row>): Promise<Row[]> => connections.run(prepareOnce(query), undefined)
 
   return {
     append: async (batch) => {
@@ -133,7 +126,7 @@ export function createMessageStore(connections: Connections): MessageStore {
         const [lock] = await run(ALONE, undefined)
         if (lock?.alone !== true) return 0
         const [size] = await run(SIZE, undefined)
-        const oldest = await run(once(compileOldest(queries, before, Number(size?.bytes) - maxBytes)), undefined)
+        const oldest = await run(prepareOnce(compileOldest(queries, before, Number(size?.bytes) - maxBytes)), undefined)
         if (oldest.length === 0) return 0
         const [removed] = await run(
           REMOVE,

@@ -1,8 +1,8 @@
-/** The store that any number of instances share. */
+/** Opens the store that any number of instances share. */
 import { setTimeout as pause } from 'node:timers/promises'
 import type { KeyStore } from '../../domain/access.ts'
-import type { AnswerStore } from '../../domain/answer-store.ts'
 import type { AuditStore } from '../../domain/audit.ts'
+import type { IdempotencyStore } from '../../domain/idempotency.ts'
 import type { MessageStore } from '../../domain/message-record.ts'
 import {
   type ChangeFeed,
@@ -12,27 +12,28 @@ import {
   StoreUnavailable,
 } from '../../domain/ports.ts'
 import type { StatsStore } from '../../domain/stats.ts'
-import { MIGRATIONS } from '../sql/migrations.ts'
-import { SchemaTooNew } from '../sql/schema-too-new.ts'
-import { compileAnswerStore } from './answer-store.ts'
-import { compileAuditStore } from './audit-store.ts'
+import { SchemaTooNew } from '../sql/migrations/migration.ts'
+import { MIGRATIONS } from '../sql/migrations/migrations.ts'
+import { compileAuditStore } from '../sql/stores/audit-store.ts'
+import { compileEndpointStore } from '../sql/stores/endpoint-store.ts'
+import { compileIdempotencyStore } from '../sql/stores/idempotency-store.ts'
+import { compileKeyStore } from '../sql/stores/key-store.ts'
+import { compileStatsStore } from '../sql/stores/stats-store.ts'
 import { createChangeFeed } from './change-feed.ts'
-import { createConnections } from './connections.ts'
-import { compileQueryBuilder } from './dialect.ts'
-import { compileEndpointStore } from './endpoint-store.ts'
-import { isDenied, isLasting, serverMessage, unavailableReason } from './faults.ts'
-import { compileKeyStore } from './key-store.ts'
+import { createConnections } from './connection-pool.ts'
+import { compileDialect, compileQueryBuilder } from './dialect.ts'
+import { isDenied, isLasting, serverMessage, unavailableReason } from './error-codes.ts'
 import { createMessageStore } from './message-store.ts'
 import { migrate } from './migrate.ts'
+import { createPostgresDatabase } from './postgres-database.ts'
 import { compileStateStore } from './state-store.ts'
-import { compileStatsStore } from './stats-store.ts'
 
 export type PostgresStoreOptions = Readonly<{
   url: string
   poolSize: number
   /** How long a query may take. */
   timeoutMs: number
-  /** How long to try to reach the server before giving up. */
+  /** How long to retry until the server can be reached. */
   startTimeoutMs: number
   logger: Logger
 }>
@@ -40,7 +41,7 @@ export type PostgresStoreOptions = Readonly<{
 export type PostgresStore = Readonly<{
   endpoints: EndpointStore
   states: StateStore
-  answers: AnswerStore
+  idempotency: IdempotencyStore
   stats: StatsStore
   messages: MessageStore
   keys: KeyStore
@@ -49,22 +50,22 @@ export type PostgresStore = Readonly<{
   close(): Promise<void>
 }>
 
-/** One writes, one searches, and one more so that a long search holds up no other. */
+/** One writes, one searches, and a third one so that a long search does not delay the next. */
 const MESSAGE_CONNECTIONS = 3
 
 /**
  * Opens the store and brings its tables up to date.
  *
- * Out: the stores and the changes of other instances; `close` (also as `endpoints.close`) takes no more calls, finishes
- * those under way and closes every connection. Rejects with StoreUnavailable, in one sentence fit for the operator and
- * without the URL, where the server cannot be used.
+ * Out: the stores and the feed of the changes of other instances. `close` (also as `endpoints.close`) accepts no more
+ * calls, finishes the running ones and closes every connection. Rejects with StoreUnavailable, whose message is one
+ * sentence for the operator without the URL, if the server cannot be used.
  */
 export async function openPostgresStore(options: PostgresStoreOptions): Promise<PostgresStore> {
   const { url, logger } = options
-  const queries = compileQueryBuilder()
+  const dialect = compileDialect()
   await migratePostgres(options)
   const connections = createConnections(options)
-  const states = compileStateStore({ connections, queries })
+  const states = compileStateStore({ connections, queries: dialect.queries })
   const messages = createMessageStore(createConnections({ ...options, poolSize: MESSAGE_CONNECTIONS }))
   const changes = createChangeFeed({ url, connections, logger })
   let closing: Promise<void> | undefined
@@ -72,20 +73,26 @@ export async function openPostgresStore(options: PostgresStoreOptions): Promise<
     closing ??= Promise.all([states.close(), changes.close(), messages.close()]).then(connections.close)
     return closing
   }
-  const answers = compileAnswerStore({ connections, queries })
-  const stats = compileStatsStore({ connections, queries })
-  const endpoints = compileEndpointStore({ connections, queries, close })
-  const keys = compileKeyStore({ connections, queries })
-  const audit = compileAuditStore({ connections, queries })
-  return { endpoints, states, answers, stats, messages, keys, audit, changes, close }
+  const database = createPostgresDatabase(connections, dialect)
+  return {
+    endpoints: compileEndpointStore(database, close),
+    states,
+    idempotency: compileIdempotencyStore(database),
+    stats: compileStatsStore(database),
+    messages,
+    keys: compileKeyStore(database),
+    audit: compileAuditStore(database),
+    changes,
+    close,
+  }
 }
 
 const RETRY_MS = 500
 
-/** Another instance is waited for so long at least, however short the patience with a server that is away. */
-const LEAST_PATIENCE_MS = 10_000
+/** The least time to wait for another instance that migrates, however short the timeout for an unreachable server. */
+const LEAST_LOCK_TIMEOUT_MS = 10_000
 
-/** Brings the tables up to date; gives the names of the migrations that were due. Rejects as `openPostgresStore` does. */
+/** Brings the tables up to date; gives the names of the migrations that ran. Rejects as `openPostgresStore` does. */
 export async function migratePostgres(
   options: Pick<PostgresStoreOptions, 'url' | 'startTimeoutMs' | 'logger'>,
 ): Promise<readonly string[]> {
@@ -93,8 +100,8 @@ export async function migratePostgres(
   const giveUpAt = performance.now() + startTimeoutMs
   for (;;) {
     try {
-      const patienceMs = Math.max(giveUpAt - performance.now(), LEAST_PATIENCE_MS)
-      const ran = await migrate({ url, queries: compileQueryBuilder(), migrations: MIGRATIONS, patienceMs })
+      const lockTimeoutMs = Math.max(giveUpAt - performance.now(), LEAST_LOCK_TIMEOUT_MS)
+      const ran = await migrate({ url, queries: compileQueryBuilder(), migrations: MIGRATIONS, lockTimeoutMs })
       if (ran.length > 0) logger.info({ migrations: ran }, 'The tables of the store were brought up to date.')
       return ran
     } catch (thrown) {

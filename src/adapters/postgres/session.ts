@@ -1,23 +1,23 @@
-/** The sessions of the service: how they are set, and how one that is alone is asked. */
+/** The settings of the service's sessions, and queries on a connection outside the pool. */
 import type pg from 'pg'
 
-/** For a question that costs the server nothing: a connection that takes longer is dead. */
+/** For a query that costs the server nothing: a connection that takes longer is dead. */
 const ANSWER_TIMEOUT_MS = 5_000
 
-/** Asks such a question, outside the connections that queries share. */
+/** Runs such a query on a connection outside the pool. */
 export async function ask<Row extends object>(client: pg.Client, text: string): Promise<Row[]> {
   const query = { text, query_timeout: ANSWER_TIMEOUT_MS }
   return (await client.query<Row>(query)).rows
 }
 
 /**
- * What each session is set to. After connecting, not with it: a pooler refuses connections that begin with settings
- * which it does not know.
+ * The settings of each session. They are set after connecting: a pooler rejects connections that start with settings which
+ * it does not know.
  */
 export type SessionSettings = Readonly<{
-  /** How long a statement may take; without a limit where it is left out. */
+  /** How long a statement may take; no limit by default. */
   statementTimeoutMs?: number
-  /** How long an open transaction may stand still. */
+  /** How long an open transaction may be idle. */
   idleTimeoutMs: number
 }>
 
@@ -26,10 +26,10 @@ export function sessionText({ statementTimeoutMs = 0, idleTimeoutMs }: SessionSe
   return [
     `set statement_timeout = ${Math.ceil(statementTimeoutMs)}`,
     `set idle_in_transaction_session_timeout = ${Math.ceil(idleTimeoutMs)}`,
-    // Who waits for a lock must see what was committed meanwhile, whatever the default of the database.
+    // A transaction that waited for a lock must see what was committed meanwhile, whatever the default of the database.
     `set default_transaction_isolation = 'read committed'`,
   ].join('; ')
 }
 
-/** Whether the session can only read: it may stay so, whatever becomes of the server. */
+/** Whether the session is read-only. It may stay so after the server has become writable. */
 export const READS_ONLY = `pg_is_in_recovery() or current_setting('transaction_read_only')::boolean`

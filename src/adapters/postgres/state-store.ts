@@ -1,33 +1,33 @@
-/** State of endpoints in PostgreSQL: any instance reads the newest that any other has committed. */
+/** The state store of PostgreSQL: every instance reads the newest state that any instance has committed. */
 import type { Kysely } from 'kysely'
 import { type StateFilter, type StateStore, StoreUnavailable } from '../../domain/ports.ts'
-import { compileNewest, type NewestValues } from '../sql/state-statements.ts'
+import { storeClosed } from '../sql/store-unavailable.ts'
+import { compileNewest, type NewestValues } from '../sql/stores/state-statements.ts'
 import { type StateRow, stateOf, stateRow, type Tables } from '../sql/tables.ts'
 import { createBatches } from './batches.ts'
-import { type Connections, type Prepared, prepare, prepareText } from './connections.ts'
-import { storeClosed } from './faults.ts'
+import { type Connections, type Prepared, prepare, prepareText } from './connection-pool.ts'
 
 export type StateStoreOptions = Readonly<{ connections: Connections; queries: Kysely<Tables> }>
 
 export type ClosableStateStore = StateStore & Readonly<{ close(): Promise<void> }>
 
-type Newest = Prepared<NewestValues, StateRow>
+type NewestRead = Prepared<NewestValues, StateRow>
 
 /** A row to write, with its endpoint. */
-type Item = Readonly<{ endpointId: string }> & StateRow
+type StateItem = Readonly<{ endpointId: string }> & StateRow
 
 /** In characters: a batch is one message to the server. */
 const BATCH_LIMIT = 4_000_000
 const ROW_SIZE = 1_000
 
 /**
- * Each row takes the place of an older one of its endpoint, status and network error. The sequence is drawn in the
- * order of the array; where another instance drew a higher one for the same row meanwhile, that is the newer state.
+ * Each row replaces the older one of its endpoint, status and network error. The sequence is drawn in the order of the
+ * array; if another instance drew a higher one for the same row meanwhile, that row is the newer state and stays.
  *
- * The endpoints are locked before any state is written, and both in one order, so that no two writers ever wait for
- * each other; rows of an endpoint that is gone are left out.
+ * The endpoints are locked before any state is written, and both in one order, so that two writers never deadlock. Rows
+ * of a deleted endpoint are left out.
  */
-const APPEND = prepareText<readonly Item[], never>(
+const APPEND = prepareText<readonly StateItem[], never>(
   `with present as materialized (
     select id from endpoints where id = any($1::text[]) order by id for key share
   ), numbered as materialized (
@@ -48,9 +48,9 @@ const APPEND = prepareText<readonly Item[], never>(
   ],
 )
 
-/** Of several rows with one key only the last would ever be seen, and one statement can write only one of them. */
-function lastOfEach(items: readonly Item[]): readonly Item[] {
-  const last = new Map<string, Item>()
+/** Of several rows with one key only the last would ever be read, and a statement can write only one of them. */
+function lastOfEach(items: readonly StateItem[]): readonly StateItem[] {
+  const last = new Map<string, StateItem>()
   for (const item of items) {
     const key = `${item.endpointId} ${item.lookup_status} ${item.network_error}`
     last.delete(key)
@@ -59,11 +59,11 @@ function lastOfEach(items: readonly Item[]): readonly Item[] {
   return [...last.values()]
 }
 
-/** Builds the store over a database whose tables are in place. Each filter object is compiled once: keep it. */
+/** Builds the store over a database whose tables are up to date. Each filter object is compiled once: keep it. */
 export function compileStateStore({ connections, queries }: StateStoreOptions): ClosableStateStore {
-  const reads = new WeakMap<StateFilter, Newest | 'nothing passes'>()
+  const reads = new WeakMap<StateFilter, NewestRead | 'nothing passes'>()
   let closed = false
-  const batches = createBatches<Item>({
+  const batches = createBatches<StateItem>({
     write: async (items) => {
       await connections.run(APPEND, lastOfEach(items))
     },
@@ -72,7 +72,7 @@ export function compileStateStore({ connections, queries }: StateStoreOptions): 
     limit: BATCH_LIMIT,
   })
 
-  function readOf(filter: StateFilter): Newest | 'nothing passes' {
+  function readOf(filter: StateFilter): NewestRead | 'nothing passes' {
     const known = reads.get(filter)
     if (known !== undefined) return known
     const statement = compileNewest(queries, filter)

@@ -1,9 +1,9 @@
-/** The tables that every SQL store keeps, as Kysely sees them, and what their columns hold. */
+/** The types of the tables that both databases have, and the texts in their columns. */
 import { createHash } from 'node:crypto'
 import type { StateRecord, StoredDocument } from '../../domain/ports.ts'
 
 export type Tables = {
-  /** One row a migration that has run. */
+  /** One row per migration that has run. */
   schema_version: { version: number; name: string }
   endpoints: {
     /** The document's `_id`: ordering by it is ordering by age. */
@@ -14,18 +14,18 @@ export type Tables = {
     route_key: string
     document: string
   }
-  /** Outlive their endpoint. */
+  /** Versions outlive their endpoint. */
   endpoint_versions: {
     endpoint_id: string
     version: number
-    /** ISO 8601: in the order of time. */
+    /** ISO 8601, so that texts sort by time. */
     at: string
     /** The rest of the `Change`. */
     about: string
-    /** Empty where the endpoint was deleted. */
+    /** Empty for a deletion. */
     document: string
   }
-  /** A row an endpoint, minute and instance. */
+  /** One row per endpoint, minute and instance. */
   endpoint_minutes: {
     endpoint_id: string
     /** Since the epoch. */
@@ -33,7 +33,7 @@ export type Tables = {
     instance: string
     count: number
     failures: number
-    /** As minute-rows.ts writes them. */
+    /** As stores/stats-store.ts writes them. */
     buckets: string
   }
   api_keys: {
@@ -44,13 +44,13 @@ export type Tables = {
     roles: string
     hash: string
     created_at: string
-    /** Empty while the key is good. */
+    /** Empty while the key is valid. */
     revoked_at: string
   }
   audit: {
     id: string
     who: string
-    /** Empty where there is none, as `target`. */
+    /** Empty if there is none, as `target`. */
     name: string
     what: string
     target: string
@@ -59,29 +59,29 @@ export type Tables = {
     /** The rest of the `AuditEntry`, as JSON. */
     detail: string
   }
-  /** A message with an `Idempotency-Key` that is under way, or its answer. Goes with its endpoint. */
+  /** A claim of an `Idempotency-Key` or the cached response. Deleted with its endpoint. */
   kept_answers: {
     endpoint_id: string
     /** `KeyedRequest.key` */
     key: string
     fingerprint: string
-    /** Who works on it; empty where the answer is there. */
+    /** Id of the message that holds the claim; empty for a cached response. */
     owner: string
-    /** When the claim or the answer lapses, in milliseconds since the epoch. */
+    /** When the claim or the response expires, in milliseconds since the epoch. */
     until: number
-    /** Of the answer, in bytes about. */
+    /** Of the response, estimated in bytes. */
     size: number
-    /** The `KeptAnswer` without its body, as JSON; empty while there is none. */
+    /** The `CachedResponse` without its body, as JSON; empty for a claim. */
     detail: string
     body: Uint8Array | null
   }
   states: {
     endpoint_id: string
-    /** `NO_STATUS` where no lookup answered: a null would not take part in the primary key. */
+    /** `NO_STATUS` if no lookup got a response: a null cannot be part of the primary key. */
     lookup_status: number
     /** 0 or 1. */
     network_error: number
-    /** Tells the newest of an endpoint's rows; it means nothing across endpoints. */
+    /** The highest is that of the endpoint's newest row; not comparable across endpoints. */
     sequence: number
     /** `StateRecord.values`. */
     state: string
@@ -92,24 +92,24 @@ const NO_STATUS = -1
 
 export type StateRow = Pick<Tables['states'], 'lookup_status' | 'network_error' | 'state'>
 
-/** The text that stands for a document in its column; two documents are the same where their texts are. */
+/** The text of a document in its column; two documents are equal if their texts are. */
 export const documentText = (document: StoredDocument): string => JSON.stringify(document)
 
 export const documentOf = (row: Pick<Tables['endpoints'], 'document'>): StoredDocument => JSON.parse(row.document)
 
 /**
- * A name as a key of the database: databases refuse or merge what is no well-formed text (NUL, lone surrogates),
- * so those are kept escaped. Two different names never share a key.
+ * A name as a key of the database. Databases reject or merge texts that are not well-formed (NUL, lone surrogates), so
+ * these are stored escaped. Two different names never share a key.
  */
 export const keyText = (name: string): string => indexable(JSON.stringify(name).slice(1, -1))
 
-/** PostgreSQL refuses to index what is longer than about 2,700 bytes. */
+/** PostgreSQL indexes no text longer than about 2,700 bytes. */
 const INDEXED_CHARACTERS = 500
 
-/** A text as a key of an index; a long one by its hash, so that two different ones still differ. */
+/** A text as a key of an index. A long text is replaced by its hash, so that different texts still differ. */
 export function indexable(text: string): string {
   if (text.length <= INDEXED_CHARACTERS) return text
-  // No text as JSON escapes it holds this backslash, and no route begins with one.
+  // No text that is escaped as JSON holds this backslash, and no route starts with one.
   return `\\…${createHash('sha256').update(text).digest('base64url')}`
 }
 

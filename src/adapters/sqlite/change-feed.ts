@@ -1,6 +1,6 @@
 /**
- * What changes in a file that several processes of one service work on. Each change of an endpoint adds a row to
- * `endpoint_versions` in its own transaction, so the number of the newest row tells whether anything is new.
+ * The change feed of a file that several processes of one service work on. Each change of an endpoint adds a row to
+ * `endpoint_versions` in its own transaction, so the number of the newest row shows whether anything is new.
  */
 import type { DatabaseSync } from 'node:sqlite'
 import type { ChangeFeed } from '../../domain/ports.ts'
@@ -10,19 +10,19 @@ import { prepare } from './prepare.ts'
 
 export type ClosableChangeFeed = ChangeFeed & Readonly<{ close(): void }>
 
-/** Processes of one service tell each other of changes; this finds what was not told. */
+/** The processes of one service notify each other of changes; polling finds the notifications that were lost. */
 const POLL_MS = 5_000
 
-type Version = Readonly<{ version: number }>
-type SinceRow = Version & Readonly<{ id: string | null; document: string | null; number: number | null }>
+type VersionRow = Readonly<{ version: number }>
+type SinceRow = VersionRow & Readonly<{ id: string | null; document: string | null; number: number | null }>
 
 /** One above the newest row, so that a file without endpoints has a version too. */
-const VERSION: Statement<Record<never, never>, Version> = {
+const VERSION: Statement<Record<never, never>, VersionRow> = {
   sql: 'select coalesce(max(rowid), 0) + 1 as version from endpoint_versions',
   bind: () => [],
 }
 
-/** One statement, so that version and documents belong to one moment; where nothing is new, one row. */
+/** One statement, so that version and documents are of one moment. It returns one row if nothing is new. */
 const SINCE: Statement<Readonly<{ since: number }>, SinceRow> = {
   sql: `with newest as (${VERSION.sql}),
     changed as (select endpoint_id, max(version) as number from endpoint_versions where rowid >= ?1 group by endpoint_id)
@@ -52,15 +52,15 @@ export function compileChangeFeed(db: DatabaseSync): ClosableChangeFeed {
         ids: new Set(rows.flatMap(({ id }) => id ?? [])),
       }
     },
-    watch: (tell) => {
-      const look = () => {
+    watch: (notify) => {
+      const poll = () => {
         try {
-          tell((version.first({}) as Version).version)
+          notify((version.first({}) as VersionRow).version)
         } catch {
-          // A file that does not answer is told by whoever needs it; the next look finds what was missed.
+          // The calls that need the file report that it does not answer; the next poll finds the change.
         }
       }
-      timer ??= setInterval(look, POLL_MS).unref()
+      timer ??= setInterval(poll, POLL_MS).unref()
     },
     close: () => clearInterval(timer),
   }

@@ -1,19 +1,20 @@
 /**
- * All writes go through here: those that wait at the same time share one transaction, and so one wait for the disk.
- * node:sqlite blocks the thread while the disk syncs, which makes the batches grow by themselves under load: what
- * arrives meanwhile is the next batch. That is the quickest for messages that wait in numbers; where none of them waits,
- * the disk is waited for elsewhere. A lock of another process is never waited for on the thread.
+ * The group commit of SQLite: writes that are queued at the same time share one transaction, and so one flush to the disk.
+ * node:sqlite blocks the thread while the disk syncs, so that batches grow by themselves under load: what arrives
+ * meanwhile is the next batch. That is fastest if messages wait. If only other writes wait, the flush runs off the
+ * thread. The thread never blocks on a lock of another process.
  */
 import type { DatabaseSync } from 'node:sqlite'
-import { type Logger, StoreUnavailable } from '../../domain/ports.ts'
-import { isBusy, isIoError, storeClosed, storeFault, unavailableReason } from './faults.ts'
+import type { Logger } from '../../domain/ports.ts'
+import { storeClosed, storeUnavailable } from '../sql/store-unavailable.ts'
+import { isBusy, isIoError, storeFault, unavailableReason } from './error-codes.ts'
 import type { FlushLog, LogFile } from './write-ahead-log.ts'
 
 const LOCK_RETRY_MS = 5
 
 /**
- * Turns of the event loop that a batch may grow for, as long as each brings more. A flush takes as long as several
- * messages do; without this, whoever is answered first makes the next batch a small one.
+ * Turns of the event loop for which a batch may grow, as long as each turn adds writes. A flush takes as long as several
+ * messages; without this, the first message after a flush would make the next batch a small one.
  */
 const MOST_TURNS = 4
 
@@ -22,37 +23,37 @@ export type GroupCommitOptions = Readonly<{
   /** How long a write may wait for a lock that another process holds. */
   busyTimeoutMs: number
   logger: Logger
-  /** Where it is left out, every transaction waits for the disk on the thread. */
+  /** Without it every transaction blocks the thread until it is on the disk. */
   log?: Pick<LogFile, 'flush' | 'rewrite'>
-  /** Called now and then for the transactions that did not. */
-  askForCheckpoint?(): void
+  /** Called after a number of transactions that were flushed off the thread. */
+  requestCheckpoint?(): void
 }>
 
 /**
- * How many transactions are flushed elsewhere until the log is brought into the database: few enough that SQLite seldom does
- * it on the thread, which it does at 1,000 pages.
+ * Transactions flushed off the thread between two checkpoints: so few that SQLite seldom makes the checkpoint on the
+ * thread, as it does at 1,000 pages.
  */
-const COMMITS_OF_A_CHECKPOINT = 100
+const COMMITS_PER_CHECKPOINT = 100
 
-/** Who waits: a message, or somebody who may wait a moment longer so that no message does. */
+/** What waits for the write: a message, or another call, which may wait longer so that no message is delayed. */
 export type Urgency = 'message' | 'other'
 
 export type GroupCommit = Readonly<{
   /**
-   * Runs `work` in the next transaction, after all writes before it; resolves with its value when that is durable.
-   * `work` is synchronous and changes the database with at most one statement, or within a savepoint, so that its
-   * failure leaves no trace; or with statements that each stand for themselves.
+   * Runs `work` in the next transaction, after all writes before it. Resolves with its value when the transaction is
+   * durable. `work` is synchronous and changes the database with at most one statement or within a savepoint, so that its
+   * failure leaves no trace.
    *
-   * Rejects with StoreUnavailable where the transaction failed, with what `work` threw where only it did.
+   * Rejects with StoreUnavailable if the transaction failed, with the value that `work` threw if only `work` failed.
    */
   write<T>(work: () => T, urgency?: Urgency): Promise<T>
-  /** Calls back whenever a transaction ends, before anybody is told of what it wrote. */
-  onTransaction(tell: () => void): void
-  /** Takes no more writes; resolves when those that wait are done. */
+  /** Calls `notify` when a transaction has ended, before the promises of its writes are settled. */
+  onTransaction(notify: () => void): void
+  /** Accepts no more writes; resolves when the queued ones are done. */
   close(): Promise<void>
 }>
 
-type Pending = Readonly<{
+type PendingWrite = Readonly<{
   work: () => unknown
   urgency: Urgency
   /** On the clock of `performance.now()`. */
@@ -61,27 +62,27 @@ type Pending = Readonly<{
   reject(reason: unknown): void
 }>
 
-type Outcome = Readonly<{ ok: true; value: unknown } | { ok: false; reason: unknown }>
+type WriteResult = Readonly<{ ok: true; value: unknown } | { ok: false; reason: unknown }>
 
-/** Builds the writer of a connection; nobody else may write on it. */
+/** Builds the writer of a connection, on which nothing else may write. */
 export function compileGroupCommit(options: GroupCommitOptions): GroupCommit {
-  const { db, busyTimeoutMs, logger, log, askForCheckpoint } = options
-  const beginNow = compileBeginNow(db, busyTimeoutMs)
+  const { db, busyTimeoutMs, logger, log, requestCheckpoint } = options
+  const tryBegin = compileTryBegin(db, busyTimeoutMs)
   const commit = db.prepare('COMMIT')
-  let queue: Pending[] = []
+  let queue: PendingWrite[] = []
   let scheduled = false
   let idle: (() => void) | undefined
   let closed = false
-  const told: (() => void)[] = []
-  /** Batches that are committed, and flushed elsewhere. */
+  const listeners: (() => void)[] = []
+  /** Batches that are committed and being flushed off the thread. */
   let flushing = 0
-  let flushedElsewhere = 0
+  let flushedOffThread = 0
   /**
-   * Whether a flush that succeeds means that all of the log is on the disk. Where one failed it does not, and a process
-   * before this one may have ended after that: so not at first either.
+   * Whether a successful flush means that the whole log is on the disk. Not after a failed flush; and not at first, as the
+   * process before may have ended after one.
    */
   let isWhole = log === undefined
-  /** The newest reason why not: what was committed before it is not known to be on the disk. */
+  /** The error of the newest failed flush: transactions committed before it may not be on the disk. */
   let gap: unknown
 
   function distrust(thrown: unknown): void {
@@ -89,13 +90,13 @@ export function compileGroupCommit(options: GroupCommitOptions): GroupCommit {
     gap = thrown
   }
 
-  function take(): Pending[] {
+  function take(): PendingWrite[] {
     const batch = queue
     queue = []
     return batch
   }
 
-  function rejectAll(batch: readonly Pending[], thrown: unknown): void {
+  function rejectAll(batch: readonly PendingWrite[], thrown: unknown): void {
     logger.error({ err: thrown, writes: batch.length, reason: unavailableReason(thrown) }, 'A transaction failed.')
     for (const pending of batch) pending.reject(storeFault(thrown))
   }
@@ -104,9 +105,9 @@ export function compileGroupCommit(options: GroupCommitOptions): GroupCommit {
     const now = performance.now()
     const late = queue.filter((pending) => pending.deadlineAt <= now)
     queue = queue.filter((pending) => pending.deadlineAt > now)
-    const reason = `The store did not answer: another process has held its lock for ${busyTimeoutMs} ms.`
-    if (late.length > 0) logger.warn({ writes: late.length }, reason)
-    for (const pending of late) pending.reject(new StoreUnavailable(reason))
+    const fault = storeUnavailable(`another process has held its lock for ${busyTimeoutMs} ms`)
+    if (late.length > 0) logger.warn({ writes: late.length }, fault.message)
+    for (const pending of late) pending.reject(fault)
     if (queue.length > 0) setTimeout(flush, LOCK_RETRY_MS)
   }
 
@@ -116,56 +117,56 @@ export function compileGroupCommit(options: GroupCommitOptions): GroupCommit {
   }
 
   function flush(): void {
-    const elsewhere = queue.some(({ urgency }) => urgency === 'message') ? undefined : log?.flush
+    const flushOffThread = queue.some(({ urgency }) => urgency === 'message') ? undefined : log?.flush
     try {
-      if (elsewhere !== undefined) db.exec('PRAGMA synchronous = NORMAL')
-      if (beginNow()) commitBatch(take(), elsewhere)
+      if (flushOffThread !== undefined) db.exec('PRAGMA synchronous = NORMAL')
+      if (tryBegin()) commitBatch(take(), flushOffThread)
       else waitForLock()
     } catch (thrown) {
       rejectAll(take(), thrown)
     } finally {
-      if (elsewhere !== undefined && db.isOpen) db.exec('PRAGMA synchronous = FULL')
+      if (flushOffThread !== undefined && db.isOpen) db.exec('PRAGMA synchronous = FULL')
     }
     scheduled = queue.length > 0
-    tellIdle()
+    notifyIdle()
   }
 
-  function tellIdle(): void {
+  function notifyIdle(): void {
     if (!scheduled && flushing === 0) idle?.()
   }
 
-  function commitBatch(batch: readonly Pending[], flushElsewhere: FlushLog | undefined): void {
-    let outcomes: readonly Outcome[]
+  function commitBatch(batch: readonly PendingWrite[], flushOffThread: FlushLog | undefined): void {
+    let outcomes: readonly WriteResult[]
     try {
       if (!isWhole) log?.rewrite()
       isWhole = true
       outcomes = runAll(db, batch)
       commit.run()
     } catch (thrown) {
-      // SQLite takes the transaction back; what is flushed elsewhere was before it in the same log.
+      // SQLite rolls the transaction back; batches that are being flushed stand before it in the same log.
       if (isIoError(thrown)) distrust(thrown)
       rejectAll(batch, thrown)
       if (db.isTransaction) db.exec('ROLLBACK')
       return
     } finally {
-      for (const tell of told) tell()
+      for (const notify of listeners) notify()
     }
-    if (flushElsewhere === undefined) settle(batch, outcomes)
-    else void settleAfter(flushElsewhere, batch, outcomes)
+    if (flushOffThread === undefined) settle(batch, outcomes)
+    else void settleAfter(flushOffThread, batch, outcomes)
   }
 
-  async function settleAfter(flushElsewhere: FlushLog, ...settled: Parameters<typeof settle>): Promise<void> {
+  async function settleAfter(flushOffThread: FlushLog, ...settled: Parameters<typeof settle>): Promise<void> {
     const gapBefore = gap
     flushing += 1
-    await flushElsewhere().catch(distrust)
+    await flushOffThread().catch(distrust)
     flushing -= 1
     if (gap === gapBefore) {
       settle(...settled)
-      if (++flushedElsewhere % COMMITS_OF_A_CHECKPOINT === 0) askForCheckpoint?.()
+      if (++flushedOffThread % COMMITS_PER_CHECKPOINT === 0) requestCheckpoint?.()
     } else {
       rejectAll(settled[0], gap)
     }
-    tellIdle()
+    notifyIdle()
   }
 
   return {
@@ -173,33 +174,33 @@ export function compileGroupCommit(options: GroupCommitOptions): GroupCommit {
       new Promise<T>((resolve, reject) => {
         if (closed) return reject(storeClosed())
         const deadlineAt = performance.now() + busyTimeoutMs
-        queue.push({ work, urgency, deadlineAt, resolve: resolve as Pending['resolve'], reject })
+        queue.push({ work, urgency, deadlineAt, resolve: resolve as PendingWrite['resolve'], reject })
         if (!scheduled) setImmediate(gather, 0, MOST_TURNS)
         scheduled = true
       }),
-    onTransaction: (tell) => {
-      told.push(tell)
+    onTransaction: (notify) => {
+      listeners.push(notify)
     },
     close: () => {
       closed = true
       return new Promise((resolve) => {
         idle = resolve
-        tellIdle()
+        notifyIdle()
       })
     },
   }
 }
 
-function settle(batch: readonly Pending[], outcomes: readonly Outcome[]): void {
+function settle(batch: readonly PendingWrite[], outcomes: readonly WriteResult[]): void {
   batch.forEach((pending, index) => {
-    const outcome = outcomes[index] as Outcome
+    const outcome = outcomes[index] as WriteResult
     if (outcome.ok) pending.resolve(outcome.value)
     else pending.reject(storeFault(outcome.reason))
   })
 }
 
-/** Runs the writes of a batch, each for itself. Throws where SQLite gave up the whole transaction. */
-function runAll(db: DatabaseSync, batch: readonly Pending[]): readonly Outcome[] {
+/** Runs the writes of a batch one by one. Throws if SQLite has rolled the whole transaction back. */
+function runAll(db: DatabaseSync, batch: readonly PendingWrite[]): readonly WriteResult[] {
   return batch.map(({ work }) => {
     try {
       return { ok: true, value: work() }
@@ -211,15 +212,15 @@ function runAll(db: DatabaseSync, batch: readonly Pending[]): readonly Outcome[]
 }
 
 /**
- * Builds the start of a transaction that holds the write lock at once, or does not wait: false where another process
- * holds it. Everything else on the connection keeps the timeout, as readers in WAL mode wait only for short moments.
+ * Builds the start of a transaction, which takes the write lock or gives false at once if another process holds it. All
+ * other statements keep the timeout of the connection, as readers in WAL mode wait only for short moments.
  */
-function compileBeginNow(db: DatabaseSync, busyTimeoutMs: number): () => boolean {
+function compileTryBegin(db: DatabaseSync, busyTimeoutMs: number): () => boolean {
   const begin = db.prepare('BEGIN IMMEDIATE')
-  const waitNot = db.prepare('PRAGMA busy_timeout = 0')
+  const waitNever = db.prepare('PRAGMA busy_timeout = 0')
   const waitAgain = db.prepare(`PRAGMA busy_timeout = ${busyTimeoutMs}`)
   return () => {
-    waitNot.get()
+    waitNever.get()
     try {
       begin.run()
       return true

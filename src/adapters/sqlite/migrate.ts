@@ -1,11 +1,11 @@
-/** Brings the tables of a file up to what this version knows, or refuses to touch them. */
+/** Brings the tables of a file up to the schema of this version, or refuses to change them. */
 import type { DatabaseSync } from 'node:sqlite'
-import { SchemaTooNew } from '../sql/schema-too-new.ts'
+import { SchemaTooNew } from '../sql/migrations/migration.ts'
 
-/** A migration whose statements are texts; see `compileMigrations`. */
+/** A migration as SQL text; see `compileMigrations`. */
 export type TextMigration = Readonly<{ name: string; statements: Iterable<string> }>
 
-/** Throws where the tables are not those of this version. */
+/** Throws if the schema is not that of this version. */
 export function demandVersion(db: DatabaseSync, version: number): void {
   const row = db.prepare('select coalesce(max(version), 0) as version from schema_version').get()
   if (Number(row?.version) === version) return
@@ -13,12 +13,12 @@ export function demandVersion(db: DatabaseSync, version: number): void {
 }
 
 /**
- * Runs the migrations that have not run yet, all in one transaction: a process that dies on the way leaves the file as
- * it was. In: all that this version knows, oldest first; the version of the schema is their number. Gives the names of
- * those that ran. Throws SchemaTooNew, or what SQLite throws.
+ * Runs the migrations that are due, all in one transaction: a process that crashes meanwhile leaves the file unchanged.
+ * In: all migrations of this version, oldest first; the version of the schema is their number. Gives the names of those
+ * that ran. Throws SchemaTooNew, or what SQLite throws.
  */
 export function migrate(db: DatabaseSync, migrations: readonly TextMigration[]): readonly string[] {
-  // Taken before the version is read: of two processes that start at once, the second finds the work done.
+  // Locks before the version is read: of two processes that start at once, the second finds the migrations done.
   db.exec('BEGIN IMMEDIATE')
   try {
     db.exec(

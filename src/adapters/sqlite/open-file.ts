@@ -1,13 +1,14 @@
-/** Opening a file of SQLite: with its folder, for its owner alone, and with what is wrong said in a sentence. */
+/** Opening a file of SQLite: makes it and its folder, readable by its owner only, and describes what is wrong with it. */
+import { closeSync, existsSync, mkdirSync, openSync, statSync } from 'node:fs'
+import { dirname, resolve } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { setTimeout as pause } from 'node:timers/promises'
 import { StoreUnavailable } from '../../domain/ports.ts'
-import { SchemaTooNew } from '../sql/schema-too-new.ts'
-import { makeFile } from './database-file.ts'
-import { isBusy, unavailableReason } from './faults.ts'
+import { SchemaTooNew } from '../sql/migrations/migration.ts'
+import { isBusy, unavailableReason } from './error-codes.ts'
 
 export type FileOptions = Readonly<{
-  /** Of the file, which is made with its folder where it is not there; or `:memory:`. */
+  /** Of the file, which is created with its folder if absent; or `:memory:`. */
   path: string
   /** How long to wait for a lock that another process holds. */
   busyTimeoutMs: number
@@ -17,14 +18,14 @@ export type FileOptions = Readonly<{
   prepareTables(db: DatabaseSync): void
 }>
 
-/** Rejects with StoreUnavailable, in one sentence fit for the operator. */
+/** Rejects with StoreUnavailable, whose message is one sentence for the operator. */
 export async function openFile(options: FileOptions): Promise<DatabaseSync> {
   const giveUpAt = performance.now() + options.busyTimeoutMs
   for (;;) {
     try {
       return connect(options)
     } catch (thrown) {
-      // SQLite does not wait for the lock that a change to WAL takes, as when two processes start at once.
+      // SQLite does not wait for the lock of the change to WAL mode, which two starting processes may both want.
       if (!isBusy(thrown) || performance.now() > giveUpAt) throw openFault(options.path, thrown)
       await pause(20)
     }
@@ -43,7 +44,7 @@ function connect({ path, busyTimeoutMs, pragmas, prepareTables }: FileOptions): 
   }
 }
 
-/** What kept a file from being opened, in one sentence fit for the operator. */
+/** Why a file could not be opened, as one sentence for the operator. */
 export function openFault(path: string, thrown: unknown): StoreUnavailable {
   const elsewhere = 'or name another file in DATABASE_URL.'
   if (thrown instanceof SchemaTooNew)
@@ -54,4 +55,28 @@ export function openFault(path: string, thrown: unknown): StoreUnavailable {
   return new StoreUnavailable(`The database ${path} cannot be opened: ${text}; mend that, ${elsewhere}`, {
     cause: thrown,
   })
+}
+
+/** Creates the file if absent, readable by its owner only, as documents may hold credentials. Gives its absolute path. */
+export function makeFile(path: string): string {
+  // Absolute, so that SQLite cannot read a path as a URI.
+  const file = resolve(path)
+  makeFolder(dirname(file))
+  const found = statSync(file, { throwIfNoEntry: false })
+  // Opening a pipe would wait for a writer. A folder is refused by the operating system.
+  if (found !== undefined && !found.isFile() && !found.isDirectory()) throw new Error('it is no regular file')
+  closeSync(openSync(file, 'a', 0o600))
+  return file
+}
+
+/** Not with `recursive`: Node.js then loops for ever if the system denies that the parent exists, as in /proc. */
+function makeFolder(folder: string): void {
+  if (existsSync(folder)) return
+  makeFolder(dirname(folder))
+  try {
+    mkdirSync(folder)
+  } catch (thrown) {
+    // Another starting process may have created it.
+    if (!existsSync(folder)) throw thrown
+  }
 }

@@ -1,46 +1,46 @@
-/** The embedded store: one file, one connection, on the thread of the service. */
+/** Opens the embedded store: one file, one connection, on the thread of the messages. */
 import { realpathSync } from 'node:fs'
 import type { KeyStore } from '../../domain/access.ts'
-import type { AnswerStore } from '../../domain/answer-store.ts'
 import type { AuditStore } from '../../domain/audit.ts'
+import type { IdempotencyStore } from '../../domain/idempotency.ts'
 import type { MessageStore } from '../../domain/message-record.ts'
 import type { ChangeFeed, EndpointStore, Logger, StateStore } from '../../domain/ports.ts'
 import type { StatsStore } from '../../domain/stats.ts'
-import { MIGRATIONS } from '../sql/migrations.ts'
-import { compileAnswerStore } from './answer-store.ts'
-import { compileAuditStore } from './audit-store.ts'
+import { MIGRATIONS } from '../sql/migrations/migrations.ts'
+import { compileAuditStore } from '../sql/stores/audit-store.ts'
+import { compileEndpointStore } from '../sql/stores/endpoint-store.ts'
+import { compileIdempotencyStore } from '../sql/stores/idempotency-store.ts'
+import { compileKeyStore } from '../sql/stores/key-store.ts'
+import { compileStatsStore } from '../sql/stores/stats-store.ts'
 import { compileChangeFeed } from './change-feed.ts'
-import { compileMigrations } from './compile-migrations.ts'
-import { compileQueryBuilder } from './dialect.ts'
-import { compileEndpointStore } from './endpoint-store.ts'
+import { compileDialect, compileMigrations } from './dialect.ts'
 import { compileGroupCommit } from './group-commit.ts'
-import { compileKeyStore } from './key-store.ts'
-import { createMessageStore } from './message-store.ts'
+import { createMessageStore } from './message-log/message-store.ts'
 import { demandVersion, migrate } from './migrate.ts'
 import { openFile } from './open-file.ts'
+import { createSqliteDatabase } from './sqlite-database.ts'
 import { compileStateStore } from './state-store.ts'
-import { compileStatsStore } from './stats-store.ts'
 import { compileLogFile } from './write-ahead-log.ts'
 
 export type SqliteStoreOptions = Readonly<{
-  /** Of the file, which is made with its folder where it is not there; or `:memory:`. */
+  /** Of the file, which is created with its folder if absent; or `:memory:`. */
   path: string
   logger: Logger
-  /** How long to wait for a lock that another process holds; 5,000 where it is left out. */
+  /** How long to wait for a lock that another process holds; 5,000 by default. */
   busyTimeoutMs?: number
   /** Whether other processes of the service work on the file too. */
   shared?: boolean
-  /** Another process serves the file: its tables are left as they are, and must be those of this version. */
+  /** Whether another process serves the file: its tables stay unchanged and must be those of this version. */
   beside?: boolean
 }>
 
 export type SqliteStore = Readonly<{
   endpoints: EndpointStore
   states: StateStore
-  answers: AnswerStore
+  idempotency: IdempotencyStore
   stats: StatsStore
   messages: MessageStore
-  /** Of a file that is shared. */
+  /** Only of a shared file. */
   changes?: ChangeFeed
   keys: KeyStore
   audit: AuditStore
@@ -50,14 +50,13 @@ export type SqliteStore = Readonly<{
 /**
  * Opens the store and brings its tables up to date.
  *
- * Out: the stores of endpoints and states over one connection, and that of messages; `close` (also as
- * `endpoints.close`) takes no more calls, finishes the writes that wait and closes the files. Rejects with
- * StoreUnavailable, in one sentence fit for the operator, where the file cannot be opened, is no database, or was written
- * by a newer version.
+ * Out: the stores over one connection, and that of the message log. `close` (also as `endpoints.close`) accepts no more
+ * calls, finishes the queued writes and closes the files. Rejects with StoreUnavailable, whose message is one sentence
+ * for the operator, if the file cannot be opened, is no database, or was written by a newer version.
  */
 export async function openSqliteStore(options: SqliteStoreOptions): Promise<SqliteStore> {
   const { path, logger, busyTimeoutMs = 5_000, shared = false, beside = false } = options
-  const queries = compileQueryBuilder()
+  const dialect = compileDialect()
   const db = await openFile({
     path,
     busyTimeoutMs,
@@ -69,7 +68,7 @@ export async function openSqliteStore(options: SqliteStoreOptions): Promise<Sqli
     },
   })
   const messages = createMessageStore(path)
-  // SQLite keeps the log beside the file itself, wherever a link to it is.
+  // SQLite keeps the log beside the file itself, not beside a link to it.
   const log = path === ':memory:' ? undefined : compileLogFile(realpathSync(path))
   const writer = compileGroupCommit({
     db,
@@ -77,9 +76,10 @@ export async function openSqliteStore(options: SqliteStoreOptions): Promise<Sqli
     logger,
     ...(log && {
       log,
-      askForCheckpoint: () => void messages.checkpoint(log.database).catch(() => undefined),
+      requestCheckpoint: () => void messages.checkpoint(log.database).catch(() => undefined),
     }),
   })
+  const database = createSqliteDatabase({ db, dialect, writer, shared })
   const changes = shared ? compileChangeFeed(db) : undefined
   let closing: Promise<unknown> | undefined
   const closeFile = async () => {
@@ -93,14 +93,14 @@ export async function openSqliteStore(options: SqliteStoreOptions): Promise<Sqli
     await closing
   }
   return {
-    endpoints: compileEndpointStore({ db, queries, writer, close }),
-    states: compileStateStore({ db, queries, writer }),
-    answers: compileAnswerStore({ db, queries, writer, shared }),
-    stats: compileStatsStore({ db, queries, writer }),
+    endpoints: compileEndpointStore(database, close),
+    states: compileStateStore({ db, queries: dialect.queries, writer }),
+    idempotency: compileIdempotencyStore(database),
+    stats: compileStatsStore(database),
     messages,
     ...(changes === undefined ? {} : { changes }),
-    keys: compileKeyStore({ db, queries, writer }),
-    audit: compileAuditStore({ db, queries, writer }),
+    keys: compileKeyStore(database),
+    audit: compileAuditStore(database),
     close,
   }
 }

@@ -1,13 +1,14 @@
-/** Statements of src/adapters/sql, prepared on a connection; faults of the file or disk become `StoreUnavailable`. */
+/** Prepares statements of src/adapters/sql on a connection. Faults of the file or disk become `StoreUnavailable`. */
 import type { DatabaseSync } from 'node:sqlite'
 import type { SqlValues, Statement } from '../sql/statement.ts'
-import { storeClosed, storeFault } from './faults.ts'
+import { storeClosed } from '../sql/store-unavailable.ts'
+import { storeFault } from './error-codes.ts'
 
 export type Prepared<Values, Row> = Readonly<{
   all(values: Values): Row[]
   first(values: Values): Row | undefined
-  /** The number of rows that were written. */
-  run(values: Values): number
+  /** For a statement that returns no rows. */
+  run(values: Values): void
 }>
 
 /** Prepares `statement`; its rows have the columns that its type says. */
@@ -27,6 +28,6 @@ export function prepare<Values extends SqlValues, Row>(
   return {
     all: (values) => attempt(() => prepared.all(...bind(values)) as Row[]),
     first: (values) => attempt(() => prepared.get(...bind(values)) as Row | undefined),
-    run: (values) => attempt(() => Number(prepared.run(...bind(values)).changes)),
+    run: (values) => attempt(() => void prepared.run(...bind(values))),
   }
 }

@@ -1,21 +1,20 @@
 /**
- * One service works on a file, since two would not see what the other is told. The lock is one of the operating system,
- * which takes it back however the process ends. It is on a file beside the database, so that backups, and people with a
- * query, can still look into the database itself.
+ * Only one service works on a file, as two would not notice each other's changes. The lock is one of the operating system,
+ * which releases it however the process ends. It is on a file beside the database, so that backups and queries of people
+ * can still read the database itself.
  */
 import { realpathSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { DatabaseSync } from 'node:sqlite'
 import { StoreUnavailable } from '../../domain/ports.ts'
-import { makeFile } from './database-file.ts'
-import { isBusy } from './faults.ts'
-import { openFault } from './open-file.ts'
+import { isBusy } from './error-codes.ts'
+import { makeFile, openFault } from './open-file.ts'
 
-/** Of several that ask at the same moment one must get it: each lets go of what it has and asks again. */
+/** Of several processes that ask at once one must get the lock: each releases what it holds and retries. */
 const WAIT_MS = 500
 
 export type ServiceLock = Readonly<{ release(): void }>
 
-/** Takes the lock of a database, or throws StoreUnavailable in one sentence fit for the operator. */
+/** Takes the lock of a database. Throws StoreUnavailable, whose message is one sentence for the operator. */
 export function takeServiceLock(path: string): ServiceLock {
   const taken = tryServiceLock(path)
   if (taken !== undefined) return taken
@@ -24,7 +23,7 @@ export function takeServiceLock(path: string): ServiceLock {
   )
 }
 
-/** The same; undefined where a running service has it. */
+/** As `takeServiceLock`; undefined if a running service holds the lock. */
 export function tryServiceLock(path: string): ServiceLock | undefined {
   if (path === ':memory:') return { release() {} }
   try {
@@ -35,7 +34,7 @@ export function tryServiceLock(path: string): ServiceLock | undefined {
   }
 }
 
-/** SQLite takes and gives back the lock the same way on every system. Nothing is ever written to the file. */
+/** Uses SQLite, which locks the same way on every system. Nothing is ever written to the file. */
 function lock(file: string): ServiceLock {
   for (;;) {
     makeEmpty(file)
@@ -47,7 +46,7 @@ function lock(file: string): ServiceLock {
       db.close()
       throw thrown
     }
-    // Who had the lock until now has removed its file: a lock on that would keep nobody out.
+    // The former holder has removed the file: a lock on a removed file would exclude no other process.
     if (before !== undefined && before === inodeOf(file)) return { release: () => release(db, file) }
     db.close()
   }
@@ -59,7 +58,7 @@ function release(db: DatabaseSync, file: string): void {
   db.close()
 }
 
-/** Never opens a file that is there: closing it again would give back a lock that this process holds on it. */
+/** Never opens an existing file: closing it would release a lock that this process holds on it. */
 function makeEmpty(file: string): void {
   try {
     writeFileSync(file, '', { flag: 'wx', mode: 0o600 })

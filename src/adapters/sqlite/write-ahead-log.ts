@@ -1,10 +1,11 @@
-/** What is done with a file's write-ahead log away from the thread of the messages. */
+/** Work on the write-ahead log of a file that must not block the thread of the messages. */
 import { closeSync, fdatasync, openSync, readSync, writeSync } from 'node:fs'
 import { DatabaseSync } from 'node:sqlite'
 import { promisify } from 'node:util'
-import { StoreUnavailable } from '../../domain/ports.ts'
+import type { StoreUnavailable } from '../../domain/ports.ts'
+import { storeUnavailable } from '../sql/store-unavailable.ts'
 
-/** Resolves when all that was committed before the call is on the disk; rejects with StoreUnavailable. */
+/** Resolves when all transactions committed before the call are on the disk; rejects with StoreUnavailable. */
 export type FlushLog = () => Promise<void>
 
 export type LogFile = Readonly<{
@@ -13,13 +14,13 @@ export type LogFile = Readonly<{
   /** Node.js flushes on a thread of its pool. Calls during a flush share the next one. */
   flush: FlushLog
   /**
-   * Writes over the log what it holds, so that the next flush takes all of it to the disk: of what a flush could not, the
-   * system may think that it is there (https://lwn.net/Articles/752063/). Not by a checkpoint, which relies on the log
-   * being on the disk, and waits for who reads. Nobody else may write the log meanwhile: call it within a transaction
-   * that writes. Throws StoreUnavailable.
+   * Overwrites the log with its own content, so that the next flush writes all of it to the disk: after a failed flush the
+   * system may take the lost pages for written (https://lwn.net/Articles/752063/). A checkpoint would not do: it relies on
+   * the log being on the disk, and waits for readers. No other connection may write the log meanwhile: call it within a
+   * transaction that writes. Throws StoreUnavailable.
    */
   rewrite(): void
-  /** Once no flush is under way, and before the database is closed. */
+  /** To be called when no flush is running, before the database is closed. */
   close(): void
 }>
 
@@ -28,9 +29,9 @@ const flushFile = promisify(fdatasync)
 const REWRITTEN_AT_ONCE_BYTES = 1 << 20
 
 const notWritten = (cause: unknown): StoreUnavailable =>
-  new StoreUnavailable('The store did not answer: writing its file to the disk failed; check the disk.', { cause })
+  storeUnavailable('writing its file to the disk failed; check the disk', { cause })
 
-/** Of the database at `path`, no link, which must be open in WAL mode: its log stays the same file until the last one closes it. */
+/** `path`: of a database that is open in WAL mode, with links resolved. Its log stays one file until the last connection closes. */
 export function compileLogFile(path: string): LogFile {
   let file: number | undefined
   let running: Promise<void> | undefined
@@ -84,20 +85,20 @@ export function compileLogFile(path: string): LogFile {
       }
     },
     close: () => {
-      // SQLite's locks are on other files: closing this one gives up none (https://www.sqlite.org/walformat.html).
+      // SQLite's locks are on other files, so that closing this one releases none (https://www.sqlite.org/walformat.html).
       if (file !== undefined) closeSync(file)
       file = undefined
     },
   }
 }
 
-/** How long a checkpoint may wait for others to end what they write or read: for so long nobody can write. */
+/** How long a checkpoint waits for writers and readers: no process can write meanwhile. */
 const CHECKPOINT_TIMEOUT_MS = 20
 
 /**
- * Brings what the log holds into the database, so that the log begins anew; waits for the disk, on this thread. First
- * without keeping anybody from writing, then, under the lock of writers, what was written meanwhile: while others write,
- * the first alone would never come to the end.
+ * Copies the log into the database, so that the log restarts; blocks this thread until the disk has it. The first step
+ * lets writers go on. The second one holds the write lock and copies what was written meanwhile: while others write, the
+ * first step alone would never reach the end of the log.
  */
 export function checkpoint(path: string): void {
   const db = new DatabaseSync(path, { timeout: CHECKPOINT_TIMEOUT_MS })

@@ -4,8 +4,8 @@ import { describe, type TestContext, test } from 'node:test'
 import pg from 'pg'
 import { compileQueryBuilder as postgresQueries } from '../../../src/adapters/postgres/dialect.ts'
 import { migrate as migratePostgres } from '../../../src/adapters/postgres/migrate.ts'
-import { MIGRATIONS } from '../../../src/adapters/sql/migrations.ts'
-import { compileMigrations } from '../../../src/adapters/sqlite/compile-migrations.ts'
+import { MIGRATIONS } from '../../../src/adapters/sql/migrations/migrations.ts'
+import { compileMigrations } from '../../../src/adapters/sqlite/dialect.ts'
 import { migrate as migrateSqlite } from '../../../src/adapters/sqlite/migrate.ts'
 import { openSqliteStore } from '../../../src/adapters/sqlite/open-sqlite-store.ts'
 import { endpointOf, idOf } from '../../contracts/records.ts'
@@ -58,7 +58,7 @@ const KINDS: readonly Readonly<{
             url,
             queries: postgresQueries(),
             migrations: MIGRATIONS.slice(0, count),
-            patienceMs: 5_000,
+            lockTimeoutMs: 5_000,
           })
         },
         open: async () => {

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import { it } from 'node:test'
-import { clashOf } from '../../../src/adapters/sql/endpoint-statements.ts'
-import { compileAppend, compileNewest } from '../../../src/adapters/sql/state-statements.ts'
 import { compileStatement } from '../../../src/adapters/sql/statement.ts'
+import { clashOf } from '../../../src/adapters/sql/stores/endpoint-store.ts'
+import { compileAppend, compileNewest } from '../../../src/adapters/sql/stores/state-statements.ts'
 import { compileQueryBuilder } from '../../../src/adapters/sqlite/dialect.ts'
 import { filterOf } from '../../contracts/records.ts'
 

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { MESSAGE_MIGRATIONS } from '../../../src/adapters/sql/message-migrations.ts'
-import { compileMigrations } from '../../../src/adapters/sqlite/compile-migrations.ts'
-import { startMessageThread } from '../../../src/adapters/sqlite/message-thread.ts'
-import type { ThreadData } from '../../../src/adapters/sqlite/message-worker.ts'
+import { MESSAGE_MIGRATIONS } from '../../../src/adapters/sql/migrations/message-migrations.ts'
+import { compileMigrations } from '../../../src/adapters/sqlite/dialect.ts'
+import { startMessageThread } from '../../../src/adapters/sqlite/message-log/message-thread.ts'
+import type { ThreadData } from '../../../src/adapters/sqlite/message-log/message-worker.ts'
 import { StoreUnavailable } from '../../../src/domain/ports.ts'
 
 const migrations = compileMigrations(MESSAGE_MIGRATIONS).map(({ name, statements }) => ({

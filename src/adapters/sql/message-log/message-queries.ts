@@ -1,0 +1,157 @@
+/** The queries on the message log. Each is built for its call, as every filter is another text. */
+import { type CompiledQuery, type Expression, type ExpressionBuilder, type Kysely, type SqlBool, sql } from 'kysely'
+import { idFrom, timeOfId } from '../../../domain/id.ts'
+import type { MessageFilter, MessageGroup } from '../../../domain/message-record.ts'
+import { keyText } from '../tables.ts'
+import { recordOf } from './message-rows.ts'
+import type { MessageRow, MessageTables } from './message-tables.ts'
+
+type Queries = Kysely<MessageTables>
+type Where = ExpressionBuilder<MessageTables, 'messages'>
+
+/** More kinds of failure than a user reads. */
+const MOST_GROUPS = 1_000
+
+/** Rows of one purge, whose removal takes milliseconds. */
+const PURGE_BATCH = 500
+
+export const compileFind = (db: Queries, filter: MessageFilter, limit: number, before?: string) =>
+  db
+    .selectFrom('messages')
+    .selectAll()
+    .where((where) =>
+      where.and([...conditions(where, filter), ...(before === undefined ? [] : [where('id', '<', before)])]),
+    )
+    .orderBy('id', 'desc')
+    .limit(limit)
+    .compile()
+
+export const compileGet = (db: Queries, id: string): CompiledQuery<MessageRow> =>
+  db.selectFrom('messages').selectAll().where('id', '=', id).compile()
+
+export const compileBody = (db: Queries, id: string, which: string) =>
+  db
+    .selectFrom('message_bodies')
+    .select('content')
+    .where('message_id', '=', id)
+    .where('which', '=', keyText(which))
+    .compile()
+
+export const compileCount = (db: Queries, filter: MessageFilter) =>
+  db
+    .selectFrom('messages')
+    .select(sql<number | string>`count(*)`.as('count'))
+    .where((where) => where.and(conditions(where, filter)))
+    .compile()
+
+export type GroupRow = Pick<MessageRow, 'endpoint_id' | 'stage' | 'code' | 'detail'> &
+  Readonly<{ count: number | string; first: string; last: string }>
+
+export const compileGroups = (db: Queries, filter: MessageFilter): CompiledQuery<GroupRow> =>
+  db
+    .with('alike', (query) =>
+      query
+        .selectFrom('messages')
+        .select(['endpoint_id', 'stage', 'code'])
+        .select([
+          sql<number | string>`count(*)`.as('count'),
+          sql<string>`min(id)`.as('first'),
+          sql<string>`max(id)`.as('last'),
+        ])
+        .where((where) => where.and([notDone(where), ...conditions(where, filter)]))
+        .groupBy(['endpoint_id', 'stage', 'code']),
+    )
+    .selectFrom('alike')
+    .innerJoin('messages', 'messages.id', 'alike.last')
+    .select(['alike.endpoint_id', 'alike.stage', 'alike.code', 'alike.count', 'alike.first', 'alike.last'])
+    .select('messages.detail')
+    .orderBy('alike.count', 'desc')
+    .orderBy('alike.last', 'desc')
+    .limit(MOST_GROUPS)
+    .compile()
+
+export function groupOf(row: GroupRow): MessageGroup {
+  const sample = recordOf({ ...row, id: row.last, source: '', outcome: '', status: 0, replay_of: '', bytes: 0 })
+  return {
+    endpointId: sample.endpointId,
+    endpoint: sample.endpoint,
+    stage: sample.stage,
+    code: sample.code,
+    count: Number(row.count),
+    firstSeen: new Date(timeOfId(row.first)).toISOString(),
+    lastSeen: sample.startedAt,
+    sampleId: row.last,
+  }
+}
+
+/**
+ * The oldest messages to remove, in a small batch: those older than `before` (milliseconds since the epoch), and as many as
+ * free `excess` bytes.
+ */
+export const compileOldest = (db: Queries, before: number, excess: number): CompiledQuery<{ id: string }> =>
+  db
+    .with('oldest', (query) => query.selectFrom('messages').select(['id', 'bytes']).orderBy('id').limit(PURGE_BATCH))
+    .with('counted', (query) =>
+      query.selectFrom('oldest').select(['id', sql<number>`sum(bytes) over (order by id) - bytes`.as('before_it')]),
+    )
+    .selectFrom('counted')
+    .select('id')
+    .where((where) => where.or([where('id', '<', idFrom(before)), where('before_it', '<', Math.max(0, excess))]))
+    .compile()
+
+const notDone = (where: Where): Expression<SqlBool> => where('outcome', '<>', sql.lit('done'))
+
+function conditions(where: Where, filter: MessageFilter): Expression<SqlBool>[] {
+  const { endpointId, outcome, code, stage, source, status, key, from, to, replayOf, replayed } = filter
+  const all: Expression<SqlBool>[] = []
+  const among = (column: keyof MessageRow, values: readonly (string | number)[] | undefined) => {
+    if (values?.length === 0) all.push(sql<SqlBool>`1 = 0`)
+    else if (values !== undefined) all.push(where(column, 'in', values))
+  }
+  among('endpoint_id', endpointId)
+  among('outcome', outcome)
+  among('code', code)
+  among('stage', stage)
+  among('source', source)
+  among('status', status)
+  among('replay_of', replayOf)
+  // Both conditions follow from the others; they let the database use the partial indexes.
+  if (replayOf !== undefined) all.push(where('replay_of', '<>', sql.lit('')))
+  if (mayOnlyFail(filter)) all.push(notDone(where))
+  if (from !== undefined) all.push(where('id', '>=', idFrom(from)))
+  if (to !== undefined) all.push(where('id', '<', idFrom(to)))
+  if (key !== undefined) all.push(where('id', 'in', holding(where, key)))
+  if (replayed !== undefined) {
+    all.push(where('replay_of', '=', sql.lit('')), where('id', replayed ? 'in' : 'not in', REPEATED))
+  }
+  return all
+}
+
+/** Messages that were replayed until done: found from the successful replays back, as those are few. */
+const REPEATED = sql<string>`(
+  with recursive repeated (id) as (
+    select replay_of from messages where replay_of <> '' and outcome = 'done'
+    union
+    select messages.replay_of from repeated join messages on messages.id = repeated.id where messages.replay_of <> ''
+  )
+  select id from repeated
+)`
+
+const mayOnlyFail = ({ outcome, code, stage, replayed }: MessageFilter): boolean =>
+  replayed !== undefined ||
+  (outcome !== undefined && !outcome.includes('done')) ||
+  (code !== undefined && !code.includes('')) ||
+  (stage !== undefined && !stage.includes(''))
+
+const holding = (where: Where, keys: NonNullable<MessageFilter['key']>) =>
+  where
+    .selectFrom('message_keys')
+    .select('message_id')
+    .where((on) =>
+      on.or(
+        keys.map(({ name, value }) => {
+          const holds = on('value', '=', keyText(value))
+          return name === undefined ? holds : on.and([holds, on('name', '=', keyText(name))])
+        }),
+      ),
+    )

@@ -1,0 +1,112 @@
+/**
+ * Maps records of messages to rows and back. What is searched for has a column; the rest is one compact text, as there is
+ * one for every message.
+ */
+
+import { courseStart, microseconds, restText } from '../../../domain/done-line.ts'
+import { timeOfId } from '../../../domain/id.ts'
+import type {
+  BodySummary,
+  MessageRecord,
+  Recorded,
+  RecordedCall,
+  RecordedStage,
+} from '../../../domain/message-record.ts'
+import { keyText } from '../tables.ts'
+import type { MessageRow } from './message-tables.ts'
+
+/** Estimated sizes: of a row with its index entries besides its detail, and of a key or a body besides its content. */
+export const ROW_BYTES = 200
+const ENTRY_BYTES = 150
+
+export function messageRow({ record, bodies }: Recorded): MessageRow {
+  const detail = detailText(record)
+  let bytes = ROW_BYTES + detail.length
+  for (const { content } of bodies) bytes += ENTRY_BYTES + content.byteLength
+  for (const name in record.keys) bytes += ENTRY_BYTES * valuesOf(record.keys[name]).length
+  return {
+    id: record.id,
+    endpoint_id: record.endpointId ?? '',
+    source: record.source,
+    outcome: record.outcome,
+    status: record.status,
+    code: record.code ?? '',
+    stage: record.stage ?? '',
+    replay_of: record.replayOf ?? '',
+    bytes,
+    detail,
+  }
+}
+
+const valuesOf = (value: string | readonly string[] | undefined): readonly string[] =>
+  typeof value === 'object' ? value : [value ?? '']
+
+type Detail = readonly [
+  endpoint: string | null,
+  version: number | null,
+  microseconds: number,
+  stages: readonly (readonly [stage: RecordedStage['stage'], microseconds: number])[],
+  rest?: Pick<
+    MessageRecord,
+    'path' | 'error' | 'triedAgain' | 'keys' | 'calls' | 'callsOmitted' | 'answerOf' | 'bodies'
+  >,
+]
+
+function detailText({ endpoint, endpointVersion, ms, stages, ...rest }: MessageRecord): string {
+  const took = stages.map(({ stage, ms }) => [stage, microseconds(ms)])
+  return `${courseStart(endpoint, endpointVersion)}${microseconds(ms)},${JSON.stringify(took)}${restText(rest)}]`
+}
+
+export function recordOf(row: MessageRow): MessageRecord {
+  const [endpoint, version, duration, stages, rest] = JSON.parse(row.detail) as Detail
+  return {
+    id: row.id,
+    ...(row.endpoint_id === '' ? {} : { endpointId: row.endpoint_id }),
+    ...(endpoint === null ? {} : { endpoint }),
+    ...(version === null ? {} : { endpointVersion: version }),
+    source: row.source as MessageRecord['source'],
+    startedAt: new Date(timeOfId(row.id)).toISOString(),
+    ms: duration / 1000,
+    outcome: row.outcome as MessageRecord['outcome'],
+    status: row.status,
+    ...(row.code === '' ? {} : { code: row.code }),
+    ...(row.stage === '' ? {} : { stage: row.stage }),
+    ...(rest?.path === undefined ? {} : { path: rest.path }),
+    ...(rest?.error === undefined ? {} : { error: rest.error }),
+    ...(rest?.triedAgain === undefined ? {} : { triedAgain: rest.triedAgain }),
+    stages: stages.map(([stage, took]) => ({ stage, ms: took / 1000 })),
+    calls: (rest?.calls ?? []) as readonly RecordedCall[],
+    ...(rest?.callsOmitted === undefined ? {} : { callsOmitted: rest.callsOmitted }),
+    keys: rest?.keys ?? {},
+    ...(row.replay_of === '' ? {} : { replayOf: row.replay_of }),
+    ...(rest?.answerOf === undefined ? {} : { answerOf: rest.answerOf }),
+    bodies: (rest?.bodies ?? []) as readonly BodySummary[],
+  }
+}
+
+/** The row of a line of `writeDone`, from its columns. */
+export const doneRow = ([
+  id = '',
+  endpoint_id = '',
+  source = '',
+  status,
+  detail = '',
+]: readonly string[]): MessageRow => ({
+  id,
+  endpoint_id,
+  source,
+  outcome: 'done',
+  status: Number(status),
+  code: '',
+  stage: '',
+  replay_of: '',
+  bytes: ROW_BYTES + detail.length,
+  detail,
+})
+
+export type KeyRow = Readonly<{ value: string; name: string; message_id: string }>
+
+export const keyRows = ({ id, keys }: MessageRecord): KeyRow[] =>
+  Object.entries(keys).flatMap(([name, given]) =>
+    [...new Set(valuesOf(given))].map((value) => ({ value: keyText(value), name: keyText(name), message_id: id })),
+  )

@@ -1,0 +1,35 @@
+/** The types of the tables of the message log. */
+export type MessageTables = {
+  messages: {
+    /** Starts with the time of the message, so that ids sort by age. */
+    id: string
+    /** Empty if no endpoint matched. The other texts are empty if there is no value. */
+    endpoint_id: string
+    source: string
+    outcome: string
+    status: number
+    code: string
+    stage: string
+    replay_of: string
+    /** The estimated size of the message in all tables. */
+    bytes: number
+    /** The rest of the record (message-rows.ts). */
+    detail: string
+  }
+  message_bodies: {
+    message_id: string
+    /** `keyText` of its name. */
+    which: string
+    content: Uint8Array
+  }
+  message_keys: {
+    /** `keyText` of both. */
+    value: string
+    name: string
+    message_id: string
+  }
+  /** PostgreSQL only: the size of all messages, in several rows, so that writers seldom wait for each other. */
+  message_sizes: { slot: number; bytes: number }
+}
+
+export type MessageRow = MessageTables['messages']

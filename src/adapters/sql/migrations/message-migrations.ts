@@ -1,0 +1,84 @@
+/** Migrations of the message log. Its tables are in the shared database, or with SQLite in a file of their own. */
+import { sql } from 'kysely'
+import type { Migration } from './migration.ts'
+
+const messages: Migration = {
+  name: 'messages',
+  statements: (schema, { table, counter, shared }) => {
+    // Texts sort by their bytes, whatever the collation of the database.
+    const text = shared ? sql`text collate "C"` : sql`text`
+    return [
+      schema
+        .createTable('messages')
+        .addColumn('id', text, (column) => column.primaryKey().notNull())
+        .addColumn('endpoint_id', text, (column) => column.notNull())
+        .addColumn('source', text, (column) => column.notNull())
+        .addColumn('outcome', text, (column) => column.notNull())
+        .addColumn('status', 'integer', (column) => column.notNull())
+        .addColumn('code', text, (column) => column.notNull())
+        .addColumn('stage', text, (column) => column.notNull())
+        .addColumn('replay_of', text, (column) => column.notNull())
+        .addColumn('bytes', 'integer', (column) => column.notNull())
+        .addColumn('detail', text, (column) => column.notNull())
+        .modifyEnd(table),
+      // Most messages are done and are searched for by time only; searches by another column want the others.
+      schema
+        .createIndex('messages_not_done')
+        .on('messages')
+        .column('id')
+        .where(sql.ref('outcome'), '<>', sql.lit('done')),
+      schema
+        .createIndex('messages_replayed')
+        .on('messages')
+        .columns(['replay_of', 'id'])
+        .where(sql.ref('replay_of'), '<>', sql.lit('')),
+      schema
+        .createTable('message_bodies')
+        .addColumn('message_id', text, (column) => column.notNull())
+        .addColumn('which', text, (column) => column.notNull())
+        .addColumn('content', shared ? 'bytea' : 'blob', (column) => column.notNull())
+        .addPrimaryKeyConstraint('message_bodies_key', ['message_id', 'which'])
+        .modifyEnd(table),
+      schema
+        .createTable('message_keys')
+        .addColumn('value', text, (column) => column.notNull())
+        .addColumn('name', text, (column) => column.notNull())
+        .addColumn('message_id', text, (column) => column.notNull())
+        .addPrimaryKeyConstraint('message_keys_key', ['value', 'name', 'message_id'])
+        .modifyEnd(table),
+      schema.createIndex('message_keys_of_message').on('message_keys').column('message_id'),
+      ...(shared
+        ? [
+            schema
+              .createTable('message_sizes')
+              .addColumn('slot', 'integer', (column) => column.primaryKey().notNull())
+              .addColumn('bytes', counter, (column) => column.notNull()),
+          ]
+        : []),
+    ]
+  },
+}
+
+/** Only for SQLite, where one process writes all records: many records of done messages in one row, with the bounds of their ids. */
+const doneMessages: Migration = {
+  name: 'done messages',
+  statements: (schema, { table }) => [
+    schema
+      .createTable('done_messages')
+      .addColumn('last_id', 'text', (column) => column.primaryKey().notNull())
+      .addColumn('first_id', 'text', (column) => column.notNull())
+      .addColumn('records', 'integer', (column) => column.notNull())
+      .addColumn('lines', 'blob', (column) => column.notNull())
+      .modifyEnd(table),
+    schema.createIndex('done_messages_first').on('done_messages').column('first_id'),
+  ],
+}
+
+/** Of the file of the message log. */
+export const MESSAGE_MIGRATIONS: readonly Migration[] = [messages, doneMessages]
+
+/** Of the shared database; no statements for SQLite, where the message log has its own file. */
+export const SHARED_MESSAGES: Migration = {
+  name: messages.name,
+  statements: (schema, options) => (options.shared ? messages.statements(schema, options) : []),
+}

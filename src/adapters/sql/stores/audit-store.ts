@@ -1,0 +1,112 @@
+/** The store of the audit log, of both databases. */
+import { type CompiledQuery, type Kysely, sql } from 'kysely'
+import { type AuditEntry, type AuditFilter, type AuditStore, isRefused } from '../../../domain/audit.ts'
+import { idFrom, timeOfId } from '../../../domain/id.ts'
+import type { SqlDatabase } from '../database.ts'
+import { compileStatement } from '../statement.ts'
+import { keyText, type Tables } from '../tables.ts'
+
+type Row = Tables['audit']
+type FoundRow = Pick<Row, 'id' | 'detail'>
+
+function compileStatements(queries: Kysely<Tables>) {
+  return {
+    append: compileStatement<Row>((value) =>
+      queries.insertInto('audit').values({
+        id: value('id'),
+        who: value('who'),
+        name: value('name'),
+        what: value('what'),
+        target: value('target'),
+        refused: value('refused'),
+        detail: value('detail'),
+      }),
+    ),
+    /** Each part of the condition has an index. */
+    purge: compileStatement<Readonly<{ oldest: string; refused: number }>>((value) =>
+      queries
+        .deleteFrom('audit')
+        .where((where) =>
+          where.or([
+            where('id', '<', value('oldest')),
+            where.and([
+              where('refused', '=', sql.lit(1)),
+              where(
+                'id',
+                '<=',
+                where
+                  .selectFrom('audit as newest')
+                  .select('newest.id')
+                  .where('newest.refused', '=', sql.lit(1))
+                  .orderBy('newest.id', 'desc')
+                  .limit(sql.lit(1))
+                  .offset(value('refused')),
+              ),
+            ]),
+          ]),
+        ),
+    ),
+  }
+}
+
+/** Built for each call, as every filter is another text. */
+function compileFind(
+  queries: Kysely<Tables>,
+  { who, what, from, to }: AuditFilter,
+  limit: number,
+  before?: string,
+): CompiledQuery<FoundRow> {
+  return queries
+    .selectFrom('audit')
+    .select(['id', 'detail'])
+    .where((where) =>
+      where.and([
+        ...(who === undefined ? [] : [where.or([where('who', 'in', keysOf(who)), where('name', 'in', keysOf(who))])]),
+        ...(what === undefined ? [] : [where.or([where('what', 'in', what), where('target', 'in', what)])]),
+        ...(from === undefined ? [] : [where('id', '>=', idFrom(from))]),
+        ...(to === undefined ? [] : [where('id', '<', idFrom(to))]),
+        ...(before === undefined ? [] : [where('id', '<', before)]),
+      ]),
+    )
+    .orderBy('id', 'desc')
+    .limit(limit)
+    .compile()
+}
+
+/** Builds the store over a database whose tables are up to date. */
+export function compileAuditStore(database: SqlDatabase): AuditStore {
+  const { queries } = database.dialect
+  const statements = compileStatements(queries)
+  return {
+    append: async (entry) => {
+      await database.write(statements.append, rowOf(entry))
+    },
+    find: async (filter, limit, before) =>
+      (await database.readOnce(compileFind(queries, filter, limit, before))).map(entryOf),
+    purge: async (before, refused) => {
+      await database.write(statements.purge, { oldest: idFrom(before), refused })
+    },
+  }
+}
+
+const keysOf = (texts: readonly string[]): readonly string[] => texts.map(keyText)
+
+/** Names come from outside and databases reject some texts: the names that are shown are in `detail`, as JSON. */
+const rowOf = (entry: AuditEntry): Row => {
+  const { id, at: _, ...detail } = entry
+  return {
+    id,
+    who: keyText(entry.who),
+    name: keyText(entry.name ?? ''),
+    what: entry.what,
+    target: entry.target ?? '',
+    refused: isRefused(entry) ? 1 : 0,
+    detail: JSON.stringify(detail),
+  }
+}
+
+const entryOf = ({ id, detail }: FoundRow): AuditEntry => ({
+  id,
+  at: new Date(timeOfId(id)).toISOString(),
+  ...(JSON.parse(detail) as Omit<AuditEntry, 'id' | 'at'>),
+})

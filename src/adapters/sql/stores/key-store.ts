@@ -1,0 +1,68 @@
+/** The store of API keys, of both databases. Every lookup reads the database: another process may have changed a key. */
+import type { Kysely } from 'kysely'
+import { isRole, type KeyStore, type StoredKey } from '../../../domain/access.ts'
+import type { SqlDatabase } from '../database.ts'
+import { compileStatement } from '../statement.ts'
+import { keyText, type Tables } from '../tables.ts'
+
+type Row = Tables['api_keys']
+
+function compileStatements(queries: Kysely<Tables>) {
+  return {
+    insert: compileStatement<Row>((value) =>
+      queries.insertInto('api_keys').values({
+        id: value('id'),
+        name: value('name'),
+        roles: value('roles'),
+        hash: value('hash'),
+        created_at: value('created_at'),
+        revoked_at: value('revoked_at'),
+      }),
+    ),
+    get: compileStatement<Readonly<{ id: string }>, Row>((value) =>
+      queries.selectFrom('api_keys').selectAll().where('id', '=', value('id')),
+    ),
+    list: compileStatement<Record<never, never>, Row>(() =>
+      queries.selectFrom('api_keys').selectAll().orderBy('created_at').orderBy('id'),
+    ),
+    revoke: compileStatement<Readonly<{ id: string; at: string }>, Pick<Row, 'id'>>((value) =>
+      queries
+        .updateTable('api_keys')
+        .set({ revoked_at: value('at') })
+        .where('id', '=', value('id'))
+        .where('revoked_at', '=', '')
+        .returning('id'),
+    ),
+  }
+}
+
+/** Builds the store over a database whose tables are up to date. */
+export function compileKeyStore(database: SqlDatabase): KeyStore {
+  const statements = compileStatements(database.dialect.queries)
+  return {
+    insert: async (key) => {
+      await database.write(statements.insert, rowOf(key))
+    },
+    get: async (id) => (await database.read(statements.get, { id })).map(keyOf)[0],
+    list: async () => (await database.read(statements.list, {})).map(keyOf),
+    revoke: async (id, at) => (await database.write(statements.revoke, { id, at })).length > 0,
+  }
+}
+
+const rowOf = ({ id, name, roles, hash, createdAt }: StoredKey): Row => ({
+  id,
+  name: keyText(name),
+  roles: roles.join(' '),
+  hash,
+  created_at: createdAt,
+  revoked_at: '',
+})
+
+const keyOf = ({ id, name, roles, hash, created_at, revoked_at }: Row): StoredKey => ({
+  id,
+  name: JSON.parse(`"${name}"`) as string,
+  roles: roles.split(' ').filter(isRole),
+  hash,
+  createdAt: created_at,
+  ...(revoked_at === '' ? {} : { revokedAt: revoked_at }),
+})

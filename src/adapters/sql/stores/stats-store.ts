@@ -1,0 +1,89 @@
+/** The store of message counts per endpoint and minute, of both databases. Every instance has rows of its own. */
+import { type Kysely, type RawBuilder, sql } from 'kysely'
+import type { Buckets, MinuteCount, StatsStore } from '../../../domain/stats.ts'
+import type { SqlDatabase, SqlDialect } from '../database.ts'
+import { compileStatement } from '../statement.ts'
+import type { Tables } from '../tables.ts'
+
+type Row = Tables['endpoint_minutes']
+type CountRow = Omit<Row, 'instance'>
+
+function compileStatements({ queries, elements }: SqlDialect) {
+  return {
+    /** `rows`: the columns of many rows, as `rowsText` writes them. */
+    write: compileStatement<Readonly<{ rows: string }>>((value) =>
+      raw(
+        queries,
+        // SQLite needs the condition to tell `on conflict` from the constraint of a join.
+        sql`insert into endpoint_minutes (endpoint_id, minute, instance, count, failures, buckets)
+          select element.value ->> 0, cast(element.value ->> 1 as integer), element.value ->> 2,
+            cast(element.value ->> 3 as integer), cast(element.value ->> 4 as integer), element.value ->> 5
+          from ${elements(value('rows'))} as element where true
+          on conflict (endpoint_id, minute, instance) do update
+          set count = excluded.count, failures = excluded.failures, buckets = excluded.buckets`,
+      ),
+    ),
+    read: compileStatement<Readonly<{ endpointId: string; fromMinute: number }>, CountRow>((value) =>
+      queries
+        .selectFrom('endpoint_minutes')
+        .select(['endpoint_id', 'minute', 'count', 'failures', 'buckets'])
+        .where('endpoint_id', '=', value('endpointId'))
+        .where('minute', '>=', value('fromMinute')),
+    ),
+    purge: compileStatement<Readonly<{ before: number }>>((value) =>
+      queries.deleteFrom('endpoint_minutes').where('minute', '<', value('before')),
+    ),
+  }
+}
+
+const raw = (queries: Kysely<Tables>, query: RawBuilder<unknown>) => ({ compile: () => query.compile(queries) })
+
+/** Builds the store over a database whose tables are up to date. */
+export function compileStatsStore(database: SqlDatabase): StatsStore {
+  const statements = compileStatements(database.dialect)
+  const { rowsPerWrite } = database
+  return {
+    write: async (instance, counts) => {
+      for (let start = 0; start < counts.length; start += rowsPerWrite) {
+        const rows = rowsText(instance, counts.slice(start, start + rowsPerWrite))
+        await database.write(statements.write, { rows })
+      }
+    },
+    read: async (endpointId, fromMinute) =>
+      (await database.read(statements.read, { endpointId, fromMinute })).map(countOf),
+    purge: async (before) => {
+      await database.write(statements.purge, { before })
+    },
+  }
+}
+
+const rowsText = (instance: string, counts: readonly MinuteCount[]): string =>
+  JSON.stringify(
+    counts.map(({ endpointId, minute, count, failures, buckets }) => [
+      endpointId,
+      minute,
+      instance,
+      count,
+      failures,
+      bucketsText(buckets),
+    ]),
+  )
+
+const countOf = (row: CountRow): MinuteCount => ({
+  endpointId: row.endpoint_id,
+  minute: row.minute,
+  count: row.count,
+  failures: row.failures,
+  buckets: bucketsOf(row.buckets),
+})
+
+/** `12:3 14:1`: three in the bucket 12, one in 14. */
+const bucketsText = (buckets: Buckets): string => [...buckets].map(([bucket, count]) => `${bucket}:${count}`).join(' ')
+
+const bucketsOf = (text: string): Buckets =>
+  new Map(
+    text.split(' ').flatMap((pair) => {
+      const [bucket = '', count = ''] = pair.split(':')
+      return bucket === '' ? [] : [[Number(bucket), Number(count)] as const]
+    }),
+  )

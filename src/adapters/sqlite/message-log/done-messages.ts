@@ -1,0 +1,132 @@
+/**
+ * The records of done messages: many of them, one line each, in one row. Most records are of this kind, few of them are
+ * ever read, and a row for each record would be most of their cost.
+ */
+import type { DatabaseSync } from 'node:sqlite'
+import { columnsOf } from '../../../domain/done-line.ts'
+import { idFrom } from '../../../domain/id.ts'
+import type { MessageFilter } from '../../../domain/message-record.ts'
+import { doneRow } from '../../sql/message-log/message-rows.ts'
+import type { MessageRow } from '../../sql/message-log/message-tables.ts'
+
+export type DoneMessages = Readonly<{
+  /** Lines of `writeDone`, in any order. A row that exists stays unchanged. */
+  append(lines: Uint8Array): void
+  /** Newest first, at most `limit`, only ids less than `before` if it is given. */
+  find(filter: MessageFilter, limit: number, before?: string): MessageRow[]
+  get(id: string): MessageRow | undefined
+  count(filter: MessageFilter): number
+  /** The first and the last id of the oldest row; undefined if there is no row. */
+  oldest(): Readonly<{ first_id: string; last_id: string }> | undefined
+  /** Removes the oldest row; gives the number of its records. */
+  removeOldest(): number
+}>
+
+type LinesRow = Readonly<{ last_id: string; lines: Uint8Array }>
+
+/** Sorts after every id, as ids are hexadecimal. */
+const AFTER_ALL = 'g'
+const LINE_END = 0x0a
+const ID_LENGTH = 24
+
+export function openDoneMessages(db: DatabaseSync): DoneMessages {
+  const insert = db.prepare(
+    'insert into done_messages (last_id, first_id, records, lines) values (?, ?, ?, ?) on conflict do nothing',
+  )
+  const between = db.prepare(
+    'select last_id, lines from done_messages where last_id >= ? and first_id < ? order by last_id desc',
+  )
+  const holding = db.prepare('select lines from done_messages where last_id >= ? and first_id <= ? order by last_id')
+  const oldest = db.prepare('select first_id, last_id from done_messages order by first_id limit 1')
+  const remove = db.prepare(
+    `delete from done_messages where last_id = (select last_id from done_messages order by first_id limit 1)
+    returning records`,
+  )
+  const rowsBetween = (filter: MessageFilter, before = AFTER_ALL): Iterable<LinesRow> => {
+    const to = filter.to === undefined ? AFTER_ALL : idFrom(filter.to)
+    const from = filter.from === undefined ? '' : idFrom(filter.from)
+    return between.iterate(from, before < to ? before : to) as Iterable<LinesRow>
+  }
+
+  return {
+    append: (lines) => {
+      if (lines.byteLength === 0) return
+      const { first, last, records } = describe(lines)
+      insert.run(last, first, records, lines)
+    },
+    find: (filter, limit, before = AFTER_ALL) => {
+      let found: MessageRow[] = []
+      if (!mayPassDone(filter)) return found
+      for (const row of rowsBetween(filter, before)) {
+        const least = found[limit - 1]
+        if (least !== undefined && least.id > row.last_id) break
+        for (const message of messagesOf(row, filter)) if (message.id < before) found.push(message)
+        found = found.sort(newestFirst).slice(0, limit)
+      }
+      return found
+    },
+    get: (id) => {
+      for (const { lines } of holding.iterate(id, id) as Iterable<LinesRow>) {
+        if (!bytesOf(lines).includes(id)) continue
+        for (const message of messagesIn(lines)) if (message.id === id) return message
+      }
+      return undefined
+    },
+    count: (filter) => {
+      let count = 0
+      if (mayPassDone(filter)) for (const row of rowsBetween(filter)) count += messagesOf(row, filter).length
+      return count
+    },
+    oldest: () => oldest.get() as ReturnType<DoneMessages['oldest']>,
+    removeOldest: () => Number((remove.get() as { records: number } | undefined)?.records ?? 0),
+  }
+}
+
+export const newestFirst = (one: Pick<MessageRow, 'id'>, other: Pick<MessageRow, 'id'>): number =>
+  one.id < other.id ? 1 : -1
+
+const bytesOf = (lines: Uint8Array): Buffer => Buffer.from(lines.buffer, lines.byteOffset, lines.byteLength)
+
+/** Each line starts with an id. The lines are in the order in which the messages ended, not that of their ids. */
+function describe(lines: Uint8Array): Readonly<{ first: string; last: string; records: number }> {
+  const bytes = bytesOf(lines)
+  let first = AFTER_ALL
+  let last = ''
+  let records = 0
+  for (let start = 0; start < bytes.length; start = bytes.indexOf(LINE_END, start) + 1) {
+    const id = bytes.toString('latin1', start, start + ID_LENGTH)
+    if (id < first) first = id
+    if (id > last) last = id
+    records += 1
+  }
+  return { first, last, records }
+}
+
+function* messagesIn(lines: Uint8Array): Generator<MessageRow> {
+  for (const columns of columnsOf(bytesOf(lines).toString())) yield doneRow(columns)
+}
+
+function messagesOf({ lines }: LinesRow, filter: MessageFilter): MessageRow[] {
+  const { endpointId } = filter
+  // A search for one of many endpoints skips most rows.
+  if (endpointId !== undefined && !endpointId.some((id) => bytesOf(lines).includes(id))) return []
+  return [...messagesIn(lines)].filter((message) => isAmong(message, filter))
+}
+
+/** Whether a done record can pass the filter: it has no failure, no replay and no business key. */
+const mayPassDone = ({ outcome, code, stage, key, replayOf, replayed }: MessageFilter): boolean =>
+  key === undefined &&
+  replayed === undefined &&
+  (outcome === undefined || outcome.includes('done')) &&
+  [code, stage, replayOf].every((values) => values === undefined || values.includes(''))
+
+function isAmong({ id, endpoint_id, source, status }: MessageRow, filter: MessageFilter): boolean {
+  const { endpointId, from, to } = filter
+  return (
+    (endpointId === undefined || endpointId.includes(endpoint_id)) &&
+    (filter.source === undefined || filter.source.some((one) => one === source)) &&
+    (filter.status === undefined || filter.status.includes(status)) &&
+    (from === undefined || id >= idFrom(from)) &&
+    (to === undefined || id < idFrom(to))
+  )
+}

@@ -1,0 +1,117 @@
+/** The file of the message log, used on the thread that opened it. */
+import type { DatabaseSync, SQLInputValue } from 'node:sqlite'
+import { columnsOf } from '../../../domain/done-line.ts'
+import { migrate, type TextMigration } from '../migrate.ts'
+import { openFile } from '../open-file.ts'
+import { type DoneMessages, openDoneMessages } from './done-messages.ts'
+import { COLUMNS, type EncodedBatch } from './message-batch.ts'
+
+export type TextQuery = Readonly<{ sql: string; parameters: readonly unknown[] }>
+
+export type MessageFile = Readonly<{
+  append(batch: EncodedBatch): void
+  done: Pick<DoneMessages, 'append' | 'find' | 'get' | 'count'>
+  all(query: TextQuery): unknown[]
+  /** The size of the pages in use; free pages are reused before the file grows. */
+  usedBytes(): number
+  /**
+   * Removes some of the oldest records: a whole row of done records once its last id is less than `beforeId` or
+   * `isTooLarge`, of the other records those whose ids the query gives. Gives their number.
+   */
+  remove(oldest: TextQuery, beforeId: string, isTooLarge: boolean): number
+  close(): void
+}>
+
+const BUSY_TIMEOUT_MS = 5_000
+
+/** Pages returned to the file system after a purge; new records reuse the others. */
+const VACUUMED_PAGES = 16
+
+/**
+ * With synchronous NORMAL a power failure may cost the last records, never the file (https://www.sqlite.org/pragma.html).
+ * Rows hold many records each; large pages make a fourth of the system calls.
+ */
+const PRAGMAS = `PRAGMA page_size = 16384; PRAGMA auto_vacuum = INCREMENTAL; PRAGMA journal_mode = WAL;
+  PRAGMA synchronous = NORMAL; PRAGMA wal_autocheckpoint = 250; PRAGMA journal_size_limit = 8388608`
+
+/** Rejects with StoreUnavailable, whose message is one sentence for the operator. */
+export async function openMessageFile(path: string, migrations: readonly TextMigration[]): Promise<MessageFile> {
+  const db = await openFile({
+    path,
+    busyTimeoutMs: BUSY_TIMEOUT_MS,
+    pragmas: PRAGMAS,
+    prepareTables: (opened) => void migrate(opened, migrations),
+  })
+  const append = compileAppendBatch(db)
+  const done = openDoneMessages(db)
+  const remove = compileRemove(db)
+  const vacuum = db.prepare(`PRAGMA incremental_vacuum(${VACUUMED_PAGES})`)
+  const all = ({ sql, parameters }: TextQuery) => db.prepare(sql).all(...(parameters as SQLInputValue[]))
+  return {
+    append,
+    done,
+    all,
+    usedBytes: () => usedBytes(db),
+    remove: (oldest, beforeId, isTooLarge) => {
+      const next = done.oldest()
+      const others = (all(oldest) as { id: string }[]).filter(({ id }) => next === undefined || id < next.first_id)
+      const isTurn = others.length === 0 && next !== undefined && (isTooLarge || next.last_id < beforeId)
+      const removed = isTurn ? done.removeOldest() : remove(others)
+      if (removed > 0) vacuum.all()
+      return removed
+    },
+    close: () => db.close(),
+  }
+}
+
+/** All or nothing of `work`. */
+function transaction<T>(db: DatabaseSync, work: () => T): T {
+  db.exec('BEGIN IMMEDIATE')
+  try {
+    const result = work()
+    db.exec('COMMIT')
+    return result
+  } catch (thrown) {
+    if (db.isTransaction) db.exec('ROLLBACK')
+    throw thrown
+  }
+}
+
+function compileAppendBatch(db: DatabaseSync): (batch: EncodedBatch) => void {
+  const marks = COLUMNS.map(() => '?').join(', ')
+  const message = db.prepare(`insert into messages (${COLUMNS.join(', ')}) values (${marks}) on conflict do nothing`)
+  const key = db.prepare('insert into message_keys (message_id, value, name) values (?, ?, ?) on conflict do nothing')
+  const body = db.prepare(
+    'insert into message_bodies (message_id, which, content) values (?, ?, ?) on conflict do nothing',
+  )
+  return ({ messages, keys, bodies, contents }) =>
+    transaction(db, () => {
+      for (const columns of columnsOf(messages)) message.run(...columns)
+      for (const columns of columnsOf(keys)) key.run(...columns)
+      let at = 0
+      for (const [id = '', which = '', size] of columnsOf(bodies)) {
+        body.run(id, which, new Uint8Array(contents, at, Number(size)))
+        at += Number(size)
+      }
+    })
+}
+
+function compileRemove(db: DatabaseSync): (oldest: readonly { id: string }[]) => number {
+  const statements = [
+    'delete from message_keys where message_id = ?',
+    'delete from message_bodies where message_id = ?',
+    'delete from messages where id = ?',
+  ].map((text) => db.prepare(text))
+  return (oldest) => {
+    if (oldest.length === 0) return 0
+    transaction(db, () => {
+      for (const { id } of oldest) for (const statement of statements) statement.run(id)
+    })
+    return oldest.length
+  }
+}
+
+function usedBytes(db: DatabaseSync): number {
+  const pragma = (name: string) => Number(Object.values(db.prepare(`PRAGMA ${name}`).get() ?? {})[0])
+  return (pragma('page_count') - pragma('freelist_count')) * pragma('page_size')
+}

@@ -1,0 +1,96 @@
+/**
+ * The message log in a file of its own, beside that of the store: writing it neither waits for the writes of state nor
+ * delays them. It has two threads, so that a long search does not delay the writing either.
+ */
+import { format, parse } from 'node:path'
+import type { CompiledQuery } from 'kysely'
+import { idFrom } from '../../../domain/id.ts'
+import type { MessageStore } from '../../../domain/message-record.ts'
+import {
+  compileBody,
+  compileCount,
+  compileFind,
+  compileGet,
+  compileGroups,
+  compileOldest,
+  groupOf,
+} from '../../sql/message-log/message-queries.ts'
+import { recordOf } from '../../sql/message-log/message-rows.ts'
+import type { MessageRow, MessageTables } from '../../sql/message-log/message-tables.ts'
+import { MESSAGE_MIGRATIONS } from '../../sql/migrations/message-migrations.ts'
+import { compileMigrations, compileQueryBuilder } from '../dialect.ts'
+import { newestFirst } from './done-messages.ts'
+import { encodeBatch } from './message-batch.ts'
+import { startMessageThread } from './message-thread.ts'
+import type { ThreadData } from './message-worker.ts'
+
+/** `crosswalk.db` → `crosswalk-messages.db`. */
+export function messagePath(storePath: string): string {
+  if (storePath === ':memory:') return storePath
+  const { root, dir, name, ext } = parse(storePath)
+  return format({ root, dir, name: `${name}-messages`, ext })
+}
+
+export type SqliteMessageStore = MessageStore &
+  Readonly<{
+    /** Makes a checkpoint of the store's file on the thread that writes the message log; rejects if it cannot now. */
+    checkpoint(storeFile: string): Promise<void>
+  }>
+
+/** The message log of the store at `storePath`. Opens the file at the first call. */
+export function createMessageStore(storePath: string): SqliteMessageStore {
+  const path = messagePath(storePath)
+  const queries = compileQueryBuilder<MessageTables>()
+  const data = (): ThreadData => ({
+    path,
+    migrations: compileMigrations(MESSAGE_MIGRATIONS).map(({ name, statements }) => ({
+      name,
+      statements: [...statements],
+    })),
+  })
+  const writer = startMessageThread(data)
+  const reader = path === ':memory:' ? writer : startMessageThread(data)
+  const read = <Row>({ sql, parameters }: CompiledQuery<Row>): Promise<Row[]> =>
+    reader.call<Row[]>({ kind: 'all', query: { sql, parameters } })
+
+  return {
+    append: async (batch) => {
+      const encoded = encodeBatch(batch)
+      await writer.call({ kind: 'append', batch: encoded }, [encoded.contents])
+    },
+    appendDone: (lines) => writer.call({ kind: 'append-done', lines }),
+    find: async (filter, limit, before) => {
+      const [done, others] = await Promise.all([
+        reader.call<MessageRow[]>({ kind: 'find-done', filter, limit, before }),
+        read(compileFind(queries, filter, limit, before)),
+      ])
+      return [...done, ...others].sort(newestFirst).slice(0, limit).map(recordOf)
+    },
+    get: async (id) => {
+      const [other] = await read(compileGet(queries, id))
+      const row = other ?? (await reader.call<MessageRow | undefined>({ kind: 'get-done', id }))
+      return row && recordOf(row)
+    },
+    body: async (id, which) => {
+      const [row] = await read(compileGet(queries, id))
+      const summary = row && recordOf(row).bodies.find((body) => body.which === which)
+      const [body] = await read(compileBody(queries, id, which))
+      return summary && body && { summary, content: body.content }
+    },
+    count: async (filter) => {
+      const [others] = await read(compileCount(queries, filter))
+      return Number(others?.count) + (await reader.call<number>({ kind: 'count-done', filter }))
+    },
+    groups: async (filter) => (await read(compileGroups(queries, filter))).map(groupOf),
+    purge: async (before, maxBytes) => {
+      const excess = (await writer.call<number>({ kind: 'used-bytes' })) - maxBytes
+      const { sql, parameters } = compileOldest(queries, before, excess)
+      const beforeId = idFrom(before)
+      return writer.call({ kind: 'remove', oldest: { sql, parameters }, beforeId, isTooLarge: excess > 0 })
+    },
+    checkpoint: (storeFile) => writer.call({ kind: 'checkpoint', path: storeFile }),
+    close: async () => {
+      await Promise.all([writer.close(), reader.close()])
+    },
+  }
+}

@@ -1,0 +1,73 @@
+/** The thread of the message log's file. It runs one call after the other; a slow one delays no message. */
+import { parentPort, workerData } from 'node:worker_threads'
+import type { MessageFilter } from '../../../domain/message-record.ts'
+import { StoreUnavailable } from '../../../domain/ports.ts'
+import { storeFault } from '../error-codes.ts'
+import type { TextMigration } from '../migrate.ts'
+import { checkpoint } from '../write-ahead-log.ts'
+import type { EncodedBatch } from './message-batch.ts'
+import { type MessageFile, openMessageFile, type TextQuery } from './message-file.ts'
+
+export type LogCall = Readonly<
+  | { kind: 'append'; batch: EncodedBatch }
+  | { kind: 'append-done'; lines: Uint8Array }
+  | { kind: 'find-done'; filter: MessageFilter; limit: number; before: string | undefined }
+  | { kind: 'get-done'; id: string }
+  | { kind: 'count-done'; filter: MessageFilter }
+  | { kind: 'all'; query: TextQuery }
+  | { kind: 'used-bytes' }
+  | { kind: 'checkpoint'; path: string }
+  | { kind: 'remove'; oldest: TextQuery; beforeId: string; isTooLarge: boolean }
+  | { kind: 'close' }
+>
+
+/** The input of the thread. Migrations are texts, so that it does not load Kysely. */
+export type ThreadData = Readonly<{ path: string; migrations: readonly TextMigration[] }>
+
+/** Errors lose their class between threads, so the message is sent. */
+export type LogReply = Readonly<{ value: unknown } | { unavailable: string } | { fault: string }>
+
+function run(file: MessageFile, call: LogCall): unknown {
+  switch (call.kind) {
+    case 'append':
+      return file.append(call.batch)
+    case 'append-done':
+      return file.done.append(call.lines)
+    case 'find-done':
+      return file.done.find(call.filter, call.limit, call.before)
+    case 'get-done':
+      return file.done.get(call.id)
+    case 'count-done':
+      return file.done.count(call.filter)
+    case 'all':
+      return file.all(call.query)
+    case 'used-bytes':
+      return file.usedBytes()
+    case 'remove':
+      return file.remove(call.oldest, call.beforeId, call.isTooLarge)
+    case 'checkpoint':
+      return checkpoint(call.path)
+    case 'close':
+      return file.close()
+  }
+}
+
+const { path, migrations } = workerData as ThreadData
+const opening = openMessageFile(path, migrations)
+
+async function answer(call: LogCall): Promise<LogReply> {
+  try {
+    return { value: run(await opening, call) }
+  } catch (thrown) {
+    const fault = storeFault(thrown)
+    if (fault instanceof StoreUnavailable) return { unavailable: fault.message }
+    return { fault: fault instanceof Error ? fault.message : String(fault) }
+  }
+}
+
+// Calls wait for the file to open, in their order, and run at once from then on: replies keep the order of the calls.
+parentPort?.on('message', async (call: LogCall) => {
+  parentPort?.postMessage(await answer(call))
+  // If the file could not be opened, the next call starts another thread.
+  await opening.catch(() => process.exit(1))
+})
