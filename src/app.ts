@@ -1,15 +1,15 @@
 /** Composition root: joins ports to adapters; the modules beside it join what belongs together. */
 import { randomBytes } from 'node:crypto'
 import { createTokenVerifier } from './adapters/jwt/token-verifier.ts'
-import type { Consumers } from './adapters/kafka/consumers.ts'
 import { createSecretSource } from './adapters/secrets/secret-source.ts'
 import { openIdempotency } from './answers.ts'
-import { openConsumers, openProducer } from './broker.ts'
+import { openConsumer, openProducer, recordSettings } from './broker.ts'
 import { createCondition } from './condition.ts'
 import { createEgressPolicy } from './domain/egress.ts'
 import { createIds } from './domain/id.ts'
 import type { Logger } from './domain/ports.ts'
 import { type ManagementRoute, openGuard } from './guard.ts'
+import { type EndpointConsumers, startEndpointConsumers } from './intake/records/endpoint-consumers.ts'
 import { createMessageRecords } from './messages/message-records.ts'
 import { openObservers } from './observers.ts'
 import { openHttpClient } from './outbound.ts'
@@ -84,7 +84,7 @@ export async function startApp(settings: Settings, version: string, logger: Logg
   })
   const dryRun = createDryRun({ catalogue, registry, intake, services, settings, clock })
   let stopping = false
-  let consumers: Consumers | undefined
+  let consumers: EndpointConsumers | undefined
 
   const condition = createCondition({
     version,
@@ -158,7 +158,14 @@ export async function startApp(settings: Settings, version: string, logger: Logg
   const isConsumedHere = ({ document }: Compiled) => siblings === undefined || consumesFor(document._id, siblings.place)
   const { get, watch } = registry
   const consumed = { get, watch, consuming: () => registry.consuming().filter(isConsumedHere) }
-  consumers = openConsumers({ registry: consumed, settings, intake, producer, logger })
+  consumers = startEndpointConsumers({
+    registry: consumed,
+    consumer: openConsumer(settings),
+    settings: recordSettings(settings),
+    intake,
+    producer,
+    logger,
+  })
 
   return {
     messagePort: servers.messagePort(),

@@ -1,13 +1,17 @@
-/** The broker, loaded when a document first names a topic: its client costs every start memory and time. */
-import type { Consumers, ConsumersOptions } from './adapters/kafka/consumers.ts'
-import type { KafkaProducer } from './adapters/kafka/producer.ts'
+/**
+ * Joins the broker's adapter to its ports. Its client is loaded with the first record or the first endpoint that consumes a
+ * topic, because it would cost every start memory and time.
+ */
+import type { RecordConsumer } from './domain/ports/record-consumer.ts'
+import type { ClosableRecordProducer } from './domain/ports/record-producer.ts'
+import type { RecordSettings } from './intake/records/endpoint-consumer.ts'
 import type { Settings } from './settings.ts'
 
-/** A producer that is loaded with the first record. */
-export function openProducer(settings: Settings): KafkaProducer {
-  let loaded: Promise<KafkaProducer> | undefined
-  const load = async (): Promise<KafkaProducer> => {
-    const { createKafkaProducer } = await import('./adapters/kafka/producer.ts')
+/** Loads the client with the first record. */
+export function openProducer(settings: Settings): ClosableRecordProducer {
+  let loaded: Promise<ClosableRecordProducer> | undefined
+  const load = async (): Promise<ClosableRecordProducer> => {
+    const { createKafkaProducer } = await import('./adapters/kafka/producer/kafka-producer.ts')
     return createKafkaProducer(settings)
   }
   return {
@@ -19,28 +23,25 @@ export function openProducer(settings: Settings): KafkaProducer {
   }
 }
 
-/** Consumers that are loaded with the first endpoint that names a topic. */
-export function openConsumers(options: ConsumersOptions): Consumers {
-  const { registry } = options
-  let loaded: Promise<void> | undefined
-  let consumers: Consumers | undefined
-  const load = async (): Promise<void> => {
-    const { startConsumers } = await import('./adapters/kafka/consumers.ts')
-    consumers = startConsumers(options)
-  }
-  const follow = () => {
-    if (loaded !== undefined) return
-    if (registry.consuming().length > 0) loaded = load()
-  }
-  registry.watch(follow)
-  follow()
-
+/** Loads the client with the first endpoint that consumes a topic. */
+export function openConsumer(settings: Settings): RecordConsumer {
   return {
-    status: () => consumers?.status() ?? [],
-    stop: async () => {
-      loaded ??= Promise.resolve()
-      await loaded
-      await consumers?.stop()
+    open: async (subscription, listener) => {
+      const { createKafkaConsumer } = await import('./adapters/kafka/consumer/kafka-consumer.ts')
+      return createKafkaConsumer(settings).open(subscription, listener)
     },
+  }
+}
+
+/** The settings of consuming that every broker shares. */
+export function recordSettings(settings: Settings): RecordSettings {
+  return {
+    groupId: settings.kafkaGroupId,
+    maxInFlight: settings.kafkaMaxInFlight,
+    retryPausesMs: settings.kafkaRetryPausesMs,
+    deadLetterTopic: settings.kafkaDeadLetterTopic,
+    produceTimeoutMs: settings.kafkaRequestTimeoutMs,
+    parserLimitBytes: settings.parserLimitBytes,
+    validationAcceptNullValues: settings.validationAcceptNullValues,
   }
 }

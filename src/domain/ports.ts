@@ -218,23 +218,6 @@ export interface HttpClient {
   close(): Promise<void>
 }
 
-/** What a record carries; null stands for a key or value that is not there. */
-export type BrokerRecord = Readonly<{
-  topic: string
-  key: string | Uint8Array | null
-  value: string | Uint8Array | null
-  /** In order; a name may stand several times. */
-  headers: readonly (readonly [name: string | Uint8Array, value: string | Uint8Array | null])[]
-}>
-
-/** Where a record stands in the broker's log. */
-export type RecordPlace = Readonly<{ topic: string; partition: number; offset: number }>
-
-export interface RecordProducer {
-  /** Resolves when every replica in sync has the record. Fails with OutboundError after timeoutMs at the latest. */
-  produce(record: BrokerRecord, timeoutMs: number): Promise<RecordPlace>
-}
-
 /** How consuming goes in one partition. Offsets and counts of records. */
 export type PartitionStatus = Readonly<{
   partition: number

@@ -1,5 +1,6 @@
 /** The two places that a request can go to: a URL, whose answer comes back, and a topic, whose acknowledgement does. */
-import type { HttpClient, OutboundAnswer, OutboundRequest, RecordProducer } from '../domain/ports.ts'
+import type { RecordProducer } from '../domain/ports/record-producer.ts'
+import type { HttpClient, OutboundAnswer, OutboundRequest } from '../domain/ports.ts'
 import type { Run } from '../domain/run.ts'
 import type { CallSpan } from '../domain/trace.ts'
 import { traceHeaders } from '../domain/trace-context.ts'
@@ -39,7 +40,7 @@ export function deliverToTopic(topic: string, producer: RecordProducer): Deliver
   return async ({ headers, key }, body, timeoutMs, run, called) => {
     const ownHeaders = Object.entries(withTrace(headers, run, called)).filter(([name]) => name !== 'content-type')
     const contentType = body === undefined ? [] : [['content-type', body.contentType] as const]
-    const place = await producer.produce(
+    const recordOffset = await producer.produce(
       {
         topic,
         key,
@@ -51,7 +52,7 @@ export function deliverToTopic(topic: string, producer: RecordProducer): Deliver
     return {
       status: 200,
       headers: { 'content-type': 'application/json' },
-      body: Buffer.from(JSON.stringify(place)),
+      body: Buffer.from(JSON.stringify(recordOffset)),
     }
   }
 }

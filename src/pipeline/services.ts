@@ -1,7 +1,8 @@
 /** What compiled endpoints call and obey: the ports and the settings that stages read. */
 import type { TokenVerifier } from '../domain/access.ts'
 import type { EgressPolicy } from '../domain/egress.ts'
-import type { HttpClient, RecordProducer, SecretSource, StateStore } from '../domain/ports.ts'
+import type { RecordProducer } from '../domain/ports/record-producer.ts'
+import type { HttpClient, SecretSource, StateStore } from '../domain/ports.ts'
 import type { IdempotencyService } from './idempotency/idempotency-service.ts'
 import type { Sandbox, SandboxedProgram } from './sandbox.ts'
 

@@ -1,14 +1,9 @@
-/** What every connection to the brokers has in common, from the settings. */
+/** The client options that every connection to the brokers shares, from the settings. */
 import type { BaseOptions } from '@platformatic/kafka'
 
 export type KafkaSettings = Readonly<{
   kafkaBrokers: readonly string[]
   kafkaClientId: string
-  kafkaGroupId: string
-  kafkaMaxInFlight: number
-  kafkaRetryPausesMs: readonly number[]
-  /** `off`, or a name in which `{topic}` is the topic consumed. */
-  kafkaDeadLetterTopic: string
   kafkaConnectTimeoutMs: number
   kafkaRequestTimeoutMs: number
   kafkaSessionTimeoutMs: number
@@ -20,8 +15,6 @@ export type KafkaSettings = Readonly<{
   kafkaSaslMechanism: 'plain' | 'scram-sha-256' | 'scram-sha-512' | undefined
   kafkaSaslUsername: string | undefined
   kafkaSaslPassword: string | undefined
-  parserLimitBytes: number
-  validationAcceptNullValues: boolean
 }>
 
 const MECHANISMS = { plain: 'PLAIN', 'scram-sha-256': 'SCRAM-SHA-256', 'scram-sha-512': 'SCRAM-SHA-512' } as const

@@ -1,6 +1,6 @@
-/** What every client is owed when it is left: a limit to the waiting, and someone who listens to its errors. */
+/** Bounds for work on a client that is being closed, and for its `error` events. */
 
-/** Resolves when the work is done or failed, or the time is up. */
+/** Resolves when the work has succeeded or failed, or after timeoutMs. */
 export async function within(timeoutMs: number, work: Promise<unknown>): Promise<void> {
   let timer: NodeJS.Timeout | undefined
   const timeUp = new Promise<void>((resolve) => {
@@ -10,7 +10,7 @@ export async function within(timeoutMs: number, work: Promise<unknown>): Promise
   clearTimeout(timer)
 }
 
-/** Listens to a client's `error`, which without a listener ends the process. */
+/** Listens to a client's `error`, because an `error` event without a listener ends the process. */
 export function ignoreErrors(client: NodeJS.EventEmitter): void {
   client.on('error', () => undefined)
 }

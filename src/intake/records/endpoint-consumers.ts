@@ -1,26 +1,26 @@
-/** Keeps a consumer for each endpoint in force that names a topic, as endpoints come, change and go. */
+/** Keeps one consumer for each active endpoint that names a topic, as endpoints are created, changed and deleted. */
 import type { ConsumerStatus } from '../../domain/ports.ts'
 import type { Compiled } from '../../registry/compiled.ts'
 import type { Registry } from '../../registry/registry.ts'
-import { type ConsumerOptions, type EndpointConsumer, startConsumer } from './consumer.ts'
+import { type EndpointConsumer, type EndpointConsumerOptions, startEndpointConsumer } from './endpoint-consumer.ts'
 
-export interface Consumers {
+export interface EndpointConsumers {
   status(): readonly ConsumerStatus[]
   /** Resolves when all records under way are done and committed. */
   stop(): Promise<void>
 }
 
-export type ConsumersOptions = Readonly<{ registry: Pick<Registry, 'get' | 'consuming' | 'watch'> }> &
-  Pick<ConsumerOptions, 'settings' | 'intake' | 'producer' | 'logger'>
+export type EndpointConsumersOptions = Readonly<{ registry: Pick<Registry, 'get' | 'consuming' | 'watch'> }> &
+  Pick<EndpointConsumerOptions, 'consumer' | 'settings' | 'intake' | 'producer' | 'logger'>
 
-/** Starts a consumer for what is in force now, and follows every change from then on. */
-export function startConsumers({ registry, ...shared }: ConsumersOptions): Consumers {
+/** Starts a consumer for each active endpoint with a topic, and follows every change from then on. */
+export function startEndpointConsumers({ registry, ...shared }: EndpointConsumersOptions): EndpointConsumers {
   const running = new Map<string, EndpointConsumer>()
-  /** Endpoints whose former consumer is still leaving the group: a new one joins it after that. */
+  /** Endpoints whose former consumer is leaving its group; a new one joins it after that. */
   const leaving = new Map<string, Promise<void>>()
-  /** As each running one was last told of it. */
+  /** The version of each endpoint that its consumer was last notified of. */
   const known = new Map<string, Compiled | undefined>()
-  let stopped = false
+  let isStopped = false
 
   const stopOne = (id: string, consumer: EndpointConsumer): void => {
     running.delete(id)
@@ -32,16 +32,17 @@ export function startConsumers({ registry, ...shared }: ConsumersOptions): Consu
     leaving.set(id, left)
   }
   const follow = (): void => {
-    if (stopped) return
+    if (isStopped) return
     const consuming = registry.consuming()
     const topics = new Map(consuming.map(({ document, endpoint }) => [document._id, endpoint.kafkaConsumerTopic]))
     for (const [id, consumer] of [...running]) {
       if (topics.get(id) !== consumer.topic) stopOne(id, consumer)
-      else if (known.get(id) !== registry.get(id)) consumer.changed()
+      else if (known.get(id) !== registry.get(id)) consumer.wake()
     }
     for (const [endpointId, topic] of topics) {
       if (topic === undefined || running.has(endpointId) || leaving.has(endpointId)) continue
-      running.set(endpointId, startConsumer({ ...shared, endpointId, topic, get: () => registry.get(endpointId) }))
+      const get = () => registry.get(endpointId)
+      running.set(endpointId, startEndpointConsumer({ ...shared, endpointId, topic, get }))
     }
     known.clear()
     for (const id of running.keys()) known.set(id, registry.get(id))
@@ -52,7 +53,7 @@ export function startConsumers({ registry, ...shared }: ConsumersOptions): Consu
   return {
     status: () => [...running.values()].map((consumer) => consumer.status()),
     stop: async () => {
-      stopped = true
+      isStopped = true
       await Promise.all([...leaving.values(), ...[...running.values()].map((consumer) => consumer.stop())])
       running.clear()
     },

@@ -1,17 +1,17 @@
 /**
- * Which broker leads each partition of a topic, and which topic it is: one that was deleted and made anew has the same
- * name. The client's own answer is all or nothing, so that one partition without a leader would hide all the others.
+ * The leader of each partition of a topic, and the topic's id: a topic that was deleted and created again keeps its name.
+ * The client's own call fails as a whole if one partition has no leader, so its error is read as well.
  */
 import type { Consumer } from '@platformatic/kafka'
 
 export type TopicLayout = Readonly<{
   id: string
-  /** By partition; -1 where there is none now. */
+  /** Node id of the leader, by partition; -1 if there is none now. */
   leaders: readonly number[]
 }>
 
-/** What the client has in its error where the broker answered and a part of that is amiss. */
-type Response = Readonly<{
+/** The broker's response inside the client's error. */
+type MetadataResponse = Readonly<{
   topics?: readonly Readonly<{
     name: string | null
     topicId: string
@@ -20,14 +20,14 @@ type Response = Readonly<{
   }>[]
 }>
 
-/** Rejects where the topic does not exist, or no broker answers. */
+/** Rejects if the topic does not exist or no broker answers. */
 export async function readLayout(client: Consumer, topic: string): Promise<TopicLayout> {
   try {
     const info = (await client.metadata({ topics: [topic], forceUpdate: true })).topics.get(topic)
     if (info === undefined) throw new Error('Unknown topic')
     return { id: info.id, leaders: info.partitions.map(({ leader }) => leader) }
   } catch (error) {
-    const { response } = error as { response?: Response }
+    const { response } = error as { response?: MetadataResponse }
     const known = response?.topics?.find(({ name, errorCode }) => name === topic && errorCode === 0)
     if (known === undefined) throw error
     const leaders: number[] = []

@@ -1,8 +1,8 @@
-/** What the client's errors mean: whether trying again can help, and what a person should read. */
+/** The meaning of the client's errors: whether a retry can help, and the sentence for people. */
 import { findErrorBy } from '@platformatic/kafka'
 import { OutboundError, type OutboundFault } from '../../domain/ports.ts'
 
-/** Answers of a broker that it would give again (https://kafka.apache.org/protocol#protocol_error_codes). */
+/** Error codes of a broker that a retry would meet again (https://kafka.apache.org/protocol#protocol_error_codes). */
 const REFUSALS: Readonly<Record<string, string>> = {
   MESSAGE_TOO_LARGE: 'the record is larger than the topic takes (max.message.bytes)',
   RECORD_LIST_TOO_LARGE: 'the record is larger than a segment of the topic',
@@ -16,22 +16,23 @@ const REFUSALS: Readonly<Record<string, string>> = {
 export const isProtocolError = (error: unknown, id: string): boolean =>
   error instanceof Error && findErrorBy(error, 'apiId', id) !== null
 
-/** Whether the group has gone on without the place in it that was named. */
-export const isOutdatedPlace = (error: unknown): boolean =>
+/** Whether the group has moved on from the generation or member that the request named. */
+export const isFenced = (error: unknown): boolean =>
   ['ILLEGAL_GENERATION', 'UNKNOWN_MEMBER_ID', 'REBALANCE_IN_PROGRESS', 'FENCED_INSTANCE_ID'].some((id) =>
     isProtocolError(error, id),
   )
 
+/** Why a retry cannot help; undefined if it can. */
 export const refusalOf = (error: unknown): string | undefined => {
   const id = Object.keys(REFUSALS).find((name) => isProtocolError(error, name))
   return id === undefined ? undefined : REFUSALS[id]
 }
 
-/** The last cause in one line: the errors of the client wrap each other, and the outer ones say little. */
+/** The innermost cause in one line: the errors of the client wrap each other, and the outer ones say little. */
 export function describeError(error: unknown): string {
   if (isProtocolError(error, 'UNKNOWN_TOPIC_OR_PARTITION')) return 'the topic does not exist'
   const texts = new Set(causes(error).map((text) => text.replace(/\s+/g, ' ').trim()))
-  // What the client says of its own accord, without asking a broker.
+  // The client's own sentence; no broker was asked.
   if ([...texts].some((text) => text.startsWith('Unknown topic'))) return 'the topic does not exist'
   return [...texts].join('; ').slice(0, 300) || 'unknown error'
 }
@@ -43,6 +44,9 @@ function causes(error: unknown): string[] {
     Array.isArray(errors) && errors.length > 0 ? errors.slice(-1) : error.cause === undefined ? [] : [error.cause]
   return inner.length === 0 ? [error.message] : inner.flatMap(causes)
 }
+
+/** An error with the sentence that people read, as the port RecordConsumer reports it. */
+export const consumerError = (error: unknown): Error => new Error(describeError(error), { cause: error })
 
 export function produceError(topic: string, error: unknown): OutboundError {
   const refusal = refusalOf(error)

@@ -1,6 +1,6 @@
-/** What a fetch gave of one partition: its records, without those of transactions that were aborted. */
+/** Reads the records of a fetch, without those of aborted transactions. */
 import type { Consumer } from '@platformatic/kafka'
-import type { ConsumedRecord } from './record.ts'
+import type { ConsumedRecord } from '../../../domain/ports/record-consumer.ts'
 
 export type Fetched = Awaited<ReturnType<Consumer['fetch']>>
 export type FetchedPartition = Fetched['responses'][number]['partitions'][number]
@@ -11,17 +11,18 @@ const IS_CONTROL = 0x20
 /** Type of a control record, the second number of its key (https://kafka.apache.org/documentation/#controlbatch). */
 const ABORT = 0
 
-/** What a broker answered that could not give all that was asked for; undefined where it gave nothing. */
+/** The response inside the error of a fetch in which only some partitions failed; undefined if all of it failed. */
 export function fetchedDespite(error: unknown): Fetched | undefined {
   const { response } = error as { response?: Fetched }
   return response?.errorCode === 0 ? response : undefined
 }
 
 /**
- * The records from `start` on, and the offset behind the last batch: a batch may begin before what was asked for.
+ * In: the response for one partition. Out: its records from `start` on (a batch may start before it), and the offset
+ * behind the last batch.
  *
- * The broker hands out nothing of a transaction that is still open, and names those that were aborted. The client
- * leaves out the records of one of them for each producer, and only where the mark of its end has come with them.
+ * The broker returns no records of an open transaction, and names the aborted ones. The client leaves out the records of
+ * one aborted transaction for each producer, and only if the response also has its end mark; so it is done here.
  */
 export function readFetched(
   topic: string,

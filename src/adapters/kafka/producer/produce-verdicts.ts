@@ -1,17 +1,17 @@
 /**
- * What the brokers said of each partition of a batch. The client calls all of it a failure where one partition failed;
- * but the records of the others are written, and must neither be called failed nor be sent again.
+ * Reads the brokers' answer for each partition of a batch. The client rejects the whole batch if one partition failed;
+ * but the records of the other partitions are written: they must not be reported as failed, nor be sent again.
  */
 import { ProtocolError } from '@platformatic/kafka'
 
-export type Verdicts = Readonly<{
-  /** Offset of the first record of the batch, by partition, where it is acknowledged. */
+export type ProduceVerdicts = Readonly<{
+  /** Offset of the first record of the batch, by acknowledged partition. */
   offsets: ReadonlyMap<number, bigint>
-  /** What was said last of each partition that failed. */
+  /** The last error of each partition that failed. */
   errors: ReadonlyMap<number, Error>
 }>
 
-/** What the client's errors hold, all of it optional: each attempt and each broker has an error of its own. */
+/** The fields of the client's errors, all optional: each attempt and each broker has an error of its own. */
 type ProduceFault = Readonly<{
   cause?: unknown
   errors?: unknown
@@ -25,8 +25,8 @@ type PartitionResponse = Readonly<{
   errorMessage?: string | null
 }>
 
-/** Reads the verdicts on a batch for one topic that failed as a whole. */
-export function readVerdicts(error: unknown): Verdicts {
+/** Reads the verdicts from the error of a batch for one topic. */
+export function readVerdicts(error: unknown): ProduceVerdicts {
   const offsets = new Map<number, bigint>()
   const errors = new Map<number, Error>()
   for (const { produced, response } of faultsIn(error)) {

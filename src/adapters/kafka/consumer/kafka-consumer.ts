@@ -1,0 +1,131 @@
+/** The port RecordConsumer: group membership, fetches and commits of one endpoint, joined to one session. */
+import { setTimeout as sleep } from 'node:timers/promises'
+import type {
+  ConsumerListener,
+  ConsumerSession,
+  ConsumerSubscription,
+  RecordConsumer,
+} from '../../../domain/ports/record-consumer.ts'
+import type { KafkaSettings } from '../client-options.ts'
+import { consumerError, isFenced } from '../kafka-errors.ts'
+import type { FetchPosition } from './fetch-options.ts'
+import { type GroupAssignment, openMembership } from './group-membership.ts'
+import { openReader } from './topic-reader.ts'
+
+const WATCH_MS = 5_000
+
+export function createKafkaConsumer(settings: KafkaSettings): RecordConsumer {
+  return {
+    open: async (subscription, listener) => {
+      try {
+        return openSession(settings, subscription, listener)
+      } catch (error) {
+        throw consumerError(error)
+      }
+    },
+  }
+}
+
+function openSession(
+  settings: KafkaSettings,
+  { groupId, topic, startAt }: ConsumerSubscription,
+  listener: ConsumerListener,
+): ConsumerSession {
+  const closing = new AbortController()
+  let positions = new Map<number, FetchPosition>()
+  let generation = -1
+  let assigning: Promise<void> = Promise.resolve()
+  let usesCommitted = startAt === 'committed'
+
+  const unlessClosing =
+    (report: (error: Error) => void) =>
+    (error: unknown): void => {
+      if (!closing.signal.aborted) report(consumerError(error))
+    }
+  const onEnd = unlessClosing(listener.onEnd)
+  const onReplaced = unlessClosing(listener.onReplaced)
+  const reader = openReader(settings, groupId, topic, {
+    ...listener,
+    onTrouble: unlessClosing(listener.onTrouble),
+    onReplaced,
+    onEnd,
+  })
+  const membership = openMembership(settings, groupId, topic, {
+    onRebalance: () => listener.onRebalance(),
+    onAssigned: (assignment) => {
+      const added = revoke(assignment)
+      assigning = assigning.then(() => assign(assignment, added)).catch(onEnd)
+    },
+    onEnd,
+  })
+
+  /**
+   * Keeps the partitions that stay assigned, if this member took part in every generation; otherwise another member may
+   * have had them, and they start at their committed offset. Returns the partitions to add. Synchronous, because commits
+   * from now on are made in the name of this assignment.
+   */
+  const revoke = ({ generation: joined, partitions }: GroupAssignment): readonly number[] => {
+    const isConsecutive = joined === generation + 1
+    generation = joined
+    const [kept, revoked] = [new Map<number, FetchPosition>(), [] as number[]]
+    for (const [partition, position] of positions) {
+      if (isConsecutive && partitions.includes(partition)) kept.set(partition, position)
+      else revoked.push(partition)
+    }
+    positions = kept
+    listener.onRevoked(revoked)
+    reader.assign([...kept.values()])
+    return partitions.filter((partition) => !kept.has(partition))
+  }
+  const assign = async ({ generation: joined, partitions }: GroupAssignment, added: readonly number[]) => {
+    const committed = await membership.committedOffsets(added)
+    // Another assignment may have followed.
+    if (joined !== generation || closing.signal.aborted) return
+    const starts = usesCommitted ? committed : new Map(added.map((partition) => [partition, undefined]))
+    for (const [partition, offset = 0n] of starts) positions.set(partition, { partition, offset })
+    listener.onAssigned({ partitions, added: starts })
+    reader.assign([...positions.values()])
+  }
+
+  /** Reports end offsets of partitions that are not fetched now, and ends the session when the topic has grown. */
+  const watch = async (partitionCount: number): Promise<void> => {
+    while (!closing.signal.aborted) {
+      const ends = await membership.endOffsets().catch(() => [])
+      if (closing.signal.aborted) return
+      for (const partition of positions.keys()) {
+        const end = ends[partition]
+        if (end !== undefined) listener.onEndOffset(partition, end)
+      }
+      if (ends.length > partitionCount) onEnd(new Error('the topic has grown'))
+      await sleep(WATCH_MS, undefined, { signal: closing.signal }).catch(() => undefined)
+    }
+  }
+  membership.join().then(watch).catch(onEnd)
+
+  return {
+    commit: async (offsets) => {
+      const joined = generation
+      try {
+        // A commit names the topic, so it would also count for a new topic of the same name.
+        if (!(await membership.isSameTopic())) {
+          listener.onReplaced(new Error('the topic was made anew'))
+          return 'fenced'
+        }
+        if (joined !== generation) return 'fenced'
+        await membership.commit(offsets)
+        usesCommitted = true
+        return 'committed'
+      } catch (error) {
+        if (isFenced(error)) return 'fenced'
+        throw consumerError(error)
+      }
+    },
+    demandChanged: reader.demandChanged,
+    close: async () => {
+      closing.abort()
+      const reading = reader.close()
+      await assigning
+      await Promise.all([reading, membership.close()])
+    },
+  }
+}

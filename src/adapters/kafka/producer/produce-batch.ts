@@ -1,0 +1,45 @@
+/** Batches of the records that wait for one topic, and the client's form of a record. */
+import type { MessageToProduce } from '@platformatic/kafka'
+import type { BrokerRecord, RecordOffset } from '../../../domain/ports/record-producer.ts'
+
+const BATCH_RECORDS = 500
+const BATCH_BYTES = 512 * 1024
+
+/** A record that waits for its acknowledgement. */
+export type QueuedRecord = Readonly<{
+  record: BrokerRecord
+  sizeBytes: number
+  resolve(offset: RecordOffset): void
+  reject(error: unknown): void
+  /** True once it was resolved, rejected or timed out. */
+  isSettled(): boolean
+}>
+
+/** The queued records that fit into one batch, in order, and those that do not; settled records are dropped. */
+export function takeBatch(queued: readonly QueuedRecord[]): { batch: QueuedRecord[]; rest: QueuedRecord[] } {
+  const unsettled = queued.filter((entry) => !entry.isSettled())
+  let bytes = 0
+  const end = unsettled.findIndex(({ sizeBytes }, index) => {
+    bytes += sizeBytes
+    return index === BATCH_RECORDS || (index > 0 && bytes > BATCH_BYTES)
+  })
+  return end === -1 ? { batch: unsettled, rest: [] } : { batch: unsettled.slice(0, end), rest: unsettled.slice(end) }
+}
+
+export const sizeOf = ({ key, value }: BrokerRecord): number => (key?.length ?? 0) + (value?.length ?? 0)
+
+export function toMessage({ topic, key, value, headers }: BrokerRecord): MessageToProduce {
+  const message: MessageToProduce = { topic }
+  if (key !== null) message.key = bytesOf(key)
+  if (value !== null) message.value = bytesOf(value)
+  // Buffers are compared by identity, so a repeated name keeps all of its values. The client writes null as no value.
+  message.headers = new Map(
+    headers.map(([name, text]) => [bytesOf(name), text === null ? null : bytesOf(text)] as [Buffer, Buffer]),
+  )
+  return message
+}
+
+const bytesOf = (content: string | Uint8Array): Buffer =>
+  typeof content === 'string'
+    ? Buffer.from(content)
+    : Buffer.from(content.buffer, content.byteOffset, content.byteLength)

@@ -1,0 +1,181 @@
+/** The consumer of one endpoint, as long as it names a topic: opens a new session, after a pause, whenever one has ended. */
+
+import type { RecordConsumer } from '../../domain/ports/record-consumer.ts'
+import type { ConsumerStatus, Logger } from '../../domain/ports.ts'
+import type { Compiled } from '../../registry/compiled.ts'
+import { openRecordSession, type RecordSession } from './consumer-session.ts'
+import { consumptionOf, describeReset } from './consumer-status.ts'
+import { deadLetterName, deadLetterTopicOf } from './dead-letter.ts'
+import type { ProcessRecordOptions } from './process-record.ts'
+import type { RecordLimits } from './record-message.ts'
+
+const FIRST_PAUSE_MS = 500
+const LONGEST_PAUSE_MS = 10_000
+
+export type RecordSettings = RecordLimits &
+  Readonly<{
+    /** Prefix of the consumer groups: each endpoint has the group `<groupId>.<endpoint id>`. */
+    groupId: string
+    /** Records of one endpoint that are under way or not yet committed. */
+    maxInFlight: number
+    retryPausesMs: readonly number[]
+    /** `off`, or a name in which `{topic}` is the consumed topic. */
+    deadLetterTopic: string
+    produceTimeoutMs: number
+  }>
+
+export type EndpointConsumerOptions = Readonly<{
+  consumer: RecordConsumer
+  settings: RecordSettings
+  endpointId: string
+  topic: string
+  /** The active endpoint; undefined once it is deleted. */
+  get: () => Compiled | undefined
+}> &
+  Pick<ProcessRecordOptions, 'intake' | 'producer' | 'logger'>
+
+export interface EndpointConsumer {
+  readonly topic: string
+  status(): ConsumerStatus
+  /** Applies a change of the endpoint to records that wait for their next attempt. */
+  wake(): void
+  /** Resolves when the records under way are done and committed, and the group is left. */
+  stop(): Promise<void>
+}
+
+export function startEndpointConsumer(options: EndpointConsumerOptions): EndpointConsumer {
+  const { consumer, settings, endpointId, topic, get, logger } = options
+  const groupId = `${settings.groupId}.${endpointId}`
+  const stopping = Promise.withResolvers<void>()
+  let isStopping = false
+  let session: RecordSession | undefined
+  let isAssigned = false
+  let isNewTopic = false
+  let lastError: ConsumerStatus['lastError']
+  /** What fails now; undefined if nothing does. Logged when it changes. */
+  let trouble: string | undefined
+  let pauseMs = FIRST_PAUSE_MS
+
+  const fields = () => ({ endpoint: get()?.document.name, endpointId, topic })
+  const note = (message: string) => {
+    lastError = { message, at: new Date().toISOString() }
+  }
+  const onTrouble = (error: unknown) => {
+    const message = error instanceof Error ? error.message : String(error)
+    note(message)
+    if (message === trouble) return
+    trouble = message
+    logger.warn(fields(), `Consuming the topic ${topic} does not go on and is tried again: ${message}`)
+  }
+  const processing = processingOf(options)
+  warnOfOwnDeadLetters(settings.deadLetterTopic, topic, logger, fields())
+
+  const open = (): Promise<RecordSession> =>
+    openRecordSession({
+      consumer,
+      groupId,
+      topic,
+      maxInFlight: settings.maxInFlight,
+      processing,
+      isNewTopic,
+      onCommitted: () => {
+        isNewTopic = false
+      },
+      onReplaced: () => {
+        isNewTopic = true
+      },
+      onAssigned: (partitions) => {
+        isAssigned = true
+        trouble = undefined
+        pauseMs = FIRST_PAUSE_MS
+        logger.info({ ...fields(), partitions }, `Consuming the topic ${topic}`)
+      },
+      onTrouble,
+      onRecovered: () => {
+        trouble = undefined
+      },
+      onReport: (partition, { state, error }) => {
+        if (error !== undefined) note(error)
+        if (state === 'stopped') logger.error({ ...fields(), partition }, `Consuming stops here: ${error}`)
+      },
+      onOffsetReset: (partition, from, to) => {
+        const message = describeReset(partition, from, to)
+        note(message)
+        logger.error({ ...fields(), partition }, message)
+      },
+    })
+  const runSession = async (): Promise<void> => {
+    session = await open()
+    const reason = await Promise.race([session.ended, stopping.promise])
+    isAssigned = false
+    await session.close()
+    if (!isStopping) onTrouble(reason)
+  }
+  const pause = async (): Promise<void> => {
+    let timer: NodeJS.Timeout | undefined
+    const timeUp = new Promise<void>((resolve) => {
+      timer = setTimeout(resolve, pauseMs)
+    })
+    await Promise.race([timeUp, stopping.promise])
+    clearTimeout(timer)
+    pauseMs = Math.min(pauseMs * 2, LONGEST_PAUSE_MS)
+  }
+  const supervise = async (): Promise<void> => {
+    while (!isStopping) {
+      try {
+        await runSession()
+      } catch (error) {
+        // Nothing awaits this promise before `stop`: a rejection would end the process.
+        onTrouble(error)
+      }
+      isAssigned = false
+      session = undefined
+      if (!isStopping) await pause()
+    }
+  }
+  const supervising = supervise()
+
+  return {
+    topic,
+    status: () => ({
+      endpointId,
+      endpoint: get()?.document.name ?? '',
+      topic,
+      groupId,
+      ...consumptionOf(session, isAssigned && trouble === undefined),
+      ...(lastError === undefined ? {} : { lastError }),
+    }),
+    wake: () => session?.wake(),
+    stop: () => {
+      isStopping = true
+      stopping.resolve()
+      return supervising
+    },
+  }
+}
+
+function processingOf(options: EndpointConsumerOptions): ProcessRecordOptions {
+  const { settings, topic, get, intake, producer, logger } = options
+  return {
+    current: () => {
+      const compiled = get()
+      return compiled?.endpoint.kafkaConsumerTopic === topic ? compiled : undefined
+    },
+    intake,
+    producer,
+    logger,
+    deadLetterTopic: deadLetterTopicOf(topic, settings.deadLetterTopic),
+    retryPausesMs: settings.retryPausesMs,
+    parserLimitBytes: settings.parserLimitBytes,
+    validationAcceptNullValues: settings.validationAcceptNullValues,
+    produceTimeoutMs: settings.produceTimeoutMs,
+  }
+}
+
+function warnOfOwnDeadLetters(template: string, topic: string, logger: Logger, fields: object): void {
+  if (template === 'off' || deadLetterName(topic, template) !== topic) return
+  logger.warn(
+    fields,
+    `The dead-letter topic ${topic} is the topic that is consumed: a record that cannot be processed stops its partition`,
+  )
+}

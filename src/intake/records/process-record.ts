@@ -1,0 +1,105 @@
+/**
+ * Processes one record: it succeeds, or its dead letter is acknowledged. There is no third way out, except that its
+ * partition is revoked or its endpoint deleted; then the record is not done.
+ */
+import type { Failure } from '../../domain/failure.ts'
+import type { ConsumedRecord } from '../../domain/ports/record-consumer.ts'
+import type { Intake } from '../../registry/intake.ts'
+import { type DeadLetterOptions, writeDeadLetter } from './dead-letter.ts'
+import type { PartitionHandle } from './partition-handle.ts'
+import { type RecordLimits, refusalOfRecord, toIncoming } from './record-message.ts'
+
+export type ProcessRecordOptions = DeadLetterOptions &
+  RecordLimits &
+  Readonly<{
+    intake: Pick<Intake, 'accept' | 'refuse' | 'recordRefusal'>
+    /** Undefined: a record that cannot be processed stops its partition. */
+    deadLetterTopic: string | undefined
+    /** The pause before each retry of a failure that may pass. */
+    retryPausesMs: readonly number[]
+  }>
+
+/** gone: the endpoint does not consume the topic any more; busy: the message was not let in, which is no attempt. */
+type RecordAttempt = 'done' | 'gone' | 'busy' | Failure
+
+const BUSY_PAUSE_MS = 50
+const LONGEST_PAUSE_MS = 30_000
+
+/**
+ * True when the record is done, false when it does not belong to this member any more. Not a promise where nothing was
+ * waited for. A bug throws or rejects.
+ */
+export function processRecord(
+  record: ConsumedRecord,
+  options: ProcessRecordOptions,
+  handle: PartitionHandle,
+): boolean | Promise<boolean> {
+  const first = attempt(record, options, 0)
+  if (first === 'done') return true
+  return first instanceof Promise
+    ? first.then((outcome) => (outcome === 'done' ? true : retry(record, outcome, options, handle)))
+    : retry(record, first, options, handle)
+}
+
+/** `attempts`: the number of earlier attempts. */
+function attempt(
+  record: ConsumedRecord,
+  options: ProcessRecordOptions,
+  attempts: number,
+): RecordAttempt | Promise<RecordAttempt> {
+  const { current, intake } = options
+  const compiled = current()
+  if (compiled === undefined) return 'gone'
+  if (intake.recordRefusal() !== undefined) return 'busy'
+  const triesAgain = options.retryPausesMs[attempts] !== undefined || options.deadLetterTopic === undefined
+  const incoming = toIncoming(record, compiled, triesAgain)
+  const refusal = refusalOfRecord(record, compiled, options)
+  if (refusal !== undefined) return intake.refuse(compiled, refusal, incoming).failure ?? refusal
+  const outcome = intake.accept(compiled, incoming)
+  return outcome instanceof Promise ? outcome.then(({ failure }) => failure ?? 'done') : (outcome.failure ?? 'done')
+}
+
+/** Continues after a first attempt that did not succeed. */
+async function retry(
+  record: ConsumedRecord,
+  first: Exclude<RecordAttempt, 'done'>,
+  options: ProcessRecordOptions,
+  handle: PartitionHandle,
+): Promise<boolean> {
+  const { signal, report, pause } = handle
+  const { current, retryPausesMs, deadLetterTopic } = options
+  let outcome: RecordAttempt = first
+  let attempts = 0
+  let tried = current()
+  try {
+    while (outcome !== 'done') {
+      signal.throwIfAborted()
+      if (outcome === 'gone') return false
+      if (outcome === 'busy') {
+        await pause(BUSY_PAUSE_MS)
+      } else {
+        attempts += 1
+        const pauseMs = outcome.retry ? retryPausesMs[attempts - 1] : undefined
+        if (pauseMs !== undefined) {
+          report({ state: 'waiting', error: outcome.message })
+          await pause(pauseMs)
+        } else if (deadLetterTopic !== undefined) {
+          return await writeDeadLetter(record, deadLetterTopic, outcome, attempts, options, handle)
+        } else {
+          report({ state: 'stopped', error: outcome.message })
+          // A failure that may pass is retried; any other waits for a change of the endpoint.
+          await pause(outcome.retry ? (retryPausesMs.at(-1) ?? LONGEST_PAUSE_MS) : undefined)
+        }
+      }
+      // A change may have mended the endpoint, so the record gets all of its attempts again.
+      if (current() !== tried) attempts = 0
+      tried = current()
+      outcome = await attempt(record, options, attempts)
+    }
+    report({ state: 'running' })
+    return true
+  } catch (thrown) {
+    if (signal.aborted) return false
+    throw thrown
+  }
+}

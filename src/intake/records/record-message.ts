@@ -1,0 +1,66 @@
+/** A consumed record as a message for the pipeline. */
+import { Failure } from '../../domain/failure.ts'
+import type { Headers } from '../../domain/message.ts'
+import type { ConsumedRecord } from '../../domain/ports/record-consumer.ts'
+import { syntaxOfFormat } from '../../formats/media-type.ts'
+import type { Compiled } from '../../registry/compiled.ts'
+import type { Incoming } from '../../registry/intake.ts'
+import { refusesNull, TOMBSTONE } from '../../registry/tombstone.ts'
+
+export type RecordLimits = Readonly<{
+  /** Bytes of a record's value. */
+  parserLimitBytes: number
+  validationAcceptNullValues: boolean
+}>
+
+/**
+ * In: a record; `triesAgain`: whether a failure that may pass would be retried. Out: the message. A tombstone is the
+ * value null where JSON is expected; XML has no null, so its endpoints get no body and fail with BODY_UNREADABLE.
+ */
+export function toIncoming(record: ConsumedRecord, { endpoint }: Compiled, triesAgain: boolean): Incoming {
+  const { input } = endpoint.transformation
+  const isJson = input !== undefined && syntaxOfFormat(input) === 'json'
+  const body = record.value ?? (isJson ? TOMBSTONE : undefined)
+  return { requestHeaders: headersOf(record), query: {}, urlParams: {}, body, isRecord: true, triesAgain }
+}
+
+/** The failure of a record that is refused without being parsed: BODY_TOO_LARGE or VALIDATION_FAILED. */
+export function refusalOfRecord(
+  { value }: ConsumedRecord,
+  compiled: Compiled,
+  { parserLimitBytes, validationAcceptNullValues }: RecordLimits,
+): Failure | undefined {
+  const size = value?.byteLength ?? 0
+  if (size > parserLimitBytes) {
+    return new Failure('BODY_TOO_LARGE', `The record has ${size} bytes; PARSER_LIMIT is ${parserLimitBytes}.`)
+  }
+  if (value !== null || validationAcceptNullValues || !refusesNull(compiled)) return undefined
+  const failure = new Failure(
+    'VALIDATION_FAILED',
+    'Validation failed: the record is a tombstone, without a value, and the schema does not accept null.',
+    { path: 'inputValidation' },
+  )
+  failure.stage = 'validate'
+  return failure
+}
+
+/** Names in lower case; the values of a repeated name are joined, like those of a request. */
+function headersOf({ topic, partition, offset, key, headers }: ConsumedRecord): Headers {
+  const origin: Headers = {
+    'kafka-topic': topic,
+    'kafka-partition': String(partition),
+    'kafka-offset': String(offset),
+    ...(key === null ? {} : { 'kafka-key': String(key) }),
+  }
+  // Most records have no headers, and this runs for each record.
+  if (headers.length === 0) return origin
+  const found = new Map<string, string>()
+  for (const [rawName, rawValue] of headers) {
+    const name = String(rawName ?? '').toLowerCase()
+    const value = String(rawValue ?? '')
+    const earlier = found.get(name)
+    found.set(name, earlier === undefined ? value : `${earlier}, ${value}`)
+  }
+  found.delete('kafka-key')
+  return { ...Object.fromEntries(found), ...origin }
+}

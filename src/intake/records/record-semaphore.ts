@@ -1,0 +1,61 @@
+/**
+ * Limits how many records of an endpoint are under way or not yet committed. While the group rebalances, no record may
+ * start: another member would start it again.
+ */
+export interface RecordSemaphore {
+  /**
+   * True when a record may start, false once the semaphore is closed. Not a promise where the answer is known at once,
+   * since most records wait for nothing.
+   */
+  acquire(): boolean | Promise<boolean>
+  release(count: number): void
+  /** Grants nothing until `resume`. */
+  suspend(): void
+  resume(): void
+  /** Answers everyone who waits with false, and everyone who asks later. */
+  close(): void
+  /** Permits that are held. */
+  readonly held: number
+}
+
+export function createRecordSemaphore(permits: number): RecordSemaphore {
+  let held = 0
+  let isSuspended = false
+  let isClosed = false
+  const queue: ((granted: boolean) => void)[] = []
+
+  const grant = () => {
+    while (!isSuspended && held < permits && queue.length > 0) {
+      held += 1
+      queue.shift()?.(true)
+    }
+  }
+  return {
+    acquire: () => {
+      if (isClosed) return false
+      if (!isSuspended && held < permits && queue.length === 0) {
+        held += 1
+        return true
+      }
+      return new Promise((resolve) => queue.push(resolve))
+    },
+    release: (count) => {
+      held -= count
+      grant()
+    },
+    suspend: () => {
+      isSuspended = true
+    },
+    resume: () => {
+      isSuspended = false
+      grant()
+    },
+    close: () => {
+      isClosed = true
+      for (const answer of queue.splice(0)) answer(false)
+    },
+    get held() {
+      return held
+    },
+  }
+}

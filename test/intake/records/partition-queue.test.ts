@@ -1,0 +1,75 @@
+/** What counts as done where processing ends before the records. */
+import assert from 'node:assert/strict'
+import { describe, test } from 'node:test'
+import { openPartitionQueue } from '../../../src/intake/records/partition-queue.ts'
+import type { ProcessRecordOptions } from '../../../src/intake/records/process-record.ts'
+import { createRecordSemaphore } from '../../../src/intake/records/record-semaphore.ts'
+import { silent } from '../../contracts/stores.ts'
+import { openIntake, recordAt } from './record-fixtures.ts'
+
+/** `current`: what the endpoint is when the first record asks for it. */
+function open(current: ProcessRecordOptions['current']) {
+  const semaphore = createRecordSemaphore(10)
+  const faults: unknown[] = []
+  const queue = openPartitionQueue({
+    partition: 0,
+    committed: 5n,
+    semaphore,
+    processing: {
+      current,
+      intake: openIntake(silent),
+      producer: { produce: () => assert.fail('nothing is to be produced') },
+      logger: silent,
+      deadLetterTopic: undefined,
+      retryPausesMs: [],
+      parserLimitBytes: 1_000,
+      validationAcceptNullValues: false,
+      produceTimeoutMs: 1_000,
+    },
+    onProgress: () => {},
+    onRoom: () => {},
+    onReport: () => {},
+    onFault: (error) => faults.push(error),
+  })
+  return { semaphore, faults, queue }
+}
+
+const records = [5n, 6n, 7n].map((offset) => recordAt(offset))
+
+describe('a partition whose records are not processed', () => {
+  test('no permit is granted any more: none of them is done', () => {
+    const { semaphore, queue } = open(() => undefined)
+    semaphore.close()
+    queue.offer(records, 8n)
+    assert.equal(queue.doneOffset, 5n)
+    // Neither records behind them nor a reset of the offset change that.
+    queue.offer([recordAt(8n)], 9n)
+    assert.equal(queue.moveTo(20n), true)
+    assert.equal(queue.doneOffset, 5n)
+    assert.equal(queue.moveTo(1n), false)
+  })
+
+  test('the first of them meets a bug at once: none of them is done, and the bug is reported', () => {
+    const bug = new Error('a bug')
+    const { faults, queue } = open(() => {
+      throw bug
+    })
+    queue.offer(records, 8n)
+    assert.deepEqual([queue.doneOffset, faults], [5n, [bug]])
+  })
+
+  test('the endpoint is gone: none of them is done', async () => {
+    const { queue } = open(() => undefined)
+    queue.offer(records, 8n)
+    await queue.close()
+    assert.equal(queue.doneOffset, 5n)
+  })
+
+  test('a fetch without records, only marks of transactions: all of it is done', () => {
+    const { queue } = open(() => undefined)
+    queue.offer([], 8n)
+    assert.equal(queue.doneOffset, 8n)
+    assert.equal(queue.moveTo(12n), true)
+    assert.equal(queue.doneOffset, 12n)
+  })
+})
