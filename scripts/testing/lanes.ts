@@ -36,19 +36,11 @@ export const ALONE: readonly string[] = [
  * service as a process, sends signals or looks at its own memory.
  */
 export const TOGETHER: readonly (readonly string[])[] = [
-  [
-    'test/admission/',
-    'test/bench/',
-    'test/config/',
-    'test/corpus/',
-    'test/domain/',
-    'test/formats/',
-    'test/language/',
-    'test/registry/',
-  ],
+  ['test/admission/', 'test/bench/', 'test/config/', 'test/corpus/', 'test/domain/', 'test/formats/', 'test/language/'],
   ['test/pipeline/', 'samples/'],
   ['test/access/', 'test/management/', 'test/observe/'],
-  ['test/adapters/', 'test/contracts/', 'test/messages/'],
+  ['test/adapters/', 'test/contracts/', 'test/registry/'],
+  ['test/messages/'],
 ]
 
 /** Their files share one broker; topics and groups have names of their own. */
