@@ -1,6 +1,6 @@
 /**
- * Everything that must hold before a change is taken: format and lint, types, generated files, tests. Changes nothing;
- * stops at the first step that fails and names it.
+ * Everything that must hold before a change is taken: format and lint, types, generated files, tests, and with `--soak` their
+ * long forms. Changes nothing; stops at the first step that fails and names it.
  */
 import { spawn } from 'node:child_process'
 import { readdirSync } from 'node:fs'
@@ -31,6 +31,10 @@ const steps: readonly Step[] = [
     }),
   ),
   { name: 'tests', command: ['npm', 'test'], faultIn: faultInTests },
+  // The long forms take minutes more: CI asks for them, and whoever changes what they test.
+  ...(process.argv.includes('--soak')
+    ? [{ name: 'long forms of tests', command: ['npm', 'run', 'soak'], faultIn: faultInTests } as const]
+    : []),
 ]
 
 /** A test that is skipped shows nothing, and a run without tests less: both are failures here. */

@@ -1,12 +1,15 @@
 /**
- * `npm test [-- options and files]`: starts the services that tests need, runs the tests, stops the services. Arguments
- * that end in `.ts` are the files to run, which may hold `*`; all others are options of node's test runner.
+ * `npm test` and `npm run soak [-- options and files]`: starts the services that tests need, runs the tests, stops the
+ * services. Arguments that end in `.ts` are the files to run, which may hold `*`; all others are options of node's test
+ * runner.
  */
+import { spawnSync } from 'node:child_process'
 import { globSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
+import { entry } from '../bin/entry.js'
 import { startServices } from '../test/services/all.ts'
-import { runInLanes } from './testing/lanes.ts'
-import { type FileResult, runFile } from './testing/run-file.ts'
+import { filesOf, type Run, runInLanes } from './testing/lanes.ts'
+import { type FileResult, runFiles } from './testing/run-file.ts'
 import { describeFile, describeRun } from './testing/summary.ts'
 
 const EVERYTHING = ['test/**/*.test.ts', 'samples/**/*.test.ts']
@@ -15,9 +18,15 @@ const LIMIT_MS = 300_000
 
 const root = fileURLToPath(new URL('..', import.meta.url))
 const given = process.argv.slice(2)
-const options = given.filter((argument) => !argument.endsWith('.ts'))
+const run: Run = given.includes('--soak') ? 'soak' : 'test'
+const options = given.filter((argument) => !argument.endsWith('.ts') && argument !== '--soak')
 const patterns = given.filter((argument) => argument.endsWith('.ts'))
-const files = globSync(patterns.length > 0 ? patterns : EVERYTHING, { cwd: root }).sort()
+const found = globSync(patterns.length > 0 ? patterns : EVERYTHING, { cwd: root }).sort()
+const files = patterns.length > 0 ? found : filesOf(run, found)
+process.env.TEST_FORM = run === 'soak' ? 'long' : 'short'
+
+// Tests that start the service as a process start what users start, which takes a third of the time of the source.
+if (entry().endsWith('.ts')) spawnSync(process.execPath, ['scripts/bundle.ts'], { cwd: root, stdio: 'inherit' })
 
 const stopping = new AbortController()
 for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => stopping.abort())
@@ -26,13 +35,16 @@ const startedAt = performance.now()
 const services = await startServices((line) => console.log(line))
 const results: FileResult[] = []
 try {
-  await runInLanes(files, async (file) => {
+  await runInLanes(files, async (together) => {
     if (stopping.signal.aborted) return
-    const result = await runFile(file, { options, limitMs: LIMIT_MS, signal: stopping.signal })
-    // Options may choose tests; without them a file that has none shows nothing.
-    const isEmpty = options.length === 0 && result.counts.tests === 0 && result.failures.length === 0
-    results.push(isEmpty ? { ...result, failures: ['It has no tests.'] } : result)
-    console.log(describeFile(results.at(-1) as FileResult))
+    const limitMs = together.length > 1 ? 2 * LIMIT_MS : LIMIT_MS
+    for (const result of await runFiles(together, { options, limitMs, signal: stopping.signal })) {
+      // Options may choose tests; without them a file that has none shows nothing.
+      const isEmpty = options.length === 0 && result.counts.tests === 0 && result.failures.length === 0
+      const checked = isEmpty ? { ...result, failures: ['It has no tests.'] } : result
+      results.push(checked)
+      console.log(describeFile(checked))
+    }
   })
 } finally {
   await services.stop()

@@ -3,13 +3,11 @@ import { readFileSync } from 'node:fs'
 import { Command } from 'commander'
 import { createLogger } from './adapters/log.ts'
 import type { App } from './app.ts'
-import { compileSooner } from './compile-sooner.ts'
 import type { Logger } from './domain/ports.ts'
 import type { KeyCommands } from './key-commands.ts'
 import { loadEnvFile, readSettings, type Settings } from './settings.ts'
 import { settingsHelp } from './settings-help.ts'
 import { lockStore } from './store-lock.ts'
-import { keepTickShape } from './tick-shape.ts'
 import type { Primary } from './workers/primary.ts'
 import { WORKER_MARK } from './workers/protocol.ts'
 import type { Siblings } from './workers/siblings.ts'
@@ -111,7 +109,6 @@ function withKeys(work: (commands: KeyCommands) => Promise<void>): Promise<void>
 }
 
 async function start(settings: Settings, warnings: readonly string[]): Promise<void> {
-  void keepTickShape()
   const isWorker = WORKER_MARK in process.env && process.send !== undefined
   const logger = createLogger(settings, undefined, settings.workers > 1)
   process.on('uncaughtException', (err) => {
@@ -144,9 +141,7 @@ async function start(settings: Settings, warnings: readonly string[]): Promise<v
 
 async function listen(settings: Settings, logger: Logger, siblings?: Siblings): Promise<App> {
   const { startApp } = await import('./app.ts')
-  const app = await startApp(settings, version, logger, siblings)
-  compileSooner()
-  return app
+  return startApp(settings, version, logger, siblings)
 }
 
 /** The store belongs to the service, so this process locks it for all of them. */

@@ -67,13 +67,9 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
     'settings.ts',
   ],
   'app.ts': [''],
-  'tick-shape.ts': [],
-  'compile-sooner.ts': [],
   'main.ts': [
     'app.ts',
-    'compile-sooner.ts',
     'store-lock.ts',
-    'tick-shape.ts',
     'key-commands.ts',
     'store-commands.ts',
     'workers/',

@@ -74,6 +74,12 @@ function runOnOldNode(path: string, ...args: readonly string[]): Promise<Ended> 
   return run('node', ['-e', program, '--', ...args])
 }
 
+/** Why there is no terminal to test with; false where there is one. */
+const noTerminal =
+  process.platform === 'linux' && spawnSync('script', ['--version']).status === 0
+    ? false
+    : 'no `script` of util-linux, the one way to have a terminal here'
+
 for (const host of HOSTS) {
   describe(host === 'node' ? "on the machine's own Node.js" : 'on a Node.js that is new enough', {
     concurrency: 4,
@@ -135,26 +141,24 @@ for (const host of HOSTS) {
       assert.deepEqual([code, signal], [null, 'SIGINT'])
     })
 
-    // A terminal gives Ctrl-C to launcher and program both. `script` (util-linux) is the one way to have a terminal here;
-    // exec, because a shell that waits in between ends by the signal itself, and its exit code would be told.
-    if (process.platform === 'linux' && spawnSync('script', ['--version']).status === 0) {
-      test('a Ctrl-C in a terminal reaches the program once', async () => {
-        const file = join(temporary, 'interrupted.mjs')
-        writeFileSync(
-          file,
-          `let times = 0
-          process.on('SIGINT', () => { times++; setTimeout(() => { console.log('times', String(times)); process.exit(4) }, 300) })
-          setInterval(() => {}, 1000)
-          console.log('ready')`,
-        )
-        const { child, ended } = start('script', ['-qec', `exec "${host}" "${nodeLauncher}" "${file}"`, '/dev/null'])
-        await ready(child)
-        child.stdin?.write('\u0003')
-        const { code, stdout } = await ended
-        assert.match(stdout, /times 1\r?\n/)
-        assert.equal(code, 4)
-      })
-    }
+    // A terminal gives Ctrl-C to launcher and program both. `exec`, because a shell that waits in between ends by the signal
+    // itself, and its exit code would be the one that is seen.
+    test('a Ctrl-C in a terminal reaches the program once', { skip: noTerminal }, async () => {
+      const file = join(temporary, 'interrupted.mjs')
+      writeFileSync(
+        file,
+        `let times = 0
+        process.on('SIGINT', () => { times++; setTimeout(() => { console.log('times', String(times)); process.exit(4) }, 300) })
+        setInterval(() => {}, 1000)
+        console.log('ready')`,
+      )
+      const { child, ended } = start('script', ['-qec', `exec "${host}" "${nodeLauncher}" "${file}"`, '/dev/null'])
+      await ready(child)
+      child.stdin?.write('\u0003')
+      const { code, stdout } = await ended
+      assert.match(stdout, /times 1\r?\n/)
+      assert.equal(code, 4)
+    })
 
     test('TypeScript and SQLite come without a warning', async () => {
       const file = join(temporary, 'quiet.ts')

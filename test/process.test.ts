@@ -9,6 +9,7 @@ import { after, before, describe, test } from 'node:test'
 import type { JsonObject } from '../src/domain/json.ts'
 import { SETTINGS } from '../src/settings-table.ts'
 import { callUntilRefused } from './call-until-refused.ts'
+import { LONG } from './form.ts'
 import { call } from './management/call.ts'
 import { exchange } from './raw-exchange.ts'
 import { endpointDocument, json, startUpstream } from './service.ts'
@@ -252,7 +253,7 @@ describe('a signal to stop', { concurrency: 2 }, () => {
     await silent
   })
 
-  const rounds = process.env.CI ? 20 : 2
+  const rounds = LONG ? 20 : 2
   test(`${rounds} times under load cuts nobody short`, async (t) => {
     const folder = freshFolder(t)
     for (let round = 0; round < rounds; round++) {

@@ -44,12 +44,9 @@ export const loggerInto = (log: LogLine[]): Logger => {
   }
 }
 
-/**
- * Those of a service on free ports, and what `env` sets; TEST_ISOLATION is their ISOLATION. Throws where a value is wrong.
- */
+/** Those of a service on free ports, and what `env` sets. Throws where a value is wrong. */
 export function readTestSettings(env: Readonly<Record<string, string>>): Settings {
-  const isolation = process.env.TEST_ISOLATION ?? ''
-  const reading = readSettings({ SERVER_PORT: '0', ADMIN_PORT: '0', ISOLATION: isolation, ...env })
+  const reading = readSettings({ SERVER_PORT: '0', ADMIN_PORT: '0', ...env })
   if (!reading.ok) throw new Error(reading.faults.join('\n'))
   return reading.settings
 }

@@ -5,11 +5,15 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { entry, FLAGS } from '../bin/entry.js'
 
 const root = fileURLToPath(new URL('..', import.meta.url))
 
-/** A program and its first arguments: the service on the Node.js that runs this, or by its launcher on the machine's own. */
-export const DIRECT = [process.execPath, join(root, 'src/main.ts')] as const
+/**
+ * A program and its first arguments: the service as its launcher starts it, on the Node.js that runs this, or the launcher on
+ * the machine's own. Both take the bundle while it is newer than the source.
+ */
+export const DIRECT = [process.execPath, ...FLAGS, entry()] as const
 export const LAUNCHED = ['node', join(root, 'bin/crosswalk.js')] as const
 
 /** Kept from run to run: it halves the time that a start takes. */

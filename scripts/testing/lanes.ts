@@ -1,40 +1,97 @@
-/** Which test files run when: several at once, the same number on every machine, and some of them by themselves. */
+/** The rules of both runs of tests: which files each of them takes, which share a process, and how many run at once. */
 
-/** They share one broker, whose groups and topics would slow down each other's. */
-const ONE_AT_A_TIME = 'test/broker/'
+export type Run = 'test' | 'soak'
 
-/** They judge times, of which others at work beside them would take a part. */
-export const ALONE: readonly string[] = ['test/broker/bad-records.test.ts', 'test/broker/neighbours.test.ts']
-
-/** Begun first, so that none of them is left over at the end. */
-export const LONGEST: readonly string[] = [
-  'test/fuzz/management.test.ts',
-  'test/fuzz/mappings.test.ts',
-  'test/fuzz/messages.test.ts',
+/** Only in `npm run soak`: what takes minutes, or judges times that other work on the machine would change. */
+export const SOAK_ONLY: readonly string[] = [
+  'test/bench/quick.test.ts',
+  'test/broker/bad-records.test.ts',
+  'test/broker/broker-restart.test.ts',
+  'test/broker/crash.test.ts',
+  'test/broker/neighbours.test.ts',
   'test/instances/partition.test.ts',
+  'test/load/',
   'test/messages/full-load.test.ts',
+]
+
+/** In both runs: they ask test/form.ts how much they do. */
+export const IN_BOTH: readonly string[] = [
+  'test/crash/',
+  'test/fuzz/',
+  'test/hostile/',
+  'test/process.test.ts',
   'test/workers/in-force.test.ts',
-  'test/workers/lost.test.ts',
   'test/workers/start-stop.test.ts',
 ]
 
-/** Most of them wait more than they work: three keep two cores busy. */
-const AT_ONCE = 3
+/** These judge times, or need the whole machine: nothing runs beside them. */
+export const ALONE: readonly string[] = [
+  'test/broker/bad-records.test.ts',
+  'test/broker/neighbours.test.ts',
+  'test/load/',
+]
 
-/** Runs every file once; `run` never rejects. */
-export async function runInLanes(files: readonly string[], run: (file: string) => Promise<void>): Promise<void> {
-  const beside = files.filter((file) => !ALONE.includes(file))
-  const inTurn = beside.filter((file) => file.startsWith(ONE_AT_A_TIME))
-  const others = beside.filter((file) => !file.startsWith(ONE_AT_A_TIME))
-  others.sort((one, other) => Number(LONGEST.includes(other)) - Number(LONGEST.includes(one)))
+/**
+ * Each row is one process: what a file needs to start is mostly the same modules. No file of these folders starts the
+ * service as a process, sends signals or looks at its own memory.
+ */
+export const TOGETHER: readonly (readonly string[])[] = [
+  ['test/admission/', 'test/bench/', 'test/config/', 'test/corpus/', 'test/domain/', 'test/formats/', 'test/language/'],
+  ['test/pipeline/', 'samples/'],
+  ['test/access/', 'test/management/', 'test/observe/'],
+  ['test/adapters/', 'test/contracts/', 'test/registry/'],
+  ['test/messages/'],
+]
+
+/** Their files share one broker; topics and groups have names of their own. */
+const BROKER = 'test/broker/'
+const BROKER_LANES = 2
+
+/** Started first, so that none of them is left over at the end. */
+export const LONGEST: readonly string[] = [
+  'test/workers/in-force.test.ts',
+  'test/workers/lost.test.ts',
+  'test/instances/away.test.ts',
+  'test/instances/partition.test.ts',
+  'test/isolation/processes.test.ts',
+  'test/process.test.ts',
+]
+
+/** Processes at once, on every machine. Many of them wait more than they work: four keep two cores busy. */
+export const AT_ONCE = 4
+
+/** Whether a path is one of the files, or in one of the folders. */
+const isIn = (rules: readonly string[], path: string): boolean =>
+  rules.some((rule) => (rule.endsWith('/') ? path.startsWith(rule) : path === rule))
+
+export const filesOf = (run: Run, files: readonly string[]): string[] =>
+  files.filter((file) => (run === 'soak' ? isIn([...SOAK_ONLY, ...IN_BOTH], file) : !isIn(SOAK_ONLY, file)))
+
+/** The files of each process: of a row of TOGETHER, or one file. */
+export function processesOf(files: readonly string[]): string[][] {
+  const apart = [...SOAK_ONLY, ...IN_BOTH]
+  const rowOf = (file: string) => (isIn(apart, file) ? undefined : TOGETHER.find((row) => isIn(row, file)))
+  const shared = TOGETHER.map((row) => files.filter((file) => rowOf(file) === row)).filter((each) => each.length > 0)
+  const single = files.filter((file) => rowOf(file) === undefined)
+  single.sort((one, other) => Number(LONGEST.includes(other)) - Number(LONGEST.includes(one)))
+  return [...shared, ...single.map((file) => [file])]
+}
+
+/** Runs every file once, those of a process together; `run` never rejects. */
+export async function runInLanes(
+  files: readonly string[],
+  run: (files: readonly string[]) => Promise<void>,
+): Promise<void> {
+  const beside = processesOf(files.filter((file) => !isIn(ALONE, file)))
+  const isBroker = ([first = '']: readonly string[]) => first.startsWith(BROKER)
+  const broker = beside.filter(isBroker)
+  const others = beside.filter((each) => !isBroker(each))
   // Each takes from the front what is left, so that all end at about the same time.
-  const lane = async (queue: string[]) => {
-    for (let file = queue.shift(); file !== undefined; file = queue.shift()) await run(file)
+  const lane = async (...queues: string[][][]) => {
+    for (const queue of queues) for (let next = queue.shift(); next !== undefined; next = queue.shift()) await run(next)
   }
-  const first = async () => {
-    await lane(inTurn)
-    await lane(others)
-  }
-  await Promise.all([first(), ...Array.from({ length: AT_ONCE - 1 }, () => lane(others))])
-  await lane(files.filter((file) => ALONE.includes(file)))
+  await Promise.all(
+    Array.from({ length: AT_ONCE }, (_, index) => (index < BROKER_LANES ? lane(broker, others) : lane(others))),
+  )
+  await lane(processesOf(files.filter((file) => isIn(ALONE, file))))
 }

@@ -1,14 +1,14 @@
-/** Runs one test file in a process of its own. */
+/** Runs a test file in a process of its own, or several in one. */
 import { spawn } from 'node:child_process'
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import type { Counts, Told } from './file-reporter.ts'
+import { type Counts, NONE, type Told } from './file-reporter.ts'
 
 export type FileResult = Readonly<{
   file: string
-  /** From the start of the process to its end. */
+  /** From the start of the process to its end; of one file of several, its tests alone. */
   ms: number
   counts: Counts
   /** What is wrong, in words for whoever mends it; also where the process ended as no test said. */
@@ -22,13 +22,14 @@ export type FileResult = Readonly<{
 export type RunOptions = Readonly<{
   /** For node: `--test-name-pattern=…`. */
   options: readonly string[]
-  /** A file that takes longer is ended with all that it has started, and has failed. */
+  /** A process that takes longer is ended with all that it has started, and has failed. */
   limitMs: number
   signal: AbortSignal
 }>
 
 const root = fileURLToPath(new URL('../..', import.meta.url))
-const reporter = fileURLToPath(new URL('file-reporter.ts', import.meta.url))
+const reporter = new URL('file-reporter.ts', import.meta.url)
+const batch = fileURLToPath(new URL('run-batch.ts', import.meta.url))
 
 const env: NodeJS.ProcessEnv = {
   // Compiled code is kept from one file to the next: most of a short one's time goes into the same modules.
@@ -41,16 +42,52 @@ delete env.NODE_TEST_CONTEXT
 /** What node warns of is mostly something that is left open. */
 const WARNING = /^\(node:\d+\) ((?!ExperimentalWarning)\w*Warning: .*)$/gm
 
-const NONE: Counts = { tests: 0, suites: 0, passed: 0, failed: 0, cancelled: 0, skipped: 0, todo: 0 }
+/** Runs the files in one process. Out: a result for each of them, in their order. Never rejects. */
+export async function runFiles(files: readonly string[], options: RunOptions): Promise<readonly FileResult[]> {
+  const [file = ''] = files
+  if (files.length < 2) return [(await runProcess([file], file, options)).result]
+  const { told, result } = await runProcess([batch, ...files], 'the process', options)
+  const begun = told.findLast((one) => one.kind === 'begun')?.test ?? file
+  const isOf = (file: string) => (text: string) => text === file || text.startsWith(`${file} `)
+  // What no test says of itself is said of the file in which it happened.
+  const others = result.failures.filter((text) => !files.some((file) => isOf(file)(text)))
+  return files.map((file): FileResult => {
+    const suite = told.find((one) => one.kind === 'suite' && one.name === file)
+    const isLast = isOf(file)(begun)
+    return {
+      file,
+      ms: suite?.kind === 'suite' ? suite.ms : 0,
+      // The file itself is no suite that anybody wrote.
+      counts: suite?.kind === 'suite' ? { ...suite.counts, suites: suite.counts.suites - 1 } : NONE,
+      failures: [
+        ...result.failures.filter(isOf(file)),
+        ...(isLast ? others : []),
+        ...(suite === undefined ? ['It did not run to its end.'] : []),
+      ],
+      skipped: result.skipped.filter(isOf(file)),
+      notes: told.flatMap((one) => (one.kind === 'note' && isOf(file)(one.test) ? [one.text] : [])),
+      output: result.output,
+    }
+  })
+}
 
-/** Never rejects. */
-export async function runFile(file: string, { options, limitMs, signal }: RunOptions): Promise<FileResult> {
+/** The same for one file. */
+export const runFile = async (file: string, options: RunOptions): Promise<FileResult> =>
+  (await runFiles([file], options))[0] as FileResult
+
+type Process = Readonly<{ told: readonly Told[]; result: FileResult }>
+
+async function runProcess(
+  program: readonly string[],
+  file: string,
+  { options, limitMs, signal }: RunOptions,
+): Promise<Process> {
   const folder = mkdtempSync(join(tmpdir(), 'crosswalk-test-file-'))
   const report = join(folder, 'report')
   const startedAt = performance.now()
-  const reporting = [`--test-reporter=${reporter}`, `--test-reporter-destination=${report}`]
+  const reporting = `--test-reporter=${reporter}?report=${encodeURIComponent(report)}`
   // A group of its own, so that what it has started ends with it.
-  const child = spawn(process.execPath, [...reporting, ...options, file], {
+  const child = spawn(process.execPath, [reporting, ...options, ...program], {
     cwd: root,
     env,
     detached: true,
@@ -90,7 +127,7 @@ export async function runFile(file: string, { options, limitMs, signal }: RunOpt
   if (isLate) failures.push(`It did not end within ${limitMs} ms, and was ended. The test begun last: ${begun}`)
   else if (code !== 0 && failures.length === 0) failures.push(`Its process failed, and no test did: ${how}.`)
   else if (counts === undefined) failures.push('It told no end of its tests.')
-  return {
+  const result: FileResult = {
     file,
     ms: performance.now() - startedAt,
     counts: counts ?? NONE,
@@ -99,6 +136,7 @@ export async function runFile(file: string, { options, limitMs, signal }: RunOpt
     notes: [...warnings, ...told.flatMap((one) => (one.kind === 'note' ? [one.text] : []))],
     output,
   }
+  return { told, result }
 }
 
 /** As far as it was written. */

@@ -2,7 +2,7 @@
 import type { Counts } from './file-reporter.ts'
 import type { FileResult } from './run-file.ts'
 
-const SLOWEST = 10
+const SLOWEST = 15
 const MOST_NOTES = 5
 
 const seconds = (ms: number): string => `${(ms / 1000).toFixed(1)} s`
@@ -28,13 +28,18 @@ export function describeRun(results: readonly FileResult[], ms: number): Whole {
   const sum = (what: keyof Counts) => results.reduce((total, { counts }) => total + counts[what], 0)
   // A file that ended as it must not is one failure more, whatever its tests said by then.
   const failed = results.reduce((total, { failures, counts }) => total + Math.max(failures.length, counts.failed), 0)
+  // Node counts no suite that is skipped; its tests are not counted either.
+  const skippedInAll = results.reduce(
+    (total, { skipped, counts }) => total + Math.max(skipped.length, counts.skipped),
+    0,
+  )
   const counts: Counts = {
     tests: sum('tests'),
     suites: sum('suites'),
     passed: sum('passed'),
     failed,
     cancelled: sum('cancelled'),
-    skipped: sum('skipped'),
+    skipped: skippedInAll,
     todo: sum('todo'),
   }
   const slowest = results.toSorted((one, other) => other.ms - one.ms).slice(0, SLOWEST)

@@ -48,6 +48,22 @@ test('each one is told once, and nobody waits beyond the bounds', () => {
   )
 })
 
+describe('who waits may wait, where a wait is 100 ms, for', () => {
+  const waits = [
+    { what: '20 of them where few wait', waiting: FEW, places: 100, mostMs: 2_000 },
+    { what: 'one of them where more wait', waiting: FEW + 1, places: 100, mostMs: 100 },
+    { what: 'a tenth of one where some were refused', waiting: FEW, places: FEW - 1, mostMs: 10 },
+  ]
+  for (const { what, waiting, places, mostMs } of waits) {
+    test(what, () => {
+      const queue = createTurnQueue<number>({ places, waitMs: 100 })
+      for (let one = 0; one < waiting; one += 1) queue.add(one, 0)
+      assert.deepEqual(queue.expire(mostMs), [])
+      assert.equal(queue.expire(mostMs + 0.1).length, Math.min(waiting, places))
+    })
+  }
+})
+
 /** A processor that takes `serviceMs` for a message, and a tenth of a millisecond to read or to refuse one. */
 function simulate(times: number, serviceMs: number, seconds: number) {
   const queue = createTurnQueue<number>({ places: 1_000, waitMs: 250 })

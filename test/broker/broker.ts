@@ -25,21 +25,7 @@ export async function startBench(brokers: string, env: Record<string, string> = 
   }
 }
 
-/** Polls until the condition holds; fails with the last value seen where it does not in time. */
-export async function until<T>(
-  read: () => Promise<T> | T,
-  holds: (value: T) => boolean,
-  timeoutMs = 60_000,
-): Promise<T> {
-  const deadline = Date.now() + timeoutMs
-  for (;;) {
-    const value = await read()
-    if (holds(value)) return value
-    if (Date.now() > deadline)
-      throw new Error(`this did not come about in time; last seen: ${JSON.stringify(value)?.slice(0, 2_000)}`)
-    await new Promise((resolve) => setTimeout(resolve, 20))
-  }
-}
+export { until } from '../until.ts'
 
 export async function consumers({ adminUrl }: Service): Promise<ConsumerStatus[]> {
   return (await (await fetch(`${adminUrl}/consumers`)).json()) as ConsumerStatus[]

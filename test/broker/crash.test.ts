@@ -1,4 +1,4 @@
-/** Nothing is lost when instances die: the short form of `crash.ts`. */
+/** Nothing is lost when instances die: some rounds of `crash.ts`. */
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { createRandom } from '../crash/random.ts'
@@ -7,14 +7,14 @@ import { crashRounds } from './crash-rounds.ts'
 
 const kafka = await kafkaForTests()
 
-describe('two instances, three of them killed and the group rebuilt twice', { skip: kafka.skip }, () => {
+describe('two instances, killed six times, and the group rebuilt four times', { skip: kafka.skip }, () => {
   test('nothing is lost, nothing committed before it is done, little comes twice, order is kept', async () => {
     const report = await crashRounds({
       brokers: kafka.brokers,
-      records: 3_000,
+      records: 6_000,
       partitions: 6,
-      kills: 3,
-      rebalances: 2,
+      kills: 6,
+      rebalances: 4,
       random: createRandom(20),
     })
     const { lost, outOfOrder, committedPastUnfinished } = report

@@ -1,10 +1,11 @@
 import assert from 'node:assert/strict'
 import { it } from 'node:test'
+import { LONG } from '../form.ts'
 import { freshFolder } from '../spawned-service.ts'
 import { runCrashRounds } from './crash-rounds.ts'
 import { compileServiceSubject } from './service-subject.ts'
 
-const rounds = process.env.CI ? 20 : 3
+const rounds = LONG ? 20 : 3
 
 it(`the service loses nothing that it acknowledged when it is killed, ${rounds} times`, async (test) => {
   const seed = Date.now() % 2 ** 31

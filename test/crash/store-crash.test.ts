@@ -1,11 +1,12 @@
 import assert from 'node:assert/strict'
 import { it } from 'node:test'
 import { freshPath } from '../adapters/sqlite/folder.ts'
+import { LONG } from '../form.ts'
 import { runCrashRounds } from './crash-rounds.ts'
 import { ABSENT, createLedger } from './ledger.ts'
 import { compileStoreSubject } from './store-subject.ts'
 
-const rounds = process.env.CI ? 20 : 5
+const rounds = LONG ? 20 : 5
 
 it(`loses nothing that was acknowledged when it is killed, ${rounds} times`, async (test) => {
   const seed = Date.now() % 2 ** 31

@@ -1,7 +1,7 @@
 /** Sends messages through every fault, and counts at the other side and in the system what is left of them. */
 import { readdirSync, readFileSync, readlinkSync } from 'node:fs'
 import { Agent } from 'node:http'
-import { setTimeout as pause } from 'node:timers/promises'
+import { until } from '../until.ts'
 import { bodyOf, documentOf, FORMS, type Form, nameOf, send, truthsOf } from './exchanges.ts'
 import { FAULTS, type Fault, type Truth } from './faults.ts'
 import { byPath, type FaultProxy, type Stub, startFullBacklog, startProxy, startRefusing, startStub } from './proxy.ts'
@@ -68,7 +68,7 @@ export async function meetFaults(service: Service, plan: Plan): Promise<Report> 
       const sockets = socketsOf(service.pid)
       return { connections: connectedTo(ports, sockets), sockets: Math.max(0, sockets.size - before) }
     }
-    await until(() => left().connections + left().sockets === 0)
+    await waitFor(() => left().connections + left().sockets === 0)
     const leaked = left()
     return { met, leaked, memory: { beforeMb, mostMb }, timerLateMs }
   } finally {
@@ -185,9 +185,8 @@ function connectedTo(ports: ReadonlySet<number>, sockets: ReadonlySet<string>): 
   }).length
 }
 
-async function until(holds: () => boolean): Promise<void> {
-  for (const end = performance.now() + 8_000; !holds() && performance.now() < end; ) await pause(20)
-}
+/** What does not come about is told by what is measured next. */
+const waitFor = (holds: () => boolean): Promise<unknown> => until(holds, (isSo) => isSo, 8_000).catch(() => undefined)
 
 const residentMb = (pid: number): number =>
   Math.round(Number(/VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1] ?? 0) / 1024)

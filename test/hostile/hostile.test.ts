@@ -1,6 +1,7 @@
-/** The short form of run.ts: some of the documents, once each, in both modes. What it measures is judged in the long form. */
+/** The documents of run.ts, once each, in both modes: some of them in the short form, all in the long one, for some seconds. */
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
+import { LONG } from '../form.ts'
 import { HOSTILE, runHostile } from './run.ts'
 
 const SOME = [
@@ -18,10 +19,13 @@ const SOME = [
 
 describe('hostile documents', () => {
   for (const isolation of ['none', 'process'] as const) {
-    test(`ISOLATION=${isolation}: are answered truthfully, and so are the others`, { timeout: 120_000 }, async () => {
-      const cases = HOSTILE.filter(({ name }) => SOME.includes(name))
-      assert.equal(cases.length, SOME.length)
-      const options = { isolation, cases, concurrency: 20, seconds: 0, secondsAlone: 0, everyMs: 20 }
+    test(`ISOLATION=${isolation}: are answered truthfully, and so are the others`, {
+      timeout: LONG ? 240_000 : 120_000,
+    }, async () => {
+      const some = HOSTILE.filter(({ name }) => SOME.includes(name))
+      assert.equal(some.length, SOME.length)
+      const [cases, seconds] = LONG ? [HOSTILE, 10] : [some, 0]
+      const options = { isolation, cases, concurrency: 20, seconds, secondsAlone: 0, everyMs: 20 }
       const { wrong, others, othersWrong, exited } = await runHostile(options)
       assert.deepEqual([exited, wrong, othersWrong], [undefined, [], []])
       assert.ok(others.length > 0)

@@ -5,6 +5,7 @@ import type { Json, JsonObject } from '../../src/domain/json.ts'
 import { endpointDocument, json, type StoredEndpoint } from '../service.ts'
 import { freshDatabase, postgresMissing, type TestDatabase } from '../services/postgres.ts'
 import { freshFolder, type SpawnedService, spawnService } from '../spawned-service.ts'
+import { until as poll } from '../until.ts'
 
 /** For the options of a test: skips it where there is no PostgreSQL. */
 export const needsPostgres = { skip: postgresMissing() ?? false }
@@ -62,9 +63,8 @@ async function call(url: string, init: RequestInit): Promise<Answer> {
 /** Resolves to the milliseconds until `holds`, asked again and again; fails after `limitMs`. */
 export async function until(what: string, limitMs: number, holds: () => boolean | Promise<boolean>): Promise<number> {
   const startedAt = performance.now()
-  for (;;) {
-    if (await holds()) return performance.now() - startedAt
-    assert.ok(performance.now() - startedAt < limitMs, `${what} within ${limitMs} ms`)
-    await new Promise((resolve) => setTimeout(resolve, 5))
-  }
+  await poll(holds, (isSo) => isSo, limitMs).catch((thrown: Error) => {
+    throw new Error(what, { cause: thrown })
+  })
+  return performance.now() - startedAt
 }

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { startUpstream } from '../service.ts'
 import { freshDatabase } from '../services/postgres.ts'
-import { type Instance, needsPostgres, startInstance } from './instances.ts'
+import { type Instance, needsPostgres, startInstance, until } from './instances.ts'
 
 const ENDPOINTS = 5
 const STATUSES = 200
@@ -126,5 +126,5 @@ test(
 )
 
 async function waitForRoute(instance: Instance, path: string): Promise<void> {
-  while ((await instance.ask('PUT', path, {})).status === 404) await new Promise((resolve) => setTimeout(resolve, 5))
+  await until('the route', 60_000, async () => (await instance.ask('PUT', path, {})).status !== 404)
 }

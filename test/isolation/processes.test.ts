@@ -8,6 +8,7 @@ import type { JsonObject } from '../../src/domain/json.ts'
 import { createSandbox } from '../../src/isolation/sandbox.ts'
 import { json, type Service, startService } from '../service.ts'
 import { DIRECT, freshFolder, spawnService } from '../spawned-service.ts'
+import { until as poll } from '../until.ts'
 
 // Children are found in /proc.
 const skip = process.platform !== 'linux'
@@ -35,9 +36,7 @@ const isolatedBelow = (parent: number): number[] =>
 /** One that has ended and was not yet asked for is no process any more. */
 const alive = (pid: number): boolean => !['Z', 'X', undefined].includes(statOf(pid)[0])
 
-async function until(is: () => boolean | Promise<boolean>): Promise<void> {
-  while (!(await is())) await new Promise(setImmediate)
-}
+const until = (is: () => boolean | Promise<boolean>): Promise<boolean> => poll(is, (isSo) => isSo)
 
 async function withService(env: Record<string, string>, work: (service: Service) => Promise<void>): Promise<void> {
   const service = await startService({ ...ISOLATED, ...env })

@@ -1,4 +1,4 @@
-/** Far more than the service can do: the short form of `overload.ts`, which judges no time. */
+/** Far more than the service can do: some seconds of `overload.ts`, which judges no time. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { overload } from './overload.ts'
@@ -6,7 +6,7 @@ import { boundByProcessor, boundByUpstream } from './overload-kinds.ts'
 
 for (const make of [boundByUpstream, () => boundByProcessor(3_000)]) {
   test(`some are answered and the others refused, and nothing else happens: ${make.name || 'boundByProcessor'}`, async () => {
-    const report = await overload({ kind: await make(), seconds: 2, times: 5, besideSeconds: 0.5 })
+    const report = await overload({ kind: await make(), seconds: 10, times: 5, besideSeconds: 2 })
     const told = JSON.stringify(report)
     assert.deepEqual(report.others, {}, told)
     assert.ok(report.admittedPerSecond > 0 && report.refused > 0, told)

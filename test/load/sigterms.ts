@@ -6,6 +6,7 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { connect } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { setTimeout as pause } from 'node:timers/promises'
 import { parseArgs } from 'node:util'
 import { createRandom, type Random } from '../crash/random.ts'
 import { startUpstream } from '../service.ts'
@@ -13,6 +14,8 @@ import { type BundledService, registerAt, startBundled } from './bundled-service
 
 export type SigtermReport = {
   answered: number
+  /** Rounds in which no message was answered before the signal came. */
+  idleRounds: number
   /** Answered with 503 and `Retry-After`: the sender knows that nothing was done. */
   refused: number
   /** Connections that ended with nothing of an answer, and where nothing had arrived at the listener: they can be sent again. */
@@ -32,7 +35,14 @@ type Ending = 'refused' | 'reset' | 'end'
 const CALLERS = 8
 const MOST_DELAY_MS = 400
 
-type Sender = Readonly<{ url: string; seen: ReadonlySet<string>; report: SigtermReport; done: Set<string> }>
+type Sender = Readonly<{
+  url: string
+  seen: ReadonlySet<string>
+  report: SigtermReport
+  done: Set<string>
+  /** Called at each answer that says that a message is done. */
+  onDone(): void
+}>
 
 /** Every message has an id of its own, which the listener and the state see. */
 export async function stopOften(rounds: number, random: Random): Promise<SigtermReport> {
@@ -42,11 +52,20 @@ export async function stopOften(rounds: number, random: Random): Promise<Sigterm
     seen.add(JSON.parse(body).id)
     listener.received.length = 0
     // Some answers take longer than others, so that messages end in another order than they came.
-    await new Promise((resolve) => setTimeout(resolve, random.below(20)))
+    await pause(random.below(20))
     return { took: true }
   })
   const start = () => startBundled(folder, 60_000, { MAX_MESSAGES_IN_FLIGHT: '6', MESSAGE_LOG: 'all' })
-  const report = { answered: 0, refused: 0, untaken: 0, lost: [], wrong: [], unrecorded: 0, badEnds: 0 }
+  const report: SigtermReport = {
+    answered: 0,
+    idleRounds: 0,
+    refused: 0,
+    untaken: 0,
+    lost: [],
+    wrong: [],
+    unrecorded: 0,
+    badEnds: 0,
+  }
   const done = new Set<string>()
   const stop = async ({ child, ended }: BundledService) => {
     child.kill('SIGTERM')
@@ -57,9 +76,14 @@ export async function stopOften(rounds: number, random: Random): Promise<Sigterm
       const service = await start()
       const { url } = service
       if (round === 0) await registerAt(url, documentFor(listener.url))
-      const sender = { url, seen, report, done }
+      const underLoad = Promise.withResolvers<void>()
+      const sender = { url, seen, report, done, onDone: underLoad.resolve }
+      const doneBefore = done.size
       const callers = Array.from({ length: CALLERS }, (_, caller) => callUntilStopped(sender, `${round}-${caller}`))
-      await new Promise((resolve) => setTimeout(resolve, random.below(MOST_DELAY_MS)))
+      // Half of them also at their very start, where there may be no answer yet.
+      if (round % 2 === 0) await underLoad.promise
+      await pause(random.below(MOST_DELAY_MS))
+      if (done.size === doneBefore) report.idleRounds += 1
       const [{ code }] = await Promise.all([stop(service), ...callers])
       if (code !== 0) report.badEnds += 1
     }
@@ -102,7 +126,7 @@ async function callUntilStopped(sender: Sender, name: string): Promise<void> {
   }
 }
 
-async function callOnOneConnection({ url, seen, report, done }: Sender, name: string): Promise<Ending> {
+async function callOnOneConnection({ url, seen, report, done, onDone }: Sender, name: string): Promise<Ending> {
   const { hostname, port } = new URL(url)
   const socket = connect({ host: hostname, port: Number(port), noDelay: true })
   let received = ''
@@ -150,6 +174,7 @@ async function callOnOneConnection({ url, seen, report, done }: Sender, name: st
     else if (status === '200') {
       report.answered += 1
       if (!seen.has(id)) report.lost.push(`${id} was answered and not done`)
+      onDone()
       done.add(/\r\nx-crosswalk-message-id: *(\S+)/i.exec(received)?.[1] ?? `without an id: ${id}`)
     } else if (status === '503' && /\r\nretry-after: *[1-9]/i.test(received)) {
       report.refused += 1

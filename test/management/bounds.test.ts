@@ -80,7 +80,7 @@ describe('the size of a document', () => {
     Buffer.byteLength(JSON.stringify(rest))
 
   test('may be 256 KiB, whatever stands around it, and not a byte more', async () => {
-    const wide = document('/wide', { description: 'ü' })
+    const wide = document('/wide', { name: 'wide', description: 'ü' })
     const first = await post(wide)
     assert.equal(first.status, 201, first.text)
     const stored = first.json<StoredEndpoint>()
@@ -96,7 +96,7 @@ describe('the size of a document', () => {
 
     const over = { description: `${full.description}x` }
     const ways = [
-      post({ ...full, ...over, name: 'another', endpoint: { pattern: '/another' } }),
+      post({ ...full, ...over, name: 'edge', endpoint: { pattern: '/edge' } }),
       service.fetch(path, json('PUT', { ...full, ...over })),
       service.fetch(path, json('PATCH', over)),
       service.fetch('/endpoints/dry-run', json('POST', { endpoint: { ...full, ...over }, message: { body: {} } })),

@@ -5,6 +5,9 @@ import type { ListedMessage } from '../../src/messages/message-search.ts'
 import { describeServices } from '../databases.ts'
 import { type Called, call } from '../management/call.ts'
 import type { Service } from '../service.ts'
+import { until } from '../until.ts'
+
+export { until }
 
 export type LogStage = Readonly<{
   service: Service
@@ -54,14 +57,3 @@ const postJson = ({ adminUrl }: Service, path: string, body: Json | undefined): 
     path,
     body === undefined ? {} : { headers: { 'content-type': 'application/json' }, body: JSON.stringify(body) },
   )
-
-/** Polls until the condition holds; fails with the last value seen where it does not in time. */
-export async function until<T>(read: () => Promise<T>, holds: (value: T) => boolean, limitMs = 60_000): Promise<T> {
-  const deadline = Date.now() + limitMs
-  for (;;) {
-    const value = await read()
-    if (holds(value)) return value
-    if (Date.now() > deadline) throw new Error(`this did not come about in time; last seen: ${JSON.stringify(value)}`)
-    await new Promise((resolve) => setTimeout(resolve, 10))
-  }
-}

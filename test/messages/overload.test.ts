@@ -8,6 +8,7 @@ import { bytesOfLines, doneLineOf, recordAt, recordedAt, withBodies } from '../c
 import { openPostgres } from '../contracts/stores.ts'
 import { json, startService } from '../service.ts'
 import { freshDatabase, postgresMissing } from '../services/postgres.ts'
+import { until } from '../until.ts'
 
 const lineAt = (ms: number) => doneLineOf(recordAt(ms))
 const failed = (ms: number) => recordedAt(ms, { outcome: 'failed', status: 500, code: 'INTERNAL' })
@@ -92,7 +93,7 @@ test('while PostgreSQL holds the log, messages are answered, failures wait, and 
       assert.equal((await service.fetch('/in', json('POST', {}))).status, 400)
     }
     const unanswered = () => service.log.filter(({ message }) => message.startsWith('The message log did not answer'))
-    while (unanswered().length === 0) await new Promise((resolve) => setTimeout(resolve, 20))
+    await until(unanswered, ({ length }) => length > 0)
     await holder.query('rollback')
   } finally {
     await holder.end()

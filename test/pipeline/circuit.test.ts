@@ -3,6 +3,7 @@ import { after, before, describe, it } from 'node:test'
 import type { JsonObject } from '../../src/domain/json.ts'
 import { call } from '../management/call.ts'
 import { json, type Service, startService, startUpstream, type Upstream } from '../service.ts'
+import { until } from '../until.ts'
 
 let service: Service
 let upstream: Upstream
@@ -112,7 +113,7 @@ describe('CIRCUIT_BREAKER_…', () => {
     const send = async () => (await quick.fetch('/probed', json('POST', {}))).status
     for (let failed = 0; failed < 4; failed++) assert.equal(await send(), 502)
     isWell = true
-    while ((await send()) !== 200) await new Promise(setImmediate)
+    await until(send, (status) => status === 200)
     const closed = quick.log.filter(({ message }) => message.startsWith('A circuit closed'))
     assert.equal(closed.length, 1)
   })

@@ -1,8 +1,10 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, it } from 'node:test'
+import { FAILURES, Failure, type FailureCode } from '../../src/domain/failure.ts'
 import { isObject, type Json, type JsonObject } from '../../src/domain/json.ts'
 import { parseXml } from '../../src/formats/xml.ts'
-import { json, type Reply, type Service, startService, startUpstream, type Upstream } from '../service.ts'
+import { answerFailure } from '../../src/pipeline/reply.ts'
+import { json, type Service, startService, startUpstream, type Upstream } from '../service.ts'
 
 let service: Service
 let upstream: Upstream
@@ -252,17 +254,17 @@ let routes = 0
 const OUTPUTS = { JSON: 'application/json', 'FHIR+JSON': 'application/fhir+json', XML: 'application/xml' }
 
 /** The body of a failure as JSON would have it; XML tells no list of one from a single value. */
-function bodyOf(reply: Reply, output: string): JsonObject {
-  if (output !== 'XML') return reply.json()
-  const { root } = parseXml(reply.text, { trim: true, explicitRoot: true, explicitArray: false }) as JsonObject
-  assert.ok(isObject(root), reply.text)
+function bodyOf(text: string, output: string): JsonObject {
+  if (output !== 'XML') return JSON.parse(text)
+  const { root } = parseXml(text, { trim: true, explicitRoot: true, explicitArray: false }) as JsonObject
+  assert.ok(isObject(root), text)
   return root
 }
 
-for (const [output, type] of Object.entries(OUTPUTS)) {
-  describe(`answered as ${output}`, () => {
-    for (const { name, document, body = {}, headers, says, status, details, header, ...place } of cases) {
-      it(name, async () => {
+describe(`answered as ${Object.keys(OUTPUTS).join(', ')}`, () => {
+  for (const { name, document, body = {}, headers, says, status, details, header, ...place } of cases) {
+    it(name, async () => {
+      for (const [output, type] of Object.entries(OUTPUTS)) {
         routes += 1
         const pattern = `/failure-${routes}`
         await service.register({ endpoint: { pattern }, transformation: { input: 'JSON', output }, ...document?.() })
@@ -270,7 +272,7 @@ for (const [output, type] of Object.entries(OUTPUTS)) {
         const reply = await service.fetch(pattern, sent)
         assert.deepEqual([reply.status, reply.headers.get('content-type')], [status, type], reply.text)
         if (header !== undefined) assert.equal(reply.headers.get(header[0]), header[1])
-        const { error, messageId, ...rest } = bodyOf(reply, output)
+        const { error, messageId, ...rest } = bodyOf(reply.text, output)
         assert.deepEqual(rest, { ...place, ...(details === undefined ? {} : { details }) })
         assert.match(String(error), says)
         assert.match(String(messageId), /^[0-9a-f]{24}$/)
@@ -279,7 +281,24 @@ for (const [output, type] of Object.entries(OUTPUTS)) {
           logged.map(({ fields: { code, stage, path } }) => ({ code, stage, path })),
           [{ code: place.code, stage: place.stage, path: place.path }],
         )
-      })
-    }
-  })
-}
+      }
+    })
+  }
+
+  for (const [output, type] of Object.entries(OUTPUTS) as [keyof typeof OUTPUTS, string][]) {
+    it(`every code of the catalogue, whole: ${output}`, () => {
+      for (const code of Object.keys(FAILURES) as FailureCode[]) {
+        const details = [
+          { path: '/a<b', message: 'is "required" & more' },
+          { path: '/c', message: 'is wrong' },
+        ]
+        const failure = new Failure(code, 'Not <this> & "that"', { path: 'a.b', details })
+        const { status, headers, body } = answerFailure(failure, output, '0'.repeat(24))
+        assert.deepEqual([status, headers['content-type']], [FAILURES[code].status, type])
+        const told = { error: 'Not <this> & "that"', code, path: 'a.b', messageId: '0'.repeat(24), details }
+        assert.deepEqual(bodyOf(String(body), output), told)
+        assert.equal(headers['retry-after'], status === 503 ? '1' : undefined)
+      }
+    })
+  }
+})

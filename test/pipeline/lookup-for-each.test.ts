@@ -65,8 +65,8 @@ describe('forEach.concurrency', () => {
       held = async () => {
         underWay += 1
         highest = Math.max(highest, underWay)
-        // The first calls wait for as many as there should be; one more than that has time to arrive while they do.
-        if (underWay === most) setTimeout(full, 30)
+        // One call more than there should be would have arrived before what the service is asked now.
+        if (underWay === most) void service.fetch('/uptime').then(full)
         await filled
         underWay -= 1
       }
@@ -111,7 +111,8 @@ it('keeps the order of the items, whichever is answered first', async () => {
     })
   const answerBackwards = () => {
     waiting.pop()?.()
-    if (waiting.length > 0) setTimeout(answerBackwards, 10)
+    // The service has an answer before what it is asked after it.
+    if (waiting.length > 0) void service.fetch('/uptime').then(answerBackwards)
   }
   try {
     assert.deepEqual(await urlsOf(path, { list: ['a', 'b', 'c', 'd'] }), ['/a', '/b', '/c', '/d'])

@@ -209,17 +209,20 @@ describe('several lookups', () => {
     const secondRefused = new Promise<void>((resolve) => {
       refused = resolve
     })
+    const firstEnded = Promise.withResolvers<void>()
     const ended: string[] = []
     const slow = answering(async (_request, response) => {
-      await secondRefused
-      await new Promise((resolve) => setTimeout(resolve, 100))
+      await firstEnded.promise
       response.on('finish', () => ended.push('slow'))
       return {}
     })
     const first = answering(async (_request, response) => {
       await secondRefused
       response.statusCode = 410
-      response.on('finish', () => ended.push('first'))
+      response.on('finish', () => {
+        ended.push('first')
+        firstEnded.resolve()
+      })
       return {}
     })
     const second = answering((_request, response) => {

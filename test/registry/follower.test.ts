@@ -17,6 +17,7 @@ import { openPostgres, silent } from '../contracts/stores.ts'
 import { guards } from '../guards.ts'
 import { endpointDocument } from '../service.ts'
 import { freshDatabase, postgresMissing, type TestDatabase } from '../services/postgres.ts'
+import { until } from '../until.ts'
 
 const needsPostgres = { skip: postgresMissing() ?? false }
 
@@ -447,9 +448,13 @@ test('what is late is tried after pauses that grow, also where nothing changes',
   }
   assert.deepEqual(attemptedAt, [0, 1, 3, 7, 15, 31, 61])
   starved.recover()
-  starved.pass(30_000)
-  other.tell(2)
-  while (other.paths().length === 0) await new Promise(setImmediate)
+  const tellLater = () => {
+    // A try that fails because the machine is busy is followed by another after a pause.
+    starved.pass(30_000)
+    other.tell(2)
+    return other.paths()
+  }
+  await until(tellLater, (paths) => paths.length > 0)
   assert.deepEqual([other.paths(), other.catalogue.notInForce()], [['/late'], []])
 })
 
@@ -473,7 +478,7 @@ test('a store that went back while something was late is followed', needsPostgre
   await database.query('update configuration set version = 2')
   other.catalogue.follow()
   other.tell(2)
-  while (other.paths()[0] !== '/a') await new Promise(setImmediate)
+  await until(other.paths, ([path]) => path === '/a')
   assert.deepEqual([other.paths(), other.catalogue.notInForce(), other.catalogue.version()], [['/a'], [], 2])
 })
 

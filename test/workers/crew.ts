@@ -9,6 +9,7 @@ import type { Json, JsonObject } from '../../src/domain/json.ts'
 import { assertSound } from '../adapters/sqlite/folder.ts'
 import { endpointDocument, type StoredEndpoint } from '../service.ts'
 import { type SpawnedService, spawnService } from '../spawned-service.ts'
+import { until as poll } from '../until.ts'
 
 export type Answer = Readonly<{
   status: number
@@ -159,11 +160,7 @@ function connectTo(base: string): Caller {
 
 /** Resolves to what `read` gives once `holds` of it. */
 export async function until<T>(what: string, read: () => Promise<T> | T, holds: (value: T) => boolean): Promise<T> {
-  const startedAt = performance.now()
-  for (;;) {
-    const value = await read()
-    if (holds(value)) return value
-    assert.ok(performance.now() - startedAt < 60_000, `${what}; last seen: ${JSON.stringify(value)}`)
-    await new Promise((resolve) => setTimeout(resolve, 20))
-  }
+  return poll(read, holds).catch((thrown: Error) => {
+    throw new Error(what, { cause: thrown })
+  })
 }

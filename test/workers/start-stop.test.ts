@@ -5,6 +5,7 @@ import { Agent } from 'node:http'
 import { type AddressInfo, createServer } from 'node:net'
 import { describe, test } from 'node:test'
 import { callUntilRefused } from '../call-until-refused.ts'
+import { LONG } from '../form.ts'
 import { startUpstream } from '../service.ts'
 import { freshFolder, LAUNCHED, startProgram } from '../spawned-service.ts'
 import { isAlive, startCrew, until } from './crew.ts'
@@ -128,7 +129,7 @@ describe('a signal to stop several workers', () => {
     )
   })
 
-  const rounds = process.env.CI ? 10 : 2
+  const rounds = LONG ? 10 : 2
   test(`under load answers every message that was begun, ${rounds} times`, async (t) => {
     for (let round = 0; round < rounds; round += 1) {
       const crew = await startCrew(t)

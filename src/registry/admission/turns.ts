@@ -7,6 +7,7 @@
  * Of new connections the loop takes one in each of its rounds, so that they can wait for long without a lag. Where they come
  * and the loop never rests, it goes round without beginning anything until no more come.
  */
+import { createEventLoop, type EventLoop } from './event-loop.ts'
 import { createTurnQueue, type TurnBounds } from './turn-queue.ts'
 
 /** A request that waits for its turn; one of the two is called, once. */
@@ -46,12 +47,11 @@ const MOST_A_TURN = 256
 const MOST_AT_ONCE_MS = 50
 
 /** Processor time of this thread: while others have the processor, nobody waits for what this service does. */
-function createWork(): () => number {
+function createWork(loop: EventLoop): () => number {
   let workedMs = 0
   let seenMs = Number.NaN
   return () => {
-    const { user, system } = process.threadCpuUsage()
-    const nowMs = (user + system) / 1_000
+    const nowMs = loop.cpuMs()
     if (!Number.isNaN(seenMs)) workedMs += Math.min(nowMs - seenMs, MOST_AT_ONCE_MS)
     seenMs = nowMs
     return workedMs
@@ -61,14 +61,13 @@ function createWork(): () => number {
 /** However few messages may be under way: requests take little while they are unread. */
 const LEAST_PLACES = 1_000
 
-export function createTurns({ places, waitMs }: TurnBounds): Turns {
+export function createTurns({ places, waitMs }: TurnBounds, loop: EventLoop = createEventLoop()): Turns {
   const queue = createTurnQueue<Turn>({ places: Math.max(LEAST_PLACES, places), waitMs })
-  const workedSoFarMs = createWork()
+  const workedSoFarMs = createWork(loop)
   let crowded = false
   let calmBeats = 0
   let requests = 0
   let connections = 0
-  let utilization = performance.eventLoopUtilization()
   /** Requests and connections since the loop went round last. */
   let arrivals = 0
   let gatheringSinceMs = Number.NaN
@@ -81,10 +80,8 @@ export function createTurns({ places, waitMs }: TurnBounds): Turns {
   let workedMs = Number.NaN
 
   const beat = (): void => {
-    const nowMs = performance.now()
-    const before = utilization
-    utilization = performance.eventLoopUtilization()
-    const isRestless = connections > 0 && performance.eventLoopUtilization(utilization, before).utilization > RESTLESS
+    const nowMs = loop.nowMs()
+    const isRestless = loop.busyShare() > RESTLESS && connections > 0
     const lags = isRestless || nowMs - lastBeatMs - BEAT_MS > LAG_MS
     calmBeats = lags || queue.size > 0 ? 0 : calmBeats + 1
     if (lags) crowded = true
@@ -95,17 +92,14 @@ export function createTurns({ places, waitMs }: TurnBounds): Turns {
     lastBeatMs = nowMs
     if (isBeating) nextBeat()
   }
-  let timer: NodeJS.Timeout | undefined
-  const nextBeat = (): void => {
-    timer = timer?.refresh() ?? setTimeout(beat, BEAT_MS).unref()
-  }
+  const nextBeat = loop.createTimer(beat, BEAT_MS)
 
   const takeTurn = (): void => {
     const nowMs = workedSoFarMs()
     if (Number.isNaN(gatheringSinceMs)) gatheringSinceMs = nowMs
     if (arrivals > 0 && nowMs - gatheringSinceMs < GATHER_MS) {
       arrivals = 0
-      setImmediate(takeTurn)
+      loop.nextRound(takeTurn)
       return
     }
     gatheringSinceMs = Number.NaN
@@ -122,7 +116,7 @@ export function createTurns({ places, waitMs }: TurnBounds): Turns {
     for (const { refuse } of queue.expire(nowMs)) refuse()
     filledSinceMs = begun === perTurn ? nowMs : Number.NaN
     workedMs = Number.NaN
-    if (queue.size > 0) setImmediate(takeTurn)
+    if (queue.size > 0) loop.nextRound(takeTurn)
   }
 
   return {
@@ -134,14 +128,14 @@ export function createTurns({ places, waitMs }: TurnBounds): Turns {
       requests += 1
       if (isBeating) return !crowded
       isBeating = true
-      utilization = performance.eventLoopUtilization()
-      lastBeatMs = performance.now()
+      loop.busyShare()
+      lastBeatMs = loop.nowMs()
       nextBeat()
       return true
     },
     wait: (turn) => {
       arrivals += 1
-      if (queue.size === 0) setImmediate(takeTurn)
+      if (queue.size === 0) loop.nextRound(takeTurn)
       if (Number.isNaN(workedMs)) workedMs = workedSoFarMs()
       queue.add(turn, workedMs)?.refuse()
     },
