@@ -18,6 +18,9 @@ dots, elements of an array as \`[0]\`, a dot within a name as \`\\.\`. A field t
 \`_id\`, \`createdAt\`, \`updatedAt\` and \`__v\` are set by the service. They are ignored in a document that is sent, so what
 was read can be changed and sent back.
 
+Documents that another service of this kind hands out are taken too. These are read as if they were left out, and are not stored: \`_id\` within
+\`requests\` and in each request, \`forEach: {}\`, \`params: {}\`, \`allowedStatuses: []\`, and a \`prefix\` or \`postfix\` of null.
+
 The smallest document:
 
 \`\`\`json endpoint

@@ -56,8 +56,12 @@ function checkProperties(
   lint: LintSink,
 ): JsonObject {
   const sound = new Map<string, Json>()
-  const seen = new Set<string>(Object.keys(raw))
-  for (const [written, value] of Object.entries(raw)) {
+  const present = Object.entries(raw).filter(
+    ([name, value]) =>
+      !field.foreign?.includes(name) && !(Object.hasOwn(properties, name) && isAbsent(properties[name], value)),
+  )
+  const seen = new Set(present.map(([name]) => name))
+  for (const [written, value] of present) {
     const name = Object.hasOwn(properties, written) ? written : reportUnknown(written, properties, lint)
     const property = properties[name]
     // A misspelt field is checked as the one that was meant, unless that is there too.
@@ -76,6 +80,12 @@ function checkProperties(
     if (value !== undefined) sound.set(name, value)
   }
   return Object.fromEntries(sound)
+}
+
+/** Whether a value stands for none in the documents of other services. */
+function isAbsent(property: Field | undefined, value: Json): boolean {
+  if (property?.absentAs === undefined || typeName(value) !== typeName(property.absentAs)) return false
+  return value === null || Object.keys(value).length === 0
 }
 
 const standInWhereNeeded = (field: Field, name: string, property: Field): Json | undefined =>

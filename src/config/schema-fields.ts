@@ -16,6 +16,10 @@ export type FieldNotes = Readonly<{
   default?: Json
   /** What holds where the field is left out, without being filled in. */
   assumed?: string
+  /** An empty value that other services hand out for a field that is not set: read as if the field were left out. */
+  absentAs?: Json
+  /** Fields that other services add to this object and that mean nothing: read as if they were left out. */
+  foreign?: readonly string[]
   /** Stands in for a value at fault, so that what depends on it is not reported as a second fault. */
   salvage?: Json
   /** A single item is taken as an array of one. */
