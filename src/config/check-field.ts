@@ -7,6 +7,7 @@ import type { LintSink } from '../domain/lint.ts'
 import { REFUSED_NAMES } from '../domain/names.ts'
 import { nearest } from '../domain/nearest.ts'
 import { belongsElsewhere } from './elsewhere.ts'
+import { hasNoEffect } from './no-effect.ts'
 import type { Field } from './schema-fields.ts'
 
 /** JSON objects list such names first and by size, whatever the order they were written in. */
@@ -56,10 +57,7 @@ function checkProperties(
   lint: LintSink,
 ): JsonObject {
   const sound = new Map<string, Json>()
-  const present = Object.entries(raw).filter(
-    ([name, value]) =>
-      !field.foreign?.includes(name) && !(Object.hasOwn(properties, name) && isAbsent(properties[name], value)),
-  )
+  const present = Object.entries(raw).filter(([name, value]) => !hasNoEffect(field, properties, name, value, lint))
   const seen = new Set(present.map(([name]) => name))
   for (const [written, value] of present) {
     const name = Object.hasOwn(properties, written) ? written : reportUnknown(written, properties, lint)
@@ -80,12 +78,6 @@ function checkProperties(
     if (value !== undefined) sound.set(name, value)
   }
   return Object.fromEntries(sound)
-}
-
-/** Whether a value stands for none in the documents of other services. */
-function isAbsent(property: Field | undefined, value: Json): boolean {
-  if (property?.absentAs === undefined || typeName(value) !== typeName(property.absentAs)) return false
-  return value === null || Object.keys(value).length === 0
 }
 
 const standInWhereNeeded = (field: Field, name: string, property: Field): Json | undefined =>

@@ -21,7 +21,7 @@ export function describeDocument(): JsonObject {
 }
 
 function describe(field: Field): JsonObject {
-  const { type, description, examples, default: filledIn, anyCase, single, absentAs, foreign = [] } = field
+  const { type, description, examples, default: filledIn, anyCase, single, absentAs, foreign = {} } = field
   const { properties, required, additionalProperties, items, anyOf, pattern, minimum, maximum, minItems } = field
   const described = {
     type,
@@ -31,7 +31,7 @@ function describe(field: Field): JsonObject {
     // Lower case is taken too, which an enum cannot say.
     enum: anyCase ? undefined : field.enum,
     properties: properties && {
-      ...Object.fromEntries(foreign.map((name) => [name, { description: 'Ignored.', writeOnly: true }])),
+      ...Object.fromEntries(Object.keys(foreign).map((name) => [name, { description: 'Ignored.', writeOnly: true }])),
       ...mapValues(properties, describe),
     },
     required: required?.filter((name) => properties?.[name]?.default === undefined),

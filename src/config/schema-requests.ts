@@ -55,6 +55,7 @@ const params = record(
   {
     description: 'Parameters of the URL, filled from the message.',
     absentAs: {},
+    straysFrom: 'query',
     salvage: { url: { [UNKNOWN]: { path: UNKNOWN_PATH } } },
   },
 )
@@ -194,7 +195,7 @@ export const LookupSchema = record(
       }),
     ),
   },
-  { description: 'A request made before the mapping; its answer is `lookupRequests.<id>`.', foreign: ['_id'] },
+  { description: 'A request made before the mapping; its answer is `lookupRequests.<id>`.', foreign: { _id: '' } },
 )
 
 export const ResponseSchema = record(
@@ -240,7 +241,10 @@ export const ResponseSchema = record(
   },
   {
     description: 'A request that the output is sent to.',
-    foreign: ['_id'],
+    foreign: {
+      _id: '',
+      forwardExistingRequestBody: 'A response request sends the output, whatever this says; leave it out.',
+    },
     salvage: { id: UNKNOWN, config: { method: 'POST', url: UNKNOWN_URL } },
   },
 )

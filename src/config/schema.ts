@@ -152,7 +152,7 @@ export const EndpointSchema = record(
       },
       {
         description: 'The requests to other services.',
-        foreign: ['_id'],
+        foreign: { _id: '' },
         default: { lookup: [], response: [] },
         salvage: { lookup: [{ id: UNKNOWN, config: { method: 'GET', url: UNKNOWN_URL } }], response: [] },
       },

@@ -333,9 +333,18 @@ describe('faults of form', () => {
       change: lookup({ primary: true }),
       faults: [['requests.lookup[0].primary', 'it belongs to "requests.response".']],
     },
+    { change: call({ params: { quary: {} } }), faults: [['requests.lookup[0].config.params.quary', 'mean "query"?']] },
     {
-      change: response({ forwardExistingRequestBody: true }),
-      faults: [['requests.response[0].forwardExistingRequestBody', 'it belongs to "requests.lookup".']],
+      change: call({ params: { quary: { path: 'query.a' } } }),
+      faults: [
+        ['requests.lookup[0].config.params.quary', 'did you mean "query"?'],
+        ['requests.lookup[0].config.params.quary.path', 'must be an object, not a string.'],
+      ],
+    },
+    { change: call({ params: { since: 'query.a' } }), faults: [['requests.lookup[0].config.params.since', 'Unknown']] },
+    {
+      change: call({ params: { since: { path: 'query.a', x: 1 } } }),
+      faults: [['requests.lookup[0].config.params.since', 'Unknown']],
     },
     {
       change: JSON.parse('{"__proto__":{"name":"b"}}') as JsonObject,
@@ -353,6 +362,27 @@ describe('faults of form', () => {
         assert.ok(checked.lints[index]?.message.includes(part), told(checked).join('\n'))
       }
       assert.deepEqual(lintsOf(checked.endpoint), [], 'a fault of form brings no second one')
+    })
+  }
+
+  const withoutEffect: readonly { change: JsonObject; path: string; message: string }[] = [
+    {
+      change: response({ forwardExistingRequestBody: true }),
+      path: 'requests.response[0].forwardExistingRequestBody',
+      message: 'A response request sends the output, whatever this says; leave it out.',
+    },
+    {
+      change: call({ params: { _since: { path: 'state.x', prefix: null } } }),
+      path: 'requests.lookup[0].config.params._since',
+      message: '"_since" stands beside "query" and "url", where nothing reads it; did you mean "query._since"?',
+    },
+  ]
+  for (const { change, path, message } of withoutEffect) {
+    test(`${path} is left out, with a warning`, () => {
+      const checked = checkDocument({ ...SMALLEST, ...change })
+      assert.deepEqual(checked.lints, [{ path, message, severity: 'warning' }])
+      const name = path.slice(path.lastIndexOf('.') + 1)
+      assert.doesNotMatch(JSON.stringify(checked.endpoint), new RegExp(`"${name}"`))
     })
   }
 
