@@ -13,7 +13,7 @@ import { parseUrlTemplate } from '../language/url-template.ts'
 import { lintAuth } from './auth-rules.ts'
 import { lintCredentials } from './credentials.ts'
 import { checkReference } from './roots.ts'
-import { type Endpoint, isPrimary, type LookupRequest, type ResponseRequest } from './schema.ts'
+import { type Endpoint, isMarkedPrimary, isPrimary, type LookupRequest, type ResponseRequest } from './schema.ts'
 import { UNKNOWN, UNKNOWN_PATTERN, UNKNOWN_URL } from './schema-fields.ts'
 import { lintXmlNames } from './xml-names.ts'
 
@@ -93,10 +93,11 @@ function lintIds(requests: readonly Request[], among: string, lint: LintSink): v
 function lintPrimary(responses: readonly ResponseRequest[], lint: LintSink): void {
   let earlier: string | undefined
   responses.forEach((request, index) => {
-    if (!isPrimary(request)) return
+    if (!isMarkedPrimary(request)) return
     const sink = request.primary === true ? lint.at(index, 'primary') : lint.at(index, 'config', 'primary')
-    if (request.forEach !== undefined) {
-      sink.error('A request with "forEach" gives many answers and cannot be primary; leave one of the two out.')
+    if (!isPrimary(request)) {
+      sink.warning('A request with "forEach" gives many answers and cannot be primary, so this has no effect.')
+      return
     }
     if (earlier !== undefined) sink.error(`Only one request can be primary, and "${earlier}" is; leave this out.`)
     earlier ??= lint.at(index).path

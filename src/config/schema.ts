@@ -208,5 +208,9 @@ export type ResponseRequest = Endpoint['requests']['response'][number]
 export type ParameterSpec = Fixed<Static<typeof ParameterSchema>>
 
 /** Whether a response request is marked primary, in either place. */
-export const isPrimary = (request: ResponseRequest): boolean =>
+export const isMarkedPrimary = (request: ResponseRequest): boolean =>
   request.primary === true || request.config?.primary === true
+
+/** Whether its answer is returned alone. One with `forEach` has many answers and is never primary, whatever its mark. */
+export const isPrimary = (request: ResponseRequest): boolean =>
+  request.forEach === undefined && isMarkedPrimary(request)

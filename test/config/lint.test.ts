@@ -226,6 +226,10 @@ describe('rules between fields', () => {
     assert.deepEqual(severities(xml({ 'requestBody.a': '1a' })), ['warning'])
     assert.deepEqual(severities(get(lookups({ forwardExistingRequestBody: true }))), ['warning'])
     assert.deepEqual(severities(lookups({ id: 'x' }, { id: 'x' })), ['error'])
+    const each = { primary: true, forEach: { items: 'payload.x' } }
+    assert.deepEqual(severities(responses(each)), ['warning'])
+    assert.deepEqual(severities(responses({ ...each, optional: true }, { primary: true })), ['warning'])
+    assert.deepEqual(severities(responses({ primary: true }, { ...each, primary: false })), [])
   })
 })
 
