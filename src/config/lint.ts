@@ -12,7 +12,7 @@ import { parseRoutePattern } from '../language/route-pattern.ts'
 import { parseUrlTemplate } from '../language/url-template.ts'
 import { lintAuth } from './auth-rules.ts'
 import { lintCredentials } from './credentials.ts'
-import { checkReference } from './roots.ts'
+import { checkPath } from './roots.ts'
 import { type Endpoint, isMarkedPrimary, isPrimary, type LookupRequest, type ResponseRequest } from './schema.ts'
 import { UNKNOWN, UNKNOWN_PATTERN, UNKNOWN_URL } from './schema-fields.ts'
 import { lintXmlNames } from './xml-names.ts'
@@ -192,7 +192,7 @@ function lintKeys(endpoint: Endpoint, lint: LintSink): void {
     const sink = lint.at(name)
     if (name.length > LONGEST_KEY_NAME) sink.error(`The name has more than ${LONGEST_KEY_NAME} characters; shorten it.`)
     const path = parsePath(text)
-    if (path.ok) checkReference(path.value.names, 'record', endpoint, sink)
+    if (path.ok) checkPath(path.value, 'record', endpoint, sink)
     else sink.error(path.message)
   }
 }
