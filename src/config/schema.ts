@@ -63,7 +63,8 @@ export const EndpointSchema = record(
     endpoint: record(
       {
         pattern: Type.String({
-          description: 'Path that the endpoint listens on: segments of URI-safe characters or `:parameter`.',
+          description:
+            'Path that the endpoint listens on: segments of URI-safe characters or `:parameter` (letters, digits, `_`, `-`); a `/` at its end makes no difference.',
           examples: ['/patients/:id'],
           salvage: UNKNOWN_PATTERN,
         }),

@@ -20,7 +20,7 @@ export type Clash = 'name' | 'route'
 /** A document with the keys that the store keeps unique. */
 export type EndpointRecord = Readonly<{
   document: StoredDocument
-  /** Normalised method and pattern, parameter names aside: `POST /patients/:`. */
+  /** Normalised method and pattern, parameter names and a last `/` aside: `POST /patients/:`. */
   routeKey: string
 }>
 
