@@ -15,13 +15,14 @@ import { lintCredentials } from './credentials.ts'
 import { checkPath } from './roots.ts'
 import { type Endpoint, isMarkedPrimary, isPrimary, type LookupRequest, type ResponseRequest } from './schema.ts'
 import { UNKNOWN, UNKNOWN_PATTERN, UNKNOWN_URL } from './schema-fields.ts'
+import { lintGuards } from './validation-guards.ts'
 import { lintXmlNames } from './xml-names.ts'
 
 type Request = LookupRequest | ResponseRequest
 
 /**
  * Checks the rules that hold between the fields of an endpoint: route, ids, primary, headers, placeholders,
- * `state.extract`, names that the output cannot have, and credentials that are written out.
+ * `state.extract`, parts of the message that a schema requires, names that the output cannot have, and credentials that are written out.
  *
  * In: an endpoint as checkDocument gives it; its stand-ins are passed over. Lints at the places of the document.
  */
@@ -44,6 +45,7 @@ export function lintEndpoint(endpoint: Endpoint, lint: LintSink): void {
   lintTopics(endpoint, lint)
   lintExtract(endpoint, lint.at('state', 'extract'))
   lintKeys(endpoint, lint.at('messageKeys'))
+  lintGuards(endpoint, lint.at('inputValidation'))
   lintXmlNames(endpoint, lint)
   lintCredentials(endpoint, lint)
 }
