@@ -5,13 +5,14 @@
 import { FRAMING_HEADERS } from '../domain/http.ts'
 import type { LintSink } from '../domain/lint.ts'
 import { REFUSED_NAMES } from '../domain/names.ts'
-import { didYouMean, nearest } from '../domain/nearest.ts'
+import { nearest } from '../domain/nearest.ts'
 import { isHeaderName, isHeaderValue } from '../language/headers.ts'
 import { parsePath } from '../language/path.ts'
 import { parseRoutePattern } from '../language/route-pattern.ts'
 import { parseUrlTemplate } from '../language/url-template.ts'
 import { lintAuth } from './auth-rules.ts'
 import { lintCredentials } from './credentials.ts'
+import { lintExtract } from './extract-rules.ts'
 import { checkPath } from './roots.ts'
 import { type Endpoint, isMarkedPrimary, isPrimary, type LookupRequest, type ResponseRequest } from './schema.ts'
 import { UNKNOWN, UNKNOWN_PATTERN, UNKNOWN_URL } from './schema-fields.ts'
@@ -169,21 +170,6 @@ function lintForwarding(request: LookupRequest, { endpoint, kafkaConsumerTopic }
   const hasBody = endpoint.method === 'POST' || endpoint.method === 'PUT' || kafkaConsumerTopic !== undefined
   if (!request.forwardExistingRequestBody || request.forEach !== undefined || hasBody) return
   lint.at('forwardExistingRequestBody').warning(`A ${endpoint.method} brings no body that could be forwarded.`)
-}
-
-function lintExtract({ requests, state }: Endpoint, lint: LintSink): void {
-  const { requestBody = {}, responseBody = {}, query = {}, lookupRequests = {} } = state.extract ?? {}
-  for (const [root, paths] of Object.entries({ requestBody, responseBody, query })) {
-    for (const [name, path] of Object.entries(paths)) {
-      if (path !== root && !path.startsWith(`${root}.`)) continue
-      lint.at(root, name).warning(`The path is read within "${root}" already; leave "${root}" out of it.`)
-    }
-  }
-  const ids = requests.lookup.map(({ id }) => id)
-  for (const id of Object.keys(lookupRequests)) {
-    if (ids.includes(id) || ids.includes(UNKNOWN)) continue
-    lint.at('lookupRequests', id).error(`There is no lookup with the id "${id}"${didYouMean(id, ids)}`)
-  }
 }
 
 /** Databases index short texts only. */

@@ -11,6 +11,7 @@ import { parseRoutePattern } from '../language/route-pattern.ts'
 import { missedInLookup } from './lookup-parts.ts'
 import type { Endpoint } from './schema.ts'
 import { UNKNOWN, UNKNOWN_PATTERN } from './schema-fields.ts'
+import { checkState } from './state-names.ts'
 
 /** Who reads a path; `-item` inside a request with `forEach` (its `items` are read outside it). */
 export type ReferenceStage = 'lookup' | 'lookup-item' | 'transform' | 'map' | 'respond' | 'respond-item' | 'record'
@@ -182,24 +183,4 @@ function checkBody(_names: readonly string[], { endpoint, kafkaConsumerTopic }: 
 function checkHeader([name]: readonly string[], _endpoint: Endpoint, lint: LintSink): void {
   if (name === undefined || name === name.toLowerCase()) return
   lint.warning(`Names of headers are lower case in a message; write "${name.toLowerCase()}".`)
-}
-
-function checkState([part, ...rest]: readonly string[], { state }: Endpoint, lint: LintSink): void {
-  if (part === undefined || part === 'system') return
-  const kept = ['requestBody', 'responseBody', 'query', 'lookupRequests', 'system']
-  if (!kept.includes(part)) {
-    lint.warning(`A state holds no "${part}"${didYouMean(part, kept)}`)
-    return
-  }
-  let place = 'state.extract'
-  let level: unknown = state.extract
-  for (const name of [part, ...rest]) {
-    if (typeof level === 'string') return
-    if (!isObject(level) || !Object.hasOwn(level, name)) {
-      lint.warning(`"${place}" keeps no "${name}"${didYouMean(name, isObject(level) ? Object.keys(level) : [])}`)
-      return
-    }
-    level = level[name]
-    place += `.${name}`
-  }
 }

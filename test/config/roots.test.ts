@@ -188,6 +188,13 @@ describe('names below a root', () => {
     { path: 'state.requestBody.last.deep' },
     { path: 'state.lookupRequests.patient.version' },
     { path: 'state.system.timestamps.endpointStart' },
+    { path: 'state.lookupHttpStatus' },
+    { path: 'state.lookupNetworkError' },
+    { path: 'state.lookupHttpStatus.x', tells: ['warning', '"state.lookupHttpStatus" holds no "x".'] },
+    {
+      path: 'state.lookupHttpstatus',
+      tells: ['warning', 'A state holds no "lookupHttpstatus"; did you mean "lookupHttpStatus"?'],
+    },
     { path: 'state.requestBody.first', tells: ['warning', '"state.extract.requestBody" keeps no "first".'] },
     { path: 'state.query.page', tells: ['warning', '"state.extract" keeps no "query".'] },
     { path: 'state.requestbody', tells: ['warning', 'A state holds no "requestbody"; did you mean "requestBody"?'] },
