@@ -1,0 +1,29 @@
+/**
+ * What can be read of a lookup. Other services put its data right under its id, so that documents written for those
+ * read nothing here.
+ */
+import type { Step } from '../language/path.ts'
+import { isElementName } from '../language/path-steps.ts'
+import { pathText } from '../language/path-text.ts'
+
+const PARTS: readonly string[] = ['data', 'headers']
+
+/** Says in a sentence that a path reads what no lookup holds, and which path was probably meant; undefined where it may find something. */
+export function missedInLookup(
+  steps: readonly Step[],
+  lookups: readonly Readonly<{ id: string; forEach?: object }>[],
+): string | undefined {
+  const id = steps[1]
+  const lookup = id?.kind === 'name' ? lookups.find((one) => one.id === id.name) : undefined
+  if (lookup === undefined) return undefined
+  const isList = lookup.forEach !== undefined
+  const at = steps.findIndex((step, index) => index > 1 && !isElement(step, isList))
+  const part = steps[at]
+  if (part?.kind !== 'name' || PARTS.includes(part.name)) return undefined
+  const meant = pathText([...steps.slice(0, at), { kind: 'name', name: 'data' }, ...steps.slice(at)])
+  return `A lookup holds "data" and "headers" only, so this finds nothing; did you mean "${meant}"?`
+}
+
+/** With `forEach`, a lookup is an array; brackets take a single value as an array of one. */
+const isElement = (step: Step, isList: boolean): boolean =>
+  step.kind === 'index' || step.kind === 'each' || (isList && step.kind === 'name' && isElementName(step.name))
