@@ -1,10 +1,10 @@
-/** The paths of `state.extract` are read within a part of the message, which its authors tend to write once more. */
+/** The paths of `state.extract` are read within a part of the message, which authors often repeat in the path. */
 import { type LintSink, place } from '../domain/lint.ts'
 import { didYouMean } from '../domain/nearest.ts'
 import type { Endpoint } from './schema.ts'
 import { UNKNOWN } from './schema-fields.ts'
 
-/** In: `lint` at `state.extract`. Lints, as errors: lookups that there are none of. As warnings: paths that begin with their root. */
+/** In: `lint` at `state.extract`. Lints, as errors: ids of no lookup. As warnings: paths that start with the part they are read in. */
 export function lintExtract({ requests, state }: Endpoint, lint: LintSink): void {
   const { requestBody = {}, responseBody = {}, query = {}, lookupRequests = {} } = state.extract ?? {}
   for (const [root, paths] of Object.entries({ requestBody, responseBody, query })) {

@@ -1,6 +1,6 @@
 /**
- * What can be read of a lookup. Other services put its data right under its id, so that documents written for those
- * read nothing here.
+ * What a path can read of a lookup. Other services keep the data directly under the lookup's id; documents written for
+ * them find nothing here.
  */
 import type { Step } from '../language/path.ts'
 import { isElementName } from '../language/path-steps.ts'
@@ -8,7 +8,7 @@ import { pathText } from '../language/path-text.ts'
 
 const PARTS: readonly string[] = ['data', 'headers']
 
-/** Says in a sentence that a path reads what no lookup holds, and which path was probably meant; undefined where it may find something. */
+/** The sentence for a path that can never find anything in a lookup, with the path that is probably meant; undefined for any other path. */
 export function missedInLookup(
   steps: readonly Step[],
   lookups: readonly Readonly<{ id: string; forEach?: object }>[],

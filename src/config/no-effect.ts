@@ -1,6 +1,6 @@
 /**
- * Fields that a document may hold and that are read as if they were left out. Other services of this kind hand their
- * documents out with them, so that refusing them would refuse nearly every document that comes from there.
+ * Fields that are read as if they were left out. Other services of this kind return their documents with these fields, so
+ * that a strict check would refuse nearly every such document.
  */
 import { isObject, type Json, typeName } from '../domain/json.ts'
 import type { LintSink } from '../domain/lint.ts'
@@ -10,7 +10,7 @@ import type { Field } from './schema-fields.ts'
 /**
  * Whether a field of an object has no effect by the notes of the schema: `absentAs`, `foreign` and `straysFrom`.
  *
- * Lints, as a warning: what its author probably expects of it.
+ * Lints, as a warning: what its author probably expects it to do.
  */
 export function hasNoEffect(
   { foreign = {}, straysFrom = '' }: Field,

@@ -52,8 +52,10 @@ export function checkPath(path: SourcePath, stage: ReferenceStage, endpoint: End
 }
 
 /**
- * The same for the plain names that a path of an expression begins with, its root first; for a transform its own name too, which tells the
- * transforms before it. An expression may have conditions, so what no lookup holds is a warning there.
+ * The same for an expression.
+ *
+ * In: the plain names that one of its paths starts with, root first; for a transform its own name, which determines the
+ * transforms before it. What no lookup holds is a warning here, since an expression may have conditions.
  */
 export function checkReference(
   names: readonly string[],

@@ -1,6 +1,6 @@
 /**
- * Schemas that ask for less or for more than their author probably thinks: a part of the message that is not there is not
- * looked at, unless the schema requires it.
+ * Schemas that check less or more than their author probably expects: a missing part of the message is checked only where the
+ * schema requires that part.
  */
 import { isObject, type Json } from '../domain/json.ts'
 import type { LintSink } from '../domain/lint.ts'

@@ -10,13 +10,13 @@ export type Lint = Readonly<{
   /** An error refuses the document; a warning is told and the document accepted. */
   severity: 'error' | 'warning'
   /**
-   * Of an error: its rule is newer than documents that are stored with it and run. Those stay in force; sent again, they are
-   * refused.
+   * Of an error: its rule is newer than stored documents that violate it and run all the same. These stay active; when one is sent again,
+   * it is refused.
    */
   toleratedInStored?: true
 }>
 
-/** Whether a stored document cannot be put in force. */
+/** Whether a stored document with this fault cannot be an active endpoint. */
 export const keepsOut = ({ severity, toleratedInStored }: Lint): boolean => severity === 'error' && !toleratedInStored
 
 /** Where compiling reports to; `at` gives a sink for a place further in. */

@@ -1,4 +1,4 @@
-/** Paths as documents write them, for sentences that tell which one was probably meant. */
+/** Paths as documents write them, for messages that suggest a path. */
 import type { Step } from './path.ts'
 
 /** The text that parsePath reads as these steps. */

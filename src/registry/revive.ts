@@ -28,7 +28,7 @@ export async function revive(
     if (errors.length > 0) {
       logger.warn(
         { endpointId: _id, endpoint: name, faults: errors },
-        'A stored endpoint is in force as it was: its next change must mend what no new document may have',
+        'A stored endpoint is active with faults that a new document is refused for: its next change must correct them',
       )
     }
     return { ...compiled, document }

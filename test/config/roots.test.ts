@@ -145,7 +145,7 @@ describe('what is read of a lookup', () => {
     })
   }
 
-  test('a path that is told to be meant is sound', () => {
+  test('a path that a message suggests is sound', () => {
     const name = fc.oneof(fc.string({ minLength: 1 }), fc.constantFrom('a.b', 'data', '0', '*', 'x?', '[', '\\', '+'))
     const written = (one: string) => one.replace(/[.[\]*?+\\]/g, '\\$&')
     const step = fc.oneof(

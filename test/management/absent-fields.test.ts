@@ -1,4 +1,4 @@
-/** Documents as other services hand them out: what stands for nothing there is stored nowhere, however it came. */
+/** Documents as other services return them: their placeholders for fields that are not set are never stored. */
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import fc from 'fast-check'
@@ -63,7 +63,7 @@ describe('what stands for nothing', () => {
   })
 })
 
-test('a document with a field that nobody knows still has every fault told', async () => {
+test('a document with an unknown field still has every fault reported', async () => {
   const document = endpointDocument({
     endpoint: { pattern: '/unknown' },
     requests: { lookup: { ...handedOut.lookup, _ids: 1, alowedStatuses: ['2xx'] }, key: 'x' },

@@ -1,6 +1,6 @@
 /**
- * Documents that people run, in two forms: as they wrote them, and as the service that they were written for hands them out. Both
- * forms of a document are answered alike: registered, or refused for the same that a message would meet.
+ * Documents that people run, in two forms: as written, and as the service that they were written for returns them. Both forms of a
+ * document get the same answer: registered, or refused for what a message would fail at.
  */
 import assert from 'node:assert/strict'
 import { existsSync, globSync, readFileSync } from 'node:fs'

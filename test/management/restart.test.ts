@@ -130,7 +130,7 @@ describe('a stored document that this version refuses', () => {
   })
 })
 
-test('a stored document that ran before a rule was made stays in force, and is told', async () => {
+test('a stored document that ran before a rule was made stays active, and the log reports it', async () => {
   const document = endpointDocument({
     name: 'old shape',
     endpoint: { pattern: '/old-shape', method: 'POST' },

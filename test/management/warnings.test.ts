@@ -11,7 +11,7 @@ before(async () => {
 })
 after(() => service.stop())
 
-test('every write of a document tells its warnings', async () => {
+test('every write of a document returns its warnings', async () => {
   const document = endpointDocument({
     endpoint: { pattern: '/written' },
     state: { extract: { query: { page: 'query.page' } } },
