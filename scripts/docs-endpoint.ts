@@ -18,6 +18,11 @@ dots, elements of an array as \`[0]\` or \`.0\`, a dot within a name as \`\\.\`.
 \`_id\`, \`createdAt\`, \`updatedAt\` and \`__v\` are set by the service. They are ignored in a document that is sent, so what
 was read can be changed and sent back.
 
+Documents as another service of this kind returns them are accepted too. These fields are read as if they were left
+out, and are not stored: \`_id\` in \`requests\` and in each request, \`forEach: {}\`, \`params: {}\`, \`allowedStatuses: []\`, a
+\`prefix\` or \`postfix\` of null. So are two more, with a warning: \`forwardExistingRequestBody\` in a response request, and a
+parameter written directly in \`params\` instead of \`params.query\` or \`params.url\`.
+
 The smallest document:
 
 \`\`\`json endpoint

@@ -7,6 +7,7 @@ import type { LintSink } from '../domain/lint.ts'
 import { REFUSED_NAMES } from '../domain/names.ts'
 import { nearest } from '../domain/nearest.ts'
 import { belongsElsewhere } from './elsewhere.ts'
+import { hasNoEffect } from './no-effect.ts'
 import type { Field } from './schema-fields.ts'
 
 /** JSON objects list such names first and by size, whatever the order they were written in. */
@@ -56,8 +57,9 @@ function checkProperties(
   lint: LintSink,
 ): JsonObject {
   const sound = new Map<string, Json>()
-  const seen = new Set<string>(Object.keys(raw))
-  for (const [written, value] of Object.entries(raw)) {
+  const present = Object.entries(raw).filter(([name, value]) => !hasNoEffect(field, properties, name, value, lint))
+  const seen = new Set(present.map(([name]) => name))
+  for (const [written, value] of present) {
     const name = Object.hasOwn(properties, written) ? written : reportUnknown(written, properties, lint)
     const property = properties[name]
     // A misspelt field is checked as the one that was meant, unless that is there too.

@@ -5,23 +5,25 @@
 import { FRAMING_HEADERS } from '../domain/http.ts'
 import type { LintSink } from '../domain/lint.ts'
 import { REFUSED_NAMES } from '../domain/names.ts'
-import { didYouMean, nearest } from '../domain/nearest.ts'
+import { nearest } from '../domain/nearest.ts'
 import { isHeaderName, isHeaderValue } from '../language/headers.ts'
 import { parsePath } from '../language/path.ts'
 import { parseRoutePattern } from '../language/route-pattern.ts'
 import { isPlaceholderName, parseUrlTemplate } from '../language/url-template.ts'
 import { lintAuth } from './auth-rules.ts'
 import { lintCredentials } from './credentials.ts'
-import { checkReference } from './roots.ts'
-import { type Endpoint, isPrimary, type LookupRequest, type ResponseRequest } from './schema.ts'
+import { lintExtract } from './extract-rules.ts'
+import { checkPath } from './roots.ts'
+import { type Endpoint, isMarkedPrimary, isPrimary, type LookupRequest, type ResponseRequest } from './schema.ts'
 import { UNKNOWN, UNKNOWN_PATTERN, UNKNOWN_URL } from './schema-fields.ts'
+import { lintGuards } from './validation-guards.ts'
 import { lintXmlNames } from './xml-names.ts'
 
 type Request = LookupRequest | ResponseRequest
 
 /**
  * Checks the rules that hold between the fields of an endpoint: route, ids, primary, headers, placeholders,
- * `state.extract`, names that the output cannot have, and credentials that are written out.
+ * `state.extract`, parts of the message that a schema requires, names that the output cannot have, and credentials that are written out.
  *
  * In: an endpoint as checkDocument gives it; its stand-ins are passed over. Lints at the places of the document.
  */
@@ -44,6 +46,7 @@ export function lintEndpoint(endpoint: Endpoint, lint: LintSink): void {
   lintTopics(endpoint, lint)
   lintExtract(endpoint, lint.at('state', 'extract'))
   lintKeys(endpoint, lint.at('messageKeys'))
+  lintGuards(endpoint, lint.at('inputValidation'))
   lintXmlNames(endpoint, lint)
   lintCredentials(endpoint, lint)
 }
@@ -93,10 +96,11 @@ function lintIds(requests: readonly Request[], among: string, lint: LintSink): v
 function lintPrimary(responses: readonly ResponseRequest[], lint: LintSink): void {
   let earlier: string | undefined
   responses.forEach((request, index) => {
-    if (!isPrimary(request)) return
+    if (!isMarkedPrimary(request)) return
     const sink = request.primary === true ? lint.at(index, 'primary') : lint.at(index, 'config', 'primary')
-    if (request.forEach !== undefined) {
-      sink.error('A request with "forEach" gives many answers and cannot be primary; leave one of the two out.')
+    if (!isPrimary(request)) {
+      sink.warning('A request with "forEach" gives many answers and cannot be primary, so this has no effect.')
+      return
     }
     if (earlier !== undefined) sink.error(`Only one request can be primary, and "${earlier}" is; leave this out.`)
     earlier ??= lint.at(index).path
@@ -170,21 +174,6 @@ function lintForwarding(request: LookupRequest, { endpoint, kafkaConsumerTopic }
   lint.at('forwardExistingRequestBody').warning(`A ${endpoint.method} brings no body that could be forwarded.`)
 }
 
-function lintExtract({ requests, state }: Endpoint, lint: LintSink): void {
-  const { requestBody = {}, responseBody = {}, query = {}, lookupRequests = {} } = state.extract ?? {}
-  for (const [root, paths] of Object.entries({ requestBody, responseBody, query })) {
-    for (const [name, path] of Object.entries(paths)) {
-      if (path !== root && !path.startsWith(`${root}.`)) continue
-      lint.at(root, name).warning(`The path is read within "${root}" already; leave "${root}" out of it.`)
-    }
-  }
-  const ids = requests.lookup.map(({ id }) => id)
-  for (const id of Object.keys(lookupRequests)) {
-    if (ids.includes(id) || ids.includes(UNKNOWN)) continue
-    lint.at('lookupRequests', id).error(`There is no lookup with the id "${id}"${didYouMean(id, ids)}`)
-  }
-}
-
 /** Databases index short texts only. */
 const LONGEST_KEY_NAME = 64
 
@@ -193,7 +182,7 @@ function lintKeys(endpoint: Endpoint, lint: LintSink): void {
     const sink = lint.at(name)
     if (name.length > LONGEST_KEY_NAME) sink.error(`The name has more than ${LONGEST_KEY_NAME} characters; shorten it.`)
     const path = parsePath(text)
-    if (path.ok) checkReference(path.value.names, 'record', endpoint, sink)
+    if (path.ok) checkPath(path.value, 'record', endpoint, sink)
     else sink.error(path.message)
   }
 }

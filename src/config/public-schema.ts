@@ -21,7 +21,7 @@ export function describeDocument(): JsonObject {
 }
 
 function describe(field: Field): JsonObject {
-  const { type, description, examples, default: filledIn, anyCase, single } = field
+  const { type, description, examples, default: filledIn, anyCase, single, absentAs, foreign = {} } = field
   const { properties, required, additionalProperties, items, anyOf, pattern, minimum, maximum, minItems } = field
   const described = {
     type,
@@ -30,7 +30,10 @@ function describe(field: Field): JsonObject {
     default: filledIn,
     // Lower case is taken too, which an enum cannot say.
     enum: anyCase ? undefined : field.enum,
-    properties: properties && mapValues(properties, describe),
+    properties: properties && {
+      ...Object.fromEntries(Object.keys(foreign).map((name) => [name, { description: 'Ignored.', writeOnly: true }])),
+      ...mapValues(properties, describe),
+    },
     required: required?.filter((name) => properties?.[name]?.default === undefined),
     additionalProperties:
       typeof additionalProperties === 'object' ? describe(additionalProperties) : additionalProperties,
@@ -42,7 +45,11 @@ function describe(field: Field): JsonObject {
     minItems,
   }
   const schema: JsonObject = JSON.parse(JSON.stringify(described))
-  return single && items ? { anyOf: [schema, describe(items)] } : schema
+  const others = [
+    ...(single && items ? [describe(items)] : []),
+    ...(absentAs === undefined ? [] : [{ const: absentAs }]),
+  ]
+  return others.length === 0 ? schema : { anyOf: [schema, ...others] }
 }
 
 const mapValues = (fields: Readonly<Record<string, Field>>, change: (field: Field) => JsonObject): JsonObject =>

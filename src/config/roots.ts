@@ -6,10 +6,12 @@ import { isObject, type Json } from '../domain/json.ts'
 import type { LintSink } from '../domain/lint.ts'
 import { ROOTS, type Root } from '../domain/message.ts'
 import { didYouMean } from '../domain/nearest.ts'
-import { isElementName } from '../language/path-steps.ts'
+import type { SourcePath, Step } from '../language/path.ts'
 import { parseRoutePattern } from '../language/route-pattern.ts'
+import { missedInLookup } from './lookup-parts.ts'
 import type { Endpoint } from './schema.ts'
 import { UNKNOWN, UNKNOWN_PATTERN } from './schema-fields.ts'
+import { checkState } from './state-names.ts'
 
 /** Who reads a path; `-item` inside a request with `forEach` (its `items` are read outside it). */
 export type ReferenceStage = 'lookup' | 'lookup-item' | 'transform' | 'map' | 'respond' | 'respond-item' | 'record'
@@ -40,10 +42,20 @@ const WHEN: Readonly<Record<ReferenceStage, string>> = {
 /**
  * Checks that what a path reads can exist when it is read.
  *
- * In: the plain names that the path begins with, its root first; the stage that reads it; for a transform its own
- * name, which tells the transforms before it.
+ * In: the path, and the stage that reads it.
  * Lints, as errors: a root that does not exist at the stage; a constant, lookup, URL parameter or transform that is
- * not defined. As warnings: names below a root at which nothing can ever be found.
+ * not defined; what no lookup ever holds, unless it is read for the message's record only. As warnings: other names below a
+ * root at which nothing can ever be found.
+ */
+export function checkPath(path: SourcePath, stage: ReferenceStage, endpoint: Endpoint, lint: LintSink): void {
+  checkSteps([nameStep(path.root), ...path.steps], path.names, stage, endpoint, lint)
+}
+
+/**
+ * The same for an expression.
+ *
+ * In: the plain names that one of its paths starts with, root first; for a transform its own name, which determines the
+ * transforms before it. What no lookup holds is a warning here, since an expression may have conditions.
  */
 export function checkReference(
   names: readonly string[],
@@ -52,12 +64,31 @@ export function checkReference(
   lint: LintSink,
   transform?: string,
 ): void {
-  const [root, ...rest] = names
+  checkSteps(names.map(nameStep), names, stage, endpoint, lint, transform)
+}
+
+const nameStep = (name: string): Step => ({ kind: 'name', name })
+
+function checkSteps(
+  steps: readonly Step[],
+  [root, ...rest]: readonly string[],
+  stage: ReferenceStage,
+  endpoint: Endpoint,
+  lint: LintSink,
+  transform?: string,
+): void {
   if (root === undefined) return
   const name = root === 'payload' && isRequest(stage) ? 'requestBody' : root
   if (name === 'item' && stage.endsWith('-item')) return
-  if (existing(stage).includes(name)) CHECKS[name as Root]?.(rest, endpoint, lint, transform)
-  else reportRoot(name, stage, lint)
+  if (!existing(stage).includes(name)) {
+    reportRoot(name, stage, lint)
+    return
+  }
+  CHECKS[name as Root]?.(rest, endpoint, lint, transform)
+  const missed = name === 'lookupRequests' ? missedInLookup(steps, endpoint.requests.lookup) : undefined
+  if (missed === undefined) return
+  if (stage === 'transform' || stage === 'record') lint.warning(missed)
+  else lint.error(missed, { toleratedInStored: true })
 }
 
 /** Checks the names below a root. */
@@ -124,16 +155,10 @@ function checkUrlParameter([name]: readonly string[], { endpoint }: Endpoint, li
   lint.error(`"endpoint.pattern" has no parameter "${name}"${didYouMean(name, parameters)}`)
 }
 
-function checkLookup([id, first, second]: readonly string[], { requests }: Endpoint, lint: LintSink): void {
+function checkLookup([id]: readonly string[], { requests }: Endpoint, lint: LintSink): void {
   const ids = requests.lookup.map((request) => request.id)
-  const isList = requests.lookup.some((request) => request.id === id && request.forEach !== undefined)
-  const part = isList && first !== undefined && isElementName(first) ? second : first
-  if (id === undefined || ids.includes(UNKNOWN)) return
-  if (!ids.includes(id)) {
-    lint.error(`There is no lookup with the id "${id}"${didYouMean(id, ids)}`)
-  } else if (part !== undefined && part !== 'data' && part !== 'headers') {
-    lint.warning(`A lookup holds "data" and "headers" and no "${part}"; did you mean "data.${part}"?`)
-  }
+  if (id === undefined || ids.includes(UNKNOWN) || ids.includes(id)) return
+  lint.error(`There is no lookup with the id "${id}"${didYouMean(id, ids)}`)
 }
 
 function checkTransform(
@@ -160,24 +185,4 @@ function checkBody(_names: readonly string[], { endpoint, kafkaConsumerTopic }: 
 function checkHeader([name]: readonly string[], _endpoint: Endpoint, lint: LintSink): void {
   if (name === undefined || name === name.toLowerCase()) return
   lint.warning(`Names of headers are lower case in a message; write "${name.toLowerCase()}".`)
-}
-
-function checkState([part, ...rest]: readonly string[], { state }: Endpoint, lint: LintSink): void {
-  if (part === undefined || part === 'system') return
-  const kept = ['requestBody', 'responseBody', 'query', 'lookupRequests', 'system']
-  if (!kept.includes(part)) {
-    lint.warning(`A state holds no "${part}"${didYouMean(part, kept)}`)
-    return
-  }
-  let place = 'state.extract'
-  let level: unknown = state.extract
-  for (const name of [part, ...rest]) {
-    if (typeof level === 'string') return
-    if (!isObject(level) || !Object.hasOwn(level, name)) {
-      lint.warning(`"${place}" keeps no "${name}"${didYouMean(name, isObject(level) ? Object.keys(level) : [])}`)
-      return
-    }
-    level = level[name]
-    place += `.${name}`
-  }
 }

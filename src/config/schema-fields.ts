@@ -16,6 +16,15 @@ export type FieldNotes = Readonly<{
   default?: Json
   /** What holds where the field is left out, without being filled in. */
   assumed?: string
+  /** An empty value that other services return for a field that is not set: read as if the field were left out. */
+  absentAs?: Json
+  /**
+   * Fields of other services' documents that have no effect here and are read as if they were left out: name → the warning, or an
+   * empty text for none.
+   */
+  foreign?: Readonly<Record<string, string>>
+  /** The property of named objects that an object of another name was probably written for; it has no effect either. */
+  straysFrom?: string
   /** Stands in for a value at fault, so that what depends on it is not reported as a second fault. */
   salvage?: Json
   /** A single item is taken as an array of one. */

@@ -28,8 +28,8 @@ export const REQUEST_METHODS = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'HEAD',
 export const ParameterSchema = record(
   {
     path: path('Where in the message the value is.', 'payload.patient.id'),
-    prefix: optional(text({ description: 'Text put before the value.', examples: ['code:'] })),
-    postfix: optional(text({ description: 'Text put after the value.', examples: [':exact'] })),
+    prefix: optional(text({ description: 'Text put before the value.', examples: ['code:'], absentAs: null })),
+    postfix: optional(text({ description: 'Text put after the value.', examples: [':exact'], absentAs: null })),
   },
   { description: 'A value read from the message for the URL of a request.' },
 )
@@ -54,6 +54,8 @@ const params = record(
   },
   {
     description: 'Parameters of the URL, filled from the message.',
+    absentAs: {},
+    straysFrom: 'query',
     salvage: { url: { [UNKNOWN]: { path: UNKNOWN_PATH } } },
   },
 )
@@ -109,6 +111,7 @@ const forEach = optional(
     },
     {
       description: 'Makes the request once for each element of an array, which `item` then holds.',
+      absentAs: {},
       salvage: { items: UNKNOWN_PATH },
     },
   ),
@@ -128,6 +131,7 @@ const manners = {
       description: 'The answers that count as success.',
       expects: `${STATUSES}, with at least one of them`,
       minItems: 1,
+      absentAs: [],
       assumed: '`["2xx"]`',
       examples: [['2xx', '404']],
     }),
@@ -201,7 +205,7 @@ export const LookupSchema = record(
       }),
     ),
   },
-  { description: 'A request made before the mapping; its answer is `lookupRequests.<id>`.' },
+  { description: 'A request made before the mapping; its answer is `lookupRequests.<id>`.', foreign: { _id: '' } },
 )
 
 export const ResponseSchema = record(
@@ -233,8 +237,8 @@ export const ResponseSchema = record(
       record(
         {
           path: path('Where in the message the key is.', 'payload.patient.id'),
-          prefix: optional(text({ description: 'Text put before the value.', examples: ['patient-'] })),
-          postfix: optional(text({ description: 'Text put after the value.', examples: ['-v2'] })),
+          prefix: optional(text({ description: 'Text put before the value.', examples: ['patient-'], absentAs: null })),
+          postfix: optional(text({ description: 'Text put after the value.', examples: ['-v2'], absentAs: null })),
         },
         {
           description:
@@ -247,6 +251,10 @@ export const ResponseSchema = record(
   },
   {
     description: 'A request that the output is sent to.',
+    foreign: {
+      _id: '',
+      forwardExistingRequestBody: 'A response request sends the output, whatever this says; leave it out.',
+    },
     salvage: { id: UNKNOWN, config: { method: 'POST', url: UNKNOWN_URL } },
   },
 )

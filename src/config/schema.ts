@@ -63,7 +63,8 @@ export const EndpointSchema = record(
     endpoint: record(
       {
         pattern: Type.String({
-          description: 'Path that the endpoint listens on: segments of URI-safe characters or `:parameter`.',
+          description:
+            'Path that the endpoint listens on: segments of URI-safe characters or `:parameter` (letters, digits, `_`, `-`); a `/` at its end makes no difference.',
           examples: ['/patients/:id'],
           salvage: UNKNOWN_PATTERN,
         }),
@@ -152,6 +153,7 @@ export const EndpointSchema = record(
       },
       {
         description: 'The requests to other services.',
+        foreign: { _id: '' },
         default: { lookup: [], response: [] },
         salvage: { lookup: [{ id: UNKNOWN, config: { method: 'GET', url: UNKNOWN_URL } }], response: [] },
       },
@@ -207,5 +209,9 @@ export type ResponseRequest = Endpoint['requests']['response'][number]
 export type ParameterSpec = Fixed<Static<typeof ParameterSchema>>
 
 /** Whether a response request is marked primary, in either place. */
-export const isPrimary = (request: ResponseRequest): boolean =>
+export const isMarkedPrimary = (request: ResponseRequest): boolean =>
   request.primary === true || request.config?.primary === true
+
+/** Whether its answer is returned alone. One with `forEach` has many answers and is never primary, whatever its mark. */
+export const isPrimary = (request: ResponseRequest): boolean =>
+  request.forEach === undefined && isMarkedPrimary(request)

@@ -9,12 +9,20 @@ export type Lint = Readonly<{
   message: string
   /** An error refuses the document; a warning is told and the document accepted. */
   severity: 'error' | 'warning'
+  /**
+   * Of an error: its rule is newer than stored documents that violate it and run all the same. These stay active; when one is sent again,
+   * it is refused.
+   */
+  toleratedInStored?: true
 }>
+
+/** Whether a stored document with this fault cannot be an active endpoint. */
+export const keepsOut = ({ severity, toleratedInStored }: Lint): boolean => severity === 'error' && !toleratedInStored
 
 /** Where compiling reports to; `at` gives a sink for a place further in. */
 export type LintSink = Readonly<{
   path: string
-  error(message: string): void
+  error(message: string, options?: Pick<Lint, 'toleratedInStored'>): void
   warning(message: string): void
   at(...segments: readonly (string | number)[]): LintSink
   /** The same for a place that is written already: `place` as of a Lint, from here. */
@@ -40,7 +48,7 @@ function joined(base: string, written: string): string {
 export function collectInto(lints: Lint[], path = ''): LintSink {
   return {
     path,
-    error: (message) => void lints.push({ path, message, severity: 'error' }),
+    error: (message, options) => void lints.push({ path, message, severity: 'error', ...options }),
     warning: (message) => void lints.push({ path, message, severity: 'warning' }),
     at: (...segments) => collectInto(lints, place(path, ...segments)),
     below: (written) => collectInto(lints, joined(path, written)),

@@ -20,7 +20,7 @@ export type Clash = 'name' | 'route'
 /** A document with the keys that the store keeps unique. */
 export type EndpointRecord = Readonly<{
   document: StoredDocument
-  /** Normalised method and pattern, parameter names aside: `POST /patients/:`. */
+  /** Normalised method and pattern, parameter names and a last `/` aside: `POST /patients/:`. */
   routeKey: string
 }>
 
@@ -83,13 +83,14 @@ export interface ChangeFeed {
 /** What is kept of one message for the next ones of its endpoint. */
 export type StateRecord = Readonly<{
   /**
-   * What `state.extract` took, with `system.timestamps`: what the root `state` shows. May be made when it is read; a
-   * store reads it once, where it is written.
+   * What `state.extract` took, with `system.timestamps`: what the root `state` shows, beside how the lookups went. May be made when it is
+   * read; a store reads it once, where it is written.
    */
   values: JsonObject
   /** The highest HTTP status of the message's lookups; undefined where it made none that answered. */
   lookupStatus: number | undefined
-  networkError: boolean
+  /** Undefined only in a dry run whose caller did not say. */
+  networkError: boolean | undefined
 }>
 
 /** Inclusive ranges of HTTP statuses. `any` also takes what has no status. */

@@ -9,12 +9,12 @@ export type RoutePattern = Readonly<{
   pattern: string
   /** Names of the parameters, in the order of their segments. */
   parameters: readonly string[]
-  /** What clashes with another endpoint's: method and pattern, parameter names aside, as in `POST /patients/:`. */
+  /** What clashes with another endpoint's: method and pattern, parameter names and a last "/" aside, as in `POST /patients/:`. */
   routeKey(method: string): string
 }>
 
 const LIMIT_CHARACTERS = 2_000
-const PARAMETER = /^[A-Za-z_][A-Za-z0-9_]*$/
+const PARAMETER = /^[A-Za-z_][A-Za-z0-9_-]*$/
 /** RFC 3986 section 3.3: pchar without percent-encodings, `:`, `*` and parentheses. */
 const WRONG_IN_LITERAL = /[^A-Za-z0-9\-._~!$&'+,;=@]/u
 
@@ -30,10 +30,10 @@ export function parseRoutePattern(pattern: string): Result<RoutePattern> {
       `${quote(reserved)} and the paths below it belong to the service; start the pattern with another segment.`,
     )
   }
-  const segments = pattern === '/' ? [] : pattern.slice(1).split('/')
+  const segments = segmentsOf(pattern)
   const parameters: string[] = []
-  for (const [index, segment] of segments.entries()) {
-    const wrong = faultOf(segment, index === segments.length - 1)
+  for (const segment of segments) {
+    const wrong = faultOf(segment)
     if (wrong !== undefined) return fault(wrong)
     if (!segment.startsWith(':')) continue
     const name = segment.slice(1)
@@ -45,12 +45,16 @@ export function parseRoutePattern(pattern: string): Result<RoutePattern> {
   return found({ pattern, parameters, routeKey: (method) => `${method.toUpperCase()} ${shape}` })
 }
 
-function faultOf(segment: string, last: boolean): string | undefined {
-  if (segment === '') {
-    return last
-      ? 'The pattern must not end with "/"; leave the last "/" out.'
-      : 'The pattern must not hold "//"; write a single "/" between segments.'
-  }
+/** The segments of a pattern, parameters with their colon. A last "/" makes no difference and is none. */
+export const segmentsOf = (pattern: string): readonly string[] =>
+  pattern === '/' ? [] : withoutLastSlash(pattern).slice(1).split('/')
+
+/** The path or pattern that matches the same. */
+export const withoutLastSlash = (path: string): string =>
+  path.length > 1 && path.endsWith('/') ? path.slice(0, -1) : path
+
+function faultOf(segment: string): string | undefined {
+  if (segment === '') return 'The pattern must not hold "//"; write a single "/" between segments.'
   if (segment === '.' || segment === '..') {
     return `The pattern must not hold the segment "${segment}", which clients resolve away; write the path that it leads to.`
   }
@@ -60,7 +64,7 @@ function faultOf(segment: string, last: boolean): string | undefined {
 function faultOfParameter(name: string): string | undefined {
   if (name === '__proto__') return 'The parameter ":__proto__" cannot be addressed; choose another name.'
   if (PARAMETER.test(name)) return undefined
-  return `${quote(`:${name}`)} is no parameter; write ":" and a name of letters, digits and "_" that fills its segment, such as ":id".`
+  return `${quote(`:${name}`)} is no parameter; write ":" and a name of letters, digits, "_" and "-" that begins with a letter or "_" and fills its segment, such as ":id".`
 }
 
 function faultOfLiteral(segment: string): string | undefined {

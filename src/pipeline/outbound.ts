@@ -1,5 +1,5 @@
 /** What lookups and response requests share: building a call from a message, sending it, and reading what came back. */
-import { checkReference } from '../config/roots.ts'
+import { checkPath } from '../config/roots.ts'
 import type { Endpoint, LookupRequest, ResponseRequest } from '../config/schema.ts'
 import { UNKNOWN_URL } from '../config/schema-fields.ts'
 import { Failure } from '../domain/failure.ts'
@@ -69,7 +69,7 @@ export function compileCall(
   const stage = kind === 'LOOKUP' ? 'lookup' : 'respond'
   const traced = kind === 'LOOKUP' ? 'lookup' : 'response'
   const check: Check = (path, inside, sink) =>
-    checkReference(path.names, inside && forEach !== undefined ? `${stage}-item` : stage, endpoint, sink)
+    checkPath(path, inside && forEach !== undefined ? `${stage}-item` : stage, endpoint, sink)
   const config: NonNullable<ResponseRequest['config']> = request.config ?? { method: 'POST' }
   const { method } = config
   const parameters = (group: 'query' | 'url') =>

@@ -11,7 +11,7 @@ export type Compiled = Readonly<{
   version: number
   document: StoredDocument
   endpoint: Endpoint
-  /** Normalised method and pattern, parameter names aside. */
+  /** Normalised method and pattern, parameter names and a last `/` aside. */
   routeKey: string
   handle: Handle
   /** Replaces `handle` for requests, if those with an `Idempotency-Key` are processed once. */

@@ -1,5 +1,6 @@
 /** Stored documents become endpoints again, each beside what is in force already. */
 import type { Failure } from '../domain/failure.ts'
+import { keepsOut } from '../domain/lint.ts'
 import type { Logger, StoredDocument } from '../domain/ports.ts'
 import type { PipelineSettings, Services } from '../pipeline/services.ts'
 import { build } from './build.ts'
@@ -20,9 +21,18 @@ export async function revive(
 ): Promise<Compiled | undefined> {
   const isolated = await isolate(document, services, starved)
   const { lints, compiled } = build(document, { ...document, version }, isolated, settings)
-  const faults = [...lints.filter(({ severity }) => severity === 'error'), ...findClashes(compiled, inForce)]
-  if (faults.length === 0) return { ...compiled, document }
   const { _id, name } = document
+  const errors = lints.filter(({ severity }) => severity === 'error')
+  const faults = [...errors.filter(keepsOut), ...findClashes(compiled, inForce)]
+  if (faults.length === 0) {
+    if (errors.length > 0) {
+      logger.warn(
+        { endpointId: _id, endpoint: name, faults: errors },
+        'A stored endpoint is active with faults that a new document is refused for: its next change must correct them',
+      )
+    }
+    return { ...compiled, document }
+  }
   logger.error({ endpointId: _id, endpoint: name, faults }, 'A stored endpoint is not in force: it has faults')
   return undefined
 }

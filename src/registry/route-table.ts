@@ -3,17 +3,18 @@
  * that does not depend on how many there are, so that ten thousand endpoints cost a message or a change no more than ten.
  */
 import type { JsonObject } from '../domain/json.ts'
+import { segmentsOf, withoutLastSlash } from '../language/route-pattern.ts'
 
 export type Found<Target> = Readonly<{ target: Target; urlParams: JsonObject }>
 
 export interface RouteTable<Target> {
-  /** `pattern` as parseRoutePattern accepts it. Takes the place of what has the same method and pattern, parameter names aside. */
+  /** `pattern` as parseRoutePattern accepts it. Takes the place of what has the same method and pattern, parameter names and a last "/" aside. */
   add(method: string, pattern: string, target: Target): void
   remove(method: string, pattern: string): void
   /**
-   * What listens on the path of a URL, still percent-encoded, with or without its query. Patterns match whole paths; of
-   * two that match, the one with a literal in the first segment in which they differ wins. A parameter matches any
-   * segment but an empty one.
+   * What listens on the path of a URL, still percent-encoded, with or without its query. Patterns match whole paths, a last "/"
+   * of either aside; of two that match, the one with a literal in the first segment in which they differ wins. A parameter
+   * matches any segment but an empty one.
    */
   find(method: string, url: string): Found<Target> | undefined
 }
@@ -49,15 +50,13 @@ export function createRouteTable<Target>(): RouteTable<Target> {
       const path = pathOf(url)
       if (root === undefined || path === undefined) return undefined
       const values: string[] = []
-      const leaf = path === '/' ? root.leaf : findLeaf(root, path, 1, values)
+      const leaf = path === '/' ? root.leaf : findLeaf(root, withoutLastSlash(path), 1, values)
       return leaf && { target: leaf.target, urlParams: named(leaf.parameters, values) }
     },
   }
 }
 
 const emptyNode = <Target>(): Node<Target> => ({ literals: undefined, parameter: undefined, leaf: undefined })
-
-const segmentsOf = (pattern: string): readonly string[] => (pattern === '/' ? [] : pattern.slice(1).split('/'))
 
 function grow<Target>(node: Node<Target>, segment: string): Node<Target> {
   const grown = childOf(node, segment) ?? emptyNode<Target>()

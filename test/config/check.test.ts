@@ -115,7 +115,68 @@ describe('defaults and forms', () => {
       expect: [['__proto__', { a: 1 }]],
     },
   ]
-  for (const { name, change, read, expect } of forms) {
+  const sole = ({ requests }: JsonObject) => {
+    const { lookup, response } = requests as { lookup: JsonObject[]; response: JsonObject[] }
+    return lookup[0] ?? response[0]
+  }
+  const lookup = (change: JsonObject) => ({ requests: { lookup: [{ ...LOOKUP, ...change }] } })
+  const params = (written: JsonObject) => lookup({ config: { ...LOOKUP.config, params: written } })
+  const read = { ...LOOKUP, config: { ...LOOKUP.config, method: 'GET' } }
+  const query = (parameter: JsonObject) => ({ ...read, config: { ...read.config, params: { query: parameter } } })
+
+  /** Fields as other services hand them out. */
+  const absent: typeof forms = [
+    {
+      name: '_id of a lookup is absent',
+      change: lookup({ _id: '6b03322a477d2b1a1437990d' }),
+      read: sole,
+      expect: read,
+    },
+    { name: 'forEach without fields is absent', change: lookup({ forEach: {} }), read: sole, expect: read },
+    { name: 'no allowedStatuses are absent', change: lookup({ allowedStatuses: [] }), read: sole, expect: read },
+    { name: 'params without fields are absent', change: params({}), read: sole, expect: read },
+    {
+      name: 'null before and after a value is absent',
+      change: params({ query: { a: { path: 'query.a', prefix: null, postfix: null } } }),
+      read: sole,
+      expect: query({ a: { path: 'query.a' } }),
+    },
+    {
+      name: 'a parameter may be named _id',
+      change: params({ query: { _id: { path: 'query.a' } } }),
+      read: sole,
+      expect: query({ _id: { path: 'query.a' } }),
+    },
+    {
+      name: 'all of them are absent in a single response too',
+      change: { requests: { response: { _id: 'x', ...RESPONSE, forEach: {}, allowedStatuses: [] } } },
+      read: sole,
+      expect: { id: 'r', config: { url: 'http://x.example/', method: 'POST' } },
+    },
+    {
+      name: 'null before and after a key is absent',
+      change: {
+        requests: {
+          response: { id: 'r', kafkaProducerTopic: 't', key: { path: 'query.a', prefix: null, postfix: null } },
+        },
+      },
+      read: sole,
+      expect: { id: 'r', kafkaProducerTopic: 't', key: { path: 'query.a' } },
+    },
+    {
+      name: 'requests without fields are both arrays',
+      change: { requests: {} },
+      read: ({ requests }) => requests,
+      expect: { lookup: [], response: [] },
+    },
+    {
+      name: '_id of requests is absent',
+      change: { requests: { _id: 'x' } },
+      read: ({ requests }) => requests,
+      expect: { lookup: [], response: [] },
+    },
+  ]
+  for (const { name, change, read, expect } of [...forms, ...absent]) {
     test(name, () => {
       const checked = checkDocument({ ...SMALLEST, ...change })
       assert.deepEqual(told(checked), [])
@@ -202,7 +263,12 @@ describe('faults of form', () => {
       change: lookup({ forEach: 'payload.x' }),
       faults: [['requests.lookup[0].forEach', 'must be an object, not a string.']],
     },
-    { change: lookup({ forEach: {} }), faults: [['requests.lookup[0].forEach.items', 'is required']] },
+    {
+      change: lookup({ forEach: { concurrency: 2 } }),
+      faults: [['requests.lookup[0].forEach.items', 'is required']],
+    },
+    { change: lookup({ forEach: null }), faults: [['requests.lookup[0].forEach', 'must be an object, not null.']] },
+    { change: lookup({ forEach: [] }), faults: [['requests.lookup[0].forEach', 'must be an object, not an array.']] },
     ...[0, 1001, 1.5, '0', '1001', 'x', '', true].map((concurrency) => ({
       change: lookup({ forEach: { items: 'payload.x', concurrency } }),
       faults: [
@@ -227,8 +293,8 @@ describe('faults of form', () => {
       faults: [['requests.lookup[0].allowedStatuses', 'must be an array of statuses']],
     },
     {
-      change: lookup({ allowedStatuses: [] }),
-      faults: [['requests.lookup[0].allowedStatuses', 'with at least one of them.']],
+      change: lookup({ allowedStatuses: {} }),
+      faults: [['requests.lookup[0].allowedStatuses', 'with at least one of them, not an object.']],
     },
     {
       change: lookup({ allowedStatuses: ['2xx', null] }),
@@ -267,9 +333,18 @@ describe('faults of form', () => {
       change: lookup({ primary: true }),
       faults: [['requests.lookup[0].primary', 'it belongs to "requests.response".']],
     },
+    { change: call({ params: { quary: {} } }), faults: [['requests.lookup[0].config.params.quary', 'mean "query"?']] },
     {
-      change: response({ forwardExistingRequestBody: true }),
-      faults: [['requests.response[0].forwardExistingRequestBody', 'it belongs to "requests.lookup".']],
+      change: call({ params: { quary: { path: 'query.a' } } }),
+      faults: [
+        ['requests.lookup[0].config.params.quary', 'did you mean "query"?'],
+        ['requests.lookup[0].config.params.quary.path', 'must be an object, not a string.'],
+      ],
+    },
+    { change: call({ params: { since: 'query.a' } }), faults: [['requests.lookup[0].config.params.since', 'Unknown']] },
+    {
+      change: call({ params: { since: { path: 'query.a', x: 1 } } }),
+      faults: [['requests.lookup[0].config.params.since', 'Unknown']],
     },
     {
       change: JSON.parse('{"__proto__":{"name":"b"}}') as JsonObject,
@@ -287,6 +362,27 @@ describe('faults of form', () => {
         assert.ok(checked.lints[index]?.message.includes(part), told(checked).join('\n'))
       }
       assert.deepEqual(lintsOf(checked.endpoint), [], 'a fault of form brings no second one')
+    })
+  }
+
+  const withoutEffect: readonly { change: JsonObject; path: string; message: string }[] = [
+    {
+      change: response({ forwardExistingRequestBody: true }),
+      path: 'requests.response[0].forwardExistingRequestBody',
+      message: 'A response request sends the output, whatever this says; leave it out.',
+    },
+    {
+      change: call({ params: { _since: { path: 'state.x', prefix: null } } }),
+      path: 'requests.lookup[0].config.params._since',
+      message: '"_since" stands beside "query" and "url", where nothing reads it; did you mean "query._since"?',
+    },
+  ]
+  for (const { change, path, message } of withoutEffect) {
+    test(`${path} is left out, with a warning`, () => {
+      const checked = checkDocument({ ...SMALLEST, ...change })
+      assert.deepEqual(checked.lints, [{ path, message, severity: 'warning' }])
+      const name = path.slice(path.lastIndexOf('.') + 1)
+      assert.doesNotMatch(JSON.stringify(checked.endpoint), new RegExp(`"${name}"`))
     })
   }
 

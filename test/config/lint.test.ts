@@ -167,6 +167,23 @@ describe('rules between fields', () => {
     },
     {
       change: {
+        ...lookups({}),
+        state: {
+          extract: {
+            lookupRequests: { l0: { a: 'data.a.b', b: 'data[0].b', c: 'data', d: 'database.x', 'e.f': 'x.data.y' } },
+          },
+        },
+      },
+      faults: [
+        [
+          'state.extract.lookupRequests.l0.a',
+          'is read within the data of the lookup already, so this finds "lookupRequests.l0.data.data.a.b"; write "a.b" if that is not meant.',
+        ],
+        ['state.extract.lookupRequests.l0.b', 'finds "lookupRequests.l0.data.data[0].b"; write "[0].b" if'],
+      ],
+    },
+    {
+      change: {
         state: { extract: { requestBody: { a: 'requestBody.a', b: 'requestBodyOf' }, query: { c: 'query' } } },
       },
       faults: [
@@ -242,6 +259,12 @@ describe('rules between fields', () => {
     assert.deepEqual(severities(get(lookups({ forwardExistingRequestBody: true }))), ['warning'])
     assert.deepEqual(severities(placeholders(':kind', 'knid')), ['warning', 'warning'])
     assert.deepEqual(severities(lookups({ id: 'x' }, { id: 'x' })), ['error'])
+    const extract = { lookupRequests: { l0: { a: 'data.x' } } }
+    assert.deepEqual(severities({ ...lookups({}), state: { extract } }), ['warning'])
+    const each = { primary: true, forEach: { items: 'payload.x' } }
+    assert.deepEqual(severities(responses(each)), ['warning'])
+    assert.deepEqual(severities(responses({ ...each, optional: true }, { primary: true })), ['warning'])
+    assert.deepEqual(severities(responses({ primary: true }, { ...each, primary: false })), [])
   })
 })
 

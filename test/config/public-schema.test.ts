@@ -25,12 +25,31 @@ const stamp = {
 }
 const lookup = { id: 'x', config: { method: 'get', url: 'http://127.0.0.1/' } }
 
+const parameter = { path: 'query.a', prefix: null, postfix: null }
+const empty = {
+  ...lookup,
+  _id: 'x',
+  forEach: {},
+  allowedStatuses: [],
+  config: { ...lookup.config, params: { query: { a: parameter } } },
+}
+
 describe('the schema for tools', () => {
   const cases: readonly { name: string; document: Json; valid: boolean }[] = [
     { name: 'takes the least that may be sent', document: minimal, valid: true },
     { name: 'takes a document with every field', document: rich, valid: true },
     { name: 'takes what is stored', document: { ...checkDocument(minimal).endpoint, ...stamp } as Json, valid: true },
     { name: 'takes a single request', document: { ...minimal, requests: { lookup } }, valid: true },
+    {
+      name: 'takes fields that stand for nothing',
+      document: { ...minimal, requests: { lookup: [empty] } },
+      valid: true,
+    },
+    {
+      name: 'refuses a forEach of nothing',
+      document: { ...minimal, requests: { lookup: [{ ...lookup, forEach: { concurrency: 1 } }] } },
+      valid: false,
+    },
     { name: 'refuses an unknown field', document: { ...minimal, colour: 'red' }, valid: false },
     { name: 'refuses a missing name', document: { ...minimal, name: undefined as never }, valid: false },
     { name: 'refuses a wrong type', document: { ...minimal, constants: 'x' }, valid: false },

@@ -2,9 +2,10 @@ import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import fc from 'fast-check'
 import { checkDocument } from '../../src/config/check.ts'
-import { checkReference, type ReferenceStage } from '../../src/config/roots.ts'
+import { checkPath, checkReference, type ReferenceStage } from '../../src/config/roots.ts'
 import type { Json } from '../../src/domain/json.ts'
 import { collectInto, type Lint } from '../../src/domain/lint.ts'
+import { parsePath } from '../../src/language/path.ts'
 
 const DOCUMENT = {
   name: 'a',
@@ -34,6 +35,14 @@ const STAGES: readonly ReferenceStage[] = [
 function lintsOf(names: readonly string[], stage: ReferenceStage, raw: Json = DOCUMENT, transform?: string): Lint[] {
   const lints: Lint[] = []
   checkReference(names, stage, checkDocument(raw).endpoint, collectInto(lints), transform)
+  return lints
+}
+
+function lintsOfPath(text: string, stage: ReferenceStage): Lint[] {
+  const lints: Lint[] = []
+  const path = parsePath(text)
+  assert.ok(path.ok, text)
+  checkPath(path.value, stage, checkDocument(DOCUMENT).endpoint, collectInto(lints))
   return lints
 }
 
@@ -92,6 +101,67 @@ describe('roots', () => {
   }
 })
 
+describe('what is read of a lookup', () => {
+  const finds = [
+    'lookupRequests',
+    'lookupRequests.patient',
+    'lookupRequests.patient.data',
+    'lookupRequests.patient[]',
+    'lookupRequests.patient[0].data.x',
+    'lookupRequests.patient[].headers.etag',
+    'lookupRequests.patient[0][1].data',
+    'lookupRequests.patient.*',
+    'lookupRequests.patient.*.x',
+    'lookupRequests.patient[].*.x',
+    'lookupRequests.*.x',
+  ]
+  for (const path of finds) test(`${path} may be there`, () => assert.deepEqual(lintsOfPath(path, 'map'), []))
+
+  const misses: readonly { path: string; meant: string }[] = [
+    { path: 'lookupRequests.patient.x', meant: 'lookupRequests.patient.data.x' },
+    { path: 'lookupRequests.patient.x[].y.*', meant: 'lookupRequests.patient.data.x[].y.*' },
+    { path: 'lookupRequests.patient[].x', meant: 'lookupRequests.patient[].data.x' },
+    { path: 'lookupRequests.patient[2].x', meant: 'lookupRequests.patient[2].data.x' },
+    { path: 'lookupRequests.patient.Data', meant: 'lookupRequests.patient.data.Data' },
+    { path: 'lookupRequests.patient.a\\.b', meant: 'lookupRequests.patient.data.a\\.b' },
+    { path: 'lookupRequests.patient.a\\[b', meant: 'lookupRequests.patient.data.a\\[b' },
+  ]
+  const severities: Readonly<Partial<Record<ReferenceStage, Lint['severity']>>> = {
+    map: 'error',
+    respond: 'error',
+    'respond-item': 'error',
+    transform: 'warning',
+    record: 'warning',
+  }
+  for (const { path, meant } of misses) {
+    test(`${path} never is`, () => {
+      assert.ok(parsePath(meant).ok)
+      for (const [stage, severity] of Object.entries(severities)) {
+        const [lint, ...others] = lintsOfPath(path, stage as ReferenceStage)
+        assert.deepEqual(others, [])
+        assert.equal(lint?.severity, severity, stage)
+        assert.ok(lint?.message.endsWith(`; did you mean "${meant}"?`), lint?.message)
+      }
+    })
+  }
+
+  test('a path that a message suggests is sound', () => {
+    const name = fc.oneof(fc.string({ minLength: 1 }), fc.constantFrom('a.b', 'data', '0', '*', 'x?', '[', '\\', '+'))
+    const written = (one: string) => one.replace(/[.[\]*?+\\]/g, '\\$&')
+    const step = fc.oneof(
+      name.map((one) => `.${written(one)}`),
+      fc.constantFrom('[]', '[0]', '.*', '.7'),
+    )
+    fc.assert(
+      fc.property(fc.array(step, { maxLength: 5 }), (steps) => {
+        const lints = lintsOfPath(`lookupRequests.patient${steps.join('')}`, 'map')
+        const [, meant] = /did you mean "(.*)"\?$/s.exec(lints[0]?.message ?? '') ?? []
+        if (meant !== undefined) assert.deepEqual(lintsOfPath(meant, 'map'), [])
+      }),
+    )
+  })
+})
+
 describe('names below a root', () => {
   const cases: readonly { path: string; tells?: readonly ['error' | 'warning', string] }[] = [
     { path: 'constants.system' },
@@ -109,12 +179,21 @@ describe('names below a root', () => {
       path: 'lookupRequests.pateint.data',
       tells: ['error', 'There is no lookup with the id "pateint"; did you mean "patient"?'],
     },
-    { path: 'lookupRequests.patient.name', tells: ['warning', 'did you mean "data.name"?'] },
-    { path: 'lookupRequests.patient.0.data', tells: ['warning', 'no "0"'] },
+    {
+      path: 'lookupRequests.patient.name',
+      tells: ['error', 'so this finds nothing; did you mean "lookupRequests.patient.data.name"?'],
+    },
+    {
+      path: 'lookupRequests.patient.0.data',
+      tells: ['error', 'so this finds nothing; did you mean "lookupRequests.patient.data.0.data"?'],
+    },
     { path: 'lookupRequests.each.data' },
     { path: 'lookupRequests.each.0' },
     { path: 'lookupRequests.each.0.data.x' },
-    { path: 'lookupRequests.each.0.name', tells: ['warning', 'did you mean "data.name"?'] },
+    {
+      path: 'lookupRequests.each.0.name',
+      tells: ['error', 'so this finds nothing; did you mean "lookupRequests.each.0.data.name"?'],
+    },
     { path: 'constants.codes.list.0' },
     { path: 'state.requestBody.last.0.deep' },
     { path: 'transforms.first' },
@@ -126,6 +205,13 @@ describe('names below a root', () => {
     { path: 'state.requestBody.last.deep' },
     { path: 'state.lookupRequests.patient.version' },
     { path: 'state.system.timestamps.endpointStart' },
+    { path: 'state.lookupHttpStatus' },
+    { path: 'state.lookupNetworkError' },
+    { path: 'state.lookupHttpStatus.x', tells: ['warning', '"state.lookupHttpStatus" holds no "x".'] },
+    {
+      path: 'state.lookupHttpstatus',
+      tells: ['warning', 'A state holds no "lookupHttpstatus"; did you mean "lookupHttpStatus"?'],
+    },
     { path: 'state.requestBody.first', tells: ['warning', '"state.extract.requestBody" keeps no "first".'] },
     { path: 'state.query.page', tells: ['warning', '"state.extract" keeps no "query".'] },
     { path: 'state.requestbody', tells: ['warning', 'A state holds no "requestbody"; did you mean "requestBody"?'] },

@@ -19,6 +19,7 @@ const cases: readonly { name: string; named?: string; route: Route; clashes: rea
   { name: 'the same name', named: 'first', route: { pattern: '/second' }, clashes: ['name'] },
   { name: 'the same pattern', route: { pattern: '/first/:id/x' }, clashes: ['endpoint.pattern'] },
   { name: 'another parameter name', route: { pattern: '/first/:other/x' }, clashes: ['endpoint.pattern'] },
+  { name: 'a last slash', route: { pattern: '/first/:id/x/' }, clashes: ['endpoint.pattern'] },
   {
     name: 'the default method written out',
     route: { pattern: '/first/:id/x', method: 'POST' },

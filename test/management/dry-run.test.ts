@@ -156,6 +156,7 @@ describeServices('a dry run', {}, (stage) => {
         assumed: true,
       })
       assert.deepEqual(report.state?.requestBody, { last: 7 })
+      assert.deepEqual([report.state?.lookupHttpStatus, report.state?.lookupNetworkError], [200, false])
       assert.ok(!JSON.stringify(report).includes('s3cr3t'))
       assert.deepEqual(upstream.received, [])
     })

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { after, before, describe, test } from 'node:test'
-import type { JsonObject } from '../../src/domain/json.ts'
+import type { Json, JsonObject } from '../../src/domain/json.ts'
 import { endpointDocument, json, type Service, startService } from '../service.ts'
 import { call } from './call.ts'
 
@@ -128,6 +128,47 @@ describe('a stored document that this version refuses', () => {
     assert.deepEqual((await ready(service)).json().endpointsNotInForce, [])
     assert.deepEqual((await message(service, '/kept/7')).json(), { z: 1, id: '7' })
   })
+})
+
+test('a stored document that ran before a rule was made stays active, and the log reports it', async () => {
+  const document = endpointDocument({
+    name: 'old shape',
+    endpoint: { pattern: '/old-shape', method: 'POST' },
+    inputMapping: { 'requestBody.a': 'a', 'lookupRequests.l.b': 'b' },
+    requests: { lookup: [{ id: 'l', config: { url: 'http://127.0.0.1:9/' }, optional: true }] },
+  })
+  const stamp = { createdAt: '2020-01-01T00:00:00.000Z', updatedAt: '2020-01-01T00:00:00.000Z', __v: 0 }
+  const _id = '3'.repeat(24)
+  storeByHand({ _id, ...document, ...stamp }, 'POST /old-shape')
+  const service = await startService({}, folder)
+  const place = 'inputMapping.lookupRequests\\.l\\.b'
+  assert.deepEqual((await ready(service)).json().endpointsNotInForce, [])
+  assert.deepEqual((await service.fetch('/old-shape', json('POST', { a: 1 }))).json(), { a: 1 })
+  const told = service.log.filter(({ fields }) => fields.endpointId === _id && fields.faults !== undefined)
+  assert.deepEqual(
+    told.map(({ level, fields }) => [level, (fields.faults as { path: string }[]).map(({ path }) => path)]),
+    [['warn', [place]]],
+  )
+
+  const rehearse = (request: JsonObject) =>
+    service.fetch('/endpoints/dry-run', json('POST', { lookups: { l: {} }, message: { body: { a: 1 } }, ...request }))
+  type Report = { ran: boolean; lint: { errors: { path: string }[] }; answer?: { body: string } }
+  const asStored = (await rehearse({ endpointId: _id })).json<Report>()
+  assert.deepEqual([asStored.ran, asStored.answer?.body], [true, '{"a":1}'])
+  const asSent = (await rehearse({ endpoint: document })).json<Report>()
+  assert.equal(asSent.ran, false)
+  for (const { lint } of [asStored, asSent])
+    assert.deepEqual(
+      lint.errors.map(({ path }) => path),
+      [place],
+    )
+
+  const patch = await service.fetch(`/endpoints/${_id}`, json('PATCH', { description: 'x' }))
+  assert.deepEqual([patch.status, patch.json<{ details: Json }>().details], [400, asStored.lint.errors])
+  const mended = { inputMapping: { 'lookupRequests.l.b': null, 'lookupRequests.l.data.b': 'b' } }
+  assert.equal((await service.fetch(`/endpoints/${_id}`, json('PATCH', mended))).status, 200)
+  await service.fetch(`/endpoints/${_id}`, { method: 'DELETE' })
+  await service.stop()
 })
 
 test('a store that fails makes the service not ready; messages go on, and its own words are not sent', async () => {

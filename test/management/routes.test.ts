@@ -21,7 +21,18 @@ const register = (pattern: string, method = 'POST') =>
     inputMapping: { 'constants.pattern': 'pattern', 'constants.method': 'method', urlParams: 'params' },
   })
 
-const patterns = ['/a/b', '/a/:x', '/a/:y/b', '/a/b/:z', '/a/:x/:y/c', '/:first/b', '/a', "/x-y_z.~!$&'+,;=@", '/']
+const patterns = [
+  '/a/b',
+  '/a/:x',
+  '/a/:y/b',
+  '/a/b/:z',
+  '/a/:x/:y/c',
+  '/:first/b',
+  '/a',
+  "/x-y_z.~!$&'+,;=@",
+  '/',
+  '/slash/:org-id/in/',
+]
 type Reached = readonly [pattern: string, params: Record<string, string>] | number
 
 const cases: readonly { path: string; reaches: Reached }[] = [
@@ -39,10 +50,16 @@ const cases: readonly { path: string; reaches: Reached }[] = [
   { path: '/a', reaches: ['/a', {}] },
   { path: '/', reaches: ['/', {}] },
   { path: "/x-y_z.~!$&'+,;=@", reaches: ["/x-y_z.~!$&'+,;=@", {}] },
+  // A last slash makes no difference, on either side.
+  { path: '/a/', reaches: ['/a', {}] },
+  { path: '/a/b/?x=1', reaches: ['/a/b', {}] },
+  { path: '/a/c/', reaches: ['/a/:x', { x: 'c' }] },
+  { path: '/slash/o-1/in/', reaches: ['/slash/:org-id/in/', { 'org-id': 'o-1' }] },
+  { path: '/slash/o-1/in', reaches: ['/slash/:org-id/in/', { 'org-id': 'o-1' }] },
+  { path: '/slash/o-1/in//', reaches: 404 },
+  { path: '//', reaches: 404 },
   // Whole paths only.
-  { path: '/a/', reaches: 404 },
-  { path: '/a/b/', reaches: 404 },
-  { path: '/a/c/', reaches: 404 },
+  { path: '/a//', reaches: 404 },
   { path: '/a//b', reaches: 404 },
   { path: '//a', reaches: 404 },
   { path: '/ab', reaches: 404 },

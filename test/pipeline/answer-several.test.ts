@@ -155,6 +155,12 @@ describe('a forEach is an array in the order of its items', () => {
     assert.equal(reply.headers.get('x-crosswalk-status'), null)
   })
 
+  it('also where it is marked primary', async () => {
+    const document = { constants: { s: [200, 201] } }
+    const reply = await send([each('e', 'constants.s', { primary: true }), to('o', path(202))], 'JSON', document)
+    assert.deepEqual([reply.status, reply.json()], [200, { e: [null, null], o: null }])
+  })
+
   it('with what went wrong in the place of the item, and the items behind it', async () => {
     const document = { constants: { s: [200, 404, 201, 500, 202] } }
     const from = upstream.received.length

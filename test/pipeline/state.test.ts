@@ -69,6 +69,8 @@ describe('what is extracted', () => {
     assert.deepEqual(await stateOf(`${path}?page=2`, sent), {})
     const { system, ...values } = await stateOf(path, { codes: [] })
     assert.deepEqual(values, {
+      lookupHttpStatus: 200,
+      lookupNetworkError: false,
       requestBody: { name: 'Jane', second: 'b' },
       responseBody: { given: 'Jane' },
       query: { page: '2' },
@@ -135,6 +137,45 @@ it('keeps the times of the message, for whoever polls', async () => {
   assert.deepEqual(polled(), ['/poll', `/poll?since=ge${requestStart}`])
 })
 
+describe('how the lookups of the message went', () => {
+  const cases: readonly { name: string; query: string; status: number | undefined; networkError: boolean }[] = [
+    { name: 'both answered', query: 'first=201&second=404', status: 404, networkError: false },
+    { name: 'one is reset', query: 'first=203&second=reset', status: 203, networkError: true },
+    { name: 'none answers', query: 'first=reset&second=reset', status: undefined, networkError: true },
+  ]
+  for (const { name, query, status, networkError } of cases) {
+    it(`is read by mapping, parameters and expressions: ${name}`, async () => {
+      const params = { query: { was: { path: 'state.lookupHttpStatus' }, broke: { path: 'state.lookupNetworkError' } } }
+      const path = await registerStateful({
+        requests: {
+          lookup: ['first', 'second'].map((id) => ({ ...byQuery(id), id, optional: true })),
+          response: { id: 'told', config: { url: `${upstream.url}/told`, params } },
+        },
+        inputTransforms: { broke: 'state.lookupNetworkError ? "yes" : "no"', status: 'state.lookupHttpStatus + 0' },
+        inputMapping: {
+          'state.lookupHttpStatus': 'status',
+          'state.lookupNetworkError': 'networkError',
+          transforms: 'transforms',
+        },
+      })
+      await service.fetch(`${path}?${query}`, json('POST', {}))
+      await service.fetch(`${path}?first=200&second=200`, json('POST', {}))
+      const told = upstream.received.findLast(({ url }) => url.startsWith('/told'))
+      const found = status === undefined ? {} : { status }
+      const transforms = { broke: networkError ? 'yes' : 'no', ...found }
+      assert.deepEqual(JSON.parse(told?.body ?? ''), { ...found, networkError, transforms })
+      assert.equal(told?.url, `/told?${status === undefined ? '' : `was=${status}&`}broke=${networkError}`)
+    })
+  }
+
+  it('is no status where there are no lookups', async () => {
+    const path = await registerStateful({})
+    await stateOf(path)
+    const { lookupHttpStatus, lookupNetworkError } = await stateOf(path)
+    assert.deepEqual([lookupHttpStatus, lookupNetworkError], [undefined, false])
+  })
+})
+
 describe('state.config', () => {
   type Filter = { networkErrors?: string; includeStatuses?: (string | number)[] }
   /** `sees`: the number of the message whose state the next one finds, from 1; 0 where it finds none. */
@@ -179,7 +220,7 @@ describe('state.config', () => {
       }
       const state = await stateOf(`${path}?status=200`)
       if (sees === 0) assert.deepEqual(state, {})
-      else if (statuses[sees - 1] === 'reset') assert.deepEqual(Object.keys(state), ['system'])
+      else if (statuses[sees - 1] === 'reset') assert.deepEqual(Object.keys(state), ['system', 'lookupNetworkError'])
       else assert.deepEqual(state.requestBody, { number: sees })
     })
   }

@@ -178,7 +178,8 @@ describeSandboxes(({ env }) => {
       { name: 'a lookup that does not', schema: known, asks: 'bad', faults: ['/lookupRequests/p/data/status'] },
       { name: 'a query that fits', schema: paged, query: '?page=12', faults: undefined },
       { name: 'a query that does not', schema: paged, query: '?page=x', faults: ['/query/page'] },
-      { name: 'a query that is missing', schema: paged, faults: ['/query/page'] },
+      { name: 'no query at all, which has nothing that could be wrong', schema: paged, faults: undefined },
+      { name: 'a query that is required', schema: { ...paged, required: ['query'] }, faults: ['/query'] },
     ]
     for (const { name, schema, faults, asks, query } of cases) {
       it(`are checked: ${name}`, async () => {
@@ -187,6 +188,43 @@ describeSandboxes(({ env }) => {
         const details = reply.json<{ details?: { path: string }[] }>().details
         assert.deepEqual([reply.status, details?.map(({ path }) => path)], [faults ? 400 : 200, faults])
       })
+    }
+
+    const guards: readonly { part: string; method: string; query?: string; looksUp?: true; there: boolean }[] = [
+      { part: 'query', method: 'POST', there: false },
+      { part: 'query', method: 'POST', query: '?', there: false },
+      { part: 'query', method: 'GET', query: '?a=', there: true },
+      { part: 'lookupRequests', method: 'POST', there: false },
+      { part: 'lookupRequests', method: 'POST', looksUp: true, there: true },
+      { part: 'requestBody', method: 'POST', there: true },
+      { part: 'requestBody', method: 'PUT', there: true },
+      { part: 'requestBody', method: 'GET', there: false },
+      { part: 'requestBody', method: 'DELETE', query: '?a=1', looksUp: true, there: false },
+    ]
+    for (const { part, method, query = '', looksUp, there } of guards) {
+      const of = `${method}${query}${looksUp ? ' with a lookup' : ''}`
+      for (const on of ['plain', 'coerce']) {
+        it(`${there ? 'have' : 'lack'} ${part} for ${of} (${on})`, async () => {
+          const service = services[on] as Service
+          routes += 1
+          const pattern = `/guarded-${routes}`
+          const more = looksUp ? lookup('ok') : {}
+          const absent = { properties: { [part]: false } }
+          for (const [schema, accepted] of [
+            [{ required: [part] }, there],
+            [absent, !there],
+          ] as const) {
+            const { _id } = await service.register({ endpoint: { pattern, method }, inputValidation: schema, ...more })
+            const hasBody = method === 'POST' || method === 'PUT'
+            const reply = await service.fetch(`${pattern}${query}`, hasBody ? json(method, undefined) : { method })
+            assert.deepEqual(
+              [reply.status, reply.json().code],
+              accepted ? [200, undefined] : [400, 'VALIDATION_FAILED'],
+            )
+            await service.fetch(`/endpoints/${_id}`, { method: 'DELETE' })
+          }
+        })
+      }
     }
 
     it('hold no constants', async () => {

@@ -11,7 +11,19 @@ function tableOf(patterns: readonly string[], method = 'GET'): RouteTable<string
 }
 
 describe('what listens on a path', () => {
-  const patterns = ['/', '/a', '/a/b', '/a/:x', '/a/:x/c', '/a/b/:y/d', '/:p/b/c/e', '/:p', '/$;=']
+  const patterns = [
+    '/',
+    '/a',
+    '/a/b',
+    '/a/:x',
+    '/a/:x/c',
+    '/a/b/:y/d',
+    '/:p/b/c/e',
+    '/:p',
+    '/$;=',
+    '/s/t/',
+    '/s/:org-id/:_-/',
+  ]
   const cases: readonly (readonly [url: string, pattern: string | undefined, urlParams?: object])[] = [
     ['/', '/'],
     ['/?a=/b', '/'],
@@ -19,9 +31,23 @@ describe('what listens on a path', () => {
     ['/a?x=1/2', '/a'],
     ['/a#b', '/a'],
     ['/%61', '/a'],
-    ['/a/', undefined],
+    ['/a/', '/a'],
+    ['/a/?x=/', '/a'],
+    ['/a//', undefined],
+    ['/a/b/', '/a/b'],
+    ['/a/c/', '/a/:x', { x: 'c' }],
+    ['/a/c/d/', undefined],
+    ['/s/t', '/s/t/'],
+    ['/s/t/', '/s/t/'],
+    ['/s/1/2', '/s/:org-id/:_-/', { 'org-id': '1', '_-': '2' }],
+    ['/s/1/2/', '/s/:org-id/:_-/', { 'org-id': '1', '_-': '2' }],
+    ['/s/1%2F/2%2F', '/s/:org-id/:_-/', { 'org-id': '1/', '_-': '2/' }],
+    ['/s/1//', undefined],
+    ['/%2F', '/:p', { p: '/' }],
     ['//', undefined],
+    ['///', undefined],
     ['//a', undefined],
+    ['//a/', undefined],
     ['/a/b', '/a/b'],
     ['/a/c', '/a/:x', { x: 'c' }],
     ['/a/b/c', '/a/:x/c', { x: 'b' }],
@@ -64,6 +90,14 @@ describe('a route', () => {
     assert.deepEqual(table.find('GET', '/a/1'), { target: 'later', urlParams: { y: '1' } })
   })
 
+  it('is the same with and without a last slash', () => {
+    const table = tableOf(['/a/:x'])
+    table.add('GET', '/a/:y/', 'later')
+    assert.equal(table.find('GET', '/a/1')?.target, 'later')
+    table.remove('GET', '/a/:z')
+    assert.equal(table.find('GET', '/a/1/'), undefined)
+  })
+
   it('that is removed gives way to what it stood before', () => {
     const table = tableOf(['/a/:x', '/a/b'])
     table.remove('GET', '/a/b')
@@ -80,11 +114,13 @@ describe('a route', () => {
   })
 })
 
-const segment = fc.constantFrom('a', 'b', 'c', ':x', ':y', ':z')
-const pattern = fc.array(segment, { maxLength: 4 }).map((segments) => {
+const segment = fc.constantFrom('a', 'b', 'c', ':x', ':y-', ':z')
+const pattern = fc.tuple(fc.array(segment, { maxLength: 4 }), fc.constantFrom('', '/')).map(([segments, end]) => {
   const named = segments.map((text, at) => (text.startsWith(':') ? `${text}${at}` : text))
-  return `/${named.join('/')}`
+  return named.length === 0 ? '/' : `/${named.join('/')}${end}`
 })
+/** The other router takes a "-" for the end of a parameter's name. */
+const forOther = (text: string) => text.replaceAll('-', '_')
 const url = fc
   .array(fc.constantFrom('a', 'b', 'c', 'd', '%61', '%2F', '%25', '', 'é'), { maxLength: 5 })
   .map((segments) => encodeURI(`/${segments.join('/')}`).replaceAll('%25', '%'))
@@ -93,22 +129,25 @@ describe('any table', () => {
   it('finds what another router finds, whatever was removed before', () => {
     fc.assert(
       fc.property(fc.array(pattern), fc.array(pattern), fc.array(url, { minLength: 1 }), (kept, removed, urls) => {
-        const shapeOf = (text: string) => text.replaceAll(/:\w+/g, ':')
+        const shapeOf = (text: string) => text.replaceAll(/:[\w-]+/g, ':').replace(/(?<=.)\/$/, '')
         const shapes = new Map(kept.map((text) => [shapeOf(text), text]))
         const table = tableOf(removed)
         for (const text of removed) table.remove('GET', text)
-        const other = createRouter()
+        const other = createRouter({ ignoreTrailingSlash: true })
         for (const text of shapes.values()) {
           table.add('GET', text, text)
-          other.on('GET', text, () => {}, text)
+          other.on('GET', forOther(text), () => {}, text)
         }
         for (const text of urls) {
+          // The other one takes an empty segment at the end for a last slash too.
+          if (text.endsWith('//')) continue
           const expected = other.find('GET', text)
           // The other one lets a parameter match an empty segment, which then hides what else matches.
           if (expected !== null && Object.values(expected.params).includes('')) continue
           const found = table.find('GET', text)
+          const renamed = Object.entries(found?.urlParams ?? {}).map(([name, value]) => [forOther(name), value])
           assert.deepEqual(
-            found && { ...found },
+            found && { ...found, urlParams: Object.fromEntries(renamed) },
             expected === null ? undefined : { target: expected.store, urlParams: { ...expected.params } },
             text,
           )

@@ -17,6 +17,15 @@ const ref = (name: string): JsonObject => ({ $ref: `#/components/schemas/${name}
 const content = (schema: JsonObject): JsonObject => ({ content: { 'application/json': { schema } } })
 const answer = (description: string, schema?: JsonObject): JsonObject =>
   schema === undefined ? { description } : { description, ...content(schema) }
+const WARNINGS = {
+  'X-Crosswalk-Warnings': {
+    description:
+      'What is probably not meant: a JSON list of path and message in ASCII, cut at about 4,000 characters; not there where there is nothing.',
+    schema: { type: 'string' },
+  },
+}
+/** To a write of a document. */
+const accepted: JsonObject = { ...answer('The stored document.', ref('Endpoint')), headers: WARNINGS }
 const body = (schema: JsonObject): JsonObject => ({ required: true, ...content(schema) })
 
 /** OpenAPI 3.1 description of the management API. `endpointSchema` is JSON Schema of documents, sent and stored. */
@@ -54,7 +63,7 @@ export function describeApi(endpointSchema: JsonObject, version: string): JsonOb
         post: {
           summary: 'Registers an endpoint.',
           requestBody: body(ref('Endpoint')),
-          responses: { 201: answer('The stored document.', stored), ...refused },
+          responses: { 201: accepted, ...refused },
         },
       },
       '/endpoints/{id}': {
@@ -64,13 +73,13 @@ export function describeApi(endpointSchema: JsonObject, version: string): JsonOb
           summary: 'Replaces the whole configuration.',
           parameters: [ifMatch],
           requestBody: body(ref('Endpoint')),
-          responses: { 200: answer('The stored document.', stored), ...found, ...refused, ...stale },
+          responses: { 200: accepted, ...found, ...refused, ...stale },
         },
         patch: {
           summary: 'Changes parts of the configuration by a JSON Merge Patch (RFC 7396).',
           parameters: [ifMatch],
           requestBody: { required: true, content: { 'application/merge-patch+json': { schema: { type: 'object' } } } },
-          responses: { 200: answer('The stored document.', stored), ...found, ...refused, ...stale },
+          responses: { 200: accepted, ...found, ...refused, ...stale },
         },
         delete: {
           summary: 'Deletes an endpoint.',
@@ -121,7 +130,7 @@ export function describeApi(endpointSchema: JsonObject, version: string): JsonOb
           summary: 'Puts the document of a version in force again, as a new version.',
           parameters: [ifMatch],
           requestBody: { required: false, content: { 'application/json': { schema: {} } } },
-          responses: { 200: answer('The stored document.', stored), ...refused, ...unknownVersion, ...stale },
+          responses: { 200: accepted, ...refused, ...unknownVersion, ...stale },
         },
       },
       '/uptime': { get: { summary: 'Milliseconds since the process started.', responses: { 200: answer('Alive.') } } },

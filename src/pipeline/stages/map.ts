@@ -1,4 +1,4 @@
-import { checkReference } from '../../config/roots.ts'
+import { checkPath } from '../../config/roots.ts'
 import type { Endpoint } from '../../config/schema.ts'
 import type { LintSink } from '../../domain/lint.ts'
 import type { Mapped, Transformed } from '../../domain/message.ts'
@@ -16,7 +16,7 @@ import type { Stage } from '../chain.ts'
 export function compileMap(endpoint: Endpoint, lint: LintSink): Stage<Transformed, Mapped> {
   const sink = lint.at('inputMapping')
   const { sources, apply } = compileMapping(endpoint.inputMapping, sink)
-  for (const { path } of sources) checkReference(path.names, 'map', endpoint, sink.at(path.text))
+  for (const { path } of sources) checkPath(path, 'map', endpoint, sink.at(path.text))
 
   if (Object.keys(endpoint.inputMapping).length > 0) {
     return (message) => ({ ...message, responseBody: apply(message) })

@@ -61,7 +61,7 @@ export function compileRecall(
 
   const widen = (message: Received, record: StateRecord | undefined): Recalled => ({
     ...message,
-    state: record?.values ?? {},
+    state: record === undefined ? {} : rootOf(record),
   })
   return (message) => {
     try {
@@ -76,6 +76,13 @@ export function compileRecall(
     }
   }
 }
+
+/** What the root `state` shows of a record. */
+export const rootOf = ({ values, lookupStatus, networkError }: StateRecord): JsonObject => ({
+  ...values,
+  ...(lookupStatus === undefined ? {} : { lookupHttpStatus: lookupStatus }),
+  ...(networkError === undefined ? {} : { lookupNetworkError: networkError }),
+})
 
 /**
  * Takes the values of `state.extract` from the mapped message; `compileKeep` stores them when the message is done.

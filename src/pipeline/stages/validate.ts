@@ -1,9 +1,10 @@
 /** Checks what came in, before anything is made of it: the stage of `inputValidation`. */
 import type { Endpoint } from '../../config/schema.ts'
 import { Failure } from '../../domain/failure.ts'
-import { isObject, type Json, type JsonObject } from '../../domain/json.ts'
+import { type Awaitable, isObject, type Json, type JsonObject } from '../../domain/json.ts'
 import type { LintSink } from '../../domain/lint.ts'
 import type { Enriched } from '../../domain/message.ts'
+import type { Run } from '../../domain/run.ts'
 import { compileJsonSchema, type Verdict } from '../../language/json-schema.ts'
 import type { SchemaFault } from '../../language/json-schema-faults.ts'
 import { resolveLocal } from '../../language/json-schema-refs.ts'
@@ -14,6 +15,9 @@ import type { PipelineSettings } from '../services.ts'
 /** The roots that a schema may speak of; one that speaks of none describes the message itself. */
 const PARTS = ['requestBody', 'query', 'lookupRequests'] as const
 
+/** What a schema is applied to; its result. */
+type Apply = (data: Json, run: Run) => Awaitable<Verdict>
+
 /**
  * Validates the message by `inputValidation`.
  *
@@ -22,29 +26,56 @@ const PARTS = ['requestBody', 'query', 'lookupRequests'] as const
  * the message's parts (`/requestBody/name`) where the schema speaks of them, from the body (`/name`) where it does not.
  */
 export function compileValidate(
-  { inputValidation: schema }: Pick<Endpoint, 'inputValidation'>,
+  { inputValidation: schema, endpoint }: Pick<Endpoint, 'inputValidation'> & Partial<Pick<Endpoint, 'endpoint'>>,
   settings: Pick<PipelineSettings, 'validationAcceptNullValues' | 'validationCoerceTypes'>,
   lint: LintSink,
   sandboxed?: SandboxedProgram,
 ): Step<Enriched, Enriched> {
   const unused = { adds: {} }
   if (schema === undefined) return unused
-  const coerceTypes = settings.validationCoerceTypes
-  if (sandboxed !== undefined) return validateSandboxed(schema, coerceTypes, sandboxed, lint.at('inputValidation'))
-  const options = { acceptNull: settings.validationAcceptNullValues, coerceTypes }
-  const validator = compileJsonSchema(schema, options, lint.at('inputValidation'))
-  if (validator === undefined) return unused
-  if (!speaksOfParts(schema, schema)) {
-    return (message) => {
-      const requestBody = accepted(validator(message.requestBody))
-      return coerceTypes ? { ...message, requestBody } : message
-    }
+  const apply = compileApply(schema, settings, lint.at('inputValidation'), sandboxed)
+  if (apply === undefined) return unused
+  const inParts = speaksOfParts(schema, schema)
+  const subjectOf = inParts ? partsOf(endpoint?.method) : ({ requestBody }: Enriched) => requestBody
+  const widen = inParts ? withParts : (message: Enriched, requestBody: Json) => ({ ...message, requestBody })
+  const finish = (message: Enriched, verdict: Verdict): Enriched => {
+    const value = accepted(verdict)
+    return settings.validationCoerceTypes ? widen(message, value) : message
   }
-  return (message) => {
-    const { requestBody, query, lookupRequests } = message
-    const value = accepted(validator({ requestBody, query, lookupRequests }))
-    return coerceTypes ? withParts(message, value) : message
+  return (message, run) => {
+    const verdict = apply(subjectOf(message, run), run)
+    return verdict instanceof Promise ? verdict.then((later) => finish(message, later)) : finish(message, verdict)
   }
+}
+
+/** In this process, or outside of it: the lints of the schema come from there then. Undefined where it has faults. */
+function compileApply(
+  schema: JsonObject,
+  { validationAcceptNullValues: acceptNull, validationCoerceTypes: coerceTypes }: Parameters<typeof compileValidate>[1],
+  lint: LintSink,
+  sandboxed: SandboxedProgram | undefined,
+): Apply | undefined {
+  if (sandboxed === undefined) return compileJsonSchema(schema, { acceptNull, coerceTypes }, lint)
+  for (const { path, message, severity } of sandboxed.lints) lint.below(path)[severity](message)
+  return (data, run) => sandboxed.validate(data, run.deadlineAt)
+}
+
+/** The parts that a message has, so that `required` guards them. A record always has a body. */
+function partsOf(method: string | undefined): (message: Enriched, run: Run) => JsonObject {
+  const bodiless = method === 'GET' || method === 'DELETE'
+  return ({ requestBody, query, lookupRequests }, run) => {
+    const parts: Record<string, Json> = {}
+    if (!bodiless || run.isRecord) parts.requestBody = requestBody
+    if (!isEmpty(query)) parts.query = query
+    // Those of an endpoint with lookups have a field for each.
+    if (!isEmpty(lookupRequests)) parts.lookupRequests = lookupRequests
+    return parts
+  }
+}
+
+function isEmpty(object: JsonObject): boolean {
+  for (const _ in object) return false
+  return true
 }
 
 /** Whether the schema names one of PARTS at its top level, also by way of what is applied to the same data. */
@@ -58,27 +89,6 @@ function speaksOfParts(schema: Json | undefined, root: JsonObject, seen = new Se
   return [allOf, anyOf, oneOf].some(
     (list) => Array.isArray(list) && list.some((part: Json) => speaksOfParts(part, root, seen)),
   )
-}
-
-/** The same where the schema is applied outside of this process; its lints come from there. */
-function validateSandboxed(
-  schema: JsonObject,
-  coerceTypes: boolean,
-  { lints, validate }: SandboxedProgram,
-  lint: LintSink,
-): Step<Enriched, Enriched> {
-  for (const { path, message, severity } of lints) lint.below(path)[severity](message)
-  if (!speaksOfParts(schema, schema)) {
-    return async (message, run) => {
-      const requestBody = accepted(await validate(message.requestBody, run.deadlineAt))
-      return coerceTypes ? { ...message, requestBody } : message
-    }
-  }
-  return async (message, run) => {
-    const { requestBody, query, lookupRequests } = message
-    const value = accepted(await validate({ requestBody, query, lookupRequests }, run.deadlineAt))
-    return coerceTypes ? withParts(message, value) : message
-  }
 }
 
 /** The value of a verdict; throws VALIDATION_FAILED where there is none. */

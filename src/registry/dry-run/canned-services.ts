@@ -9,6 +9,7 @@ import { place } from '../../domain/lint.ts'
 import { type OutboundAnswer, OutboundError } from '../../domain/ports.ts'
 import type { CallSpan } from '../../domain/trace.ts'
 import type { Services } from '../../pipeline/services.ts'
+import { rootOf } from '../../pipeline/stages/state.ts'
 
 /** Where the answer to a call came from; assumed: nobody said what it would be. */
 export type AnswerSource = 'canned' | 'live' | 'assumed' | 'missing'
@@ -26,7 +27,7 @@ export type CannedServices = Readonly<{
   services: Services
   /** Undefined where a call was not sent: the message ran out of time. */
   sent(call: CallSpan): Sent | undefined
-  /** The values that would have been kept for the next message. */
+  /** The root `state` that the next message would have seen. */
   kept(): JsonObject | undefined
 }>
 
@@ -83,9 +84,9 @@ export function cannedServices(
         },
       },
       states: {
-        newest: () => message.state && { values: message.state, lookupStatus: undefined, networkError: false },
-        append: async (_endpointId, { values }) => {
-          kept = values
+        newest: () => message.state && { values: message.state, lookupStatus: undefined, networkError: undefined },
+        append: async (_endpointId, record) => {
+          kept = rootOf(record)
         },
       },
     },

@@ -7,7 +7,7 @@ import { checkDryRun, type DryRunRequest } from '../../config/dry-run.ts'
 import type { Endpoint } from '../../config/schema.ts'
 import { isId } from '../../domain/id.ts'
 import type { Json, JsonObject } from '../../domain/json.ts'
-import { collectInto, type Lint } from '../../domain/lint.ts'
+import { collectInto, keepsOut, type Lint } from '../../domain/lint.ts'
 import { nearest } from '../../domain/nearest.ts'
 import type { Clock } from '../../domain/run.ts'
 import { type CallSpan, startTrace, type Trace } from '../../domain/trace.ts'
@@ -70,7 +70,8 @@ export function createDryRun({ catalogue, registry, intake, services, settings, 
     const bounds = request.endpoint === undefined ? undefined : settings
     const { lints, compiled } = build(document, stamp, await isolate(document, canned.services), settings, bounds)
     const lint = lintOf([...inside, ...lints], findClashes(compiled, registry))
-    if (lint.errors.length > 0) return { ran: false, lint }
+    const runs = request.endpoint === undefined ? !lints.some(keepsOut) : lint.errors.length === 0
+    if (!runs) return { ran: false, lint }
     const unknown = unknownRequests(request, compiled.endpoint)
     if (unknown.length > 0) throw failures.dryRunInvalid(unknown)
 

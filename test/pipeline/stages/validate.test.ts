@@ -94,9 +94,9 @@ describe('what a schema is applied to', () => {
   for (const { name: title, schema, to } of cases) {
     test(`${title}: the ${to}`, () => {
       const validate = compiled(schema)
-      const good = messageWith({ requestBody: { name: 1 } })
+      const good = messageWith({ requestBody: { name: 1 }, query: { a: '1' } })
       assert.equal(validate(good), good)
-      const { options } = failureOf(schema, messageWith({ requestBody: {} }))
+      const { options } = failureOf(schema, messageWith({ query: { a: '1' } }))
       const paths = (options.details ?? []).map(({ path }) => path)
       assert.ok(paths.includes(to === 'body' ? '/name' : '/requestBody/name'), paths.join())
     })
@@ -133,8 +133,20 @@ describe('what a schema is applied to', () => {
     }
     const message = messageWith({ query: { page: '1' }, lookupRequests: { patient: { data: 1 } } })
     assert.equal(compiled(schema)(message), message)
-    const { message: said } = failureOf(schema, messageWith({}))
+    const { message: said } = failureOf(schema, messageWith({ query: { a: '1' }, lookupRequests: { other: {} } }))
     assert.equal(said, 'Validation failed: /query/page is required; /lookupRequests/patient is required.')
+  })
+
+  test('a record has a body, whatever the method of its endpoint', () => {
+    const step = compileValidate(
+      { inputValidation: { required: ['requestBody'] }, endpoint: { pattern: '/a', method: 'GET' } },
+      settings,
+      collectInto([]),
+    )
+    assert.ok(typeof step === 'function')
+    const message = messageWith({ requestBody: 1 })
+    assert.equal(step(message, { ...run, isRecord: true }), message)
+    assert.throws(() => step(message, run), Failure)
   })
 })
 
