@@ -145,7 +145,7 @@ function lintHeaders(headers: Readonly<Record<string, string>>, lint: LintSink):
   }
 }
 
-/** Values that the URL has no place for, and path segments that look as if they had a value: either is sent as it is written. */
+/** Warns of values without a placeholder in the URL, and of path segments `:name` without a value. */
 function lintPlaceholders(config: Request['config'], lint: LintSink): void {
   if (config?.url === undefined || config.url === UNKNOWN_URL) return
   const defined = Object.keys(config.params?.url ?? {})

@@ -12,7 +12,7 @@ export type RecordedCall = Readonly<
     startMs: number
     ms: number
     status?: number
-    /** What is to be known of the answer though it was taken. */
+    /** A note on an answer that was accepted, such as a body that cannot be read. */
     remark?: string
     fault?: NonNullable<CallSpan['fault']>
   }

@@ -42,7 +42,7 @@ export type CallSpan = {
   endMs: number
   /** Undefined where no answer came. */
   answer: OutboundAnswer | undefined
-  /** What is to be known of the answer though it was taken: a sentence that quotes nothing of it. */
+  /** A note on an answer that was accepted, as a sentence that quotes nothing of its body. */
   remark: string | undefined
   /** Why none did; INTERNAL's cause is not told here. */
   fault: OutboundFault | 'deadline' | 'internal' | undefined
@@ -119,7 +119,7 @@ export function endCall(call: CallSpan, ended: OutboundAnswer | NonNullable<Call
   else call.answer = ended
 }
 
-/** Remarks on the call that gave the answer. */
+/** Sets the remark of the call that gave the answer. */
 export function noteAnswer(trace: Trace, answer: OutboundAnswer, remark: string): void {
   const call = trace.calls.find((one) => one.answer === answer)
   if (call !== undefined) call.remark = remark

@@ -18,8 +18,8 @@ export type UrlTemplate = Readonly<{
   /**
    * The URL with its placeholders replaced by encoded values; further values are ignored. References stay as they are
    * written, unless `secretOf` gives their values: encoded then, but for that of `base`, which is to be what `base.read` gives.
-   * Fails where one is missing or is no well-formed Unicode, where it makes its path segment `.` or `..`, where it is empty and
-   * the path would begin with `//`, and where a secret leaves its segment empty.
+   * Fails where a value is missing or is not well-formed Unicode, where a path segment becomes `.` or `..`, where an empty value
+   * would make the path start with `//`, and where an empty secret would leave its segment empty.
    */
   fill(values: Readonly<Record<string, string>>, secretOf?: (reference: Reference) => string): Result<string>
 }>
@@ -223,13 +223,13 @@ function fill(
   return found(url)
 }
 
-/** A URL up to the slash that begins its path. */
+/** A URL up to the first slash of its path. */
 const ORIGIN = /^https?:\/\/[^/]*\/$/i
 
-/** `isBegin`: the path begins with the segment and goes on after it. */
-function faultOfSegment(text: string, parts: readonly Part[], isBegin: boolean): string | undefined {
+/** `isFirst`: the segment is the first of several in the path. */
+function faultOfSegment(text: string, parts: readonly Part[], isFirst: boolean): string | undefined {
   const hasSecret = parts.some((part) => 'reference' in part)
-  if (!DOT_SEGMENT.test(text) && (text !== '' || !(hasSecret || isBegin))) return undefined
+  if (!DOT_SEGMENT.test(text) && (text !== '' || !(hasSecret || isFirst))) return undefined
   const own = parts.map((part) =>
     'name' in part ? `:${part.name}` : 'literal' in part ? part.literal : part.reference.text,
   )
@@ -237,7 +237,7 @@ function faultOfSegment(text: string, parts: readonly Part[], isBegin: boolean):
   if (text !== '') return `${segment} would be ${JSON.stringify(text)}, which addresses another resource.`
   return hasSecret
     ? `${segment} would be empty, which addresses another resource.`
-    : `${segment} is empty, and the path would begin with "//", which some servers read as the name of another host.`
+    : `${segment} is empty, so the path would start with "//", and some servers read another host there.`
 }
 
 function written(

@@ -1,6 +1,6 @@
 /**
- * What a request asks for where its document does not say. A service that has several forms would choose one itself, and
- * some choose XML or HTML then.
+ * The `Accept` of a request whose document sets none. Without one, a service that knows several forms chooses, and some choose
+ * XML or HTML.
  */
 import { type Format, namesXml } from '../formats/media-type.ts'
 

@@ -44,8 +44,8 @@ export function readContent(answer: OutboundAnswer, xml: XmlOptions): Content {
 }
 
 /**
- * The same for an answer that counts whatever its body is: what is not what it declares is text where it can be, else base64.
- * The text of a refusal may be converted, so that its sentence reaches whoever can read the output type only.
+ * Reads an answer that counts whatever its body is. A body that is not of its declared type becomes text, or base64 where it is not text.
+ * The text of a refusal may still be converted: its reader may understand the output type only.
  */
 export function readAnyContent(answer: OutboundAnswer, xml: XmlOptions, isRefusal: boolean): Content {
   try {
@@ -63,7 +63,7 @@ export function readAnyContent(answer: OutboundAnswer, xml: XmlOptions, isRefusa
 /** The body as text; undefined where it is none in its charset. */
 export const asText = (answer: OutboundAnswer): string | undefined => textOf(answer, declaredType(answer))
 
-/** A body that is no text, with what is needed to make use of it. */
+/** The bytes of a body, with the type and the coding that a reader needs. */
 export function asBase64({ headers, body, isCoded }: OutboundAnswer): JsonObject {
   const { 'content-type': type, 'content-encoding': coding } = headers
   return {
@@ -73,7 +73,7 @@ export function asBase64({ headers, body, isCoded }: OutboundAnswer): JsonObject
   }
 }
 
-/** Of bytes that are declared as nothing (RFC 9110 §8.3). */
+/** The type of a body without a Content-Type (RFC 9110 §8.3). */
 export const UNKNOWN_TYPE = 'application/octet-stream'
 
 function declaredType({ headers: { 'content-type': header } }: OutboundAnswer): MediaType | undefined {
@@ -82,7 +82,7 @@ function declaredType({ headers: { 'content-type': header } }: OutboundAnswer): 
 
 function textOf({ body }: OutboundAnswer, declared: MediaType | undefined): string | undefined {
   const charset = declared?.charset
-  // Asked first, as decoding looks for the place of a fault.
+  // Checked first: decoding searches for the position of the first wrong byte, which takes long.
   if (charset === undefined && !isUtf8(body)) return undefined
   try {
     const text = decodeText(body, charset)

@@ -79,7 +79,7 @@ export function compileCall(
   const query = parameters('query')
   const named = parameters('url')
   const url = compileUrl(config.url, Object.keys(config.params?.url ?? {}), services, lint.at('config', 'url'))
-  // A value that the URL has no placeholder for is never read: a message without it lacks nothing.
+  // A value without a placeholder is not read, so that a message without it does not fail.
   const placeholders = named.filter(({ name }) => url.placeholders.includes(name))
   const topic = 'kafkaProducerTopic' in request ? request.kafkaProducerTopic : undefined
   const written = config.headers ?? {}
@@ -147,7 +147,7 @@ export function compileCall(
         return answer
       } catch (thrown) {
         if (kind === 'RESPONSE' && thrown instanceof OutboundError && thrown.answer !== undefined) {
-          // The other side has taken the request, whatever the coding of its answer is.
+          // The target has accepted the request, even if its answer cannot be decoded.
           endCall(called, thrown.answer)
           return thrown.answer
         }
@@ -196,7 +196,7 @@ function compileRedirects(
 ): Pick<Manner, 'redirects' | 'staysOnOrigin'> {
   if (followRedirects !== undefined) return followRedirects === 0 ? {} : { redirects: followRedirects }
   if (kind !== 'LOOKUP' || method !== 'GET') return {}
-  // Where a redirect is named as a success, it is what the lookup asks for.
+  // A lookup that names a redirect as a success reads the redirect itself.
   const named: StatusSet = { any: false, ranges }
   const isAnswer = [...REDIRECT_STATUSES].some((status) => hasStatus(named, status))
   return isAnswer ? {} : { redirects: ASSUMED_REDIRECTS, staysOnOrigin: true }

@@ -27,7 +27,7 @@ function parseRequestPath(text: string, lint: LintSink): SourcePath | undefined 
   return renamed.ok ? { ...renamed.value, text } : undefined
 }
 
-/** Empty where the path is at fault, which is told. */
+/** Empty where the path is at fault, which is reported to `lint`. */
 export function compileParameter(name: string, spec: ParameterSpec, check: Check, lint: LintSink): Parameter[] {
   const source = parseRequestPath(spec.path, lint.at('path'))
   if (source === undefined) return []

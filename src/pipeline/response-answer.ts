@@ -1,6 +1,6 @@
 /**
- * What response requests gave as the answer of the message: that of one of them, or several as one. The requests have been
- * answered by then, so no body of theirs fails the message: what cannot be converted goes on as it came.
+ * Makes the answer of the message from the answers of its response requests. The targets have accepted the requests by then, so
+ * no body fails the message: one that cannot be converted is passed on unchanged.
  */
 import { Failure } from '../domain/failure.ts'
 import type { Json, JsonObject } from '../domain/json.ts'
@@ -21,9 +21,8 @@ export type Result = Outcome | Forgiven
 export const isAtFault = (result: Result): boolean => result instanceof Failure || ('ok' in result && !result.ok)
 
 /**
- * The answer of one request as our own: its status and end-to-end headers, its body in the output type, or as it came with
- * its own type where that cannot be. A status above 599 is read as a failure of the upstream (RFC 9110 §15), and nobody
- * could be answered with it.
+ * Passes on the answer of one request: its status, its end-to-end headers, and its body in the output type, or unchanged with its
+ * own type where it cannot be converted. A status above 599 is a failure of the upstream (RFC 9110 §15) and becomes 502.
  */
 export function passOn(answer: OutboundAnswer, content: Content, format: Format, trace: Trace): Answer {
   const status = answer.status <= 599 ? answer.status : 502
@@ -82,7 +81,7 @@ function bodyOf(outcome: Result): Json {
   return { error: `The target answered with status ${outcome.answer.status} and no body.` }
 }
 
-/** The same as text or base64 where the output type cannot hold it. */
+/** The body as text or base64 where the output type cannot hold it. */
 function writableBodyOf(outcome: Result, syntax: Syntax, trace: Trace): Json {
   const body = bodyOf(outcome)
   if (!('answer' in outcome) || isWritable(body, syntax)) return body

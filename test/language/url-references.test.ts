@@ -74,7 +74,7 @@ describe('references to secrets in a URL', () => {
     }
   })
 
-  test('at the beginning let no empty value make a path that begins with two slashes', () => {
+  test('at the start of a URL, a path that an empty value would make start with two slashes is refused', () => {
     const cases = [
       ['http://h', false],
       ['http://h/base', true],

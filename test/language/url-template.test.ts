@@ -64,7 +64,7 @@ test('placeholders are listed once, in order', () => {
   assert.deepEqual(parse('http://h/:b/:a/:b?x=:c&:d=e', names).placeholders, ['b', 'a', 'c', 'd'])
 })
 
-test('whole path segments that name nothing defined are told, each once', () => {
+test('undefinedNames has the path segments that are an undefined :name, each once', () => {
   const { undefinedNames } = parse('http://h/:id/:kind-a/:id/x:y/:z.json/:known/:a:b/:?:q', ['known'])
   assert.deepEqual(undefinedNames, ['id', 'kind-a'])
 })
@@ -104,8 +104,8 @@ for (const { url, message } of refused) {
 const unfillable: readonly (Case & { message: RegExp })[] = [
   { url: 'http://h/:a', values: {}, message: /":a" has no value/ },
   { url: 'http://h/:toString', values: {}, message: /":toString" has no value/ },
-  { url: 'http://h/:a/x', values: { a: '' }, message: /":a" is empty.*begin with "\/\/"/ },
-  { url: 'http://h/:a:b/', values: { a: '', b: '' }, message: /begin with "\/\/"/ },
+  { url: 'http://h/:a/x', values: { a: '' }, message: /":a" is empty.*start with "\/\/"/ },
+  { url: 'http://h/:a:b/', values: { a: '', b: '' }, message: /start with "\/\/"/ },
   { url: 'http://h/:a/x', values: { a: '.' }, message: /":a" would be "\."/ },
   { url: 'http://h/:a/x', values: { a: '..' }, message: /addresses another resource/ },
   { url: 'http://h/.:a', values: { a: '.' }, message: /"\.:a" would be "\.\."/ },
@@ -156,7 +156,7 @@ test('a value changes no part of a URL but its own', () => {
     fc.property(template, anyValue, anyValue, ({ text, origin, segments, parameters }, x, y) => {
       const values = { x, y, 'x-y': `${x}${y}` }
       const result = parse(text, NAMES).fill(values)
-      if (!result.ok) return assert.match(result.message, /surrogate|another resource|begin with/)
+      if (!result.ok) return assert.match(result.message, /surrogate|another resource|start with/)
       const [path = '', query] = result.value.slice(origin.length + 1).split(/\?(.*)/s)
       assert.equal(result.value.slice(0, origin.length + 1), `${origin}/`)
       assert.deepEqual(

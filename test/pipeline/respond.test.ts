@@ -275,13 +275,13 @@ describe('a response with forEach', () => {
     })
   }
 
-  it('cannot be primary', async () => {
+  it('is never primary: the mark is a warning, and the answer is keyed by id', async () => {
     const response = [{ id: 'one', primary: true, forEach: { items: 'payload' }, config: { url: upstream.url } }]
     const document = endpointDocument({ endpoint: { pattern: '/never-primary' }, requests: { response } })
     const reply = await service.fetch('/endpoints', json('POST', document))
-    assert.deepEqual(
-      [reply.status, reply.json<{ details: { path: string }[] }>().details.map(({ path }) => path)],
-      [400, ['requests.response[0].primary']],
-    )
+    assert.equal(reply.status, 201)
+    assert.match(reply.headers.get('x-crosswalk-warnings') ?? '', /requests\.response\[0\]\.primary/)
+    const answer = await service.fetch('/never-primary', json('POST', [1, 2]))
+    assert.deepEqual(Object.keys(answer.json()), ['one'])
   })
 })

@@ -21,9 +21,9 @@ const PLAIN_BASE = /^https?:\/\/[^/?#@\\]+$/i
 const MOST_BASES = 1_000
 
 /**
- * Parses URLs, of which many have the beginning in common: scheme, host and port are parsed once, and plain paths not at
- * all, as parsing takes longer than anything else that is done for a call before it is sent, and as it changes what it need
- * not: `'` in a query becomes `%27`, and a `?` at the end is lost.
+ * Parses URLs. Scheme, host and port are parsed once for each origin, and a plain path is not parsed at all: parsing takes longer than
+ * anything else that is done for a call before it is sent. It also changes legal text: `'` in a query becomes `%27`, and a
+ * trailing `?` is lost.
  */
 export function createTargets(): Targets {
   const origins = new Map<string, string>()

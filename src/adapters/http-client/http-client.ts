@@ -216,7 +216,7 @@ class Exchange {
     this.resolve(answer)
   }
 
-  /** The next exchange begins before this one ends: a client that closes waits for both. */
+  /** The next exchange starts before this one finishes, so that a client that closes waits for both. */
   private redirect(answer: OutboundAnswer): void {
     const next = follow(this.request, answer, leftMs(this.deadline))
     if ('url' in next) this.wire.exchange(next).then(this.resolve, this.reject)

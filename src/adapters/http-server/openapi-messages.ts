@@ -217,7 +217,7 @@ const calls = list(
     startMs: number,
     ms: number,
     status: whole,
-    remark: { ...text, description: 'What is to be known of the answer though it was taken.' },
+    remark: { ...text, description: 'A note on an answer that was accepted, such as a body that cannot be read.' },
     fault: text,
   }),
 )
