@@ -1,7 +1,7 @@
 /** The process: arguments, settings, signals. */
 import { readFileSync } from 'node:fs'
 import { Command } from 'commander'
-import { createLogger } from './adapters/log.ts'
+import { createLogger } from './adapters/log/logger.ts'
 import type { App } from './app.ts'
 import { compileSooner } from './compile-sooner.ts'
 import type { Logger } from './domain/ports.ts'
@@ -12,7 +12,7 @@ import { lockStore } from './store-lock.ts'
 import { keepTickShape } from './tick-shape.ts'
 import type { Primary } from './workers/primary.ts'
 import { WORKER_MARK } from './workers/protocol.ts'
-import type { Siblings } from './workers/siblings.ts'
+import type { WorkerCluster } from './workers/worker-cluster.ts'
 
 const { version, description } = JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8')) as {
   version: string
@@ -123,7 +123,7 @@ async function start(settings: Settings, warnings: readonly string[]): Promise<v
   })
   if (isWorker) {
     const { runWorker } = await import('./workers/worker.ts')
-    const startWorker = (own: Settings, siblings: Siblings) => listen(own, logger, siblings)
+    const startWorker = (own: Settings, workerCluster: WorkerCluster) => listen(own, logger, workerCluster)
     return runWorker({ settings, start: startWorker, faultOf: (thrown) => startFault(thrown, settings) })
   }
   for (const warning of warnings) logger.warn({}, warning)
@@ -142,9 +142,9 @@ async function start(settings: Settings, warnings: readonly string[]): Promise<v
   }
 }
 
-async function listen(settings: Settings, logger: Logger, siblings?: Siblings): Promise<App> {
+async function listen(settings: Settings, logger: Logger, workerCluster?: WorkerCluster): Promise<App> {
   const { startApp } = await import('./app.ts')
-  const app = await startApp(settings, version, logger, siblings)
+  const app = await startApp(settings, version, logger, workerCluster)
   compileSooner()
   return app
 }

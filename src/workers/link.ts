@@ -1,6 +1,6 @@
 /** A worker's end of the channel to the primary. */
 import type { Answers, Gathered, Question, Start, ToPrimary, ToWorker } from './protocol.ts'
-import type { Own } from './siblings.ts'
+import type { Own } from './worker-cluster.ts'
 
 export type Link = Readonly<{
   /** What the primary says first. */

@@ -5,7 +5,7 @@
 import cluster from 'node:cluster'
 import type { Logger } from '../domain/ports.ts'
 import type { Settings } from '../settings.ts'
-import { createConversation } from './conversation.ts'
+import { createIpcRouter } from './ipc-router.ts'
 import { listens, type Member, send } from './member.ts'
 import { type ToPrimary, WORKER_MARK } from './protocol.ts'
 import { pauseBefore } from './restarts.ts'
@@ -41,7 +41,7 @@ export async function startPrimary({ settings, logger }: PrimaryOptions): Promis
   let left = 0
 
   const running = () => [...members].filter(listens)
-  const conversation = createConversation(members, () => ({ configured: workers, running: running().length, lost }))
+  const router = createIpcRouter(members, () => ({ configured: workers, running: running().length, lost }))
 
   function fork(slot: number, pauseMs?: number): void {
     const worker = cluster.fork({ [WORKER_MARK]: String(slot) })
@@ -93,7 +93,7 @@ export async function startPrimary({ settings, logger }: PrimaryOptions): Promis
         left += message.left
         return
       default:
-        conversation.hear(member, message)
+        router.hear(member, message)
     }
   }
 
@@ -127,7 +127,7 @@ export async function startPrimary({ settings, logger }: PrimaryOptions): Promis
 
   function end(member: Member, code: number | null, signal: string | null): void {
     members.delete(member)
-    conversation.leave(member)
+    router.leave(member)
     const { slot: worker, worker: ended, pauseMs: lastPauseMs, listeningSince, stopped } = member
     const how = { worker, pid: ended.process.pid, code, signal }
     if (phase === 'starting') {

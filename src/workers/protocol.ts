@@ -28,9 +28,9 @@ export type Gathered<Q extends Question = Question> = Readonly<{
 }>
 
 /** Which one of how many a worker is. */
-export type Place = Readonly<{ slot: number; workers: number }>
+export type WorkerSlot = Readonly<{ slot: number; workers: number }>
 
-export type Start = Place &
+export type Start = WorkerSlot &
   Readonly<{
     messagePort: number
     /** When the service started, on the clock of `performance.timeOrigin`. */

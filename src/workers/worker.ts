@@ -2,7 +2,7 @@
 import type { Settings } from '../settings.ts'
 import { openLink } from './link.ts'
 import { shareOf } from './share.ts'
-import { createSiblings, type Siblings } from './siblings.ts'
+import { createWorkerCluster, type WorkerCluster } from './worker-cluster.ts'
 
 /** The part of an app that a worker runs. */
 export type WorkerApp = Readonly<{
@@ -15,7 +15,7 @@ export type WorkerApp = Readonly<{
 
 export type WorkerOptions = Readonly<{
   settings: Settings
-  start(settings: Settings, siblings: Siblings): Promise<WorkerApp>
+  start(settings: Settings, workerCluster: WorkerCluster): Promise<WorkerApp>
   /** What kept it from starting, in one sentence fit for the operator. */
   faultOf(thrown: unknown): string
 }>
@@ -32,7 +32,7 @@ export async function runWorker({ settings, start, faultOf }: WorkerOptions): Pr
     const { startedAt, messagePort, ...place } = await link.started
     const app = await start(
       { ...shareOf(settings, place), serverPort: messagePort },
-      createSiblings(link, place, startedAt),
+      createWorkerCluster(link, place, startedAt),
     )
     link.onAdminister((port) => {
       app.administer(port).then((adminPort) => link.tell({ kind: 'administering', adminPort }), fail)

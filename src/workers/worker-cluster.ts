@@ -1,10 +1,10 @@
 /** What a worker sees of the service that it is a part of: itself and the workers beside it, as one. */
 import { Failure } from '../domain/failure.ts'
 import type { WorkerCounts } from '../domain/ports.ts'
-import { OTHERS } from '../registry/tally.ts'
-import { addExpositions, endpointOf } from './add-expositions.ts'
+import { addExpositions, endpointOf } from '../metrics/add-expositions.ts'
+import { OTHERS } from '../metrics/message-metrics.ts'
 import type { Link } from './link.ts'
-import type { Place, WorkerStatus } from './protocol.ts'
+import type { WorkerSlot, WorkerStatus } from './protocol.ts'
 
 /** What a worker answers for itself when the others ask. */
 export type Own = Readonly<{
@@ -15,8 +15,8 @@ export type Own = Readonly<{
   metrics(): Promise<Uint8Array>
 }>
 
-export type Siblings = Readonly<{
-  place: Place
+export type WorkerCluster = Readonly<{
+  place: WorkerSlot
   uptimeMs(): number
   /** From now on this worker is asked; resolves when that is so. */
   join(own: Own): Promise<void>
@@ -33,7 +33,7 @@ export type Siblings = Readonly<{
   metrics(endpoints: ReadonlySet<string>): Promise<Uint8Array>
 }>
 
-export function createSiblings(link: Link, place: Place, startedAt: number): Siblings {
+export function createWorkerCluster(link: Link, place: WorkerSlot, startedAt: number): WorkerCluster {
   const { gather } = link
   return {
     place,

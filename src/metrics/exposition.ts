@@ -4,8 +4,6 @@
  */
 import { setImmediate as turn } from 'node:timers/promises'
 
-export const EXPOSITION_TYPE = 'text/plain; version=0.0.4; charset=utf-8'
-
 export type Sample = Readonly<{
   labels: Readonly<Record<string, string>>
   value: number

@@ -1,6 +1,6 @@
 /** Questions to many workers, and their answers: one gone is not waited for, one silent only for a time. */
 
-export type Gathering<Member, Answer> = Readonly<{
+export type ScatterGather<Member, Answer> = Readonly<{
   /** Asks each, by `ask`; resolves to what they answered and how many did not in time, or could not. */
   gather(
     members: readonly Member[],
@@ -20,7 +20,7 @@ type Call<Member, Answer> = Readonly<{
   end(): void
 }>
 
-export function createGathering<Member, Answer>(): Gathering<Member, Answer> {
+export function createScatterGather<Member, Answer>(): ScatterGather<Member, Answer> {
   const calls = new Map<number, Call<Member, Answer>>()
   let count = 0
 

@@ -1,11 +1,11 @@
 /** What workers ask of each other, by way of the primary. */
 import type { WorkerCounts } from '../domain/ports.ts'
-import { addExpositions } from './add-expositions.ts'
-import { createGathering } from './gathering.ts'
+import { addExpositions } from '../metrics/add-expositions.ts'
 import { type Member, send } from './member.ts'
 import type { Answers, Gathered, Question, ToPrimary } from './protocol.ts'
+import { createScatterGather } from './scatter-gather.ts'
 
-export type Conversation = Readonly<{
+export type IpcRouter = Readonly<{
   hear(member: Member, message: Extract<ToPrimary, { kind: 'join' | 'answered' | 'gather' }>): void
   /** It has ended. */
   leave(member: Member): void
@@ -20,8 +20,8 @@ const PATIENCE_MS: Readonly<Record<Question, number>> = {
   metrics: 5_000,
 }
 
-export function createConversation(members: ReadonlySet<Member>, counts: () => WorkerCounts): Conversation {
-  const gathering = createGathering<Member, Answers[Question]>()
+export function createIpcRouter(members: ReadonlySet<Member>, counts: () => WorkerCounts): IpcRouter {
+  const scatterGather = createScatterGather<Member, Answers[Question]>()
   /** What those that are lost had counted when they told last. */
   let lost = Promise.resolve('')
 
@@ -36,7 +36,7 @@ export function createConversation(members: ReadonlySet<Member>, counts: () => W
   async function gather(asker: Member, question: Question): Promise<Gathered> {
     // Whoever announces a change has it in force.
     const asked = [...members].filter((member) => member.joined && !(question === 'follow' && member === asker))
-    const { answers, missing } = await gathering.gather(
+    const { answers, missing } = await scatterGather.gather(
       asked,
       (member, call) => send(member, { kind: 'asked', call, question }),
       PATIENCE_MS[question],
@@ -56,7 +56,7 @@ export function createConversation(members: ReadonlySet<Member>, counts: () => W
           return
         case 'answered':
           if (typeof message.answer === 'string') member.metrics = message.answer
-          gathering.answered(member, message.call, message.answer)
+          scatterGather.answered(member, message.call, message.answer)
           return
         case 'gather':
           void gather(member, message.question).then((gathered) =>
@@ -65,7 +65,7 @@ export function createConversation(members: ReadonlySet<Member>, counts: () => W
       }
     },
     leave: (member) => {
-      gathering.gone(member)
+      scatterGather.gone(member)
       if (member.metrics !== '') lost = lost.then((text) => addExpositions([], [text, member.metrics]))
     },
   }
