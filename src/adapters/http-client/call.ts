@@ -9,44 +9,13 @@ export type Call = Readonly<Dispatcher.DispatchOptions & { origin: string; path:
 export const subjectOf = ({ method, origin, path }: Pick<Call, 'method' | 'origin' | 'path'>): string =>
   `${method} ${origin}${path.split('?', 1)[0]}`
 
-/** `parse` gives undefined where the URL is no absolute http or https one. */
-export type Targets = Readonly<{ parse(url: string): Target | undefined }>
 export type Target = Readonly<{ origin: string; path: string }>
 
-/** A path and query that parsing leaves as they are: https://url.spec.whatwg.org/#path-state. */
-const PLAIN = /^\/[A-Za-z0-9\-_.~!$&()*+,;=:@/?%]*$/
-/** A step within the path, and a query that is empty. */
-const CHANGED = /\/(?:\.|%2e)|\?$/i
-const PLAIN_BASE = /^https?:\/\/[^/?#@\\]+$/i
-const MOST_BASES = 1_000
-
-/**
- * Parses URLs, of which many have the beginning in common: scheme, host and port are parsed once, and plain paths not at
- * all, as parsing takes longer than anything else that is done for a call before it is sent.
- */
-export function createTargets(): Targets {
-  const origins = new Map<string, string>()
-
-  const parseWhole = (text: string, base: string): Target | undefined => {
-    const url = URL.parse(text)
-    if (url === null || !/^https?:$/.test(url.protocol)) return undefined
-    if (PLAIN_BASE.test(base)) {
-      if (origins.size >= MOST_BASES) origins.clear()
-      origins.set(base, url.origin)
-    }
-    return { origin: url.origin, path: url.pathname + url.search }
-  }
-  return {
-    parse: (text) => {
-      // Behind the longest scheme.
-      const slash = text.indexOf('/', 'https://'.length)
-      const base = slash < 0 ? text : text.slice(0, slash)
-      const origin = origins.get(base)
-      if (origin === undefined || slash < 0) return parseWhole(text, base)
-      const path = text.slice(slash)
-      return PLAIN.test(path) && !CHANGED.test(path) ? { origin, path } : parseWhole(text, base)
-    },
-  }
+/** In: a URL. Out: its origin, and its path with the query; undefined where it is no absolute http or https URL. */
+export function targetOf(text: string): Target | undefined {
+  const url = URL.parse(text)
+  if (url === null || !/^https?:$/.test(url.protocol)) return undefined
+  return { origin: url.origin, path: url.pathname + url.search }
 }
 
 export function callOf(request: OutboundRequest, { origin, path }: Target): Call {
