@@ -63,7 +63,7 @@ export async function startApp(
   const registry = createRegistry()
   const producer = openProducer(settings)
   const secrets = createSecretSource(settings.secretsAllowed)
-  const place = workerCluster?.place ?? { slot: 0, workers: 1 }
+  const place = workerCluster?.workerSlot ?? { slot: 0, workers: 1 }
   const answers = openAnswers(store.answers, settings, logger, place.slot === 0)
   const tokens = createTokenVerifier(http)
   const sandbox = await openSandbox(settings, logger)
@@ -161,7 +161,7 @@ export async function startApp(
     throw thrown
   }
   const isConsumedHere = ({ document }: Compiled) =>
-    workerCluster === undefined || consumesFor(document._id, workerCluster.place)
+    workerCluster === undefined || consumesFor(document._id, workerCluster.workerSlot)
   const { get, watch } = registry
   const consumed = { get, watch, consuming: () => registry.consuming().filter(isConsumedHere) }
   consumers = openConsumers({ registry: consumed, settings, intake, producer, logger })

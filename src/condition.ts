@@ -9,7 +9,7 @@ import type { Catalogue } from './registry/catalogue.ts'
 import type { Intake } from './registry/intake.ts'
 import type { Registry } from './registry/registry.ts'
 import type { Store } from './store.ts'
-import type { WorkerStatus } from './workers/protocol.ts'
+import type { WorkerStatus } from './workers/ipc-protocol.ts'
 import type { WorkerCluster } from './workers/worker-cluster.ts'
 
 export type Condition = Readonly<{

@@ -10,8 +10,8 @@ import { loadEnvFile, readSettings, type Settings } from './settings.ts'
 import { settingsHelp } from './settings-help.ts'
 import { lockStore } from './store-lock.ts'
 import { keepTickShape } from './tick-shape.ts'
+import { WORKER_MARK } from './workers/ipc-protocol.ts'
 import type { Primary } from './workers/primary.ts'
-import { WORKER_MARK } from './workers/protocol.ts'
 import type { WorkerCluster } from './workers/worker-cluster.ts'
 
 const { version, description } = JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8')) as {

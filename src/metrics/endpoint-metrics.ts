@@ -1,4 +1,4 @@
-/** What is counted of one endpoint. */
+/** The counts of one endpoint. */
 import type { CallSpan, StageName, Trace } from '../domain/trace.ts'
 import type { Compiled } from '../registry/compiled.ts'
 import type { OutcomeName } from '../registry/finished.ts'
@@ -31,7 +31,7 @@ export type CallCount = Readonly<{
 export type DurationEntry = Histogram & Readonly<{ stage: StageName | 'message' }>
 
 export type EndpointMetrics = {
-  /** The configuration that was counted last; undefined where several endpoints share the metrics, or none was found. */
+  /** The endpoint as it was counted last; undefined where several endpoints share the counts, or none was found. */
   compiled: Compiled | undefined
   done: number
   readonly rest: Map<string, { outcome: OutcomeName; code: string; count: number }>
@@ -65,7 +65,7 @@ export function countTrace(
 ): void {
   addDuration(durations, 0, ms)
   for (const { stage, startMs, endMs } of stages) addDuration(durations, ROW_OF_STAGE[stage], endMs - startMs)
-  // Where many endpoints share a metrics, their requests would be without bound.
+  // The requests of many endpoints that share counts would have no bound.
   if (compiled !== undefined) for (const call of made) countCall(calls[call.kind], call)
 }
 
@@ -82,7 +82,7 @@ function countCall(byRequest: Map<string, Map<string | number, number>>, { id, a
 /** A target may answer with any three digits; those that mean nothing are one label. */
 const statusLabel = (status: number): number | 'other' => (status >= 100 && status <= 599 ? status : 'other')
 
-/** Forgets requests that the endpoint does not have any more. */
+/** Forgets requests that the endpoint no longer has. */
 export function dropRequests({ calls }: EndpointMetrics, { endpoint: { requests } }: Compiled): void {
   for (const kind of ['lookup', 'response'] as const) {
     const ids = new Set(requests[kind].map(({ id }) => id))

@@ -1,4 +1,7 @@
-/** Counts of messages since the process started: plain numbers, so that counting costs a message next to nothing. */
+/**
+ * Counts of messages since the process started, as plain numbers: prom-client's own counters and histograms take 3.9 µs a
+ * message instead of 0.13, and W1 has 0.87 of the messages a second.
+ */
 
 import type { Compiled } from '../registry/compiled.ts'
 import type { Finished, OutcomeName } from '../registry/finished.ts'
@@ -24,14 +27,14 @@ export interface MessageMetrics {
   entries(): readonly MessageCount[]
   durations(): Iterable<DurationEntry & Readonly<{ endpoint: string }>>
   calls(): Iterable<CallCount & Readonly<{ endpoint: string }>>
-  /** Forgets endpoints and requests that are not in force any more; `get` finds what is, by id. */
+  /** Forgets endpoints and requests that are no longer active; `get` gives the active endpoint by id. */
   keep(get: (id: string) => Compiled | undefined): void
 }
 
-/** Stands for all endpoints that came when so many others were counted already. */
+/** The name for all endpoints beyond the limit. */
 export const OTHERS = '(others)'
 
-/** At most `mostEndpoints` are counted one by one, so that neither memory nor what reads the counts is drowned. */
+/** At most `mostEndpoints` are counted one by one, which bounds memory and the size of a scrape. */
 export function createMessageMetrics(mostEndpoints = 1_000): MessageMetrics {
   const byName = new Map<string, EndpointMetrics>()
 

@@ -1,6 +1,6 @@
 /**
- * The metrics of one process. Labels are what a person wrote into a document (names of endpoints, ids of requests, topics)
- * and words of ours: never a path, an id of ours or anything from a message.
+ * The metrics of one process. Labels hold what a person wrote into a document (names of endpoints, ids of requests, topics)
+ * and fixed words: never a path, a generated id or a part of a message.
  */
 import type { Registry } from 'prom-client'
 import type { MessageRecord } from '../domain/message-record.ts'
@@ -32,12 +32,12 @@ type IsolationCounts = Readonly<{
 /** Resolves to the metrics in Prometheus' text format, in UTF-8. */
 export type Metrics = () => Promise<Uint8Array>
 
-/** Of this process. */
+/** The metrics of this process. */
 export function createMetrics(source: MetricsSource): Metrics {
   const families = describeMetrics(source)
   let loading: Promise<Registry> | undefined
   return async () => {
-    // Loaded when somebody asks: it is no small library, and many never do.
+    // Loaded at the first scrape: the library is large, and many services are never scraped.
     loading ??= processMetrics()
     const ofProcess = await loading
     return Buffer.concat([await expose(families), Buffer.from(`${await ofProcess.metrics()}\n`)])

@@ -1,18 +1,18 @@
-/** What workers ask of each other, by way of the primary. */
+/** Routes the questions of workers to all workers, in the primary. */
 import type { WorkerCounts } from '../domain/ports.ts'
 import { addExpositions } from '../metrics/add-expositions.ts'
-import { type Member, send } from './member.ts'
-import type { Answers, Gathered, Question, ToPrimary } from './protocol.ts'
+import type { Answers, Gathered, Question, ToPrimary } from './ipc-protocol.ts'
 import { createScatterGather } from './scatter-gather.ts'
+import { send, type WorkerHandle } from './worker-handle.ts'
 
 export type IpcRouter = Readonly<{
-  hear(member: Member, message: Extract<ToPrimary, { kind: 'join' | 'answered' | 'gather' }>): void
-  /** It has ended. */
-  leave(member: Member): void
+  hear(handle: WorkerHandle, message: Extract<ToPrimary, { kind: 'join' | 'answered' | 'gather' }>): void
+  /** The worker has exited. */
+  leave(handle: WorkerHandle): void
 }>
 
-/** How long answers are waited for. */
-const PATIENCE_MS: Readonly<Record<Question, number>> = {
+/** The longest wait for answers. */
+const TIMEOUT_MS: Readonly<Record<Question, number>> = {
   follow: 10_000,
   settle: 2_000,
   count: 2_000,
@@ -20,9 +20,9 @@ const PATIENCE_MS: Readonly<Record<Question, number>> = {
   metrics: 5_000,
 }
 
-export function createIpcRouter(members: ReadonlySet<Member>, counts: () => WorkerCounts): IpcRouter {
-  const scatterGather = createScatterGather<Member, Answers[Question]>()
-  /** What those that are lost had counted when they told last. */
+export function createIpcRouter(handles: ReadonlySet<WorkerHandle>, counts: () => WorkerCounts): IpcRouter {
+  const scatterGather = createScatterGather<WorkerHandle, Answers[Question]>()
+  /** The sum of the last expositions of lost workers. */
   let lost = Promise.resolve('')
 
   async function lostMetrics(): Promise<string> {
@@ -33,40 +33,40 @@ export function createIpcRouter(members: ReadonlySet<Member>, counts: () => Work
     }
   }
 
-  async function gather(asker: Member, question: Question): Promise<Gathered> {
-    // Whoever announces a change has it in force.
-    const asked = [...members].filter((member) => member.joined && !(question === 'follow' && member === asker))
+  async function gather(asker: WorkerHandle, question: Question): Promise<Gathered> {
+    // The worker that announces a change has it active already.
+    const asked = [...handles].filter((handle) => handle.joined && !(question === 'follow' && handle === asker))
     const { answers, missing } = await scatterGather.gather(
       asked,
-      (member, call) => send(member, { kind: 'asked', call, question }),
-      PATIENCE_MS[question],
+      (handle, call) => send(handle, { kind: 'asked', call, question }),
+      TIMEOUT_MS[question],
     )
     if (question !== 'metrics') return { answers: [...answers.values()], missing, workers: counts(), lost: [] }
     const text = await lostMetrics()
-    // Of one that does not answer now, what it told last: a sum that goes down looks like a new start.
-    return { answers: [...members].map(({ metrics }) => metrics), missing, workers: counts(), lost: [text] }
+    // A worker that does not answer now counts with its last exposition: a sum that goes down looks like a restart.
+    return { answers: [...handles].map(({ metrics }) => metrics), missing, workers: counts(), lost: [text] }
   }
 
   return {
-    hear: (member, message) => {
+    hear: (handle, message) => {
       switch (message.kind) {
         case 'join':
-          member.joined = true
-          send(member, { kind: 'joined' })
+          handle.joined = true
+          send(handle, { kind: 'joined' })
           return
         case 'answered':
-          if (typeof message.answer === 'string') member.metrics = message.answer
-          scatterGather.answered(member, message.call, message.answer)
+          if (typeof message.answer === 'string') handle.metrics = message.answer
+          scatterGather.answered(handle, message.call, message.answer)
           return
         case 'gather':
-          void gather(member, message.question).then((gathered) =>
-            send(member, { kind: 'gathered', call: message.call, gathered }),
+          void gather(handle, message.question).then((gathered) =>
+            send(handle, { kind: 'gathered', call: message.call, gathered }),
           )
       }
     },
-    leave: (member) => {
-      scatterGather.gone(member)
-      if (member.metrics !== '') lost = lost.then((text) => addExpositions([], [text, member.metrics]))
+    leave: (handle) => {
+      scatterGather.gone(handle)
+      if (handle.metrics !== '') lost = lost.then((text) => addExpositions([], [text, handle.metrics]))
     },
   }
 }

@@ -2,10 +2,10 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import fc from 'fast-check'
-import { readSettings } from '../../src/settings.ts'
 import { addExpositions, endpointOf } from '../../src/metrics/add-expositions.ts'
+import { readSettings } from '../../src/settings.ts'
+import { restartDelayMs } from '../../src/workers/restart-delay.ts'
 import { createScatterGather } from '../../src/workers/scatter-gather.ts'
-import { pauseBefore } from '../../src/workers/restarts.ts'
 import { consumesFor, shareOf } from '../../src/workers/share.ts'
 
 const settingsOf = (env: Record<string, string>) => {
@@ -53,7 +53,7 @@ test('the pause before a worker is replaced grows where it dies soon, and ends w
     { last: 30_000, livedMs: 0, pause: 30_000 },
     { last: 30_000, livedMs: 60_000, pause: 0 },
   ]
-  for (const { last, livedMs, pause } of cases) assert.equal(pauseBefore(last, livedMs), pause)
+  for (const { last, livedMs, pause } of cases) assert.equal(restartDelayMs(last, livedMs), pause)
 })
 
 describe('metrics of several processes', () => {
