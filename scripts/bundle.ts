@@ -54,7 +54,7 @@ const COMMON: BuildOptions = {
   format: 'cjs',
   target: 'node24',
   // Loaded only where a setting or a document asks for them, as they are; the last ones never.
-  external: ['@platformatic/kafka', 'jose', 'pg', 'prom-client', ...UNUSED],
+  external: ['@opentelemetry/*', '@platformatic/kafka', 'jose', 'pg', 'prom-client', ...UNUSED],
   plugins: [onlyWhereUsed, plainRequire],
   define: { 'import.meta.url': 'ownUrl' },
   logLevel: 'warning',

@@ -25,7 +25,7 @@ import { createServers } from './servers.ts'
 import type { Settings } from './settings.ts'
 import { openStore } from './store.ts'
 import { consumesFor } from './workers/share.ts'
-import type { Siblings } from './workers/siblings.ts'
+import type { WorkerCluster } from './workers/worker-cluster.ts'
 
 export type App = Readonly<{
   /** The ports listened on, where the settings leave the choice to the system. */
@@ -46,19 +46,24 @@ export type App = Readonly<{
 const FLUSH_MS = 1_000
 
 /**
- * Starts the service, or one of its workers where it has `siblings`. Rejects where the store cannot be opened or a port
+ * Starts the service, or one of its workers where it has `workerCluster`. Rejects where the store cannot be opened or a port
  * cannot be listened on, with everything closed.
  */
-export async function startApp(settings: Settings, version: string, logger: Logger, siblings?: Siblings): Promise<App> {
+export async function startApp(
+  settings: Settings,
+  version: string,
+  logger: Logger,
+  workerCluster?: WorkerCluster,
+): Promise<App> {
   const clock = Date.now
   const newId = createIds(clock, randomBytes(4).readUInt32BE())
-  const store = await openStore(settings, logger, siblings !== undefined)
+  const store = await openStore(settings, logger, workerCluster !== undefined)
   const egress = createEgressPolicy(settings)
   const http = openHttpClient(settings, egress, logger)
   const registry = createRegistry()
   const producer = openProducer(settings)
   const secrets = createSecretSource(settings.secretsAllowed)
-  const place = siblings?.place ?? { slot: 0, workers: 1 }
+  const place = workerCluster?.workerSlot ?? { slot: 0, workers: 1 }
   const idempotency = openIdempotency(store.idempotency, settings, logger, place.slot === 0)
   const tokens = createTokenVerifier(http)
   const sandbox = await openSandbox(settings, logger)
@@ -66,7 +71,7 @@ export async function startApp(settings: Settings, version: string, logger: Logg
   const catalogue = createCatalogue({
     store: store.endpoints,
     changes: store.changes,
-    announce: siblings?.announce,
+    announce: workerCluster?.announce,
     registry,
     services,
     settings,
@@ -98,10 +103,10 @@ export async function startApp(settings: Settings, version: string, logger: Logg
     isolation: sandbox?.counts,
     consumers: () => consumers?.status() ?? [],
     isStopping: () => stopping,
-    siblings,
+    workerCluster,
   })
   const guard = openGuard({ settings, store, clock, newId, logger, place })
-  const caughtUp = siblings?.settled ?? recorder.caughtUp
+  const caughtUp = workerCluster?.settled ?? recorder.caughtUp
   const records = createMessageRecords({
     store: store.messages,
     registry,
@@ -141,7 +146,7 @@ export async function startApp(settings: Settings, version: string, logger: Logg
   }
   try {
     // Before loading: a change that is made after that must be told.
-    await siblings?.join({
+    await workerCluster?.join({
       follow: catalogue.catchUp,
       settle: recorder.caughtUp,
       count: stats.write,
@@ -150,12 +155,13 @@ export async function startApp(settings: Settings, version: string, logger: Logg
     await catalogue.load()
     catalogue.follow()
     await servers.listenForMessages()
-    if (siblings === undefined) await servers.administer(settings.adminPort)
+    if (workerCluster === undefined) await servers.administer(settings.adminPort)
   } catch (thrown) {
     await closeAll()
     throw thrown
   }
-  const isConsumedHere = ({ document }: Compiled) => siblings === undefined || consumesFor(document._id, siblings.place)
+  const isConsumedHere = ({ document }: Compiled) =>
+    workerCluster === undefined || consumesFor(document._id, workerCluster.workerSlot)
   const { get, watch } = registry
   const consumed = { get, watch, consuming: () => registry.consuming().filter(isConsumedHere) }
   consumers = startEndpointConsumers({

@@ -1,15 +1,16 @@
 /** How the service is: of this process and, where it is one of several workers, of the whole. */
-import { createMetrics, type Metrics, type MetricsSource } from './adapters/http-server/metrics.ts'
+
 import type { Health } from './adapters/http-server/operations.ts'
 import type { JsonObject } from './domain/json.ts'
 import type { ConsumerStatus, OutboundHealth } from './domain/ports.ts'
+import { createMetrics, type Metrics, type MetricsSource } from './metrics/metric-families.ts'
 import type { Observers } from './observers.ts'
 import type { Catalogue } from './registry/catalogue.ts'
 import type { Intake } from './registry/intake.ts'
 import type { Registry } from './registry/registry.ts'
 import type { Store } from './store.ts'
-import type { WorkerStatus } from './workers/protocol.ts'
-import type { Siblings } from './workers/siblings.ts'
+import type { WorkerStatus } from './workers/ipc-protocol.ts'
+import type { WorkerCluster } from './workers/worker-cluster.ts'
 
 export type Condition = Readonly<{
   /** Of this process alone. */
@@ -35,7 +36,7 @@ export type ConditionOptions = Readonly<{
   isolation: MetricsSource['isolation']
   consumers: () => readonly ConsumerStatus[]
   isStopping: () => boolean
-  siblings: Siblings | undefined
+  workerCluster: WorkerCluster | undefined
 }>
 
 export function createCondition(options: ConditionOptions): Condition {
@@ -51,7 +52,7 @@ export function createCondition(options: ConditionOptions): Condition {
     isolation,
     consumers,
     isStopping,
-    siblings,
+    workerCluster,
   } = options
   const ownStatus = async () => ({
     messagesInFlight: intake.inFlight,
@@ -60,7 +61,7 @@ export function createCondition(options: ConditionOptions): Condition {
   })
   const ownMetrics = createMetrics({
     version,
-    tally: observers.tally,
+    messageMetrics: observers.messageMetrics,
     inFlight: () => intake.inFlight,
     waiting,
     consumers,
@@ -68,12 +69,12 @@ export function createCondition(options: ConditionOptions): Condition {
     outbound,
     isolation,
   })
-  const status = siblings?.status ?? ownStatus
+  const status = workerCluster?.status ?? ownStatus
   return {
     own: { status: ownStatus, metrics: ownMetrics },
     status,
-    metrics: siblings
-      ? () => siblings.metrics(new Set(registry.all().map(({ document }) => document.name)))
+    metrics: workerCluster
+      ? () => workerCluster.metrics(new Set(registry.all().map(({ document }) => document.name)))
       : ownMetrics,
     health: async () => {
       const answers = await store.endpoints.ping().then(
@@ -92,9 +93,9 @@ export function createCondition(options: ConditionOptions): Condition {
         ...(await status()),
       }
     },
-    uptimeMs: siblings?.uptimeMs ?? (() => performance.now()),
+    uptimeMs: workerCluster?.uptimeMs ?? (() => performance.now()),
     report: async (endpointId) => {
-      await siblings?.counted()
+      await workerCluster?.counted()
       return observers.stats.report(endpointId)
     },
   }

@@ -1,16 +1,16 @@
 /** The process: arguments, settings, signals. */
 import { readFileSync } from 'node:fs'
 import { Command } from 'commander'
-import { createLogger } from './adapters/log.ts'
+import { createLogger } from './adapters/log/logger.ts'
 import type { App } from './app.ts'
 import type { Logger } from './domain/ports.ts'
 import type { KeyCommands } from './key-commands.ts'
 import { loadEnvFile, readSettings, type Settings } from './settings.ts'
 import { settingsHelp } from './settings-help.ts'
 import { lockStore } from './store-lock.ts'
+import { WORKER_MARK } from './workers/ipc-protocol.ts'
 import type { Primary } from './workers/primary.ts'
-import { WORKER_MARK } from './workers/protocol.ts'
-import type { Siblings } from './workers/siblings.ts'
+import type { WorkerCluster } from './workers/worker-cluster.ts'
 
 const { version, description } = JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8')) as {
   version: string
@@ -120,7 +120,7 @@ async function start(settings: Settings, warnings: readonly string[]): Promise<v
   })
   if (isWorker) {
     const { runWorker } = await import('./workers/worker.ts')
-    const startWorker = (own: Settings, siblings: Siblings) => listen(own, logger, siblings)
+    const startWorker = (own: Settings, workerCluster: WorkerCluster) => listen(own, logger, workerCluster)
     return runWorker({ settings, start: startWorker, faultOf: (thrown) => startFault(thrown, settings) })
   }
   for (const warning of warnings) logger.warn({}, warning)
@@ -139,9 +139,9 @@ async function start(settings: Settings, warnings: readonly string[]): Promise<v
   }
 }
 
-async function listen(settings: Settings, logger: Logger, siblings?: Siblings): Promise<App> {
+async function listen(settings: Settings, logger: Logger, workerCluster?: WorkerCluster): Promise<App> {
   const { startApp } = await import('./app.ts')
-  return startApp(settings, version, logger, siblings)
+  return startApp(settings, version, logger, workerCluster)
 }
 
 /** The store belongs to the service, so this process locks it for all of them. */

@@ -3,10 +3,10 @@ import type { Logger } from './domain/ports.ts'
 import type { Clock } from './domain/run.ts'
 import { createRecorder, type Recorder } from './messages/recorder.ts'
 import { startRetention } from './messages/retention.ts'
+import { createMessageMetrics, type MessageMetrics } from './metrics/message-metrics.ts'
 import type { Finished } from './registry/finished.ts'
 import type { Registry } from './registry/registry.ts'
 import { createStats, type Stats } from './registry/stats/stats.ts'
-import { createTally, type Tally } from './registry/tally.ts'
 import type { Settings } from './settings.ts'
 import type { Store } from './store.ts'
 import { openTracing, type Tracing } from './tracing.ts'
@@ -14,7 +14,7 @@ import { openTracing, type Tracing } from './tracing.ts'
 export type Observers = Readonly<{
   /** Quick, and never throws. */
   observe(finished: Finished): void
-  tally: Tally
+  messageMetrics: MessageMetrics
   stats: Stats
   recorder: Recorder
   /** Where a message stands in a trace; undefined where nobody traces. */
@@ -40,8 +40,8 @@ const RECORDS_MS = 1_000
 
 export async function openObservers(options: ObserversOptions): Promise<Observers> {
   const { settings, version, store, registry, place, clock, newId, logger } = options
-  const tally = createTally(settings.metricsMaxEndpoints)
-  registry.watch(() => tally.keep(registry.get))
+  const messageMetrics = createMessageMetrics(settings.metricsMaxEndpoints)
+  registry.watch(() => messageMetrics.keep(registry.get))
   const tracing = await openTracing(settings, version, logger)
   const stats = createStats({ store: store.stats, instance: newId(), clock, logger })
   // Two workers that remove the oldest at once would remove more than they have looked at.
@@ -60,12 +60,12 @@ export async function openObservers(options: ObserversOptions): Promise<Observer
   const recorder = createRecorder({ store: store.messages, settings, logger, onWritten })
   return {
     observe: (finished) => {
-      tally.count(finished)
+      messageMetrics.count(finished)
       stats.count(finished)
       recorder.record(finished)
       tracing?.observe(finished)
     },
-    tally,
+    messageMetrics,
     stats,
     recorder,
     traceContext: tracing?.traceContext,

@@ -18,7 +18,7 @@ import { serveVersions } from './adapters/http-server/versions.ts'
 import type { Condition } from './condition.ts'
 import { describeDocument } from './config/public-schema.ts'
 import type { Failure } from './domain/failure.ts'
-import { type Place, portion } from './domain/portion.ts'
+import { portion, type WorkerSlot } from './domain/portion.ts'
 import type { Logger } from './domain/ports.ts'
 import type { Clock } from './domain/run.ts'
 import type { Guard } from './guard.ts'
@@ -51,7 +51,7 @@ export type Servers = Readonly<{
 export type ServersOptions = Readonly<{
   settings: Settings
   /** Which one this process is of those among which limits are divided. */
-  place: Place
+  place: WorkerSlot
   version: string
   registry: Registry
   intake: Intake

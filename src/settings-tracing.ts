@@ -1,4 +1,4 @@
-/** The settings of tracing, by the names that OpenTelemetry gives them. Nothing of them is used while there is no endpoint. */
+/** The settings of tracing, with OpenTelemetry's names. They have no effect without a collector's URL. */
 import { fault, found } from './domain/result.ts'
 import { choice, type Kind, optional } from './settings-kinds.ts'
 import type { Setting } from './settings-table.ts'

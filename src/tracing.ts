@@ -1,41 +1,24 @@
-/** Tracing, loaded only where there is a collector. */
-import { createHttpClient } from './adapters/http-client/http-client.ts'
+/** Tracing; the OpenTelemetry packages are loaded only where a collector is set. */
 import type { Exporter } from './adapters/otel/exporter.ts'
+import type { SampledMessage } from './adapters/otel/sampling.ts'
 import type { Logger } from './domain/ports.ts'
 import type { TraceContext } from './domain/trace-context.ts'
-import type { Incoming } from './registry/intake.ts'
 import type { Settings } from './settings.ts'
 
-export type Tracing = Exporter & Readonly<{ traceContext(incoming: Incoming): TraceContext }>
+export type Tracing = Exporter & Readonly<{ traceContext(incoming: SampledMessage): TraceContext }>
 
-/** What a collector answers is not read. */
-const ANSWER_LIMIT_BYTES = 65_536
-
-/** Undefined where nothing is traced. */
+/** Resolves to undefined where nothing is traced. */
 export async function openTracing(settings: Settings, version: string, logger: Logger): Promise<Tracing | undefined> {
   const { otlpEndpoint, otlpHeaders, otelServiceName, otelSampler, otelSamplerRatio } = settings
   if (otlpEndpoint === undefined) return undefined
   const { createExporter } = await import('./adapters/otel/exporter.ts')
   const { createSampling } = await import('./adapters/otel/sampling.ts')
-  const http = createHttpClient({
-    connectTimeoutMs: settings.requestConnectTimeoutMs,
-    answerLimitBytes: ANSWER_LIMIT_BYTES,
-  })
-  const { observe, close } = createExporter({
-    http,
+  const exporter = createExporter({
     url: `${otlpEndpoint}/v1/traces`,
     headers: otlpHeaders,
     serviceName: otelServiceName,
     version,
     logger,
   })
-  return {
-    traceContext: createSampling(otelSampler, otelSamplerRatio),
-    observe,
-    close: async () => {
-      await close()
-      // A call that the collector does not answer may take as long as its timeout.
-      void http.close()
-    },
-  }
+  return { traceContext: createSampling(otelSampler, otelSamplerRatio), ...exporter }
 }

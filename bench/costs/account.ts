@@ -3,16 +3,17 @@
  * its line in the log, its spans.
  * `node bin/node.js bench/costs/account.ts` writes the lines of the log to standard output, and the figures to standard error.
  */
-import { createLogger } from '../../src/adapters/log.ts'
+import { emptyResource } from '@opentelemetry/resources'
+import { createLogger } from '../../src/adapters/log/logger.ts'
 import { spansOf } from '../../src/adapters/otel/spans.ts'
 import { checkDocument } from '../../src/config/check.ts'
 import { endCall, endStage, startCall, startTrace } from '../../src/domain/trace.ts'
 import { newSpanId, newTraceId } from '../../src/domain/trace-context.ts'
+import { createMessageMetrics } from '../../src/metrics/message-metrics.ts'
 import type { Compiled } from '../../src/registry/compiled.ts'
 import type { Finished } from '../../src/registry/finished.ts'
 import { createMessageLines } from '../../src/registry/message-line.ts'
 import { createMinutes } from '../../src/registry/stats/minutes.ts'
-import { createTally } from '../../src/registry/tally.ts'
 import { spreadOf } from '../report/spread.ts'
 
 const MESSAGES = 200_000
@@ -20,15 +21,17 @@ const ROUNDS = 7
 
 /** Messages of several endpoints, each with five stages and one lookup. */
 const messages = Array.from({ length: 50 }, (_, n) => finishedMessage(`Endpoint ${n}`))
-const tally = createTally()
+const messageMetrics = createMessageMetrics()
 const minutes = createMinutes()
 const logger = createLogger({ logLevel: 'info', enableLogging: true })
 
+const origin = { resource: emptyResource(), scope: { name: 'crosswalk' } }
+
 const works: readonly (readonly [string, (finished: Finished) => unknown])[] = [
-  ['count for /metrics', tally.count],
+  ['count for /metrics', messageMetrics.count],
   ['count for its statistics', minutes.count],
   ['line in the log', createMessageLines(logger)],
-  ['spans', spansOf],
+  ['spans', (finished) => spansOf(finished, origin)],
 ]
 for (const [name, work] of works) {
   run(work)

@@ -27,14 +27,6 @@ const PARAMETER = /[ \t]*([\w!#$%&'*+.^`|~-]+)=(?:([\w!#$%&'*+.^`|~-]+)|"([^"\\]
  * `;` at the end and worse. Linear in the header's length. RFC 9110 §8.3.1 and §5.6.6.
  */
 export function parseMediaType(header: string): MediaType | undefined {
-  if (header !== last.header) last = { header, mediaType: parse(header) }
-  return last.mediaType
-}
-
-/** Nearly all headers are the same as the one before. */
-let last: Readonly<{ header: string; mediaType: MediaType | undefined }> = { header: '', mediaType: undefined }
-
-function parse(header: string): MediaType | undefined {
   const essence = ESSENCE.exec(header)
   if (essence === null) return undefined
   const [whole, type = '', subtype = ''] = essence

@@ -1,14 +1,14 @@
 /**
- * The process that keeps the workers: starts them, replaces those that are lost, hands questions around, stops them. No
- * message comes by here, nor any connection.
+ * The process that manages the workers: it starts them, replaces lost ones, routes their questions and stops them. No
+ * message and no connection passes through it.
  */
 import cluster from 'node:cluster'
 import type { Logger } from '../domain/ports.ts'
 import type { Settings } from '../settings.ts'
-import { createConversation } from './conversation.ts'
-import { listens, type Member, send } from './member.ts'
-import { type ToPrimary, WORKER_MARK } from './protocol.ts'
-import { pauseBefore } from './restarts.ts'
+import { type ToPrimary, WORKER_MARK } from './ipc-protocol.ts'
+import { createIpcRouter } from './ipc-router.ts'
+import { restartDelayMs } from './restart-delay.ts'
+import { listens, send, type WorkerHandle } from './worker-handle.ts'
 
 export type PrimaryOptions = Readonly<{
   settings: Pick<Settings, 'workers' | 'serverPort' | 'adminPort' | 'shutdownTimeoutMs'>
@@ -18,21 +18,21 @@ export type PrimaryOptions = Readonly<{
 export type Primary = Readonly<{
   messagePort: number
   adminPort: number
-  /** Resolves when all workers have ended, to the number of messages that they gave up. */
+  /** Resolves when all workers have exited, to the number of messages that they gave up. */
   stop(): Promise<number>
 }>
 
-/** What stopping takes at most beside SHUTDOWN_TIMEOUT_MS. */
+/** The time that a stop may take beyond SHUTDOWN_TIMEOUT_MS. */
 const CLOSING_MS = 10_000
 
-/** Resolves when every worker listens. Rejects with what the first says that cannot, when all have ended. */
+/** Resolves when every worker listens. Where one cannot, rejects with its sentence when all have exited. */
 export async function startPrimary({ settings, logger }: PrimaryOptions): Promise<Primary> {
   const { workers } = settings
-  const members = new Set<Member>()
+  const handles = new Set<WorkerHandle>()
   const restarts = new Set<NodeJS.Timeout>()
   const ready = Promise.withResolvers<void>()
   const allEnded = Promise.withResolvers<void>()
-  /** As workers ask for it, and as it is: those that listen at one time must ask for the same. */
+  /** The port that workers ask for, and the one that they have; all that listen at one time must ask for the same. */
   let askedPort = settings.serverPort
   let messagePort = askedPort
   let adminPort = settings.adminPort
@@ -40,12 +40,12 @@ export async function startPrimary({ settings, logger }: PrimaryOptions): Promis
   let lost = 0
   let left = 0
 
-  const running = () => [...members].filter(listens)
-  const conversation = createConversation(members, () => ({ configured: workers, running: running().length, lost }))
+  const running = () => [...handles].filter(listens)
+  const router = createIpcRouter(handles, () => ({ configured: workers, running: running().length, lost }))
 
   function fork(slot: number, pauseMs?: number): void {
     const worker = cluster.fork({ [WORKER_MARK]: String(slot) })
-    const member: Member = {
+    const handle: WorkerHandle = {
       slot,
       worker,
       pauseMs,
@@ -55,59 +55,59 @@ export async function startPrimary({ settings, logger }: PrimaryOptions): Promis
       recalled: false,
       metrics: '',
     }
-    members.add(member)
-    worker.on('message', (message: ToPrimary) => hear(member, message))
+    handles.add(handle)
+    worker.on('message', (message: ToPrimary) => hear(handle, message))
     worker.on('error', (err) => {
       logger.error({ err, worker: slot }, 'A worker process could not be started or told')
-      if (worker.process.pid === undefined) end(member, null, null)
+      if (worker.process.pid === undefined) end(handle, null, null)
     })
     worker.on('exit', (code: number | null, signal: string | null) => {
-      // What it said last may still be on its way.
-      if (worker.isConnected()) worker.once('disconnect', () => end(member, code, signal))
-      else end(member, code, signal)
+      // Its last message may still arrive.
+      if (worker.isConnected()) worker.once('disconnect', () => end(handle, code, signal))
+      else end(handle, code, signal)
     })
-    send(member, { kind: 'start', start: { slot, workers, messagePort: askedPort, startedAt: performance.timeOrigin } })
+    send(handle, { kind: 'start', start: { slot, workers, messagePort: askedPort, startedAt: performance.timeOrigin } })
   }
 
-  function hear(member: Member, message: ToPrimary): void {
+  function hear(handle: WorkerHandle, message: ToPrimary): void {
     switch (message.kind) {
       case 'listening':
-        if (member.recalled) return
-        member.listeningSince = performance.now()
-        if (phase === 'running') logger.info({ worker: member.slot }, 'Another worker has taken the place')
+        if (handle.recalled) return
+        handle.listeningSince = performance.now()
+        if (phase === 'running') logger.info({ worker: handle.slot }, 'Another worker has taken the place')
         messagePort = message.messagePort
         appoint()
         checkReady()
         return
       case 'administering':
         adminPort = message.adminPort
-        // The others come now: the first has found out that everything that they share is there.
+        // The first worker has opened everything that they share, so the others can start.
         if (phase === 'starting') for (let slot = 1; slot < workers; slot += 1) fork(slot)
         return
       case 'failed':
         if (phase === 'starting') giveUp(message.message)
-        else logger.error({ worker: member.slot }, message.message)
+        else logger.error({ worker: handle.slot }, message.message)
         return
       case 'stopped':
-        member.stopped = true
+        handle.stopped = true
         left += message.left
         return
       default:
-        conversation.hear(member, message)
+        router.hear(handle, message)
     }
   }
 
-  /** Where nobody has a port that the system chose, asking for any would give another one. */
+  /** Where no worker holds a port that the system chose, asking for port 0 again would give another one. */
   function keepPort(): void {
     if (running().length > 0 || askedPort === messagePort) return
     askedPort = messagePort
-    for (const member of members) {
-      member.recalled = true
-      member.worker.process.kill('SIGKILL')
+    for (const handle of handles) {
+      handle.recalled = true
+      handle.worker.process.kill('SIGKILL')
     }
   }
 
-  /** One worker has the admin port. Where that one is lost, another one takes it over. */
+  /** One worker has the admin port. When it is lost, another worker takes the port over. */
   function appoint(): void {
     const [first] = running()
     if (first === undefined || phase === 'stopping' || running().some(({ administers }) => administers)) return
@@ -125,27 +125,27 @@ export async function startPrimary({ settings, logger }: PrimaryOptions): Promis
     void stop().then(() => ready.reject(new Error(sentence)))
   }
 
-  function end(member: Member, code: number | null, signal: string | null): void {
-    members.delete(member)
-    conversation.leave(member)
-    const { slot: worker, worker: ended, pauseMs: lastPauseMs, listeningSince, stopped } = member
+  function end(handle: WorkerHandle, code: number | null, signal: string | null): void {
+    handles.delete(handle)
+    router.leave(handle)
+    const { slot: worker, worker: ended, pauseMs: lastPauseMs, listeningSince, stopped } = handle
     const how = { worker, pid: ended.process.pid, code, signal }
     if (phase === 'starting') {
       giveUp(`A worker ended while the service started (${signal ?? `exit code ${code}`}).`)
       return
     }
     if (phase === 'stopping') {
-      if (listens(member) && !stopped) logger.error(how, 'A worker ended before the messages that it had')
-      if (members.size === 0) allEnded.resolve()
+      if (listens(handle) && !stopped) logger.error(how, 'A worker ended before the messages that it had')
+      if (handles.size === 0) allEnded.resolve()
       return
     }
     keepPort()
-    if (member.recalled) {
+    if (handle.recalled) {
       fork(worker, lastPauseMs)
       return
     }
     lost += 1
-    const pauseMs = pauseBefore(lastPauseMs, listeningSince === undefined ? 0 : performance.now() - listeningSince)
+    const pauseMs = restartDelayMs(lastPauseMs, listeningSince === undefined ? 0 : performance.now() - listeningSince)
     logger.error(
       { ...how, lost, pauseMs },
       'A worker is lost, with the messages that it had; another one takes its place',
@@ -161,14 +161,14 @@ export async function startPrimary({ settings, logger }: PrimaryOptions): Promis
   async function stop(): Promise<number> {
     phase = 'stopping'
     for (const restart of restarts) clearTimeout(restart)
-    for (const member of members) {
-      // One that does not listen yet has no messages.
-      if (listens(member)) send(member, { kind: 'stop' })
-      else member.worker.process.kill('SIGKILL')
+    for (const handle of handles) {
+      // A worker that does not listen yet has no messages.
+      if (listens(handle)) send(handle, { kind: 'stop' })
+      else handle.worker.process.kill('SIGKILL')
     }
-    if (members.size === 0) return left
+    if (handles.size === 0) return left
     const late = setTimeout(() => {
-      for (const { slot, worker } of members) {
+      for (const { slot, worker } of handles) {
         logger.warn({ worker: slot, pid: worker.process.pid }, 'A worker does not end and is killed')
         worker.process.kill('SIGKILL')
       }
@@ -178,8 +178,8 @@ export async function startPrimary({ settings, logger }: PrimaryOptions): Promis
     return left
   }
 
-  // Each takes connections from the port itself. Dealt out by this process, one on its way to a worker that dies would
-  // be answered by nobody, and not end either.
+  // Each worker accepts connections itself. A connection that this process handed to a dying worker would neither be
+  // answered nor closed.
   cluster.schedulingPolicy = cluster.SCHED_NONE
   fork(0)
   await ready.promise

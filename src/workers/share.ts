@@ -1,24 +1,27 @@
-/** What bounds the whole service, divided among its workers. */
+/** Divides the limits of the service among its workers. */
+
+import type { WorkerSlot } from '../domain/portion.ts'
 import { portion } from '../domain/portion.ts'
 import type { Settings } from '../settings.ts'
-import type { Place } from './protocol.ts'
 
-/** The settings of one worker; the shares of all add up to the whole where that is enough for one each. */
-export function shareOf(settings: Settings, place: Place): Settings {
+/** In: the settings of the service. Out: those of one worker; the shares add up to the whole where each gets at least one. */
+export function shareOf(settings: Settings, workerSlot: WorkerSlot): Settings {
   return {
     ...settings,
-    maxMessagesInFlight: portion(settings.maxMessagesInFlight, place),
+    maxMessagesInFlight: portion(settings.maxMessagesInFlight, workerSlot),
     maxMessagesWaiting:
-      settings.maxMessagesWaiting === undefined ? undefined : Math.ceil(settings.maxMessagesWaiting / place.workers),
-    databasePoolSize: portion(settings.databasePoolSize, place),
+      settings.maxMessagesWaiting === undefined
+        ? undefined
+        : Math.ceil(settings.maxMessagesWaiting / workerSlot.workers),
+    databasePoolSize: portion(settings.databasePoolSize, workerSlot),
   }
 }
 
 /**
- * Whether this worker is the one that consumes for an endpoint: an endpoint has one consumer in the service, so that its
- * bounds hold whatever the number of workers is.
+ * Whether this worker consumes for an endpoint. One worker does, so that the limits of the endpoint do not depend on the
+ * number of workers.
  */
-export function consumesFor(endpointId: string, { slot, workers }: Place): boolean {
+export function consumesFor(endpointId: string, { slot, workers }: WorkerSlot): boolean {
   const milliseconds = Number.parseInt(endpointId.slice(0, 12), 16)
   const count = Number.parseInt(endpointId.slice(12, 16), 16)
   return (milliseconds + count) % workers === slot

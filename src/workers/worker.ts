@@ -1,8 +1,8 @@
-/** One of the processes that take messages. It takes its orders from the primary, and ends with it. */
+/** A process that takes messages. The primary starts and stops it, and it exits when the primary does. */
 import type { Settings } from '../settings.ts'
-import { openLink } from './link.ts'
+import { openPrimaryChannel } from './primary-channel.ts'
 import { shareOf } from './share.ts'
-import { createSiblings, type Siblings } from './siblings.ts'
+import { createWorkerCluster, type WorkerCluster } from './worker-cluster.ts'
 
 /** The part of an app that a worker runs. */
 export type WorkerApp = Readonly<{
@@ -15,34 +15,34 @@ export type WorkerApp = Readonly<{
 
 export type WorkerOptions = Readonly<{
   settings: Settings
-  start(settings: Settings, siblings: Siblings): Promise<WorkerApp>
-  /** What kept it from starting, in one sentence fit for the operator. */
+  start(settings: Settings, workerCluster: WorkerCluster): Promise<WorkerApp>
+  /** Why it could not start, in one sentence for the operator. */
   faultOf(thrown: unknown): string
 }>
 
 export async function runWorker({ settings, start, faultOf }: WorkerOptions): Promise<void> {
-  // Keys of a terminal and supervisors reach the whole group: when to stop is for the primary to say.
+  // A terminal or a supervisor signals the whole process group; only the primary decides when to stop.
   for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const) process.on(signal, () => undefined)
-  const link = openLink()
+  const channel = openPrimaryChannel()
   const fail = async (thrown: unknown) => {
-    await link.tell({ kind: 'failed', message: faultOf(thrown) })
+    await channel.send({ kind: 'failed', message: faultOf(thrown) })
     process.exit(1)
   }
   try {
-    const { startedAt, messagePort, ...place } = await link.started
+    const { startedAt, messagePort, ...workerSlot } = await channel.started
     const app = await start(
-      { ...shareOf(settings, place), serverPort: messagePort },
-      createSiblings(link, place, startedAt),
+      { ...shareOf(settings, workerSlot), serverPort: messagePort },
+      createWorkerCluster(channel, workerSlot, startedAt),
     )
-    link.onAdminister((port) => {
-      app.administer(port).then((adminPort) => link.tell({ kind: 'administering', adminPort }), fail)
+    channel.onAdminister((port) => {
+      app.administer(port).then((adminPort) => channel.send({ kind: 'administering', adminPort }), fail)
     })
-    link.onStop(async () => {
+    channel.onStop(async () => {
       const left = await app.stop()
-      await link.tell({ kind: 'stopped', left })
+      await channel.send({ kind: 'stopped', left })
       process.exit(0)
     })
-    await link.tell({ kind: 'listening', messagePort: app.messagePort })
+    await channel.send({ kind: 'listening', messagePort: app.messagePort })
   } catch (thrown) {
     await fail(thrown)
   }

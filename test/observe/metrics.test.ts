@@ -1,11 +1,11 @@
 /** What /metrics tells: which names and labels there are, the numbers, and that what is gone is forgotten. */
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
-import { describeMetrics } from '../../src/adapters/http-server/metrics.ts'
 import type { JsonObject } from '../../src/domain/json.ts'
 import { OUTCOMES } from '../../src/domain/message-record.ts'
-import { BOUNDS_MS } from '../../src/registry/durations.ts'
-import { createTally } from '../../src/registry/tally.ts'
+import { BOUNDS_MS } from '../../src/metrics/duration-histogram.ts'
+import { createMessageMetrics } from '../../src/metrics/message-metrics.ts'
+import { describeMetrics } from '../../src/metrics/metric-families.ts'
 import { until } from '../broker/broker.ts'
 import { describeServices } from '../databases.ts'
 import { call } from '../management/call.ts'
@@ -50,7 +50,7 @@ const own: Record<string, readonly string[]> = {
 test('/metrics has these names and labels and no others', () => {
   const families = describeMetrics({
     version: '0.0.0',
-    tally: createTally(),
+    messageMetrics: createMessageMetrics(),
     inFlight: () => 0,
     waiting: () => 0,
     consumers: () => [],

@@ -2,10 +2,10 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import fc from 'fast-check'
+import { addExpositions, endpointOf } from '../../src/metrics/add-expositions.ts'
 import { readSettings } from '../../src/settings.ts'
-import { addExpositions, endpointOf } from '../../src/workers/add-expositions.ts'
-import { createGathering } from '../../src/workers/gathering.ts'
-import { pauseBefore } from '../../src/workers/restarts.ts'
+import { restartDelayMs } from '../../src/workers/restart-delay.ts'
+import { createScatterGather } from '../../src/workers/scatter-gather.ts'
 import { consumesFor, shareOf } from '../../src/workers/share.ts'
 
 const settingsOf = (env: Record<string, string>) => {
@@ -53,7 +53,7 @@ test('the pause before a worker is replaced grows where it dies soon, and ends w
     { last: 30_000, livedMs: 0, pause: 30_000 },
     { last: 30_000, livedMs: 60_000, pause: 0 },
   ]
-  for (const { last, livedMs, pause } of cases) assert.equal(pauseBefore(last, livedMs), pause)
+  for (const { last, livedMs, pause } of cases) assert.equal(restartDelayMs(last, livedMs), pause)
 })
 
 describe('metrics of several processes', () => {
@@ -117,7 +117,7 @@ describe('metrics of several processes', () => {
 
 describe('answers of several workers', () => {
   test('are all there when each has answered, was not able to, or is gone', async () => {
-    const { gather, answered, gone } = createGathering<string, number>()
+    const { gather, answered, gone } = createScatterGather<string, number>()
     const asked: string[] = []
     const result = gather(['a', 'b', 'c', 'd'], (member, call) => asked.push(`${member}${call}`), 60_000)
     assert.deepEqual(asked, ['a1', 'b1', 'c1', 'd1'])
@@ -131,7 +131,7 @@ describe('answers of several workers', () => {
   })
 
   test('are counted as missing when they do not come in time', async () => {
-    const { gather } = createGathering<string, number>()
+    const { gather } = createScatterGather<string, number>()
     assert.equal((await gather(['a', 'b'], () => undefined, 5)).missing, 2)
     assert.equal((await gather([], () => undefined, 60_000)).missing, 0)
   })

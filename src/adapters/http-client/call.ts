@@ -9,46 +9,27 @@ export type Call = Readonly<Dispatcher.DispatchOptions & { origin: string; path:
 export const subjectOf = ({ method, origin, path }: Pick<Call, 'method' | 'origin' | 'path'>): string =>
   `${method} ${origin}${path.split('?', 1)[0]}`
 
-/** `parse` gives undefined where the URL is no absolute http or https one. */
-export type Targets = Readonly<{ parse(url: string): Target | undefined }>
 export type Target = Readonly<{ origin: string; path: string }>
 
-/** A path and query of characters that RFC 3986 allows in them: they are sent as they are. */
+/** A path and query of characters that RFC 3986 allows in them. */
 const PLAIN = /^\/[A-Za-z0-9\-_.~!$&'()*+,;=:@/?%]*$/
-/** A step within the path, which parsing takes: https://url.spec.whatwg.org/#path-state. */
-const STEP = /\/(?:\.|%2e)/i
+/** A `.` or `..` segment, which the URL parser resolves: https://url.spec.whatwg.org/#path-state. */
+const DOT_SEGMENT = /\/(?:\.|%2e)/i
+/** Scheme, host and port alone. */
 const PLAIN_BASE = /^https?:\/\/[^/?#@\\]+$/i
-const MOST_BASES = 1_000
 
 /**
- * Parses URLs. Scheme, host and port are parsed once for each origin, and a plain path is not parsed at all: parsing takes longer than
- * anything else that is done for a call before it is sent. It also changes legal text: `'` in a query becomes `%27`, and a
- * trailing `?` is lost.
+ * In: a URL. Out: its origin, and its path with the query; undefined if it is not an absolute http or https URL.
+ *
+ * A legal path is sent as written: the URL parser would change `'` in a query to `%27` and drop a trailing `?`.
  */
-export function createTargets(): Targets {
-  const origins = new Map<string, string>()
-
-  const parseWhole = (text: string, base: string): Target | undefined => {
-    const url = URL.parse(text)
-    if (url === null || !/^https?:$/.test(url.protocol)) return undefined
-    if (PLAIN_BASE.test(base)) {
-      if (origins.size >= MOST_BASES) origins.clear()
-      origins.set(base, url.origin)
-    }
-    return { origin: url.origin, path: url.pathname + url.search }
-  }
-  return {
-    parse: (text) => {
-      // Behind the longest scheme.
-      const slash = text.indexOf('/', 'https://'.length)
-      if (slash < 0) return parseWhole(text, text)
-      const base = text.slice(0, slash)
-      const path = text.slice(slash)
-      if (!PLAIN.test(path) || STEP.test(path)) return parseWhole(text, base)
-      const origin = origins.get(base) ?? (PLAIN_BASE.test(base) ? parseWhole(`${base}/`, base)?.origin : undefined)
-      return origin === undefined ? parseWhole(text, base) : { origin, path }
-    },
-  }
+export function targetOf(text: string): Target | undefined {
+  const url = URL.parse(text)
+  if (url === null || !/^https?:$/.test(url.protocol)) return undefined
+  const slash = text.indexOf('/', 'https://'.length)
+  const path = slash < 0 ? '' : text.slice(slash)
+  const isPlain = PLAIN.test(path) && !DOT_SEGMENT.test(path) && PLAIN_BASE.test(text.slice(0, slash))
+  return { origin: url.origin, path: isPlain ? path : url.pathname + url.search }
 }
 
 export function callOf(request: OutboundRequest, { origin, path }: Target): Call {

@@ -10,7 +10,7 @@ import {
   type OutboundRequest,
 } from '../../domain/ports.ts'
 import type { Outcome } from './attempt.ts'
-import { type Call, callOf, createTargets, subjectOf, type Targets } from './call.ts'
+import { type Call, callOf, subjectOf, targetOf } from './call.ts'
 import type { CircuitOptions, Pass } from './circuit.ts'
 import { type Connections, createConnections, type EgressGuard } from './connections.ts'
 import { decodeBody } from './content-coding.ts'
@@ -64,7 +64,6 @@ export function createHttpClient(options: HttpClientOptions): OwnHttpClient {
   }
   const wire: Wire = {
     sender,
-    targets: createTargets(),
     connections,
     policy,
     connectTimeoutMs,
@@ -100,7 +99,6 @@ export function createHttpClient(options: HttpClientOptions): OwnHttpClient {
 
 type Wire = Readonly<{
   sender: Sender
-  targets: Targets
   connections: Connections
   policy: RetryPolicy
   connectTimeoutMs: number
@@ -112,7 +110,7 @@ type Wire = Readonly<{
 }>
 
 function exchangeWithin(request: OutboundRequest, wire: Wire): Promise<OutboundAnswer> {
-  const target = wire.targets.parse(request.url)
+  const target = targetOf(request.url)
   const timeoutMs = Math.min(request.timeoutMs, MOST_TIMEOUT_MS)
   if (target === undefined || !(timeoutMs > 0)) {
     wire.ended()

@@ -10,9 +10,9 @@ import { decodeText, isKnownCharset } from '../../formats/text.ts'
 import { Unreadable } from '../../formats/unreadable.ts'
 import type { Accepted, Catalogue } from '../../registry/catalogue.ts'
 import { etagOf } from '../../registry/etag.ts'
-import { methodOf } from './methods.ts'
 import { callerOf, needs, noteEffect } from './protect.ts'
 import { pathOf, refuse, sendAnswer, sendJson } from './server.ts'
+import { methodOf } from './unrouted-methods.ts'
 
 type ById = { Params: { id: string } }
 

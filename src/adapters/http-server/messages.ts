@@ -12,9 +12,9 @@ import type { Finished } from '../../registry/finished.ts'
 import type { Intake } from '../../registry/intake.ts'
 import type { Match, Registry } from '../../registry/registry.ts'
 import type { ReadBody } from './body.ts'
-import { methodOf } from './methods.ts'
 import { fromFastify, hasBody, type MessageSide, pathOf } from './server.ts'
 import { wasRefused } from './unparsed.ts'
+import { methodOf } from './unrouted-methods.ts'
 
 export type ListenerOptions = Readonly<{
   registry: Registry

@@ -6,8 +6,8 @@ import type { FastifyInstance, FastifyReply, FastifyRequest, RouteOptions } from
 import type { AuditLog, AuditNote } from '../../access/audit-log.ts'
 import type { Authorise, Decision, Needed } from '../../access/management.ts'
 import type { Failure } from '../../domain/failure.ts'
-import { methodOf, methodsOf } from './methods.ts'
 import { closeIfUnread, failureOf } from './server.ts'
+import { methodOf, methodsOf } from './unrouted-methods.ts'
 
 declare module 'fastify' {
   interface FastifyContextConfig {

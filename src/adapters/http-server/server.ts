@@ -10,8 +10,8 @@ import type { Needed } from '../../access/management.ts'
 import { asFailure, Failure } from '../../domain/failure.ts'
 import type { Json } from '../../domain/json.ts'
 import type { Answer } from '../../domain/message.ts'
-import { methodOf } from './methods.ts'
 import { answerUnparsed, listenBehind, refuseExpectation } from './unparsed.ts'
+import { methodOf } from './unrouted-methods.ts'
 
 export type ServerLimits = Readonly<{
   parserLimitBytes: number

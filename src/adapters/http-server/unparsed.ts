@@ -2,8 +2,8 @@
 import { type IncomingMessage, type RequestListener, type ServerResponse, STATUS_CODES } from 'node:http'
 import type { Socket } from 'node:net'
 import { Failure } from '../../domain/failure.ts'
-import { standIn } from './methods.ts'
 import type { AnswerFailure, Front } from './server.ts'
+import { standIn } from './unrouted-methods.ts'
 
 /** Connections whose last request was refused while its body came in: it ends with an error that tells nothing new. */
 const refusedWithin = new WeakSet<Socket>()

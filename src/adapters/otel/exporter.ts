@@ -1,124 +1,108 @@
 /**
- * Brings spans to a collector: OTLP over HTTP as JSON, in batches, one at a time. Nothing here holds up or fails a
- * message: what finds no room is dropped and counted, and a collector that is away is told now and then.
+ * Sends spans to a collector with OpenTelemetry's batch processor and its OTLP exporter (HTTP, JSON). A message never
+ * waits for it: spans beyond a bound are dropped and counted, and a collector that cannot be reached is logged.
  */
-import type { HttpClient, Logger } from '../../domain/ports.ts'
-import type { Finished } from '../../registry/finished.ts'
-import { attributes, type Span, spansOf } from './spans.ts'
+import { ExportResultCode } from '@opentelemetry/core'
+import { OTLPTraceExporter } from '@opentelemetry/exporter-trace-otlp-http'
+import { resourceFromAttributes } from '@opentelemetry/resources'
+import { BatchSpanProcessor, type SpanExporter } from '@opentelemetry/sdk-trace'
+import type { Logger } from '../../domain/ports.ts'
+import { spansOf, type TracedMessage } from './spans.ts'
 
 export type ExporterOptions = Readonly<{
-  http: HttpClient
   /** With `/v1/traces`. */
   url: string
   headers: Readonly<Record<string, string>>
   serviceName: string
   version: string
-  logger: Logger
+  logger: Pick<Logger, 'warn'>
+  /** For a batch, its retries included. Default 10 s. */
+  timeoutMs?: number
 }>
 
 export interface Exporter {
-  observe(finished: Finished): void
+  observe(message: TracedMessage): void
   /** Sends what waits, for at most 2 s. */
   close(): Promise<void>
 }
 
 const MOST_WAITING = 10_000
 const BATCH = 500
-const WAIT_MS = 1_000
+const BATCH_DELAY_MS = 1_000
 const TIMEOUT_MS = 10_000
-const MOST_PAUSE_MS = 30_000
 const CLOSE_MS = 2_000
-/** How often a trouble that goes on is told. */
-const TELL_MS = 60_000
+/** A fault that lasts is logged once in this time. */
+const LOG_PAUSE_MS = 60_000
 
-/** These say that the same batch may be taken later (OTLP/HTTP, "Retryable Response Codes"). */
-const LATER = new Set([429, 502, 503, 504])
-
-type Delivery = 'taken' | Readonly<{ fault: string; later: boolean }>
-
-export function createExporter({ http, url, headers, serviceName, version, logger }: ExporterOptions): Exporter {
-  const resource = { attributes: attributes({ 'service.name': serviceName, 'service.version': version }) }
-  let waiting: Span[] = []
-  let lost = 0
-  let toldAt = Number.NEGATIVE_INFINITY
-  let timer: NodeJS.Timeout | undefined
-  let sending: Promise<void> | undefined
-  let pauseMs = WAIT_MS
-
-  const deliver = async (spans: readonly Span[], timeoutMs: number): Promise<Delivery> => {
-    const scopeSpans = [{ scope: { name: 'crosswalk', version }, spans }]
-    const body = JSON.stringify({ resourceSpans: [{ resource, scopeSpans }] })
-    try {
-      const { status } = await http.send({
-        method: 'POST',
-        url,
-        headers: { ...headers, 'content-type': 'application/json' },
-        body,
-        timeoutMs,
-        retries: 0,
-      })
-      if (status >= 200 && status <= 299) return 'taken'
-      return { fault: `it answered with status ${status}`, later: LATER.has(status) }
-    } catch (thrown) {
-      return { fault: (thrown as Error).message, later: true }
-    }
+export function createExporter(options: ExporterOptions): Exporter {
+  const { url, headers, serviceName, version, logger, timeoutMs = TIMEOUT_MS } = options
+  const origin = {
+    resource: resourceFromAttributes({ 'service.name': serviceName, 'service.version': version }),
+    scope: { name: 'crosswalk', version },
   }
-  const tell = (fault: string): void => {
+  const sender = new OTLPTraceExporter({ url, headers: { ...headers }, timeoutMillis: timeoutMs })
+  /** Spans that are neither delivered nor lost yet. */
+  let waiting = 0
+  let lost = 0
+  let loggedAt = Number.NEGATIVE_INFINITY
+
+  const logFault = (fault: string): void => {
     const now = performance.now()
-    if (now - toldAt < TELL_MS) return
-    toldAt = now
+    if (now - loggedAt < LOG_PAUSE_MS) return
+    loggedAt = now
     logger.warn({ lost }, `Traces do not reach the collector: ${fault}`)
   }
-  /** Resolves to whether the next batch may be sent at once. */
-  const sendBatch = async (timeoutMs: number): Promise<boolean> => {
-    const batch = waiting.slice(0, BATCH)
-    waiting = waiting.slice(BATCH)
-    const delivery = await deliver(batch, timeoutMs)
-    if (delivery === 'taken') {
-      pauseMs = WAIT_MS
-      return true
-    }
-    if (delivery.later && waiting.length + batch.length <= MOST_WAITING) waiting = [...batch, ...waiting]
-    else lost += batch.length
-    tell(delivery.fault)
-    if (delivery.later) pauseMs = Math.min(pauseMs * 2, MOST_PAUSE_MS)
-    return !delivery.later
+  // The processor forgets a batch that failed; one that the collector may take later goes back into its queue.
+  const exporter: SpanExporter = {
+    export: (spans, done) =>
+      sender.export(spans, (result) => {
+        const refused = statusOf(result.error)
+        if (result.code === ExportResultCode.SUCCESS || refused !== undefined) waiting -= spans.length
+        else for (const span of spans) processor.onEnd(span)
+        if (refused !== undefined) lost += spans.length
+        if (result.code !== ExportResultCode.SUCCESS) logFault(faultOf(result.error))
+        done(result)
+      }),
+    shutdown: () => sender.shutdown(),
   }
-  const sendAll = async (): Promise<void> => {
-    while (waiting.length > 0 && (await sendBatch(TIMEOUT_MS))) if (waiting.length < BATCH) break
-    sending = undefined
-    if (waiting.length > 0) sendLater()
-  }
-  const sendLater = (): void => {
-    timer ??= setTimeout(() => {
-      timer = undefined
-      sending ??= sendAll()
-    }, pauseMs).unref()
-  }
+  const processor = new BatchSpanProcessor({
+    exporter,
+    maxQueueSize: MOST_WAITING,
+    maxExportBatchSize: BATCH,
+    scheduledDelayMillis: BATCH_DELAY_MS,
+    // The exporter keeps its own timeout; this one only ends a wait for a callback that never comes.
+    exportTimeoutMillis: 2 * timeoutMs,
+  })
 
   return {
-    observe: (finished) => {
-      const spans = spansOf(finished)
+    observe: (message) => {
+      const spans = spansOf(message, origin)
       if (spans.length === 0) return
-      if (waiting.length + spans.length > MOST_WAITING) {
+      if (waiting + spans.length > MOST_WAITING) {
         lost += spans.length
-        tell('more come than it takes')
+        logFault('more spans come than it takes')
         return
       }
-      for (const span of spans) waiting.push(span)
-      if (sending !== undefined) return
-      if (waiting.length >= BATCH && pauseMs === WAIT_MS) sending = sendAll()
-      else sendLater()
+      waiting += spans.length
+      for (const span of spans) processor.onEnd(span)
     },
     close: async () => {
-      clearTimeout(timer)
-      const until = performance.now() + CLOSE_MS
-      const left = () => Math.max(1, until - performance.now())
-      await Promise.race([sending, new Promise((resolve) => setTimeout(resolve, CLOSE_MS).unref())])
-      clearTimeout(timer)
-      while (waiting.length > 0 && left() > 1 && (await sendBatch(left())));
-      lost += waiting.length
+      // It rejects with a failed batch, which the exporter above has logged.
+      const flushed = processor.shutdown().catch(() => undefined)
+      await Promise.race([flushed, new Promise((resolve) => setTimeout(resolve, CLOSE_MS).unref())])
+      lost += waiting
+      waiting = 0
       if (lost > 0) logger.warn({ lost }, 'Some spans did not reach the collector')
     },
   }
+}
+
+/** The status of an answer that refuses a batch for good; undefined where it may be sent again. */
+const statusOf = (error: (Error & { code?: unknown }) | undefined): number | undefined =>
+  typeof error?.code === 'number' ? error.code : undefined
+
+function faultOf(error: Error | undefined): string {
+  const status = statusOf(error)
+  if (status !== undefined) return `it answered with status ${status}`
+  return error?.message ?? 'the export failed'
 }

@@ -1,6 +1,6 @@
-/** Where a message stands in a trace: the caller's, or one that begins here; and whether it is told to the collector. */
+/** Where a message stands in a trace, the caller's or a new one, and whether the collector gets its spans. */
+import type { Headers } from '../../domain/message.ts'
 import { newSpanId, newTraceId, readParent, type TraceContext } from '../../domain/trace-context.ts'
-import type { Incoming } from '../../registry/intake.ts'
 
 export type Sampler =
   | 'always_on'
@@ -10,14 +10,18 @@ export type Sampler =
   | 'parentbased_always_off'
   | 'parentbased_traceidratio'
 
-export function createSampling(sampler: Sampler, ratio: number): (incoming: Incoming) => TraceContext {
+/** `replayOf`: the id of the message that this one repeats. */
+export type SampledMessage = Readonly<{ requestHeaders: Headers; replayOf?: string }>
+
+/** `ratio`: the share of traces that the `traceidratio` samplers take, 0 to 1. */
+export function createSampling(sampler: Sampler, ratio: number): (incoming: SampledMessage) => TraceContext {
   const followsParent = sampler.startsWith('parentbased_')
   const decide = (traceId: string): boolean => {
     if (sampler.endsWith('always_on')) return true
     return sampler.endsWith('traceidratio') && isWithin(traceId, ratio)
   }
   return ({ requestHeaders, replayOf }) => {
-    // A message that is repeated is no part of what its first caller did.
+    // A replayed message is no part of what its first caller did.
     const parent = replayOf === undefined ? readParent(requestHeaders) : undefined
     const traceId = parent?.traceId ?? newTraceId()
     const sampled = followsParent && parent !== undefined ? parent.sampled : decide(traceId)
@@ -25,5 +29,5 @@ export function createSampling(sampler: Sampler, ratio: number): (incoming: Inco
   }
 }
 
-/** By the last 56 bits, which are random in every id (W3C Trace Context, level 2): all systems decide alike. */
+/** By the last 56 bits, which are random in every id (W3C Trace Context, level 2), so that all systems decide alike. */
 const isWithin = (traceId: string, ratio: number): boolean => Number.parseInt(traceId.slice(18), 16) / 2 ** 56 < ratio

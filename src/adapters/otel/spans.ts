@@ -1,65 +1,86 @@
 /**
- * A message as spans of OpenTelemetry, made after the fact: one for the message, one a stage, one an outbound call. In
- * the JSON form of OTLP 1 (opentelemetry/proto/trace/v1/trace.proto), with the names of its semantic conventions.
+ * A completed message as OpenTelemetry spans: one for the message, one a stage, one an outbound call, with the names of
+ * OpenTelemetry's semantic conventions. They are made after the fact from the trace that every message keeps.
  *
- * Spans leave the house: they hold what a person wrote into the document, statuses and times, and nothing of a message:
+ * Spans leave the service: they hold what a person wrote into the document, statuses and times, and nothing of a message:
  * no body, no header, no path or query of a URL.
  */
+import {
+  type Attributes,
+  createTraceState,
+  type HrTime,
+  type SpanContext,
+  SpanKind,
+  SpanStatusCode,
+  TraceFlags,
+} from '@opentelemetry/api'
+import type { InstrumentationScope } from '@opentelemetry/core'
+import type { Resource } from '@opentelemetry/resources'
+import type { ReadableSpan } from '@opentelemetry/sdk-trace'
+import type { Answer } from '../../domain/message.ts'
 import type { CallSpan, StageSpan, Trace } from '../../domain/trace.ts'
 import { newSpanId, type TraceContext } from '../../domain/trace-context.ts'
-import type { Finished } from '../../registry/finished.ts'
 
-type Value = Readonly<{ stringValue: string } | { intValue: number }>
-export type Attribute = Readonly<{ key: string; value: Value }>
-
-export type Span = Readonly<{
-  traceId: string
-  spanId: string
-  parentSpanId?: string
-  traceState?: string
-  name: string
-  kind: number
-  startTimeUnixNano: string
-  endTimeUnixNano: string
-  attributes: readonly Attribute[]
-  status: Readonly<{ code?: number }>
+/** What a span tells of a completed message. */
+export type TracedMessage = Readonly<{
+  messageId: string
+  source: string
+  outcome: string
+  /** Empty where nothing failed. */
+  code: string
+  /** Milliseconds since the epoch. */
+  startedAt: number
+  /** Milliseconds until the answer was there. */
+  ms: number
+  /** Undefined where the message did not reach the pipeline. */
+  trace: Trace | undefined
+  answer: Pick<Answer, 'status' | 'repeats'>
+  incoming: Readonly<{ isRecord?: boolean }> | undefined
+  compiled:
+    | Readonly<{
+        document: Readonly<{ name: string }>
+        endpoint: Readonly<{
+          endpoint: Readonly<{ method: string; pattern: string }>
+          kafkaConsumerTopic?: string | undefined
+        }>
+      }>
+    | undefined
 }>
 
-const KIND = { internal: 1, server: 2, client: 3, producer: 4, consumer: 5 } as const
-const ERROR = { code: 2 } as const
+/** What all spans of the service have in common. */
+export type SpanOrigin = Readonly<{ resource: Resource; scope: InstrumentationScope }>
 
-/** None where the message is not sampled, or did not come as far as the pipeline. */
-export function spansOf(finished: Finished): readonly Span[] {
-  const { trace, startedAt } = finished
+/** In: a completed message. Out: its spans, the message's first; none where it is not sampled or did not reach the pipeline. */
+export function spansOf(message: TracedMessage, origin: SpanOrigin): readonly ReadableSpan[] {
+  const { trace, startedAt } = message
   if (trace?.context?.sampled !== true) return []
   const { context } = trace
-  const nanos = (ms: number): string => {
-    const micros = Math.round((startedAt + ms - trace.startMs) * 1_000)
-    return `${micros}000`
-  }
-  const stages = trace.stages.map((stage) => stageSpan(stage, context, nanos))
-  const calls = trace.calls.map((call) => callSpan(call, context, parentOf(call, trace, stages), nanos))
-  return [messageSpan(finished, context, trace, nanos), ...stages, ...calls]
+  const traced = { origin, context, hrTime: (ms: number) => hrTimeOf(startedAt + ms - trace.startMs) }
+  const stages = trace.stages.map((stage) => stageSpan(stage, traced))
+  const calls = trace.calls.map((call) => callSpan(call, parentOf(call, trace, stages), traced))
+  return [messageSpan(message, trace, traced), ...stages, ...calls]
 }
 
-type Nanos = (ms: number) => string
+type Traced = Readonly<{
+  origin: SpanOrigin
+  context: TraceContext
+  /** In: milliseconds on the clock of the trace. */
+  hrTime(ms: number): HrTime
+}>
 
-function messageSpan(finished: Finished, context: TraceContext, { startMs }: Trace, nanos: Nanos): Span {
-  const { compiled, source, outcome, code, answer, messageId, ms, incoming } = finished
+function messageSpan(message: TracedMessage, { startMs }: Trace, traced: Traced): ReadableSpan {
+  const { compiled, source, outcome, code, answer, messageId, ms, incoming } = message
   const { name = '' } = compiled?.document ?? {}
   const { method = '', pattern = '' } = compiled?.endpoint.endpoint ?? {}
   const topic = compiled?.endpoint.kafkaConsumerTopic ?? ''
   const isRecord = incoming?.isRecord === true
+  const { spanId, parentId } = traced.context
   return {
-    traceId: context.traceId,
-    spanId: context.spanId,
-    ...(context.parentId === undefined ? {} : { parentSpanId: context.parentId }),
-    ...(context.state === undefined ? {} : { traceState: context.state }),
+    ...spanIn(traced, spanId, parentId, startMs, startMs + ms),
     name: isRecord ? `process ${topic}` : `${method} ${pattern}`,
-    kind: isRecord ? KIND.consumer : KIND.server,
-    startTimeUnixNano: nanos(startMs),
-    endTimeUnixNano: nanos(startMs + ms),
-    attributes: attributes({
+    kind: isRecord ? SpanKind.CONSUMER : SpanKind.SERVER,
+    status: statusOf(outcome === 'failed'),
+    attributes: defined({
       'crosswalk.message.id': messageId,
       'crosswalk.endpoint': name,
       'crosswalk.source': source,
@@ -71,44 +92,36 @@ function messageSpan(finished: Finished, context: TraceContext, { startMs }: Tra
         : { 'http.request.method': method, 'http.route': pattern, 'http.response.status_code': answer.status }),
       'error.type': outcome === 'failed' ? code : undefined,
     }),
-    status: outcome === 'failed' ? ERROR : {},
   }
 }
 
-function stageSpan({ stage, startMs, endMs }: StageSpan, { traceId, spanId }: TraceContext, nanos: Nanos): Span {
+function stageSpan({ stage, startMs, endMs }: StageSpan, traced: Traced): ReadableSpan {
   return {
-    traceId,
-    spanId: newSpanId(),
-    parentSpanId: spanId,
+    ...spanIn(traced, newSpanId(), traced.context.spanId, startMs, endMs),
     name: stage,
-    kind: KIND.internal,
-    startTimeUnixNano: nanos(startMs),
-    endTimeUnixNano: nanos(endMs),
-    attributes: [],
-    status: {},
+    kind: SpanKind.INTERNAL,
+    status: statusOf(false),
+    attributes: {},
   }
 }
 
 /** The span of the stage that made the call. */
-function parentOf({ kind }: CallSpan, { stages, context }: Trace, spans: readonly Span[]): string {
+function parentOf({ kind }: CallSpan, { stages, context }: Trace, spans: readonly ReadableSpan[]): string {
   const index = stages.findIndex(({ stage }) => stage === (kind === 'lookup' ? 'lookup' : 'respond'))
-  return spans[index]?.spanId ?? context?.spanId ?? ''
+  return spans[index]?.spanContext().spanId ?? context?.spanId ?? ''
 }
 
-function callSpan(call: CallSpan, { traceId }: TraceContext, parentSpanId: string, nanos: Nanos): Span {
+function callSpan(call: CallSpan, parentId: string, traced: Traced): ReadableSpan {
   const { kind, id, item, method, target, startMs, endMs, answer, fault, spanId = newSpanId() } = call
   const topic = target.startsWith('kafka:') ? target.slice('kafka:'.length) : undefined
   const status = answer?.status
   const failed = fault ?? (status !== undefined && status >= 400 ? String(status) : undefined)
   return {
-    traceId,
-    spanId,
-    parentSpanId,
+    ...spanIn(traced, spanId, parentId, startMs, Number.isNaN(endMs) ? startMs : endMs),
     name: topic === undefined ? `${method} ${id}` : `send ${topic}`,
-    kind: topic === undefined ? KIND.client : KIND.producer,
-    startTimeUnixNano: nanos(startMs),
-    endTimeUnixNano: nanos(Number.isNaN(endMs) ? startMs : endMs),
-    attributes: attributes({
+    kind: topic === undefined ? SpanKind.CLIENT : SpanKind.PRODUCER,
+    status: statusOf(failed !== undefined),
+    attributes: defined({
       'crosswalk.request': id,
       'crosswalk.request.kind': kind,
       'crosswalk.request.item': item,
@@ -117,20 +130,55 @@ function callSpan(call: CallSpan, { traceId }: TraceContext, parentSpanId: strin
         : { 'messaging.system': 'kafka', 'messaging.destination.name': topic, 'messaging.operation.type': 'send' }),
       'error.type': failed,
     }),
-    status: failed === undefined ? {} : ERROR,
   }
 }
 
-function serverOf(target: string): Readonly<Record<string, string | number>> {
+/** The part that every span has. Times are in milliseconds on the clock of the trace. */
+function spanIn(
+  { origin, context, hrTime }: Traced,
+  spanId: string,
+  parentId: string | undefined,
+  startMs: number,
+  endMs: number,
+) {
+  const [startTime, endTime] = [hrTime(startMs), hrTime(endMs)]
+  const { traceId, state } = context
+  const own: SpanContext = { traceId, spanId, traceFlags: TraceFlags.SAMPLED }
+  // Only the message's span continues what another system began.
+  if (spanId === context.spanId && state !== undefined) own.traceState = createTraceState(state)
+  return {
+    spanContext: () => own,
+    ...(parentId === undefined
+      ? {}
+      : { parentSpanContext: { traceId, spanId: parentId, traceFlags: TraceFlags.SAMPLED } }),
+    startTime,
+    endTime,
+    duration: hrTimeOf(endMs - startMs),
+    ended: true,
+    links: [],
+    events: [],
+    resource: origin.resource,
+    instrumentationScope: origin.scope,
+    droppedAttributesCount: 0,
+    droppedEventsCount: 0,
+    droppedLinksCount: 0,
+  }
+}
+
+/** Seconds and nanoseconds, exact to a microsecond. */
+function hrTimeOf(ms: number): HrTime {
+  const micros = Math.round(ms * 1_000)
+  return [Math.floor(micros / 1e6), (micros % 1e6) * 1_000]
+}
+
+const statusOf = (failed: boolean) => ({ code: failed ? SpanStatusCode.ERROR : SpanStatusCode.UNSET })
+
+function serverOf(target: string): Attributes {
   const url = URL.parse(target)
   if (url === null) return {}
   const port = url.port === '' ? (url.protocol === 'https:' ? 443 : 80) : Number(url.port)
   return { 'server.address': url.hostname, 'server.port': port }
 }
 
-export function attributes(values: Readonly<Record<string, string | number | undefined>>): Attribute[] {
-  return Object.entries(values).flatMap(([key, value]) => {
-    if (value === undefined) return []
-    return [{ key, value: typeof value === 'number' ? { intValue: value } : { stringValue: value } }]
-  })
-}
+const defined = (attributes: Attributes): Attributes =>
+  Object.fromEntries(Object.entries(attributes).filter(([, value]) => value !== undefined))

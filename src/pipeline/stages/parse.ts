@@ -32,24 +32,13 @@ export function compileParse(endpoint: Endpoint, settings: PipelineSettings): St
   const syntax = syntaxOfFormat(format)
   const xml = xmlOptions(settings)
   const path = 'transformation.input'
-  /** Of the last message: that of the next one is mostly the same. */
-  let lastType = MEDIA_TYPES[format]
-  let lastCharset: string | undefined
-  const charsetNamed = (contentType: string): string | undefined => {
-    if (contentType !== lastType) {
-      lastCharset = charsetOf(contentType, format)
-      lastType = contentType
-    }
-    return lastCharset
-  }
-
   return (message, run) => {
     if (!run.isRecord && (bodiless || run.body === undefined || run.body.byteLength === 0)) {
       return { ...message, requestBody: {} }
     }
     const { 'content-type': contentType, 'content-encoding': coding } = message.requestHeaders
     if (coding !== undefined && coding.toLowerCase() !== 'identity') throw codingRefused(coding)
-    const charset = contentType === undefined ? undefined : charsetNamed(contentType)
+    const charset = contentType === undefined ? undefined : charsetOf(contentType, format)
     try {
       return { ...message, requestBody: readBody(run.body ?? new Uint8Array(), syntax, charset, xml) }
     } catch (thrown) {

@@ -3,7 +3,7 @@
  * a place, and holds endpoints to their rate. An endpoint without limits of its own has nothing counted of its own.
  */
 import { Failure } from '../../domain/failure.ts'
-import { type Place, portion } from '../../domain/portion.ts'
+import { portion, type WorkerSlot } from '../../domain/portion.ts'
 import type { Compiled } from '../compiled.ts'
 import { createOutflow, type Outflow } from './outflow.ts'
 import { type Bounds, createGate, createPlaces, type Gate, type Waiter } from './places.ts'
@@ -17,7 +17,7 @@ export type AdmissionLimits = Readonly<{
   maxMessagesPerEndpoint?: number | undefined
   messageWaitMs: number
   /** Which one this process is of those among which the limits of an endpoint are divided. */
-  place?: Place | undefined
+  place?: WorkerSlot | undefined
 }>
 
 /** Whoever waits for an answer: what tells when they have gone. */

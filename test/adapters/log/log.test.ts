@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { spawnSync } from 'node:child_process'
 import { describe, test } from 'node:test'
 import fc from 'fast-check'
-import { createLogger, type LogSettings } from '../../src/adapters/log.ts'
+import { createLogger, type LogSettings } from '../../../src/adapters/log/logger.ts'
 
 const everything: LogSettings = { logLevel: 'trace', enableLogging: true }
 
@@ -194,7 +194,7 @@ describe('never throws', () => {
 
   test('a reader of standard output that went away', () => {
     const program = `
-      import { createLogger } from './src/adapters/log.ts'
+      import { createLogger } from './src/adapters/log/logger.ts'
       const log = createLogger({ logLevel: 'info', enableLogging: true })
       for (let n = 0; n < 20_000; n++) log.info({ n }, 'line')
       process.stderr.write('survived')`
@@ -202,7 +202,7 @@ describe('never throws', () => {
     const { stdout, stderr } = spawnSync('sh', ['-c', command], {
       encoding: 'utf8',
       env: { ...process.env, PROGRAM: program },
-      cwd: new URL('../..', import.meta.url),
+      cwd: new URL('../../..', import.meta.url),
     })
     assert.equal((JSON.parse(stdout) as { n: number }).n, 0)
     assert.equal(stderr, 'survived')

@@ -1,10 +1,10 @@
 /**
- * What of an event goes into the log: a bounded copy without secrets. Whoever logs may pass whole headers, documents
- * and errors; that no credential reaches the log must not depend on their care.
+ * Copies the fields of an event into the log, bounded and without secrets. Callers may pass whole headers, documents and
+ * errors: no credential reaches the log even if a caller is careless.
  */
-import { isSecretName, REDACTED } from '../domain/secret-names.ts'
+import { isSecretName, REDACTED } from '../../domain/secret-names.ts'
 
-/** Bounds of one event: deeper, longer and further values are named and left out. */
+/** Bounds of one event. A value beyond them is replaced by a word such as `[more]`. */
 const MOST_LEVELS = 8
 const MOST_VALUES = 1_000
 const MOST_CHARACTERS = 10_000
@@ -16,8 +16,8 @@ const TAKEN = ['level', 'time', 'msg']
  * A plain copy of an event's fields that any logger can write.
  *
  * Values under the name of a secret header are replaced, also in lists of names and values as node:http has them.
- * Errors become `{ type, message, code?, stack, cause? }`. Cycles, bigints and bytes are written as text. May throw
- * only what a getter of the fields throws.
+ * Errors become `{ type, message, code?, stack, cause? }`. Cycles, bigints and bytes are written as text. Throws only
+ * what a getter of the fields throws.
  */
 export function loggable(fields: object): Record<string, unknown> {
   const budget = { left: MOST_VALUES }
@@ -28,7 +28,7 @@ export function loggable(fields: object): Record<string, unknown> {
 
 type Budget = { left: number }
 
-/** By its name: who names the class `Headers` makes Node.js compile its own copy of undici. */
+/** By its name: a reference to the class `Headers` makes Node.js compile its own copy of undici. */
 const isHeaders = (value: object): value is Headers => Object.prototype.toString.call(value) === '[object Headers]'
 
 function copy(value: unknown, above: readonly object[], budget: Budget): unknown {
@@ -62,7 +62,7 @@ function copyEntries(entries: readonly (readonly [unknown, unknown])[], above: r
   return Object.fromEntries(copied)
 }
 
-/** A list may hold names and values in turn (`rawHeaders`): what follows the name of a secret is one. */
+/** A list may hold names and values in turn (`rawHeaders`): the item after the name of a secret is a secret. */
 function copyList(values: readonly unknown[], above: readonly object[], budget: Budget) {
   const copied: unknown[] = []
   for (const value of values) {

@@ -3,10 +3,10 @@ import { test } from 'node:test'
 import { checkDocument } from '../../src/config/check.ts'
 import { Failure, type FailureCode } from '../../src/domain/failure.ts'
 import type { Answer } from '../../src/domain/message.ts'
+import { createMessageMetrics } from '../../src/metrics/message-metrics.ts'
 import type { Outcome } from '../../src/pipeline/compile.ts'
 import type { Compiled } from '../../src/registry/compiled.ts'
 import { codeOf, nameOf } from '../../src/registry/finished.ts'
-import { createTally } from '../../src/registry/tally.ts'
 
 const answered = (answer: Partial<Answer> = {}): Outcome => ({
   answer: { status: 200, headers: {}, body: '', ...answer },
@@ -24,8 +24,8 @@ function named(name: string): Compiled {
 }
 
 test('counts messages by endpoint, outcome and code', () => {
-  const tally = createTally()
-  assert.deepEqual(tally.entries(), [])
+  const messageMetrics = createMessageMetrics()
+  assert.deepEqual(messageMetrics.entries(), [])
   const [a, b] = [named('a'), named('b')]
   const told: readonly (readonly [Compiled | undefined, Outcome])[] = [
     [a, answered()],
@@ -44,8 +44,11 @@ test('counts messages by endpoint, outcome and code', () => {
     [a, failed('LOOKUP_REFUSED', 503)],
     [undefined, failed('ROUTE_UNKNOWN')],
   ]
-  for (const [compiled, outcome] of told) tally.count({ compiled, outcome: nameOf(outcome), code: codeOf(outcome) })
-  const lines = tally.entries().map(({ endpoint, outcome, code, count }) => `${endpoint} ${outcome} ${code} ${count}`)
+  for (const [compiled, outcome] of told)
+    messageMetrics.count({ compiled, outcome: nameOf(outcome), code: codeOf(outcome) })
+  const lines = messageMetrics
+    .entries()
+    .map(({ endpoint, outcome, code, count }) => `${endpoint} ${outcome} ${code} ${count}`)
   assert.deepEqual(lines.sort(), [
     ' refused ROUTE_UNKNOWN 1',
     'a done  2',

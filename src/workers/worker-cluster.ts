@@ -1,44 +1,37 @@
-/** What a worker sees of the service that it is a part of: itself and the workers beside it, as one. */
+/** The worker's view of all workers of the service, itself included, as one. */
 import { Failure } from '../domain/failure.ts'
+import type { WorkerSlot } from '../domain/portion.ts'
 import type { WorkerCounts } from '../domain/ports.ts'
-import { OTHERS } from '../registry/tally.ts'
-import { addExpositions, endpointOf } from './add-expositions.ts'
-import type { Link } from './link.ts'
-import type { Place, WorkerStatus } from './protocol.ts'
+import { addExpositions, endpointOf } from '../metrics/add-expositions.ts'
+import { OTHERS } from '../metrics/message-metrics.ts'
+import type { WorkerReport, WorkerStatus } from './ipc-protocol.ts'
+import type { PrimaryChannel } from './primary-channel.ts'
 
-/** What a worker answers for itself when the others ask. */
-export type Own = Readonly<{
-  follow(): Promise<void>
-  settle(): Promise<void>
-  count(): Promise<void>
-  status(): Promise<WorkerStatus>
-  metrics(): Promise<Uint8Array>
-}>
-
-export type Siblings = Readonly<{
-  place: Place
+export type WorkerCluster = Readonly<{
+  workerSlot: WorkerSlot
   uptimeMs(): number
-  /** From now on this worker is asked; resolves when that is so. */
-  join(own: Own): Promise<void>
+  /** Resolves when the other workers can ask this one. */
+  join(own: WorkerReport): Promise<void>
   /**
-   * Resolves when every worker has in force what is stored now. Fails with STORE_UNAVAILABLE where one has not in time.
+   * Resolves when the active endpoints of every worker are those in the store. Fails with STORE_UNAVAILABLE where a
+   * worker does not confirm it in time.
    */
   announce(): Promise<void>
-  /** Resolves when the records of messages that ended on any worker are stored, or after a moment. */
+  /** Resolves when the records of completed messages of all workers are stored, or after 2 s. */
   settled(): Promise<void>
-  /** The same for counts of messages. */
+  /** Resolves when the counts of messages of all workers are stored, or after 2 s. */
   counted(): Promise<void>
   status(): Promise<WorkerStatus & Readonly<{ workers: WorkerCounts }>>
-  /** Those of lost workers as far as they are of endpoints of these names, which are in force. */
+  /** In: the names of the active endpoints. Series of lost workers are kept for these endpoints only. */
   metrics(endpoints: ReadonlySet<string>): Promise<Uint8Array>
 }>
 
-export function createSiblings(link: Link, place: Place, startedAt: number): Siblings {
-  const { gather } = link
+export function createWorkerCluster(channel: PrimaryChannel, workerSlot: WorkerSlot, startedAt: number): WorkerCluster {
+  const { gather } = channel
   return {
-    place,
+    workerSlot,
     uptimeMs: () => performance.timeOrigin + performance.now() - startedAt,
-    join: link.join,
+    join: channel.join,
     announce: async () => {
       const { missing } = await gather('follow')
       if (missing === 0) return

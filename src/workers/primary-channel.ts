@@ -1,32 +1,31 @@
-/** A worker's end of the channel to the primary. */
-import type { Answers, Gathered, Question, Start, ToPrimary, ToWorker } from './protocol.ts'
-import type { Own } from './siblings.ts'
+/** The worker's end of the channel to the primary. */
+import type { Answers, Gathered, Question, Start, ToPrimary, ToWorker, WorkerReport } from './ipc-protocol.ts'
 
-export type Link = Readonly<{
-  /** What the primary says first. */
+export type PrimaryChannel = Readonly<{
+  /** The first message of the primary. */
   started: Promise<Start>
-  /** Resolves when the primary has this worker answer, from then on. */
-  join(own: Own): Promise<void>
-  /** Asks all workers, this one too. */
+  /** Resolves when the primary asks this worker from then on. */
+  join(report: WorkerReport): Promise<void>
+  /** Asks all workers, this one included. */
   gather<Q extends Question>(question: Q): Promise<Gathered<Q>>
   onAdminister(listen: (adminPort: number) => void): void
   onStop(stop: () => void): void
-  /** Resolves when it is on its way, or cannot be. */
-  tell(message: ToPrimary): Promise<void>
+  /** Resolves when the message is sent, or cannot be sent. */
+  send(message: ToPrimary): Promise<void>
 }>
 
-/** Of the process that this is; begins to listen at once. */
-export function openLink(): Link {
+/** Opens the channel of this process and listens at once. */
+export function openPrimaryChannel(): PrimaryChannel {
   const started = Promise.withResolvers<Start>()
   const joined = Promise.withResolvers<void>()
   const administer = Promise.withResolvers<number>()
   const stop = Promise.withResolvers<void>()
   const waiting = new Map<number, (gathered: Gathered) => void>()
-  let own: Own | undefined
+  let own: WorkerReport | undefined
   let calls = 0
 
-  // Where the primary is gone there is nobody to tell, and this process ends.
-  const tell = (message: ToPrimary): Promise<void> =>
+  // Without a primary the message is dropped: this process exits soon.
+  const send = (message: ToPrimary): Promise<void> =>
     new Promise((resolve) => {
       if (process.send === undefined) resolve()
       else process.send(message, undefined, undefined, () => resolve())
@@ -34,7 +33,7 @@ export function openLink(): Link {
 
   async function answer(call: number, question: Question): Promise<void> {
     const given = own && (await answerOf(own, question).catch(() => undefined))
-    await tell({ kind: 'answered', call, answer: given })
+    await send({ kind: 'answered', call, answer: given })
   }
 
   process.on('message', (message: ToWorker) => {
@@ -62,24 +61,24 @@ export function openLink(): Link {
 
   return {
     started: started.promise,
-    join: async (answers) => {
-      own = answers
-      await tell({ kind: 'join' })
+    join: async (report) => {
+      own = report
+      await send({ kind: 'join' })
       await joined.promise
     },
     gather: <Q extends Question>(question: Q) =>
       new Promise<Gathered<Q>>((resolve) => {
         calls += 1
         waiting.set(calls, (gathered) => resolve(gathered as Gathered<Q>))
-        void tell({ kind: 'gather', call: calls, question })
+        void send({ kind: 'gather', call: calls, question })
       }),
     onAdminister: (listen) => void administer.promise.then(listen),
     onStop: (end) => void stop.promise.then(end),
-    tell,
+    send,
   }
 }
 
-async function answerOf(own: Own, question: Question): Promise<Answers[Question]> {
+async function answerOf(own: WorkerReport, question: Question): Promise<Answers[Question]> {
   switch (question) {
     case 'status':
       return own.status()

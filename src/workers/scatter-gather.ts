@@ -1,26 +1,26 @@
-/** Questions to many workers, and their answers: one gone is not waited for, one silent only for a time. */
+/** Asks many members and collects their answers; a member that is gone is not waited for, a silent one up to a timeout. */
 
-export type Gathering<Member, Answer> = Readonly<{
-  /** Asks each, by `ask`; resolves to what they answered and how many did not in time, or could not. */
+export type ScatterGather<Member, Answer> = Readonly<{
+  /** Calls `ask` for each; resolves to the answers, and to how many members did not answer in time or could not. */
   gather(
     members: readonly Member[],
     ask: (member: Member, call: number) => void,
     timeoutMs: number,
   ): Promise<Readonly<{ answers: ReadonlyMap<Member, Answer>; missing: number }>>
   answered(member: Member, call: number, answer: Answer | undefined): void
-  /** It will not answer any more. */
+  /** The member will not answer any more. */
   gone(member: Member): void
 }>
 
 type Call<Member, Answer> = Readonly<{
   left: Set<Member>
   answers: Map<Member, Answer>
-  /** Those that said that they could not. */
+  /** Members that reported a failure. */
   unable: Set<Member>
   end(): void
 }>
 
-export function createGathering<Member, Answer>(): Gathering<Member, Answer> {
+export function createScatterGather<Member, Answer>(): ScatterGather<Member, Answer> {
   const calls = new Map<number, Call<Member, Answer>>()
   let count = 0
 

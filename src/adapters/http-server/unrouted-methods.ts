@@ -1,13 +1,14 @@
 /**
- * The methods of a request. The router has a tree for each that it knows, and a route for each that a path refuses; so
- * one method stands for all that nothing is ever done with.
+ * Methods that no path of the service takes share one route, that of TRACE. The router builds a tree for each method that
+ * it knows and a route for each method that a path refuses: with routes for all of Node's methods a start takes 300 ms of
+ * processor time instead of 220, and 2 MB more.
  */
 import { type IncomingMessage, METHODS } from 'node:http'
 
-/** Of all that the router knows by itself the one that nothing is done with; no body is read for it. */
+/** The method that the router knows and that no path takes; Fastify reads no body for it. */
 const STAND_IN = 'TRACE'
 
-/** What Fastify's router knows by itself. */
+/** The methods that Fastify's router knows. */
 const ROUTED: ReadonlySet<string> = new Set(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS', STAND_IN])
 
 const UNROUTED = METHODS.filter((method) => !ROUTED.has(method))
@@ -15,7 +16,7 @@ const UNROUTED = METHODS.filter((method) => !ROUTED.has(method))
 const SENT = Symbol('method that was sent')
 type Renamed = IncomingMessage & { [SENT]?: string }
 
-/** To be called before the router is. */
+/** Renames the method of a request before the router sees it. */
 export function standIn(request: Renamed): void {
   const { method } = request
   if (method === undefined || ROUTED.has(method)) return
@@ -23,9 +24,9 @@ export function standIn(request: Renamed): void {
   request.method = STAND_IN
 }
 
-/** What the caller sent. */
+/** The method that the caller sent. */
 export const methodOf = (request: IncomingMessage): string => (request as Renamed)[SENT] ?? request.method ?? ''
 
-/** The methods that come to a route for these. */
+/** In: the methods of a route. Out: the methods of the requests that it gets. */
 export const methodsOf = (routed: readonly string[]): readonly string[] =>
   routed.includes(STAND_IN) ? [...routed, ...UNROUTED] : routed

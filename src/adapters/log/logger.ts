@@ -1,14 +1,15 @@
 /**
- * The log of the service: one JSON line an event for machines, one readable line where a person looks at a terminal.
- * Logging never fails a message, so nothing here throws.
+ * The log of the service: one JSON line an event, or one readable line where standard output is a terminal. Logging never
+ * fails a message, so nothing here throws.
+ *
+ * Written by hand: with pino W1 had 0.94 of the messages a second (1.5 µs a line instead of 0.9), and pino would replace a
+ * dozen lines here, not the bounds, the redaction and the output beside this file.
  */
 import { isatty } from 'node:tty'
-import { createIsoTime } from '../domain/iso-time.ts'
-import type { Logger } from '../domain/ports.ts'
+import { createIsoTime } from '../../domain/iso-time.ts'
+import type { Logger } from '../../domain/ports.ts'
 import { loggable } from './log-fields.ts'
-import { type LogOutput, openStandardOutput, type PutBytes } from './log-output.ts'
-import { jsonText, plainFields } from './log-plain.ts'
-import { createRepeatedLine } from './log-repeated.ts'
+import { type LogOutput, openStandardOutput } from './log-output.ts'
 
 const LEVELS = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'] as const
 
@@ -17,14 +18,14 @@ export type LogSettings = Readonly<{
   enableLogging: boolean
 }>
 
-/** Where lines go; a terminal gets them readable. `process.stdout` is one. */
+/** Where lines go, for example `process.stdout`; a terminal gets readable ones. */
 export type LogDestination = Readonly<{ write(line: string): unknown; isTTY?: boolean }>
 
 /**
  * A logger that writes events of the settings' level and above, by default to standard output.
  *
- * A line holds `level`, `time` (ISO 8601), the fields of the event without secrets, and `msg`. What cannot be written
- * is lost without a fault.
+ * A line holds `level`, `time` (ISO 8601), the fields of the event without secrets, and `msg`. A line that cannot be
+ * written is lost without an error. `isShared`: other processes write to the same standard output.
  */
 export function createLogger(
   settings: LogSettings,
@@ -38,10 +39,12 @@ export function createLogger(
     if (LEVELS.indexOf(level) < least) return () => undefined
     return (fields: object, message: string) => {
       try {
-        output.write(`{"level":"${level}","time":"${isoOf(Date.now())}"${textOf(fields)},"msg":${jsonText(message)}}\n`)
+        output.write(
+          `{"level":"${level}","time":"${isoOf(Date.now())}"${textOf(fields)},"msg":${JSON.stringify(message)}}\n`,
+        )
         if (level === 'error') output.flush()
       } catch {
-        // A getter of the fields or the destination threw: the event is lost, the message that it is about is not.
+        // A getter of the fields or the destination threw. The line is lost, not the message that it is about.
       }
     }
   }
@@ -53,10 +56,13 @@ export function createLogger(
     flush: output.flush,
     repeat: (fields, message) => {
       if (LEVELS.indexOf('info') < least) return () => undefined
-      const line = createRepeatedLine(textOf(fields), message)
+      const before = `${textOf(fields)},"messageId":"`
+      const end = `,"msg":${JSON.stringify(message)}}\n`
       return (messageId, ms) => {
         try {
-          output.append(line.most, (buffer, at) => line.write(buffer, at, messageId, ms))
+          output.write(
+            `{"level":"info","time":"${isoOf(Date.now())}"${before}${messageId}","ms":${Math.round(ms * 1_000) / 1_000}${end}`,
+          )
         } catch {
           // The destination threw, as above.
         }
@@ -65,28 +71,20 @@ export function createLogger(
   }
 }
 
-/** `,"name":value` for each field. */
-const textOf = (fields: object): string =>
-  (fields instanceof Error ? undefined : plainFields(fields as Record<string, unknown>)) ?? careful(fields)
-
-/** Fields named as what every line has come back from `loggable` under another name. */
-function careful(fields: object): string {
+/** `,"name":value` for each field. `loggable` renames fields that every line has, such as `level`. */
+function textOf(fields: object): string {
   const own = JSON.stringify(loggable(fields))
   return own === '{}' ? '' : `,${own.slice(1, -1)}`
 }
 
 function standardOutput(isShared: boolean): LogOutput {
-  // Asking process.stdout would make a pipe one that says it is full, where it could wait for its reader.
+  // Reading process.stdout would make a pipe non-blocking: a write then fails while its reader is slow.
   return isatty(1) ? writeTo(process.stdout) : openStandardOutput(isShared)
 }
 
 function writeTo(destination: LogDestination): LogOutput {
   const write = (line: string) => void destination.write(destination.isTTY ? readable(line) : line)
-  const append = (most: number, put: PutBytes) => {
-    const buffer = Buffer.allocUnsafe(most)
-    write(buffer.toString('utf8', 0, put(buffer, 0)))
-  }
-  return { write, append, flush: () => undefined }
+  return { write, flush: () => undefined }
 }
 
 /** `10:42:07.123 WARN  message name=value …`, and the stack of an error on lines of its own. */
@@ -109,6 +107,6 @@ function stackLines(err: unknown): string[] {
   return cause === undefined ? own : [...own, '    caused by:', ...stackLines(cause)]
 }
 
-/** Control characters come from messages of strangers and could rewrite the terminal that shows them. */
+/** Control characters may come from a caller and could rewrite the terminal that shows them. */
 const printable = (text: string): string =>
   text.replace(/\p{Cc}/gu, (control) => `\\x${control.charCodeAt(0).toString(16).padStart(2, '0')}`)

@@ -2,8 +2,8 @@
 import assert from 'node:assert/strict'
 import { spawnSync } from 'node:child_process'
 import { describe, test } from 'node:test'
-import { collectLines, writeWhole } from '../../src/adapters/log-output.ts'
-import { until } from '../broker/broker.ts'
+import { collectLines, writeWhole } from '../../../src/adapters/log/log-output.ts'
+import { until } from '../../broker/broker.ts'
 
 describe('lines', () => {
   test('are written at once after a pause, and together with others within one', async () => {
@@ -70,13 +70,13 @@ describe('all lines are there, in order,', () => {
   for (const { name, code } of ends) {
     test(name, () => {
       const program = `
-        import { createLogger } from './src/adapters/log.ts'
+        import { createLogger } from './src/adapters/log/logger.ts'
         const log = createLogger({ logLevel: 'info', enableLogging: true })
         for (let n = 0; n < 1_234; n++) log[n % 2 === 0 ? 'info' : 'warn']({ n }, 'line')
         ${code}`
       const { stdout } = spawnSync(process.execPath, ['--input-type=module', '-e', program], {
         encoding: 'utf8',
-        cwd: new URL('../..', import.meta.url),
+        cwd: new URL('../../..', import.meta.url),
       })
       const lines = stdout.trimEnd().split('\n')
       assert.deepEqual(
@@ -93,14 +93,14 @@ describe('all lines are there, in order,', () => {
   for (const { name, last } of whole) {
     test(name, () => {
       const program = `
-      import { createLogger } from './src/adapters/log.ts'
+      import { createLogger } from './src/adapters/log/logger.ts'
       const log = createLogger({ logLevel: 'info', enableLogging: true })
       for (let n = 0; n < 3; n++) log.info({ n }, 'line')
       ${last}
       process.kill(process.pid, 'SIGKILL')`
       const { stdout } = spawnSync(process.execPath, ['--input-type=module', '-e', program], {
         encoding: 'utf8',
-        cwd: new URL('../..', import.meta.url),
+        cwd: new URL('../../..', import.meta.url),
       })
       assert.equal(stdout.trimEnd().split('\n').length, 4)
     })

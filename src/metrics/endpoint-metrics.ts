@@ -1,8 +1,8 @@
-/** What is counted of one endpoint. */
+/** The counts of one endpoint. */
 import type { CallSpan, StageName, Trace } from '../domain/trace.ts'
-import type { Compiled } from './compiled.ts'
-import { addDuration, createDurations, type Histogram, readDurations } from './durations.ts'
-import type { OutcomeName } from './finished.ts'
+import type { Compiled } from '../registry/compiled.ts'
+import type { OutcomeName } from '../registry/finished.ts'
+import { addDuration, createDurations, type Histogram, readDurations } from './duration-histogram.ts'
 
 /** Row 0 of the durations is that of the whole message. */
 const ROW_OF_STAGE = {
@@ -30,8 +30,8 @@ export type CallCount = Readonly<{
 
 export type DurationEntry = Histogram & Readonly<{ stage: StageName | 'message' }>
 
-export type Meter = {
-  /** The configuration that was counted last; undefined where several endpoints share the meter, or none was found. */
+export type EndpointMetrics = {
+  /** The endpoint as it was counted last; undefined where several endpoints share the counts, or none was found. */
   compiled: Compiled | undefined
   done: number
   readonly rest: Map<string, { outcome: OutcomeName; code: string; count: number }>
@@ -39,7 +39,7 @@ export type Meter = {
   readonly calls: Readonly<Record<CallSpan['kind'], Map<string, Map<string | number, number>>>>
 }
 
-export const createMeter = (compiled: Compiled | undefined): Meter => ({
+export const createEndpointMetrics = (compiled: Compiled | undefined): EndpointMetrics => ({
   compiled,
   done: 0,
   rest: new Map(),
@@ -47,21 +47,25 @@ export const createMeter = (compiled: Compiled | undefined): Meter => ({
   calls: { lookup: new Map(), response: new Map() },
 })
 
-export function countOutcome(meter: Meter, outcome: OutcomeName, code: string): void {
+export function countOutcome(metrics: EndpointMetrics, outcome: OutcomeName, code: string): void {
   if (outcome === 'done') {
-    meter.done += 1
+    metrics.done += 1
     return
   }
   const key = `${outcome} ${code}`
-  const entry = meter.rest.get(key)
-  if (entry === undefined) meter.rest.set(key, { outcome, code, count: 1 })
+  const entry = metrics.rest.get(key)
+  if (entry === undefined) metrics.rest.set(key, { outcome, code, count: 1 })
   else entry.count += 1
 }
 
-export function countTrace({ compiled, durations, calls }: Meter, { stages, calls: made }: Trace, ms: number): void {
+export function countTrace(
+  { compiled, durations, calls }: EndpointMetrics,
+  { stages, calls: made }: Trace,
+  ms: number,
+): void {
   addDuration(durations, 0, ms)
   for (const { stage, startMs, endMs } of stages) addDuration(durations, ROW_OF_STAGE[stage], endMs - startMs)
-  // Where many endpoints share a meter, their requests would be without bound.
+  // The requests of many endpoints that share counts would have no bound.
   if (compiled !== undefined) for (const call of made) countCall(calls[call.kind], call)
 }
 
@@ -78,15 +82,15 @@ function countCall(byRequest: Map<string, Map<string | number, number>>, { id, a
 /** A target may answer with any three digits; those that mean nothing are one label. */
 const statusLabel = (status: number): number | 'other' => (status >= 100 && status <= 599 ? status : 'other')
 
-/** Forgets requests that the endpoint does not have any more. */
-export function dropRequests({ calls }: Meter, { endpoint: { requests } }: Compiled): void {
+/** Forgets requests that the endpoint no longer has. */
+export function dropRequests({ calls }: EndpointMetrics, { endpoint: { requests } }: Compiled): void {
   for (const kind of ['lookup', 'response'] as const) {
     const ids = new Set(requests[kind].map(({ id }) => id))
     for (const id of calls[kind].keys()) if (!ids.has(id)) calls[kind].delete(id)
   }
 }
 
-export function* durationsOf({ durations }: Meter): Generator<DurationEntry> {
+export function* durationsOf({ durations }: EndpointMetrics): Generator<DurationEntry> {
   const rows = [['message', 0], ...Object.entries(ROW_OF_STAGE)] as readonly [DurationEntry['stage'], number][]
   for (const [stage, row] of rows) {
     const histogram = readDurations(durations, row)
@@ -94,7 +98,7 @@ export function* durationsOf({ durations }: Meter): Generator<DurationEntry> {
   }
 }
 
-export function* callsOf({ calls }: Meter): Generator<CallCount> {
+export function* callsOf({ calls }: EndpointMetrics): Generator<CallCount> {
   for (const kind of ['lookup', 'response'] as const) {
     for (const [request, counts] of calls[kind]) {
       for (const [how, count] of counts) {

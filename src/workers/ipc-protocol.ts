@@ -1,13 +1,14 @@
-/** What the primary and its workers say to each other: JSON, in order, over the channel that `node:cluster` opens. */
+/** The messages between the primary and its workers: JSON, in order, over the channel that `node:cluster` opens. */
+import type { WorkerSlot } from '../domain/portion.ts'
 import type { ConsumerStatus, WorkerCounts } from '../domain/ports.ts'
 
-/** What a worker answers for itself: of the first three that it is so. */
+/** What a worker answers to each question. */
 export type Answers = {
-  /** It has put in force what the store holds now. */
+  /** Its active endpoints are those in the store. */
   follow: true
-  /** The records of messages that it has ended are stored. */
+  /** The records of its completed messages are stored. */
   settle: true
-  /** So are its counts of messages. */
+  /** Its counts of messages are stored. */
   count: true
   status: WorkerStatus
   /** In Prometheus' text format. */
@@ -18,19 +19,26 @@ export type Question = keyof Answers
 
 export type WorkerStatus = Readonly<{ messagesInFlight: number; consumers: readonly ConsumerStatus[] }>
 
-/** What all workers answered; `missing` of them did not in time. */
+/** The answers of all workers; `missing` is the number of workers that did not answer in time. */
 export type Gathered<Q extends Question = Question> = Readonly<{
   answers: readonly Answers[Q][]
   missing: number
   workers: WorkerCounts
-  /** Expositions of workers that are lost; of `metrics` only. */
+  /** Expositions of lost workers; for `metrics` only. */
   lost: readonly string[]
 }>
 
-/** Which one of how many a worker is. */
-export type Place = Readonly<{ slot: number; workers: number }>
+/** What a worker does and reports for itself when any worker asks all of them. */
+export type WorkerReport = Readonly<{
+  follow(): Promise<void>
+  settle(): Promise<void>
+  count(): Promise<void>
+  status(): Promise<WorkerStatus>
+  /** In Prometheus' text format, UTF-8. */
+  metrics(): Promise<Uint8Array>
+}>
 
-export type Start = Place &
+export type Start = WorkerSlot &
   Readonly<{
     messagePort: number
     /** When the service started, on the clock of `performance.timeOrigin`. */
@@ -39,7 +47,7 @@ export type Start = Place &
 
 export type ToWorker =
   | Readonly<{ kind: 'start'; start: Start }>
-  /** From now on it is asked. */
+  /** From now on the worker is asked. */
   | Readonly<{ kind: 'joined' }>
   /** Listen on the admin port. */
   | Readonly<{ kind: 'administer'; adminPort: number }>
@@ -51,12 +59,12 @@ export type ToPrimary =
   | Readonly<{ kind: 'join' }>
   | Readonly<{ kind: 'listening'; messagePort: number }>
   | Readonly<{ kind: 'administering'; adminPort: number }>
-  /** It cannot start, in one sentence fit for the operator. */
+  /** Why the worker cannot start, in one sentence for the operator. */
   | Readonly<{ kind: 'failed'; message: string }>
   | Readonly<{ kind: 'answered'; call: number; answer: Answers[Question] | undefined }>
   | Readonly<{ kind: 'gather'; call: number; question: Question }>
-  /** `left`: messages that were given up. */
+  /** `left`: the number of messages that were given up. */
   | Readonly<{ kind: 'stopped'; left: number }>
 
-/** Set in the environment of a worker. */
+/** The environment variable that marks a worker. */
 export const WORKER_MARK = 'CROSSWALK_WORKER'

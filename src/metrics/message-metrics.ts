@@ -1,0 +1,79 @@
+/**
+ * Counts of messages since the process started, as plain numbers: prom-client's own counters and histograms take 3.9 µs a
+ * message instead of 0.13, and W1 has 0.87 of the messages a second.
+ */
+
+import type { Compiled } from '../registry/compiled.ts'
+import type { Finished, OutcomeName } from '../registry/finished.ts'
+import {
+  type CallCount,
+  callsOf,
+  countOutcome,
+  countTrace,
+  createEndpointMetrics,
+  type DurationEntry,
+  dropRequests,
+  durationsOf,
+  type EndpointMetrics,
+} from './endpoint-metrics.ts'
+
+/** `endpoint` is a name, empty where no endpoint was found; `code` is empty where nothing failed. */
+export type MessageCount = Readonly<{ endpoint: string; outcome: OutcomeName; code: string; count: number }>
+
+export type Counted = Pick<Finished, 'compiled' | 'outcome' | 'code'> & Partial<Pick<Finished, 'trace' | 'ms'>>
+
+export interface MessageMetrics {
+  count(finished: Counted): void
+  entries(): readonly MessageCount[]
+  durations(): Iterable<DurationEntry & Readonly<{ endpoint: string }>>
+  calls(): Iterable<CallCount & Readonly<{ endpoint: string }>>
+  /** Forgets endpoints and requests that are no longer active; `get` gives the active endpoint by id. */
+  keep(get: (id: string) => Compiled | undefined): void
+}
+
+/** The name for all endpoints beyond the limit. */
+export const OTHERS = '(others)'
+
+/** At most `mostEndpoints` are counted one by one, which bounds memory and the size of a scrape. */
+export function createMessageMetrics(mostEndpoints = 1_000): MessageMetrics {
+  const byName = new Map<string, EndpointMetrics>()
+
+  const addEndpoint = (compiled: Compiled | undefined): EndpointMetrics => {
+    const isOwn = compiled === undefined || byName.size < mostEndpoints
+    const name = isOwn ? (compiled?.document.name ?? '') : OTHERS
+    const known = byName.get(name)
+    if (known !== undefined) return known
+    const metrics = createEndpointMetrics(isOwn ? compiled : undefined)
+    byName.set(name, metrics)
+    return metrics
+  }
+  return {
+    count: ({ compiled, outcome, code, trace, ms }) => {
+      const metrics = byName.get(compiled?.document.name ?? '') ?? addEndpoint(compiled)
+      countOutcome(metrics, outcome, code)
+      if (trace !== undefined) countTrace(metrics, trace, ms ?? 0)
+    },
+    entries: () =>
+      [...byName].flatMap(([endpoint, { done, rest }]) => [
+        ...(done === 0 ? [] : [{ endpoint, outcome: 'done' as const, code: '', count: done }]),
+        ...[...rest.values()].map((entry) => ({ endpoint, ...entry })),
+      ]),
+    *durations() {
+      for (const [endpoint, metrics] of byName) for (const entry of durationsOf(metrics)) yield { endpoint, ...entry }
+    },
+    *calls() {
+      for (const [endpoint, metrics] of byName) for (const entry of callsOf(metrics)) yield { endpoint, ...entry }
+    },
+    keep: (get) => {
+      for (const [name, metrics] of byName) {
+        if (metrics.compiled === undefined) continue
+        const now = get(metrics.compiled.document._id)
+        if (now?.document.name !== name) byName.delete(name)
+        else if (now !== metrics.compiled) {
+          dropRequests(metrics, now)
+          metrics.compiled = now
+        }
+      }
+    },
+  }
+}
