@@ -1,7 +1,7 @@
 /** Writes docs/endpoint-document.md from the schema of the endpoint document. `--check` compares instead. */
 import { fileURLToPath } from 'node:url'
-import { EndpointField } from '../src/config/schema.ts'
-import type { Field } from '../src/config/schema-fields.ts'
+import { EndpointField } from '../src/config/schema/schema.ts'
+import type { Field } from '../src/config/schema/schema-fields.ts'
 import type { Json } from '../src/domain/json.ts'
 import { generate, generatedBy } from './generated.ts'
 

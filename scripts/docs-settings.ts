@@ -1,7 +1,7 @@
 /** Writes docs/settings.md and .env.example from the table of settings. `--check` compares instead. */
 import { fileURLToPath } from 'node:url'
-import { wrap } from '../src/settings-help.ts'
-import { SETTING_GROUPS } from '../src/settings-table.ts'
+import { wrap } from '../src/settings/settings-help.ts'
+import { SETTING_GROUPS } from '../src/settings/settings-table.ts'
 import { generate, generatedBy } from './generated.ts'
 
 const INTRODUCTION = `${generatedBy('scripts/docs-settings.ts')}

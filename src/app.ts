@@ -2,30 +2,33 @@
 import { randomBytes } from 'node:crypto'
 import { createTokenVerifier } from './adapters/jwt/token-verifier.ts'
 import { createSecretSource } from './adapters/secrets/secret-source.ts'
-import { openIdempotency } from './answers.ts'
-import { openConsumer, openProducer, recordSettings } from './broker.ts'
-import { createCondition } from './condition.ts'
-import { createEgressPolicy } from './domain/egress.ts'
+import { createEgressPolicy } from './domain/egress/egress-policy.ts'
 import { createIds } from './domain/id.ts'
-import type { Logger } from './domain/ports.ts'
-import { type ManagementRoute, openGuard } from './guard.ts'
+import type { Logger } from './domain/ports/logger-port.ts'
+import { createDryRun } from './dry-run/dry-run.ts'
+import type { CompiledEndpoint } from './endpoints/compiled-endpoint.ts'
+import { createEndpointRegistry } from './endpoints/endpoint-registry.ts'
+import { createEndpointService } from './endpoints/endpoint-service.ts'
+import { createLoadShedder } from './intake/admission/load-shedder.ts'
+import { drain } from './intake/drain.ts'
+import { createIntake } from './intake/intake.ts'
 import { type EndpointConsumers, startEndpointConsumers } from './intake/records/endpoint-consumers.ts'
-import { createMessageRecords } from './messages/message-records.ts'
-import { openObservers } from './observers.ts'
-import { openHttpClient } from './outbound.ts'
-import { createTurns } from './registry/admission/turns.ts'
-import { createCatalogue } from './registry/catalogue.ts'
-import type { Compiled } from './registry/compiled.ts'
-import { drain } from './registry/drain.ts'
-import { createDryRun } from './registry/dry-run/dry-run.ts'
-import { createIntake } from './registry/intake.ts'
-import { createRegistry } from './registry/registry.ts'
-import { openSandbox } from './sandbox.ts'
-import { createServers } from './servers.ts'
-import type { Settings } from './settings.ts'
-import { openStore } from './store.ts'
+import { createMessageRecords } from './replay/message-records.ts'
+import type { Settings } from './settings/settings.ts'
+import { createHealth } from './wiring/health.ts'
+import { type ManagementRoute, openManagementAuth } from './wiring/management-auth.ts'
+import { openObservers } from './wiring/observers.ts'
+import { openConsumer, openProducer, recordSettings } from './wiring/open-broker.ts'
+import { openHttpClient } from './wiring/open-http-client.ts'
+import { openIdempotency } from './wiring/open-idempotency.ts'
+import { openSandbox } from './wiring/open-sandbox.ts'
+import { openStore } from './wiring/open-store.ts'
+import { createServers } from './wiring/servers.ts'
 import { consumesFor } from './workers/share.ts'
 import type { WorkerCluster } from './workers/worker-cluster.ts'
+
+/** The console stands beside src/, which has the source, and dist/, which has the bundle. */
+const CONSOLE = new URL('../console/', import.meta.url)
 
 export type App = Readonly<{
   /** The ports listened on, where the settings leave the choice to the system. */
@@ -60,7 +63,7 @@ export async function startApp(
   const store = await openStore(settings, logger, workerCluster !== undefined)
   const egress = createEgressPolicy(settings)
   const http = openHttpClient(settings, egress, logger)
-  const registry = createRegistry()
+  const registry = createEndpointRegistry()
   const producer = openProducer(settings)
   const secrets = createSecretSource(settings.secretsAllowed)
   const place = workerCluster?.workerSlot ?? { slot: 0, workers: 1 }
@@ -68,7 +71,7 @@ export async function startApp(
   const tokens = createTokenVerifier(http)
   const sandbox = await openSandbox(settings, logger)
   const services = { http, states: store.states, producer, secrets, egress, tokens, idempotency, sandbox }
-  const catalogue = createCatalogue({
+  const catalogue = createEndpointService({
     store: store.endpoints,
     changes: store.changes,
     announce: workerCluster?.announce,
@@ -83,7 +86,7 @@ export async function startApp(
   const { observe, traceContext, recorder, stats } = observers
   const intake = createIntake({ ...settings, place, clock, newId, logger, observe, traceContext })
   registry.watch(() => intake.keep(registry.get))
-  const turns = createTurns({
+  const turns = createLoadShedder({
     places: settings.maxMessagesInFlight,
     waitMs: settings.messageWaitMs,
   })
@@ -91,7 +94,7 @@ export async function startApp(
   let stopping = false
   let consumers: EndpointConsumers | undefined
 
-  const condition = createCondition({
+  const health = createHealth({
     version,
     store,
     registry,
@@ -105,7 +108,7 @@ export async function startApp(
     isStopping: () => stopping,
     workerCluster,
   })
-  const guard = openGuard({ settings, store, clock, newId, logger, place })
+  const guard = openManagementAuth({ settings, store, clock, newId, logger, place })
   const caughtUp = workerCluster?.settled ?? recorder.caughtUp
   const records = createMessageRecords({
     store: store.messages,
@@ -127,9 +130,10 @@ export async function startApp(
     catalogue,
     dryRun,
     records,
-    condition,
+    health,
     isStopping: () => stopping,
     guard,
+    consoleFolder: CONSOLE,
     clock,
     logger,
   })
@@ -150,7 +154,7 @@ export async function startApp(
       follow: catalogue.catchUp,
       settle: recorder.caughtUp,
       count: stats.write,
-      ...condition.own,
+      ...health.own,
     })
     await catalogue.load()
     catalogue.follow()
@@ -160,7 +164,7 @@ export async function startApp(
     await closeAll()
     throw thrown
   }
-  const isConsumedHere = ({ document }: Compiled) =>
+  const isConsumedHere = ({ document }: CompiledEndpoint) =>
     workerCluster === undefined || consumesFor(document._id, workerCluster.workerSlot)
   const { get, watch } = registry
   const consumed = { get, watch, consuming: () => registry.consuming().filter(isConsumedHere) }

@@ -3,11 +3,11 @@ import { readFileSync } from 'node:fs'
 import { Command } from 'commander'
 import { createLogger } from './adapters/log/logger.ts'
 import type { App } from './app.ts'
-import type { Logger } from './domain/ports.ts'
-import type { KeyCommands } from './key-commands.ts'
-import { loadEnvFile, readSettings, type Settings } from './settings.ts'
-import { settingsHelp } from './settings-help.ts'
-import { lockStore } from './store-lock.ts'
+import type { KeyCommands } from './cli/key-commands.ts'
+import type { Logger } from './domain/ports/logger-port.ts'
+import { loadEnvFile, readSettings, type Settings } from './settings/settings.ts'
+import { settingsHelp } from './settings/settings-help.ts'
+import { lockStore } from './wiring/store-lock.ts'
 import { WORKER_MARK } from './workers/ipc-protocol.ts'
 import type { Primary } from './workers/primary.ts'
 import type { WorkerCluster } from './workers/worker-cluster.ts'
@@ -71,7 +71,7 @@ function withSettings(run: (settings: Settings, warnings: readonly string[]) => 
 }
 
 async function migrate(settings: Settings): Promise<void> {
-  const { migrateStore } = await import('./store-commands.ts')
+  const { migrateStore } = await import('./cli/store-commands.ts')
   try {
     await migrateStore(settings.databaseUrl, settings, createLogger(settings))
     process.stdout.write('The tables of the store are up to date.\n')
@@ -81,7 +81,7 @@ async function migrate(settings: Settings): Promise<void> {
 }
 
 async function copy({ from, to }: { from: string; to?: string }, settings: Settings): Promise<void> {
-  const { checkCopy, copyStore } = await import('./store-commands.ts')
+  const { checkCopy, copyStore } = await import('./cli/store-commands.ts')
   const urls = checkCopy({ from, to: to ?? settings.databaseUrl })
   if (!urls.ok) return refuse([urls.message])
   try {
@@ -98,7 +98,7 @@ async function copy({ from, to }: { from: string; to?: string }, settings: Setti
 
 function withKeys(work: (commands: KeyCommands) => Promise<void>): Promise<void> {
   return withSettings(async (settings) => {
-    const { openKeyCommands } = await import('./key-commands.ts')
+    const { openKeyCommands } = await import('./cli/key-commands.ts')
     try {
       const commands = await openKeyCommands(settings, createLogger({ ...settings, logLevel: 'error' }))
       await work(commands).finally(commands.close)

@@ -2,8 +2,8 @@
 import assert from 'node:assert/strict'
 import { existsSync, readFileSync } from 'node:fs'
 import { test } from 'node:test'
-import { readSettings } from '../src/settings.ts'
-import { SETTINGS } from '../src/settings-table.ts'
+import { readSettings } from '../src/settings/settings.ts'
+import { SETTINGS } from '../src/settings/settings-table.ts'
 
 const read = (path: string): string => readFileSync(new URL(`../${path}`, import.meta.url), 'utf8')
 const known = new Set<string>(Object.values(SETTINGS).map(({ name }) => name))

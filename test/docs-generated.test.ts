@@ -8,8 +8,8 @@ import { describe, test } from 'node:test'
 import { fileURLToPath } from 'node:url'
 import { writeOrCheck } from '../scripts/generated.ts'
 import { FAILURES } from '../src/domain/failure.ts'
-import { readSettings } from '../src/settings.ts'
-import { SETTINGS } from '../src/settings-table.ts'
+import { readSettings } from '../src/settings/settings.ts'
+import { SETTINGS } from '../src/settings/settings-table.ts'
 
 const root = fileURLToPath(new URL('..', import.meta.url))
 const read = (path: string): string => readFileSync(join(root, path), 'utf8')

@@ -1,8 +1,8 @@
 /** What guards the requests of documents, as it is without any settings. */
 import { createSecretSource } from '../src/adapters/secrets/secret-source.ts'
-import { createEgressPolicy } from '../src/domain/egress.ts'
+import { createEgressPolicy } from '../src/domain/egress/egress-policy.ts'
 import type { IdempotencyService } from '../src/pipeline/idempotency/idempotency-service.ts'
-import { readSettings } from '../src/settings.ts'
+import { readSettings } from '../src/settings/settings.ts'
 
 const reading = readSettings({})
 if (!reading.ok) throw new Error(reading.faults.join('\n'))

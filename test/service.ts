@@ -6,8 +6,8 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { type App, startApp } from '../src/app.ts'
 import type { Json, JsonObject } from '../src/domain/json.ts'
-import type { Logger } from '../src/domain/ports.ts'
-import { readSettings, type Settings } from '../src/settings.ts'
+import type { Logger } from '../src/domain/ports/logger-port.ts'
+import { readSettings, type Settings } from '../src/settings/settings.ts'
 
 export type LogLine = Readonly<{ level: string; fields: Record<string, unknown>; message: string }>
 

@@ -6,14 +6,14 @@
 import { emptyResource } from '@opentelemetry/resources'
 import { createLogger } from '../../src/adapters/log/logger.ts'
 import { spansOf } from '../../src/adapters/otel/spans.ts'
-import { checkDocument } from '../../src/config/check.ts'
-import { endCall, endStage, startCall, startTrace } from '../../src/domain/trace.ts'
-import { newSpanId, newTraceId } from '../../src/domain/trace-context.ts'
+import { checkDocument } from '../../src/config/checks/check-document.ts'
+import { endCall, endStage, startCall, startTrace } from '../../src/domain/tracing/trace.ts'
+import { newSpanId, newTraceId } from '../../src/domain/tracing/trace-context.ts'
+import type { CompiledEndpoint } from '../../src/endpoints/compiled-endpoint.ts'
+import type { CompletedMessage } from '../../src/intake/completed-message.ts'
+import { createMessageLines } from '../../src/intake/message-line.ts'
 import { createMessageMetrics } from '../../src/metrics/message-metrics.ts'
-import type { Compiled } from '../../src/registry/compiled.ts'
-import type { Finished } from '../../src/registry/finished.ts'
-import { createMessageLines } from '../../src/registry/message-line.ts'
-import { createMinutes } from '../../src/registry/stats/minutes.ts'
+import { createMinutes } from '../../src/metrics/stats/minutes.ts'
 import { spreadOf } from '../report/spread.ts'
 
 const MESSAGES = 200_000
@@ -27,7 +27,7 @@ const logger = createLogger({ logLevel: 'info', enableLogging: true })
 
 const origin = { resource: emptyResource(), scope: { name: 'crosswalk' } }
 
-const works: readonly (readonly [string, (finished: Finished) => unknown])[] = [
+const works: readonly (readonly [string, (finished: CompletedMessage) => unknown])[] = [
   ['count for /metrics', messageMetrics.count],
   ['count for its statistics', minutes.count],
   ['line in the log', createMessageLines(logger)],
@@ -40,13 +40,13 @@ for (const [name, work] of works) {
   process.stderr.write(`${name}: ${middle} µs a message (${least} to ${most})\n`)
 }
 
-function run(work: (finished: Finished) => unknown): number {
+function run(work: (finished: CompletedMessage) => unknown): number {
   const startMs = performance.now()
-  for (let n = 0; n < MESSAGES; n += 1) work(messages[n % messages.length] as Finished)
+  for (let n = 0; n < MESSAGES; n += 1) work(messages[n % messages.length] as CompletedMessage)
   return ((performance.now() - startMs) * 1_000) / MESSAGES
 }
 
-function finishedMessage(name: string): Finished {
+function finishedMessage(name: string): CompletedMessage {
   const raw = {
     name,
     endpoint: { pattern: '/one' },
@@ -56,7 +56,7 @@ function finishedMessage(name: string): Finished {
   const { endpoint } = checkDocument(raw)
   const document = { ...raw, _id: newSpanId(), createdAt: '', updatedAt: '', __v: 0 as const }
   const answer = { status: 200, headers: {}, body: '' }
-  const compiled: Compiled = {
+  const compiled: CompiledEndpoint = {
     version: 1,
     document,
     endpoint,

@@ -9,8 +9,8 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createHttpClient } from '../../src/adapters/http-client/http-client.ts'
 import { createSecretSource } from '../../src/adapters/secrets/secret-source.ts'
-import { createEgressPolicy } from '../../src/domain/egress.ts'
-import type { HttpClient, OutboundRequest } from '../../src/domain/ports.ts'
+import { createEgressPolicy } from '../../src/domain/egress/egress-policy.ts'
+import type { HttpClient, OutboundRequest } from '../../src/domain/ports/http-client-port.ts'
 import { spreadOf } from '../report/spread.ts'
 
 const ROUNDS = 20

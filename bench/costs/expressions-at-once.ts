@@ -2,7 +2,7 @@
  * What an expression that the engine answers costs by how many messages are evaluated at once.
  * node bin/node.js bench/costs/expressions-at-once.ts
  */
-import { parseExpression } from '../../src/language/expression.ts'
+import { parseExpression } from '../../src/language/jsonata/expression.ts'
 
 const TEXT = '$sum(requestBody.items.(price * quantity)) & " " & $join(requestBody.items.name, ",")'
 const ITEMS = Array.from({ length: 5 }, (_, item) => ({ price: item, quantity: 2, name: `item ${item}` }))

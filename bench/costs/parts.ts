@@ -5,9 +5,10 @@
 
 import type { JsonObject } from '../../src/domain/json.ts'
 import { collectInto, type Lint } from '../../src/domain/lint.ts'
-import { buildXml, parseXml } from '../../src/formats/xml.ts'
-import { compileMapping } from '../../src/language/mapping.ts'
-import { createRouteTable } from '../../src/registry/route-table.ts'
+import { createRouteTable } from '../../src/endpoints/route-table.ts'
+import { buildXml } from '../../src/formats/xml-build.ts'
+import { parseXml } from '../../src/formats/xml-read.ts'
+import { compileMapping } from '../../src/language/mapping/mapping.ts'
 import { flat, manyEndpoints } from '../workloads/flat.ts'
 import { jsonToXml, xmlToJson } from '../workloads/report-xml.ts'
 import { ward } from '../workloads/ward.ts'

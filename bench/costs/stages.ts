@@ -2,14 +2,15 @@
  * All stages of one message, in one process without HTTP: microseconds of processor time, by workload.
  * `node bin/node.js --max-semi-space-size=4 --no-maglev bench/costs/stages.ts [W1 W2 …]`
  */
-import { checkDocument } from '../../src/config/check.ts'
+import { checkDocument } from '../../src/config/checks/check-document.ts'
 import { createIsoTime } from '../../src/domain/iso-time.ts'
 import { collectInto, type Lint } from '../../src/domain/lint.ts'
 import type { Run } from '../../src/domain/run.ts'
-import { startTrace } from '../../src/domain/trace.ts'
-import { compileEndpoint, type Handle } from '../../src/pipeline/compile.ts'
+import { startTrace } from '../../src/domain/tracing/trace.ts'
+import { compileEndpoint } from '../../src/pipeline/compile.ts'
+import type { Handle } from '../../src/pipeline/outcome.ts'
 import type { Services } from '../../src/pipeline/services.ts'
-import { readSettings } from '../../src/settings.ts'
+import { readSettings } from '../../src/settings/settings.ts'
 import { spreadOf } from '../report/spread.ts'
 import { workloadOf } from '../workloads/all.ts'
 import type { Workload } from '../workloads/workload.ts'

@@ -36,10 +36,10 @@ export const ALONE: readonly string[] = [
  * service as a process, sends signals or looks at its own memory.
  */
 export const TOGETHER: readonly (readonly string[])[] = [
-  ['test/admission/', 'test/bench/', 'test/config/', 'test/corpus/', 'test/domain/', 'test/formats/', 'test/language/'],
+  ['test/bench/', 'test/config/', 'test/corpus/', 'test/domain/', 'test/formats/', 'test/language/'],
   ['test/pipeline/', 'samples/'],
   ['test/access/', 'test/management/', 'test/observe/'],
-  ['test/adapters/', 'test/contracts/', 'test/registry/'],
+  ['test/adapters/', 'test/contracts/', 'test/endpoints/', 'test/intake/', 'test/metrics/'],
   ['test/messages/'],
 ]
 

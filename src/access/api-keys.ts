@@ -1,9 +1,10 @@
 /** API keys: made, shown once, known again by their hash, revoked. */
 import { createHash, timingSafeEqual } from 'node:crypto'
-import { type Caller, isRole, type KeyStore, ROLES, type Role, type StoredKey } from '../domain/access.ts'
+import { type Caller, isRole, ROLES, type Role } from '../domain/access.ts'
 import { Failure } from '../domain/failure.ts'
 import { didYouMean } from '../domain/nearest.ts'
-import { StoreUnavailable } from '../domain/ports.ts'
+import type { KeyStore, StoredKey } from '../domain/ports/key-store-port.ts'
+import { callStore } from '../domain/ports/store-unavailable.ts'
 import type { Clock } from '../domain/run.ts'
 
 export type KeyRequest = Readonly<{ name: string; roles: readonly string[] }>
@@ -52,20 +53,20 @@ export function createApiKeys({ store, clock, random }: ApiKeysOptions): ApiKeys
       const id = random(ID_BYTES).toString('hex')
       const key = `cwk_${id}_${random(SECRET_BYTES).toString('base64url')}`
       const stored: StoredKey = { id, name, roles, hash: hashOf(key).toString('hex'), createdAt: now() }
-      await guardKeys(() => store.insert(stored))
+      await callStore(KEYS, () => store.insert(stored))
       return { key, stored }
     },
-    list: () => guardKeys(() => store.list()),
+    list: () => callStore(KEYS, () => store.list()),
     revoke: async (id) => {
-      if (await guardKeys(() => store.revoke(id, now()))) return
-      const revoked = (await guardKeys(() => store.get(id))) !== undefined
+      if (await callStore(KEYS, () => store.revoke(id, now()))) return
+      const revoked = (await callStore(KEYS, () => store.get(id))) !== undefined
       throw new Failure('KEY_UNKNOWN', revoked ? `The key '${id}' is revoked already.` : `There is no key '${id}'.`)
     },
     exist: async () => {
       // Keys are never removed: once there was one, there always is.
       if (known === true) return true
       try {
-        known = (await guardKeys(() => store.list())).length > 0
+        known = (await callStore(KEYS, () => store.list())).length > 0
       } catch (thrown) {
         // Then nothing can be managed anyway, and what tells how the service is should go on telling it.
         if (known === undefined) throw thrown
@@ -74,7 +75,7 @@ export function createApiKeys({ store, clock, random }: ApiKeysOptions): ApiKeys
     },
     identify: async (text) => {
       const id = KEY.exec(text)?.[1]
-      const stored = id === undefined ? undefined : await guardKeys(() => store.get(id))
+      const stored = id === undefined ? undefined : await callStore(KEYS, () => store.get(id))
       const hash = stored === undefined ? NO_HASH : Buffer.from(stored.hash, 'hex')
       if (!timingSafeEqual(hashOf(text), hash) || stored === undefined) return undefined
       const { name, roles, revokedAt } = stored
@@ -82,6 +83,9 @@ export function createApiKeys({ store, clock, random }: ApiKeysOptions): ApiKeys
     },
   }
 }
+
+/** The name of the store in failures. */
+const KEYS = 'The store of API keys'
 
 const hashOf = (text: string): Buffer => createHash('sha256').update(text).digest()
 
@@ -101,13 +105,4 @@ function check({ name, roles }: KeyRequest): Readonly<{ name: string; roles: rea
   }
   if (given.length === 0) throw new Failure('KEY_INVALID', `A key has at least one role: ${ROLES.join(', ')}.`)
   return { name: trimmed, roles: given.filter(isRole) }
-}
-
-async function guardKeys<T>(work: () => Promise<T>): Promise<T> {
-  try {
-    return await work()
-  } catch (thrown) {
-    if (!(thrown instanceof StoreUnavailable)) throw thrown
-    throw new Failure('STORE_UNAVAILABLE', 'The store of API keys does not answer now; try again.', { cause: thrown })
-  }
 }

@@ -2,10 +2,11 @@
  * The audit log: written before a call is answered, never changed, kept within its age. Strangers can be refused as often
  * as they like, so only some of their calls are written, and the others counted.
  */
-import type { AuditEntry, AuditFilter, AuditStore } from '../domain/audit.ts'
-import { isRefused } from '../domain/audit.ts'
-import { Failure } from '../domain/failure.ts'
-import { type Logger, StoreUnavailable } from '../domain/ports.ts'
+
+import type { AuditEntry, AuditFilter, AuditStore } from '../domain/ports/audit-store-port.ts'
+import { isRefused } from '../domain/ports/audit-store-port.ts'
+import type { Logger } from '../domain/ports/logger-port.ts'
+import { callStore } from '../domain/ports/store-unavailable.ts'
 import type { Clock } from '../domain/run.ts'
 
 export type AuditNote = Omit<AuditEntry, 'id' | 'at' | 'omitted'>
@@ -77,14 +78,7 @@ export function createAuditLog(options: AuditLogOptions): AuditLog {
         logger.error({ err, entry }, 'An entry of the audit log could not be stored')
       }
     },
-    find: async (filter, limit, before) => {
-      try {
-        return await store.find(filter, limit, before)
-      } catch (thrown) {
-        if (!(thrown instanceof StoreUnavailable)) throw thrown
-        throw new Failure('STORE_UNAVAILABLE', 'The audit log does not answer now; try again.', { cause: thrown })
-      }
-    },
+    find: (filter, limit, before) => callStore('The audit log', () => store.find(filter, limit, before)),
     stop: async () => {
       clearInterval(timer)
       clearImmediate(first)

@@ -1,10 +1,11 @@
 /** The audit log as people ask for it: by filters, page by page. */
-import type { AuditEntry, AuditFilter } from '../domain/audit.ts'
+
 import { Failure } from '../domain/failure.ts'
 import { isId } from '../domain/id.ts'
+import { readTime, TIME_ACCEPTS } from '../domain/iso-time.ts'
 import { didYouMean } from '../domain/nearest.ts'
+import type { AuditEntry, AuditFilter } from '../domain/ports/audit-store-port.ts'
 import type { Clock } from '../domain/run.ts'
-import { readTime, TIME_ACCEPTS } from '../messages/read-time.ts'
 import type { AuditLog } from './audit-log.ts'
 
 export const DEFAULT_LIMIT = 50

@@ -1,14 +1,17 @@
 /** All that decides over management calls and keeps account of them, from settings and ports. */
-import type { KeyStore, TokenVerifier } from '../domain/access.ts'
-import type { AuditStore } from '../domain/audit.ts'
-import type { HttpClient, Logger } from '../domain/ports.ts'
+
+import type { AuditStore } from '../domain/ports/audit-store-port.ts'
+import type { HttpClient } from '../domain/ports/http-client-port.ts'
+import type { KeyStore } from '../domain/ports/key-store-port.ts'
+import type { Logger } from '../domain/ports/logger-port.ts'
+import type { TokenVerifier } from '../domain/ports/token-verifier-port.ts'
 import type { Clock } from '../domain/run.ts'
 import { type ApiKeys, createApiKeys } from './api-keys.ts'
 import { type AuditLog, createAuditLog } from './audit-log.ts'
-import { type Authorise, createAuthorise } from './management.ts'
+import { type Authorise, createAuthorise } from './authorise.ts'
 import { createIdentifyToken } from './oidc.ts'
 
-/** The part of the settings that says who may manage; names and units as in src/settings.ts. */
+/** The part of the settings that says who may manage; names and units as in src/settings/settings.ts. */
 export type ManagementSettings = Readonly<{
   managementAuth: 'keys' | 'oidc' | 'off' | undefined
   managementOidcIssuer: string | undefined

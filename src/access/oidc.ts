@@ -1,8 +1,9 @@
 /** Callers by the access tokens of an OpenID Connect provider. */
-import { type Caller, isRole, type Role, type TokenVerifier } from '../domain/access.ts'
+import { type Caller, isRole, type Role } from '../domain/access.ts'
 import { Failure } from '../domain/failure.ts'
 import { isObject, type Json, type JsonObject } from '../domain/json.ts'
-import { type HttpClient, OutboundError } from '../domain/ports.ts'
+import { type HttpClient, OutboundError } from '../domain/ports/http-client-port.ts'
+import type { TokenVerifier } from '../domain/ports/token-verifier-port.ts'
 
 export type OidcOptions = Readonly<{
   issuer: string

@@ -1,4 +1,4 @@
-/** What HTTP itself lays down for requests; both the checks of documents and the client go by it. */
+/** Rules of HTTP that the checks of documents, the servers and the HTTP client share. */
 
 /** Methods whose repetition does no harm (RFC 9110 §9.2.2). */
 export const IDEMPOTENT_METHODS: ReadonlySet<string> = new Set(['GET', 'HEAD', 'PUT', 'DELETE', 'OPTIONS', 'TRACE'])
@@ -19,3 +19,10 @@ export const FRAMING_HEADERS: ReadonlySet<string> = new Set([
 
 /** Statuses whose `Location` says where to ask instead (RFC 9110 §15.4). */
 export const REDIRECT_STATUSES: ReadonlySet<number> = new Set([301, 302, 303, 307, 308])
+
+/** Paths of the message port that are reserved for the service, with everything below them. */
+export const RESERVED = ['/uptime', '/endpoints']
+
+/** The reserved path that `path` equals or is below; undefined if the path is free for endpoints. */
+export const reservedBy = (path: string): string | undefined =>
+  RESERVED.find((reserved) => path === reserved || path.startsWith(`${reserved}/`))

@@ -1,4 +1,6 @@
-/** Writes a time as ISO 8601. Many messages arrive within a millisecond, and writing one takes a tenth of a message. */
+/** Times as ISO 8601 text: writing them, and reading them as people write them in filters. */
+
+/** Out: a function that writes milliseconds since the epoch as ISO 8601. It repeats its last result within one millisecond: formatting takes a tenth of a message. */
 export function createIsoTime(): (timeMs: number) => string {
   let lastMs = Number.NaN
   let text = ''
@@ -9,4 +11,28 @@ export function createIsoTime(): (timeMs: number) => string {
     }
     return text
   }
+}
+
+const MOMENT = /^(\d{4}-\d\d-\d\d)(?:T(\d\d:\d\d(?::\d\d(?:\.\d{1,3})?)?)(Z|[ +-]\d\d:\d\d))?$/
+const AGO = /^-(\d{1,9})(s|m|h|d)$/
+
+const UNIT_MS: Readonly<Record<string, number>> = { s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 }
+
+export const TIME_ACCEPTS =
+  'a time such as 2026-11-21T09:30:00Z or 2026-11-21, or one before now such as -15m, -1h or -7d'
+
+/**
+ * Milliseconds since the epoch; undefined where it is no such time. A date alone is its beginning in UTC.
+ *
+ * A space stands for the `+` of an offset, which is what a query makes of one that was not encoded.
+ */
+export function readTime(text: string, nowMs: number): number | undefined {
+  const [, count, unit] = AGO.exec(text) ?? []
+  if (count !== undefined && unit !== undefined) return nowMs - Number(count) * (UNIT_MS[unit] as number)
+  const [, date, time, zone] = MOMENT.exec(text) ?? []
+  if (date === undefined) return undefined
+  const ms = Date.parse(time === undefined ? date : `${date}T${time}${zone?.replace(' ', '+')}`)
+  // Date.parse takes the 31st of any month for the 1st of the next.
+  const isRealDate = new Date(`${date}T00:00:00Z`).toJSON()?.startsWith(date)
+  return Number.isNaN(ms) || !isRealDate ? undefined : ms
 }

@@ -14,3 +14,6 @@ export function typeName(value: unknown): string {
   if (value === undefined) return 'nothing'
   return Array.isArray(value) ? 'array' : typeof value
 }
+
+/** Names that reach a prototype when a careless reader assigns them: refused wherever a document names a field. */
+export const REFUSED_NAMES: ReadonlySet<string> = new Set(['__proto__', 'constructor', 'prototype'])

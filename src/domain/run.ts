@@ -1,6 +1,6 @@
 /** The account of one message on its way: what stages report to, and what bounds them. Never shared by two messages. */
 import type { JsonObject } from './json.ts'
-import type { Trace } from './trace.ts'
+import type { Trace } from './tracing/trace.ts'
 
 /** Milliseconds since the epoch; injected, so that tests own the time. */
 export type Clock = () => number

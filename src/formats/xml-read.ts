@@ -5,7 +5,7 @@
  */
 import { SaxesParser } from 'saxes'
 import type { Json } from '../domain/json.ts'
-import { MAX_DEPTH } from './json.ts'
+import { MAX_DEPTH } from './json-read.ts'
 import { decodeText } from './text.ts'
 import { Unreadable } from './unreadable.ts'
 

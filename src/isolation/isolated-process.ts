@@ -1,8 +1,8 @@
 /** THE ISOLATED PROCESS: the program of a child. It has its channel, which is its standard input and output, and nothing else. */
 import { Socket } from 'node:net'
 import { confine } from './confine.ts'
+import { frame, type IsolationRequest, type Terms, unframe } from './isolation-protocol.ts'
 import { createPrograms, type Programs } from './programs.ts'
-import { frame, type Question, type Terms, unframe } from './protocol.ts'
 
 const input = new Socket({ fd: 0, readable: true, writable: false })
 const output = new Socket({ fd: 1, readable: false, writable: true })
@@ -17,7 +17,7 @@ input.on(
       output.write(frame({ kind: 'ready' }))
       return
     }
-    programs.answer(value as Question).then((answer) => output.write(frame(answer)))
+    programs.answer(value as IsolationRequest).then((answer) => output.write(frame(answer)))
   }),
 )
 // The service has ended, however it did.

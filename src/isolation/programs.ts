@@ -2,23 +2,23 @@
 import type { JsonObject } from '../domain/json.ts'
 import { collectInto, type Lint } from '../domain/lint.ts'
 import { found, type Result } from '../domain/result.ts'
-import { type Expression, ExpressionFault, parseExpression } from '../language/expression.ts'
-import { compileJsonSchema, type Validator } from '../language/json-schema.ts'
+import { compileJsonSchema, type Validator } from '../language/json-schema/json-schema.ts'
+import { type Expression, ExpressionFault, parseExpression } from '../language/jsonata/expression.ts'
 import type { Program, Transformation } from '../pipeline/sandbox.ts'
-import type { Answer, Compilation, Question, Terms } from './protocol.ts'
+import type { Compilation, IsolationReply, IsolationRequest, Terms } from './isolation-protocol.ts'
 
-type Compiled = Readonly<{
+type CompiledEndpoint = Readonly<{
   expressions: readonly (readonly [name: string, result: Result<Expression>])[]
   validator: Validator | undefined
   lints: readonly Lint[]
 }>
 
-export type Programs = Readonly<{ answer(question: Question): Promise<Answer> }>
+export type Programs = Readonly<{ answer(question: IsolationRequest): Promise<IsolationReply> }>
 
 export function createPrograms(terms: Terms): Programs {
-  const programs = new Map<number, Compiled>()
+  const programs = new Map<number, CompiledEndpoint>()
 
-  const programOf = ({ id, program, forget }: Question): Compiled => {
+  const programOf = ({ id, program, forget }: IsolationRequest): CompiledEndpoint => {
     for (const gone of forget) programs.delete(gone)
     const compiled = programs.get(id) ?? (program && compile(program, terms))
     if (compiled === undefined) throw new TypeError('The program is not known.')
@@ -48,7 +48,7 @@ function threadCpuUsage(): number {
   return (user + system) / 1_000
 }
 
-function compile({ expressions, schema }: Program, terms: Terms): Compiled {
+function compile({ expressions, schema }: Program, terms: Terms): CompiledEndpoint {
   const lints: Lint[] = []
   return {
     expressions: expressions.map(([name, text]) => [name, parseExpression(text, terms.limits)]),
@@ -57,14 +57,14 @@ function compile({ expressions, schema }: Program, terms: Terms): Compiled {
   }
 }
 
-function run(question: Question, compiled: Compiled) {
+function run(question: IsolationRequest, compiled: CompiledEndpoint) {
   if (question.kind === 'transform') return transform(compiled, question.message, question.leftMs)
   if (question.kind === 'compile') return describe(compiled)
   if (compiled.validator === undefined) throw new TypeError('The program has no schema.')
   return compiled.validator(question.data)
 }
 
-const describe = ({ expressions, lints }: Compiled): Compilation => ({
+const describe = ({ expressions, lints }: CompiledEndpoint): Compilation => ({
   expressions: expressions.map(([name, result]) => {
     if (!result.ok) return [name, result]
     const { roots, references } = result.value
@@ -73,7 +73,11 @@ const describe = ({ expressions, lints }: Compiled): Compilation => ({
   lints,
 })
 
-async function transform({ expressions }: Compiled, message: JsonObject, leftMs: number): Promise<Transformation> {
+async function transform(
+  { expressions }: CompiledEndpoint,
+  message: JsonObject,
+  leftMs: number,
+): Promise<Transformation> {
   const until = performance.now() + leftMs
   let transforms: JsonObject = {}
   for (const [name, expression] of expressions) {

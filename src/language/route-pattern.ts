@@ -2,7 +2,7 @@
  * `endpoint.pattern`: the paths that an endpoint answers. A pattern means exactly what it says:
  * characters with a meaning of their own in routers (`*`, `(`, `)`, `?`, `::`) are refused.
  */
-import { reservedBy } from '../domain/reserved-paths.ts'
+import { reservedBy } from '../domain/http.ts'
 import { fault, found, type Result } from '../domain/result.ts'
 
 export type RoutePattern = Readonly<{

@@ -1,5 +1,5 @@
 /** Sets of HTTP statuses as documents write them: `"*"`, `"2xx"`, `"404"`, 404. */
-import type { StatusSet } from '../domain/ports.ts'
+import type { StatusSet } from '../domain/ports/state-store-port.ts'
 import { fault, found, type Result } from '../domain/result.ts'
 
 type Range = readonly [from: number, to: number]

@@ -3,8 +3,9 @@
  * registered, and arranged so that no value can change which resource is addressed beyond its own place: no added
  * segment, parameter or fragment, no step up the path, no other authority.
  */
+
 import { fault, found, type Result } from '../domain/result.ts'
-import { parseReferences, type Reference } from './references.ts'
+import { parseReferences, type Reference } from '../domain/secrets/references.ts'
 
 export type UrlTemplate = Readonly<{
   /** Names of the placeholders, each once, in the order of the URL. */

@@ -1,7 +1,9 @@
 /** The counts of one endpoint. */
-import type { CallSpan, StageName, Trace } from '../domain/trace.ts'
-import type { Compiled } from '../registry/compiled.ts'
-import type { OutcomeName } from '../registry/finished.ts'
+
+import type { StageName } from '../domain/tracing/stages.ts'
+import type { CallSpan, Trace } from '../domain/tracing/trace.ts'
+import type { CompiledEndpoint } from '../endpoints/compiled-endpoint.ts'
+import type { OutcomeName } from '../pipeline/outcome.ts'
 import { addDuration, createDurations, type Histogram, readDurations } from './duration-histogram.ts'
 
 /** Row 0 of the durations is that of the whole message. */
@@ -32,14 +34,14 @@ export type DurationEntry = Histogram & Readonly<{ stage: StageName | 'message' 
 
 export type EndpointMetrics = {
   /** The endpoint as it was counted last; undefined where several endpoints share the counts, or none was found. */
-  compiled: Compiled | undefined
+  compiled: CompiledEndpoint | undefined
   done: number
   readonly rest: Map<string, { outcome: OutcomeName; code: string; count: number }>
   readonly durations: Float64Array
   readonly calls: Readonly<Record<CallSpan['kind'], Map<string, Map<string | number, number>>>>
 }
 
-export const createEndpointMetrics = (compiled: Compiled | undefined): EndpointMetrics => ({
+export const createEndpointMetrics = (compiled: CompiledEndpoint | undefined): EndpointMetrics => ({
   compiled,
   done: 0,
   rest: new Map(),
@@ -83,7 +85,7 @@ function countCall(byRequest: Map<string, Map<string | number, number>>, { id, a
 const statusLabel = (status: number): number | 'other' => (status >= 100 && status <= 599 ? status : 'other')
 
 /** Forgets requests that the endpoint no longer has. */
-export function dropRequests({ calls }: EndpointMetrics, { endpoint: { requests } }: Compiled): void {
+export function dropRequests({ calls }: EndpointMetrics, { endpoint: { requests } }: CompiledEndpoint): void {
   for (const kind of ['lookup', 'response'] as const) {
     const ids = new Set(requests[kind].map(({ id }) => id))
     for (const id of calls[kind].keys()) if (!ids.has(id)) calls[kind].delete(id)

@@ -3,8 +3,9 @@
  * message instead of 0.13, and W1 has 0.87 of the messages a second.
  */
 
-import type { Compiled } from '../registry/compiled.ts'
-import type { Finished, OutcomeName } from '../registry/finished.ts'
+import type { CompiledEndpoint } from '../endpoints/compiled-endpoint.ts'
+import type { CompletedMessage } from '../intake/completed-message.ts'
+import type { OutcomeName } from '../pipeline/outcome.ts'
 import {
   type CallCount,
   callsOf,
@@ -20,7 +21,8 @@ import {
 /** `endpoint` is a name, empty where no endpoint was found; `code` is empty where nothing failed. */
 export type MessageCount = Readonly<{ endpoint: string; outcome: OutcomeName; code: string; count: number }>
 
-export type Counted = Pick<Finished, 'compiled' | 'outcome' | 'code'> & Partial<Pick<Finished, 'trace' | 'ms'>>
+export type Counted = Pick<CompletedMessage, 'compiled' | 'outcome' | 'code'> &
+  Partial<Pick<CompletedMessage, 'trace' | 'ms'>>
 
 export interface MessageMetrics {
   count(finished: Counted): void
@@ -28,7 +30,7 @@ export interface MessageMetrics {
   durations(): Iterable<DurationEntry & Readonly<{ endpoint: string }>>
   calls(): Iterable<CallCount & Readonly<{ endpoint: string }>>
   /** Forgets endpoints and requests that are no longer active; `get` gives the active endpoint by id. */
-  keep(get: (id: string) => Compiled | undefined): void
+  keep(get: (id: string) => CompiledEndpoint | undefined): void
 }
 
 /** The name for all endpoints beyond the limit. */
@@ -38,7 +40,7 @@ export const OTHERS = '(others)'
 export function createMessageMetrics(mostEndpoints = 1_000): MessageMetrics {
   const byName = new Map<string, EndpointMetrics>()
 
-  const addEndpoint = (compiled: Compiled | undefined): EndpointMetrics => {
+  const addEndpoint = (compiled: CompiledEndpoint | undefined): EndpointMetrics => {
     const isOwn = compiled === undefined || byName.size < mostEndpoints
     const name = isOwn ? (compiled?.document.name ?? '') : OTHERS
     const known = byName.get(name)

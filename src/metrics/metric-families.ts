@@ -4,7 +4,8 @@
  */
 import type { Registry } from 'prom-client'
 import type { MessageRecord } from '../domain/message-record.ts'
-import type { ConsumerStatus, OutboundHealth } from '../domain/ports.ts'
+import type { ConsumerStatus } from '../domain/ports/consumer-state.ts'
+import type { OutboundHealth } from '../domain/ports/http-client-port.ts'
 import { BOUNDS_MS, type Histogram } from './duration-histogram.ts'
 import { expose, type Family, type Sample } from './exposition.ts'
 import type { MessageMetrics } from './message-metrics.ts'

@@ -5,7 +5,8 @@
 import { asFailure, type Failure } from '../domain/failure.ts'
 import type { Awaitable } from '../domain/json.ts'
 import type { Run } from '../domain/run.ts'
-import { endStage, type StageName } from '../domain/trace.ts'
+import type { StageName } from '../domain/tracing/stages.ts'
+import { endStage } from '../domain/tracing/trace.ts'
 
 /** Takes a read-only message and returns a wider one. Shares nothing mutable with other messages. */
 export type Stage<In, Out> = (message: In, run: Run) => Awaitable<Out>

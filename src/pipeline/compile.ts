@@ -1,13 +1,14 @@
 /** THE PIPELINE: one line a stage. Compiles an endpoint document once; its messages only run what comes out. */
-import type { Endpoint } from '../config/schema.ts'
-import { asFailure, type Failure } from '../domain/failure.ts'
+import type { Endpoint } from '../config/schema/schema.ts'
+import { asFailure } from '../domain/failure.ts'
 import type { Awaitable } from '../domain/json.ts'
 import type { LintSink } from '../domain/lint.ts'
-import type { Answer, Answered, Received } from '../domain/message.ts'
+import type { Answered, Received } from '../domain/message.ts'
 import type { Run } from '../domain/run.ts'
 import { type Pipeline, startChain } from './chain.ts'
+import type { Handle, Outcome } from './outcome.ts'
 import { answerFailure } from './reply.ts'
-import { compileConstants, withoutValues } from './secrets.ts'
+import { compileConstants, withoutValues } from './requests/secret-references.ts'
 import type { PipelineSettings, Services } from './services.ts'
 import { compileLookup } from './stages/lookup.ts'
 import { compileMap } from './stages/map.ts'
@@ -17,12 +18,6 @@ import { compileSerialise } from './stages/serialise.ts'
 import { compileExtract, compileKeep, compileRecall, type Keep, notKept, usesState } from './stages/state.ts'
 import { compileTransform } from './stages/transform.ts'
 import { compileValidate } from './stages/validate.ts'
-
-/** What became of a message: always an answer, and the failure behind it where there is one. */
-export type Outcome = Readonly<{ answer: Answer; failure: Failure | undefined }>
-
-/** Runs one message; never throws or rejects. Gives a promise only where a stage does. */
-export type Handle = (message: Received, run: Run) => Awaitable<Outcome>
 
 /**
  * Compiles a checked document. `id` is the endpoint's, under which its state is kept.

@@ -3,7 +3,7 @@ import type { Failure } from '../domain/failure.ts'
 import { isObject, type Json, type JsonObject } from '../domain/json.ts'
 import type { Answer } from '../domain/message.ts'
 import { type Format, MEDIA_TYPES, syntaxOfFormat } from '../formats/media-type.ts'
-import { buildXml } from '../formats/xml.ts'
+import { buildXml } from '../formats/xml-build.ts'
 import { withoutForbidden } from '../formats/xml-characters.ts'
 
 /** Seconds after which a refused message may be sent again. */

@@ -2,7 +2,7 @@
 import type { Json, JsonObject } from '../domain/json.ts'
 import type { Lint } from '../domain/lint.ts'
 import type { Result } from '../domain/result.ts'
-import type { Verdict } from '../language/json-schema.ts'
+import type { Verdict } from '../language/json-schema/json-schema.ts'
 
 /** The parts of a document that run there. */
 export type Program = Readonly<{

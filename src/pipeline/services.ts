@@ -1,8 +1,11 @@
 /** What compiled endpoints call and obey: the ports and the settings that stages read. */
-import type { TokenVerifier } from '../domain/access.ts'
-import type { EgressPolicy } from '../domain/egress.ts'
+
+import type { EgressPolicy } from '../domain/egress/egress-policy.ts'
+import type { HttpClient } from '../domain/ports/http-client-port.ts'
 import type { RecordProducer } from '../domain/ports/record-producer.ts'
-import type { HttpClient, SecretSource, StateStore } from '../domain/ports.ts'
+import type { StateStore } from '../domain/ports/state-store-port.ts'
+import type { TokenVerifier } from '../domain/ports/token-verifier-port.ts'
+import type { SecretSource } from '../domain/secrets/secrets.ts'
 import type { IdempotencyService } from './idempotency/idempotency-service.ts'
 import type { Sandbox, SandboxedProgram } from './sandbox.ts'
 
@@ -21,7 +24,7 @@ export type Services = Readonly<{
   sandboxed?: SandboxedProgram | undefined
 }>
 
-/** The part of the settings that the pipeline obeys; names and units as in src/settings.ts. */
+/** The part of the settings that the pipeline obeys; names and units as in src/settings/settings.ts. */
 export type PipelineSettings = Readonly<{
   parserXmlTrim: boolean
   parserXmlExplicitRoot: boolean

@@ -1,6 +1,7 @@
 /** The messages between the primary and its workers: JSON, in order, over the channel that `node:cluster` opens. */
-import type { WorkerSlot } from '../domain/portion.ts'
-import type { ConsumerStatus, WorkerCounts } from '../domain/ports.ts'
+
+import type { ConsumerStatus } from '../domain/ports/consumer-state.ts'
+import type { WorkerCounts, WorkerSlot } from '../domain/worker-processes.ts'
 
 /** What a worker answers to each question. */
 export type Answers = {

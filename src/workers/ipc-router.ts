@@ -1,5 +1,5 @@
 /** Routes the questions of workers to all workers, in the primary. */
-import type { WorkerCounts } from '../domain/ports.ts'
+import type { WorkerCounts } from '../domain/worker-processes.ts'
 import { addExpositions } from '../metrics/add-expositions.ts'
 import type { Answers, Gathered, Question, ToPrimary } from './ipc-protocol.ts'
 import { createScatterGather } from './scatter-gather.ts'

@@ -3,8 +3,8 @@
  * message and no connection passes through it.
  */
 import cluster from 'node:cluster'
-import type { Logger } from '../domain/ports.ts'
-import type { Settings } from '../settings.ts'
+import type { Logger } from '../domain/ports/logger-port.ts'
+import type { Settings } from '../settings/settings.ts'
 import { type ToPrimary, WORKER_MARK } from './ipc-protocol.ts'
 import { createIpcRouter } from './ipc-router.ts'
 import { restartDelayMs } from './restart-delay.ts'

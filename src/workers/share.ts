@@ -1,8 +1,8 @@
 /** Divides the limits of the service among its workers. */
 
-import type { WorkerSlot } from '../domain/portion.ts'
-import { portion } from '../domain/portion.ts'
-import type { Settings } from '../settings.ts'
+import type { WorkerSlot } from '../domain/worker-processes.ts'
+import { portion } from '../domain/worker-processes.ts'
+import type { Settings } from '../settings/settings.ts'
 
 /** In: the settings of the service. Out: those of one worker; the shares add up to the whole where each gets at least one. */
 export function shareOf(settings: Settings, workerSlot: WorkerSlot): Settings {

@@ -1,7 +1,6 @@
 /** The worker's view of all workers of the service, itself included, as one. */
 import { Failure } from '../domain/failure.ts'
-import type { WorkerSlot } from '../domain/portion.ts'
-import type { WorkerCounts } from '../domain/ports.ts'
+import type { WorkerCounts, WorkerSlot } from '../domain/worker-processes.ts'
 import { addExpositions, endpointOf } from '../metrics/add-expositions.ts'
 import { OTHERS } from '../metrics/message-metrics.ts'
 import type { WorkerReport, WorkerStatus } from './ipc-protocol.ts'

@@ -1,5 +1,5 @@
 /** A process that takes messages. The primary starts and stops it, and it exits when the primary does. */
-import type { Settings } from '../settings.ts'
+import type { Settings } from '../settings/settings.ts'
 import { openPrimaryChannel } from './primary-channel.ts'
 import { shareOf } from './share.ts'
 import { createWorkerCluster, type WorkerCluster } from './worker-cluster.ts'

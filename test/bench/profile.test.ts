@@ -12,7 +12,7 @@ describe('a sample', () => {
   const bundle = join(folder, 'dist/service.js')
   const modules = [
     '(function () {',
-    '// src/messages/recorder.ts',
+    '// src/message-log/recorder.ts',
     'one',
     '// node_modules/undici/index.js',
     'two',
@@ -25,19 +25,27 @@ describe('a sample', () => {
     {
       name: 'a function of the bundle',
       symbol: `JS:*record ${bundle}:3:9`,
-      is: ['record', 'src/messages/recorder.ts', account],
+      is: ['record', 'src/message-log/recorder.ts', account],
     },
     {
       name: 'one without a name',
       symbol: `JS:^ ${bundle}:5:1`,
       is: ['(anonymous)', 'node_modules/undici/index.js', 'calls of others'],
     },
-    { name: 'a getter', symbol: `JS:*get count ${bundle}:3:9`, is: ['get count', 'src/messages/recorder.ts', account] },
-    { name: 'a setter', symbol: `JS:*set count ${bundle}:3:9`, is: ['set count', 'src/messages/recorder.ts', account] },
+    {
+      name: 'a getter',
+      symbol: `JS:*get count ${bundle}:3:9`,
+      is: ['get count', 'src/message-log/recorder.ts', account],
+    },
+    {
+      name: 'a setter',
+      symbol: `JS:*set count ${bundle}:3:9`,
+      is: ['set count', 'src/message-log/recorder.ts', account],
+    },
     {
       name: 'a function that is called get',
       symbol: `JS:*get ${bundle}:3:9`,
-      is: ['get', 'src/messages/recorder.ts', account],
+      is: ['get', 'src/message-log/recorder.ts', account],
     },
     {
       name: 'one of Node.js',

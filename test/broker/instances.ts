@@ -1,7 +1,7 @@
 /** Two instances of the service with the same endpoint, each a process of its own. */
 import { cpSync, mkdirSync } from 'node:fs'
 import type { JsonObject } from '../../src/domain/json.ts'
-import type { ConsumerStatus } from '../../src/domain/ports.ts'
+import type { ConsumerStatus } from '../../src/domain/ports/consumer-state.ts'
 import { endpointDocument, json } from '../service.ts'
 import { type SpawnedService, spawnService } from '../spawned-service.ts'
 

@@ -1,7 +1,7 @@
 /** Topics where a service has several workers. */
 import assert from 'node:assert/strict'
 import { after, describe, test } from 'node:test'
-import type { ConsumerStatus } from '../../src/domain/ports.ts'
+import type { ConsumerStatus } from '../../src/domain/ports/consumer-state.ts'
 import { kafkaForTests } from '../services/kafka.ts'
 import { openTopics } from '../services/topics.ts'
 import { startCrew } from '../workers/crew.ts'

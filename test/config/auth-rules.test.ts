@@ -1,8 +1,8 @@
 /** The rules of `auth`: what is there only by half would leave an endpoint open, or shut for all. */
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
-import { checkDocument } from '../../src/config/check.ts'
-import { lintEndpoint } from '../../src/config/lint.ts'
+import { checkDocument } from '../../src/config/checks/check-document.ts'
+import { lintEndpoint } from '../../src/config/checks/lint-endpoint.ts'
 import type { JsonObject } from '../../src/domain/json.ts'
 import { collectInto, type Lint } from '../../src/domain/lint.ts'
 import { endpointDocument } from '../service.ts'

@@ -3,8 +3,8 @@ import { readFileSync } from 'node:fs'
 import { describe, test } from 'node:test'
 import { Ajv2020 } from 'ajv/dist/2020.js'
 import addFormats from 'ajv-formats'
-import { checkDocument } from '../../src/config/check.ts'
-import { describeDocument } from '../../src/config/public-schema.ts'
+import { checkDocument } from '../../src/config/checks/check-document.ts'
+import { describeDocument } from '../../src/config/schema/public-schema.ts'
 import type { Json, JsonObject } from '../../src/domain/json.ts'
 
 const ajv = new Ajv2020({ allErrors: true })

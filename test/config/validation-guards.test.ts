@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
-import { checkDocument } from '../../src/config/check.ts'
-import { lintEndpoint } from '../../src/config/lint.ts'
+import { checkDocument } from '../../src/config/checks/check-document.ts'
+import { lintEndpoint } from '../../src/config/checks/lint-endpoint.ts'
 import type { JsonObject } from '../../src/domain/json.ts'
 import { collectInto } from '../../src/domain/lint.ts'
 

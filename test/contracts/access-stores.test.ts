@@ -1,9 +1,9 @@
 /** API keys and the audit log, the same over every store. */
 import assert from 'node:assert/strict'
 import { it } from 'node:test'
-import type { StoredKey } from '../../src/domain/access.ts'
-import type { AuditEntry } from '../../src/domain/audit.ts'
 import { createIds } from '../../src/domain/id.ts'
+import type { AuditEntry } from '../../src/domain/ports/audit-store-port.ts'
+import type { StoredKey } from '../../src/domain/ports/key-store-port.ts'
 import { describeStores } from './stores.ts'
 
 const keyOf = (n: number, changes: Partial<StoredKey> = {}): StoredKey => ({

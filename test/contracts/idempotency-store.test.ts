@@ -2,7 +2,12 @@
 import assert from 'node:assert/strict'
 import { beforeEach, it } from 'node:test'
 import { setTimeout as pause } from 'node:timers/promises'
-import type { CachedResponse, ClaimResult, IdempotencyStore, KeyedRequest } from '../../src/domain/idempotency.ts'
+import type {
+  CachedResponse,
+  ClaimResult,
+  IdempotencyStore,
+  KeyedRequest,
+} from '../../src/domain/ports/idempotency-store-port.ts'
 import { endpointOf, idOf } from './records.ts'
 import { describeStores, SHARED_SQLITE, STORES } from './stores.ts'
 

@@ -1,5 +1,5 @@
 /** Records of messages for the cases of the message log's stores. */
-import { type DoneLine, doneHead, mostBytes, writeDone } from '../../src/domain/done-line.ts'
+import { type DoneLine, doneHead, mostBytes, writeDone } from '../../src/domain/done-records/done-line.ts'
 import type { MessageRecord, Recorded } from '../../src/domain/message-record.ts'
 
 export const START = Date.parse('2026-11-21T10:00:00.000Z')

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { beforeEach, it } from 'node:test'
 import fc from 'fast-check'
-import type { StateFilter, StateRecord } from '../../src/domain/ports.ts'
+import type { StateFilter, StateRecord } from '../../src/domain/ports/state-store-port.ts'
 import { EVERYTHING, endpointOf, filterOf, idOf, stateOf } from './records.ts'
 import { describeStores } from './stores.ts'
 

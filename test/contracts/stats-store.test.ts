@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { it } from 'node:test'
-import type { MinuteCount } from '../../src/domain/stats.ts'
+import type { MinuteCount } from '../../src/domain/ports/stats-store-port.ts'
 import { idOf } from './records.ts'
 import { describeStores } from './stores.ts'
 

@@ -1,7 +1,8 @@
 /** Writes endpoints and states until it is killed, announcing each operation: `store-crash-child.ts <file> <seed>`. */
 
 import { openSqliteStore } from '../../src/adapters/sqlite/open-sqlite-store.ts'
-import type { EndpointRecord, StoredDocument } from '../../src/domain/ports.ts'
+import type { EndpointRecord } from '../../src/domain/ports/endpoint-store-port.ts'
+import type { StoredDocument } from '../../src/domain/stored-document.ts'
 import { silent } from '../contracts/stores.ts'
 import { announce } from './announce.ts'
 import { sealed, stateRegister } from './crash-documents.ts'

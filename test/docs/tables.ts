@@ -2,11 +2,11 @@
 import assert from 'node:assert/strict'
 import type { Json, JsonObject } from '../../src/domain/json.ts'
 import { collectInto, type Lint } from '../../src/domain/lint.ts'
-import { parseExpression } from '../../src/language/expression.ts'
-import { compileJsonSchema } from '../../src/language/json-schema.ts'
-import { compileMapping } from '../../src/language/mapping.ts'
-import { parseTarget } from '../../src/language/target.ts'
-import { readSettings } from '../../src/settings.ts'
+import { compileJsonSchema } from '../../src/language/json-schema/json-schema.ts'
+import { parseExpression } from '../../src/language/jsonata/expression.ts'
+import { compileMapping } from '../../src/language/mapping/mapping.ts'
+import { parseTarget } from '../../src/language/mapping/target.ts'
+import { readSettings } from '../../src/settings/settings.ts'
 import { codeIn } from './page.ts'
 
 /** What the page said before: the message that paths are read from. */

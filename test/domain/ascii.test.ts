@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
-import { MOST_DIGITS, writeDigits, writeMilliseconds } from '../../src/domain/ascii.ts'
+import { MOST_DIGITS, writeDigits, writeMilliseconds } from '../../src/domain/done-records/ascii.ts'
 
 const written = (write: typeof writeDigits, value: number): string => {
   const buffer = Buffer.alloc(MOST_DIGITS + 5)

@@ -2,8 +2,8 @@ import assert from 'node:assert/strict'
 import { isIPv4, isIPv6 } from 'node:net'
 import { describe, test } from 'node:test'
 import fc from 'fast-check'
-import { createEgressPolicy, type EgressRule, parseEgressRule } from '../../src/domain/egress.ts'
-import { parseAddress } from '../../src/domain/ip-address.ts'
+import { createEgressPolicy, type EgressRule, parseEgressRule } from '../../src/domain/egress/egress-policy.ts'
+import { parseAddress } from '../../src/domain/egress/ip-address.ts'
 
 const rule = (text: string): EgressRule => parseEgressRule(text) ?? assert.fail(`${text} is no rule`)
 

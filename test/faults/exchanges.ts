@@ -46,6 +46,15 @@ export const bodyOf = ({ forEach }: Form, fault: string, id: string): JsonObject
 
 export type Reply = Readonly<{ status: number; partial: boolean; body: Json; ms: number }>
 
+/** A body that was passed on as it came is text. */
+function jsonOr(text: string): Json {
+  try {
+    return JSON.parse(text || 'null')
+  } catch {
+    return text
+  }
+}
+
 export function send(agent: Agent, url: string, body: JsonObject): Promise<Reply> {
   const startedAt = performance.now()
   return new Promise((resolve, reject) => {
@@ -60,7 +69,7 @@ export function send(agent: Agent, url: string, body: JsonObject): Promise<Reply
           resolve({
             status: response.statusCode ?? 0,
             partial: response.headers['x-crosswalk-status'] === 'partial',
-            body: JSON.parse(Buffer.concat(chunks).toString() || 'null'),
+            body: jsonOr(Buffer.concat(chunks).toString()),
             ms: performance.now() - startedAt,
           })
         })
@@ -83,6 +92,7 @@ export function truthsOf(
   id: string,
   { status, partial, body }: Reply,
 ): readonly Truth[] | string {
+  if (form.kind === 'lookup' && typeof body === 'string') return 'an answer that is not JSON'
   const whole = body as JsonObject
   const told = (one: Json, own: string): Truth | string => {
     const { code, path } = (one ?? {}) as JsonObject
@@ -91,7 +101,7 @@ export function truthsOf(
     const [, kind, truth = ''] = /^(LOOKUP|RESPONSE)_(.*)$/.exec(code) ?? []
     return kind === form.kind.toUpperCase() && truth in STATUSES ? (truth as Truth) : `the code ${code}`
   }
-  const isWhole = !form.forEach || 'code' in whole
+  const isWhole = !form.forEach || typeof body === 'string' || 'code' in whole
   const truths = isWhole
     ? [told(whole, `/${fault}/${id}`)]
     : (whole.call as Json[]).map((one, index) => told(one, `/${fault}/${id}-${index}`))

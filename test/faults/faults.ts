@@ -11,6 +11,8 @@ export type Fault = Readonly<{
   /** Each of them would be true. */
   truths: readonly Truth[]
   behave: Behave
+  /** Only the body cannot be read: the target of a response request has accepted it, and its answer is passed on. */
+  passedOn?: true
   /** It begins before anything was asked, or goes on after an answer: it needs a port of its own. */
   alone?: true
 }>
@@ -89,6 +91,8 @@ const late = ['TIMED_OUT'] as const
 const unread = ['UNREADABLE'] as const
 
 const fault = (name: string, truths: readonly Truth[], behave: Behave): Fault => ({ name, truths, behave })
+/** A body that a lookup cannot read, and that a response request passes on. */
+const undecodable = (name: string, behave: Behave): Fault => ({ name, truths: unread, behave, passedOn: true })
 const alone = (name: string, truths: readonly Truth[], behave: Behave): Fault => ({ name, truths, behave, alone: true })
 
 export const FAULTS: readonly Fault[] = [
@@ -129,18 +133,17 @@ export const FAULTS: readonly Fault[] = [
     endless(`${OK}transfer-encoding: chunked\r\n\r\n0\r\n`, `x: ${'y'.repeat(1_000)}\r\n`),
   ),
   fault('body larger than the limit, as it says', unread, answering(`${OK}content-length: 1000000000000\r\n\r\n`)),
-  fault('gzip bomb', unread, coded('gzip', gzipSync(BOMB))),
-  fault('gzip bomb in a gzip bomb', unread, coded('gzip, gzip', gzipSync(gzipSync(BOMB)))),
-  fault(
+  undecodable('gzip bomb', coded('gzip', gzipSync(BOMB))),
+  undecodable('gzip bomb in a gzip bomb', coded('gzip, gzip', gzipSync(gzipSync(BOMB)))),
+  undecodable(
     'gzip bomb without length',
-    unread,
     answering(Buffer.concat([Buffer.from(`${OK}content-encoding: gzip\r\n\r\n`), gzipSync(BOMB)]), 'end'),
   ),
-  fault('deflate bomb', unread, coded('deflate', deflateSync(BOMB))),
-  fault('br bomb', unread, coded('br', brotliCompressSync(BOMB))),
-  fault('four codings', unread, coded('gzip, gzip, gzip, gzip', gzipSync('{}'))),
-  fault('a coding that is not there', unread, coded('gzip', Buffer.from('{"a":1}'))),
-  fault('a coding cut short', unread, coded('gzip', gzipSync('{"a":1}').subarray(0, 12))),
+  undecodable('deflate bomb', coded('deflate', deflateSync(BOMB))),
+  undecodable('br bomb', coded('br', brotliCompressSync(BOMB))),
+  undecodable('four codings', coded('gzip, gzip, gzip, gzip', gzipSync('{}'))),
+  undecodable('a coding that is not there', coded('gzip', Buffer.from('{"a":1}'))),
+  undecodable('a coding cut short', coded('gzip', gzipSync('{"a":1}').subarray(0, 12))),
   fault('flood of 100', lost, endless('', 'HTTP/1.1 100 Continue\r\n\r\n'.repeat(50))),
   fault('flood of 102', unread, endless('', 'HTTP/1.1 102 Processing\r\n\r\n'.repeat(50))),
   fault(

@@ -157,8 +157,8 @@ function judge(target: Target, form: Form, told: readonly Truth[] | string, ms: 
     account.came[truth] = (account.came[truth] ?? 0) + 1
     // A call that was given up at its deadline is told so, whatever would have become of it; not before its deadline, though.
     const isLate = truth === 'TIMED_OUT' && ms >= target.group.timeoutMs - 2
-    if (!target.truths.includes(truth) && !isLate)
-      account.wrong.push(`${nameOf(form)}: ${truth} after ${Math.round(ms)} ms`)
+    const truths = form.kind === 'response' && target.passedOn ? ['answered'] : target.truths
+    if (!truths.includes(truth) && !isLate) account.wrong.push(`${nameOf(form)}: ${truth} after ${Math.round(ms)} ms`)
   }
 }
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import fc from 'fast-check'
-import { findDuplicateNames, MAX_DEPTH, parseJson } from '../../src/formats/json.ts'
+import { findDuplicateNames, MAX_DEPTH, parseJson } from '../../src/formats/json-read.ts'
 import { scanJson } from '../../src/formats/json-scan.ts'
 import { Unreadable } from '../../src/formats/unreadable.ts'
 

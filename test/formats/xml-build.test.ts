@@ -3,7 +3,8 @@ import { describe, test } from 'node:test'
 import fc from 'fast-check'
 import { SaxesParser } from 'saxes'
 import { isObject, type Json } from '../../src/domain/json.ts'
-import { buildXml, parseXml, Unwritable, type XmlOptions } from '../../src/formats/xml.ts'
+import { buildXml, Unwritable } from '../../src/formats/xml-build.ts'
+import { parseXml, type XmlOptions } from '../../src/formats/xml-read.ts'
 import examples from '../data/xml.json' with { type: 'json' }
 import { xmlDocuments } from './xml-documents.ts'
 

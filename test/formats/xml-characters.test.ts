@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import fc from 'fast-check'
 import { SaxesParser } from 'saxes'
-import { isXmlName } from '../../src/formats/xml.ts'
+import { isXmlName } from '../../src/formats/xml-characters.ts'
 
 describe('isXmlName', () => {
   const cases = [

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import fc from 'fast-check'
 import { Unreadable } from '../../src/formats/unreadable.ts'
-import { readXml, type XmlOptions } from '../../src/formats/xml.ts'
+import { readXml, type XmlOptions } from '../../src/formats/xml-read.ts'
 
 const defaults: XmlOptions = { trim: true, explicitRoot: false, explicitArray: false }
 

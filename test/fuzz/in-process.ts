@@ -1,25 +1,26 @@
 /** The message port without its sockets: everything from the HTTP server inwards, for very many calls. */
 
-import { createBodyReader } from '../../src/adapters/http-server/body.ts'
-import { serveDryRun } from '../../src/adapters/http-server/dry-run.ts'
-import { serveManagement } from '../../src/adapters/http-server/management.ts'
-import { createMessageListener, serveMessages } from '../../src/adapters/http-server/messages.ts'
+import { serveDryRun } from '../../src/adapters/http-server/management/dry-run-routes.ts'
+import { serveManagement } from '../../src/adapters/http-server/management/endpoint-routes.ts'
+import { serveVersions } from '../../src/adapters/http-server/management/version-routes.ts'
+import { createBodyReader } from '../../src/adapters/http-server/messages/body-reader.ts'
+import { createMessageListener, serveMessages } from '../../src/adapters/http-server/messages/message-listener.ts'
 import { createServer } from '../../src/adapters/http-server/server.ts'
-import { serveVersions } from '../../src/adapters/http-server/versions.ts'
 import { createTokenVerifier } from '../../src/adapters/jwt/token-verifier.ts'
 import { openSqliteStore } from '../../src/adapters/sqlite/open-sqlite-store.ts'
 import { createIds } from '../../src/domain/id.ts'
 import type { Json, JsonObject } from '../../src/domain/json.ts'
-import type { HttpClient, OutboundRequest } from '../../src/domain/ports.ts'
-import type { Outcome } from '../../src/pipeline/compile.ts'
+import type { HttpClient, OutboundRequest } from '../../src/domain/ports/http-client-port.ts'
+import { createDryRun } from '../../src/dry-run/dry-run.ts'
+import { compileDocument } from '../../src/endpoints/compile-document.ts'
+import { createEndpointRegistry } from '../../src/endpoints/endpoint-registry.ts'
+import { createEndpointService } from '../../src/endpoints/endpoint-service.ts'
+import { createLoadShedder } from '../../src/intake/admission/load-shedder.ts'
+import type { Incoming } from '../../src/intake/incoming-message.ts'
+import { createIntake } from '../../src/intake/intake.ts'
+import type { Outcome } from '../../src/pipeline/outcome.ts'
 import { answerFailure } from '../../src/pipeline/reply.ts'
-import { createTurns } from '../../src/registry/admission/turns.ts'
-import { build } from '../../src/registry/build.ts'
-import { createCatalogue } from '../../src/registry/catalogue.ts'
-import { createDryRun } from '../../src/registry/dry-run/dry-run.ts'
-import { createIntake, type Incoming } from '../../src/registry/intake.ts'
-import { createRegistry } from '../../src/registry/registry.ts'
-import { readSettings } from '../../src/settings.ts'
+import { readSettings } from '../../src/settings/settings.ts'
 import { silent } from '../contracts/stores.ts'
 import { guards } from '../guards.ts'
 
@@ -52,16 +53,16 @@ export async function openInProcess() {
   const services = { http, states: store.states, producer, tokens: createTokenVerifier(http), ...guards }
   const clock = Date.now
   const newId = createIds(clock, 1)
-  const registry = createRegistry()
+  const registry = createEndpointRegistry()
   const shared = { settings, clock, newId, logger: silent }
-  const catalogue = createCatalogue({ store: store.endpoints, registry, services, ...shared })
+  const catalogue = createEndpointService({ store: store.endpoints, registry, services, ...shared })
   const intake = createIntake({ ...settings, ...shared, observe: () => {} })
   const dryRun = createDryRun({ catalogue, registry, intake, services, settings, clock })
   const server = createServer(settings, (failure) => answerFailure(failure, 'JSON'))
   serveManagement(server, catalogue)
   serveVersions(server, catalogue)
   serveDryRun(server, dryRun)
-  const turns = createTurns({ places: 1_000, waitMs: 1_000 })
+  const turns = createLoadShedder({ places: 1_000, waitMs: 1_000 })
   const readBody = createBodyReader({ limitBytes: settings.parserLimitBytes, roomBytes: 1 })
   serveMessages(server, createMessageListener({ registry, intake, turns, readBody, isStopping: () => false }))
 
@@ -70,7 +71,7 @@ export async function openInProcess() {
     inject: server.inject.bind(server),
     register: async (document: JsonObject) => void (await catalogue.create(JSON.stringify(document))),
     tryDocument: (document: Json): Tried => {
-      const { lints, compiled } = build(document, STAMP, services, settings)
+      const { lints, compiled } = compileDocument(document, STAMP, services, settings)
       if (lints.some(({ severity }) => severity === 'error')) return undefined
       return async (incoming) => await intake.accept(compiled, { ...NOTHING, ...incoming })
     },

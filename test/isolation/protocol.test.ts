@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import fc from 'fast-check'
-import { FRAME_LIMIT, frame, unframe } from '../../src/isolation/protocol.ts'
-import { newStanding, noteCall } from '../../src/isolation/standing.ts'
-import { createWaiting } from '../../src/isolation/waiting.ts'
+import { newCpuQuota, noteCall } from '../../src/isolation/cpu-quota.ts'
+import { FRAME_LIMIT, frame, unframe } from '../../src/isolation/isolation-protocol.ts'
+import { createQuotaQueue } from '../../src/isolation/quota-queue.ts'
 
 describe('frames', () => {
   test('give what was sent, however the bytes are cut', () => {
@@ -32,7 +32,7 @@ describe('frames', () => {
 
 describe('a standing', () => {
   const after = (...calls: readonly (readonly [cpuMs: number, at: number])[]) => {
-    const standing = newStanding()
+    const standing = newCpuQuota()
     for (const [cpuMs, at] of calls) noteCall(standing, cpuMs, at)
     return standing.quick
   }
@@ -90,8 +90,8 @@ describe('a standing', () => {
 
 describe('what waits', () => {
   test('is served by what it asked for, and in turn among equals', () => {
-    const waiting = createWaiting<string>(3, 6)
-    const of = (cpuMs: number | undefined) => ({ ...newStanding(), cpuMs })
+    const waiting = createQuotaQueue<string>(3, 6)
+    const of = (cpuMs: number | undefined) => ({ ...newCpuQuota(), cpuMs })
     const added = [waiting.add(1, of(900), 'slow'), waiting.add(2, of(5), 'a1'), waiting.add(2, of(5), 'a2')]
     added.push(waiting.add(3, of(5), 'b1'), waiting.add(4, of(undefined), 'new'))
     assert.deepEqual(added, [true, true, true, true, true])
@@ -100,8 +100,8 @@ describe('what waits', () => {
   })
 
   test('is bounded, of each program and in all', () => {
-    const waiting = createWaiting<number>(2, 3)
-    const standing = newStanding()
+    const waiting = createQuotaQueue<number>(2, 3)
+    const standing = newCpuQuota()
     const added = [1, 1, 1, 2, 3].map((key, call) => waiting.add(key, standing, call))
     assert.deepEqual(added, [true, true, false, true, false])
     assert.deepEqual(waiting.takeAll(1), [0, 1])

@@ -3,9 +3,9 @@ import { describe, it } from 'node:test'
 import fc from 'fast-check'
 import jsonata from 'jsonata'
 import type { Json, JsonObject } from '../../src/domain/json.ts'
-import { parseExpression } from '../../src/language/expression.ts'
-import { compileDirect, type Direct } from '../../src/language/expression-direct.ts'
-import type { Node } from '../../src/language/expression-tree.ts'
+import { parseExpression } from '../../src/language/jsonata/expression.ts'
+import type { Node } from '../../src/language/jsonata/expression-tree.ts'
+import { compileDirect, type Direct } from '../../src/language/jsonata/fast-path/fast-path.ts'
 
 const limits = { timeoutMs: 10_000, maxDepth: 10_000, maxSequence: 100_000 }
 

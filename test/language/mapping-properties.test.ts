@@ -3,10 +3,10 @@ import { describe, it } from 'node:test'
 import fc from 'fast-check'
 import { isObject, type Json, type JsonObject } from '../../src/domain/json.ts'
 import { collectInto, type Lint } from '../../src/domain/lint.ts'
-import { FUNCTIONS } from '../../src/language/functions.ts'
-import { compileMapping, type Mapping } from '../../src/language/mapping.ts'
-import { parsePath } from '../../src/language/path.ts'
-import { parseTarget, type TargetStep } from '../../src/language/target.ts'
+import { compileMapping, type Mapping } from '../../src/language/mapping/mapping.ts'
+import { FUNCTIONS } from '../../src/language/mapping/mapping-functions.ts'
+import { parseTarget, type TargetStep } from '../../src/language/mapping/target.ts'
+import { parsePath } from '../../src/language/paths/path.ts'
 
 function compile(inputMapping: JsonObject): { mapping: Mapping; lints: readonly Lint[] } {
   const lints: Lint[] = []

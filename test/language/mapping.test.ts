@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs'
 import { describe, it } from 'node:test'
 import type { Json, JsonObject } from '../../src/domain/json.ts'
 import { collectInto, type Lint } from '../../src/domain/lint.ts'
-import { compileMapping } from '../../src/language/mapping.ts'
+import { compileMapping } from '../../src/language/mapping/mapping.ts'
 
 function apply(inputMapping: JsonObject, source: JsonObject): JsonObject {
   const lints: Lint[] = []

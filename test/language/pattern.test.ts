@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import fc from 'fast-check'
-import { compilePattern, PatternTooCostly } from '../../src/language/pattern.ts'
+import { compilePattern, PatternTooCostly } from '../../src/language/re2-pattern.ts'
 
 function compiled(source: string, flags?: string) {
   const pattern = compilePattern(source, flags)

@@ -2,8 +2,8 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
 import Router from 'find-my-way'
+import { createRouteTable } from '../../src/endpoints/route-table.ts'
 import { parseRoutePattern } from '../../src/language/route-pattern.ts'
-import { createRouteTable } from '../../src/registry/route-table.ts'
 
 const accepted = [
   { pattern: '/', parameters: [], key: 'POST /' },

@@ -32,9 +32,15 @@ const REFUSED: Readonly<Record<string, { why: string; paths: readonly string[] }
 /** Fields that stand for nothing, wherever they are in a request. */
 const NOTHING = /"(?:_id":"|forEach":\{\}|params":\{\}|allowedStatuses":\[\]|prefix":null|postfix":null)/
 
-const skip = existsSync(FOLDER) ? false : 'there is no folder ../shared/real-documents'
+// The folder is not part of the repository: without it there is nothing to read, which is no failure of a check.
+const isThere = existsSync(FOLDER)
+if (!isThere) {
+  test('documents that people run', (context) =>
+    context.diagnostic('Not run: there is no folder ../shared/real-documents'))
+}
 
-describe('documents that people run', { skip }, () => {
+describe('documents that people run', () => {
+  if (!isThere) return
   let service: Service
   before(async () => {
     service = await startService()
@@ -47,7 +53,7 @@ describe('documents that people run', { skip }, () => {
       json('POST', JSON.parse(readFileSync(`${FOLDER}${form}/${name}`, 'utf8')) as JsonObject),
     )
 
-  const names = skip === false ? globSync('**/*.json', { cwd: `${FOLDER}as-written` }).sort() : []
+  const names = globSync('**/*.json', { cwd: `${FOLDER}as-written` }).sort()
   for (const name of names) {
     const refused = REFUSED[name]
     test(`${name} is ${refused === undefined ? 'registered' : `refused: ${refused.why}`}`, async () => {

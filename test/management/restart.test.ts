@@ -135,7 +135,9 @@ test('a stored document that ran before a rule was made stays active, and the lo
     name: 'old shape',
     endpoint: { pattern: '/old-shape', method: 'POST' },
     inputMapping: { 'requestBody.a': 'a', 'lookupRequests.l.b': 'b' },
-    requests: { lookup: [{ id: 'l', config: { url: 'http://127.0.0.1:9/' }, optional: true }] },
+    requests: {
+      lookup: [{ _id: 'x', id: 'l', config: { url: 'http://127.0.0.1:9/', params: {} }, forEach: {}, optional: true }],
+    },
   })
   const stamp = { createdAt: '2020-01-01T00:00:00.000Z', updatedAt: '2020-01-01T00:00:00.000Z', __v: 0 }
   const _id = '3'.repeat(24)
@@ -166,7 +168,11 @@ test('a stored document that ran before a rule was made stays active, and the lo
   const patch = await service.fetch(`/endpoints/${_id}`, json('PATCH', { description: 'x' }))
   assert.deepEqual([patch.status, patch.json<{ details: Json }>().details], [400, asStored.lint.errors])
   const mended = { inputMapping: { 'lookupRequests.l.b': null, 'lookupRequests.l.data.b': 'b' } }
-  assert.equal((await service.fetch(`/endpoints/${_id}`, json('PATCH', mended))).status, 200)
+  const changed = await service.fetch(`/endpoints/${_id}`, json('PATCH', mended))
+  assert.deepEqual(changed.json<{ requests: Json }>().requests, {
+    lookup: [{ id: 'l', config: { url: 'http://127.0.0.1:9/', method: 'GET' }, optional: true }],
+    response: [],
+  })
   await service.fetch(`/endpoints/${_id}`, { method: 'DELETE' })
   await service.stop()
 })

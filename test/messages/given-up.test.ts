@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { MessageRecord } from '../../src/domain/message-record.ts'
-import type { ListedMessage } from '../../src/messages/message-search.ts'
+import type { ListedMessage } from '../../src/message-log/message-search.ts'
 import { describeDatabases } from '../databases.ts'
 import { call } from '../management/call.ts'
 import { json, startService, startUpstream } from '../service.ts'

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, it, test } from 'node:test'
 import type { Json } from '../../src/domain/json.ts'
-import { compileMask, scrub } from '../../src/messages/mask.ts'
+import { compileRedaction, scrub } from '../../src/message-log/redaction.ts'
 
 describe('numbers in the paths of a mask', () => {
   const cases: readonly { path: string; of: Json; gives: Json }[] = [
@@ -18,7 +18,8 @@ describe('numbers in the paths of a mask', () => {
     { path: 'list.0', of: { list: 'a' }, gives: { list: 'a' } },
   ]
   for (const { path, of, gives } of cases) {
-    it(`${path} in ${JSON.stringify(of)}`, () => assert.deepEqual(compileMask([path])?.apply(of, new Set()), gives))
+    it(`${path} in ${JSON.stringify(of)}`, () =>
+      assert.deepEqual(compileRedaction([path])?.apply(of, new Set()), gives))
   }
 })
 

@@ -2,8 +2,8 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { Failure } from '../../src/domain/failure.ts'
-import type { MessageFilter } from '../../src/domain/message-record.ts'
-import { FILTER_NAMES, readFilter } from '../../src/messages/message-filter.ts'
+import type { MessageFilter } from '../../src/domain/ports/message-store-port.ts'
+import { FILTER_NAMES, readFilter } from '../../src/message-log/message-filter.ts'
 
 const id = '01a1fbe3fa25000082c722af'
 const endpoints = [

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { isObject, type Json, type JsonObject } from '../../src/domain/json.ts'
-import { FILTER_NAMES } from '../../src/messages/message-filter.ts'
+import { FILTER_NAMES } from '../../src/message-log/message-filter.ts'
 import { call } from '../management/call.ts'
 import { json } from '../service.ts'
 import { describeLogged } from './log-stage.ts'

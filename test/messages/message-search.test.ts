@@ -1,8 +1,8 @@
 /** `GET /messages` and what is below it: what was recorded, found again. */
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
-import type { MessageGroup } from '../../src/domain/message-record.ts'
-import type { ListedMessage } from '../../src/messages/message-search.ts'
+import type { MessageGroup } from '../../src/domain/ports/message-store-port.ts'
+import type { ListedMessage } from '../../src/message-log/message-search.ts'
 import { json, startUpstream, type Upstream } from '../service.ts'
 import { describeLogged } from './log-stage.ts'
 

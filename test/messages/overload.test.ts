@@ -2,8 +2,8 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import pg from 'pg'
-import { createLineBuffer } from '../../src/messages/line-buffer.ts'
-import { createRecordQueue } from '../../src/messages/record-queue.ts'
+import { createRecordBuffer } from '../../src/message-log/record-buffer.ts'
+import { createRecordQueue } from '../../src/message-log/record-queue.ts'
 import { bytesOfLines, doneLineOf, recordAt, recordedAt, withBodies } from '../contracts/message-records.ts'
 import { openPostgres } from '../contracts/stores.ts'
 import { json, startService } from '../service.ts'
@@ -63,7 +63,7 @@ describe('the queue of records', () => {
 })
 
 test('lines of any text and length come out as they went in, in their order', () => {
-  const buffer = createLineBuffer()
+  const buffer = createRecordBuffer()
   const names = ['a', 'ü€😀', 'x'.repeat(500_000), ...Array.from({ length: 15_000 }, (_, at) => `endpoint ${at}`)]
   const lines = names.map((endpoint, ms) => doneLineOf(recordAt(ms, { endpoint })))
   for (const line of lines) buffer.add(line)

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Recorded } from '../../src/domain/message-record.ts'
-import { createRecordQueue, type RecordQueue } from '../../src/messages/record-queue.ts'
+import { createRecordQueue, type RecordQueue } from '../../src/message-log/record-queue.ts'
 import { recordedAt, withBodies } from '../contracts/message-records.ts'
 
 const failed = (ms: number) => recordedAt(ms, { outcome: 'failed', status: 500, code: 'INTERNAL' })

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { MessageRecord } from '../../src/domain/message-record.ts'
-import { createRecordQueue } from '../../src/messages/record-queue.ts'
+import { createRecordQueue } from '../../src/message-log/record-queue.ts'
 import { recordedAt } from '../contracts/message-records.ts'
 import { describeDatabases } from '../databases.ts'
 import { json, startUpstream } from '../service.ts'

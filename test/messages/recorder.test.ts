@@ -5,8 +5,8 @@ import { setImmediate } from 'node:timers/promises'
 import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
 import { openSqliteStore } from '../../src/adapters/sqlite/open-sqlite-store.ts'
-import { createRecorder, type Recorder } from '../../src/messages/recorder.ts'
-import type { Finished } from '../../src/registry/finished.ts'
+import type { CompletedMessage } from '../../src/intake/completed-message.ts'
+import { createRecorder, type Recorder } from '../../src/message-log/recorder.ts'
 import { messageId } from '../contracts/message-records.ts'
 import { silent } from '../contracts/stores.ts'
 
@@ -25,7 +25,7 @@ async function withRecorder(work: (recorder: Recorder) => Promise<void> | void):
   }
 }
 
-const finishedAt = (ms: number, changes: Partial<Finished> = {}): Finished => ({
+const finishedAt = (ms: number, changes: Partial<CompletedMessage> = {}): CompletedMessage => ({
   answer: { status: 500, headers: {}, body: '', refused: true },
   failure: undefined,
   messageId: messageId(ms),
@@ -40,7 +40,7 @@ const finishedAt = (ms: number, changes: Partial<Finished> = {}): Finished => ({
   ...changes,
 })
 
-const withBody = (bytes: number): Pick<Finished, 'incoming'> => ({
+const withBody = (bytes: number): Pick<CompletedMessage, 'incoming'> => ({
   incoming: { requestHeaders: {}, query: {}, urlParams: {}, body: new Uint8Array(bytes) },
 })
 

@@ -2,8 +2,8 @@
 import assert from 'node:assert/strict'
 import { after, before, beforeEach, describe, test } from 'node:test'
 import type { Json, JsonObject } from '../../src/domain/json.ts'
-import type { ListedMessage } from '../../src/messages/message-search.ts'
-import type { PlanView } from '../../src/messages/replay-plans.ts'
+import type { ListedMessage } from '../../src/message-log/message-search.ts'
+import type { PlanView } from '../../src/replay/replay-plans.ts'
 import { json, startUpstream, type Upstream } from '../service.ts'
 import { describeLogged, type LogStage, until } from './log-stage.ts'
 

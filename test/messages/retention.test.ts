@@ -1,7 +1,7 @@
 /** How long records are kept, by a service as it runs. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import type { ListedMessage } from '../../src/messages/message-search.ts'
+import type { ListedMessage } from '../../src/message-log/message-search.ts'
 import { recordedAt, START, withBodies } from '../contracts/message-records.ts'
 import { describeDatabases, openDatabase } from '../databases.ts'
 import { call } from '../management/call.ts'

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import type { JsonObject } from '../../src/domain/json.ts'
-import { holdsToken } from '../../src/messages/secret-values.ts'
+import { holdsToken } from '../../src/message-log/recorded-secrets.ts'
 import { json, type Service, startService } from '../service.ts'
 
 const base64 = (value: object): string => Buffer.from(JSON.stringify(value)).toString('base64url')

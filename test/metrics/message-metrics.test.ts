@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { checkDocument } from '../../src/config/check.ts'
+import { checkDocument } from '../../src/config/checks/check-document.ts'
 import { Failure, type FailureCode } from '../../src/domain/failure.ts'
 import type { Answer } from '../../src/domain/message.ts'
+import type { CompiledEndpoint } from '../../src/endpoints/compiled-endpoint.ts'
 import { createMessageMetrics } from '../../src/metrics/message-metrics.ts'
-import type { Outcome } from '../../src/pipeline/compile.ts'
-import type { Compiled } from '../../src/registry/compiled.ts'
-import { codeOf, nameOf } from '../../src/registry/finished.ts'
+import type { Outcome } from '../../src/pipeline/outcome.ts'
+import { codeOf, nameOf } from '../../src/pipeline/outcome.ts'
 
 const answered = (answer: Partial<Answer> = {}): Outcome => ({
   answer: { status: 200, headers: {}, body: '', ...answer },
@@ -17,7 +17,7 @@ const failed = (code: FailureCode, status?: number): Outcome => ({
   failure: new Failure(code, '', status === undefined ? {} : { status }),
 })
 
-function named(name: string): Compiled {
+function named(name: string): CompiledEndpoint {
   const raw = { name, endpoint: { pattern: '/' }, transformation: { input: 'JSON', output: 'JSON' } }
   const document = { ...raw, _id: '', createdAt: '', updatedAt: '', __v: 0 as const }
   return { version: 1, document, endpoint: checkDocument(raw).endpoint, routeKey: '', handle: () => answered() }
@@ -27,7 +27,7 @@ test('counts messages by endpoint, outcome and code', () => {
   const messageMetrics = createMessageMetrics()
   assert.deepEqual(messageMetrics.entries(), [])
   const [a, b] = [named('a'), named('b')]
-  const told: readonly (readonly [Compiled | undefined, Outcome])[] = [
+  const told: readonly (readonly [CompiledEndpoint | undefined, Outcome])[] = [
     [a, answered()],
     [b, answered()],
     [a, answered()],

@@ -3,13 +3,13 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
 import { Counter, Histogram, Registry } from 'prom-client'
-import { checkDocument } from '../../src/config/check.ts'
-import { STAGES } from '../../src/domain/trace.ts'
+import { checkDocument } from '../../src/config/checks/check-document.ts'
+import { STAGE_NAMES } from '../../src/domain/tracing/stages.ts'
+import type { CompiledEndpoint } from '../../src/endpoints/compiled-endpoint.ts'
 import { BOUNDS_MS } from '../../src/metrics/duration-histogram.ts'
 import { expose } from '../../src/metrics/exposition.ts'
 import { createMessageMetrics } from '../../src/metrics/message-metrics.ts'
 import { describeMetrics } from '../../src/metrics/metric-families.ts'
-import type { Compiled } from '../../src/registry/compiled.ts'
 import { readExposition } from '../observe/exposition.ts'
 
 type Message = Readonly<{
@@ -17,7 +17,7 @@ type Message = Readonly<{
   /** With its code. */
   outcome: readonly ['done' | 'partial' | 'refused' | 'failed', '' | 'BODY_UNREADABLE' | 'LOOKUP_REFUSED']
   /** With milliseconds. */
-  stages: readonly (readonly [(typeof STAGES)[number], number])[]
+  stages: readonly (readonly [(typeof STAGE_NAMES)[number], number])[]
   calls: readonly (readonly ['lookup' | 'response', string, number | 'timeout'])[]
 }>
 
@@ -33,7 +33,7 @@ const message: fc.Arbitrary<Message> = fc.record({
     ['refused', 'LOOKUP_REFUSED'],
     ['failed', 'LOOKUP_REFUSED'],
   ),
-  stages: fc.array(fc.tuple(fc.constantFrom(...STAGES), ms), { maxLength: 9 }),
+  stages: fc.array(fc.tuple(fc.constantFrom(...STAGE_NAMES), ms), { maxLength: 9 }),
   calls: fc.array(
     fc.tuple(
       fc.constantFrom('lookup', 'response'),
@@ -44,7 +44,7 @@ const message: fc.Arbitrary<Message> = fc.record({
   ),
 })
 
-const compiledOf = (name: string): Compiled => {
+const compiledOf = (name: string): CompiledEndpoint => {
   const raw = { name, endpoint: { pattern: '/' }, transformation: { input: 'JSON', output: 'JSON' } }
   const document = { ...raw, _id: name, createdAt: '', updatedAt: '', __v: 0 as const }
   const handle = () => assert.fail('no message is handled')

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import { Failure } from '../../src/domain/failure.ts'
 import type { Run } from '../../src/domain/run.ts'
-import { startTrace } from '../../src/domain/trace.ts'
+import { startTrace } from '../../src/domain/tracing/trace.ts'
 import { type Chain, type Stage, startChain } from '../../src/pipeline/chain.ts'
 
 type Start = Readonly<{ text: string }>

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { after, before, describe, it } from 'node:test'
 import { FAILURES, Failure, type FailureCode } from '../../src/domain/failure.ts'
 import { isObject, type Json, type JsonObject } from '../../src/domain/json.ts'
-import { parseXml } from '../../src/formats/xml.ts'
+import { parseXml } from '../../src/formats/xml-read.ts'
 import { answerFailure } from '../../src/pipeline/reply.ts'
 import { json, type Service, startService, startUpstream, type Upstream } from '../service.ts'
 

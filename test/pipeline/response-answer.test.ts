@@ -2,12 +2,12 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
-import type { OutboundAnswer } from '../../src/domain/ports.ts'
-import { startTrace } from '../../src/domain/trace.ts'
+import type { OutboundAnswer } from '../../src/domain/ports/http-client-port.ts'
+import { startTrace } from '../../src/domain/tracing/trace.ts'
 import { FORMATS, MEDIA_TYPES, syntaxOfFormat } from '../../src/formats/media-type.ts'
-import { parseXml } from '../../src/formats/xml.ts'
-import { readAnyContent } from '../../src/pipeline/answer-content.ts'
-import { aggregate, passOn } from '../../src/pipeline/response-answer.ts'
+import { parseXml } from '../../src/formats/xml-read.ts'
+import { aggregate, passOn } from '../../src/pipeline/requests/response-answer.ts'
+import { readAnyContent } from '../../src/pipeline/requests/upstream-content.ts'
 
 const XML = { trim: true, explicitRoot: false, explicitArray: false }
 

@@ -11,7 +11,7 @@ export type Recipe = Readonly<{
 }>
 
 /** Sections that have no table and no recipe here yet. */
-export const PENDING: readonly string[] = ['Add a stage']
+export const PENDING: readonly string[] = ['Add a stage', 'Add a broker']
 
 /** By the heading of the section. Edits find their file by a text in it: its path is what CONTRIBUTING.md has to say. */
 export const RECIPES: Readonly<Record<string, Recipe>> = {
@@ -69,7 +69,7 @@ test('an unknown recipe is refused', () => assert.throws(refuseRecipe, { code: '
     edits: [
       {
         folder: 'src',
-        anchor: '  serveMetrics(server, condition.metrics)\n',
+        anchor: '  serveMetrics(server, health.metrics)\n',
         insert: '  serveRecipes(server)\n',
         where: 'before',
         imports: 'serveRecipes',

@@ -4,14 +4,14 @@
  */
 import type { IncomingHttpHeaders } from 'node:http'
 import type { Agent, Dispatcher } from 'undici'
-import type { OutboundAnswer, OutboundError } from '../../domain/ports.ts'
+import type { OutboundAnswer, OutboundError } from '../../domain/ports/http-client-port.ts'
 import { type BodyBuffer, createBodyBuffer } from './body-buffer.ts'
-import { type Call, subjectOf } from './call.ts'
+import { type ClientCall, subjectOf } from './call.ts'
+import { tooLarge, tooManyInterim } from './client-faults.ts'
 import type { Deadline } from './deadline.ts'
-import { tooLarge, tooManyInterim } from './faults.ts'
 
 /** How an attempt ended: with an answer, its codings not yet undone; given up on our side; or lost with its connection. */
-export type Outcome =
+export type AttemptOutcome =
   | Readonly<{ kind: 'answer'; answer: OutboundAnswer }>
   | Readonly<{ kind: 'given-up'; error: OutboundError }>
   | Readonly<{ kind: 'lost'; error: unknown; sent: boolean; answered: boolean }>
@@ -20,13 +20,19 @@ export type Outcome =
 const MOST_INTERIM = 100
 
 /** Who waits for an attempt. Told once, with what has become of it. */
-export type Waiting = Readonly<{ ended(outcome: Outcome): void }>
+export type Waiting = Readonly<{ ended(outcome: AttemptOutcome): void }>
 
 /**
  * Sends once and reads the whole answer, of at most `limitBytes`; drops the connection where it is larger or where
  * `deadline` passes.
  */
-export function attempt(agent: Agent, call: Call, limitBytes: number, deadline: Deadline, waiting: Waiting): void {
+export function attempt(
+  agent: Agent,
+  call: ClientCall,
+  limitBytes: number,
+  deadline: Deadline,
+  waiting: Waiting,
+): void {
   const handler = new Attempt(call, limitBytes, deadline, waiting)
   if (deadline.passed !== undefined) {
     handler.giveUp(deadline.passed)
@@ -38,7 +44,7 @@ export function attempt(agent: Agent, call: Call, limitBytes: number, deadline: 
 
 /** A class, since it is made for every call: an object of closures takes more time and memory than the rest of the call. */
 class Attempt implements Dispatcher.DispatchHandler {
-  private readonly call: Call
+  private readonly call: ClientCall
   private readonly limitBytes: number
   private readonly deadline: Deadline
   private readonly waiting: Waiting
@@ -52,7 +58,7 @@ class Attempt implements Dispatcher.DispatchHandler {
   private piece: Uint8Array = NOTHING
   private body: BodyBuffer | undefined = undefined
 
-  constructor(call: Call, limitBytes: number, deadline: Deadline, waiting: Waiting) {
+  constructor(call: ClientCall, limitBytes: number, deadline: Deadline, waiting: Waiting) {
     this.call = call
     this.limitBytes = limitBytes
     this.deadline = deadline
@@ -113,7 +119,7 @@ class Attempt implements Dispatcher.DispatchHandler {
     this.giveUp(tooLarge(subjectOf(this.call), this.limitBytes))
   }
 
-  private settle(outcome: Outcome): void {
+  private settle(outcome: AttemptOutcome): void {
     if (this.isSettled) return
     this.isSettled = true
     this.deadline.listener = undefined

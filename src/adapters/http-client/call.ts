@@ -1,15 +1,15 @@
 /** A request as it goes to the dispatcher, ready for any number of attempts. */
 import type { Dispatcher } from 'undici'
 import { FRAMING_HEADERS } from '../../domain/http.ts'
-import type { OutboundRequest } from '../../domain/ports.ts'
+import type { OutboundRequest } from '../../domain/ports/http-client-port.ts'
 
-export type Call = Readonly<Dispatcher.DispatchOptions & { origin: string; path: string }>
+export type ClientCall = Readonly<Dispatcher.DispatchOptions & { origin: string; path: string }>
 
 /** How messages name a call: method, origin and path, never the query. */
-export const subjectOf = ({ method, origin, path }: Pick<Call, 'method' | 'origin' | 'path'>): string =>
+export const subjectOf = ({ method, origin, path }: Pick<ClientCall, 'method' | 'origin' | 'path'>): string =>
   `${method} ${origin}${path.split('?', 1)[0]}`
 
-export type Target = Readonly<{ origin: string; path: string }>
+export type CallTarget = Readonly<{ origin: string; path: string }>
 
 /** A path and query of characters that RFC 3986 allows in them. */
 const PLAIN = /^\/[A-Za-z0-9\-_.~!$&'()*+,;=:@/?%]*$/
@@ -23,7 +23,7 @@ const PLAIN_BASE = /^https?:\/\/[^/?#@\\]+$/i
  *
  * A legal path is sent as written: the URL parser would change `'` in a query to `%27` and drop a trailing `?`.
  */
-export function targetOf(text: string): Target | undefined {
+export function targetOf(text: string): CallTarget | undefined {
   const url = URL.parse(text)
   if (url === null || !/^https?:$/.test(url.protocol)) return undefined
   const slash = text.indexOf('/', 'https://'.length)
@@ -32,7 +32,7 @@ export function targetOf(text: string): Target | undefined {
   return { origin: url.origin, path: isPlain ? path : url.pathname + url.search }
 }
 
-export function callOf(request: OutboundRequest, { origin, path }: Target): Call {
+export function callOf(request: OutboundRequest, { origin, path }: CallTarget): ClientCall {
   const headers: string[] = []
   for (const name in request.headers) {
     if (!FRAMING_HEADERS.has(name)) headers.push(name, request.headers[name] as string)

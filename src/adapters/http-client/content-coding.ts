@@ -1,7 +1,7 @@
 /** Undoes the content codings of an answer (RFC 9110 section 8.4), within the limit that holds for its body. */
 import { brotliDecompress, gunzip, inflate, inflateRaw } from 'node:zlib'
-import { OutboundError } from '../../domain/ports.ts'
-import { tooLarge } from './faults.ts'
+import { OutboundError } from '../../domain/ports/http-client-port.ts'
+import { tooLarge } from './client-faults.ts'
 
 type Decode = (body: Uint8Array, options: { maxOutputLength: number }) => Promise<Uint8Array>
 

@@ -2,9 +2,9 @@
  * The moment at which an exchange is given up, its retries included. One timer and one listener, the attempt under way,
  * is all that it takes; an AbortController is made for many listeners.
  */
-import type { OutboundError } from '../../domain/ports.ts'
-import { type Call, subjectOf } from './call.ts'
-import { timedOut } from './faults.ts'
+import type { OutboundError } from '../../domain/ports/http-client-port.ts'
+import { type ClientCall, subjectOf } from './call.ts'
+import { timedOut } from './client-faults.ts'
 
 export type Deadline = {
   /** What the exchange fails with; undefined until the moment has come. */
@@ -14,11 +14,11 @@ export type Deadline = {
   /** On the clock of `performance.now()`. */
   readonly at: number
   readonly timeoutMs: number
-  readonly call: Call
+  readonly call: ClientCall
   timer: NodeJS.Timeout | undefined
 }
 
-export function startDeadline(timeoutMs: number, call: Call): Deadline {
+export function startDeadline(timeoutMs: number, call: ClientCall): Deadline {
   const at = performance.now() + timeoutMs
   const deadline: Deadline = { passed: undefined, listener: undefined, at, timeoutMs, call, timer: undefined }
   deadline.timer = setTimeout(expire, timeoutMs, deadline)

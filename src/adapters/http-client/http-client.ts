@@ -3,19 +3,19 @@ import { setTimeout as pause } from 'node:timers/promises'
 import { IDEMPOTENT_METHODS } from '../../domain/http.ts'
 import {
   type HttpClient,
-  type Logger,
   type OutboundAnswer,
   OutboundError,
   type OutboundHealth,
   type OutboundRequest,
-} from '../../domain/ports.ts'
-import type { Outcome } from './attempt.ts'
-import { type Call, callOf, subjectOf, targetOf } from './call.ts'
+} from '../../domain/ports/http-client-port.ts'
+import type { Logger } from '../../domain/ports/logger-port.ts'
+import type { AttemptOutcome } from './attempt.ts'
+import { type ClientCall, callOf, subjectOf, targetOf } from './call.ts'
 import type { CircuitOptions, Pass } from './circuit.ts'
-import { type Connections, createConnections, type EgressGuard } from './connections.ts'
+import { outboundError, timedOut } from './client-faults.ts'
+import { createHttpConnections, type EgressGuard, type HttpConnections } from './connections/http-connections.ts'
 import { decodeBody } from './content-coding.ts'
 import { type Deadline, endDeadline, leftMs, startDeadline } from './deadline.ts'
-import { outboundError, timedOut } from './faults.ts'
 import { follow, isRedirect } from './redirects.ts'
 import { type Attempts, finalAnswer, type RetryPolicy, sendWithRetries } from './retry.ts'
 import { createSender, type Sender } from './sender.ts'
@@ -52,7 +52,7 @@ const LEAST_WAIT_MS = 20
 export function createHttpClient(options: HttpClientOptions): OwnHttpClient {
   const { connectTimeoutMs, answerLimitBytes, connectionsPerOrigin = 256 } = options
   const policy: RetryPolicy = { pauseMs: 200, random: Math.random, clock: Date.now, pause, ...options.retry }
-  const connections = createConnections(connectTimeoutMs, options.egress)
+  const connections = createHttpConnections(connectTimeoutMs, options.egress)
   const sender = createSender({ ...options, connections, connectionsPerOrigin, clock: policy.clock })
   let underWay = 0
   let whenIdle: (() => void) | undefined
@@ -99,7 +99,7 @@ export function createHttpClient(options: HttpClientOptions): OwnHttpClient {
 
 type Wire = Readonly<{
   sender: Sender
-  connections: Connections
+  connections: HttpConnections
   policy: RetryPolicy
   connectTimeoutMs: number
   answerLimitBytes: number
@@ -128,7 +128,7 @@ function exchangeWithin(request: OutboundRequest, wire: Wire): Promise<OutboundA
 class Exchange {
   pass: Pass = 'through'
   private readonly request: OutboundRequest
-  private readonly call: Call
+  private readonly call: ClientCall
   private readonly wire: Wire
   private readonly resolve: (answer: OutboundAnswer) => void
   private readonly reject: (thrown: unknown) => void
@@ -137,7 +137,7 @@ class Exchange {
 
   constructor(
     request: OutboundRequest,
-    call: Call,
+    call: ClientCall,
     timeoutMs: number,
     wire: Wire,
     resolve: (answer: OutboundAnswer) => void,
@@ -167,7 +167,7 @@ class Exchange {
   }
 
   /** How the first sending ended. */
-  ended(outcome: Outcome): void {
+  ended(outcome: AttemptOutcome): void {
     this.wire.sender.learn(this.upstream, this.pass, outcome)
     const answer = finalAnswer(outcome)
     if (answer !== undefined && answer.headers['content-encoding'] === undefined) this.succeed(answer)
@@ -178,7 +178,7 @@ class Exchange {
       )
   }
 
-  private async goOn(first: Outcome): Promise<OutboundAnswer> {
+  private async goOn(first: AttemptOutcome): Promise<OutboundAnswer> {
     const { request, call, deadline, upstream } = this
     const { sender, connections, policy, connectTimeoutMs, answerLimitBytes } = this.wire
     const attempts: Attempts = {

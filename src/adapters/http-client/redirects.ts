@@ -1,6 +1,6 @@
 /** Follows redirects, by the rules of RFC 9110 section 15.4 and of browsers (https://fetch.spec.whatwg.org/#http-redirect-fetch). */
 import { REDIRECT_STATUSES } from '../../domain/http.ts'
-import type { OutboundAnswer, OutboundRequest } from '../../domain/ports.ts'
+import type { OutboundAnswer, OutboundRequest } from '../../domain/ports/http-client-port.ts'
 
 /** What says nothing about who asks: all other headers may be credentials, whatever their names. */
 const HARMLESS: ReadonlySet<string> = new Set([

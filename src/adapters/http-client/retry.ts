@@ -1,9 +1,9 @@
 /** When an exchange is tried again, and after how long. */
 
-import { type OutboundAnswer, OutboundError } from '../../domain/ports.ts'
+import { type OutboundAnswer, OutboundError } from '../../domain/ports/http-client-port.ts'
 import type { Clock } from '../../domain/run.ts'
-import type { Outcome } from './attempt.ts'
-import { isPassing } from './faults.ts'
+import type { AttemptOutcome } from './attempt.ts'
+import { isPassing } from './client-faults.ts'
 
 export type RetryPolicy = Readonly<{
   /** The longest that the first pause can be; each further one can be twice as long as the one before. */
@@ -22,11 +22,11 @@ export type Attempts = Readonly<{
   /** Milliseconds until the whole exchange is given up. */
   leftMs(): number
   /** What the first sending gave. */
-  first: Outcome
+  first: AttemptOutcome
   /** Sends once more; undefined where nothing may be sent to the origin now. */
-  send(): Promise<Outcome> | undefined
+  send(): Promise<AttemptOutcome> | undefined
   /** The same, on a connection that nothing was sent on before. */
-  sendAfresh(): Promise<Outcome> | undefined
+  sendAfresh(): Promise<AttemptOutcome> | undefined
   /** Milliseconds until something may be sent to the origin again. */
   closedForMs(): number
   /** Takes one from the retries that the origin still gets; false where there is none. */
@@ -40,7 +40,7 @@ const MOST_PAUSE_MS = 5_000
 const RETRIED_STATUSES: ReadonlySet<number> = new Set([502, 503, 504])
 
 /** The answer where nothing is gained by sending again: nearly always, so it is asked before anything of this is begun. */
-export const finalAnswer = (outcome: Outcome): OutboundAnswer | undefined =>
+export const finalAnswer = (outcome: AttemptOutcome): OutboundAnswer | undefined =>
   outcome.kind === 'answer' && !mayBeRetried(outcome.answer) ? outcome.answer : undefined
 
 const mayBeRetried = ({ status, headers }: OutboundAnswer): boolean =>
@@ -71,7 +71,7 @@ export async function sendWithRetries(attempts: Attempts, policy: RetryPolicy): 
   }
 }
 
-type Failed = Exclude<Outcome, Readonly<{ kind: 'given-up' }>>
+type Failed = Exclude<AttemptOutcome, Readonly<{ kind: 'given-up' }>>
 
 function conclude(outcome: Failed, attempts: Attempts): OutboundAnswer {
   if (outcome.kind === 'answer') return outcome.answer
@@ -89,7 +89,7 @@ const UNRETRIED = 'It was not tried again: too many calls to its target are retr
 const mayPass = (outcome: Failed): boolean => outcome.kind !== 'lost' || isPassing(outcome.error)
 
 /** A request of any method may go again where none of it was sent. */
-function wasStale(outcome: Outcome, { idempotent, endedUsed }: Attempts): boolean {
+function wasStale(outcome: AttemptOutcome, { idempotent, endedUsed }: Attempts): boolean {
   return outcome.kind === 'lost' && !outcome.answered && (idempotent || !outcome.sent) && endedUsed(outcome.error)
 }
 

@@ -1,9 +1,10 @@
 /** Sends to an origin as far as its circuit lets anything through, and learns from what comes of it. */
 import type { Agent as UndiciAgent } from 'undici'
-import { CircuitOpen, type Logger, type OutboundHealth, type OutboundRequest } from '../../domain/ports.ts'
+import { CircuitOpen, type OutboundHealth, type OutboundRequest } from '../../domain/ports/http-client-port.ts'
+import type { Logger } from '../../domain/ports/logger-port.ts'
 import type { Clock } from '../../domain/run.ts'
-import { attempt, type Outcome, type Waiting } from './attempt.ts'
-import type { Call } from './call.ts'
+import { type AttemptOutcome, attempt, type Waiting } from './attempt.ts'
+import type { ClientCall } from './call.ts'
 import {
   type CircuitOptions,
   enter,
@@ -14,16 +15,16 @@ import {
   wentWell,
   wentWrong,
 } from './circuit.ts'
-import type { Connections } from './connections.ts'
+import { isTimeout, saysOfUpstream, whyLost } from './client-faults.ts'
+import type { HttpConnections } from './connections/http-connections.ts'
+import { Agent } from './connections/undici.ts'
 import type { Deadline } from './deadline.ts'
-import { isTimeout, saysOfUpstream, whyLost } from './faults.ts'
 import { retryAfterMs } from './retry.ts'
 import { noteCall, takeRetry } from './retry-budget.ts'
-import { Agent } from './undici.ts'
 import { createUpstreams, type Upstream } from './upstreams.ts'
 
 export type SenderOptions = Readonly<{
-  connections: Connections
+  connections: HttpConnections
   connectionsPerOrigin: number
   answerLimitBytes: number
   clock: Clock
@@ -39,12 +40,12 @@ export type Sender = Readonly<{
   /** What is known of the origin; counts the call where it may be retried. */
   upstreamOf(origin: string, request: OutboundRequest): Upstream
   /** Sends, unless the circuit is open: false then. Whoever waits is to tell `learn` of the outcome. */
-  begin(upstream: Upstream, call: Call, deadline: Deadline, waiting: Learning): boolean
-  learn(upstream: Upstream, pass: Pass, outcome: Outcome): void
+  begin(upstream: Upstream, call: ClientCall, deadline: Deadline, waiting: Learning): boolean
+  learn(upstream: Upstream, pass: Pass, outcome: AttemptOutcome): void
   /** Both in one; undefined where the circuit is open. Never rejects. */
-  send(upstream: Upstream, call: Call, deadline: Deadline): Promise<Outcome> | undefined
+  send(upstream: Upstream, call: ClientCall, deadline: Deadline): Promise<AttemptOutcome> | undefined
   /** The same, on a connection of its own. */
-  sendAfresh(upstream: Upstream, call: Call, deadline: Deadline): Promise<Outcome> | undefined
+  sendAfresh(upstream: Upstream, call: ClientCall, deadline: Deadline): Promise<AttemptOutcome> | undefined
   /** What a call fails with that the circuit did not let through. */
   refusal(upstream: Upstream, subject: string): CircuitOpen
   closedForMs(upstream: Upstream): number
@@ -68,7 +69,7 @@ export function createSender(options: SenderOptions): Sender {
   const agent = new Agent(agentOptions)
   let fresh: UndiciAgent | undefined
 
-  const learn = (upstream: Upstream, pass: Pass, outcome: Outcome, rules: CircuitOptions): void => {
+  const learn = (upstream: Upstream, pass: Pass, outcome: AttemptOutcome, rules: CircuitOptions): void => {
     const found = judge(outcome, clock, options.connections)
     if (found === undefined) {
       saidNothing(upstream, pass)
@@ -92,7 +93,13 @@ export function createSender(options: SenderOptions): Sender {
   }
 
   /** Gives nothing and tells nobody where the circuit is open. */
-  const sendBy = (via: UndiciAgent, upstream: Upstream, call: Call, deadline: Deadline, waiting: Learning): boolean => {
+  const sendBy = (
+    via: UndiciAgent,
+    upstream: Upstream,
+    call: ClientCall,
+    deadline: Deadline,
+    waiting: Learning,
+  ): boolean => {
     if (circuit !== undefined) {
       const pass = upstream.probeAt === 0 ? 'through' : enter(upstream, performance.now(), circuit)
       if (pass === undefined) return false
@@ -101,8 +108,8 @@ export function createSender(options: SenderOptions): Sender {
     attempt(via, call, answerLimitBytes, deadline, waiting)
     return true
   }
-  const promised = (via: UndiciAgent, upstream: Upstream, call: Call, deadline: Deadline) => {
-    const { promise, resolve } = Promise.withResolvers<Outcome>()
+  const promised = (via: UndiciAgent, upstream: Upstream, call: ClientCall, deadline: Deadline) => {
+    const { promise, resolve } = Promise.withResolvers<AttemptOutcome>()
     const waiting: Learning = {
       pass: 'through',
       ended: (outcome) => {
@@ -159,7 +166,7 @@ const FAILED_STATUSES: ReadonlySet<number> = new Set([502, 503, 504])
  * What an outcome says of the origin; undefined where it says nothing, as of a connection that was closed while idle. One
  * that answers is well, whatever it answers else.
  */
-function judge(outcome: Outcome, clock: Clock, { endedUsed }: Connections): Trouble | 'well' | undefined {
+function judge(outcome: AttemptOutcome, clock: Clock, { endedUsed }: HttpConnections): Trouble | 'well' | undefined {
   if (outcome.kind === 'answer') {
     const { status, headers } = outcome.answer
     if (!FAILED_STATUSES.has(status)) return 'well'

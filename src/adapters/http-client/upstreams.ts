@@ -1,5 +1,5 @@
 /** What is remembered of each origin that is called: how it is doing, and how many retries it may still get. */
-import type { OutboundHealth } from '../../domain/ports.ts'
+import type { OutboundHealth } from '../../domain/ports/http-client-port.ts'
 import { type Circuit, type CircuitOptions, closedCircuit, isOpen } from './circuit.ts'
 import { fullBudget, type RetryBudget } from './retry-budget.ts'
 

@@ -1,9 +1,9 @@
 /** JSON Web Tokens, verified by `jose`; the keys of issuers are fetched by the client that all other calls go through. */
 import type { JWTPayload, JWTVerifyGetKey, JWTVerifyOptions } from 'jose'
-import type { TokenRules, TokenVerifier } from '../../domain/access.ts'
 import { Failure } from '../../domain/failure.ts'
 import type { JsonObject } from '../../domain/json.ts'
-import { type HttpClient, OutboundError } from '../../domain/ports.ts'
+import { type HttpClient, OutboundError } from '../../domain/ports/http-client-port.ts'
+import type { TokenRules, TokenVerifier } from '../../domain/ports/token-verifier-port.ts'
 
 /** A public key verifies signatures only, a shared secret authentication codes only: none can be taken for the other. */
 const SIGNATURES = ['RS256', 'RS384', 'RS512', 'PS256', 'PS384', 'PS512', 'ES256', 'ES384', 'ES512', 'EdDSA']

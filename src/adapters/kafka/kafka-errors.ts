@@ -1,6 +1,6 @@
 /** The meaning of the client's errors: whether a retry can help, and the sentence for people. */
 import { findErrorBy } from '@platformatic/kafka'
-import { OutboundError, type OutboundFault } from '../../domain/ports.ts'
+import { OutboundError, type OutboundFault } from '../../domain/ports/http-client-port.ts'
 
 /** Error codes of a broker that a retry would meet again (https://kafka.apache.org/protocol#protocol_error_codes). */
 const REFUSALS: Readonly<Record<string, string>> = {

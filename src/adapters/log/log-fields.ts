@@ -2,7 +2,7 @@
  * Copies the fields of an event into the log, bounded and without secrets. Callers may pass whole headers, documents and
  * errors: no credential reaches the log even if a caller is careless.
  */
-import { isSecretName, REDACTED } from '../../domain/secret-names.ts'
+import { isSecretName, REDACTED } from '../../domain/secrets/secrets.ts'
 
 /** Bounds of one event. A value beyond them is replaced by a word such as `[more]`. */
 const MOST_LEVELS = 8

@@ -7,7 +7,7 @@
  */
 import { isatty } from 'node:tty'
 import { createIsoTime } from '../../domain/iso-time.ts'
-import type { Logger } from '../../domain/ports.ts'
+import type { Logger } from '../../domain/ports/logger-port.ts'
 import { loggable } from './log-fields.ts'
 import { type LogOutput, openStandardOutput } from './log-output.ts'
 

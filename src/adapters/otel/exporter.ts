@@ -6,7 +6,7 @@ import { ExportResultCode } from '@opentelemetry/core'
 import { OTLPTraceExporter } from '@opentelemetry/exporter-trace-otlp-http'
 import { resourceFromAttributes } from '@opentelemetry/resources'
 import { BatchSpanProcessor, type SpanExporter } from '@opentelemetry/sdk-trace'
-import type { Logger } from '../../domain/ports.ts'
+import type { Logger } from '../../domain/ports/logger-port.ts'
 import { spansOf, type TracedMessage } from './spans.ts'
 
 export type ExporterOptions = Readonly<{

@@ -1,6 +1,6 @@
 /** Where a message stands in a trace, the caller's or a new one, and whether the collector gets its spans. */
 import type { Headers } from '../../domain/message.ts'
-import { newSpanId, newTraceId, readParent, type TraceContext } from '../../domain/trace-context.ts'
+import { newSpanId, newTraceId, readParent, type TraceContext } from '../../domain/tracing/trace-context.ts'
 
 export type Sampler =
   | 'always_on'

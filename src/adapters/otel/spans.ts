@@ -18,8 +18,8 @@ import type { InstrumentationScope } from '@opentelemetry/core'
 import type { Resource } from '@opentelemetry/resources'
 import type { ReadableSpan } from '@opentelemetry/sdk-trace'
 import type { Answer } from '../../domain/message.ts'
-import type { CallSpan, StageSpan, Trace } from '../../domain/trace.ts'
-import { newSpanId, type TraceContext } from '../../domain/trace-context.ts'
+import type { CallSpan, StageSpan, Trace } from '../../domain/tracing/trace.ts'
+import { newSpanId, type TraceContext } from '../../domain/tracing/trace-context.ts'
 
 /** What a span tells of a completed message. */
 export type TracedMessage = Readonly<{

@@ -5,7 +5,8 @@
  */
 import { setTimeout as pause } from 'node:timers/promises'
 import pg from 'pg'
-import type { ChangeFeed, Changes, Logger } from '../../domain/ports.ts'
+import type { ChangeFeed, StoreChanges } from '../../domain/ports/change-feed-port.ts'
+import type { Logger } from '../../domain/ports/logger-port.ts'
 import { documentOf } from '../sql/tables.ts'
 import { CONNECT_TIMEOUT_MS, type Connections, prepareText, type RunStatement, runOn } from './connection-pool.ts'
 import { storeEmpty } from './error-codes.ts'
@@ -119,7 +120,7 @@ export function createChangeFeed({ url, connections, logger }: ChangeFeedOptions
   }
 }
 
-function changesOf(rows: readonly SinceRow[]): Changes {
+function changesOf(rows: readonly SinceRow[]): StoreChanges {
   const version = Number(rows[0]?.version)
   // An empty answer would deactivate every endpoint.
   if (!Number.isSafeInteger(version)) throw storeEmpty()

@@ -2,9 +2,9 @@
 import { createHash } from 'node:crypto'
 import type { CompiledQuery } from 'kysely'
 import pg from 'pg'
-import type { Logger } from '../../domain/ports.ts'
+import type { Logger } from '../../domain/ports/logger-port.ts'
 import type { SqlValues, Statement } from '../sql/statement.ts'
-import { storeClosed } from '../sql/store-unavailable.ts'
+import { storeClosed } from '../sql/store-faults.ts'
 import { isReadOnly, isRefusal, storeFault } from './error-codes.ts'
 import { READS_ONLY, sessionText } from './session.ts'
 

@@ -1,17 +1,15 @@
 /** Opens the store that any number of instances share. */
 import { setTimeout as pause } from 'node:timers/promises'
-import type { KeyStore } from '../../domain/access.ts'
-import type { AuditStore } from '../../domain/audit.ts'
-import type { IdempotencyStore } from '../../domain/idempotency.ts'
-import type { MessageStore } from '../../domain/message-record.ts'
-import {
-  type ChangeFeed,
-  type EndpointStore,
-  type Logger,
-  type StateStore,
-  StoreUnavailable,
-} from '../../domain/ports.ts'
-import type { StatsStore } from '../../domain/stats.ts'
+import type { AuditStore } from '../../domain/ports/audit-store-port.ts'
+import type { ChangeFeed } from '../../domain/ports/change-feed-port.ts'
+import type { EndpointStore } from '../../domain/ports/endpoint-store-port.ts'
+import type { IdempotencyStore } from '../../domain/ports/idempotency-store-port.ts'
+import type { KeyStore } from '../../domain/ports/key-store-port.ts'
+import type { Logger } from '../../domain/ports/logger-port.ts'
+import type { MessageStore } from '../../domain/ports/message-store-port.ts'
+import type { StateStore } from '../../domain/ports/state-store-port.ts'
+import type { StatsStore } from '../../domain/ports/stats-store-port.ts'
+import { StoreUnavailable } from '../../domain/ports/store-unavailable.ts'
 import { SchemaTooNew } from '../sql/migrations/migration.ts'
 import { MIGRATIONS } from '../sql/migrations/migrations.ts'
 import { compileAuditStore } from '../sql/stores/audit-store.ts'

@@ -1,5 +1,5 @@
 /** PostgreSQL behind the port of the SQL stores: every statement is a round trip. */
-import type { SqlDatabase, SqlDialect, Work } from '../sql/database.ts'
+import type { SqlDatabase, SqlDialect, TransactionWork } from '../sql/database.ts'
 import type { SqlValues, Statement } from '../sql/statement.ts'
 import {
   type Connections,
@@ -34,7 +34,7 @@ export function createPostgresDatabase(connections: Connections, dialect: SqlDia
     return added
   }
 
-  async function runWork<T>(work: Work<T>, run: RunStatement): Promise<T> {
+  async function runWork<T>(work: TransactionWork<T>, run: RunStatement): Promise<T> {
     let next = work.next([])
     while (!next.done) next = work.next(await run(preparedOf(next.value.statement), next.value.values))
     return next.value

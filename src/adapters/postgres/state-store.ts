@@ -1,7 +1,8 @@
 /** The state store of PostgreSQL: every instance reads the newest state that any instance has committed. */
 import type { Kysely } from 'kysely'
-import { type StateFilter, type StateStore, StoreUnavailable } from '../../domain/ports.ts'
-import { storeClosed } from '../sql/store-unavailable.ts'
+import type { StateFilter, StateStore } from '../../domain/ports/state-store-port.ts'
+import { StoreUnavailable } from '../../domain/ports/store-unavailable.ts'
+import { storeClosed } from '../sql/store-faults.ts'
 import { compileNewest, type NewestValues } from '../sql/stores/state-statements.ts'
 import { type StateRow, stateOf, stateRow, type Tables } from '../sql/tables.ts'
 import { createBatches } from './batches.ts'

@@ -4,8 +4,8 @@
  */
 import { closeSync, constants, fstatSync, openSync, readFileSync, realpathSync, statSync } from 'node:fs'
 import { Failure } from '../../domain/failure.ts'
-import type { SecretSource } from '../../domain/ports.ts'
-import { parseReferences, type Reference } from '../../language/references.ts'
+import { parseReferences, type Reference } from '../../domain/secrets/references.ts'
+import type { SecretSource } from '../../domain/secrets/secrets.ts'
 
 export type SecretsAllowed = Readonly<{
   /** Names of variables; `*` stands for any characters. */

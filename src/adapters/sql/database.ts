@@ -20,19 +20,19 @@ export type SqlDialect = Readonly<{
 }>
 
 /** A statement of a transaction, with its values. */
-export type Step = Readonly<{ statement: Statement<SqlValues>; values: SqlValues }>
+export type TransactionStep = Readonly<{ statement: Statement<SqlValues>; values: SqlValues }>
 
 /**
  * The body of a transaction: a generator, so that SQLite runs it without a promise and PostgreSQL awaits each statement.
  * It changes nothing but through its statements.
  */
-export type Work<T> = Generator<Step, T, readonly unknown[]>
+export type TransactionWork<T> = Generator<TransactionStep, T, readonly unknown[]>
 
 /** Runs a statement within a transaction; gives its rows. */
 export function* step<Values extends SqlValues, Row>(
   statement: Statement<Values, Row>,
   values: Values,
-): Work<readonly Row[]> {
+): TransactionWork<readonly Row[]> {
   return (yield { statement, values }) as readonly Row[]
 }
 
@@ -52,7 +52,7 @@ export interface SqlDatabase {
   /** Runs one statement, whole or not at all. Resolves to its rows when it is durable. */
   write<Values extends SqlValues, Row>(statement: Statement<Values, Row>, values: Values): Promise<readonly Row[]>
   /** Commits all of `work` or nothing. Transactions of all instances run one after the other. Durable when it resolves. */
-  transaction<T>(work: () => Work<T>): Promise<T>
+  transaction<T>(work: () => TransactionWork<T>): Promise<T>
   /** The unique index that a write violated; undefined for any other error. */
   violatedIndex(thrown: unknown): string | undefined
   /** Resolves if the database takes writes. */

@@ -1,6 +1,7 @@
 /** The types of the tables that both databases have, and the texts in their columns. */
 import { createHash } from 'node:crypto'
-import type { StateRecord, StoredDocument } from '../../domain/ports.ts'
+import type { StateRecord } from '../../domain/ports/state-store-port.ts'
+import type { StoredDocument } from '../../domain/stored-document.ts'
 
 export type Tables = {
   /** One row per migration that has run. */

@@ -3,7 +3,7 @@
  * `endpoint_versions` in its own transaction, so the number of the newest row shows whether anything is new.
  */
 import type { DatabaseSync } from 'node:sqlite'
-import type { ChangeFeed } from '../../domain/ports.ts'
+import type { ChangeFeed } from '../../domain/ports/change-feed-port.ts'
 import type { Statement } from '../sql/statement.ts'
 import { documentOf } from '../sql/tables.ts'
 import { prepare } from './prepare.ts'

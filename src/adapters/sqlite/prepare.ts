@@ -1,7 +1,7 @@
 /** Prepares statements of src/adapters/sql on a connection. Faults of the file or disk become `StoreUnavailable`. */
 import type { DatabaseSync } from 'node:sqlite'
 import type { SqlValues, Statement } from '../sql/statement.ts'
-import { storeClosed } from '../sql/store-unavailable.ts'
+import { storeClosed } from '../sql/store-faults.ts'
 import { storeFault } from './error-codes.ts'
 
 export type Prepared<Values, Row> = Readonly<{

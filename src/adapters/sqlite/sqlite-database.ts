@@ -1,6 +1,6 @@
 /** SQLite behind the port of the SQL stores: reads at once, writes in the next transaction of the group commit. */
 import type { DatabaseSync } from 'node:sqlite'
-import type { SqlDatabase, SqlDialect, Work } from '../sql/database.ts'
+import type { SqlDatabase, SqlDialect, TransactionWork } from '../sql/database.ts'
 import type { SqlValues, Statement } from '../sql/statement.ts'
 import type { GroupCommit } from './group-commit.ts'
 import { type Prepared, prepare } from './prepare.ts'
@@ -29,14 +29,14 @@ export function createSqliteDatabase({ db, dialect, writer, shared }: SqliteData
     return added.all(values)
   }
 
-  function runWork<T>(work: Work<T>): T {
+  function runWork<T>(work: TransactionWork<T>): T {
     let next = work.next([])
     while (!next.done) next = work.next(run(next.value.statement, next.value.values))
     return next.value
   }
 
   /** All or nothing of `work`, whatever else is in the transaction of the group commit. */
-  function runWhole<T>(work: () => Work<T>): T {
+  function runWhole<T>(work: () => TransactionWork<T>): T {
     db.exec('SAVEPOINT work')
     try {
       const result = runWork(work())

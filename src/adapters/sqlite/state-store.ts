@@ -5,8 +5,8 @@
  */
 import type { DatabaseSync } from 'node:sqlite'
 import type { Kysely } from 'kysely'
-import type { StateFilter, StateRecord, StateStore } from '../../domain/ports.ts'
-import { storeClosed } from '../sql/store-unavailable.ts'
+import type { StateFilter, StateRecord, StateStore } from '../../domain/ports/state-store-port.ts'
+import { storeClosed } from '../sql/store-faults.ts'
 import { compileAppend, compileNewest, type NewestValues } from '../sql/stores/state-statements.ts'
 import { type StateRow, stateOf, stateRow, type Tables } from '../sql/tables.ts'
 import type { GroupCommit } from './group-commit.ts'

@@ -1,5 +1,5 @@
 /** The status of an endpoint's consumer, as GET /consumers and the health endpoints show it. */
-import type { ConsumerStatus, PartitionStatus } from '../../domain/ports.ts'
+import type { ConsumerStatus, PartitionStatus } from '../../domain/ports/consumer-state.ts'
 import type { RecordSession } from './consumer-session.ts'
 import type { PartitionQueue } from './partition-queue.ts'
 

@@ -1,14 +1,14 @@
 /** Dead letters: records that cannot be processed, written to a topic of their own with the reason in their headers. */
 import type { Failure } from '../../domain/failure.ts'
+import type { Logger } from '../../domain/ports/logger-port.ts'
 import type { ConsumedRecord } from '../../domain/ports/record-consumer.ts'
 import type { BrokerRecord, RecordProducer } from '../../domain/ports/record-producer.ts'
-import type { Logger } from '../../domain/ports.ts'
-import type { Compiled } from '../../registry/compiled.ts'
+import type { CompiledEndpoint } from '../../endpoints/compiled-endpoint.ts'
 import type { PartitionHandle } from './partition-handle.ts'
 
 export type DeadLetterOptions = Readonly<{
   /** The active endpoint; undefined once it is deleted, or consumes another topic. */
-  current: () => Compiled | undefined
+  current: () => CompiledEndpoint | undefined
   producer: RecordProducer
   logger: Logger
   produceTimeoutMs: number
@@ -67,7 +67,7 @@ export async function writeDeadLetter(
 export function toDeadLetter(
   record: ConsumedRecord,
   topic: string,
-  { document }: Compiled,
+  { document }: CompiledEndpoint,
   failure: Failure,
   attempts: number,
 ): BrokerRecord {

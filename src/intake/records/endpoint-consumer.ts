@@ -1,8 +1,9 @@
 /** The consumer of one endpoint, as long as it names a topic: opens a new session, after a pause, whenever one has ended. */
 
+import type { ConsumerStatus } from '../../domain/ports/consumer-state.ts'
+import type { Logger } from '../../domain/ports/logger-port.ts'
 import type { RecordConsumer } from '../../domain/ports/record-consumer.ts'
-import type { ConsumerStatus, Logger } from '../../domain/ports.ts'
-import type { Compiled } from '../../registry/compiled.ts'
+import type { CompiledEndpoint } from '../../endpoints/compiled-endpoint.ts'
 import { openRecordSession, type RecordSession } from './consumer-session.ts'
 import { consumptionOf, describeReset } from './consumer-status.ts'
 import { deadLetterName, deadLetterTopicOf } from './dead-letter.ts'
@@ -30,7 +31,7 @@ export type EndpointConsumerOptions = Readonly<{
   endpointId: string
   topic: string
   /** The active endpoint; undefined once it is deleted. */
-  get: () => Compiled | undefined
+  get: () => CompiledEndpoint | undefined
 }> &
   Pick<ProcessRecordOptions, 'intake' | 'producer' | 'logger'>
 

@@ -1,7 +1,7 @@
 /** Keeps one consumer for each active endpoint that names a topic, as endpoints are created, changed and deleted. */
-import type { ConsumerStatus } from '../../domain/ports.ts'
-import type { Compiled } from '../../registry/compiled.ts'
-import type { Registry } from '../../registry/registry.ts'
+import type { ConsumerStatus } from '../../domain/ports/consumer-state.ts'
+import type { CompiledEndpoint } from '../../endpoints/compiled-endpoint.ts'
+import type { Registry } from '../../endpoints/endpoint-registry.ts'
 import { type EndpointConsumer, type EndpointConsumerOptions, startEndpointConsumer } from './endpoint-consumer.ts'
 
 export interface EndpointConsumers {
@@ -19,7 +19,7 @@ export function startEndpointConsumers({ registry, ...shared }: EndpointConsumer
   /** Endpoints whose former consumer is leaving its group; a new one joins it after that. */
   const leaving = new Map<string, Promise<void>>()
   /** The version of each endpoint that its consumer was last notified of. */
-  const known = new Map<string, Compiled | undefined>()
+  const known = new Map<string, CompiledEndpoint | undefined>()
   let isStopped = false
 
   const stopOne = (id: string, consumer: EndpointConsumer): void => {

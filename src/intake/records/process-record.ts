@@ -4,7 +4,7 @@
  */
 import type { Failure } from '../../domain/failure.ts'
 import type { ConsumedRecord } from '../../domain/ports/record-consumer.ts'
-import type { Intake } from '../../registry/intake.ts'
+import type { Intake } from '../intake.ts'
 import { type DeadLetterOptions, writeDeadLetter } from './dead-letter.ts'
 import type { PartitionHandle } from './partition-handle.ts'
 import { type RecordLimits, refusalOfRecord, toIncoming } from './record-message.ts'

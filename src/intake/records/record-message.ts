@@ -2,10 +2,10 @@
 import { Failure } from '../../domain/failure.ts'
 import type { Headers } from '../../domain/message.ts'
 import type { ConsumedRecord } from '../../domain/ports/record-consumer.ts'
+import type { CompiledEndpoint } from '../../endpoints/compiled-endpoint.ts'
 import { syntaxOfFormat } from '../../formats/media-type.ts'
-import type { Compiled } from '../../registry/compiled.ts'
-import type { Incoming } from '../../registry/intake.ts'
-import { refusesNull, TOMBSTONE } from '../../registry/tombstone.ts'
+import type { Incoming } from '../incoming-message.ts'
+import { refusesNull, TOMBSTONE } from '../tombstone.ts'
 
 export type RecordLimits = Readonly<{
   /** Bytes of a record's value. */
@@ -17,7 +17,7 @@ export type RecordLimits = Readonly<{
  * In: a record; `triesAgain`: whether a failure that may pass would be retried. Out: the message. A tombstone is the
  * value null where JSON is expected; XML has no null, so its endpoints get no body and fail with BODY_UNREADABLE.
  */
-export function toIncoming(record: ConsumedRecord, { endpoint }: Compiled, triesAgain: boolean): Incoming {
+export function toIncoming(record: ConsumedRecord, { endpoint }: CompiledEndpoint, triesAgain: boolean): Incoming {
   const { input } = endpoint.transformation
   const isJson = input !== undefined && syntaxOfFormat(input) === 'json'
   const body = record.value ?? (isJson ? TOMBSTONE : undefined)
@@ -27,7 +27,7 @@ export function toIncoming(record: ConsumedRecord, { endpoint }: Compiled, tries
 /** The failure of a record that is refused without being parsed: BODY_TOO_LARGE or VALIDATION_FAILED. */
 export function refusalOfRecord(
   { value }: ConsumedRecord,
-  compiled: Compiled,
+  compiled: CompiledEndpoint,
   { parserLimitBytes, validationAcceptNullValues }: RecordLimits,
 ): Failure | undefined {
   const size = value?.byteLength ?? 0

@@ -1,7 +1,7 @@
 /** Which responses are cached, and how a cached response is replayed. */
 import { FAILURES, Failure, type FailureCode } from '../../domain/failure.ts'
-import type { CachedResponse } from '../../domain/idempotency.ts'
-import type { Outcome } from '../compile.ts'
+import type { CachedResponse } from '../../domain/ports/idempotency-store-port.ts'
+import type { Outcome } from '../outcome.ts'
 
 /** Statuses that depend on the moment or the caller rather than on the message. */
 const TRANSIENT: ReadonlySet<number> = new Set([401, 403, 407, 408, 425, 429])

@@ -1,11 +1,11 @@
 /** The setting `idempotency` of an endpoint: a message whose sender gave it a key is processed once. */
 import { createHash } from 'node:crypto'
-import type { Endpoint } from '../../config/schema.ts'
+import type { Endpoint } from '../../config/schema/schema.ts'
 import { asFailure, Failure } from '../../domain/failure.ts'
 import type { Awaitable, JsonObject } from '../../domain/json.ts'
 import type { Received } from '../../domain/message.ts'
 import type { Run } from '../../domain/run.ts'
-import type { Handle, Outcome } from '../compile.ts'
+import type { Handle, Outcome } from '../outcome.ts'
 import { answerFailure } from '../reply.ts'
 import { KEY_HEADER, readIdempotencyKey } from './idempotency-key.ts'
 import type { IdempotencyService } from './idempotency-service.ts'

@@ -4,10 +4,11 @@
  */
 import { setTimeout as pause } from 'node:timers/promises'
 import { Failure } from '../../domain/failure.ts'
-import type { CachedResponse, IdempotencyStore, KeyedRequest } from '../../domain/idempotency.ts'
-import { type Logger, StoreUnavailable } from '../../domain/ports.ts'
+import type { CachedResponse, IdempotencyStore, KeyedRequest } from '../../domain/ports/idempotency-store-port.ts'
+import type { Logger } from '../../domain/ports/logger-port.ts'
+import { StoreUnavailable } from '../../domain/ports/store-unavailable.ts'
 import type { Run } from '../../domain/run.ts'
-import type { Outcome } from '../compile.ts'
+import type { Outcome } from '../outcome.ts'
 import { cachedResponseOf, isFinal, replayResponse } from './cached-response.ts'
 import type { IdempotencyCleanup } from './idempotency-cleanup.ts'
 

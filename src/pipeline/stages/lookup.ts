@@ -1,20 +1,21 @@
-import type { Endpoint, LookupRequest } from '../../config/schema.ts'
+import type { Endpoint, LookupRequest } from '../../config/schema/schema.ts'
 import { Failure, type FailureCode } from '../../domain/failure.ts'
 import { createIsoTime } from '../../domain/iso-time.ts'
 import type { Json, JsonObject } from '../../domain/json.ts'
 import type { LintSink } from '../../domain/lint.ts'
 import type { Enriched, Parsed } from '../../domain/message.ts'
-import type { OutboundAnswer } from '../../domain/ports.ts'
+import type { OutboundAnswer } from '../../domain/ports/http-client-port.ts'
 import type { Run } from '../../domain/run.ts'
 import { MEDIA_TYPES, namesXml, parseMediaType, syntaxOfFormat } from '../../formats/media-type.ts'
 import { Unreadable } from '../../formats/unreadable.ts'
-import type { XmlOptions } from '../../formats/xml.ts'
+import type { XmlOptions } from '../../formats/xml-read.ts'
 import { hasStatus } from '../../language/status-set.ts'
-import { readContent, refusalText } from '../answer-content.ts'
 import type { Step } from '../chain.ts'
-import { mapItems, settleAll } from '../for-each.ts'
-import { type Body, type Call, compileCall, type Prepared } from '../outbound.ts'
 import { xmlOptions } from '../read-body.ts'
+import { compileCall } from '../requests/compile-call.ts'
+import { mapItems, settleAll } from '../requests/for-each.ts'
+import type { Body, PreparedRequest, RequestCall } from '../requests/request-call.ts'
+import { readContent, refusalText } from '../requests/upstream-content.ts'
 import type { PipelineSettings, Services } from '../services.ts'
 import { write } from './serialise.ts'
 
@@ -108,7 +109,12 @@ function compileOne(
   const xml = xmlOptions(settings)
   const { items } = call
   const instead = request.optional === true ? insteadOf(request) : undefined
-  const lookup = async (prepared: Prepared, body: Body | undefined, run: Run, item?: number): Promise<Result> => {
+  const lookup = async (
+    prepared: PreparedRequest,
+    body: Body | undefined,
+    run: Run,
+    item?: number,
+  ): Promise<Result> => {
     try {
       const answer = await call.send(prepared, body, run, item)
       run.lookups.highestStatus = Math.max(run.lookups.highestStatus ?? 0, answer.status)
@@ -145,7 +151,7 @@ function compileOne(
 const insteadOf = ({ default: data }: LookupRequest): Result =>
   data === undefined ? { headers: {} } : { data, headers: {} }
 
-function readData(call: Call, answer: OutboundAnswer, xml: XmlOptions): Json {
+function readData(call: RequestCall, answer: OutboundAnswer, xml: XmlOptions): Json {
   try {
     return readContent(answer, xml).value
   } catch (thrown) {
@@ -157,7 +163,7 @@ function readData(call: Call, answer: OutboundAnswer, xml: XmlOptions): Json {
 }
 
 /** An answer outside allowedStatuses: its own status where that is a failure, for the message's sender to see. */
-function refusal(call: Call, answer: OutboundAnswer): Failure {
+function refusal(call: RequestCall, answer: OutboundAnswer): Failure {
   const { text, unquoted } = refusalText(`The lookup "${call.id}" answered with status ${answer.status}`, answer)
   return new Failure('LOOKUP_REFUSED', text, {
     path: call.path,
@@ -187,7 +193,7 @@ function withOutcomes(prepare: Lookup['prepare']): Lookup['prepare'] {
  * Where the body came in that form it goes on byte for byte, so that neither digits nor the root element are lost;
  * what came with a GET or DELETE was never parsed, and does not go on.
  */
-function compileForward(endpoint: Endpoint, call: Call): (message: Parsed, run: Run) => Body {
+function compileForward(endpoint: Endpoint, call: RequestCall): (message: Parsed, run: Run) => Body {
   const syntax = namesXml(call.contentType) ? 'xml' : 'json'
   const contentType = call.contentType ?? MEDIA_TYPES.JSON
   const { input } = endpoint.transformation
@@ -201,7 +207,7 @@ function compileForward(endpoint: Endpoint, call: Call): (message: Parsed, run: 
   }
 }
 
-function compileItemBody(call: Call): (item: Json) => Body {
+function compileItemBody(call: RequestCall): (item: Json) => Body {
   const syntax = namesXml(call.contentType) ? 'xml' : 'json'
   const contentType = call.contentType ?? MEDIA_TYPES.JSON
   return (item) => ({ content: write(item, syntax, call.path), contentType })

@@ -1,8 +1,8 @@
-import { checkPath } from '../../config/roots.ts'
-import type { Endpoint } from '../../config/schema.ts'
+import { checkPath } from '../../config/checks/path-roots.ts'
+import type { Endpoint } from '../../config/schema/schema.ts'
 import type { LintSink } from '../../domain/lint.ts'
 import type { Mapped, Transformed } from '../../domain/message.ts'
-import { compileMapping } from '../../language/mapping.ts'
+import { compileMapping } from '../../language/mapping/mapping.ts'
 import type { Stage } from '../chain.ts'
 
 /**

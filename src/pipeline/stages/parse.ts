@@ -1,4 +1,4 @@
-import type { Endpoint } from '../../config/schema.ts'
+import type { Endpoint } from '../../config/schema/schema.ts'
 import { Failure } from '../../domain/failure.ts'
 import type { Parsed, Recalled } from '../../domain/message.ts'
 import {

@@ -1,11 +1,11 @@
-import { type Endpoint, isPrimary, type ResponseRequest } from '../../config/schema.ts'
+import { type Endpoint, isPrimary, type ResponseRequest } from '../../config/schema/schema.ts'
 import { Failure } from '../../domain/failure.ts'
 import type { Json } from '../../domain/json.ts'
 import type { LintSink } from '../../domain/lint.ts'
 import type { Answered, Serialised } from '../../domain/message.ts'
-import type { OutboundAnswer } from '../../domain/ports.ts'
+import type { OutboundAnswer } from '../../domain/ports/http-client-port.ts'
 import type { Run } from '../../domain/run.ts'
-import { noteAnswer } from '../../domain/trace.ts'
+import { noteAnswer } from '../../domain/tracing/trace.ts'
 import {
   type Format,
   MEDIA_TYPES,
@@ -14,18 +14,26 @@ import {
   syntaxOf,
   syntaxOfFormat,
 } from '../../formats/media-type.ts'
-import type { XmlOptions } from '../../formats/xml.ts'
+import type { XmlOptions } from '../../formats/xml-read.ts'
 import { hasStatus } from '../../language/status-set.ts'
-import { readAnyContent, refusalText } from '../answer-content.ts'
 import type { Stage } from '../chain.ts'
-import { mapItems, settleAll } from '../for-each.ts'
-import { type Body, type Call, compileCall, type Prepared } from '../outbound.ts'
 import { xmlOptions } from '../read-body.ts'
-import { aggregate, isAtFault, type Outcome, passOn, type Result, withoutResponse } from '../response-answer.ts'
+import { compileCall } from '../requests/compile-call.ts'
+import { mapItems, settleAll } from '../requests/for-each.ts'
+import type { Body, PreparedRequest, RequestCall } from '../requests/request-call.ts'
+import {
+  aggregate,
+  isAtFault,
+  passOn,
+  type RequestOutcome,
+  type RequestResult,
+  withoutResponse,
+} from '../requests/response-answer.ts'
+import { readAnyContent, refusalText } from '../requests/upstream-content.ts'
 import type { PipelineSettings, Services } from '../services.ts'
 import { write } from './serialise.ts'
 
-type Ready = (run: Run) => Promise<Result | Result[]>
+type Ready = (run: Run) => Promise<RequestResult | RequestResult[]>
 type Response = Readonly<{ id: string; path: string; prepare(message: Serialised): Ready }>
 
 /**
@@ -56,7 +64,7 @@ export function compileRespond(
     const ready = responses.map((response) => response.prepare(message))
     const outcomes = await settleAll(ready.map((send) => send(run)))
     if (run.isRecord) refuseFailed(responses, outcomes)
-    const outcome = alone < 0 ? undefined : (outcomes[alone] as Result)
+    const outcome = alone < 0 ? undefined : (outcomes[alone] as RequestResult)
     if (outcome instanceof Failure) throw outcome
     refuseUnproduced(requests, outcomes)
     if (outcome === undefined) return { ...message, answer: aggregate(responses, outcomes, format, run.trace) }
@@ -94,7 +102,12 @@ function compileOne(
   const { method } = request.config ?? {}
   const bodiless = request.kafkaProducerTopic === undefined && (method === 'GET' || method === 'HEAD')
   const asOutput = form.syntax === syntaxOfFormat(output)
-  const send = (prepared: Prepared, content: string | undefined, run: Run, item?: number): Promise<Result> => {
+  const send = (
+    prepared: PreparedRequest,
+    content: string | undefined,
+    run: Run,
+    item?: number,
+  ): Promise<RequestResult> => {
     const body: Body | undefined = content === undefined ? undefined : { content, contentType: form.contentType }
     const outcome = exchange(call, prepared, body, xml, run, item)
     return request.optional === true ? outcome.then((one) => forgive(one, request.default)) : outcome
@@ -136,13 +149,13 @@ function outgoingForm(own: string | undefined, output: Format): Readonly<{ synta
 
 /** One call with its answer read. A Failure is returned, not thrown: whether it fails the message is not known here. */
 async function exchange(
-  call: Call,
-  prepared: Prepared,
+  call: RequestCall,
+  prepared: PreparedRequest,
   body: Body | undefined,
   xml: XmlOptions,
   run: Run,
   item: number | undefined,
-): Promise<Outcome> {
+): Promise<RequestOutcome> {
   try {
     const answer = await call.send(prepared, body, run, item)
     const ok = hasStatus(call.allowed, answer.status)
@@ -159,7 +172,10 @@ async function exchange(
  * A success is a promise that the records are in their topics (section 12), so that it can be no partial one. What may
  * succeed later comes first: only that is worth sending the message again.
  */
-function refuseUnproduced(requests: readonly ResponseRequest[], outcomes: readonly (Result | Result[])[]): void {
+function refuseUnproduced(
+  requests: readonly ResponseRequest[],
+  outcomes: readonly (RequestResult | RequestResult[])[],
+): void {
   const failures = requests
     .flatMap(({ kafkaProducerTopic }, index) => (kafkaProducerTopic === undefined ? [] : outcomes[index]))
     .filter((outcome) => outcome instanceof Failure)
@@ -171,7 +187,7 @@ function refuseUnproduced(requests: readonly ResponseRequest[], outcomes: readon
  * Nobody reads the answer to a record, so whatever went wrong with one of its responses must fail the record itself.
  * What may succeed later comes first: the record is then sent again.
  */
-function refuseFailed(responses: readonly Response[], outcomes: readonly (Result | Result[])[]): void {
+function refuseFailed(responses: readonly Response[], outcomes: readonly (RequestResult | RequestResult[])[]): void {
   const failures = outcomes.flatMap((outcome, index) =>
     [outcome].flat().flatMap((one) => {
       if (one instanceof Failure) return [one]
@@ -191,5 +207,5 @@ function refusal({ id, path }: Response, answer: OutboundAnswer): Failure {
   })
 }
 
-const forgive = (outcome: Outcome, instead: Json | undefined): Result =>
+const forgive = (outcome: RequestOutcome, instead: Json | undefined): RequestResult =>
   isAtFault(outcome) ? { forgiven: outcome, instead } : outcome

@@ -1,9 +1,9 @@
-import type { Endpoint } from '../../config/schema.ts'
+import type { Endpoint } from '../../config/schema/schema.ts'
 import { Failure } from '../../domain/failure.ts'
 import type { Json } from '../../domain/json.ts'
 import type { Mapped, Serialised } from '../../domain/message.ts'
 import { type Syntax, syntaxOfFormat } from '../../formats/media-type.ts'
-import { buildXml, Unwritable } from '../../formats/xml.ts'
+import { buildXml, Unwritable } from '../../formats/xml-build.ts'
 import type { Stage } from '../chain.ts'
 
 /**

@@ -1,6 +1,6 @@
 /** `inputTransforms` where they run outside of this process: all expressions of a message in one go. */
-import { checkReference } from '../../config/roots.ts'
-import type { Endpoint } from '../../config/schema.ts'
+import { checkReference } from '../../config/checks/path-roots.ts'
+import type { Endpoint } from '../../config/schema/schema.ts'
 import { Failure } from '../../domain/failure.ts'
 import type { JsonObject } from '../../domain/json.ts'
 import { type LintSink, place } from '../../domain/lint.ts'

@@ -13,7 +13,7 @@ import {
   wentWrong,
 } from '../../../src/adapters/http-client/circuit.ts'
 import { createUpstreams } from '../../../src/adapters/http-client/upstreams.ts'
-import { CircuitOpen, OutboundError } from '../../../src/domain/ports.ts'
+import { CircuitOpen, OutboundError } from '../../../src/domain/ports/http-client-port.ts'
 import { get, OK, onRequests, startClient, startHttp, startTcp, text, untilKept } from './upstream.ts'
 
 const RULES = { failures: 5, pauseMs: 100, mostPauseMs: 350 }

@@ -6,9 +6,9 @@ import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { type AddressInfo, createServer, Socket } from 'node:net'
 import { after, before, describe, type TestContext, test } from 'node:test'
-import type { Resolve } from '../../../src/adapters/http-client/guarded-connector.ts'
-import { createEgressPolicy, type EgressSettings } from '../../../src/domain/egress.ts'
-import { type HttpClient, OutboundError } from '../../../src/domain/ports.ts'
+import type { ResolveAddress } from '../../../src/adapters/http-client/connections/guarded-connector.ts'
+import { createEgressPolicy, type EgressSettings } from '../../../src/domain/egress/egress-policy.ts'
+import { type HttpClient, OutboundError } from '../../../src/domain/ports/http-client-port.ts'
 import { LOOPBACK, METADATA } from './forbidden.ts'
 import { get, startClient, startHttp, text, untilKept } from './upstream.ts'
 
@@ -46,7 +46,7 @@ async function connectsOf(t: TestContext, work: () => Promise<unknown>): Promise
   return events.flatMap(([event, address, port]) => (event === 'connectionAttempt' ? [`${address} ${port}`] : []))
 }
 
-const client = (t: TestContext, settings: EgressSettings, resolve?: Resolve): HttpClient =>
+const client = (t: TestContext, settings: EgressSettings, resolve?: ResolveAddress): HttpClient =>
   startClient(t, { egress: { policy: createEgressPolicy(settings), ...(resolve && { resolve }) } })
 
 /** Rejected before anything was sent: denied, or no URL at all. */
@@ -134,7 +134,7 @@ for (const { name, hosts, settings } of classes) {
 const inAscii = (host: string): string => host.replace(/[^ -~]+/gu, encodeURIComponent)
 
 /** Every name is this machine, whatever the system thinks of it. */
-const localhost: Resolve = (_host, _options, callback) => {
+const localhost: ResolveAddress = (_host, _options, callback) => {
   setImmediate(() => callback(null, [{ address: '127.0.0.1', family: 4 }]))
 }
 
@@ -155,8 +155,8 @@ describe('a name server', () => {
   ]
   const PRIVATE = ['127.0.0.1', '::1', '::ffff:127.0.0.1', '0.0.0.0', '::', '10.0.0.1', 'fd12::1']
   const family = (address: string) => (address.includes(':') ? 6 : 4)
-  const answering = (...answers: (readonly string[])[]): Resolve & { asked: number } => {
-    const resolve: Resolve & { asked: number } = (_host, _options, callback) => {
+  const answering = (...answers: (readonly string[])[]): ResolveAddress & { asked: number } => {
+    const resolve: ResolveAddress & { asked: number } = (_host, _options, callback) => {
       const answer = answers[Math.min(resolve.asked, answers.length - 1)] ?? []
       resolve.asked += 1
       setImmediate(() =>

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { errors } from 'undici'
-import { isPassing, outboundError } from '../../../src/adapters/http-client/faults.ts'
+import { isPassing, outboundError } from '../../../src/adapters/http-client/client-faults.ts'
 
 const withCode = (code: string) => Object.assign(new Error('secret text'), { code })
 

@@ -4,13 +4,13 @@ import { Resolver } from 'node:dns'
 import { once } from 'node:events'
 import { isIPv4 } from 'node:net'
 import type { TestContext } from 'node:test'
-import type { Resolve } from '../../../src/adapters/http-client/guarded-connector.ts'
+import type { ResolveAddress } from '../../../src/adapters/http-client/connections/guarded-connector.ts'
 
 /** The addresses of a name when it is looked up for the nth time, from 1. */
 export type Answering = (name: string, time: number) => readonly string[]
 
 export type NameServer = Readonly<{
-  resolve: Resolve
+  resolve: ResolveAddress
   /** How often each name was looked up. */
   asked: ReadonlyMap<string, number>
 }>
@@ -38,7 +38,7 @@ export async function startNameServer(t: TestContext, answering: Answering): Pro
   const resolver = new Resolver({ timeout: 2_000, tries: 1 })
   resolver.setServers([`127.0.0.1:${socket.address().port}`])
   t.after(() => resolver.cancel())
-  const resolve: Resolve = (host, _options, callback) => {
+  const resolve: ResolveAddress = (host, _options, callback) => {
     const found: { address: string; family: number }[] = []
     let left = 2
     const take =

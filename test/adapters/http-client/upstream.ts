@@ -8,7 +8,7 @@ import {
   type HttpClientOptions,
   type OwnHttpClient,
 } from '../../../src/adapters/http-client/http-client.ts'
-import { OutboundError, type OutboundRequest } from '../../../src/domain/ports.ts'
+import { OutboundError, type OutboundRequest } from '../../../src/domain/ports/http-client-port.ts'
 
 export type Upstream = Readonly<{
   url: string

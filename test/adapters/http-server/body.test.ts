@@ -5,7 +5,7 @@ import { createServer, type IncomingMessage } from 'node:http'
 import { type AddressInfo, connect, type Socket } from 'node:net'
 import { describe, test } from 'node:test'
 import { setImmediate } from 'node:timers/promises'
-import { createBodyReader } from '../../../src/adapters/http-server/body.ts'
+import { createBodyReader } from '../../../src/adapters/http-server/messages/body-reader.ts'
 
 const readBody = createBodyReader({ limitBytes: 10, roomBytes: 100 })
 

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { openSqliteStore, type SqliteStore } from '../../../src/adapters/sqlite/open-sqlite-store.ts'
-import type { ChangeFeed, Changes } from '../../../src/domain/ports.ts'
+import type { ChangeFeed, StoreChanges } from '../../../src/domain/ports/change-feed-port.ts'
 import { endpointOf, idOf } from '../../contracts/records.ts'
 import { silent } from '../../contracts/stores.ts'
 import { freshPath, lookInto } from './folder.ts'
@@ -15,7 +15,7 @@ async function open(path: string): Promise<Shared> {
   return { ...store, changes: store.changes }
 }
 
-const brief = ({ documents, versions, ids }: Changes) => ({
+const brief = ({ documents, versions, ids }: StoreChanges) => ({
   changed: documents.map(({ _id, description }) => [Number.parseInt(_id, 16), description, versions.get(_id)]),
   ids: [...ids].map((id) => Number.parseInt(id, 16)),
 })

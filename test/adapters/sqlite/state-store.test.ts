@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { it, type TestContext } from 'node:test'
 import { openSqliteStore } from '../../../src/adapters/sqlite/open-sqlite-store.ts'
-import type { StateRecord } from '../../../src/domain/ports.ts'
+import type { StateRecord } from '../../../src/domain/ports/state-store-port.ts'
 import { EVERYTHING, endpointOf, filterOf, idOf, stateOf } from '../../contracts/records.ts'
 import { silent } from '../../contracts/stores.ts'
 import { assertSound, freshPath, lookInto } from './folder.ts'

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { describe, type TestContext, test } from 'node:test'
 import { startEndpointConsumer } from '../../../src/intake/records/endpoint-consumer.ts'
-import type { Outcome } from '../../../src/pipeline/compile.ts'
+import type { Outcome } from '../../../src/pipeline/outcome.ts'
 import { type LogLine, loggerInto } from '../../service.ts'
 import { openMemoryBroker } from './memory-broker.ts'
 import { ENDPOINT_ID, endpointWith, openIntake, openProducer, outcomeOf, TOPIC } from './record-fixtures.ts'

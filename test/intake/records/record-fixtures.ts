@@ -1,14 +1,14 @@
 /** An intake, an endpoint and records for tests of the policy, which need no pipeline. */
 import assert from 'node:assert/strict'
-import { checkDocument } from '../../../src/config/check.ts'
+import { checkDocument } from '../../../src/config/checks/check-document.ts'
 import { Failure, type FailureCode } from '../../../src/domain/failure.ts'
 import type { JsonObject } from '../../../src/domain/json.ts'
+import type { Logger } from '../../../src/domain/ports/logger-port.ts'
 import type { ConsumedRecord } from '../../../src/domain/ports/record-consumer.ts'
 import type { BrokerRecord, RecordProducer } from '../../../src/domain/ports/record-producer.ts'
-import type { Logger } from '../../../src/domain/ports.ts'
-import type { Handle } from '../../../src/pipeline/compile.ts'
-import type { Compiled } from '../../../src/registry/compiled.ts'
-import { createIntake, type Intake } from '../../../src/registry/intake.ts'
+import type { CompiledEndpoint } from '../../../src/endpoints/compiled-endpoint.ts'
+import { createIntake, type Intake } from '../../../src/intake/intake.ts'
+import type { Handle } from '../../../src/pipeline/outcome.ts'
 
 export const TOPIC = 't'
 export const ENDPOINT_ID = '0'.repeat(24)
@@ -24,7 +24,7 @@ export const recordAt = (offset: bigint, fields: Partial<ConsumedRecord> = {}): 
   ...fields,
 })
 
-export function endpointWith(handle: Handle, fields: JsonObject = {}): Compiled {
+export function endpointWith(handle: Handle, fields: JsonObject = {}): CompiledEndpoint {
   const raw = {
     name: 'one',
     endpoint: { pattern: '/one' },

@@ -5,7 +5,7 @@ import type { Json, JsonObject } from '../../../src/domain/json.ts'
 import { collectInto, type Lint } from '../../../src/domain/lint.ts'
 import type { Enriched } from '../../../src/domain/message.ts'
 import type { Run } from '../../../src/domain/run.ts'
-import { startTrace } from '../../../src/domain/trace.ts'
+import { startTrace } from '../../../src/domain/tracing/trace.ts'
 import { compileValidate } from '../../../src/pipeline/stages/validate.ts'
 
 const settings = { validationAcceptNullValues: false, validationCoerceTypes: false }

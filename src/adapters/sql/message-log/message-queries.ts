@@ -1,7 +1,7 @@
 /** The queries on the message log. Each is built for its call, as every filter is another text. */
 import { type CompiledQuery, type Expression, type ExpressionBuilder, type Kysely, type SqlBool, sql } from 'kysely'
 import { idFrom, timeOfId } from '../../../domain/id.ts'
-import type { MessageFilter, MessageGroup } from '../../../domain/message-record.ts'
+import type { MessageFilter, MessageGroup } from '../../../domain/ports/message-store-port.ts'
 import { keyText } from '../tables.ts'
 import { recordOf } from './message-rows.ts'
 import type { MessageRow, MessageTables } from './message-tables.ts'

@@ -3,7 +3,7 @@
  * one for every message.
  */
 
-import { courseStart, microseconds, restText } from '../../../domain/done-line.ts'
+import { courseStart, microseconds, restText } from '../../../domain/done-records/done-line.ts'
 import { timeOfId } from '../../../domain/id.ts'
 import type {
   BodySummary,

@@ -1,7 +1,12 @@
 /** The store of the audit log, of both databases. */
 import { type CompiledQuery, type Kysely, sql } from 'kysely'
-import { type AuditEntry, type AuditFilter, type AuditStore, isRefused } from '../../../domain/audit.ts'
 import { idFrom, timeOfId } from '../../../domain/id.ts'
+import {
+  type AuditEntry,
+  type AuditFilter,
+  type AuditStore,
+  isRefused,
+} from '../../../domain/ports/audit-store-port.ts'
 import type { SqlDatabase } from '../database.ts'
 import { compileStatement } from '../statement.ts'
 import { keyText, type Tables } from '../tables.ts'

@@ -1,7 +1,7 @@
 /** The store of endpoint documents with their versions, of both databases. */
 import type { Kysely } from 'kysely'
-import type { Clash, EndpointRecord, EndpointStore } from '../../../domain/ports.ts'
-import { type SqlDatabase, step, type Work } from '../database.ts'
+import type { EndpointRecord, EndpointStore, StoreClash } from '../../../domain/ports/endpoint-store-port.ts'
+import { type SqlDatabase, step, type TransactionWork } from '../database.ts'
 import { compileStatement } from '../statement.ts'
 import { documentOf, documentText, indexable, keyText, type Tables } from '../tables.ts'
 import {
@@ -12,13 +12,13 @@ import {
   type VersionValues,
   versionOf,
   versionValues,
-} from './endpoint-versions.ts'
+} from './stored-versions.ts'
 
 type Row = Tables['endpoints']
 type EndpointValues = Readonly<{ id: string; name: string; routeKey: string; document: string }>
 type ById = Pick<EndpointValues, 'id'>
 
-const UNIQUE_INDEXES: Readonly<Record<string, Clash>> = { endpoints_name: 'name', endpoints_route_key: 'route' }
+const UNIQUE_INDEXES: Readonly<Record<string, StoreClash>> = { endpoints_name: 'name', endpoints_route_key: 'route' }
 
 function compileStatements(queries: Kysely<Tables>) {
   return {
@@ -62,24 +62,24 @@ export function compileEndpointStore(database: SqlDatabase, close: () => Promise
   const versions = compileVersionStatements(queries)
 
   /** In the transaction of the change. */
-  function* addVersion(version: VersionValues): Work<void> {
+  function* addVersion(version: VersionValues): TransactionWork<void> {
     yield* step(versions.add, version)
     yield* step(versions.trim, version)
     if (version.document === '') yield* step(versions.trimDeleted, {})
   }
 
-  function* findConflict(id: string, expected: string): Work<'gone' | 'stale' | undefined> {
+  function* findConflict(id: string, expected: string): TransactionWork<'gone' | 'stale' | undefined> {
     const [row] = yield* step(statements.get, { id })
     if (row === undefined) return 'gone'
     return row.document === expected ? undefined : 'stale'
   }
 
-  function* findClash(values: EndpointValues): Work<Clash | undefined> {
+  function* findClash(values: EndpointValues): TransactionWork<StoreClash | undefined> {
     return clashOf(yield* step(statements.clashes, values), values)
   }
 
   /** The unique indexes decide even if a writer outside the service has changed the table since the check. */
-  async function writeUnique<T>(work: () => Work<T>): Promise<T | Clash> {
+  async function writeUnique<T>(work: () => TransactionWork<T>): Promise<T | StoreClash> {
     try {
       return await database.transaction(work)
     } catch (thrown) {
@@ -143,7 +143,10 @@ const endpointValues = ({ document, routeKey }: EndpointRecord): EndpointValues 
 })
 
 /** The reason to refuse a write, from the rows of `clashes`; the name is reported first if both are taken. */
-export function clashOf(rows: readonly Pick<Row, 'name'>[], { name }: Pick<EndpointValues, 'name'>): Clash | undefined {
+export function clashOf(
+  rows: readonly Pick<Row, 'name'>[],
+  { name }: Pick<EndpointValues, 'name'>,
+): StoreClash | undefined {
   if (rows.length === 0) return undefined
   return rows.some((row) => row.name === name) ? 'name' : 'route'
 }

@@ -4,7 +4,12 @@
  * share a database claim in it.
  */
 import { type RawBuilder, sql } from 'kysely'
-import type { CachedResponse, ClaimResult, IdempotencyStore, KeyedRequest } from '../../../domain/idempotency.ts'
+import type {
+  CachedResponse,
+  ClaimResult,
+  IdempotencyStore,
+  KeyedRequest,
+} from '../../../domain/ports/idempotency-store-port.ts'
 import type { SqlDatabase, SqlDialect } from '../database.ts'
 import { compileStatement, type ValueOf } from '../statement.ts'
 import type { Tables } from '../tables.ts'

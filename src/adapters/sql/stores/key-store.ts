@@ -1,6 +1,7 @@
 /** The store of API keys, of both databases. Every lookup reads the database: another process may have changed a key. */
 import type { Kysely } from 'kysely'
-import { isRole, type KeyStore, type StoredKey } from '../../../domain/access.ts'
+import { isRole } from '../../../domain/access.ts'
+import type { KeyStore, StoredKey } from '../../../domain/ports/key-store-port.ts'
 import type { SqlDatabase } from '../database.ts'
 import { compileStatement } from '../statement.ts'
 import { keyText, type Tables } from '../tables.ts'

@@ -1,6 +1,6 @@
 /** The statements of the state stores. The stores differ between the databases: one batches writes, one reads at once. */
 import { type Kysely, sql } from 'kysely'
-import type { StateFilter } from '../../../domain/ports.ts'
+import type { StateFilter } from '../../../domain/ports/state-store-port.ts'
 import { compileStatement, type Statement } from '../statement.ts'
 import type { StateRow, Tables } from '../tables.ts'
 

@@ -1,6 +1,6 @@
 /** The store of message counts per endpoint and minute, of both databases. Every instance has rows of its own. */
 import { type Kysely, type RawBuilder, sql } from 'kysely'
-import type { Buckets, MinuteCount, StatsStore } from '../../../domain/stats.ts'
+import type { Buckets, MinuteCount, StatsStore } from '../../../domain/ports/stats-store-port.ts'
 import type { SqlDatabase, SqlDialect } from '../database.ts'
 import { compileStatement } from '../statement.ts'
 import type { Tables } from '../tables.ts'

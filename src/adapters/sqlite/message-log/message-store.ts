@@ -5,7 +5,7 @@
 import { format, parse } from 'node:path'
 import type { CompiledQuery } from 'kysely'
 import { idFrom } from '../../../domain/id.ts'
-import type { MessageStore } from '../../../domain/message-record.ts'
+import type { MessageStore } from '../../../domain/ports/message-store-port.ts'
 import {
   compileBody,
   compileCount,

@@ -1,0 +1,29 @@
+/** Errors of Fastify as failures of the service. */
+import type { FastifyError } from 'fastify'
+import { asFailure, Failure } from '../../domain/failure.ts'
+
+/** What is left of the body stays unread, so the connection cannot carry another request. */
+export const bodyTooLarge = (): Failure =>
+  new Failure('BODY_TOO_LARGE', 'The body is larger than this service takes (PARSER_LIMIT).', {
+    headers: { connection: 'close' },
+  })
+
+/** Fastify's own errors by their codes (https://fastify.dev/docs/latest/Reference/Errors/); any other is a bug. */
+export function fromFastify(error: unknown): Failure {
+  const { code, statusCode } = error as Partial<FastifyError>
+  switch (code) {
+    case 'FST_ERR_CTP_BODY_TOO_LARGE':
+      return bodyTooLarge()
+    case 'FST_ERR_CTP_INVALID_MEDIA_TYPE':
+      return new Failure('MEDIA_TYPE_WRONG', 'The Content-Type of the request is not a media type.')
+    case 'FST_ERR_CTP_INVALID_CONTENT_LENGTH':
+    case 'ECONNRESET':
+      return new Failure('BODY_CUT_SHORT', 'The body is not as long as its Content-Length says.')
+    case 'FST_ERR_BAD_URL':
+      return new Failure('URL_MALFORMED', 'The URL of the request holds a broken percent-encoding.')
+    default:
+      return statusCode === 400
+        ? new Failure('BODY_CUT_SHORT', 'The request could not be read to its end.')
+        : asFailure(error)
+  }
+}

@@ -1,0 +1,123 @@
+/** `/messages/{id}/replay` and `/messages/replay`: messages once more, one or many. */
+import type { FastifyInstance, FastifyRequest } from 'fastify'
+import { Failure } from '../../../domain/failure.ts'
+import { isObject, type Json, type JsonObject } from '../../../domain/json.ts'
+import type { Answer } from '../../../domain/message.ts'
+import { parseDocument } from '../../../endpoints/parse-document.ts'
+import { parseMediaType, syntaxOf } from '../../../formats/media-type.ts'
+import type { CompletedMessage } from '../../../intake/completed-message.ts'
+import { type FilterTexts, wrongValue } from '../../../message-log/message-filter.ts'
+import type { MessageSearch } from '../../../message-log/message-search.ts'
+import type { ReplayByHand } from '../../../replay/replay-by-hand.ts'
+import { readRunOptions } from '../../../replay/replay-options.ts'
+import { BODY_HEADERS, type EditedBody } from '../../../replay/replay-original.ts'
+import type { ReplayPlans } from '../../../replay/replay-plans.ts'
+import { sendJson } from '../replies.ts'
+import { needs } from './auth-hook.ts'
+import { readDocument, refuseOtherMethods } from './endpoint-routes.ts'
+import { refuseOtherOrigins } from './other-origins.ts'
+
+type ById = { Params: { id: string } }
+
+export type ReplayRoutes = Readonly<{ search: MessageSearch; replayByHand: ReplayByHand; plans: ReplayPlans }>
+
+export function serveReplay(scope: FastifyInstance, { search, replayByHand, plans }: ReplayRoutes): void {
+  scope.addHook('onRequest', refuseOtherOrigins)
+
+  scope.post<ById>('/messages/:id/replay', needs('operator'), async (request, reply) => {
+    const record = await search.get(request.params.id)
+    const { replayed, alreadyDoneBy } = await replayByHand(record, editedBody(request))
+    if ('obstacle' in replayed) {
+      throw new Failure('REPLAY_REFUSED', `The message '${record.id}' cannot be replayed. ${replayed.obstacle.error}`)
+    }
+    const { finished, bodyOnly } = replayed
+    return sendJson(reply, 200, describe(finished, { replayOf: record.id, bodyOnly, alreadyDoneBy }), NO_STORE)
+  })
+  scope.get('/messages/replay', needs('viewer'), async (_request, reply) =>
+    sendJson(reply, 200, { plans: plans.all() }),
+  )
+  scope.post('/messages/replay', needs('operator'), async (request, reply) => {
+    const plan = await plans.plan(textsOf(readJson(request)))
+    return sendJson(reply, 201, plan, { location: `/messages/replay/${plan.id}` })
+  })
+  scope.get<ById>('/messages/replay/:id', needs('viewer'), async (request, reply) =>
+    sendJson(reply, 200, plans.get(request.params.id)),
+  )
+  scope.post<ById>('/messages/replay/:id/run', needs('operator'), async (request, reply) =>
+    sendJson(reply, 202, plans.run(request.params.id, readRunOptions(readJson(request)))),
+  )
+  scope.post<ById>('/messages/replay/:id/cancel', needs('operator'), async (request, reply) =>
+    sendJson(reply, 200, plans.cancel(request.params.id)),
+  )
+  refuseOtherMethods(scope, '/messages/:id/replay', ['POST'])
+  refuseOtherMethods(scope, '/messages/replay', ['GET', 'POST'])
+  refuseOtherMethods(scope, '/messages/replay/:id', ['GET'])
+  for (const what of ['run', 'cancel']) refuseOtherMethods(scope, `/messages/replay/:id/${what}`, ['POST'])
+}
+
+const NO_STORE = { 'cache-control': 'no-store' }
+
+function editedBody({ body, headers }: FastifyRequest): EditedBody | undefined {
+  const bytes = body as Uint8Array | undefined
+  if (bytes === undefined || bytes.byteLength === 0) return undefined
+  const own = BODY_HEADERS.flatMap((name) => (headers[name] === undefined ? [] : [[name, headers[name]]]))
+  return { body: bytes, headers: Object.fromEntries(own) }
+}
+
+/** The body of a call as JSON; an empty object where there is none. Fails as readDocument does, and FILTER_INVALID. */
+function readJson(request: FastifyRequest): Json {
+  const bytes = request.body as Uint8Array | undefined
+  if (bytes === undefined || bytes.byteLength === 0) return {}
+  const { raw, faults } = parseDocument(readDocument(request))
+  const [fault] = faults
+  if (fault !== undefined) throw new Failure('FILTER_INVALID', `${fault.path}: ${fault.message}`)
+  return raw
+}
+
+/** Filters in JSON are those of the query: a value, or several in an array. */
+function textsOf(raw: Json): FilterTexts {
+  if (!isObject(raw)) {
+    throw new Failure(
+      'FILTER_INVALID',
+      'The filter is an object such as { "endpoint": "Orders", "outcome": "failed" }.',
+    )
+  }
+  return new Map(Object.entries(raw).map(([name, value]) => [name, [value].flat().map((one) => textOf(name, one))]))
+}
+
+function textOf(name: string, value: Json): string {
+  if (value !== null && typeof value !== 'object') return String(value)
+  throw wrongValue(name, JSON.stringify(value), 'a text, a number, true or false, or an array of them')
+}
+
+type Beside = Readonly<{ replayOf: string; bodyOnly: boolean; alreadyDoneBy: string | undefined }>
+
+function describe(
+  { messageId, outcome, code, ms, answer, failure }: CompletedMessage,
+  { replayOf, bodyOnly, alreadyDoneBy }: Beside,
+) {
+  return {
+    id: messageId,
+    replayOf,
+    ...(alreadyDoneBy === undefined ? {} : { alreadyDoneBy }),
+    outcome,
+    ...(code === '' ? {} : { code }),
+    ...(failure === undefined ? {} : { error: failure.message }),
+    status: answer.status,
+    ms: Math.round(ms * 1_000) / 1_000,
+    ...(bodyOnly ? { withoutHeadersAndQuery: true } : {}),
+    answer: bodyOf(answer),
+  }
+}
+
+/** JSON as what it is, anything else as text. */
+function bodyOf({ headers, body }: Answer): Json {
+  const text = typeof body === 'string' ? body : Buffer.from(body).toString()
+  const type = parseMediaType(String(headers['content-type'] ?? ''))
+  if (type === undefined || syntaxOf(type) !== 'json') return text
+  try {
+    return JSON.parse(text) as JsonObject
+  } catch {
+    return text
+  }
+}

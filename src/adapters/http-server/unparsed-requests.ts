@@ -1,0 +1,74 @@
+/** What comes in and is no request that anything could be done with: refused here, before any route is looked for. */
+import { type IncomingMessage, type RequestListener, type ServerResponse, STATUS_CODES } from 'node:http'
+import type { Socket } from 'node:net'
+import { Failure } from '../../domain/failure.ts'
+import type { AnswerFailure, Front } from './server-types.ts'
+import { standIn } from './unrouted-methods.ts'
+
+/** Connections whose last request was refused while its body came in: it ends with an error that tells nothing new. */
+const refusedWithin = new WeakSet<Socket>()
+
+export const wasRefused = (socket: Socket): boolean => refusedWithin.has(socket)
+
+/** Answers what node's parser refused: there is neither a request nor a reply, only the socket. */
+export function answerUnparsed(error: NodeJS.ErrnoException, socket: Socket, answer: AnswerFailure): void {
+  if (error.code === 'ECONNRESET' || !socket.writable) {
+    socket.destroy()
+    return
+  }
+  refusedWithin.add(socket)
+  const { status, headers, body } = answer(fromParser(error.code))
+  const lines = Object.entries({ ...headers, 'content-length': Buffer.byteLength(body), connection: 'close' })
+  const head = lines.map(([name, value]) => `${name}: ${value}\r\n`).join('')
+  socket.end(`HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\n${head}\r\n${body}`)
+}
+
+function fromParser(code: string | undefined): Failure {
+  if (code === 'HPE_HEADER_OVERFLOW') {
+    return new Failure('HEADERS_TOO_LARGE', 'The headers of the request are larger than 16 KiB; send fewer or shorter.')
+  }
+  if (code === 'ERR_HTTP_REQUEST_TIMEOUT') {
+    return new Failure('REQUEST_TIMED_OUT', 'The request did not arrive in time; send it faster, or again.')
+  }
+  return new Failure('REQUEST_MALFORMED', 'The request is not well-formed HTTP/1.1, and the connection is closed.')
+}
+
+export const refuseExpectation =
+  (answer: AnswerFailure) =>
+  (_request: IncomingMessage, response: ServerResponse): void =>
+    send(
+      response,
+      answer(new Failure('EXPECTATION_REFUSED', 'The header Expect can be "100-continue" only; leave it out.')),
+    )
+
+/** What stands behind it has a host, and the path and query of its URL alone. */
+export function listenBehind(route: RequestListener, answer: AnswerFailure, front?: Front): RequestListener {
+  return (request, response) => {
+    const { url = '/', headers, socket } = request
+    if (headers.host === undefined && request.httpVersion !== '1.0') {
+      // Behind an answer that ends its connection nothing is answered any more.
+      if (socket.writableEnded) return
+      send(
+        response,
+        answer(new Failure('REQUEST_MALFORMED', 'The request has no header Host, which HTTP/1.1 asks for.')),
+      )
+      return
+    }
+    if (!url.startsWith('/')) request.url = originForm(url)
+    if (front?.(request, response)) return
+    standIn(request)
+    route(request, response)
+  }
+}
+
+/** The path and query of a URL that a caller sends whole, as to a proxy (RFC 9112 section 3.2.2). */
+function originForm(url: string): string {
+  const rest = /^https?:\/\/[^/?#]*(.*)$/i.exec(url)?.[1]
+  if (rest === undefined) return url
+  return rest.startsWith('/') ? rest : `/${rest}`
+}
+
+function send(response: ServerResponse, { status, headers, body }: ReturnType<AnswerFailure>): void {
+  const length = { 'content-length': Buffer.byteLength(body), connection: 'close' }
+  response.writeHead(status, { ...(headers as Record<string, string>), ...length }).end(body)
+}

@@ -1,0 +1,134 @@
+/** The statements and rows of the versions of endpoints. A change and its version are written in one transaction. */
+import { type Kysely, sql } from 'kysely'
+import type { EndpointRecord } from '../../../domain/ports/endpoint-store-port.ts'
+import type { StoredDocument } from '../../../domain/stored-document.ts'
+import {
+  type Change,
+  type ChangeMethod,
+  DELETED_ENDPOINTS,
+  VERSIONS_OF_AN_ENDPOINT,
+  type Version,
+  type VersionSummary,
+} from '../../../domain/stored-document.ts'
+import { compileStatement } from '../statement.ts'
+import { documentText, type Tables } from '../tables.ts'
+
+type Row = Tables['endpoint_versions']
+type SummaryRow = Omit<Row, 'endpoint_id' | 'document'>
+export type VersionValues = Readonly<{ id: string; at: string; about: string; document: string }>
+type ById = Readonly<{ id: string }>
+
+/** Builds every statement on versions, in the dialect of `db`. */
+export function compileVersionStatements(db: Kysely<Tables>) {
+  const present = db.selectFrom('endpoints').select('id')
+  return {
+    /** Writers of one endpoint must run one after the other: the next number is read from the table. */
+    add: compileStatement<VersionValues>((value) =>
+      db
+        .insertInto('endpoint_versions')
+        .columns(['endpoint_id', 'version', 'at', 'about', 'document'])
+        .expression((from) =>
+          from
+            .selectFrom('endpoint_versions')
+            .select([
+              value('id').as('endpoint_id'),
+              sql<number>`coalesce(max(version), 0) + 1`.as('version'),
+              value('at').as('at'),
+              value('about').as('about'),
+              value('document').as('document'),
+            ])
+            .where('endpoint_id', '=', value('id')),
+        ),
+    ),
+    trim: compileStatement<ById>((value) =>
+      db
+        .deleteFrom('endpoint_versions')
+        .where('endpoint_id', '=', value('id'))
+        .where('version', '<=', (from) =>
+          from
+            .selectFrom('endpoint_versions as newest')
+            .select(sql<number>`max(newest.version) - ${sql.lit(VERSIONS_OF_AN_ENDPOINT)}`.as('last'))
+            .where('newest.endpoint_id', '=', value('id')),
+        ),
+    ),
+    /** Removes the versions of all but the last deleted endpoints. Reads deletions only, by their index. */
+    trimDeleted: compileStatement<Record<never, never>>(() =>
+      db.deleteFrom('endpoint_versions').where('endpoint_id', 'in', (from) =>
+        from
+          .selectFrom('endpoint_versions as deleted')
+          .select('deleted.endpoint_id')
+          .where('deleted.document', '=', sql.lit(''))
+          .where((where) =>
+            where.not(
+              where.exists(
+                where
+                  .selectFrom('endpoints')
+                  .select('endpoints.id')
+                  .whereRef('endpoints.id', '=', 'deleted.endpoint_id'),
+              ),
+            ),
+          )
+          .groupBy('deleted.endpoint_id')
+          .orderBy(sql`max(deleted.at)`, 'desc')
+          .orderBy('deleted.endpoint_id', 'desc')
+          // SQLite accepts no offset without a limit.
+          .limit(sql.lit(1_000_000))
+          .offset(sql.lit(DELETED_ENDPOINTS)),
+      ),
+    ),
+    list: compileStatement<ById, SummaryRow>((value) =>
+      db
+        .selectFrom('endpoint_versions')
+        .select(['version', 'at', 'about'])
+        .where('endpoint_id', '=', value('id'))
+        .orderBy('version', 'desc'),
+    ),
+    get: compileStatement<ById & Readonly<{ version: number }>, SummaryRow & Pick<Row, 'document'>>((value) =>
+      db
+        .selectFrom('endpoint_versions')
+        .select(['version', 'at', 'about', 'document'])
+        .where('endpoint_id', '=', value('id'))
+        .where('version', '=', value('version')),
+    ),
+    newest: compileStatement<Record<never, never>, Pick<Row, 'endpoint_id' | 'version'>>(() =>
+      db
+        .selectFrom('endpoint_versions')
+        .select((from) => ['endpoint_id', from.fn.max('version').as('version')])
+        .where('endpoint_id', 'in', present)
+        .groupBy('endpoint_id'),
+    ),
+  }
+}
+
+/** The version that a write of `record` adds. */
+export const versionValues = (
+  method: ChangeMethod,
+  { document }: Pick<EndpointRecord, 'document'>,
+  change: Partial<Change> = {},
+): VersionValues => ({
+  id: document._id,
+  at: change.at ?? document.updatedAt,
+  about: aboutText({ method, origin: {}, ...change }),
+  document: documentText(document),
+})
+
+export const deletionValues = (deleted: StoredDocument, change: Partial<Change> = {}): VersionValues => ({
+  ...versionValues('delete', { document: deleted }, change),
+  document: '',
+})
+
+const aboutText = ({ method, origin, restored }: Omit<Change, 'at'>): string =>
+  JSON.stringify({ method, origin, restored })
+
+export const summaryOf = ({ version, at, about }: SummaryRow): VersionSummary => {
+  const { method, origin, restored }: Omit<Change, 'at'> = JSON.parse(about)
+  return { version, at, method, ...(restored === undefined ? {} : { restored }), origin }
+}
+
+export const versionOf = (row: SummaryRow & Pick<Row, 'document'>): Version => ({
+  ...summaryOf(row),
+  document: row.document === '' ? null : JSON.parse(row.document),
+})
+
+export const newestOf = (rows: readonly Pick<Row, 'endpoint_id' | 'version'>[]): ReadonlyMap<string, number> =>
+  new Map(rows.map(({ endpoint_id, version }) => [endpoint_id, version]))

@@ -1,0 +1,64 @@
+/** What operators do with API keys on the command line: with the store itself, so that it works before there is any key. */
+import { randomBytes } from 'node:crypto'
+import { userInfo } from 'node:os'
+import { createApiKeys, type KeyRequest } from '../access/api-keys.ts'
+import { createIds } from '../domain/id.ts'
+import type { Logger } from '../domain/ports/logger-port.ts'
+import type { Settings } from '../settings/settings.ts'
+import { openStoreBeside } from '../wiring/open-store.ts'
+
+export interface KeyCommands {
+  /** The key, and what to know about it. */
+  create(request: KeyRequest): Promise<Readonly<{ key: string; note: string }>>
+  /** One line a key. */
+  list(): Promise<string>
+  revoke(id: string): Promise<string>
+  close(): Promise<void>
+}
+
+/** Works beside a running service, which obeys at once. Rejects with StoreUnavailable or a Failure, fit for the operator. */
+export async function openKeyCommands(settings: Settings, logger: Logger): Promise<KeyCommands> {
+  const store = await openStoreBeside(settings, logger)
+  const keys = createApiKeys({ store: store.keys, clock: Date.now, random: randomBytes })
+  const newId = createIds(Date.now, randomBytes(4).readUInt32BE())
+  const audit = (what: string, target: string) =>
+    store.audit.append({
+      id: newId(),
+      at: new Date().toISOString(),
+      who: `command:${userName()}`,
+      what,
+      target,
+      status: 0,
+    })
+  return {
+    create: async (request) => {
+      const isFirst = !(await keys.exist())
+      const { key, stored } = await keys.create(request)
+      await audit('keys create', stored.id)
+      const note = `Key ${stored.id} (${stored.roles.join(', ')}). It is shown this once, on the next line.\n`
+      const closes = isFirst && settings.managementAuth === undefined
+      return { key, note: closes ? `${note}From now on every management call needs a key.\n` : note }
+    },
+    list: async () => {
+      const lines = (await keys.list()).map(({ id, name, roles, createdAt, revokedAt }) =>
+        [id, roles.join(','), createdAt, revokedAt === undefined ? 'good' : `revoked ${revokedAt}`, name].join('\t'),
+      )
+      return lines.length === 0 ? 'There are no keys.\n' : `${lines.join('\n')}\n`
+    },
+    revoke: async (id) => {
+      await keys.revoke(id)
+      await audit('keys revoke', id)
+      return `Key ${id} is revoked.\n`
+    },
+    close: store.close,
+  }
+}
+
+/** A user of a container may have no name. */
+function userName(): string {
+  try {
+    return userInfo().username
+  } catch {
+    return String(process.getuid?.() ?? 'unknown')
+  }
+}

@@ -1,0 +1,92 @@
+/**
+ * The small vocabulary that the schema of the endpoint document is written in: kinds of fields, and what a field says
+ * about itself beyond JSON Schema.
+ */
+import Type, { type Static, type TSchema } from 'typebox'
+import type { Json, JsonObject } from '../../domain/json.ts'
+
+/** What a field says about itself beyond JSON Schema. */
+export type FieldNotes = Readonly<{
+  /** One sentence for the user's guide. */
+  description: string
+  examples?: readonly Json[]
+  /** What the field takes, as it follows "must be"; where the type alone would say too little. */
+  expects?: string
+  /** Filled in where the field is left out. */
+  default?: Json
+  /** What holds where the field is left out, without being filled in. */
+  assumed?: string
+  /** An empty value that other services return for a field that is not set: read as if the field were left out. */
+  absentAs?: Json
+  /**
+   * Fields of other services' documents that have no effect here and are read as if they were left out: name → the warning, or an
+   * empty text for none.
+   */
+  foreign?: Readonly<Record<string, string>>
+  /** The property of named objects that an object of another name was probably written for; it has no effect either. */
+  straysFrom?: string
+  /** Stands in for a value at fault, so that what depends on it is not reported as a second fault. */
+  salvage?: Json
+  /** A single item is taken as an array of one. */
+  single?: true
+  /** Lower-case letters are taken as upper case. */
+  anyCase?: true
+  /** The names of this object become names in the message: those that a prototype owns are refused. */
+  namesInMessage?: true
+  /** The order of the names matters; JSON keeps none for names that look like integers. */
+  namesInOrder?: true
+}>
+
+/** The keywords that the schema of the endpoint document uses. */
+export type Field = Partial<FieldNotes> &
+  Readonly<{
+    type?: 'object' | 'array' | 'string' | 'integer' | 'boolean'
+    properties?: Readonly<Record<string, Field>>
+    required?: readonly string[]
+    additionalProperties?: boolean | Field
+    items?: Field
+    anyOf?: readonly Field[]
+    enum?: readonly string[]
+    pattern?: string
+    minimum?: number
+    maximum?: number
+    minItems?: number
+  }>
+
+/** The name of a part that could not be read. A reference into its container is not held against the document. */
+export const UNKNOWN = '(unknown)'
+export const UNKNOWN_PATTERN = '/unknown-pattern'
+export const UNKNOWN_URL = 'http://unknown.invalid/'
+export const UNKNOWN_PATH = 'constants'
+
+export const text = (notes: FieldNotes) => Type.String({ ...notes })
+export const nonEmptyText = (notes: FieldNotes) =>
+  Type.String({ pattern: '\\S', expects: 'a string that is not empty', ...notes })
+export const flag = (notes: FieldNotes) => Type.Boolean({ ...notes })
+export const whole = (minimum: number, maximum: number, notes: FieldNotes) =>
+  Type.Integer({ minimum, maximum, ...notes })
+export const list = <T extends TSchema>(items: T, notes: FieldNotes & { minItems?: number }) =>
+  Type.Array(items, { ...notes })
+export const record = <T extends Record<string, TSchema>>(properties: T, notes: FieldNotes) =>
+  Type.Object(properties, { additionalProperties: false, ...notes })
+export const anyObject = (notes: FieldNotes) => Type.Unsafe<JsonObject>({ type: 'object', ...notes })
+export const named = <T extends TSchema>(value: T, notes: FieldNotes) =>
+  Type.Unsafe<Readonly<Record<string, Readonly<Static<T>>>>>({ type: 'object', additionalProperties: value, ...notes })
+export const optional = Type.Optional
+
+export const STATUSES = 'an array of statuses such as "2xx", "404" or "*"'
+export const status = Type.Union([Type.String(), Type.Integer()], {
+  description: 'One status, a class of statuses, or all.',
+  expects: 'a status such as "2xx", "404" or "*"',
+})
+
+export const path = (description: string, example: string) =>
+  nonEmptyText({ description, examples: [example], salvage: UNKNOWN_PATH })
+
+export const topic = (description: string, example: string) =>
+  Type.String({
+    pattern: '^(?!\\.{1,2}$)[a-zA-Z0-9._-]{1,249}$',
+    expects: 'a topic name: 1 to 249 letters, digits, dots, underscores or hyphens, and not "." or ".."',
+    description,
+    examples: [example],
+  })

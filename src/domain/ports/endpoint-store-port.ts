@@ -1,0 +1,45 @@
+/** The store of endpoint documents and their versions. */
+import type { Change, StoredDocument, Version, VersionSummary } from '../stored-document.ts'
+
+/** The reason why a write is refused. */
+export type StoreClash = 'name' | 'route'
+
+/** A document with the keys that the store holds unique. */
+export type EndpointRecord = Readonly<{
+  document: StoredDocument
+  /** Normalised method and pattern, without parameter names and a last `/`: `POST /patients/:`. */
+  routeKey: string
+}>
+
+/**
+ * Where endpoint documents live, with their versions. A promise that resolves is durable: the change survives `kill -9`.
+ * A store that does not answer rejects with `StoreUnavailable`.
+ *
+ * Each write adds a version, in one transaction with the change itself. `change` describes it beyond the operation:
+ * by default, `at` is the `updatedAt` of the document and the origin is unknown.
+ */
+export interface EndpointStore {
+  /** All documents, oldest first. */
+  list(): Promise<readonly StoredDocument[]>
+  get(id: string): Promise<StoredDocument | undefined>
+  insert(record: EndpointRecord, change?: Partial<Change>): Promise<'stored' | StoreClash>
+  /**
+   * Replaces the document of the same `_id` if the stored one still equals `expected` (as JSON text).
+   * 'gone': no such document; 'stale': it has changed since it was read.
+   */
+  replace(
+    record: EndpointRecord,
+    expected: StoredDocument,
+    change?: Partial<Change>,
+  ): Promise<'stored' | 'gone' | 'stale' | StoreClash>
+  /** Removes the document and its states if it still equals `expected`; its versions stay. */
+  remove(expected: StoredDocument, change?: Partial<Change>): Promise<'removed' | 'gone' | 'stale'>
+  /** The versions of an endpoint, newest first; also of a deleted one. */
+  versions(id: string): Promise<readonly VersionSummary[]>
+  version(id: string, version: number): Promise<Version | undefined>
+  /** The newest version of each endpoint that exists, by id. */
+  newestVersions(): Promise<ReadonlyMap<string, number>>
+  /** Resolves when the store answers; rejects with StoreUnavailable. */
+  ping(): Promise<void>
+  close(): Promise<void>
+}

@@ -1,0 +1,97 @@
+/** The client for requests to other systems. */
+
+export type OutboundRequest = Readonly<{
+  /** Upper case. */
+  method: string
+  /** Absolute http or https URL. */
+  url: string
+  /** Lower-case names. */
+  headers: Readonly<Record<string, string>>
+  body?: string | Uint8Array
+  /** Milliseconds for the whole exchange: connecting, redirects, retries and reading the answer. */
+  timeoutMs: number
+  /** Further attempts after a network error, a 502, 503 or 504, or a 429 with `Retry-After`. */
+  retries: number
+  /** The request may be sent twice, whatever its method. */
+  idempotent?: true
+  /** No caller waits for the answer: while the origin's circuit is open, the request waits for it to close, up to its timeout. */
+  patient?: boolean
+  /** The name of the origin for people, if the origin itself is a secret. */
+  originName?: string
+  /** The most redirects that are followed; none by default. */
+  redirects?: number
+  /** A redirect to another origin is not followed. */
+  staysOnOrigin?: true
+}>
+
+export type OutboundAnswer = Readonly<{
+  status: number
+  /** Lower-case names, as received. */
+  headers: Readonly<Record<string, string | readonly string[]>>
+  /** Content codings decoded, unless `isCoded`. */
+  body: Uint8Array
+  /** The content codings could not be decoded: the body is as received. */
+  isCoded?: true
+  /** A sentence: why the request was not retried, or a redirect not followed, although it was eligible. */
+  remark?: string
+}>
+
+/**
+ * 'refused': the other side refused the request and would refuse it again; 'denied': the egress rules forbid the address,
+ * nothing was sent; 'circuit-open': nothing was sent, because the other side has failed too often.
+ */
+export type OutboundFault =
+  | 'unreachable'
+  | 'timeout'
+  | 'too-large'
+  | 'unreadable'
+  | 'refused'
+  | 'denied'
+  | 'circuit-open'
+
+/** An exchange without a complete answer. The message is safe to send to callers: no credentials, no query of the URL. */
+export class OutboundError extends Error {
+  override readonly name = 'OutboundError'
+  readonly fault: OutboundFault
+  /** The answer, if only the content codings of its body are at fault. */
+  readonly answer: OutboundAnswer | undefined
+  constructor(
+    fault: OutboundFault,
+    message: string,
+    { answer, ...options }: ErrorOptions & { answer?: OutboundAnswer } = {},
+  ) {
+    super(message, options)
+    this.fault = fault
+    this.answer = answer
+  }
+}
+
+/** Nothing was sent. `status`: the result of the last call; `retryAfterMs`: milliseconds until the next one is tried. */
+export class CircuitOpen extends OutboundError {
+  readonly status: number
+  readonly retryAfterMs: number
+  constructor(message: string, status: number, retryAfterMs: number) {
+    super('circuit-open', message)
+    this.status = status
+    this.retryAfterMs = retryAfterMs
+  }
+}
+
+/** Counts over all origins since the process started. */
+export type OutboundHealth = Readonly<{
+  /** Names of the origins whose circuit is open now. */
+  open: readonly string[]
+  /** How often a circuit opened. */
+  opened: number
+  /** Calls that an open circuit refused. */
+  refused: number
+  retries: number
+  /** Retries that were due but not made because the origin's retry budget was used up. */
+  retriesWithheld: number
+}>
+
+export interface HttpClient {
+  /** Fails with OutboundError. */
+  send(request: OutboundRequest): Promise<OutboundAnswer>
+  close(): Promise<void>
+}

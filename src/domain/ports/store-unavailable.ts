@@ -1,0 +1,26 @@
+/** The one error of a store that does not answer, and the failure that a message or call gets from it. */
+import { Failure, type FailureCode } from '../failure.ts'
+
+/** The store did not answer; the message or call may be tried again. */
+export class StoreUnavailable extends Error {
+  override readonly name = 'StoreUnavailable'
+}
+
+/**
+ * The failure to answer with where `thrown` is StoreUnavailable; any other error is returned as it is.
+ *
+ * In: the code and sentence of the failure; `path`: its place in the document, if it has one.
+ */
+export function storeFailure(thrown: unknown, code: FailureCode, sentence: string, path?: string): unknown {
+  if (!(thrown instanceof StoreUnavailable)) return thrown
+  return new Failure(code, sentence, { cause: thrown, ...(path === undefined ? {} : { path }) })
+}
+
+/** Runs `work` on a store that a management call uses. `store`: its name for people. Fails with STORE_UNAVAILABLE. */
+export async function callStore<T>(store: string, work: () => Promise<T>): Promise<T> {
+  try {
+    return await work()
+  } catch (thrown) {
+    throw storeFailure(thrown, 'STORE_UNAVAILABLE', `${store} does not answer now; try again.`)
+  }
+}

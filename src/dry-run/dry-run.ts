@@ -1,0 +1,146 @@
+/**
+ * Runs a sample message through an endpoint as it would run, and tells all about it, with nothing done: the document is
+ * compiled by the same compiler and run by the same intake, only what it calls is not there.
+ */
+import type { DocumentBounds } from '../config/checks/document-bounds.ts'
+import { checkDryRun, type DryRunRequest } from '../config/checks/dry-run-request.ts'
+import type { Endpoint } from '../config/schema/schema.ts'
+import { isId } from '../domain/id.ts'
+import type { Json, JsonObject } from '../domain/json.ts'
+import { collectInto, keepsOut, type Lint } from '../domain/lint.ts'
+import { nearest } from '../domain/nearest.ts'
+import type { Clock } from '../domain/run.ts'
+import { type CallSpan, startTrace, type Trace } from '../domain/tracing/trace.ts'
+import { findClashes } from '../endpoints/clash.ts'
+import { compileDocument } from '../endpoints/compile-document.ts'
+import type { CompiledEndpoint } from '../endpoints/compiled-endpoint.ts'
+import type { Registry } from '../endpoints/endpoint-registry.ts'
+import type { EndpointService } from '../endpoints/endpoint-service.ts'
+import { isolate } from '../endpoints/isolate.ts'
+import * as failures from '../endpoints/management-failures.ts'
+import { parseDocument } from '../endpoints/parse-document.ts'
+import { MEDIA_TYPES } from '../formats/media-type.ts'
+import type { Incoming } from '../intake/incoming-message.ts'
+import type { Intake } from '../intake/intake.ts'
+import type { PipelineSettings, Services } from '../pipeline/services.ts'
+import { bytesOf, cannedServices } from './canned-services.ts'
+import { reportOf } from './dry-run-report.ts'
+
+export type DryRunOptions = Readonly<{
+  catalogue: EndpointService
+  registry: Registry
+  intake: Intake
+  /** For lookups that are to be live. */
+  services: Services
+  settings: PipelineSettings & DocumentBounds
+  clock: Clock
+}>
+
+/**
+ * In: the request as JSON text. Out: the report.
+ *
+ * Fails with BODY_UNREADABLE, BODY_TOO_DEEP, DOCUMENT_TOO_LARGE and DRY_RUN_INVALID where the request itself is wrong, with ID_MALFORMED,
+ * ENDPOINT_UNKNOWN and STORE_UNAVAILABLE for an endpoint that is not there, with OVERLOADED and SHUTTING_DOWN as a
+ * message would; never for a fault of the document or the message.
+ */
+export type DryRun = (text: string) => Promise<JsonObject>
+
+/** Of a document that has none: no endpoint ever gets it. */
+const NO_ID = '0'.repeat(24)
+
+/** Faults of the document within the request have their place in the document. */
+const IN_DOCUMENT = 'endpoint.'
+
+export function createDryRun({ catalogue, registry, intake, services, settings, clock }: DryRunOptions): DryRun {
+  return async (text) => {
+    const refused = intake.refusal()
+    if (refused !== undefined) throw refused
+    const { raw, faults } = parseDocument(text)
+    const { request, lints: wrong } = checkDryRun(raw)
+    const outside = faults.filter(({ path }) => !path.startsWith(IN_DOCUMENT))
+    if (wrong.length + outside.length > 0) throw failures.dryRunInvalid([...outside, ...wrong])
+    const inside = faults
+      .filter(({ path }) => path.startsWith(IN_DOCUMENT))
+      .map((fault) => ({ ...fault, path: fault.path.slice(IN_DOCUMENT.length) }))
+
+    const { document, id } = await documentOf(request, catalogue)
+    let trace: Trace | undefined
+    const canned = cannedServices(request, () => trace?.calls.at(-1) as CallSpan, services)
+    const now = new Date(clock()).toISOString()
+    const stamp = { _id: id, createdAt: now, updatedAt: now, version: registry.get(id)?.version ?? 0 }
+    const bounds = request.endpoint === undefined ? undefined : settings
+    const { lints, compiled } = compileDocument(
+      document,
+      stamp,
+      await isolate(document, canned.services),
+      settings,
+      bounds,
+    )
+    const lint = lintOf([...inside, ...lints], findClashes(compiled, registry))
+    const runs = request.endpoint === undefined ? !lints.some(keepsOut) : lint.errors.length === 0
+    if (!runs) return { ran: false, lint }
+    const unknown = unknownRequests(request, compiled.endpoint)
+    if (unknown.length > 0) throw failures.dryRunInvalid(unknown)
+
+    trace = startTrace()
+    const finished = await intake.rehearse(compiled, incomingOf(request, compiled), trace)
+    return { ran: true, lint, ...reportOf(finished, trace, canned) }
+  }
+}
+
+/** Canned answers that no request would ever get: whoever gave one meant to try something else. */
+function unknownRequests(request: DryRunRequest, { requests }: Endpoint): Lint[] {
+  const lints: Lint[] = []
+  const check = (group: 'lookups' | 'responses', known: readonly string[]) => {
+    for (const id of Object.keys(request[group] ?? {}).filter((name) => !known.includes(name))) {
+      const near = nearest(id, known)
+      const hint = near === undefined ? `its ${group} are ${known.join(', ') || 'none'}.` : `did you mean "${near}"?`
+      collectInto(lints, group).at(id).error(`The endpoint has no request "${id}" among its ${group}; ${hint}`)
+    }
+  }
+  check(
+    'lookups',
+    requests.lookup.map(({ id }) => id),
+  )
+  check(
+    'responses',
+    requests.response.map(({ id }) => id),
+  )
+  return lints
+}
+
+/** The document to run, and the id of the endpoint whose place it would take. */
+async function documentOf(
+  { endpoint, endpointId }: DryRunRequest,
+  catalogue: EndpointService,
+): Promise<Readonly<{ document: Json; id: string }>> {
+  const stored = endpointId === undefined ? undefined : await catalogue.get(endpointId)
+  const own = endpoint?._id
+  const id = endpointId ?? (typeof own === 'string' && isId(own) ? own : NO_ID)
+  return { document: endpoint ?? stored ?? {}, id }
+}
+
+type Told = Readonly<{ path: string; message: string }>
+
+/** As registering the document would tell it; clashes do not keep it from running. */
+function lintOf(lints: readonly Lint[], clashes: readonly Lint[]) {
+  const told = (some: readonly Lint[]): Told[] => some.map(({ path, message }) => ({ path, message }))
+  return {
+    errors: told(lints.filter(({ severity }) => severity === 'error')),
+    clashes: told(clashes),
+    warnings: told(lints.filter(({ severity }) => severity === 'warning')),
+  }
+}
+
+function incomingOf({ message }: DryRunRequest, { endpoint }: CompiledEndpoint): Incoming {
+  const { body, contentType, headers = {}, query = {}, urlParams = {} } = message
+  const assumed = typeof body === 'string' ? MEDIA_TYPES[endpoint.transformation.input ?? 'JSON'] : MEDIA_TYPES.JSON
+  const given = Object.fromEntries(Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value]))
+  const type = contentType ?? given['content-type'] ?? assumed
+  return {
+    requestHeaders: body === undefined && contentType === undefined ? given : { ...given, 'content-type': type },
+    query,
+    urlParams,
+    body: body === undefined ? undefined : bytesOf(body),
+  }
+}

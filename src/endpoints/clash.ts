@@ -1,0 +1,35 @@
+/** Two endpoints may share neither a name nor, for one method, the paths that they answer on. */
+import { collectInto, type Lint } from '../domain/lint.ts'
+import type { StoreClash } from '../domain/ports/endpoint-store-port.ts'
+import type { ActiveEndpoints } from './active-endpoints.ts'
+import type { CompiledEndpoint } from './compiled-endpoint.ts'
+
+/** Clashes with the endpoints in force, each naming the other side. The store's unique keys have the last word. */
+export function findClashes(compiled: CompiledEndpoint, inForce: Pick<ActiveEndpoints, 'rivalsOf'>): readonly Lint[] {
+  const { document, routeKey } = compiled
+  const lints: Lint[] = []
+  const lint = collectInto(lints)
+  for (const other of inForce.rivalsOf(compiled)) {
+    if (other.document.name === document.name) {
+      lint.at('name').error(`The endpoint ${other.document._id} has this name already; choose another one.`)
+    }
+    if (other.routeKey === routeKey) {
+      const { method, pattern } = other.endpoint.endpoint
+      lint
+        .at('endpoint', 'pattern')
+        .error(
+          `"${other.document.name}" (${method} ${pattern}) answers the same paths already; change the pattern or the method.`,
+        )
+    }
+  }
+  return lints
+}
+
+export const storeClash = (what: StoreClash): Lint =>
+  what === 'name'
+    ? { path: 'name', message: 'Another endpoint has this name already; choose another one.', severity: 'error' }
+    : {
+        path: 'endpoint.pattern',
+        message: 'Another endpoint answers the same paths already; change the pattern or the method.',
+        severity: 'error',
+      }

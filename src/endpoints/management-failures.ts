@@ -1,0 +1,57 @@
+/** The sentences that management calls are refused with. */
+import { Failure } from '../domain/failure.ts'
+import type { Lint } from '../domain/lint.ts'
+import { callStore } from '../domain/ports/store-unavailable.ts'
+
+export function invalid(faults: readonly Lint[]): Failure {
+  const count = faults.length === 1 ? 'one fault' : `${faults.length} faults`
+  return new Failure('CONFIGURATION_INVALID', `The endpoint document has ${count}; nothing was stored.`, {
+    details: detailsOf(faults),
+  })
+}
+
+export const dryRunInvalid = (faults: readonly Lint[]): Failure =>
+  new Failure('DRY_RUN_INVALID', 'The dry run cannot be made as it was asked for; details has the reasons.', {
+    details: detailsOf(faults),
+  })
+
+export function clash(clashes: readonly Lint[]): Failure {
+  const places = clashes.map(({ path }) => path).join(' and ')
+  return new Failure('CONFIGURATION_CLASH', `Another endpoint stands in the way of ${places}; nothing was stored.`, {
+    details: detailsOf(clashes),
+  })
+}
+
+export const tooMany = (most: number): Failure =>
+  new Failure(
+    'ENDPOINTS_TOO_MANY',
+    `There are ${most} endpoints, and more are not let be (MAX_ENDPOINTS); delete one that is not needed.`,
+  )
+
+export const unknown = (id: string): Failure => new Failure('ENDPOINT_UNKNOWN', `There is no endpoint with ID '${id}'.`)
+
+export const unknownVersion = (id: string, version: number): Failure =>
+  new Failure(
+    'VERSION_UNKNOWN',
+    `The endpoint '${id}' has no version ${version}; GET /endpoints/${id}/versions lists them.`,
+  )
+
+export const emptyVersion = (version: number): Failure =>
+  new Failure('VERSION_UNKNOWN', `Version ${version} is a deletion and has no document; restore the one before it.`)
+
+export const malformedId = (id: string): Failure =>
+  new Failure('ID_MALFORMED', `'${id}' is not an ID: 24 lower-case hexadecimal digits.`)
+
+export const stale = (): Failure =>
+  new Failure('PRECONDITION_FAILED', 'The endpoint has changed since it was read; read it again and repeat the change.')
+
+export const isStale = (thrown: unknown): boolean => thrown instanceof Failure && thrown.code === 'PRECONDITION_FAILED'
+
+/** Runs `work` on the store of endpoints. Fails with STORE_UNAVAILABLE. */
+export const callEndpointStore = <T>(work: () => Promise<T>): Promise<T> => callStore('The store of endpoints', work)
+
+/** The failure after too many conflicts with changes of other instances. */
+export const storeUnavailable = (cause: unknown): Failure =>
+  new Failure('STORE_UNAVAILABLE', 'The store of endpoints does not answer now; try again.', { cause })
+
+const detailsOf = (lints: readonly Lint[]) => lints.map(({ path, message }) => ({ path, message }))

@@ -1,0 +1,26 @@
+import { Failure } from '../domain/failure.ts'
+import type { Json } from '../domain/json.ts'
+import type { Lint } from '../domain/lint.ts'
+import { findDuplicateNames, parseJson } from '../formats/json-read.ts'
+import { Unreadable } from '../formats/unreadable.ts'
+
+/**
+ * Reads a document's text. A name that stands twice in one object is a fault: JSON would silently keep the last, and
+ * a mapping entry would be lost. Fails with BODY_UNREADABLE and BODY_TOO_DEEP.
+ */
+export function parseDocument(text: string): Readonly<{ raw: Json; faults: readonly Lint[] }> {
+  try {
+    const raw = parseJson(text)
+    const faults = findDuplicateNames(text).map(
+      ({ place, name }): Lint => ({
+        path: place,
+        message: `"${name}" stands twice in one object, so the first would be lost; join the two or remove one.`,
+        severity: 'error',
+      }),
+    )
+    return { raw, faults }
+  } catch (thrown) {
+    if (!(thrown instanceof Unreadable)) throw thrown
+    throw new Failure(thrown.reason === 'too-deep' ? 'BODY_TOO_DEEP' : 'BODY_UNREADABLE', thrown.message)
+  }
+}

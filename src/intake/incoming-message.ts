@@ -1,0 +1,26 @@
+/** A message as it enters the intake: a request, a record of a topic, or a replay of one of these. */
+import type { JsonObject } from '../domain/json.ts'
+import type { Headers } from '../domain/message.ts'
+
+export type Incoming = Readonly<{
+  requestHeaders: Headers
+  query: JsonObject
+  urlParams: JsonObject
+  body: Uint8Array | undefined
+  /** The message is a record of a topic. */
+  isRecord?: boolean
+  /** The consumer retries this message itself after a failure that may succeed later. */
+  triesAgain?: boolean
+  /** The authenticated caller, if the endpoint requires one (`EndpointAuth`). */
+  caller?: string | undefined
+  /** The id of the message that this one replays. */
+  replayOf?: string
+}>
+
+/** How a message arrived. */
+export type Source = 'http' | 'broker' | 'replay'
+
+export const sourceOf = ({ replayOf, isRecord }: Incoming): Source => {
+  if (replayOf !== undefined) return 'replay'
+  return isRecord ? 'broker' : 'http'
+}

@@ -1,0 +1,21 @@
+/** A record without a value, where JSON is expected: null, but only for endpoints that mean it. */
+import { isObject, type JsonObject } from '../domain/json.ts'
+import type { CompiledEndpoint } from '../endpoints/compiled-endpoint.ts'
+
+/** The body that it is given. */
+export const TOMBSTONE = Buffer.from('null')
+
+/**
+ * Whether a tombstone must be refused: an endpoint that says what its messages look like takes null only where it says
+ * so. JSON Schema itself would let null pass through every rule for objects that does not name the type as well.
+ */
+export function refusesNull({ endpoint }: CompiledEndpoint): boolean {
+  const schema = endpoint.inputValidation
+  if (schema === undefined) return false
+  const { properties } = schema
+  const body = isObject(properties) ? properties.requestBody : undefined
+  return !acceptsNull(isObject(body) ? body : schema)
+}
+
+const acceptsNull = ({ type, nullable }: JsonObject): boolean =>
+  nullable === true || (Array.isArray(type) ? type : [type]).includes('null')

@@ -1,0 +1,144 @@
+/** What a validator found, in sentences for the people who send messages. */
+import type { ErrorObject } from 'ajv'
+import { typeName } from '../../domain/json.ts'
+
+export type SchemaFault = Readonly<{
+  /** JSON Pointer (RFC 6901) to the place in the data. */
+  pointer: string
+  /** What is wrong there: continues the pointer, or is a whole message of the schema's own. */
+  message: string
+  /** From `errorMessage`. */
+  custom: boolean
+}>
+
+export const FAULT_LIMIT = 100
+
+/** The faults behind the validator's errors, each once, at most FAULT_LIMIT and a last one that tells of the rest. */
+export function faultsOf(errors: readonly ErrorObject[]): SchemaFault[] {
+  const faults = new Map<string, SchemaFault>()
+  let left = 0
+  for (const error of errors) {
+    // What the branch of an `if` demands is told by errors of its own.
+    if (error.keyword === 'if') continue
+    const fault = shortened(faultOf(error))
+    const key = `${fault.pointer} ${fault.message}`
+    if (faults.size < FAULT_LIMIT) faults.set(key, fault)
+    else if (!faults.has(key)) left++
+  }
+  const all = [...faults.values()]
+  if (left > 0) all.push({ pointer: '', message: `there are ${left} more faults`, custom: true })
+  return all
+}
+
+/** Names are the sender's, messages the author's; both may be as long as what they stand in. */
+const LONGEST = 1_000
+
+function shortened(fault: SchemaFault): SchemaFault {
+  if (fault.pointer.length <= LONGEST && fault.message.length <= LONGEST) return fault
+  const short = (text: string) => (text.length > LONGEST ? `${text.slice(0, LONGEST)}…` : text)
+  return { ...fault, pointer: short(fault.pointer), message: short(fault.message) }
+}
+
+function faultOf(error: ErrorObject): SchemaFault {
+  if (error.keyword === 'errorMessage') {
+    return { pointer: customPointer(error), message: error.message ?? 'is not valid', custom: true }
+  }
+  return { pointer: pointerOf(error), message: messageOf(error), custom: false }
+}
+
+/** The place of the one error that a custom message replaces, else that of the schema which has the message. */
+function customPointer(error: ErrorObject): string {
+  const replaced = (error.params as { errors?: ErrorObject[] }).errors ?? []
+  const [only] = replaced
+  return replaced.length === 1 && only !== undefined ? pointerOf(only) : error.instancePath
+}
+
+/** Errors about a field are at the object in the validator, at the field for people. */
+function pointerOf({ instancePath, params }: ErrorObject): string {
+  const { missingProperty, additionalProperty, unevaluatedProperty } = params
+  const field = missingProperty ?? additionalProperty ?? unevaluatedProperty
+  return typeof field === 'string'
+    ? `${instancePath}/${field.replaceAll('~', '~0').replaceAll('/', '~1')}`
+    : instancePath
+}
+
+function messageOf(error: ErrorObject): string {
+  return MESSAGES[error.keyword]?.(error.params, error.data) ?? error.message ?? 'is not valid'
+}
+
+type Params = Readonly<Record<string, unknown>>
+
+/** `what` is written with an s unless there is one. */
+const count = (limit: unknown, what: string) => `${limit} ${what}${limit === 1 ? '' : 's'}`
+const fields = (limit: unknown) => count(limit, 'field')
+
+const COMPARISONS: Readonly<Record<string, string>> = {
+  '>=': 'must be at least',
+  '<=': 'must be at most',
+  '>': 'must be more than',
+  '<': 'must be less than',
+}
+const compared = ({ comparison, limit }: Params) => `${COMPARISONS[String(comparison)]} ${limit}`
+
+const dependent = ({ missingProperty, property }: Params) =>
+  missingProperty === undefined ? undefined : `is required where ${JSON.stringify(property)} is given`
+
+const tooMany = ({ limit, len }: Params) => `must have at most ${count(limit ?? len, 'item')}`
+
+const unknownField = () => 'is not a field of this schema'
+
+const MESSAGES: Readonly<Record<string, (params: Params, data: unknown) => string | undefined>> = {
+  required: () => 'is required',
+  dependencies: dependent,
+  dependentRequired: dependent,
+  additionalProperties: unknownField,
+  unevaluatedProperties: unknownField,
+  type: ({ type }, data) => `must be ${alternatives(type)}, not ${withArticle(typeName(data))}`,
+  enum: ({ allowedValues }) => `must be one of ${values(allowedValues)}`,
+  const: ({ allowedValue }) => `must be ${short(allowedValue)}`,
+  minimum: compared,
+  maximum: compared,
+  exclusiveMinimum: compared,
+  exclusiveMaximum: compared,
+  multipleOf: ({ multipleOf }) => `must be a multiple of ${multipleOf}`,
+  minLength: ({ limit }) => `must have at least ${count(limit, 'character')}`,
+  maxLength: ({ limit }) => `must have at most ${count(limit, 'character')}`,
+  minItems: ({ limit }) => `must have at least ${count(limit, 'item')}`,
+  maxItems: ({ limit }) => `must have at most ${count(limit, 'item')}`,
+  items: tooMany,
+  additionalItems: tooMany,
+  unevaluatedItems: tooMany,
+  minProperties: ({ limit }) => `must have at least ${fields(limit)}`,
+  maxProperties: ({ limit }) => `must have at most ${fields(limit)}`,
+  uniqueItems: ({ i, j }) => `must not have the same item twice (items ${j} and ${i})`,
+  pattern: ({ pattern }) => `must match the pattern ${short(pattern)}`,
+  format: ({ format }) => `must be a valid ${format}`,
+  propertyNames: ({ propertyName }) => `has a field with a name that is not allowed, ${short(propertyName)}`,
+  contains: ({ minContains, maxContains }) =>
+    `must have ${maxContains === undefined ? `at least ${minContains}` : `${minContains} to ${maxContains}`} matching items`,
+  anyOf: () => 'must match at least one of the alternatives',
+  oneOf: ({ passingSchemas }) =>
+    passingSchemas === null ? 'must match one of the alternatives' : 'must match one of the alternatives only',
+  not: () => 'must not match what the schema excludes',
+  'false schema': () => 'is not allowed',
+}
+
+const withArticle = (type: string) =>
+  /^(null|nothing)$/.test(type) ? type : `${/^[aeiou]/.test(type) ? 'an' : 'a'} ${type}`
+
+function alternatives(type: unknown): string {
+  const names = (Array.isArray(type) ? type : [type]).map((name) => withArticle(String(name)))
+  return names.length < 2 ? names.join('') : `${names.slice(0, -1).join(', ')} or ${names.at(-1)}`
+}
+
+function values(allowed: unknown): string {
+  const all = Array.isArray(allowed) ? allowed : []
+  return all.length > 10
+    ? `${all.slice(0, 10).map(short).join(', ')} and ${all.length - 10} more`
+    : all.map(short).join(', ')
+}
+
+function short(value: unknown): string {
+  const text = JSON.stringify(value) ?? 'nothing'
+  return text.length > 100 ? `${text.slice(0, 100)}…` : text
+}

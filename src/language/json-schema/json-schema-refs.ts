@@ -1,0 +1,89 @@
+/** References within a schema: where they lead, and whether one leads back to itself without looking at new data. */
+import { isObject, type Json, type JsonObject } from '../../domain/json.ts'
+
+/** Documents that the validator has; anything else outside the schema is never fetched. */
+const META_SCHEMAS = new Set(['http://json-schema.org/draft-07/schema', 'https://json-schema.org/draft/2020-12/schema'])
+
+/** Names that references of a schema can lead to, beside JSON Pointers. */
+export type SchemaTargets = Readonly<{ ids: ReadonlySet<string>; anchors: ReadonlySet<string> }>
+
+/** Every `$id`, `$anchor` and `$dynamicAnchor` in the document. */
+export function targetsOf(root: JsonObject): SchemaTargets {
+  const ids = new Set<string>()
+  const anchors = new Set<string>()
+  const pending: Json[] = [root]
+  for (let value = pending.pop(); value !== undefined; value = pending.pop()) {
+    if (!isObject(value) && !Array.isArray(value)) continue
+    for (const inner of Object.values(value)) pending.push(inner)
+    if (!isObject(value)) continue
+    if (typeof value.$id === 'string') (value.$id.startsWith('#') ? anchors : ids).add(value.$id.replace(/^#/, ''))
+    for (const name of [value.$anchor, value.$dynamicAnchor]) if (typeof name === 'string') anchors.add(name)
+  }
+  return { ids, anchors }
+}
+
+/** One sentence for a reference that leads nowhere or out of the document; undefined where it is sound. */
+export function wrongReference(reference: string, root: JsonObject, targets: SchemaTargets): string | undefined {
+  const [base = '', fragment = ''] = reference.split('#', 2)
+  if (base !== '') {
+    if (META_SCHEMAS.has(base)) return undefined
+    for (const id of targets.ids) if (id === base || id.endsWith(`/${base}`)) return undefined
+    return `refers to another document, ${JSON.stringify(reference)}, which is never fetched; copy what it defines into "definitions" and refer to "#/definitions/<name>".`
+  }
+  if (fragment === '' || targets.anchors.has(fragment)) return undefined
+  // A pointer starts at the nearest `$id` above it: only the validator knows which.
+  if (fragment.startsWith('/') && (targets.ids.size > 0 || resolveLocal(root, reference) !== undefined))
+    return undefined
+  return `refers to ${JSON.stringify(reference)}, which this schema does not have.`
+}
+
+/** What a reference such as `#`, `#/definitions/a%20b` or `#/$defs/a~1b` leads to (RFC 6901 section 6). */
+export function resolveLocal(root: JsonObject, reference: string): Json | undefined {
+  if (!reference.startsWith('#')) return undefined
+  let at: Json | undefined = root
+  for (const segment of reference.slice(1).split('/').slice(1)) {
+    const name = decoded(segment).replaceAll('~1', '/').replaceAll('~0', '~')
+    if (isObject(at)) at = Object.hasOwn(at, name) ? at[name] : undefined
+    else at = Array.isArray(at) && /^\d+$/.test(name) ? at[Number(name)] : undefined
+  }
+  return reference === '#' || reference.startsWith('#/') ? at : undefined
+}
+
+function decoded(segment: string): string {
+  try {
+    return decodeURIComponent(segment)
+  } catch {
+    return segment
+  }
+}
+
+/** The schemas that are applied to the same data as this one. */
+export function inPlace(schema: JsonObject, root: JsonObject): JsonObject[] {
+  const parts: (Json | undefined)[] = [schema.not, schema.if, schema.then, schema.else]
+  for (const list of [schema.allOf, schema.anyOf, schema.oneOf]) if (Array.isArray(list)) parts.push(...list)
+  for (const map of [schema.dependencies, schema.dependentSchemas]) if (isObject(map)) parts.push(...Object.values(map))
+  if (typeof schema.$ref === 'string') parts.push(resolveLocal(root, schema.$ref))
+  return parts.filter(isObject)
+}
+
+/** Those of the schemas from which references lead round without end: one for each loop. */
+export function endless(schemas: readonly JsonObject[], root: JsonObject): JsonObject[] {
+  const done = new Set<JsonObject>()
+  return schemas.filter((start) => {
+    const open = new Set<JsonObject>()
+    const pending = [{ schema: start, leave: false }]
+    let found = false
+    for (let step = pending.pop(); step !== undefined; step = pending.pop()) {
+      if (step.leave) {
+        open.delete(step.schema)
+        done.add(step.schema)
+      } else if (open.has(step.schema)) found = true
+      else if (!done.has(step.schema)) {
+        open.add(step.schema)
+        pending.push({ schema: step.schema, leave: true })
+        for (const part of inPlace(step.schema, root)) pending.push({ schema: part, leave: false })
+      }
+    }
+    return found
+  })
+}

@@ -1,0 +1,94 @@
+/** What goes wrong in an expression, as sentences: JSONata throws plain objects whose texts quote message data. */
+import { typeName } from '../../domain/json.ts'
+
+/** An expression that failed on a message. Its message is safe to send: it quotes the expression, never the message. */
+export class ExpressionFault extends Error {
+  override readonly name = 'ExpressionFault'
+  /** JSONata's code, for example `T2001`; undefined for limits of this service. */
+  readonly code: string | undefined
+  /** Index in the expression's text, shortly after the place to blame. */
+  readonly position: number | undefined
+
+  constructor(message: string, code?: string, position?: number) {
+    super(position === undefined ? `${message}.` : `${message}, near character ${position} of the expression.`)
+    this.code = code
+    this.position = position
+  }
+
+  /** What is wrong, without the engine's words: those of `$error` may be made of the message. */
+  get unquoted(): string {
+    if (this.code === undefined || this.code in LIMITS) return this.message
+    const where = this.position === undefined ? '' : `, near character ${this.position} of the expression`
+    return `JSONata gave ${this.code}${where}.`
+  }
+}
+
+/** A limit that an evaluation hit; the engine adds the position while it passes. */
+export class LimitReached extends Error {
+  override readonly name = 'LimitReached'
+  position?: number
+}
+
+/** Codes whose texts are the author's own message: they are told as they are. */
+const OWN_WORDS = new Set(['D3137', 'D3141'])
+
+/** The limits, in words that say what to do about them; \0 stands for the value that the engine gives. */
+const LIMITS: Readonly<Record<string, string>> = {
+  // The engine counts parts that it evaluates side by side as if they were levels.
+  D1011:
+    'The expression has more than \0 steps under way at once; where it calls itself, make the call the last step of the function, and where it builds an object or list, build fewer parts of it (EXPRESSION_MAX_DEPTH)',
+  D1012: 'The expression took longer than \0 milliseconds',
+  D2014: 'The expression builds a list of \0 items, more than it may',
+  D2015: 'The expression builds a list with more items than it may',
+}
+
+/** Any thrown value of the engine as a fault of the expression. */
+export function asExpressionFault(thrown: unknown): ExpressionFault {
+  if (thrown instanceof ExpressionFault) return thrown
+  const { code, position, message, value, value2, exp } = fieldsOf(thrown)
+  const at = typeof position === 'number' ? position : undefined
+  if (thrown instanceof LimitReached) return new ExpressionFault(sentence(thrown.message), undefined, at)
+  if (thrown instanceof RangeError) {
+    return new ExpressionFault('The expression recurses too deeply, or builds a text or list that is too large')
+  }
+  if (thrown instanceof SyntaxError) return new ExpressionFault(sentence(thrown.message))
+  if (typeof code !== 'string') return new ExpressionFault('The expression failed on a value that it cannot work with')
+  let text = LIMITS[code]?.replace('\0', String(value)) ?? (typeof message === 'string' ? message : `Error ${code}`)
+  if (!code.startsWith('S') && !OWN_WORDS.has(code) && !(code in LIMITS)) text = withoutData(text, [value, value2, exp])
+  return new ExpressionFault(shortened(sentence(text)), code, at)
+}
+
+/** An author's own words may be made of the message, and as long as that. */
+const LONGEST = 1_000
+const shortened = (text: string): string => (text.length > LONGEST ? `${text.slice(0, LONGEST)}…` : text)
+
+function fieldsOf(thrown: unknown): Readonly<Record<string, unknown>> {
+  return typeof thrown === 'object' && thrown !== null ? (thrown as Record<string, unknown>) : {}
+}
+
+const sentence = (text: string): string => text.replace(/\s+/g, ' ').replace(/[.\s]+$/, '')
+
+/** The engine writes values into its texts as JSON: they may be a patient's. */
+function withoutData(text: string, values: readonly unknown[]): string {
+  let safe = text
+  for (const value of values) {
+    const written = json(value)
+    if (written === undefined) continue
+    safe = safe
+      .split(written)
+      .reduce((before, after) => before + (partOfWord(before, after) ? written : `(${typeName(value)})`) + after)
+  }
+  return safe.length > 500 ? `${safe.slice(0, 500)}…` : safe
+}
+
+/** The value 1 is not meant by the 1 of "2012". */
+const partOfWord = (before: string, after: string): boolean => /[\w.]$/.test(before) || /^\w/.test(after)
+
+/** Undefined for functions, which hold themselves; no text quotes them. */
+function json(value: unknown): string | undefined {
+  try {
+    return JSON.stringify(value)
+  } catch {
+    return undefined
+  }
+}

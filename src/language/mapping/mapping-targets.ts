@@ -1,0 +1,103 @@
+/** What the entries of `inputMapping` declare, in each of the forms that a target can be written in. */
+import { isObject, type Json, type JsonObject, typeName } from '../../domain/json.ts'
+import type { LintSink } from '../../domain/lint.ts'
+import { nearest } from '../../domain/nearest.ts'
+import { compileFunction, type MappingFunction } from './mapping-functions.ts'
+import { type MappingTarget, parseTarget, spreads } from './target.ts'
+
+/** One target of an entry, as declared. */
+export type Plan = Readonly<{
+  target: MappingTarget
+  function: MappingFunction | undefined
+  fill: Json | undefined
+  sink: LintSink
+}>
+
+type Parts = Readonly<{ key: Json | undefined; transform: Json | undefined; fill: Json | undefined }>
+
+/** What an entry declares; undefined where any of it is at fault. */
+export function readTargets(declared: Json, sink: LintSink): readonly Plan[] | undefined {
+  if (!Array.isArray(declared)) return allOf([readTarget(declared, sink)])
+  if (declared.length === 0) {
+    sink.error('The array names no target; write at least one, or remove the entry.')
+    return undefined
+  }
+  return allOf(declared.map((item: Json, at) => readTarget(item, sink.at(at), true)))
+}
+
+const allOf = (plans: readonly (Plan | undefined)[]): readonly Plan[] | undefined =>
+  plans.every((plan) => plan !== undefined) ? plans : undefined
+
+function readTarget(declared: Json, sink: LintSink, inArray = false): Plan | undefined {
+  if (typeof declared === 'string')
+    return readParts({ key: declared, transform: null, fill: undefined }, sink, sink, sink)
+  if (isObject(declared)) {
+    const sound = checkKeys(declared, ['key', 'default', 'transform'], sink)
+    const { key, transform, default: fill } = declared
+    const plan = readParts({ key, transform, fill }, sink, sink.at('key'), sink.at('transform'))
+    return sound ? plan : undefined
+  }
+  if (inArray && Array.isArray(declared)) {
+    const [key, transform, fill]: readonly Json[] = declared
+    if (declared.length > 3) sink.error('The short form is [key, transform, default]; remove what comes after these.')
+    const plan = readParts({ key, transform, fill }, sink, sink.at(0), sink.at(1))
+    return declared.length > 3 ? undefined : plan
+  }
+  const shortForm = inArray ? ', or the short form [key, transform, default]' : ', or an array of these'
+  sink.error(`A target is text such as "a.b", or an object with a key${shortForm}; this is ${typeName(declared)}.`)
+  return undefined
+}
+
+function readParts(parts: Parts, sink: LintSink, keySink: LintSink, transformSink: LintSink): Plan | undefined {
+  const { key, transform, fill } = parts
+  const target = readKey(key, keySink)
+  const applied = readTransform(transform, transformSink)
+  if (target === undefined || applied === 'faulty') return undefined
+  if (fill === null && !target.takesNull) {
+    keySink.warning('A default of null writes nothing, unless the key ends in "?".')
+  }
+  if (applied?.placement === 'all' && !spreads(target)) {
+    keySink.warning(
+      'oneToAllElements writes to one place here; put "[]" before the name that every element is to have.',
+    )
+  }
+  return { target, function: applied, fill: fill === null && !target.takesNull ? undefined : fill, sink }
+}
+
+function readKey(key: Json | undefined, sink: LintSink): MappingTarget | undefined {
+  if (typeof key !== 'string') {
+    sink.error(`The key is the text of a target, such as "a.b"; this is ${typeName(key)}.`)
+    return undefined
+  }
+  const target = parseTarget(key)
+  if (target.ok) return target.value
+  sink.error(target.message)
+  return undefined
+}
+
+function readTransform(transform: Json | undefined, sink: LintSink): MappingFunction | undefined | 'faulty' {
+  if (transform === undefined || transform === null) return undefined
+  if (typeof transform === 'string') return compileFunction(transform, undefined, sink) ?? 'faulty'
+  if (!isObject(transform)) {
+    sink.error(`A transform is an object with a function, or the function's name; this is ${typeName(transform)}.`)
+    return 'faulty'
+  }
+  const sound = checkKeys(transform, ['function', 'parameters'], sink)
+  const { function: name, parameters } = transform
+  if (typeof name !== 'string') {
+    sink.at('function').error(`The function is the name of one, such as "stringify"; this is ${typeName(name)}.`)
+    return 'faulty'
+  }
+  const compiled = compileFunction(name, parameters, sink)
+  return sound && compiled !== undefined ? compiled : 'faulty'
+}
+
+function checkKeys(object: JsonObject, known: readonly string[], sink: LintSink): boolean {
+  const unknown = Object.keys(object).filter((key) => !known.includes(key))
+  for (const key of unknown) {
+    const near = nearest(key, known)
+    const hint = near === undefined ? `the keys are ${known.join(', ')}.` : `did you mean "${near}"?`
+    sink.at(key).error(`There is no key "${key}" here; ${hint}`)
+  }
+  return unknown.length === 0
+}

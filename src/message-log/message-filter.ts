@@ -1,0 +1,120 @@
+/**
+ * Which messages: the filters of the message log as people write them, in a query or in JSON. One table says what there
+ * is, so that whatever is wrong is told together with what would be right.
+ */
+import { FAILURES, Failure } from '../domain/failure.ts'
+import { isId } from '../domain/id.ts'
+import { readTime, TIME_ACCEPTS } from '../domain/iso-time.ts'
+import { OUTCOMES, SOURCES } from '../domain/message-record.ts'
+import { didYouMean } from '../domain/nearest.ts'
+import type { MessageFilter } from '../domain/ports/message-store-port.ts'
+import { STAGE_NAMES } from '../domain/tracing/stages.ts'
+
+/** What filters are read with: the endpoints in force, by name, and the time. */
+export type FilterSurroundings = Readonly<{
+  endpoints: readonly Readonly<{ _id: string; name: string }>[]
+  nowMs: number
+}>
+
+/** Each name with its values, of which one must hold. */
+export type FilterTexts = ReadonlyMap<string, readonly string[]>
+
+/** Fails with FILTER_INVALID. */
+type Read = (name: string, values: readonly string[], surroundings: FilterSurroundings) => MessageFilter
+
+const FILTERS: Readonly<Record<string, Read>> = {
+  endpoint: (_name, values, { endpoints }) => ({ endpointId: values.map((value) => endpointIdOf(value, endpoints)) }),
+  outcome: (name, values) => ({ outcome: values.map((value) => oneOf(name, value, OUTCOMES)) }),
+  code: (name, values) => ({ code: values.map((value) => oneOf(name, value, Object.keys(FAILURES))) }),
+  stage: (name, values) => ({ stage: values.map((value) => oneOf(name, value, STAGE_NAMES)) }),
+  source: (name, values) => ({ source: values.map((value) => oneOf(name, value, SOURCES)) }),
+  key: (_name, values) => ({ key: values.flatMap(keysOf) }),
+  status: (name, values) => ({ status: values.flatMap((value) => statusesOf(name, value)) }),
+  replayOf: (name, values) => ({ replayOf: values.map((value) => messageIdOf(name, value)) }),
+  replayed: (name, values) => ({ replayed: flagOf(name, values) }),
+  from: (name, values, { nowMs }) => ({ from: timeOf(name, values, nowMs) }),
+  to: (name, values, { nowMs }) => ({ to: timeOf(name, values, nowMs) }),
+}
+
+export const FILTER_NAMES: readonly string[] = Object.keys(FILTERS)
+
+/** `others` are names that are known beside the filters, and read elsewhere. Fails with FILTER_INVALID. */
+export function readFilter(
+  texts: FilterTexts,
+  surroundings: FilterSurroundings,
+  others: readonly string[] = [],
+): MessageFilter {
+  const known = [...FILTER_NAMES, ...others]
+  const parts: MessageFilter[] = []
+  for (const [name, values] of texts) {
+    const read = Object.hasOwn(FILTERS, name) ? FILTERS[name] : undefined
+    if (read !== undefined) parts.push(read(name, values, surroundings))
+    else if (!others.includes(name)) {
+      throw invalid(`There is no filter "${name}"${didYouMean(name, known)} There are: ${known.join(', ')}.`)
+    }
+  }
+  return Object.assign({}, ...parts)
+}
+
+export const invalid = (sentence: string): Failure => new Failure('FILTER_INVALID', sentence)
+
+export const wrongValue = (name: string, value: string, accepts: string): Failure =>
+  invalid(`${name} cannot be "${value}"; it is ${accepts}.`)
+
+function oneOf<T extends string>(name: string, value: string, known: readonly T[]): T {
+  const found = known.find((one) => one === value)
+  if (found !== undefined) return found
+  throw invalid(`There is no ${name} "${value}"${didYouMean(value, known)} There are: ${known.join(', ')}.`)
+}
+
+/** A name is one of the endpoints in force; an id may be of any, deleted ones too. */
+function endpointIdOf(value: string, endpoints: FilterSurroundings['endpoints']): string {
+  if (isId(value)) return value
+  const found = endpoints.find(({ name }) => name === value)
+  if (found !== undefined) return found._id
+  const meant = didYouMean(
+    value,
+    endpoints.map(({ name }) => name),
+  )
+  throw invalid(
+    `No endpoint in force has the name "${value}"${meant} The messages of a deleted one are found by its id.`,
+  )
+}
+
+export function messageIdOf(name: string, value: string): string {
+  if (isId(value)) return value
+  throw wrongValue(name, value, 'the id of a message, 24 lower-case hexadecimal digits')
+}
+
+/** `patient:123` is the value 123 of the key patient; it may also be the whole value of any key, as `urn:oid:1` is. */
+function keysOf(text: string): readonly Readonly<{ name?: string; value: string }>[] {
+  if (text === '') throw wrongValue('key', text, 'a value such as 123, or a key and its value such as patient:123')
+  const colon = text.indexOf(':')
+  if (colon < 1 || colon === text.length - 1) return [{ value: text }]
+  return [{ name: text.slice(0, colon), value: text.slice(colon + 1) }, { value: text }]
+}
+
+function statusesOf(name: string, text: string): readonly number[] {
+  const [, hundred] = /^([1-5])xx$/i.exec(text) ?? []
+  if (hundred !== undefined) return Array.from({ length: 100 }, (_, index) => Number(hundred) * 100 + index)
+  if (/^[1-5]\d\d$/.test(text)) return [Number(text)]
+  throw wrongValue(name, text, 'an HTTP status such as 502, or 5xx')
+}
+
+function onceOf(name: string, [text = '', ...more]: readonly string[]): string {
+  if (more.length > 0) throw invalid(`${name} can be given once only.`)
+  return text
+}
+
+function flagOf(name: string, values: readonly string[]): boolean {
+  const text = onceOf(name, values)
+  if (text !== 'true' && text !== 'false') throw wrongValue(name, text, 'true or false')
+  return text === 'true'
+}
+
+function timeOf(name: string, values: readonly string[], nowMs: number): number {
+  const text = onceOf(name, values)
+  const ms = readTime(text, nowMs)
+  if (ms === undefined) throw wrongValue(name, text, TIME_ACCEPTS)
+  return ms
+}

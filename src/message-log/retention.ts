@@ -1,0 +1,67 @@
+/** Keeps the message log within its age and size, by small batches between which the store is free for others. */
+
+import type { Logger } from '../domain/ports/logger-port.ts'
+import type { MessageStore } from '../domain/ports/message-store-port.ts'
+import type { Clock } from '../domain/run.ts'
+
+export type RetentionOptions = Readonly<{
+  store: Pick<MessageStore, 'purge'>
+  /** How long records are kept, in days, and how much all of them may take. */
+  days: number
+  maxBytes: number
+  clock: Clock
+  logger: Logger
+}>
+
+export interface Retention {
+  /** Tells that records of about so many bytes were written. */
+  grew(bytes: number): void
+  /** Resolves when the batch under way is done. */
+  stop(): Promise<void>
+}
+
+const DAY_MS = 86_400_000
+const EVERY_MS = 10_000
+const PAUSE_MS = 10
+
+/** What is written between two looks at the size, and what is left free for it: parts of the most. */
+const LOOK_AFTER = 1 / 64
+const LEFT_FREE = 1 / 16
+
+/** Looks every ten seconds, and more often where much is written. */
+export function startRetention({ store, days, maxBytes, clock, logger }: RetentionOptions): Retention {
+  let grown = 0
+  let stopped = false
+  let running: Promise<void> | undefined
+
+  async function purge(): Promise<void> {
+    grown = 0
+    try {
+      while (!stopped && (await store.purge(clock() - days * DAY_MS, maxBytes * (1 - LEFT_FREE))) > 0) {
+        await new Promise((resolve) => setTimeout(resolve, PAUSE_MS))
+      }
+    } catch (err) {
+      if (!stopped) logger.warn({ err }, 'Old records of messages could not be removed; trying again later')
+    }
+  }
+
+  function run(): void {
+    running ??= purge().finally(() => {
+      running = undefined
+    })
+  }
+
+  const timer = setInterval(run, EVERY_MS)
+  timer.unref()
+  return {
+    grew: (bytes) => {
+      grown += bytes
+      if (!stopped && grown >= maxBytes * LOOK_AFTER) run()
+    },
+    stop: async () => {
+      stopped = true
+      clearInterval(timer)
+      await running
+    },
+  }
+}

@@ -1,0 +1,28 @@
+/** The outcome of one run of the pipeline, and its short names in metrics, logs and records. */
+import type { Failure } from '../domain/failure.ts'
+import type { Awaitable } from '../domain/json.ts'
+import type { Answer, Received } from '../domain/message.ts'
+import type { Run } from '../domain/run.ts'
+
+/** Always an answer; `failure` is the reason behind it, undefined if nothing failed. */
+export type Outcome = Readonly<{ answer: Answer; failure: Failure | undefined }>
+
+/** Runs one message; never throws or rejects. Returns a promise only if a stage does. */
+export type Handle = (message: Received, run: Run) => Awaitable<Outcome>
+
+/**
+ * done: answered as configured; partial: some response requests failed; refused: a fault of the sender, a 4xx; failed: a fault
+ * of the service or of an upstream, a 5xx. If the target of the only answering response request refused it, its status decides.
+ */
+export type OutcomeName = 'done' | 'partial' | 'refused' | 'failed'
+
+export function nameOf({ answer, failure }: Outcome): OutcomeName {
+  if (failure !== undefined) return failure.status >= 500 ? 'failed' : 'refused'
+  if (answer.refused) return answer.status >= 500 ? 'failed' : 'refused'
+  return answer.partial ? 'partial' : 'done'
+}
+
+export function codeOf({ answer, failure }: Outcome): string {
+  if (failure !== undefined) return failure.code
+  return answer.refused ? 'RESPONSE_REFUSED' : ''
+}

@@ -1,0 +1,178 @@
+/** What lookups and response requests share: building a call from a message, sending it, and reading what came back. */
+import { checkPath } from '../../config/checks/path-roots.ts'
+import type { Endpoint, LookupRequest, ResponseRequest } from '../../config/schema/schema.ts'
+import { UNKNOWN_URL } from '../../config/schema/schema-fields.ts'
+import { refusalOf } from '../../domain/egress/egress-policy.ts'
+import { Failure } from '../../domain/failure.ts'
+import { IDEMPOTENT_METHODS, REDIRECT_STATUSES } from '../../domain/http.ts'
+import type { LintSink } from '../../domain/lint.ts'
+import { OutboundError } from '../../domain/ports/http-client-port.ts'
+import type { StatusSet } from '../../domain/ports/state-store-port.ts'
+import { endCall, noteSecrets, startCall } from '../../domain/tracing/trace.ts'
+import { hasStatus, parseStatusSet } from '../../language/status-set.ts'
+import { parseUrlTemplate, type UrlTemplate } from '../../language/url-template.ts'
+import type { PipelineSettings, Services } from '../services.ts'
+import { withAccept } from './accept.ts'
+import { outboundFailure } from './call-failure.ts'
+import { deliverToTopic, deliverToUrl, type Manner } from './delivery.ts'
+import type { RequestCall, RequestKind } from './request-call.ts'
+import { type Check, compileItems, compileParameter, fillUrl, parameterText } from './request-parameters.ts'
+import { compileHeaders, lintReferences, openAccount, secretsOfUrl } from './secret-references.ts'
+
+/**
+ * Compiles what a request needs besides its body.
+ *
+ * Lints, with `lint` at the request: the URL, paths, what they read at their stage, allowedStatuses. Where there is an
+ * error, the call is not to be used.
+ */
+export function compileCall(
+  kind: RequestKind,
+  request: LookupRequest | ResponseRequest,
+  endpoint: Endpoint,
+  services: Services,
+  settings: PipelineSettings,
+  lint: LintSink,
+): RequestCall {
+  const { forEach } = request
+  const stage = kind === 'LOOKUP' ? 'lookup' : 'respond'
+  const traced = kind === 'LOOKUP' ? 'lookup' : 'response'
+  const check: Check = (path, inside, sink) =>
+    checkPath(path, inside && forEach !== undefined ? `${stage}-item` : stage, endpoint, sink)
+  const config: NonNullable<ResponseRequest['config']> = request.config ?? { method: 'POST' }
+  const { method } = config
+  const parameters = (group: 'query' | 'url') =>
+    Object.entries(config.params?.[group] ?? {}).flatMap(([name, spec]) =>
+      compileParameter(name, spec, check, lint.at('config', 'params', group, name)),
+    )
+  const query = parameters('query')
+  const named = parameters('url')
+  const url = compileUrl(config.url, Object.keys(config.params?.url ?? {}), services, lint.at('config', 'url'))
+  // A value without a placeholder is not read, so that a message without it does not fail.
+  const placeholders = named.filter(({ name }) => url.placeholders.includes(name))
+  const topic = 'kafkaProducerTopic' in request ? request.kafkaProducerTopic : undefined
+  const written = config.headers ?? {}
+  const own = topic === undefined ? withAccept(written, endpoint.transformation.output) : written
+  const headers = Object.fromEntries(Object.entries(own).map(([name, value]) => [name.toLowerCase(), value]))
+  const secretHeaders = compileHeaders(own, services.secrets, lint.at('config', 'headers'))
+  const refers = secretHeaders !== undefined || url.references.length > 0
+  const urlPath = lint.at('config', 'url').path
+  const allowed = compileAllowed(request.allowedStatuses, lint.at('allowedStatuses'))
+  const idempotent = IDEMPOTENT_METHODS.has(config.method) || request.idempotent === true
+  if (!idempotent && (request.retries ?? 0) > 0) {
+    lint
+      .at('retries')
+      .warning(`A ${config.method} is sent once only; set "idempotent": true if the target may receive it twice.`)
+  }
+  const retries = idempotent ? (request.retries ?? settings.requestRetries) : 0
+  const timeoutMs = request.timeoutMs ?? settings.requestTimeoutMs
+  const originName = url.base?.reference.text
+  const manner: Manner = {
+    retries,
+    ...compileRedirects(kind, config, allowed),
+    ...(request.idempotent === true ? { idempotent: true } : {}),
+    ...(originName === undefined ? {} : { originName }),
+  }
+  const deliver = topic === undefined ? deliverToUrl(services.http, manner) : deliverToTopic(topic, services.producer)
+  const keySpec = 'key' in request ? request.key : undefined
+  const [key] = keySpec === undefined ? [] : compileParameter('key', keySpec, check, lint.at('key'))
+
+  return {
+    path: lint.path,
+    id: request.id,
+    allowed,
+    contentType: headers['content-type'],
+    items: forEach && compileItems(forEach.items, check, settings, lint.at('forEach', 'items')),
+    concurrency: Number(forEach?.concurrency ?? 1),
+    prepare: (scope) => {
+      const shownUrl = fillUrl(url, placeholders, query, scope, lint.path)
+      const recordKey = (key && parameterText(key, scope, 'be the key of a record')) ?? null
+      if (!refers) return { method, url: shownUrl, headers, key: recordKey, shownUrl, secrets: undefined }
+      const account = openAccount(services.secrets)
+      const secretOf = secretsOfUrl(url, account, urlPath)
+      return {
+        method,
+        url: url.references.length === 0 ? shownUrl : fillUrl(url, placeholders, query, scope, lint.path, secretOf),
+        headers: secretHeaders?.(account.resolve) ?? headers,
+        key: recordKey,
+        shownUrl,
+        secrets: account.values,
+      }
+    },
+    send: async (prepared, body, run, item) => {
+      const target = topic === undefined ? prepared.shownUrl : `kafka:${topic}`
+      if (prepared.secrets !== undefined) noteSecrets(run.trace, prepared.secrets)
+      const called = startCall(run.trace, { kind: traced, id: request.id, item, method, target })
+      const left = run.deadlineAt - run.clock()
+      if (left <= 0) {
+        endCall(called, 'deadline')
+        throw new Failure('DEADLINE_EXCEEDED', `The message ran out of time before "${request.id}" was called.`, {
+          path: lint.path,
+        })
+      }
+      try {
+        const answer = await deliver(prepared, body, Math.min(timeoutMs, left), run, called)
+        endCall(called, answer)
+        return answer
+      } catch (thrown) {
+        if (kind === 'RESPONSE' && thrown instanceof OutboundError && thrown.answer !== undefined) {
+          // The target has accepted the request, even if its answer cannot be decoded.
+          endCall(called, thrown.answer)
+          return thrown.answer
+        }
+        endCall(called, thrown instanceof OutboundError ? thrown.fault : 'internal')
+        if (thrown instanceof OutboundError) throw outboundFailure(kind, request.id, lint.path, thrown, prepared)
+        throw thrown
+      }
+    },
+  }
+}
+
+/** A response without a URL has a topic instead, and is not called. */
+function compileUrl(
+  text: string | undefined,
+  names: readonly string[],
+  { secrets, egress }: Services,
+  lint: LintSink,
+): UrlTemplate {
+  const nowhere: UrlTemplate = {
+    placeholders: [],
+    undefinedNames: [],
+    references: [],
+    base: undefined,
+    fill: () => ({ ok: true, value: '' }),
+  }
+  if (text === undefined) return nowhere
+  const template = parseUrlTemplate(text, names)
+  if (!template.ok) {
+    lint.error(template.message)
+    return nowhere
+  }
+  lintReferences(text, secrets, lint)
+  const host = template.value.base === undefined && text !== UNKNOWN_URL ? URL.parse(text.trim()) : null
+  const refusal = host && refusalOf(host, egress)
+  if (refusal) lint.warning(`Every call will fail with EGRESS_DENIED: the host is not allowed, as ${refusal}.`)
+  return template.value
+}
+
+/** How many redirects within its origin a GET lookup follows by default. */
+const ASSUMED_REDIRECTS = 5
+
+function compileRedirects(
+  kind: RequestKind,
+  { method, followRedirects }: NonNullable<ResponseRequest['config']>,
+  { ranges }: StatusSet,
+): Pick<Manner, 'redirects' | 'staysOnOrigin'> {
+  if (followRedirects !== undefined) return followRedirects === 0 ? {} : { redirects: followRedirects }
+  if (kind !== 'LOOKUP' || method !== 'GET') return {}
+  // A lookup that names a redirect as a success reads the redirect itself.
+  const named: StatusSet = { any: false, ranges }
+  const isAnswer = [...REDIRECT_STATUSES].some((status) => hasStatus(named, status))
+  return isAnswer ? {} : { redirects: ASSUMED_REDIRECTS, staysOnOrigin: true }
+}
+
+function compileAllowed(statuses: readonly (string | number)[] = ['2xx'], lint: LintSink): StatusSet {
+  const set = parseStatusSet(statuses)
+  if (set.ok) return set.value
+  lint.error(set.message)
+  return { any: false, ranges: [] }
+}

@@ -1,0 +1,119 @@
+/** What a request reads from a message: its parameters, filled into its URL, and the items of its forEach. */
+import type { ParameterSpec } from '../../config/schema/schema.ts'
+import { Failure } from '../../domain/failure.ts'
+import { isObject, type Json, type JsonObject, typeName } from '../../domain/json.ts'
+import { type LintSink, place } from '../../domain/lint.ts'
+import type { Reference } from '../../domain/secrets/references.ts'
+import { parsePath, type SourcePath } from '../../language/paths/path.ts'
+import { appendQuery, type UrlTemplate } from '../../language/url-template.ts'
+import type { PipelineSettings } from '../services.ts'
+
+/** A message, with `item` inside a forEach. */
+export type CallScope = JsonObject
+
+export type Parameter = Readonly<{ name: string; path: string; source: SourcePath; prefix: string; postfix: string }>
+
+/** Checks what a path reads; `inside` where it is read once an item. */
+export type Check = (path: SourcePath, inside: boolean, lint: LintSink) => void
+
+/** `payload` is another name for `requestBody` in request parameters and forEach.items. */
+function parseRequestPath(text: string, lint: LintSink): SourcePath | undefined {
+  const parsed = parsePath(text)
+  if (!parsed.ok) {
+    lint.error(parsed.message)
+    return undefined
+  }
+  const renamed = parsed.value.root === 'payload' ? parsePath(`requestBody${text.slice('payload'.length)}`) : parsed
+  return renamed.ok ? { ...renamed.value, text } : undefined
+}
+
+/** Empty where the path is at fault, which is reported to `lint`. */
+export function compileParameter(name: string, spec: ParameterSpec, check: Check, lint: LintSink): Parameter[] {
+  const source = parseRequestPath(spec.path, lint.at('path'))
+  if (source === undefined) return []
+  check(source, true, lint.at('path'))
+  return [{ name, path: lint.path, source, prefix: spec.prefix ?? '', postfix: spec.postfix ?? '' }]
+}
+
+/** Fails with FOREACH_INVALID. */
+export function compileItems(
+  text: string,
+  check: Check,
+  settings: PipelineSettings,
+  lint: LintSink,
+): (message: CallScope) => readonly Json[] {
+  const source = parseRequestPath(text, lint)
+  if (source === undefined) return () => []
+  check(source, false, lint)
+  const limit = settings.forEachMaxItems
+  return (message) => {
+    const items = source.read(message)
+    if (!Array.isArray(items)) {
+      throw new Failure('FOREACH_INVALID', `"${text}" must give an array to go over, but gave ${typeName(items)}.`, {
+        path: lint.path,
+      })
+    }
+    if (items.length > limit) {
+      throw new Failure('FOREACH_INVALID', `"${text}" gave ${items.length} items; at most ${limit} are allowed.`, {
+        path: lint.path,
+      })
+    }
+    return items
+  }
+}
+
+/** The URL for one message; with references in place of secrets where `secretOf` is not given. Fails with PARAMETER_INVALID. */
+export function fillUrl(
+  url: UrlTemplate,
+  placeholders: readonly Parameter[],
+  query: readonly Parameter[],
+  scope: CallScope,
+  path: string,
+  secretOf?: (reference: Reference) => string,
+): string {
+  const values: Record<string, string> = {}
+  for (const parameter of placeholders) {
+    const value = parameterText(parameter, scope)
+    if (value === undefined) {
+      throw new Failure(
+        'PARAMETER_INVALID',
+        `"${parameter.source.text}" found nothing for the URL's :${parameter.name}.`,
+        {
+          path: parameter.path,
+        },
+      )
+    }
+    values[parameter.name] = value
+  }
+  const filled = url.fill(values, secretOf)
+  if (!filled.ok) throw new Failure('PARAMETER_INVALID', filled.message, { path: place(path, 'config', 'url') })
+  const pairs = query.flatMap((parameter) => {
+    const value = parameterText(parameter, scope)
+    return value === undefined ? [] : [[parameter.name, value] as const]
+  })
+  return pairs.length === 0 ? filled.value : appendQuery(filled.value, pairs)
+}
+
+/** The text of a parameter: arrays joined by commas; undefined where its path finds nothing. Fails with PARAMETER_INVALID. */
+export function parameterText(
+  { source, prefix, postfix, path }: Parameter,
+  scope: CallScope,
+  purpose = 'stand in a URL',
+): string | undefined {
+  const value = source.read(scope)
+  const elements = (Array.isArray(value) ? value : [value]).filter(
+    (element) => element !== undefined && element !== null,
+  )
+  if (elements.length === 0) return undefined
+  const odd = elements.find((element) => typeof element === 'object')
+  if (odd !== undefined) {
+    throw new Failure(
+      'PARAMETER_INVALID',
+      `"${source.text}" gave ${isObject(odd) ? 'an object' : 'an array of arrays'}, which cannot ${purpose}.`,
+      { path },
+    )
+  }
+  const text = `${prefix}${elements.join(',')}${postfix}`
+  if (text.isWellFormed()) return text
+  throw new Failure('PARAMETER_INVALID', `"${source.text}" gave a text that is not valid Unicode.`, { path })
+}

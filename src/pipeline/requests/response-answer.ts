@@ -1,0 +1,105 @@
+/**
+ * Makes the answer of the message from the answers of its response requests. The targets have accepted the requests by then, so
+ * no body fails the message: one that cannot be converted is passed on unchanged.
+ */
+import { Failure } from '../../domain/failure.ts'
+import type { Json, JsonObject } from '../../domain/json.ts'
+import type { Answer } from '../../domain/message.ts'
+import type { OutboundAnswer } from '../../domain/ports/http-client-port.ts'
+import { noteAnswer, type Trace } from '../../domain/tracing/trace.ts'
+import { type Format, MEDIA_TYPES, type Syntax, syntaxOfFormat } from '../../formats/media-type.ts'
+import { endToEnd } from '../../language/headers.ts'
+import { write } from '../stages/serialise.ts'
+import { asBase64, asText, type Content, UNKNOWN_TYPE } from './upstream-content.ts'
+
+/** What one call gave: an answer from outside, or the failure that stands in its place. */
+export type RequestOutcome = Readonly<{ answer: OutboundAnswer; content: Content; ok: boolean }> | Failure
+/** An optional request that failed, which is no fault of the message. */
+export type Forgiven = Readonly<{ forgiven: RequestOutcome; instead: Json | undefined }>
+export type RequestResult = RequestOutcome | Forgiven
+
+export const isAtFault = (result: RequestResult): boolean => result instanceof Failure || ('ok' in result && !result.ok)
+
+/**
+ * Passes on the answer of one request: its status, its end-to-end headers, and its body in the output type, or unchanged with its
+ * own type where it cannot be converted. A status above 599 is a failure of the upstream (RFC 9110 §15) and becomes 502.
+ */
+export function passOn(answer: OutboundAnswer, content: Content, format: Format, trace: Trace): Answer {
+  const status = answer.status <= 599 ? answer.status : 502
+  const { 'content-type': own = UNKNOWN_TYPE, ...headers } = endToEnd(answer.headers)
+  const syntax = syntaxOfFormat(format)
+  const type = { 'content-type': MEDIA_TYPES[format] }
+  const empty = answer.body.byteLength === 0
+  const mayHaveBody = status !== 204 && status !== 205 && status !== 304
+  if (empty && (syntax === 'json' || !mayHaveBody)) return { status, headers, body: '' }
+  if (content.syntax === syntax && content.portable)
+    return { status, headers: { ...headers, ...type }, body: answer.body }
+  const written = content.unreadable === undefined ? tryWrite(empty ? {} : content.value, syntax) : undefined
+  // As bytes: beside a string, Node would write the headers in UTF-8 too, and those are the upstream's Latin-1.
+  if (written !== undefined) return { status, headers: { ...headers, ...type }, body: Buffer.from(written) }
+  if (content.unreadable === undefined) noteAnswer(trace, answer, unwritable(syntax))
+  const coding = answer.isCoded === true ? { 'content-encoding': String(answer.headers['content-encoding']) } : {}
+  return { status, headers: { ...headers, ...coding, 'content-type': own }, body: answer.body }
+}
+
+/** The answer where the only response request is optional and failed: its default, or the output, as if it were not there. */
+export function withoutResponse(output: string, { instead }: Forgiven, format: Format): Answer {
+  const body = instead === undefined ? output : write(instead, syntaxOfFormat(format))
+  return { status: 200, headers: { 'content-type': MEDIA_TYPES[format] }, body }
+}
+
+/** Several answers as one, keyed by request id. Fails with SERIALISE_FAILED where an id or a default cannot be written. */
+export function aggregate(
+  responses: readonly Readonly<{ id: string }>[],
+  outcomes: readonly (RequestResult | RequestResult[])[],
+  format: Format,
+  trace: Trace,
+): Answer {
+  const syntax = syntaxOfFormat(format)
+  const gather = (bodyOfOne: (result: RequestResult) => Json): JsonObject =>
+    Object.fromEntries(
+      responses.map(({ id }, index) => {
+        const outcome = outcomes[index] as RequestResult | RequestResult[]
+        return [id, Array.isArray(outcome) ? outcome.map(bodyOfOne) : bodyOfOne(outcome)] as const
+      }),
+    )
+  const body =
+    tryWrite(gather(bodyOf), syntax) ??
+    write(
+      gather((result) => writableBodyOf(result, syntax, trace)),
+      syntax,
+    )
+  const headers = { 'content-type': MEDIA_TYPES[format] }
+  if (!outcomes.flat().some(isAtFault)) return { status: 200, headers, body }
+  return { status: 200, headers: { ...headers, 'x-crosswalk-status': 'partial' }, body, partial: true }
+}
+
+function bodyOf(outcome: RequestResult): Json {
+  if ('forgiven' in outcome) return outcome.instead === undefined ? bodyOf(outcome.forgiven) : outcome.instead
+  if (outcome instanceof Failure) return { error: outcome.message, code: outcome.code }
+  if (outcome.ok || outcome.answer.body.byteLength > 0) return outcome.content.value
+  return { error: `The target answered with status ${outcome.answer.status} and no body.` }
+}
+
+/** The body as text or base64 where the output type cannot hold it. */
+function writableBodyOf(outcome: RequestResult, syntax: Syntax, trace: Trace): Json {
+  const body = bodyOf(outcome)
+  if (!('answer' in outcome) || isWritable(body, syntax)) return body
+  noteAnswer(trace, outcome.answer, outcome.content.unreadable ?? unwritable(syntax))
+  const text = asText(outcome.answer)
+  return text !== undefined && isWritable(text, syntax) ? text : asBase64(outcome.answer)
+}
+
+const isWritable = (value: Json, syntax: Syntax): boolean => tryWrite({ value }, syntax) !== undefined
+
+/** Undefined where the value cannot be written in that form. */
+function tryWrite(value: Json, syntax: Syntax): string | undefined {
+  try {
+    return write(value, syntax)
+  } catch (thrown) {
+    if (thrown instanceof Failure) return undefined
+    throw thrown
+  }
+}
+
+const unwritable = (syntax: Syntax): string => `The body of the answer cannot be written as ${syntax.toUpperCase()}.`

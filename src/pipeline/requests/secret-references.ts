@@ -1,0 +1,179 @@
+/**
+ * What refers to secrets in a document, compiled to be resolved at each use. The values are noted beside the message, for
+ * whoever keeps or tells something of it to take them out.
+ */
+import { Failure } from '../../domain/failure.ts'
+import { isObject, type Json, type JsonObject } from '../../domain/json.ts'
+import type { LintSink } from '../../domain/lint.ts'
+import type { Run } from '../../domain/run.ts'
+import { almostReference, parseReferences, type Reference, referencesIn } from '../../domain/secrets/references.ts'
+import type { SecretSource } from '../../domain/secrets/secrets.ts'
+import { type SecretValues, withReferences } from '../../domain/secrets/secrets.ts'
+import { noteSecrets } from '../../domain/tracing/trace.ts'
+import { isHeaderValue } from '../../language/headers.ts'
+import type { UrlTemplate } from '../../language/url-template.ts'
+
+/** Gives the value of a reference, and keeps account of it. Fails with SECRET_UNAVAILABLE at the place in the document. */
+export type ResolveSecret = (reference: Reference, path: string) => string
+
+type Account = Readonly<{
+  resolve: ResolveSecret
+  /** Another value that the reference stands for, such as a part of its own. */
+  note(reference: Reference, value: string): void
+  values: SecretValues
+}>
+
+/** One for each use of what refers to secrets. */
+export function openAccount(source: SecretSource): Account {
+  const values = new Map<string, string>()
+  return {
+    values,
+    note: ({ text }, value) => void values.set(value, text),
+    resolve: ({ text }, path) => {
+      const value = at(path, () => source.resolve(text))
+      values.set(value, text)
+      return value
+    },
+  }
+}
+
+function at<T>(path: string, work: () => T): T {
+  try {
+    return work()
+  } catch (thrown) {
+    if (!(thrown instanceof Failure)) throw thrown
+    throw new Failure(thrown.code, thrown.message, { ...thrown.options, path })
+  }
+}
+
+/** Lints, as warnings: secrets that cannot be had now, and what looks like a reference and is none. */
+export function lintReferences(text: string, source: SecretSource, lint: LintSink): void {
+  const almost = almostReference(text)
+  if (almost !== undefined) lint.warning(almost)
+  for (const reference of referencesIn(text)) {
+    try {
+      source.resolve(reference.text)
+    } catch (thrown) {
+      if (!(thrown instanceof Failure)) throw thrown
+      lint.warning(thrown.message)
+    }
+  }
+}
+
+/** Undefined where the text is sent as it is. */
+function compileText(text: string, path: string): ((resolve: ResolveSecret) => string) | undefined {
+  const parts = parseReferences(text)
+  return parts && ((resolve) => parts.map((part) => (typeof part === 'string' ? part : resolve(part, path))).join(''))
+}
+
+export type SecretHeaders = (resolve: ResolveSecret) => Readonly<Record<string, string>>
+
+/** Undefined where no header refers to anything. In: headers as written, with `lint` at them. Out: lower-case names. */
+export function compileHeaders(
+  headers: Readonly<Record<string, string>>,
+  source: SecretSource,
+  lint: LintSink,
+): SecretHeaders | undefined {
+  const texts = Object.entries(headers).map(([name, text]) => [name.toLowerCase(), text] as const)
+  const compiled = Object.entries(headers).flatMap(([name, text]) => {
+    const { path } = lint.at(name)
+    lintReferences(text, source, lint.at(name))
+    const read = compileText(text, path)
+    return read === undefined ? [] : [{ name: name.toLowerCase(), path, read }]
+  })
+  if (compiled.length === 0) return undefined
+  return (resolve) => {
+    const resolved = Object.fromEntries(texts)
+    for (const { name, path, read } of compiled) {
+      const value = read(resolve)
+      if (!isHeaderValue(value)) {
+        const what = 'holds a line break or another character that no header can hold'
+        throw new Failure('SECRET_UNAVAILABLE', `A secret of the header "${name}" ${what}.`, { path })
+      }
+      resolved[name] = value
+    }
+    return resolved
+  }
+}
+
+/** `/api` is no secret, and stands in many texts. */
+const SHORTEST_PART = 8
+
+/** Gives the values of the references in a URL, as its template takes them. */
+export const secretsOfUrl =
+  ({ base }: UrlTemplate, { resolve, note }: Account, path: string) =>
+  (reference: Reference): string => {
+    const value = resolve(reference, path)
+    if (reference !== base?.reference) return value
+    const read = base.read(value)
+    if (read.ok) {
+      const { pathname, search, searchParams } = new URL(read.value)
+      // The other side knows its own path and query, and may repeat these.
+      const parts = [`${pathname}${search}`, pathname, ...searchParams.values()]
+      for (const part of parts) if (part.length >= SHORTEST_PART) note(reference, part)
+      return read.value
+    }
+    throw new Failure('SECRET_UNAVAILABLE', `The secret "${reference.text}" ${read.message}.`, { path })
+  }
+
+/** What the constants are for one message; undefined where they refer to nothing. Fails with SECRET_UNAVAILABLE. */
+export function compileConstants(
+  constants: JsonObject,
+  source: SecretSource,
+  lint: LintSink,
+): ((run: Run) => JsonObject) | undefined {
+  const compiled = compileValue(constants, source, lint)
+  if (compiled === undefined) return undefined
+  return (run) => {
+    const { resolve, values } = openAccount(source)
+    const resolved = compiled(resolve) as JsonObject
+    noteSecrets(run.trace, values)
+    return resolved
+  }
+}
+
+function compileValue(
+  value: Json,
+  source: SecretSource,
+  lint: LintSink,
+): ((resolve: ResolveSecret) => Json) | undefined {
+  if (typeof value === 'string') {
+    lintReferences(value, source, lint)
+    return compileText(value, lint.path)
+  }
+  const isList = Array.isArray(value)
+  if (!isList && !isObject(value)) return undefined
+  const parts = Object.entries(value).flatMap(([name, inner]) => {
+    const read = compileValue(inner, source, lint.at(isList ? Number(name) : name))
+    return read === undefined ? [] : [[name, read] as const]
+  })
+  if (parts.length === 0) return undefined
+  return (resolve) => {
+    const read = Object.fromEntries(parts.map(([name, part]) => [name, part(resolve)]))
+    return isList ? value.map((item, index) => read[index] ?? item) : { ...value, ...read }
+  }
+}
+
+/** The failure with references in place of values, whatever it repeats. */
+export function withoutValues(failure: Failure, secrets: SecretValues | undefined): Failure {
+  if (secrets === undefined) return failure
+  const hide = (text: string): string => withReferences(text, secrets)
+  const { details, unquoted } = failure.options
+  const safe = new Failure(failure.code, hide(failure.message), {
+    ...failure.options,
+    ...(details === undefined ? {} : { details: details.map((one) => ({ ...one, message: hide(one.message) })) }),
+    ...(unquoted === undefined ? {} : { unquoted: hide(unquoted) }),
+    ...(failure.cause === undefined ? {} : { cause: withoutValuesIn(failure.cause, hide) }),
+  })
+  safe.stage = failure.stage
+  return safe
+}
+
+/** The cause of a bug goes into the log. */
+function withoutValuesIn(cause: unknown, hide: (text: string) => string): unknown {
+  if (!(cause instanceof Error)) return typeof cause === 'string' ? hide(cause) : undefined
+  const safe = new Error(hide(cause.message))
+  safe.name = cause.name
+  safe.stack = hide(cause.stack ?? '')
+  return safe
+}

@@ -1,0 +1,33 @@
+/** The settings that bound what may be registered. */
+
+import type { Setting } from '../setting-kinds.ts'
+import { size, wholeNumber } from '../setting-kinds.ts'
+
+export const documents = {
+  documentLimitBytes: {
+    name: 'DOCUMENT_LIMIT',
+    kind: size(100),
+    default: '256kb',
+    means:
+      'The largest endpoint document: as it is stored, with every default, as JSON without white space and without what the service sets. `PARSER_LIMIT` bounds what is sent.',
+  },
+  documentMaxMappings: {
+    name: 'DOCUMENT_MAX_MAPPINGS',
+    kind: wholeNumber(1, 1_000_000),
+    default: '2000',
+    means: 'The most entries of `inputMapping` in one endpoint document.',
+  },
+  documentMaxRequests: {
+    name: 'DOCUMENT_MAX_REQUESTS',
+    kind: wholeNumber(1, 100_000),
+    default: '100',
+    means: 'The most requests of one endpoint document, lookups and responses together.',
+  },
+  maxEndpoints: {
+    name: 'MAX_ENDPOINTS',
+    kind: wholeNumber(1, 1_000_000),
+    default: '20000',
+    means:
+      'The most endpoints; one more is answered with 409. Instances that register at the same moment may exceed it by one each.',
+  },
+} as const satisfies Record<string, Setting<unknown>>

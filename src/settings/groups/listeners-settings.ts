@@ -1,0 +1,49 @@
+/** The settings of the two ports. */
+
+import type { Setting } from '../setting-kinds.ts'
+import { listenAddress, milliseconds, port } from '../setting-kinds.ts'
+
+export const listeners = {
+  serverPort: {
+    name: 'SERVER_PORT',
+    kind: port,
+    default: '3003',
+    means: 'Port for messages: the routes of the endpoints. 0 takes any free port.',
+  },
+  host: {
+    name: 'HOST',
+    kind: listenAddress,
+    default: '127.0.0.1',
+    means: 'Address that the message port listens on. `0.0.0.0` is every IPv4 address of the machine.',
+  },
+  adminPort: {
+    name: 'ADMIN_PORT',
+    kind: port,
+    default: '3004',
+    means: 'Port for health, metrics, the console and the management of endpoints. 0 takes any free port.',
+  },
+  adminHost: {
+    name: 'ADMIN_HOST',
+    kind: listenAddress,
+    default: '127.0.0.1',
+    means: 'Address that the admin port listens on.',
+  },
+  serverHeadersTimeoutMs: {
+    name: 'SERVER_HEADERS_TIMEOUT_MS',
+    kind: milliseconds,
+    default: '10000',
+    means: 'How long a caller may take to send the headers of a request; at most `SERVER_REQUEST_TIMEOUT_MS`.',
+  },
+  serverRequestTimeoutMs: {
+    name: 'SERVER_REQUEST_TIMEOUT_MS',
+    kind: milliseconds,
+    default: '30000',
+    means: 'How long a caller may take to send a whole request.',
+  },
+  serverKeepAliveTimeoutMs: {
+    name: 'SERVER_KEEP_ALIVE_TIMEOUT_MS',
+    kind: milliseconds,
+    default: '72000',
+    means: 'How long an idle connection stays open. Keep it above the idle time of a load balancer in front.',
+  },
+} as const satisfies Record<string, Setting<unknown>>

@@ -1,0 +1,103 @@
+/** How the service is: of this process and, where it is one of several workers, of the whole. */
+
+import type { Health } from '../adapters/http-server/management/operation-routes.ts'
+import type { JsonObject } from '../domain/json.ts'
+import type { ConsumerStatus } from '../domain/ports/consumer-state.ts'
+import type { OutboundHealth } from '../domain/ports/http-client-port.ts'
+import type { Registry } from '../endpoints/endpoint-registry.ts'
+import type { EndpointService } from '../endpoints/endpoint-service.ts'
+import type { Intake } from '../intake/intake.ts'
+import { createMetrics, type Metrics, type MetricsSource } from '../metrics/metric-families.ts'
+import type { WorkerStatus } from '../workers/ipc-protocol.ts'
+import type { WorkerCluster } from '../workers/worker-cluster.ts'
+import type { Observers } from './observers.ts'
+import type { Store } from './open-store.ts'
+
+export type ServiceHealth = Readonly<{
+  /** Of this process alone. */
+  own: Readonly<{ status(): Promise<WorkerStatus>; metrics: Metrics }>
+  status(): Promise<Pick<Health, 'messagesInFlight' | 'consumers' | 'workers'>>
+  metrics: Metrics
+  health(): Promise<Health>
+  uptimeMs(): number
+  /** Of the messages of an endpoint; fails with STORE_UNAVAILABLE. */
+  report(endpointId: string): Promise<JsonObject>
+}>
+
+export type HealthOptions = Readonly<{
+  version: string
+  store: Store
+  registry: Registry
+  catalogue: EndpointService
+  intake: Intake
+  observers: Observers
+  /** How many messages wait for a place or for their turn. */
+  waiting: () => number
+  outbound: () => OutboundHealth
+  isolation: MetricsSource['isolation']
+  consumers: () => readonly ConsumerStatus[]
+  isStopping: () => boolean
+  workerCluster: WorkerCluster | undefined
+}>
+
+export function createHealth(options: HealthOptions): ServiceHealth {
+  const {
+    version,
+    store,
+    registry,
+    catalogue,
+    intake,
+    observers,
+    waiting,
+    outbound,
+    isolation,
+    consumers,
+    isStopping,
+    workerCluster,
+  } = options
+  const ownStatus = async () => ({
+    messagesInFlight: intake.inFlight,
+    consumers: consumers(),
+    workers: undefined,
+  })
+  const ownMetrics = createMetrics({
+    version,
+    messageMetrics: observers.messageMetrics,
+    inFlight: () => intake.inFlight,
+    waiting,
+    consumers,
+    messageLog: observers.recorder.counts,
+    outbound,
+    isolation,
+  })
+  const status = workerCluster?.status ?? ownStatus
+  return {
+    own: { status: ownStatus, metrics: ownMetrics },
+    status,
+    metrics: workerCluster
+      ? () => workerCluster.metrics(new Set(registry.all().map(({ document }) => document.name)))
+      : ownMetrics,
+    health: async () => {
+      const answers = await store.endpoints.ping().then(
+        () => true,
+        () => false,
+      )
+      const stopping = isStopping()
+      return {
+        ready: answers && !stopping,
+        stopping,
+        version,
+        store: answers ? 'ok' : 'unavailable',
+        configurationVersion: catalogue.version(),
+        endpoints: registry.size,
+        endpointsNotInForce: catalogue.notInForce(),
+        ...(await status()),
+      }
+    },
+    uptimeMs: workerCluster?.uptimeMs ?? (() => performance.now()),
+    report: async (endpointId) => {
+      await workerCluster?.counted()
+      return observers.stats.report(endpointId)
+    },
+  }
+}
