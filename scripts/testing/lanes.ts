@@ -28,6 +28,7 @@ export const IN_BOTH: readonly string[] = [
 export const ALONE: readonly string[] = [
   'test/broker/bad-records.test.ts',
   'test/broker/neighbours.test.ts',
+  'test/instances/state.test.ts',
   'test/load/',
 ]
 
