@@ -16,11 +16,13 @@ import type { Step } from '../chain.ts'
 const PATH = 'state'
 
 /** Whether messages of this endpoint read or leave state; the others touch no store on their way. */
-export function usesState({ state, inputMapping, inputTransforms, requests }: Endpoint): boolean {
+export function usesState({ state, inputMapping, inputTransforms, requests, messageKeys }: Endpoint): boolean {
   if (state.extract !== undefined) return true
   const calls = [...requests.lookup, ...requests.response]
   const paths = [
     ...Object.keys(inputMapping),
+    ...Object.values(messageKeys ?? {}),
+    ...requests.response.flatMap(({ key }) => (key === undefined ? [] : [key.path])),
     ...calls.flatMap(({ config, forEach }) => [
       ...Object.values(config?.params?.query ?? {}).map(({ path }) => path),
       ...Object.values(config?.params?.url ?? {}).map(({ path }) => path),
