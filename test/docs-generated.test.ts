@@ -7,7 +7,7 @@ import { join } from 'node:path'
 import { describe, test } from 'node:test'
 import { fileURLToPath } from 'node:url'
 import { writeOrCheck } from '../scripts/generated.ts'
-import { FAILURES } from '../src/domain/failure.ts'
+import { FAILURES } from '../src/domain/failure-table.ts'
 import { readSettings } from '../src/settings/settings.ts'
 import { SETTINGS } from '../src/settings/settings-table.ts'
 

@@ -1,7 +1,7 @@
 /** The audit log as people ask for it: by filters, page by page. */
 
 import { Failure } from '../domain/failure.ts'
-import { isId } from '../domain/id.ts'
+import { pageOf, readCursor } from '../domain/id.ts'
 import { readTime, TIME_ACCEPTS } from '../domain/iso-time.ts'
 import { didYouMean } from '../domain/nearest.ts'
 import type { AuditEntry, AuditFilter } from '../domain/ports/audit-store-port.ts'
@@ -24,9 +24,8 @@ const NAMES = Object.keys(KNOWN)
 export async function searchAudit(log: AuditLog, texts: QueryTexts, clock: Clock): Promise<AuditPage> {
   const limit = limitOf(once('limit', texts))
   const found = await log.find(readFilter(texts, clock()), limit + 1, beforeOf(once('cursor', texts)))
-  const entries = found.slice(0, limit)
-  const last = entries.at(-1)
-  return last === undefined || found.length <= limit ? { entries } : { entries, next: cursorOf(last.id) }
+  const { page: entries, ...next } = pageOf(found, limit)
+  return { entries, ...next }
 }
 
 function readFilter(texts: QueryTexts, nowMs: number): AuditFilter {
@@ -64,12 +63,9 @@ function limitOf(text: string | undefined): number {
   throw invalid(`limit cannot be "${text}"; it is a whole number from 1 to ${LARGEST_LIMIT}.`)
 }
 
-/** Opaque, so that it may come to hold more. */
-const cursorOf = (id: string): string => Buffer.from(id, 'hex').toString('base64url')
-
 function beforeOf(text: string | undefined): string | undefined {
   if (text === undefined) return undefined
-  const id = Buffer.from(text, 'base64url').toString('hex')
-  if (isId(id) && cursorOf(id) === text) return id
+  const id = readCursor(text)
+  if (id !== undefined) return id
   throw invalid('cursor must be what an earlier page gave as "next"; leave it out for the first page.')
 }

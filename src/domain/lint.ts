@@ -19,6 +19,12 @@ export type Lint = Readonly<{
 /** Whether a stored document with this fault cannot be an active endpoint. */
 export const keepsOut = ({ severity, toleratedInStored }: Lint): boolean => severity === 'error' && !toleratedInStored
 
+/** What reading a piece of configuration gives: the value, or one sentence that says what is wrong with it. */
+export type Result<T> = Readonly<{ ok: true; value: T }> | Readonly<{ ok: false; message: string }>
+
+export const found = <T>(value: T): Result<T> => ({ ok: true, value })
+export const fault = <T = never>(message: string): Result<T> => ({ ok: false, message })
+
 /** Where compiling reports to; `at` gives a sink for a place further in. */
 export type LintSink = Readonly<{
   path: string

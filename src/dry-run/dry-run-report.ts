@@ -81,7 +81,7 @@ function callOf(
     answered: sent?.source ?? 'not sent',
     ...(answer === undefined ? {} : { answer: answerOf(answer, secrets) }),
     ...(remark === undefined ? {} : { remark }),
-    ...(fault === undefined || failure?.code === 'DRY_RUN_ANSWER_MISSING' ? {} : { fault }),
+    ...(fault === undefined || failure?.kind.dryRun ? {} : { fault }),
   }
 }
 

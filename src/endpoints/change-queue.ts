@@ -33,4 +33,4 @@ export function createChangeQueue(): ChangeQueue {
 }
 
 const tellsOfStore = (thrown: unknown): boolean =>
-  thrown instanceof StoreUnavailable || (thrown instanceof Failure && thrown.code === 'STORE_UNAVAILABLE')
+  thrown instanceof StoreUnavailable || (thrown instanceof Failure && thrown.kind.store === 'management')

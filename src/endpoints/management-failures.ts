@@ -45,7 +45,7 @@ export const malformedId = (id: string): Failure =>
 export const stale = (): Failure =>
   new Failure('PRECONDITION_FAILED', 'The endpoint has changed since it was read; read it again and repeat the change.')
 
-export const isStale = (thrown: unknown): boolean => thrown instanceof Failure && thrown.code === 'PRECONDITION_FAILED'
+export const isStale = (thrown: unknown): boolean => thrown instanceof Failure && thrown.kind.stale === true
 
 /** Runs `work` on the store of endpoints. Fails with STORE_UNAVAILABLE. */
 export const callEndpointStore = <T>(work: () => Promise<T>): Promise<T> => callStore('The store of endpoints', work)

@@ -142,7 +142,7 @@ export function createIntake(options: IntakeOptions): Intake {
     })
   /** What is no fault of whoever tried the message belongs into the log all the same. */
   const reportBug = (finished: CompletedMessage): CompletedMessage => {
-    if (finished.failure?.code === 'INTERNAL') logMessage(finished)
+    if (finished.failure?.kind.bug) logMessage(finished)
     return finished
   }
   const recordRefusal = (): Failure | undefined => (draining ? stopping() : undefined)

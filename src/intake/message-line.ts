@@ -55,7 +55,7 @@ export function createMessageLines(logger: Logger): (finished: CompletedMessage)
       ms: Math.round(finished.ms * 1_000) / 1_000,
       traceId: trace?.context?.traceId,
     }
-    if (failure?.code === 'INTERNAL') logger.error({ ...fields, err: failure.cause }, failure.message)
+    if (failure?.kind.bug) logger.error({ ...fields, err: failure.cause }, failure.message)
     else if (failure !== undefined) logger[failure.status >= 500 ? 'warn' : 'info'](fields, failure.unquoted)
     else logger[outcome === 'done' ? 'info' : 'warn'](fields, SENTENCES[outcome])
   }

@@ -2,9 +2,8 @@
  * Bounds what is logged of messages that are turned away: a line for each would be most of the work in the moments in which
  * there is too much of it. Metrics and the message log count all of them.
  */
+import { kindOf } from '../domain/failure-table.ts'
 import type { Logger } from '../domain/ports/logger-port.ts'
-
-const CODES: readonly string[] = ['OVERLOADED', 'RATE_LIMITED']
 
 const WINDOW_MS = 1_000
 const LINES_A_WINDOW = 10
@@ -22,7 +21,7 @@ export function createTurnedAwayLines(logger: Logger): (code: string) => boolean
     isOpen = false
   }
   return (code) => {
-    if (!CODES.includes(code)) return true
+    if (kindOf(code).shed !== 'load') return true
     if (!isOpen) setTimeout(close, WINDOW_MS).unref()
     isOpen = true
     lines += 1

@@ -2,6 +2,7 @@
  * What the calls of a program have taken so far, which decides where its next ones run: quick ones never wait behind slow
  * ones, whoever wrote them. By processor time, so that a busy machine makes nobody slow.
  */
+import { type Backoff, nextPauseMs } from '../domain/backoff.ts'
 
 /** A call that takes more is slow. */
 export const QUICK_MS = 20
@@ -11,8 +12,7 @@ const CREDIT_MS = 300
 /** The share of the time that is forgiven. */
 const FORGIVEN_SHARE = 0.02
 
-const FIRST_BAN_MS = 1_000
-const LONGEST_BAN_MS = 600_000
+const BANS: Backoff = { firstMs: 1_000, longestMs: 600_000 }
 
 export type CpuQuota = {
   /** Of the last call; undefined before the first. */
@@ -34,7 +34,7 @@ export const newCpuQuota = (): CpuQuota => ({
   debtMs: 0,
   notedAt: 0,
   bannedUntil: 0,
-  banMs: FIRST_BAN_MS / 2,
+  banMs: 0,
 })
 
 /** Notes a call. A program that turns out slow among the quick ones is kept from them, each time twice as long. */
@@ -50,6 +50,6 @@ export function noteCall(standing: CpuQuota, cpuMs: number, now: number): void {
   }
   if (standing.debtMs <= CREDIT_MS) return
   standing.quick = false
-  standing.banMs = Math.min(standing.banMs * 2, LONGEST_BAN_MS)
+  standing.banMs = nextPauseMs(standing.banMs, BANS)
   standing.bannedUntil = now + standing.banMs
 }

@@ -1,7 +1,6 @@
 /** What the service and its isolated processes say to each other: JSON, with its length before it. */
 import type { Json, JsonObject } from '../domain/json.ts'
-import type { Lint } from '../domain/lint.ts'
-import type { Result } from '../domain/result.ts'
+import type { Lint, Result } from '../domain/lint.ts'
 import type { SchemaOptions, Verdict } from '../language/json-schema/json-schema.ts'
 import type { ExpressionLimits } from '../language/jsonata/expression.ts'
 import type { Program, Reads, Transformation } from '../pipeline/sandbox.ts'

@@ -1,4 +1,5 @@
 /** A few isolated processes that take calls one at a time each: the lane of the quick calls, or that of the slow ones. */
+import { type Backoff, nextPauseMs } from '../domain/backoff.ts'
 import type { Logger } from '../domain/ports/logger-port.ts'
 import type { Program } from '../pipeline/sandbox.ts'
 import type { CpuQuota } from './cpu-quota.ts'
@@ -75,8 +76,7 @@ const MOST_WAITING = 512
 const MOST_WAITING_EACH = 256
 
 /** After a process that ended before it was ready; doubles up to the longest. */
-const FIRST_PAUSE_MS = 250
-const LONGEST_PAUSE_MS = 30_000
+const BACKOFF: Backoff = { firstMs: 250, longestMs: 30_000 }
 
 export function createProcessPool({ name, processes, memoryMb, terms, logger }: ProcessPoolOptions): ProcessPool {
   const seats = new Set<Seat>()
@@ -134,7 +134,7 @@ export function createProcessPool({ name, processes, memoryMb, terms, logger }: 
       { lane: name, pid: seat.member.pid, cause, endpoint: call?.owner.program.endpoint },
       'An isolated process was ended',
     )
-    if (!seat.ready) pauseMs = Math.min(Math.max(pauseMs * 2, FIRST_PAUSE_MS), LONGEST_PAUSE_MS)
+    if (!seat.ready) pauseMs = nextPauseMs(pauseMs, BACKOFF)
     if (call !== undefined) {
       // Nobody knows whether the call or its process was meant: a second end tells.
       if (cause === 'others' && !call.again) {

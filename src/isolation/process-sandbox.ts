@@ -1,8 +1,8 @@
 /** Runs the expressions and schemas of documents in isolated processes: the lanes, and whose calls go where. */
 import { Failure } from '../domain/failure.ts'
 import type { JsonObject } from '../domain/json.ts'
+import { fault } from '../domain/lint.ts'
 import type { Logger } from '../domain/ports/logger-port.ts'
-import { fault } from '../domain/result.ts'
 import type { Verdict } from '../language/json-schema/json-schema.ts'
 import type { Program, Sandbox, SandboxedProgram, Transformation } from '../pipeline/sandbox.ts'
 import { newCpuQuota, noteCall } from './cpu-quota.ts'
@@ -156,9 +156,6 @@ const noProcess = (): Failure =>
   new Failure(
     'OVERLOADED',
     'No isolated process had the time to compile expressions and schema; try again in a moment.',
-    {
-      headers: { 'retry-after': '1' },
-    },
   )
 
 const outOfTime = (what: string) =>

@@ -1,7 +1,6 @@
 /** The work of an isolated process: programs by their keys, compiled when they first come, and run on one message at a time. */
 import type { JsonObject } from '../domain/json.ts'
-import { collectInto, type Lint } from '../domain/lint.ts'
-import { found, type Result } from '../domain/result.ts'
+import { collectInto, found, type Lint, type Result } from '../domain/lint.ts'
 import { compileJsonSchema, type Validator } from '../language/json-schema/json-schema.ts'
 import { type Expression, ExpressionFault, parseExpression } from '../language/jsonata/expression.ts'
 import type { Program, Transformation } from '../pipeline/sandbox.ts'

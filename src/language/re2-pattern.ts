@@ -3,7 +3,7 @@
  * text of forty characters stop a process, and patterns come from documents, the texts from anybody.
  */
 import { RE2JS } from 're2js'
-import { fault, found, type Result } from '../domain/result.ts'
+import { fault, found, type Result } from '../domain/lint.ts'
 
 export type PatternMatch = Readonly<{ text: string; start: number; groups: readonly (string | undefined)[] }>
 

@@ -3,7 +3,7 @@
  * characters with a meaning of their own in routers (`*`, `(`, `)`, `?`, `::`) are refused.
  */
 import { reservedBy } from '../domain/http.ts'
-import { fault, found, type Result } from '../domain/result.ts'
+import { fault, found, type Result } from '../domain/lint.ts'
 
 export type RoutePattern = Readonly<{
   pattern: string

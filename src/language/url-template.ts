@@ -4,7 +4,7 @@
  * segment, parameter or fragment, no step up the path, no other authority.
  */
 
-import { fault, found, type Result } from '../domain/result.ts'
+import { fault, found, type Result } from '../domain/lint.ts'
 import { parseReferences, type Reference } from '../domain/secrets/references.ts'
 
 export type UrlTemplate = Readonly<{

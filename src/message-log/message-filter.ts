@@ -2,7 +2,8 @@
  * Which messages: the filters of the message log as people write them, in a query or in JSON. One table says what there
  * is, so that whatever is wrong is told together with what would be right.
  */
-import { FAILURES, Failure } from '../domain/failure.ts'
+import { Failure } from '../domain/failure.ts'
+import { FAILURES } from '../domain/failure-table.ts'
 import { isId } from '../domain/id.ts'
 import { readTime, TIME_ACCEPTS } from '../domain/iso-time.ts'
 import { OUTCOMES, SOURCES } from '../domain/message-record.ts'

@@ -1,6 +1,6 @@
 /** What was recorded of messages, as people ask for it: by filter, page by page, by id, in groups. */
 import { Failure } from '../domain/failure.ts'
-import { isId, timeOfId } from '../domain/id.ts'
+import { isId, pageOf, readCursor, timeOfId } from '../domain/id.ts'
 import type { MessageRecord, RecordedBody } from '../domain/message-record.ts'
 import type { MessageFilter, MessageGroup, MessageStore } from '../domain/ports/message-store-port.ts'
 import { callStore } from '../domain/ports/store-unavailable.ts'
@@ -57,10 +57,8 @@ export function createMessageSearch({ store, registry, clock, caughtUp }: Messag
       const before = beforeOf(texts.get('cursor'))
       await caughtUp()
       const found = await callMessageLog(() => store.find(filter, limit + 1, before))
-      const messages = found.slice(0, limit).map(listed)
-      const last = messages.at(-1)
-      if (last === undefined || found.length <= limit) return { messages }
-      return { messages, next: cursorOf(last.id) }
+      const { page, ...next } = pageOf(found, limit)
+      return { messages: page.map(listed), ...next }
     },
     groups: async (texts) => {
       const filter = filterOf(texts)
@@ -96,14 +94,11 @@ function limitOf(texts: readonly string[] | undefined): number {
   throw wrongValue('limit', texts.join(', '), `a whole number from 1 to ${LARGEST_LIMIT}`)
 }
 
-/** Opaque, so that it may come to hold more. */
-const cursorOf = (id: string): string => Buffer.from(id, 'hex').toString('base64url')
-
 function beforeOf(texts: readonly string[] | undefined): string | undefined {
   if (texts === undefined) return undefined
   const [text = '', ...more] = texts
-  const id = Buffer.from(text, 'base64url').toString('hex')
-  if (more.length === 0 && isId(id) && cursorOf(id) === text) return id
+  const id = more.length === 0 ? readCursor(text) : undefined
+  if (id !== undefined) return id
   throw invalid('cursor must be what an earlier page gave as "next"; leave it out for the first page.')
 }
 

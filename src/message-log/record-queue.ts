@@ -4,6 +4,7 @@
  * their own; from there on, and where the store does not answer, the oldest go for newer ones: their bodies, then they.
  */
 import { type DoneLine, mostBytes } from '../domain/done-records/done-line.ts'
+import { kindOf } from '../domain/failure-table.ts'
 import type { MessageRecord, Recorded, RecordedOutcome } from '../domain/message-record.ts'
 import { createFifoQueue } from './fifo-queue.ts'
 import { createRecordBuffer, type Lines } from './record-buffer.ts'
@@ -44,9 +45,6 @@ const PART_BYTES = 120
 const MORE_RECORDS = 10
 const MORE_BYTES = 2
 
-/** Refusals that tell of the load, not of their messages: to keep them would add to what was to be shed. */
-const TURNED_AWAY: readonly (string | undefined)[] = ['OVERLOADED', 'RATE_LIMITED', 'SHUTTING_DOWN']
-
 /**
  * Whether its record may be given up before others: nobody will ask why it failed. What a replay did must be known, or it
  * would be done again.
@@ -58,7 +56,8 @@ export function isDroppable({
   replayOf,
 }: Pick<MessageRecord, 'outcome' | 'endpointId' | 'code' | 'replayOf'>): boolean {
   if (outcome === 'done') return replayOf === undefined
-  return endpointId === undefined || TURNED_AWAY.includes(code)
+  // Records of shed messages would add to the load.
+  return endpointId === undefined || (code !== undefined && kindOf(code).shed !== undefined)
 }
 
 export function createRecordQueue(limits: QueueLimits): RecordQueue {

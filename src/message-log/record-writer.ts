@@ -1,5 +1,6 @@
 /** Writes the records that wait, one batch after the other, and waits where the store does not answer. */
 
+import { type Backoff, nextPauseMs } from '../domain/backoff.ts'
 import type { Recorded } from '../domain/message-record.ts'
 import type { Logger } from '../domain/ports/logger-port.ts'
 import type { MessageStore } from '../domain/ports/message-store-port.ts'
@@ -35,14 +36,13 @@ const GATHER_MS = 100
 const TELL_MS = 60_000
 
 /** Pauses before a store that did not answer is asked again; at the end it is waited for only as long as the longest. */
-const RETRY_MS = 250
-const LONGEST_RETRY_MS = 5_000
+const BACKOFF: Backoff = { firstMs: 250, longestMs: 5_000 }
 
 export function createRecordWriter({ store, queue, logger, onWritten }: RecordWriterOptions): RecordWriter {
   let timer: NodeJS.Timeout | undefined
   let running: Promise<void> | undefined
   let written = 0
-  let pauseMs = RETRY_MS
+  let pauseMs = 0
   let closing = false
   /** Lines that the store refused, told together: there may be thousands. */
   let refused: Readonly<{ err: unknown; records: number }> | undefined
@@ -123,7 +123,7 @@ export function createRecordWriter({ store, queue, logger, onWritten }: RecordWr
         queue.putBack()
         return
       }
-      pauseMs = RETRY_MS
+      pauseMs = 0
     }
   }
 
@@ -138,9 +138,8 @@ export function createRecordWriter({ store, queue, logger, onWritten }: RecordWr
 
   function wakeLater(): void {
     if (closing || timer !== undefined) return
-    const waitMs = queue.answering ? GATHER_MS : pauseMs
-    if (!queue.answering) pauseMs = Math.min(pauseMs * 2, LONGEST_RETRY_MS)
-    timer = setTimeout(run, waitMs)
+    if (!queue.answering) pauseMs = nextPauseMs(pauseMs, BACKOFF)
+    timer = setTimeout(run, queue.answering ? GATHER_MS : pauseMs)
     timer.unref()
   }
 
@@ -177,8 +176,8 @@ export function createRecordWriter({ store, queue, logger, onWritten }: RecordWr
         await Promise.race([running, late])
         const now = performance.now()
         if (queue.size === 0 || now >= giveUpAt) break
-        if (!queue.answering && now >= startedAt + LONGEST_RETRY_MS) break
-        await Promise.race([new Promise((resolve) => setTimeout(resolve, RETRY_MS)), late])
+        if (!queue.answering && now >= startedAt + BACKOFF.longestMs) break
+        await Promise.race([new Promise((resolve) => setTimeout(resolve, BACKOFF.firstMs)), late])
       }
       clearTimeout(timeUp)
       clearTimeout(timer)

@@ -81,7 +81,7 @@ function handleWith(
 
   const keepThen = (outcome: Outcome, run: Run): Awaitable<Outcome> => {
     // What could not be recalled says nothing about this message's lookups: there is nothing to keep.
-    if (outcome.failure?.code === 'STATE_UNAVAILABLE') return outcome
+    if (outcome.failure?.kind.store === 'state') return outcome
     const failKeeping = (thrown: unknown): Outcome => fail(notKept(thrown), run)
     try {
       return keep(run).then(() => outcome, failKeeping)

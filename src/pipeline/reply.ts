@@ -6,9 +6,6 @@ import { type Format, MEDIA_TYPES, syntaxOfFormat } from '../formats/media-type.
 import { buildXml } from '../formats/xml-build.ts'
 import { withoutForbidden } from '../formats/xml-characters.ts'
 
-/** Seconds after which a refused message may be sent again. */
-const RETRY_AFTER_SECONDS = '1'
-
 /**
  * Answers a failure in the output type of the endpoint, or as a FHIR R4 OperationOutcome where the request at fault asks for one.
  *
@@ -18,7 +15,8 @@ export function answerFailure(failure: Failure, format: Format, messageId?: stri
   const fhir = failure.options.fhir === true
   const xml = syntaxOfFormat(format) === 'xml'
   const headers: Record<string, string> = { ...failure.options.headers }
-  if (failure.status === 503) headers['retry-after'] ??= RETRY_AFTER_SECONDS
+  const retryAfterSeconds = failure.kind.retryAfterSeconds ?? (failure.status === 503 ? 1 : undefined)
+  if (retryAfterSeconds !== undefined) headers['retry-after'] ??= String(retryAfterSeconds)
   headers['content-type'] = fhir ? (xml ? 'application/fhir+xml' : 'application/fhir+json') : MEDIA_TYPES[format]
   if (xml) {
     const body = fhir ? { OperationOutcome: outcomeAsXml(failure) } : { root: describe(failure, messageId) }

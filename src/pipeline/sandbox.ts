@@ -1,7 +1,6 @@
 /** Where expressions and schemas of documents run that their operator does not trust: outside of this process. */
 import type { Json, JsonObject } from '../domain/json.ts'
-import type { Lint } from '../domain/lint.ts'
-import type { Result } from '../domain/result.ts'
+import type { Lint, Result } from '../domain/lint.ts'
 import type { Verdict } from '../language/json-schema/json-schema.ts'
 
 /** The parts of a document that run there. */

@@ -3,7 +3,7 @@ import type { BodyName, MessageRecord } from '../domain/message-record.ts'
 import type { CompiledEndpoint } from '../endpoints/compiled-endpoint.ts'
 import type { Registry } from '../endpoints/endpoint-registry.ts'
 import type { Incoming } from '../intake/incoming-message.ts'
-import { refusesNull, TOMBSTONE } from '../intake/tombstone.ts'
+import { refusesNull, TOMBSTONE } from '../intake/records/tombstone.ts'
 import { parseRoutePattern } from '../language/route-pattern.ts'
 
 const OBSTACLES = {

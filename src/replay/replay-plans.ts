@@ -112,8 +112,7 @@ export function createReplayPlans(options: ReplayPlansOptions): ReplayPlans {
     // What was replayed by hand since the plan was made.
     await search.caughtUp()
     plan.stoppedBy = await runMessages(targetOf(plan), runOptions, { replay, store, claims, signal })
-    if (plan.stoppedBy?.code === 'INTERNAL')
-      logger.error({ plan: plan.id, err: plan.stoppedBy.cause }, 'A replay failed')
+    if (plan.stoppedBy?.kind.bug) logger.error({ plan: plan.id, err: plan.stoppedBy.cause }, 'A replay failed')
     if (plan.state === 'running') plan.state = leftOf(plan) === 0 ? 'finished' : 'paused'
     const { done, failed, state } = plan
     logger.info({ plan: plan.id, state, done, failed, skipped: plan.skipped.total() }, 'A run of a replay has ended')

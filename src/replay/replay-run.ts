@@ -1,5 +1,5 @@
 /** Runs the messages of a plan: each once, whoever else asks for it at the same time. */
-import { asFailure, Failure } from '../domain/failure.ts'
+import { asFailure, type Failure, isOverload } from '../domain/failure.ts'
 import type { MessageStore } from '../domain/ports/message-store-port.ts'
 import { callMessageLog } from '../message-log/message-search.ts'
 import type { Replay } from './replay.ts'
@@ -67,7 +67,7 @@ async function runOne(id: string, pace: Pace, { replay, store, claims, signal }:
         rememberSuccess(claims, id, replayed.finished.messageId)
         return 'done'
       } catch (thrown) {
-        if (!(thrown instanceof Failure) || thrown.code !== 'OVERLOADED') throw thrown
+        if (!isOverload(thrown)) throw thrown
         await pace.busy()
       }
     }

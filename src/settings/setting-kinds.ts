@@ -4,7 +4,7 @@
  */
 import { isIP } from 'node:net'
 import { availableParallelism } from 'node:os'
-import { fault, found, type Result } from '../domain/result.ts'
+import { fault, found, type Result } from '../domain/lint.ts'
 
 export type Kind<T> = Readonly<{
   /** Completes "Give …" and stands in the documentation: `a whole number from 0 to 65535`. */

@@ -2,7 +2,7 @@
  * The environment as typed, frozen settings. A wrong value stops the start, so everything behind this module can rely
  * on what it is given.
  */
-import { fault, found, type Result } from '../domain/result.ts'
+import { fault, found, type Result } from '../domain/lint.ts'
 import type { Kind, Setting } from './setting-kinds.ts'
 import { SETTINGS, type SettingKey } from './settings-table.ts'
 import { warnOfUnknown } from './unknown-settings.ts'

@@ -76,7 +76,7 @@ export type ServersOptions = Readonly<{
 export function createServers(options: ServersOptions): Servers {
   const { settings, logger } = options
   const answer = (failure: Failure) => {
-    if (failure.code === 'INTERNAL') logger.error({ err: failure.cause }, failure.message)
+    if (failure.kind.bug) logger.error({ err: failure.cause }, failure.message)
     return answerFailure(failure, 'JSON')
   }
   const messageServer = createMessageServer(options, answer)

@@ -1,9 +1,9 @@
 /** The delay before a lost worker is replaced. */
+import { type Backoff, nextPauseMs } from '../domain/backoff.ts'
 
 /** A worker that ran for so long was not lost because of its start. */
 const SETTLED_MS = 60_000
-const FIRST_PAUSE_MS = 1_000
-const LONGEST_PAUSE_MS = 30_000
+const BACKOFF: Backoff = { firstMs: 1_000, longestMs: 30_000 }
 
 /**
  * No delay the first time, then delays that double, so that a worker that fails again and again leaves the processor to
@@ -11,5 +11,5 @@ const LONGEST_PAUSE_MS = 30_000
  */
 export function restartDelayMs(lastPauseMs: number | undefined, livedMs: number): number {
   if (lastPauseMs === undefined || livedMs >= SETTLED_MS) return 0
-  return Math.min(Math.max(lastPauseMs * 2, FIRST_PAUSE_MS), LONGEST_PAUSE_MS)
+  return nextPauseMs(lastPauseMs, BACKOFF)
 }

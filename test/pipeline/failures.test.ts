@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, it } from 'node:test'
-import { FAILURES, Failure, type FailureCode } from '../../src/domain/failure.ts'
+import { Failure } from '../../src/domain/failure.ts'
+import { FAILURES, type FailureCode } from '../../src/domain/failure-table.ts'
 import { isObject, type Json, type JsonObject } from '../../src/domain/json.ts'
 import { parseXml } from '../../src/formats/xml-read.ts'
 import { answerFailure } from '../../src/pipeline/reply.ts'
@@ -297,7 +298,8 @@ describe(`answered as ${Object.keys(OUTPUTS).join(', ')}`, () => {
         assert.deepEqual([status, headers['content-type']], [FAILURES[code].status, type])
         const told = { error: 'Not <this> & "that"', code, path: 'a.b', messageId: '0'.repeat(24), details }
         assert.deepEqual(bodyOf(String(body), output), told)
-        assert.equal(headers['retry-after'], status === 503 ? '1' : undefined)
+        const isSoon = status === 503 || code === 'IDEMPOTENCY_KEY_IN_USE'
+        assert.equal(headers['retry-after'], isSoon ? '1' : undefined)
       }
     })
   }

@@ -2,6 +2,7 @@
  * Leaves an origin alone that fails again and again: every further call would only wait for it, and keep it from getting
  * well. A probe now and then finds out when it is back.
  */
+import { nextPauseMs } from '../../domain/backoff.ts'
 
 export type CircuitOptions = Readonly<{
   /** So many sendings in a row that failed open the circuit; 0 for none. */
@@ -93,8 +94,7 @@ export function wentWrong(
   circuit.trouble = trouble
   circuit.probing = false
   if (circuit.failures < failures) return false
-  const own = wasOpen ? circuit.pauseMs * 2 : pauseMs
-  circuit.pauseMs = Math.min(own, mostPauseMs)
+  circuit.pauseMs = nextPauseMs(wasOpen ? circuit.pauseMs : 0, { firstMs: pauseMs, longestMs: mostPauseMs })
   if (!wasOpen) circuit.openedAt = now
   circuit.probeAt = now + Math.min(Math.max(circuit.pauseMs, trouble.retryAfterMs ?? 0), MOST_ASKED_MS)
   return !wasOpen

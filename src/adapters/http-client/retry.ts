@@ -1,5 +1,5 @@
 /** When an exchange is tried again, and after how long. */
-
+import { nextPauseMs } from '../../domain/backoff.ts'
 import { type OutboundAnswer, OutboundError } from '../../domain/ports/http-client-port.ts'
 import type { Clock } from '../../domain/run.ts'
 import type { AttemptOutcome } from './attempt.ts'
@@ -56,12 +56,14 @@ const mayBeRetried = ({ status, headers }: OutboundAnswer): boolean =>
 export async function sendWithRetries(attempts: Attempts, policy: RetryPolicy): Promise<OutboundAnswer> {
   let outcome = attempts.first
   if (wasStale(outcome, attempts)) outcome = (await attempts.sendAfresh()) ?? outcome
+  let longestMs = 0
   for (let retry = 0; ; retry += 1) {
+    longestMs = nextPauseMs(longestMs, { firstMs: policy.pauseMs, longestMs: MOST_PAUSE_MS })
     if (outcome.kind === 'given-up') throw outcome.error
     const final = finalAnswer(outcome)
     if (final !== undefined) return final
     const pauseMs =
-      retry < attempts.retries && mayPass(outcome) ? pauseBefore(retry, outcome, attempts, policy) : Infinity
+      retry < attempts.retries && mayPass(outcome) ? pauseBefore(longestMs, outcome, attempts, policy) : Infinity
     if (pauseMs >= attempts.leftMs()) return conclude(outcome, attempts)
     if (!attempts.takeRetry()) return concludeUnretried(outcome, attempts)
     await policy.pause(pauseMs)
@@ -95,14 +97,13 @@ function wasStale(outcome: AttemptOutcome, { idempotent, endedUsed }: Attempts):
 
 /** By chance from nothing to the longest, so that calls that failed together do not come again together. */
 function pauseBefore(
-  retry: number,
+  longestMs: number,
   outcome: Failed,
   { closedForMs }: Attempts,
-  { pauseMs, random, clock }: RetryPolicy,
+  { random, clock }: RetryPolicy,
 ): number {
   const asked = outcome.kind === 'answer' ? retryAfterMs(outcome.answer.headers['retry-after'], clock) : undefined
-  const longest = Math.min(pauseMs * 2 ** retry, MOST_PAUSE_MS)
-  return Math.max(asked ?? 0, closedForMs()) + random() * longest
+  return Math.max(asked ?? 0, closedForMs()) + random() * longestMs
 }
 
 /** `Retry-After` in milliseconds from now, seconds or a date (RFC 9110 section 10.2.3); undefined where it is neither. */

@@ -3,8 +3,10 @@
  * version every few seconds on the same connection finds lost notifications and a lost connection. Without a connection,
  * the pool of the queries is asked.
  */
+
 import { setTimeout as pause } from 'node:timers/promises'
 import pg from 'pg'
+import { type Backoff, nextPauseMs } from '../../domain/backoff.ts'
 import type { ChangeFeed, StoreChanges } from '../../domain/ports/change-feed-port.ts'
 import type { Logger } from '../../domain/ports/logger-port.ts'
 import { documentOf } from '../sql/tables.ts'
@@ -17,8 +19,7 @@ export type ClosableChangeFeed = ChangeFeed & Readonly<{ close(): Promise<void> 
 
 const POLL_MS = 5_000
 const ANSWER_TIMEOUT_MS = 2_000
-const FIRST_PAUSE_MS = 100
-const LAST_PAUSE_MS = 2_000
+const BACKOFF: Backoff = { firstMs: 100, longestMs: 2_000 }
 
 type SinceRow = Readonly<{ version: string; id: string | null; document: string | null; number: number | null }>
 
@@ -80,7 +81,7 @@ export function createChangeFeed({ url, connections, logger }: ChangeFeedOptions
   }
 
   async function keepListening(notify: (version: number) => void): Promise<void> {
-    let pauseMs = FIRST_PAUSE_MS
+    let pauseMs = 0
     let isReported = false
     while (!closing.signal.aborted) {
       let wasConnected = false
@@ -89,7 +90,7 @@ export function createChangeFeed({ url, connections, logger }: ChangeFeedOptions
         if (isReported) logger.info({}, 'Changes of other instances are received again')
         wasConnected = true
         isReported = false
-        pauseMs = FIRST_PAUSE_MS
+        pauseMs = 0
       }).catch((thrown: unknown) => {
         err = thrown
       })
@@ -98,8 +99,8 @@ export function createChangeFeed({ url, connections, logger }: ChangeFeedOptions
       isReported = true
       if (wasConnected) connections.renew()
       void pollOnce(notify)
+      pauseMs = nextPauseMs(pauseMs, BACKOFF)
       await pause(pauseMs, undefined, { signal: closing.signal }).catch(() => undefined)
-      pauseMs = Math.min(pauseMs * 2, LAST_PAUSE_MS)
     }
   }
 

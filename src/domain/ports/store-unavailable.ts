@@ -1,5 +1,6 @@
 /** The one error of a store that does not answer, and the failure that a message or call gets from it. */
-import { Failure, type FailureCode } from '../failure.ts'
+import { Failure } from '../failure.ts'
+import type { FailureCode } from '../failure-table.ts'
 
 /** The store did not answer; the message or call may be tried again. */
 export class StoreUnavailable extends Error {

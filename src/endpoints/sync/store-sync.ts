@@ -1,5 +1,6 @@
 /** Keeps the endpoints in force the same as those of a store that other instances change too. */
-import { Failure } from '../../domain/failure.ts'
+import { type Backoff, nextPauseMs } from '../../domain/backoff.ts'
+import { type Failure, isOverload } from '../../domain/failure.ts'
 import type { Awaitable } from '../../domain/json.ts'
 import type { ChangeFeed } from '../../domain/ports/change-feed-port.ts'
 import type { Logger } from '../../domain/ports/logger-port.ts'
@@ -46,8 +47,7 @@ export type StoreSyncOptions = Readonly<{
 }>
 
 /** From one attempt at what is late to the next; doubles up to the longest. */
-const FIRST_PAUSE_MS = 1_000
-const LONGEST_PAUSE_MS = 30_000
+const BACKOFF: Backoff = { firstMs: 1_000, longestMs: 30_000 }
 
 /** Calls of `catchUp`, and other changes of the registry, must not overlap. */
 export function createStoreSync({
@@ -77,7 +77,7 @@ export function createStoreSync({
   }
 
   const postpone = (endpointIds: readonly string[]): void => {
-    pauseMs = Math.min(Math.max(pauseMs * 2, FIRST_PAUSE_MS), LONGEST_PAUSE_MS)
+    pauseMs = nextPauseMs(pauseMs, BACKOFF)
     againAt = clock() + pauseMs
     logger.warn(
       { endpointIds, pauseMs },
@@ -115,7 +115,7 @@ export function createStoreSync({
           inForce.add(compiled)
         }
       } catch (thrown) {
-        if (!(thrown instanceof Failure) || thrown.code !== 'OVERLOADED') throw thrown
+        if (!isOverload(thrown)) throw thrown
         lateNow.set(_id, thrown)
         if (!isPaused) starved = thrown
       }

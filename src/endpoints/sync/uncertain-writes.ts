@@ -2,7 +2,7 @@
  * Changes that the store of this process alone did not confirm: it may have kept them all the same, as where the disk fails
  * after the commit. What it holds is in force then, so that nobody meets one endpoint in `GET` and another with messages.
  */
-import { Failure } from '../../domain/failure.ts'
+import { isOverload } from '../../domain/failure.ts'
 import type { Awaitable } from '../../domain/json.ts'
 import type { EndpointStore } from '../../domain/ports/endpoint-store-port.ts'
 import type { Logger } from '../../domain/ports/logger-port.ts'
@@ -71,7 +71,7 @@ export function createUncertainWrites({
         ids.delete(id)
       } catch (thrown) {
         // No isolated process had the time: no other endpoint is to wait for that, and the next change tries again.
-        if (!(thrown instanceof Failure) || thrown.code !== 'OVERLOADED') throw thrown
+        if (!isOverload(thrown)) throw thrown
       }
     }
   }

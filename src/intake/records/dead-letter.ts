@@ -1,4 +1,5 @@
 /** Dead letters: records that cannot be processed, written to a topic of their own with the reason in their headers. */
+import { type Backoff, nextPauseMs } from '../../domain/backoff.ts'
 import type { Failure } from '../../domain/failure.ts'
 import type { Logger } from '../../domain/ports/logger-port.ts'
 import type { ConsumedRecord } from '../../domain/ports/record-consumer.ts'
@@ -14,8 +15,7 @@ export type DeadLetterOptions = Readonly<{
   produceTimeoutMs: number
 }>
 
-const FIRST_PAUSE_MS = 1_000
-const LONGEST_PAUSE_MS = 30_000
+const BACKOFF: Backoff = { firstMs: 1_000, longestMs: 30_000 }
 
 /** The dead-letter topic of a topic; undefined where its records have none and stop their partition instead. */
 export function deadLetterTopicOf(topic: string, template: string): string | undefined {
@@ -40,7 +40,7 @@ export async function writeDeadLetter(
   { current, producer, logger, produceTimeoutMs }: DeadLetterOptions,
   { signal, report, pause }: PartitionHandle,
 ): Promise<boolean> {
-  for (let tries = 0; ; tries += 1) {
+  for (let pauseMs = 0; ; ) {
     signal.throwIfAborted()
     const compiled = current()
     if (compiled === undefined) return false
@@ -57,8 +57,9 @@ export async function writeDeadLetter(
     } catch (thrown) {
       const error = `The dead-letter topic cannot be written to: ${(thrown as Error).message}`
       report({ state: 'stopped', error })
-      if (tries === 0) logger.error({ endpoint, topic, err: thrown }, error)
-      await pause(Math.min(FIRST_PAUSE_MS * 2 ** tries, LONGEST_PAUSE_MS))
+      if (pauseMs === 0) logger.error({ endpoint, topic, err: thrown }, error)
+      pauseMs = nextPauseMs(pauseMs, BACKOFF)
+      await pause(pauseMs)
     }
   }
 }

@@ -1,5 +1,6 @@
 /** The consumer of one endpoint, as long as it names a topic: opens a new session, after a pause, whenever one has ended. */
 
+import { type Backoff, nextPauseMs } from '../../domain/backoff.ts'
 import type { ConsumerStatus } from '../../domain/ports/consumer-state.ts'
 import type { Logger } from '../../domain/ports/logger-port.ts'
 import type { RecordConsumer } from '../../domain/ports/record-consumer.ts'
@@ -10,8 +11,7 @@ import { deadLetterName, deadLetterTopicOf } from './dead-letter.ts'
 import type { ProcessRecordOptions } from './process-record.ts'
 import type { RecordLimits } from './record-message.ts'
 
-const FIRST_PAUSE_MS = 500
-const LONGEST_PAUSE_MS = 10_000
+const BACKOFF: Backoff = { firstMs: 500, longestMs: 10_000 }
 
 export type RecordSettings = RecordLimits &
   Readonly<{
@@ -55,7 +55,7 @@ export function startEndpointConsumer(options: EndpointConsumerOptions): Endpoin
   let lastError: ConsumerStatus['lastError']
   /** What fails now; undefined if nothing does. Logged when it changes. */
   let trouble: string | undefined
-  let pauseMs = FIRST_PAUSE_MS
+  let pauseMs = 0
 
   const fields = () => ({ endpoint: get()?.document.name, endpointId, topic })
   const note = (message: string) => {
@@ -88,7 +88,7 @@ export function startEndpointConsumer(options: EndpointConsumerOptions): Endpoin
       onAssigned: (partitions) => {
         isAssigned = true
         trouble = undefined
-        pauseMs = FIRST_PAUSE_MS
+        pauseMs = 0
         logger.info({ ...fields(), partitions }, `Consuming the topic ${topic}`)
       },
       onTrouble,
@@ -113,13 +113,13 @@ export function startEndpointConsumer(options: EndpointConsumerOptions): Endpoin
     if (!isStopping) onTrouble(reason)
   }
   const pause = async (): Promise<void> => {
+    pauseMs = nextPauseMs(pauseMs, BACKOFF)
     let timer: NodeJS.Timeout | undefined
     const timeUp = new Promise<void>((resolve) => {
       timer = setTimeout(resolve, pauseMs)
     })
     await Promise.race([timeUp, stopping.promise])
     clearTimeout(timer)
-    pauseMs = Math.min(pauseMs * 2, LONGEST_PAUSE_MS)
   }
   const supervise = async (): Promise<void> => {
     while (!isStopping) {

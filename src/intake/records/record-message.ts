@@ -5,7 +5,7 @@ import type { ConsumedRecord } from '../../domain/ports/record-consumer.ts'
 import type { CompiledEndpoint } from '../../endpoints/compiled-endpoint.ts'
 import { syntaxOfFormat } from '../../formats/media-type.ts'
 import type { Incoming } from '../incoming-message.ts'
-import { refusesNull, TOMBSTONE } from '../tombstone.ts'
+import { refusesNull, TOMBSTONE } from './tombstone.ts'
 
 export type RecordLimits = Readonly<{
   /** Bytes of a record's value. */

@@ -3,7 +3,7 @@
  * of its evaluation, so it must not run twice at once; whoever opens instances sees to that.
  */
 import jsonata from 'jsonata'
-import { fault, found, type Result } from '../../domain/result.ts'
+import { fault, found, type Result } from '../../domain/lint.ts'
 import { PatternTooCostly } from '../re2-pattern.ts'
 import { LimitReached } from './expression-fault.ts'
 import {

@@ -3,7 +3,7 @@
  * stop the process, to change the message, or to put anything but JSON into it.
  */
 import type { Awaitable, Json, JsonObject } from '../../domain/json.ts'
-import { fault, found, type Result } from '../../domain/result.ts'
+import { fault, found, type Result } from '../../domain/lint.ts'
 import { mayWrite, readsOf, unknownName, walk } from './expression-analysis.ts'
 import { type ExpressionLimits, type Instance, openInstance, parseTree } from './expression-engine.ts'
 import { asExpressionFault } from './expression-fault.ts'

@@ -1,6 +1,6 @@
 /** Targets of a mapping: places in the output, as documents write them. */
 import { REFUSED_NAMES } from '../../domain/json.ts'
-import { fault, found, type Result } from '../../domain/result.ts'
+import { fault, found, type Result } from '../../domain/lint.ts'
 import { parseSteps } from '../paths/path-steps.ts'
 
 /** `each` is element 0 or the place to spread an array over; as the last step, it appends. */

@@ -1,5 +1,5 @@
 /** The steps that the text of a path or a target stands for: one grammar for both. */
-import { fault, found, type Result } from '../../domain/result.ts'
+import { fault, found, type Result } from '../../domain/lint.ts'
 
 export type PathStep = Readonly<
   | { kind: 'name'; name: string }

@@ -1,6 +1,6 @@
 /** Paths into a message, as documents write them. */
 import type { Json } from '../../domain/json.ts'
-import { fault, found, type Result } from '../../domain/result.ts'
+import { fault, found, type Result } from '../../domain/lint.ts'
 import { compileRead } from './path-read.ts'
 import { type PathStep, parseSteps } from './path-steps.ts'
 

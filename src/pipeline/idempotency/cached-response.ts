@@ -1,5 +1,6 @@
 /** Which responses are cached, and how a cached response is replayed. */
-import { FAILURES, Failure, type FailureCode } from '../../domain/failure.ts'
+import { Failure } from '../../domain/failure.ts'
+import { isFailureCode } from '../../domain/failure-table.ts'
 import type { CachedResponse } from '../../domain/ports/idempotency-store-port.ts'
 import type { Outcome } from '../outcome.ts'
 
@@ -13,7 +14,7 @@ const TRANSIENT: ReadonlySet<number> = new Set([401, 403, 407, 408, 425, 429])
  */
 export function isFinal({ answer: { status }, failure }: Outcome): boolean {
   if (status >= 500 || TRANSIENT.has(status)) return false
-  return failure === undefined || !(failure.retry || failure.code === 'LOOKUP_REFUSED')
+  return failure === undefined || !(failure.retry || failure.kind.reprocess === true)
 }
 
 /** `messageId`: of the message that the response is for. A body of more than `limitBytes` is left out. */
@@ -50,6 +51,6 @@ export function replayResponse(response: CachedResponse): Outcome {
     ...(refused && { refused }),
   }
   if (code === undefined) return { answer, failure: undefined }
-  const known: FailureCode = Object.hasOwn(FAILURES, code) ? (code as FailureCode) : 'INTERNAL'
+  const known = isFailureCode(code) ? code : 'INTERNAL'
   return { answer, failure: new Failure(known, `The response of ${messageId} was replayed.`, { status }) }
 }

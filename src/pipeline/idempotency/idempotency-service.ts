@@ -220,5 +220,4 @@ const keyInUse = (): Failure =>
   new Failure(
     'IDEMPOTENCY_KEY_IN_USE',
     'The message with this key is still in progress; send it again in a moment, with the same key.',
-    { headers: { 'retry-after': '1' } },
   )

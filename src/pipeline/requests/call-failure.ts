@@ -1,5 +1,6 @@
 /** What a call that gave no whole answer fails the message with. */
-import { Failure, type FailureCode } from '../../domain/failure.ts'
+import { Failure } from '../../domain/failure.ts'
+import type { FailureCode } from '../../domain/failure-table.ts'
 import { CircuitOpen, type OutboundError } from '../../domain/ports/http-client-port.ts'
 import type { PreparedRequest, RequestKind } from './request-call.ts'
 import { withoutValues } from './secret-references.ts'

@@ -1,5 +1,5 @@
 import type { Endpoint, LookupRequest } from '../../config/schema/schema.ts'
-import { Failure, type FailureCode } from '../../domain/failure.ts'
+import { Failure } from '../../domain/failure.ts'
 import { createIsoTime } from '../../domain/iso-time.ts'
 import type { Json, JsonObject } from '../../domain/json.ts'
 import type { LintSink } from '../../domain/lint.ts'
@@ -25,22 +25,6 @@ type Result = { data?: Json; headers: JsonObject }
 /** A lookup that is ready to be sent: everything that the message could be wrong in was found. */
 type Ready = (run: Run) => Promise<Result | Result[]>
 type Lookup = Readonly<{ id: string; prepare(message: Parsed, run: Run): Ready }>
-
-/** What a lookup fails with where no answer came: kept with the state. */
-const NETWORK_ERRORS: ReadonlySet<FailureCode> = new Set([
-  'LOOKUP_UNREACHABLE',
-  'LOOKUP_TIMED_OUT',
-  'LOOKUP_CIRCUIT_OPEN',
-])
-
-/** What an optional lookup may fail with; what is wrong with the message, and bugs, are none of it. */
-const OF_CALLS: ReadonlySet<FailureCode> = new Set([
-  ...NETWORK_ERRORS,
-  'LOOKUP_REFUSED',
-  'LOOKUP_UNREADABLE',
-  'EGRESS_DENIED',
-  'DEADLINE_EXCEEDED',
-])
 
 /**
  * Makes all lookups at once, after the calls of all of them could be built from the message.
@@ -122,8 +106,9 @@ function compileOne(
       return { data: readData(call, answer, xml), headers: answer.headers }
     } catch (thrown) {
       if (!(thrown instanceof Failure)) throw thrown
-      if (NETWORK_ERRORS.has(thrown.code)) run.lookups.networkError = true
-      if (instead !== undefined && OF_CALLS.has(thrown.code)) return instead
+      const { lookup: fault } = thrown.kind
+      if (fault === 'unanswered') run.lookups.networkError = true
+      if (instead !== undefined && fault !== undefined) return instead
       throw thrown
     }
   }

@@ -1,5 +1,5 @@
 /** The settings of who may manage the service, and of the account that is kept of it. */
-import { fault, found } from '../../domain/result.ts'
+import { fault, found } from '../../domain/lint.ts'
 import type { Setting } from '../setting-kinds.ts'
 import { choice, type Kind, optional, wholeNumber } from '../setting-kinds.ts'
 

@@ -1,5 +1,5 @@
 /** The settings of the message log. */
-import { fault, found } from '../../domain/result.ts'
+import { fault, found } from '../../domain/lint.ts'
 import { isHeaderName } from '../../language/headers.ts'
 import { parseSteps } from '../../language/paths/path-steps.ts'
 import type { Setting } from '../setting-kinds.ts'

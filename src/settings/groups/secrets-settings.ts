@@ -1,6 +1,6 @@
 /** The settings of what documents may refer to and where their requests may go. */
 import { type EgressRule, parseEgressRule } from '../../domain/egress/egress-policy.ts'
-import { fault, found } from '../../domain/result.ts'
+import { fault, found } from '../../domain/lint.ts'
 import type { Setting } from '../setting-kinds.ts'
 import { choice, type Kind } from '../setting-kinds.ts'
 

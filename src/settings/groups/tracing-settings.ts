@@ -1,5 +1,5 @@
 /** The settings of tracing, with OpenTelemetry's names. They have no effect without a collector's URL. */
-import { fault, found } from '../../domain/result.ts'
+import { fault, found } from '../../domain/lint.ts'
 import type { Setting } from '../setting-kinds.ts'
 import { choice, type Kind, optional } from '../setting-kinds.ts'
 

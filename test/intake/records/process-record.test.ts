@@ -1,7 +1,7 @@
 /** The policy for one record: what is retried, after which pauses, what is dead-lettered, and which state is reported. */
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
-import type { FailureCode } from '../../../src/domain/failure.ts'
+import type { FailureCode } from '../../../src/domain/failure-table.ts'
 import type { JsonObject } from '../../../src/domain/json.ts'
 import type { ConsumedRecord } from '../../../src/domain/ports/record-consumer.ts'
 import type { Intake } from '../../../src/intake/intake.ts'

@@ -1,7 +1,8 @@
 /** An intake, an endpoint and records for tests of the policy, which need no pipeline. */
 import assert from 'node:assert/strict'
 import { checkDocument } from '../../../src/config/checks/check-document.ts'
-import { Failure, type FailureCode } from '../../../src/domain/failure.ts'
+import { Failure } from '../../../src/domain/failure.ts'
+import type { FailureCode } from '../../../src/domain/failure-table.ts'
 import type { JsonObject } from '../../../src/domain/json.ts'
 import type { Logger } from '../../../src/domain/ports/logger-port.ts'
 import type { ConsumedRecord } from '../../../src/domain/ports/record-consumer.ts'

@@ -1,13 +1,13 @@
-/** A record without a value, where JSON is expected: null, but only for endpoints that mean it. */
-import { isObject, type JsonObject } from '../domain/json.ts'
-import type { CompiledEndpoint } from '../endpoints/compiled-endpoint.ts'
+/** A record without a value where JSON is expected: null, but only for endpoints that accept null. */
+import { isObject, type JsonObject } from '../../domain/json.ts'
+import type { CompiledEndpoint } from '../../endpoints/compiled-endpoint.ts'
 
-/** The body that it is given. */
+/** The body of its message. */
 export const TOMBSTONE = Buffer.from('null')
 
 /**
- * Whether a tombstone must be refused: an endpoint that says what its messages look like takes null only where it says
- * so. JSON Schema itself would let null pass through every rule for objects that does not name the type as well.
+ * Whether a tombstone is refused: an endpoint with a schema takes null only if the schema names the type. JSON Schema
+ * alone would let null pass every rule for objects that does not name the type as well.
  */
 export function refusesNull({ endpoint }: CompiledEndpoint): boolean {
   const schema = endpoint.inputValidation
