@@ -10,9 +10,9 @@ import type { CompiledEndpoint } from './endpoints/compiled-endpoint.ts'
 import { createEndpointRegistry } from './endpoints/endpoint-registry.ts'
 import { createEndpointService } from './endpoints/endpoint-service.ts'
 import { createLoadShedder } from './intake/admission/load-shedder.ts'
-import { drain } from './intake/drain.ts'
 import { createIntake } from './intake/intake.ts'
 import { type EndpointConsumers, startEndpointConsumers } from './intake/records/endpoint-consumers.ts'
+import { drain } from './intake/shutdown.ts'
 import { createMessageRecords } from './replay/message-records.ts'
 import type { Settings } from './settings/settings.ts'
 import { createHealth } from './wiring/health.ts'
@@ -84,10 +84,10 @@ export async function startApp(
   })
   const observers = await openObservers({ settings, version, store, registry, place, clock, newId, logger })
   const { observe, traceContext, recorder, stats } = observers
-  const intake = createIntake({ ...settings, place, clock, newId, logger, observe, traceContext })
+  const intake = createIntake({ ...settings, workerSlot: place, clock, newId, logger, observe, traceContext })
   registry.watch(() => intake.keep(registry.get))
   const turns = createLoadShedder({
-    places: settings.maxMessagesInFlight,
+    capacity: settings.maxMessagesInFlight,
     waitMs: settings.messageWaitMs,
   })
   const dryRun = createDryRun({ catalogue, registry, intake, services, settings, clock })

@@ -1,8 +1,8 @@
 /**
- * The one way into the pipeline, whatever a message came by: gives it an id and a deadline, bounds how many run at
- * once, refuses new ones while the service stops, and reports what became of it.
+ * The one way into the pipeline for requests, records, replays and dry runs: gives a message its id and deadline, bounds
+ * how many run at once, rejects messages while the service stops, and reports how each one ended.
  */
-import { Failure } from '../domain/failure.ts'
+import type { Failure } from '../domain/failure.ts'
 import { createIsoTime } from '../domain/iso-time.ts'
 import type { Awaitable } from '../domain/json.ts'
 import type { Received } from '../domain/message.ts'
@@ -12,44 +12,43 @@ import { startTrace, type Trace, traceSoFar } from '../domain/tracing/trace.ts'
 import type { TraceContext } from '../domain/tracing/trace-context.ts'
 import type { CompiledEndpoint } from '../endpoints/compiled-endpoint.ts'
 import type { KeyedHandle } from '../pipeline/idempotency/idempotency-middleware.ts'
-import type { Outcome } from '../pipeline/outcome.ts'
-import { codeOf, nameOf } from '../pipeline/outcome.ts'
-import { answerFailure } from '../pipeline/reply.ts'
+import { codeOf, nameOf, type Outcome } from '../pipeline/outcome.ts'
+import { failedOutcome } from '../pipeline/reply.ts'
 import { type AdmissionLimits, createAdmission, type Peer } from './admission/admission.ts'
-import type { Gate } from './admission/concurrency-limiter.ts'
+import type { PermitPool } from './admission/concurrency-limiter.ts'
+import { type AdmitRequest, createRequestAdmission } from './admit-request.ts'
 import type { CompletedMessage } from './completed-message.ts'
 import { type Incoming, sourceOf } from './incoming-message.ts'
 import { createMessageLines } from './message-line.ts'
+import { stoppedBefore, stopping } from './shutdown.ts'
 
 export interface Intake {
+  /** Asked once for each request, before its body is read. */
+  admit: AdmitRequest
   /**
-   * Runs a message; never throws or rejects. It may wait for a place first, as long as its caller does; what was not
-   * asked for by somebody who waits for the answer, such as a replay, has none.
+   * Runs a message; never throws or rejects. A request waits for a permit first if it must, until its `peer` closes.
+   * A replay does not wait: it is rejected if there is no permit.
    */
   accept(compiled: CompiledEndpoint, incoming: Incoming, peer?: Peer): Awaitable<CompletedMessage>
-  /** The same with nobody told of it: a message of a dry run, whose trace the caller keeps. */
+  /** Runs the message of a dry run: nothing reports it but its `trace`. Throws OVERLOADED or SHUTTING_DOWN. */
   rehearse(compiled: CompiledEndpoint, incoming: Incoming, trace: Trace): Awaitable<CompletedMessage>
-  /** Why a message would neither be let in now nor wait for that: OVERLOADED or SHUTTING_DOWN; undefined where it would. */
-  refusalAtDoor(compiled: CompiledEndpoint): Failure | undefined
-  /** The same of one that does not wait; without `compiled`, of one that is of no endpoint in force. */
+  /**
+   * The reason to reject a message that does not wait: OVERLOADED or SHUTTING_DOWN; undefined if it can run now.
+   * Without `compiled`, the message belongs to no active endpoint.
+   */
   refusal(compiled?: CompiledEndpoint): Failure | undefined
-  /** Counts one more for the `rateLimit` of its endpoint; RATE_LIMITED where it is one too many. */
-  overRate(compiled: CompiledEndpoint): Failure | undefined
-  /** The same of a record, whose consumer bounds by itself how many are under way: SHUTTING_DOWN or nothing. */
-  recordRefusal(): Failure | undefined
-  /** Answers a failure of a message that did not come as far as the pipeline. */
+  /** Answers and reports a failure of a message that does not reach the pipeline. */
   refuse(compiled: CompiledEndpoint | undefined, failure: Failure, incoming?: Incoming): CompletedMessage
   readonly inFlight: number
-  /** Those that wait for a place. */
+  /** Messages that wait for a permit. */
   readonly waiting: number
-  /** Forgets what was counted of endpoints that are gone; `get` finds what is in force, by id. */
+  /** Whether the intake rejects every new message because the service stops. */
+  readonly isDraining: boolean
+  /** Forgets the counts of removed endpoints; `get` finds the active ones, by id. */
   keep(get: (id: string) => CompiledEndpoint | undefined): void
-  /** Lets no message in any more; resolves when those under way are done. */
+  /** Rejects every new message; resolves when none runs or waits any more. */
   drain(): Promise<void>
-  /**
-   * Reports the messages still under way as failed, since nobody will be left to tell how they end. Their late end is not
-   * reported again.
-   */
+  /** Reports the messages that still run as failed; how they end later is not reported again. */
   giveUp(): void
 }
 
@@ -59,9 +58,9 @@ export type IntakeOptions = AdmissionLimits &
     newId: () => string
     logger: Logger
     messageTimeoutMs: number
-    /** Told of each message when it has ended, before it is answered: it must be quick and must not throw. */
-    observe: (finished: CompletedMessage) => void
-    /** Where a message stands in a trace; left out where nobody traces. */
+    /** Called for each completed message, before it is answered: must be quick and must not throw. */
+    observe: (completed: CompletedMessage) => void
+    /** The trace that a message continues; left out if tracing is off. */
     traceContext?: ((incoming: Incoming) => TraceContext) | undefined
   }>
 
@@ -69,35 +68,35 @@ export function createIntake(options: IntakeOptions): Intake {
   const { clock, newId, logger, messageTimeoutMs, observe, traceContext } = options
   const isoOf = createIsoTime()
   const logMessage = createMessageLines(logger)
-  /** Those that wait for something; the others end within one turn. */
-  const waiting = new Set<Waiting>()
+  /** Messages that wait for something; any other ends within one round of the event loop. */
+  const running = new Set<Running>()
   const admission = createAdmission(options)
-  /** How to end those that wait for a place. */
+  /** Rejects the messages that wait for a permit. */
   const queued = new Set<(failure: Failure) => void>()
   let inFlight = 0
   let whenIdle: (() => void) | undefined
-  let draining = false
+  let isDraining = false
 
-  const report = (finished: CompletedMessage): CompletedMessage => {
-    logMessage(finished)
-    observe(finished)
-    return finished
+  const report = (completed: CompletedMessage): CompletedMessage => {
+    logMessage(completed)
+    observe(completed)
+    return completed
   }
-  const finish = ({ compiled, incoming, gate }: Begun, run: Run, result: Outcome): CompletedMessage => {
+  const complete = ({ compiled, incoming, pool }: Admitted, run: Run, result: Outcome): CompletedMessage => {
     inFlight -= 1
-    if (!isConsumed(incoming)) admission.free(gate)
+    if (!isConsumed(incoming)) admission.release(pool)
     if (inFlight + queued.size === 0) whenIdle?.()
     const { messageId, startedAt, trace } = run
-    return finishedOf(result, { messageId, compiled, incoming, startedAt, trace })
+    return completedOf(result, { messageId, compiled, incoming, startedAt, trace })
   }
-  /** Whoever calls this has taken a place for it, unless it is a record. `tell` gets what became of it. */
+  /** The caller has acquired a permit, unless the message is a record. */
   const run = (
-    begun: Begun,
+    admitted: Admitted,
     startedAt: number,
     trace: Trace,
-    tell: (finished: CompletedMessage) => CompletedMessage,
+    notify: (completed: CompletedMessage) => CompletedMessage,
   ) => {
-    const { compiled, incoming, handle } = begun
+    const { compiled, incoming, handle } = admitted
     inFlight += 1
     const messageId = newId()
     const account: Run = {
@@ -114,40 +113,39 @@ export function createIntake(options: IntakeOptions): Intake {
       extracted: undefined,
     }
     const outcome = handle(receive(compiled, incoming, isoOf(startedAt)), account, incoming.caller)
-    if (!(outcome instanceof Promise)) return tell(finish(begun, account, outcome))
-    const one: Waiting = { messageId, compiled, incoming, startedAt, trace, tell }
-    waiting.add(one)
+    if (!(outcome instanceof Promise)) return notify(complete(admitted, account, outcome))
+    const one: Running = { messageId, compiled, incoming, startedAt, trace, notify }
+    running.add(one)
     return outcome.then((result) => {
-      const finished = finish(begun, account, result)
-      return waiting.delete(one) ? tell(finished) : finished
+      const completed = complete(admitted, account, result)
+      return running.delete(one) ? notify(completed) : completed
     })
   }
-  /** Its deadline counts from now on, not from when it begins. */
-  const queue = (begun: Begun, peer: Peer | undefined): Promise<CompletedMessage> =>
+  /** The deadline of the message counts from now on, not from when it starts. */
+  const queue = (admitted: Admitted, peer: Peer | undefined): Promise<CompletedMessage> =>
     new Promise((resolve) => {
-      const { compiled, incoming, gate } = begun
+      const { compiled, incoming, pool } = admitted
       const startedAt = clock()
       const trace = startTrace(traceContext?.(incoming))
-      const end = (failure: Failure): void => {
-        if (queued.delete(end)) resolve(refuse(compiled, failure, incoming, startedAt))
+      const reject = (failure: Failure): void => {
+        if (queued.delete(reject)) resolve(refuse(compiled, failure, incoming, startedAt))
       }
-      const begin = (): void => {
+      const start = (): void => {
         trace.lastMs = performance.now()
-        if (queued.delete(end)) resolve(run(begun, startedAt, trace, report))
-        else admission.free(gate)
+        if (queued.delete(reject)) resolve(run(admitted, startedAt, trace, report))
+        else admission.release(pool)
       }
-      queued.add(end)
-      // Whoever made room is to be answered first.
-      admission.wait(compiled, gate, { begin: () => void setImmediate(begin), refuse: end }, peer)
+      queued.add(reject)
+      // The message that released the permit is answered first.
+      admission.wait(compiled, pool, { start: () => void setImmediate(start), reject }, peer)
     })
-  /** What is no fault of whoever tried the message belongs into the log all the same. */
-  const reportBug = (finished: CompletedMessage): CompletedMessage => {
-    if (finished.failure?.kind.bug) logMessage(finished)
-    return finished
+  /** A dry run has no line in the log, but a bug of the service does. */
+  const reportBug = (completed: CompletedMessage): CompletedMessage => {
+    if (completed.failure?.kind.bug) logMessage(completed)
+    return completed
   }
-  const recordRefusal = (): Failure | undefined => (draining ? stopping() : undefined)
-  const refusal = (compiled?: CompiledEndpoint): Failure | undefined =>
-    recordRefusal() ?? admission.refusal(compiled, false)
+  const refusal = (compiled: CompiledEndpoint | undefined, mayWait: boolean): Failure | undefined =>
+    isDraining ? stopping() : admission.refusal(compiled, mayWait)
   const refuse = (
     compiled: CompiledEndpoint | undefined,
     failure: Failure,
@@ -155,39 +153,40 @@ export function createIntake(options: IntakeOptions): Intake {
     startedAt = clock(),
   ): CompletedMessage => {
     const messageId = newId()
-    const answer = answerFailure(failure, compiled?.endpoint.transformation.output ?? 'JSON', messageId)
-    return report(finishedOf({ answer, failure }, { messageId, compiled, incoming, startedAt, trace: undefined }))
+    const outcome = failedOutcome(failure, compiled?.endpoint.transformation.output ?? 'JSON', messageId)
+    return report(completedOf(outcome, { messageId, compiled, incoming, startedAt, trace: undefined }))
   }
 
   return {
-    refusal,
-    recordRefusal,
+    admit: createRequestAdmission({
+      refusal: (compiled) => refusal(compiled, true),
+      overRate: admission.overRate,
+      refuse,
+    }),
+    refusal: (compiled) => refusal(compiled, false),
     refuse,
-    refusalAtDoor: (compiled) => recordRefusal() ?? admission.refusal(compiled, true),
-    overRate: admission.overRate,
     keep: admission.keep,
     accept: (compiled, incoming, peer) => {
-      const late = recordRefusal()
-      if (late !== undefined) return refuse(compiled, late, incoming)
-      const gate = admission.gateOf(compiled)
+      if (isDraining) return refuse(compiled, stopping(), incoming)
+      const pool = admission.poolOf(compiled)
       const { handleKeyed, handle } = compiled
-      const begun = {
+      const admitted = {
         compiled,
         incoming,
-        gate,
+        pool,
         handle: handleKeyed === undefined || !isRequest(incoming) ? handle : handleKeyed,
       }
-      if (isConsumed(incoming) || admission.take(gate)) {
-        return run(begun, clock(), startTrace(traceContext?.(incoming)), report)
+      if (isConsumed(incoming) || admission.acquire(pool)) {
+        return run(admitted, clock(), startTrace(traceContext?.(incoming)), report)
       }
-      const refused = admission.refusal(compiled, incoming.replayOf === undefined)
-      return refused === undefined ? queue(begun, peer) : refuse(compiled, refused, incoming)
+      const failure = admission.refusal(compiled, incoming.replayOf === undefined)
+      return failure === undefined ? queue(admitted, peer) : refuse(compiled, failure, incoming)
     },
     rehearse: (compiled, incoming, trace) => {
-      const refused = refusal()
-      if (refused !== undefined) throw refused
-      admission.take(undefined)
-      return run({ compiled, incoming, gate: undefined, handle: compiled.handle }, clock(), trace, reportBug)
+      const failure = refusal(undefined, false)
+      if (failure !== undefined) throw failure
+      admission.acquire(undefined)
+      return run({ compiled, incoming, pool: undefined, handle: compiled.handle }, clock(), trace, reportBug)
     },
     get waiting() {
       return queued.size
@@ -195,48 +194,48 @@ export function createIntake(options: IntakeOptions): Intake {
     get inFlight() {
       return inFlight
     },
+    get isDraining() {
+      return isDraining
+    },
     drain: () => {
-      draining = true
+      isDraining = true
       if (inFlight + queued.size === 0) return Promise.resolve()
       return new Promise((resolve) => {
         whenIdle = resolve
       })
     },
     giveUp: () => {
-      for (const end of queued) end(stopping())
-      for (const one of waiting) one.tell(givenUp(one))
-      waiting.clear()
+      for (const reject of queued) reject(stopping())
+      for (const { notify, ...one } of running) {
+        const { output } = one.compiled.endpoint.transformation
+        const outcome = failedOutcome(stoppedBefore(), output, one.messageId)
+        notify(completedOf(outcome, { ...one, trace: traceSoFar(one.trace) }))
+      }
+      running.clear()
     },
   }
 }
 
-const stopping = (): Failure =>
-  new Failure('SHUTTING_DOWN', 'The service is stopping; send the message again in a moment.')
-
-/** A record as it comes from its topic; one that is replayed is asked for by somebody, as a request is. */
+/** A record as its consumer gives it. The replay of one has somebody who waits for it, as a request does. */
 const isConsumed = ({ isRecord, replayOf }: Incoming): boolean => isRecord === true && replayOf === undefined
 
-/** Whoever replays a message wants it to be worked on again; records are told apart by their place in the topic. */
+/** The `Idempotency-Key` counts for requests only: a replay is to run again, and the offset of a record identifies it. */
 const isRequest = ({ isRecord, replayOf }: Incoming): boolean => isRecord !== true && replayOf === undefined
 
 type Circumstances = Pick<CompletedMessage, 'messageId' | 'compiled' | 'incoming' | 'startedAt' | 'trace'>
 
-/** A message with the gate of its endpoint, in which it counts, and what works on it. */
-type Begun = Readonly<{ compiled: CompiledEndpoint; incoming: Incoming; gate: Gate | undefined; handle: KeyedHandle }>
+/** A message with the pool of its endpoint, in which it counts, and what processes it. */
+type Admitted = Readonly<{
+  compiled: CompiledEndpoint
+  incoming: Incoming
+  pool: PermitPool | undefined
+  handle: KeyedHandle
+}>
 
-type Waiting = Circumstances &
-  Readonly<{ compiled: CompiledEndpoint; trace: Trace; tell: (finished: CompletedMessage) => CompletedMessage }>
+type Running = Circumstances &
+  Readonly<{ compiled: CompiledEndpoint; trace: Trace; notify: (completed: CompletedMessage) => CompletedMessage }>
 
-function givenUp({ messageId, compiled, incoming, startedAt, trace }: Waiting): CompletedMessage {
-  const failure = new Failure(
-    'SHUTTING_DOWN',
-    'The service stopped before the message ended; what it had sent by then may have arrived.',
-  )
-  const answer = answerFailure(failure, compiled.endpoint.transformation.output, messageId)
-  return finishedOf({ answer, failure }, { messageId, compiled, incoming, startedAt, trace: traceSoFar(trace) })
-}
-
-const finishedOf = (
+const completedOf = (
   result: Outcome,
   { messageId, compiled, incoming, startedAt, trace }: Circumstances,
 ): CompletedMessage => ({

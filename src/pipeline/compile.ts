@@ -7,7 +7,7 @@ import type { Answered, Received } from '../domain/message.ts'
 import type { Run } from '../domain/run.ts'
 import { type Pipeline, startChain } from './chain.ts'
 import type { Handle, Outcome } from './outcome.ts'
-import { answerFailure } from './reply.ts'
+import { failedOutcome } from './reply.ts'
 import { compileConstants, withoutValues } from './requests/secret-references.ts'
 import type { PipelineSettings, Services } from './services.ts'
 import { compileLookup } from './stages/lookup.ts'
@@ -63,10 +63,8 @@ function handleWith(
   { transformation: { output } }: Endpoint,
 ): Handle {
   const succeed = ({ answer }: Answered): Outcome => ({ answer, failure: undefined })
-  const fail = (thrown: unknown, run: Run): Outcome => {
-    const failure = withoutValues(asFailure(thrown), run.trace.secrets)
-    return { answer: answerFailure(failure, output, run.messageId), failure }
-  }
+  const fail = (thrown: unknown, { trace, messageId }: Run): Outcome =>
+    failedOutcome(withoutValues(asFailure(thrown), trace.secrets), output, messageId)
 
   const handle: Handle = (message, run) => {
     try {

@@ -1,10 +1,11 @@
 /** Turns a Failure into the answer of section 11 of the contract; the only place that does. */
-import type { Failure } from '../domain/failure.ts'
+import { asFailure, type Failure } from '../domain/failure.ts'
 import { isObject, type Json, type JsonObject } from '../domain/json.ts'
 import type { Answer } from '../domain/message.ts'
 import { type Format, MEDIA_TYPES, syntaxOfFormat } from '../formats/media-type.ts'
 import { buildXml } from '../formats/xml-build.ts'
 import { withoutForbidden } from '../formats/xml-characters.ts'
+import type { Outcome } from './outcome.ts'
 
 /**
  * Answers a failure in the output type of the endpoint, or as a FHIR R4 OperationOutcome where the request at fault asks for one.
@@ -24,6 +25,12 @@ export function answerFailure(failure: Failure, format: Format, messageId?: stri
   }
   const body = fhir ? { resourceType: 'OperationOutcome', issue: [issueOf(failure)] } : describe(failure, messageId)
   return { status: failure.status, headers, body: JSON.stringify(body) }
+}
+
+/** The outcome of a message that `thrown` ended. */
+export function failedOutcome(thrown: unknown, format: Format, messageId: string): Outcome {
+  const failure = asFailure(thrown)
+  return { answer: answerFailure(failure, format, messageId), failure }
 }
 
 function describe(failure: Failure, messageId: string | undefined): JsonObject {

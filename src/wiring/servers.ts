@@ -107,7 +107,7 @@ function createMessageServer(options: ServersOptions, answer: AnswerFailure): Fa
   const { settings, place, registry, intake, turns, isStopping, guard } = options
   const roomBytes = portion(settings.maxIncompleteBodiesBytes, place)
   const readBody = createBodyReader({ limitBytes: settings.parserLimitBytes, roomBytes })
-  const messageOptions = { registry, intake, turns, readBody, isStopping }
+  const messageOptions = { registry, intake, shedder: turns, readBody, isStopping }
   const listener = createMessageListener(messageOptions)
   const server = createServer(settings, answer, messageSide(messageOptions, listener))
   server.server.on('connection', turns.connected)

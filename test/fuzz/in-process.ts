@@ -62,9 +62,9 @@ export async function openInProcess() {
   serveManagement(server, catalogue)
   serveVersions(server, catalogue)
   serveDryRun(server, dryRun)
-  const turns = createLoadShedder({ places: 1_000, waitMs: 1_000 })
+  const turns = createLoadShedder({ capacity: 1_000, waitMs: 1_000 })
   const readBody = createBodyReader({ limitBytes: settings.parserLimitBytes, roomBytes: 1 })
-  serveMessages(server, createMessageListener({ registry, intake, turns, readBody, isStopping: () => false }))
+  serveMessages(server, createMessageListener({ registry, intake, shedder: turns, readBody, isStopping: () => false }))
 
   return {
     sent,

@@ -7,6 +7,7 @@ import type { Received } from '../../src/domain/message.ts'
 import type { Run } from '../../src/domain/run.ts'
 import { endStage, startTrace } from '../../src/domain/tracing/trace.ts'
 import type { CompiledEndpoint } from '../../src/endpoints/compiled-endpoint.ts'
+import type { RequestAdmission } from '../../src/intake/admit-request.ts'
 import type { CompletedMessage } from '../../src/intake/completed-message.ts'
 import type { Incoming } from '../../src/intake/incoming-message.ts'
 import { createIntake } from '../../src/intake/intake.ts'
@@ -124,6 +125,49 @@ test('refuses what is one too many, until another is done', async () => {
   )
 })
 
+const refusedBy = (admission: RequestAdmission | undefined): CompletedMessage | undefined => admission?.refused
+
+describe('the admission of a request', () => {
+  const refusal = new Failure('CREDENTIALS_REFUSED', 'no')
+  const auth = (caller: string | Failure): NonNullable<CompiledEndpoint['auth']> => ({
+    identify: async () => caller,
+    withoutCredentials: ({ a: _credential, ...headers }) => headers,
+    noteSecrets: () => {},
+  })
+  const cases = [
+    { name: 'without auth', code: undefined, caller: undefined },
+    { name: 'with good credentials', auth: auth('ann'), code: undefined, caller: 'ann' },
+    { name: 'with wrong credentials', auth: auth(refusal), code: 'CREDENTIALS_REFUSED' },
+    { name: 'with wrong credentials, over the rate', auth: auth(refusal), full: true, code: 'CREDENTIALS_REFUSED' },
+    { name: 'over the rate', auth: auth('ann'), full: true, code: 'RATE_LIMITED' },
+    { name: 'from a caller who left, over the rate', auth: auth('ann'), full: true, left: true, code: undefined },
+    { name: 'while the service stops', auth: auth(refusal), full: true, draining: true, code: 'SHUTTING_DOWN' },
+    { name: 'under overload', auth: auth(refusal), full: true, busy: true, code: 'OVERLOADED' },
+  ]
+  for (const { name, auth, code, caller, full = false, left = false, draining = false, busy = false } of cases) {
+    test(`${name}: ${code ?? (left ? 'nothing more is done' : 'admitted')}, recorded once`, async () => {
+      const { intake, counted, log } = open({ maxMessagesWaiting: 0 })
+      const { endpoint, ...rest } = held().compiled
+      const limited = { ...rest, endpoint: { ...endpoint, rateLimit: { messages: 1, seconds: 60 } } }
+      const headers = { a: 'secret', b: 'c' }
+      const arrival = { headers, hasLeft: () => left }
+      if (full) await intake.admit(limited, arrival)
+      if (busy) for (const _ of [1, 2]) void intake.accept(limited, incoming)
+      if (draining) void intake.drain()
+      const admission = await intake.admit(auth === undefined ? limited : { ...limited, auth }, arrival)
+      const refused = refusedBy(admission)
+      assert.equal(refused?.failure?.code, code)
+      assert.deepEqual(counted, refused === undefined ? [] : [refused])
+      assert.equal(log.length, counted.length)
+      if (refused === undefined && !left) {
+        const requestHeaders = auth === undefined ? headers : { b: 'c' }
+        assert.deepEqual(admission, { requestHeaders, caller })
+      }
+      if (left) assert.equal(admission, undefined)
+    })
+  }
+})
+
 describe('a rate that is exceeded', () => {
   const cases = [
     { workers: 1, error: 'This endpoint takes 1 message in 60 seconds; send this one again in 60 seconds.' },
@@ -134,12 +178,15 @@ describe('a rate that is exceeded', () => {
     },
   ]
   for (const { workers, error } of cases) {
-    test(`is told as what it is for ${workers} of the processes of a service`, () => {
-      const { intake } = open({ place: { slot: 0, workers } })
+    test(`is reported as what it is for ${workers} of the processes of a service`, async () => {
+      const { intake, counted } = open({ workerSlot: { slot: 0, workers } })
       const { endpoint, ...rest } = held().compiled
       const limited = { ...rest, endpoint: { ...endpoint, rateLimit: { messages: 1, seconds: 60 } } }
-      assert.equal(intake.overRate(limited), undefined)
-      assert.equal(intake.overRate(limited)?.message, error)
+      const headers = { a: 'b' }
+      const admit = async () => intake.admit(limited, { headers, hasLeft: () => false })
+      assert.deepEqual(await admit(), { requestHeaders: headers, caller: undefined })
+      assert.equal(refusedBy(await admit())?.failure?.message, error)
+      assert.equal(counted.length, 1)
     })
   }
 })

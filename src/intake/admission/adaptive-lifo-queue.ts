@@ -1,41 +1,39 @@
 /**
- * Requests that wait for a turn of the processor. Pure: it is told how long the service has worked by then, and tells who
- * is to begin or to be refused.
+ * Requests that wait for the processor. Pure: the caller says how long the service has worked so far.
  *
- * First come, first served, as long as nobody has to be refused; a few may wait for longer than many. From then on until the
- * queue was empty once, the last one to come goes first, and the others wait only briefly: where not all can be served, it is
+ * First come, first served, as long as no request is shed; a few may wait longer than many. After the first shed request,
+ * and until the queue was empty once, the newest request goes first and the others wait only briefly: under overload it is
  * better to serve some at once than all too late.
  */
 
-export type TurnBounds = Readonly<{
+export type QueueBounds = Readonly<{
   /** How many may wait. */
-  places: number
-  /** How long the service may have worked for others meanwhile, in milliseconds. */
+  capacity: number
+  /** Milliseconds that the service may work for others while a request waits. */
   waitMs: number
 }>
 
 export interface AdaptiveLifoQueue<Entry> {
-  /** Gives the one that has to be refused, where the queue is full. */
+  /** Out: the entry to shed, if the queue is full. */
   add(entry: Entry, workedMs: number): Entry | undefined
-  /** Told `count` times a turn at most; undefined where nobody is left. */
   next(): Entry | undefined
-  /** Those who have waited too long. */
+  /** Out: the entries that have waited too long. */
   expire(workedMs: number): readonly Entry[]
   readonly size: number
-  /** Whether some had to be refused since the queue was empty. */
+  /** Whether an entry was shed since the queue was empty. */
   readonly overloaded: boolean
 }
 
-/** Of the time that one may wait, where others had to be refused. */
+/** The share of `waitMs` that a request may wait under overload. */
 const OVERLOADED_SHARE = 0.1
 
-/** So many are no overload yet, however large their messages are: a second of waiting does them less harm than a refusal. */
+/** So few are no overload, however large their messages are: a second of waiting harms them less than being shed. */
 const FEW = 32
 
-/** How much longer than many a few may wait. */
-const PATIENCE_OF_FEW = 20
+/** A few may wait so many times `waitMs`. */
+const FEW_WAIT_TIMES = 20
 
-export function createAdaptiveLifoQueue<Entry>({ places, waitMs }: TurnBounds): AdaptiveLifoQueue<Entry> {
+export function createAdaptiveLifoQueue<Entry>({ capacity, waitMs }: QueueBounds): AdaptiveLifoQueue<Entry> {
   /** Oldest first. */
   const waiting: { entry: Entry; fromMs: number }[] = []
   let overloaded = false
@@ -43,7 +41,7 @@ export function createAdaptiveLifoQueue<Entry>({ places, waitMs }: TurnBounds): 
   return {
     add: (entry, workedMs) => {
       waiting.push({ entry, fromMs: workedMs })
-      if (waiting.length <= places) return undefined
+      if (waiting.length <= capacity) return undefined
       overloaded = true
       return waiting.shift()?.entry
     },
@@ -53,11 +51,11 @@ export function createAdaptiveLifoQueue<Entry>({ places, waitMs }: TurnBounds): 
       return taken?.entry
     },
     expire: (workedMs) => {
-      const calmMs = waiting.length <= FEW ? waitMs * PATIENCE_OF_FEW : waitMs
+      const calmMs = waiting.length <= FEW ? waitMs * FEW_WAIT_TIMES : waitMs
       const mostMs = overloaded ? waitMs * OVERLOADED_SHARE : calmMs
       const kept = waiting.findIndex(({ fromMs }) => workedMs - fromMs <= mostMs)
       const expired = waiting.splice(0, kept === -1 ? waiting.length : kept)
-      // An end by refusals alone is none: those who come next would wait as long again.
+      // A batch in which every request was shed does not end the overload: the next requests would wait as long again.
       if (expired.length > 0) overloaded = true
       else if (waiting.length === 0) overloaded = false
       return expired.map(({ entry }) => entry)

@@ -1,68 +1,67 @@
 /**
- * The places for messages that are worked on at once, of the whole service and of single endpoints, and a short queue in
- * front of them. Pure: who waits is told by a call, and whoever waits too long has to be taken away.
+ * Permits for the messages that run at once, of the whole service and of single endpoints, and a short queue for them. It has
+ * no timers: whoever waits too long has to leave the queue.
  *
- * Fair between endpoints: a place that becomes free goes round among those that wait, and a full queue takes one more of
- * an endpoint that has few in it in exchange for the last of the one that has most.
+ * It is fair between endpoints: a free permit goes round among those whose messages wait, and a full queue takes a message
+ * of an endpoint with few in it in exchange for the last one of the endpoint with most.
  */
 
-/** `places` are for messages under way, `queue` for those that wait. */
-export type Bounds = Readonly<{ places: number; queue: number }>
+/** `permits`: messages that may run at once; `queue`: messages that may wait. */
+export type Bounds = Readonly<{ permits: number; queue: number }>
 
-/** What is counted of the whole service, or of one endpoint that has a limit of its own. */
-export type Gate = {
+/** What is counted of the whole service, or of one endpoint with a limit of its own. */
+export type PermitPool = {
   bounds: Bounds
   used: number
-  /** Messages that gave back their place, ever. */
-  ended: number
+  /** Permits that were ever released. */
+  released: number
 }
 
-/** The endpoint of a message: its gate, or its id where it has no limit of its own. */
-export type Owner = Gate | string
+/** The endpoint of a message: its pool, or its id if it has no limit of its own. */
+export type Owner = PermitPool | string
 
-/** Told once, while some call of `Places` runs: the message has a place, or it was pushed out of the queue. */
-export type Waiter = Readonly<{ begin(): void; pushOut(): void }>
+/** One of the two is called once, within a call of the limiter: the message has a permit, or another one displaced it. */
+export type Waiter = Readonly<{ start(): void; displace(): void }>
 
-export interface Places {
-  /** Takes a place; tells whether there was one. */
-  take(gate: Gate | undefined): boolean
-  /** Gives back a place, and begins with those who can have it. */
-  free(gate: Gate | undefined): void
-  /** Whether there is a place. */
-  hasRoom(gate: Gate | undefined): boolean
-  /** Whether `wait` would take one more. */
+export interface ConcurrencyLimiter {
+  /** Whether there was a permit to acquire. */
+  acquire(pool: PermitPool | undefined): boolean
+  /** Releases a permit and starts the messages that can have it. */
+  release(pool: PermitPool | undefined): void
+  hasPermit(pool: PermitPool | undefined): boolean
+  /** Whether `wait` accepts one more message. */
   canWait(owner: Owner): boolean
-  /** Waits for a place, of which there is none now; false where the queue is full. */
+  /** Queues a message for which there is no permit now; false if the queue is full. */
   wait(owner: Owner, waiter: Waiter): boolean
-  /** Leaves the queue; tells whether the waiter was in it. */
+  /** Whether the waiter was in the queue that it leaves. */
   leave(owner: Owner, waiter: Waiter): boolean
-  /** Gives a gate other bounds; the first messages that wait begin where there is room for them now. */
-  change(gate: Gate, bounds: Bounds): void
+  /** Gives a pool other bounds and starts the messages that these admit. */
+  change(pool: PermitPool, bounds: Bounds): void
   readonly waiting: number
-  /** Those of one endpoint. */
+  /** Messages of one endpoint that wait. */
   waitingOf(owner: Owner): number
 }
 
-function giveBack(gate: Gate): void {
-  gate.used -= 1
-  gate.ended += 1
+function giveBack(pool: PermitPool): void {
+  pool.used -= 1
+  pool.released += 1
 }
 
-export const createPermits = (bounds: Bounds): Gate => ({ bounds, used: 0, ended: 0 })
+export const createPermits = (bounds: Bounds): PermitPool => ({ bounds, used: 0, released: 0 })
 
-/** `whole` counts all messages. */
-export function createConcurrencyLimiter(whole: Gate): Places {
-  /** Those that wait, by endpoint; the endpoint whose turn is next comes first. */
+/** `total` counts all messages. */
+export function createConcurrencyLimiter(total: PermitPool): ConcurrencyLimiter {
+  /** The waiters by endpoint; the endpoint that gets the next permit comes first. */
   const lists = new Map<Owner, Set<Waiter>>()
   let waiting = 0
 
   const waitingOf = (owner: Owner): number => lists.get(owner)?.size ?? 0
-  const gateOf = (owner: Owner): Gate | undefined => (typeof owner === 'string' ? undefined : owner)
-  const hasRoom = (gate: Gate | undefined): boolean =>
-    whole.used < whole.bounds.places && (gate === undefined || gate.used < gate.bounds.places)
-  const occupy = (gate: Gate | undefined): void => {
-    whole.used += 1
-    if (gate !== undefined) gate.used += 1
+  const poolOf = (owner: Owner): PermitPool | undefined => (typeof owner === 'string' ? undefined : owner)
+  const hasPermit = (pool: PermitPool | undefined): boolean =>
+    total.used < total.bounds.permits && (pool === undefined || pool.used < pool.bounds.permits)
+  const occupy = (pool: PermitPool | undefined): void => {
+    total.used += 1
+    if (pool !== undefined) pool.used += 1
   }
   const leave = (owner: Owner, waiter: Waiter): boolean => {
     const list = lists.get(owner)
@@ -72,7 +71,7 @@ export function createConcurrencyLimiter(whole: Gate): Places {
     return true
   }
   const nextOwner = (): Owner | undefined => {
-    for (const owner of lists.keys()) if (hasRoom(gateOf(owner))) return owner
+    for (const owner of lists.keys()) if (hasPermit(poolOf(owner))) return owner
     return undefined
   }
   const dispatch = (): void => {
@@ -80,53 +79,53 @@ export function createConcurrencyLimiter(whole: Gate): Places {
       const list = lists.get(owner) as Set<Waiter>
       const [waiter] = list as Iterable<Waiter> as [Waiter]
       leave(owner, waiter)
-      // Its endpoint is the last in turn from now on.
+      // From now on this endpoint is the last in the round.
       if (lists.delete(owner)) lists.set(owner, list)
-      occupy(gateOf(owner))
-      waiter.begin()
+      occupy(poolOf(owner))
+      waiter.start()
     }
   }
-  /** The endpoint whose last one gives way to one more of `owner`, where the queue is full. */
-  const crowdedOut = (owner: Owner): Owner | undefined => {
+  /** The endpoint whose last message gives way to one more of `owner` in a full queue. */
+  const displaced = (owner: Owner): Owner | undefined => {
     let most: Owner = owner
     for (const other of lists.keys()) if (waitingOf(other) > waitingOf(most)) most = other
     return waitingOf(owner) + 1 < waitingOf(most) ? most : undefined
   }
   const canWait = (owner: Owner): boolean => {
-    if (waitingOf(owner) >= (gateOf(owner)?.bounds.queue ?? Number.POSITIVE_INFINITY)) return false
-    return waiting < whole.bounds.queue || crowdedOut(owner) !== undefined
+    if (waitingOf(owner) >= (poolOf(owner)?.bounds.queue ?? Number.POSITIVE_INFINITY)) return false
+    return waiting < total.bounds.queue || displaced(owner) !== undefined
   }
 
   return {
-    hasRoom,
+    hasPermit,
     canWait,
     waitingOf,
     leave,
-    take: (gate) => {
-      if (!hasRoom(gate)) return false
-      occupy(gate)
+    acquire: (pool) => {
+      if (!hasPermit(pool)) return false
+      occupy(pool)
       return true
     },
-    free: (gate) => {
-      giveBack(whole)
-      if (gate !== undefined) giveBack(gate)
+    release: (pool) => {
+      giveBack(total)
+      if (pool !== undefined) giveBack(pool)
       if (waiting > 0) dispatch()
     },
     wait: (owner, waiter) => {
       if (!canWait(owner)) return false
-      const crowded = waiting < whole.bounds.queue ? undefined : crowdedOut(owner)
+      const other = waiting < total.bounds.queue ? undefined : displaced(owner)
       const list = lists.get(owner) ?? new Set()
       lists.set(owner, list.add(waiter))
       waiting += 1
-      if (crowded !== undefined) {
-        const last = [...(lists.get(crowded) as Set<Waiter>)].at(-1) as Waiter
-        leave(crowded, last)
-        last.pushOut()
+      if (other !== undefined) {
+        const last = [...(lists.get(other) as Set<Waiter>)].at(-1) as Waiter
+        leave(other, last)
+        last.displace()
       }
       return true
     },
-    change: (gate, bounds) => {
-      gate.bounds = bounds
+    change: (pool, bounds) => {
+      pool.bounds = bounds
       dispatch()
     },
     get waiting() {

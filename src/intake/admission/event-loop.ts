@@ -1,4 +1,4 @@
-/** The event loop and its clocks, as the load shedder sees them. */
+/** The event loop and its clocks: the load shedder reads them. */
 
 export type EventLoop = Readonly<{
   /** Milliseconds of a clock that only moves forward. */
@@ -7,9 +7,9 @@ export type EventLoop = Readonly<{
   cpuMs(): number
   /** The share of the time since the last call in which the loop was busy, 0 to 1. */
   busyShare(): number
-  /** Runs `work` in the next round of the loop, after what has arrived by then. */
+  /** Runs `work` in the next round of the loop, after the input that has arrived by then. */
   nextRound(work: () => void): void
-  /** Out: starts the timer, again after each end. It runs `work` after `ms` milliseconds and keeps no process alive. */
+  /** Out: a function that starts the timer, also again. The timer runs `work` after `ms` milliseconds and keeps no process alive. */
   createTimer(work: () => void, ms: number): () => void
 }>
 

@@ -1,53 +1,53 @@
 /**
- * Keeps the processor from being given more than it can do. Messages that wait for nothing are never under way together, so
- * no bound on their number would ever refuse one: what comes too fast would wait unseen, on its connection, for longer and
- * longer. So while the event loop lags, requests are only noted as they come; in each turn of the loop some of them
- * begin, as many as fit into a short time, and those who wait too long are refused before their body is read.
+ * Keeps the processor from more work than it can do. Messages that wait for nothing never run together, so no bound on their
+ * number ever rejects one: under too many, requests would wait unseen on their connections, longer and longer. So while the
+ * event loop lags, requests queue as they arrive; each round of the loop starts as many as fit into a short time, and
+ * requests that wait too long are shed before their body is read.
  *
- * Of new connections the loop takes one in each of its rounds, so that they can wait for long without a lag. Where they come
- * and the loop never rests, it goes round without beginning anything until no more come.
+ * The loop accepts one new connection in each round, so connections can wait for long without a lag. While connections
+ * arrive and the loop never rests, rounds start no request until no more arrive.
  */
-
-import { createAdaptiveLifoQueue, type TurnBounds } from './adaptive-lifo-queue.ts'
+import { Failure } from '../../domain/failure.ts'
+import { createAdaptiveLifoQueue, type QueueBounds } from './adaptive-lifo-queue.ts'
 import { createEventLoop, type EventLoop } from './event-loop.ts'
 
-/** A request that waits for its turn; one of the two is called, once. */
-export type Turn = Readonly<{ begin(): void; refuse(): void }>
+/** A request that waits; one of the two is called, once. */
+export type WaitingRequest = Readonly<{ start(): void; shed(failure: Failure): void }>
 
 export interface LoadShedder {
-  /** Whether a request may go on at once; else it has to `wait`. Asked once of each request. */
+  /** Whether a request may start at once; else it has to `wait`. Asked once for each request. */
   passes(): boolean
-  /** Told of each new connection. */
+  /** To be called for each new connection. */
   connected(): void
-  wait(turn: Turn): void
+  wait(request: WaitingRequest): void
   readonly waiting: number
 }
 
-/** How often the lag is looked at while requests come, and from which lag on they have to wait. */
-const BEAT_MS = 20
+/** How often the lag is measured while requests arrive, and the lag from which on they have to wait. */
+const CHECK_MS = 20
 const LAG_MS = 20
 
-/** The share of a beat that the loop is busy in, from which on it counts as never resting. */
+/** The busy share of the time between two checks from which on the loop counts as never resting. */
 const RESTLESS = 0.95
 
-/** How long it goes round at most before a message begins. */
+/** The longest that rounds start no request because connections arrive. */
 const GATHER_MS = 50
 
-/** After so many beats without a lag nobody has to wait any more. */
-const CALM_BEATS = 50
+/** After so many checks without a lag, no request has to wait any more. */
+const CALM_CHECKS = 50
 
-/** How long the messages of one turn may take, and how many there are at most. */
-const TURN_MS = 20
-const OVERLOADED_TURN_MS = 2
-const MOST_A_TURN = 256
+/** How long the requests of one round may take, and the most of them. */
+const ROUND_MS = 20
+const OVERLOADED_ROUND_MS = 2
+const MOST_A_ROUND = 256
 
 /**
- * The most that counts as worked from one look to the next. One message that holds the processor for a second is no load:
- * there may be none behind it.
+ * The most that counts as work from one measurement to the next. One message that holds the processor for a second is no
+ * load: none may wait behind it.
  */
 const MOST_AT_ONCE_MS = 50
 
-/** Processor time of this thread: while others have the processor, nobody waits for what this service does. */
+/** Processor time of this thread: while others have the processor, no request counts as waiting for this service. */
 function createWork(loop: EventLoop): () => number {
   let workedMs = 0
   let seenMs = Number.NaN
@@ -59,65 +59,68 @@ function createWork(loop: EventLoop): () => number {
   }
 }
 
-/** However few messages may be under way: requests take little while they are unread. */
-const LEAST_PLACES = 1_000
+/** However few messages may run at once: an unread request takes little memory. */
+const LEAST_CAPACITY = 1_000
 
-export function createLoadShedder({ places, waitMs }: TurnBounds, loop: EventLoop = createEventLoop()): LoadShedder {
-  const queue = createAdaptiveLifoQueue<Turn>({ places: Math.max(LEAST_PLACES, places), waitMs })
+const tooMuch = (): Failure =>
+  new Failure('OVERLOADED', 'The service has more to do than it can; send this message again in a moment.')
+
+export function createLoadShedder({ capacity, waitMs }: QueueBounds, loop: EventLoop = createEventLoop()): LoadShedder {
+  const queue = createAdaptiveLifoQueue<WaitingRequest>({ capacity: Math.max(LEAST_CAPACITY, capacity), waitMs })
   const workedSoFarMs = createWork(loop)
-  let crowded = false
-  let calmBeats = 0
+  let mustWait = false
+  let calmChecks = 0
   let requests = 0
   let connections = 0
-  /** Requests and connections since the loop went round last. */
+  /** Requests and connections since the last round. */
   let arrivals = 0
   let gatheringSinceMs = Number.NaN
-  let lastBeatMs = Number.NaN
-  let isBeating = false
-  let perTurn = 1
-  /** What had been worked when the turn before began, where that filled it; NaN where there is none. */
+  let lastCheckMs = Number.NaN
+  let isChecking = false
+  let perRound = 1
+  /** The work up to the round before, if that round was full; else NaN. */
   let filledSinceMs = Number.NaN
-  /** What has been worked until the first request since the last turn came; NaN where none has. */
+  /** The work up to the first request since the last round; NaN before it. */
   let workedMs = Number.NaN
 
-  const beat = (): void => {
+  const check = (): void => {
     const nowMs = loop.nowMs()
     const isRestless = loop.busyShare() > RESTLESS && connections > 0
-    const lags = isRestless || nowMs - lastBeatMs - BEAT_MS > LAG_MS
-    calmBeats = lags || queue.size > 0 ? 0 : calmBeats + 1
-    if (lags) crowded = true
-    else if (calmBeats >= CALM_BEATS) crowded = false
-    isBeating = crowded || requests > 0
+    const lags = isRestless || nowMs - lastCheckMs - CHECK_MS > LAG_MS
+    calmChecks = lags || queue.size > 0 ? 0 : calmChecks + 1
+    if (lags) mustWait = true
+    else if (calmChecks >= CALM_CHECKS) mustWait = false
+    isChecking = mustWait || requests > 0
     requests = 0
     connections = 0
-    lastBeatMs = nowMs
-    if (isBeating) nextBeat()
+    lastCheckMs = nowMs
+    if (isChecking) scheduleCheck()
   }
-  const nextBeat = loop.createTimer(beat, BEAT_MS)
+  const scheduleCheck = loop.createTimer(check, CHECK_MS)
 
-  const takeTurn = (): void => {
+  const runRound = (): void => {
     const nowMs = workedSoFarMs()
     if (Number.isNaN(gatheringSinceMs)) gatheringSinceMs = nowMs
     if (arrivals > 0 && nowMs - gatheringSinceMs < GATHER_MS) {
       arrivals = 0
-      loop.nextRound(takeTurn)
+      loop.nextRound(runRound)
       return
     }
     gatheringSinceMs = Number.NaN
-    const mostMs = queue.overloaded ? OVERLOADED_TURN_MS : TURN_MS
+    const mostMs = queue.overloaded ? OVERLOADED_ROUND_MS : ROUND_MS
     const lastedMs = nowMs - filledSinceMs
-    if (lastedMs < mostMs / 2) perTurn = Math.min(MOST_A_TURN, perTurn * 2)
-    else if (lastedMs > mostMs) perTurn = Math.max(1, Math.floor(perTurn / 2))
-    let begun = 0
-    for (; begun < perTurn; begun += 1) {
-      const turn = queue.next()
-      if (turn === undefined) break
-      turn.begin()
+    if (lastedMs < mostMs / 2) perRound = Math.min(MOST_A_ROUND, perRound * 2)
+    else if (lastedMs > mostMs) perRound = Math.max(1, Math.floor(perRound / 2))
+    let started = 0
+    for (; started < perRound; started += 1) {
+      const request = queue.next()
+      if (request === undefined) break
+      request.start()
     }
-    for (const { refuse } of queue.expire(nowMs)) refuse()
-    filledSinceMs = begun === perTurn ? nowMs : Number.NaN
+    for (const { shed } of queue.expire(nowMs)) shed(tooMuch())
+    filledSinceMs = started === perRound ? nowMs : Number.NaN
     workedMs = Number.NaN
-    if (queue.size > 0) loop.nextRound(takeTurn)
+    if (queue.size > 0) loop.nextRound(runRound)
   }
 
   return {
@@ -127,18 +130,18 @@ export function createLoadShedder({ places, waitMs }: TurnBounds, loop: EventLoo
     },
     passes: () => {
       requests += 1
-      if (isBeating) return !crowded
-      isBeating = true
+      if (isChecking) return !mustWait
+      isChecking = true
       loop.busyShare()
-      lastBeatMs = loop.nowMs()
-      nextBeat()
+      lastCheckMs = loop.nowMs()
+      scheduleCheck()
       return true
     },
-    wait: (turn) => {
+    wait: (request) => {
       arrivals += 1
-      if (queue.size === 0) loop.nextRound(takeTurn)
+      if (queue.size === 0) loop.nextRound(runRound)
       if (Number.isNaN(workedMs)) workedMs = workedSoFarMs()
-      queue.add(turn, workedMs)?.refuse()
+      queue.add(request, workedMs)?.shed(tooMuch())
     },
     get waiting() {
       return queue.size

@@ -1,23 +1,23 @@
 /**
- * How many messages an endpoint takes in a time: the generic cell rate algorithm, which is a bucket of tokens that needs no
- * timer. One number tells all: when the bucket will be full again.
+ * The rate of an endpoint: the generic cell rate algorithm, a token bucket without a timer. Its only state is the time at
+ * which the bucket is full again.
  */
 
-/** `messages` each `seconds` in the long run, and at most `burst` at once. */
+/** `messages` each `seconds` in the long run, at most `burst` at once. */
 export type RateLimit = Readonly<{ messages: number; seconds: number; burst?: number }>
 
-/** What sums of times may be off by. */
+/** The rounding error of sums of times. */
 const ROUNDING_MS = 1e-6
 
-export interface Rate {
-  /** Takes one message at this time; gives 0, or the milliseconds after which it would be taken where it is one too many. */
+export interface TokenBucket {
+  /** Takes a token for one message. Out: 0, or the milliseconds until there is a token if there is none now. */
   take(nowMs: number): number
-  /** Goes on with another limit: what was taken stays taken. */
+  /** Continues with another limit: tokens that were taken stay taken. */
   change(limit: RateLimit): void
 }
 
-/** Of one of `workers`, which have equal shares; a burst has at least one message. */
-export function createTokenBucket(limit: RateLimit, workers = 1): Rate {
+/** The bucket of one of `workers` with equal shares; a burst has at least one message. */
+export function createTokenBucket(limit: RateLimit, workers = 1): TokenBucket {
   let intervalMs = 0
   let toleranceMs = 0
   let fullAtMs = Number.NEGATIVE_INFINITY
@@ -29,7 +29,7 @@ export function createTokenBucket(limit: RateLimit, workers = 1): Rate {
   return {
     change,
     take: (nowMs) => {
-      // A bucket that was made for another limit is never further from full than this one can be.
+      // A change of the limit may have left the bucket further from full than the new limit allows.
       const from = Math.min(Math.max(fullAtMs, nowMs), nowMs + toleranceMs + intervalMs)
       const waitMs = from - nowMs - toleranceMs
       if (waitMs > ROUNDING_MS) return waitMs

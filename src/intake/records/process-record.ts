@@ -12,7 +12,7 @@ import { type RecordLimits, refusalOfRecord, toIncoming } from './record-message
 export type ProcessRecordOptions = DeadLetterOptions &
   RecordLimits &
   Readonly<{
-    intake: Pick<Intake, 'accept' | 'refuse' | 'recordRefusal'>
+    intake: Pick<Intake, 'accept' | 'refuse' | 'isDraining'>
     /** Undefined: a record that cannot be processed stops its partition. */
     deadLetterTopic: string | undefined
     /** The pause before each retry of a failure that may pass. */
@@ -50,7 +50,7 @@ function attempt(
   const { current, intake } = options
   const compiled = current()
   if (compiled === undefined) return 'gone'
-  if (intake.recordRefusal() !== undefined) return 'busy'
+  if (intake.isDraining) return 'busy'
   const triesAgain = options.retryPausesMs[attempts] !== undefined || options.deadLetterTopic === undefined
   const incoming = toIncoming(record, compiled, triesAgain)
   const refusal = refusalOfRecord(record, compiled, options)

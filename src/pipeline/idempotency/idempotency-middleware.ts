@@ -1,12 +1,12 @@
 /** The setting `idempotency` of an endpoint: a message whose sender gave it a key is processed once. */
 import { createHash } from 'node:crypto'
 import type { Endpoint } from '../../config/schema/schema.ts'
-import { asFailure, Failure } from '../../domain/failure.ts'
+import { Failure } from '../../domain/failure.ts'
 import type { Awaitable, JsonObject } from '../../domain/json.ts'
 import type { Received } from '../../domain/message.ts'
 import type { Run } from '../../domain/run.ts'
 import type { Handle, Outcome } from '../outcome.ts'
-import { answerFailure } from '../reply.ts'
+import { failedOutcome } from '../reply.ts'
 import { KEY_HEADER, readIdempotencyKey } from './idempotency-key.ts'
 import type { IdempotencyService } from './idempotency-service.ts'
 
@@ -35,10 +35,7 @@ export function compileIdempotency(
     const request = { endpointId: id, key: hashOf([caller, key.value]), fingerprint: fingerprintOf(message, run) }
     return service.process({ request, ttlMs: hours * HOUR_MS, work: async () => handle(message, run) }, run)
   }
-  const fail = (thrown: unknown, { messageId }: Run): Outcome => {
-    const failure = asFailure(thrown)
-    return { answer: answerFailure(failure, output, messageId), failure }
-  }
+  const fail = (thrown: unknown, { messageId }: Run): Outcome => failedOutcome(thrown, output, messageId)
   return (message, run, caller) => {
     const header = message.requestHeaders[KEY_HEADER]
     if (header !== undefined) return runKeyed(header, message, run, caller).catch((thrown) => fail(thrown, run))

@@ -1,4 +1,4 @@
-/** Whose turn it is, and what that makes of a load that is too much, on a clock of the test's own. */
+/** Which request is next, and how the queue serves an overload, on a clock of the test's own. */
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import fc from 'fast-check'
@@ -10,8 +10,8 @@ const FEW = 32
 test('each one is told once, and nobody waits beyond the bounds', () => {
   const step = fc.record({ kind: fc.constantFrom('add', 'add', 'next', 'expire'), ms: fc.nat({ max: 100 }) })
   fc.assert(
-    fc.property(fc.integer({ min: 1, max: 60 }), fc.array(step, { maxLength: 300 }), (places, steps) => {
-      const queue = createAdaptiveLifoQueue<number>({ places, waitMs: 100 })
+    fc.property(fc.integer({ min: 1, max: 60 }), fc.array(step, { maxLength: 300 }), (capacity, steps) => {
+      const queue = createAdaptiveLifoQueue<number>({ capacity, waitMs: 100 })
       const cameAt: number[] = []
       const told = new Set<number>()
       let now = 0
@@ -40,7 +40,7 @@ test('each one is told once, and nobody waits beyond the bounds', () => {
           }
         }
         assert.equal(queue.size, cameAt.length - told.size)
-        assert.ok(queue.size <= places)
+        assert.ok(queue.size <= capacity)
         // Only who is served ends it; a queue that refusals have emptied is overloaded still.
         if (kind === 'next' && queue.size === 0) assert.equal(queue.overloaded, false)
       }
@@ -50,23 +50,23 @@ test('each one is told once, and nobody waits beyond the bounds', () => {
 
 describe('who waits may wait, where a wait is 100 ms, for', () => {
   const waits = [
-    { what: '20 of them where few wait', waiting: FEW, places: 100, mostMs: 2_000 },
-    { what: 'one of them where more wait', waiting: FEW + 1, places: 100, mostMs: 100 },
-    { what: 'a tenth of one where some were refused', waiting: FEW, places: FEW - 1, mostMs: 10 },
+    { what: '20 of them where few wait', waiting: FEW, capacity: 100, mostMs: 2_000 },
+    { what: 'one of them where more wait', waiting: FEW + 1, capacity: 100, mostMs: 100 },
+    { what: 'a tenth of one where some were refused', waiting: FEW, capacity: FEW - 1, mostMs: 10 },
   ]
-  for (const { what, waiting, places, mostMs } of waits) {
+  for (const { what, waiting, capacity, mostMs } of waits) {
     test(what, () => {
-      const queue = createAdaptiveLifoQueue<number>({ places, waitMs: 100 })
+      const queue = createAdaptiveLifoQueue<number>({ capacity, waitMs: 100 })
       for (let one = 0; one < waiting; one += 1) queue.add(one, 0)
       assert.deepEqual(queue.expire(mostMs), [])
-      assert.equal(queue.expire(mostMs + 0.1).length, Math.min(waiting, places))
+      assert.equal(queue.expire(mostMs + 0.1).length, Math.min(waiting, capacity))
     })
   }
 })
 
 /** A processor that takes `serviceMs` for a message, and a tenth of a millisecond to read or to refuse one. */
 function simulate(times: number, serviceMs: number, seconds: number) {
-  const queue = createAdaptiveLifoQueue<number>({ places: 1_000, waitMs: 250 })
+  const queue = createAdaptiveLifoQueue<number>({ capacity: 1_000, waitMs: 250 })
   const everyMs = serviceMs / times
   const done: { at: number; took: number }[] = []
   let [now, came, refused] = [0, 0, 0]
@@ -97,7 +97,7 @@ describe('callers who send one large message after the other, which takes 100 ms
     [200, true],
   ] as const) {
     test(`${callers} of them ${isTooMuch ? 'are too many' : 'are all served in turn'}`, () => {
-      const queue = createAdaptiveLifoQueue<number>({ places: 1_000, waitMs: 250 })
+      const queue = createAdaptiveLifoQueue<number>({ capacity: 1_000, waitMs: 250 })
       let [now, refused] = [0, 0]
       for (let caller = 0; caller < callers; caller += 1) queue.add(caller, now)
       for (let message = 0; message < 200; message += 1) {

@@ -1,32 +1,36 @@
-/** Places and the queue before them, held against what they promise, for any course of events. */
+/** The concurrency limiter and its queue keep their promises in any course of events. */
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import fc from 'fast-check'
 import {
   createConcurrencyLimiter,
   createPermits,
-  type Gate,
   type Owner,
+  type PermitPool,
   type Waiter,
 } from '../../../src/intake/admission/concurrency-limiter.ts'
 
-type State = 'waiting' | 'begun' | 'pushed out' | 'left' | 'ended'
+type State = 'waiting' | 'started' | 'displaced' | 'left' | 'ended'
 type Message = { readonly owner: Owner; readonly waiter: Waiter; state: State }
 
-/** Places in use, with every message that came. */
-function open(places: number, queue: number, gates: readonly (Gate | undefined)[]) {
-  const whole = createPermits({ places, queue })
-  const subject = createConcurrencyLimiter(whole)
+/** A limiter, with every message that came. */
+function open(permits: number, queue: number, pools: readonly (PermitPool | undefined)[]) {
+  const total = createPermits({ permits, queue })
+  const subject = createConcurrencyLimiter(total)
   const messages: Message[] = []
-  const gateOf = (owner: Owner) => (typeof owner === 'string' ? undefined : owner)
+  const poolOf = (owner: Owner) => (typeof owner === 'string' ? undefined : owner)
   const come = (at: number): Message | undefined => {
-    const owner = gates[at] ?? `endpoint ${at}`
-    const told = (state: State) => () => {
-      assert.equal(message.state, 'waiting', 'each is told once')
+    const owner = pools[at] ?? `endpoint ${at}`
+    const notify = (state: State) => () => {
+      assert.equal(message.state, 'waiting', 'each is notified once')
       message.state = state
     }
-    const message: Message = { owner, waiter: { begin: told('begun'), pushOut: told('pushed out') }, state: 'waiting' }
-    if (subject.take(gateOf(owner))) message.state = 'begun'
+    const message: Message = {
+      owner,
+      waiter: { start: notify('started'), displace: notify('displaced') },
+      state: 'waiting',
+    }
+    if (subject.acquire(poolOf(owner))) message.state = 'started'
     else if (!subject.wait(owner, message.waiter)) return undefined
     messages.push(message)
     return message
@@ -35,68 +39,68 @@ function open(places: number, queue: number, gates: readonly (Gate | undefined)[
     messages.filter((one) => one.state === state && (owner === undefined || one.owner === owner))
   const end = (message: Message) => {
     message.state = 'ended'
-    subject.free(gateOf(message.owner))
+    subject.release(poolOf(message.owner))
   }
-  return { whole, subject, messages, come, end, inState, gateOf }
+  return { total, subject, messages, come, end, inState, poolOf }
 }
 
-const bounds = fc.record({ places: fc.integer({ min: 1, max: 4 }), queue: fc.integer({ min: 0, max: 4 }) })
+const bounds = fc.record({ permits: fc.integer({ min: 1, max: 4 }), queue: fc.integer({ min: 0, max: 4 }) })
 const event = fc.record({
   kind: fc.constantFrom('come', 'come', 'come', 'end', 'end', 'leave', 'change'),
   at: fc.nat({ max: 50 }),
   bounds,
 })
 
-test('whatever happens, bounds hold, nobody waits beside a free place, and each message is told once', () => {
+test('whatever happens, bounds hold, no message waits beside a free permit, and each is notified once', () => {
   fc.assert(
     fc.property(
       bounds,
       fc.array(fc.option(bounds, { nil: undefined }), { minLength: 1, maxLength: 4 }),
       fc.array(event, { maxLength: 120 }),
-      (whole, limits, events) => {
-        const gates = limits.map((one) => one && createPermits(one))
-        const { subject, come, end, inState, gateOf, ...state } = open(whole.places, whole.queue, gates)
+      (total, limits, events) => {
+        const pools = limits.map((one) => one && createPermits(one))
+        const { subject, come, end, inState, poolOf, ...state } = open(total.permits, total.queue, pools)
         for (const { kind, at, bounds: changed } of events) {
           const waiting = inState('waiting')
-          const begun = inState('begun')
-          const usedBefore = begun.length
-          if (kind === 'come') come(at % gates.length)
-          else if (kind === 'end' && begun.length > 0) end(begun[at % begun.length] as Message)
+          const started = inState('started')
+          const usedBefore = started.length
+          if (kind === 'come') come(at % pools.length)
+          else if (kind === 'end' && started.length > 0) end(started[at % started.length] as Message)
           else if (kind === 'leave' && waiting.length > 0) {
             const one = waiting[at % waiting.length] as Message
             one.state = 'left'
             assert.ok(subject.leave(one.owner, one.waiter))
             assert.ok(!subject.leave(one.owner, one.waiter))
           } else if (kind === 'change') {
-            const gate = gates[at % gates.length]
-            if (gate !== undefined) subject.change(gate, changed)
+            const pool = pools[at % pools.length]
+            if (pool !== undefined) subject.change(pool, changed)
           }
-          const now = { begun: inState('begun'), waiting: inState('waiting') }
-          assert.equal(state.whole.used, now.begun.length)
+          const now = { started: inState('started'), waiting: inState('waiting') }
+          assert.equal(state.total.used, now.started.length)
           assert.equal(subject.waiting, now.waiting.length)
-          assert.ok(now.begun.length <= whole.places)
-          assert.ok(now.waiting.length <= whole.queue)
-          for (const gate of gates) {
-            if (gate === undefined) continue
-            const used = inState('begun', gate).length
-            assert.equal(gate.used, used)
+          assert.ok(now.started.length <= total.permits)
+          assert.ok(now.waiting.length <= total.queue)
+          for (const pool of pools) {
+            if (pool === undefined) continue
+            const used = inState('started', pool).length
+            assert.equal(pool.used, used)
             // A bound that was lowered does not stop what is under way.
-            if (kind !== 'change') assert.ok(used <= Math.max(gate.bounds.places, usedBefore))
+            if (kind !== 'change') assert.ok(used <= Math.max(pool.bounds.permits, usedBefore))
           }
-          for (const { owner } of now.waiting) assert.ok(!subject.hasRoom(gateOf(owner)), 'one waits beside a place')
+          for (const { owner } of now.waiting) assert.ok(!subject.hasPermit(poolOf(owner)), 'one waits beside a place')
         }
       },
     ),
   )
 })
 
-test('messages of one endpoint begin in the order in which they came', () => {
+test('messages of one endpoint start in the order in which they came', () => {
   fc.assert(
     fc.property(fc.array(fc.nat({ max: 1 }), { minLength: 1, maxLength: 30 }), (endpoints) => {
       const { come, end, messages, inState } = open(1, 100, [undefined, undefined])
       for (const at of endpoints) come(at)
       const order: Message[] = []
-      for (let [one] = inState('begun'); one !== undefined; [one] = inState('begun')) {
+      for (let [one] = inState('started'); one !== undefined; [one] = inState('started')) {
         order.push(one)
         end(one)
       }
@@ -109,13 +113,13 @@ test('messages of one endpoint begin in the order in which they came', () => {
 })
 
 describe('an endpoint that is flooded', () => {
-  test('shares the places that become free with the others, one each in turn', () => {
+  test('shares the permits that become free with the others, one each in turn', () => {
     const { come, end, inState } = open(1, 10, [undefined, undefined])
     come(0)
     for (let count = 0; count < 4; count += 1) come(0)
     for (let count = 0; count < 2; count += 1) come(1)
     const order: Owner[] = []
-    for (let [one] = inState('begun'); one !== undefined; [one] = inState('begun')) {
+    for (let [one] = inState('started'); one !== undefined; [one] = inState('started')) {
       order.push(one.owner)
       end(one)
     }
@@ -132,27 +136,27 @@ describe('an endpoint that is flooded', () => {
     assert.equal(come(1), undefined, 'both have two')
     assert.deepEqual(
       flood.map(({ state }) => state),
-      ['begun', 'waiting', 'waiting', 'pushed out', 'pushed out'],
+      ['started', 'waiting', 'waiting', 'displaced', 'displaced'],
     )
     assert.equal(inState('waiting').length, 4)
   })
 
   test('with a limit of its own leaves the rest to the others', () => {
-    const gate = createPermits({ places: 1, queue: 1 })
-    const { come } = open(3, 4, [gate, undefined])
+    const pool = createPermits({ permits: 1, queue: 1 })
+    const { come } = open(3, 4, [pool, undefined])
     const flood = [come(0), come(0), come(0)]
     assert.deepEqual(
       flood.map((one) => one?.state),
-      ['begun', 'waiting', undefined],
+      ['started', 'waiting', undefined],
     )
-    assert.deepEqual([come(1)?.state, come(1)?.state], ['begun', 'begun'])
+    assert.deepEqual([come(1)?.state, come(1)?.state], ['started', 'started'])
   })
 })
 
-test('a limit that is raised lets those begin who wait', () => {
-  const gate = createPermits({ places: 1, queue: 3 })
-  const { come, subject, inState } = open(10, 10, [gate])
+test('a limit that is raised starts messages that wait', () => {
+  const pool = createPermits({ permits: 1, queue: 3 })
+  const { come, subject, inState } = open(10, 10, [pool])
   for (let count = 0; count < 4; count += 1) come(0)
-  subject.change(gate, { places: 3, queue: 3 })
-  assert.deepEqual([inState('begun').length, inState('waiting').length], [3, 1])
+  subject.change(pool, { permits: 3, queue: 3 })
+  assert.deepEqual([inState('started').length, inState('waiting').length], [3, 1])
 })

@@ -1,4 +1,4 @@
-/** When requests have to wait for their turn, how many begin in one turn, and who is refused: on an event loop of the test's own. */
+/** When requests have to wait, how many start in one round, and which are shed: on an event loop of the test's own. */
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import fc from 'fast-check'
@@ -11,7 +11,7 @@ const BEAT_MS = 20
 const FOREVER_MS = 1e9
 
 /** The shedder on a loop that stands still until it is told what happens. */
-function open({ places = 1_000, waitMs = FOREVER_MS } = {}) {
+function open({ capacity = 1_000, waitMs = FOREVER_MS } = {}) {
   let [nowMs, cpuMs, busyShare] = [0, 0, 0]
   let next: (() => void)[] = []
   let beat: (() => void) | undefined
@@ -24,8 +24,8 @@ function open({ places = 1_000, waitMs = FOREVER_MS } = {}) {
       beat = work
     },
   }
-  const subject = createLoadShedder({ places, waitMs }, loop)
-  const begun: number[] = []
+  const subject = createLoadShedder({ capacity, waitMs }, loop)
+  const started: number[] = []
   const refused: number[] = []
   let came = 0
   const work = (ms: number) => {
@@ -34,7 +34,7 @@ function open({ places = 1_000, waitMs = FOREVER_MS } = {}) {
   }
   return {
     subject,
-    begun,
+    started,
     refused,
     work,
     /** Whether the shedder looks at the lag now. */
@@ -44,20 +44,20 @@ function open({ places = 1_000, waitMs = FOREVER_MS } = {}) {
       for (let each = 0; each < count; each += 1) {
         const request = came
         came += 1
-        const begin = () => {
-          begun.push(request)
+        const start = () => {
+          started.push(request)
           work(costMs)
         }
-        subject.wait({ begin, refuse: () => void refused.push(request) })
+        subject.wait({ start, shed: () => void refused.push(request) })
       }
     },
     /** One round of the loop. Out: how many requests began in it. */
     round: () => {
       const due = next
       next = []
-      const before = begun.length
+      const before = started.length
       for (const run of due) run()
-      return begun.length - before
+      return started.length - before
     },
     /** The shedder's timer, `lateMs` too late; the loop was busy for `share` of the time. */
     beat: (lateMs = 0, share = 0) => {
@@ -145,13 +145,13 @@ describe('a request', () => {
   })
 })
 
-describe('in one turn', () => {
+describe('in one round', () => {
   const loads = [
     { what: 'a hundredth of a millisecond', costMs: 0.01, sizes: [1, 2, 4, 8, 16, 32, 64, 128, 256, 256] },
     { what: 'a tenth of a millisecond', costMs: 0.1, sizes: [1, 2, 4, 8, 16, 32, 64, 128, 128] },
     { what: 'a millisecond', costMs: 1, sizes: [1, 2, 4, 8, 16, 16, 16] },
-    { what: 'half a turn', costMs: 10, sizes: [1, 1, 1] },
-    { what: 'more than a turn', costMs: 30, sizes: [1, 1, 1] },
+    { what: 'half a round', costMs: 10, sizes: [1, 1, 1] },
+    { what: 'more than a round', costMs: 30, sizes: [1, 1, 1] },
   ]
   for (const { what, costMs, sizes } of loads) {
     test(`as many begin as fit into 20 ms, where each takes ${what}`, () => {
@@ -163,8 +163,8 @@ describe('in one turn', () => {
         sizes,
       )
       assert.deepEqual(
-        shedder.begun,
-        shedder.begun.map((_, at) => at),
+        shedder.started,
+        shedder.started.map((_, at) => at),
       )
     })
   }
@@ -189,17 +189,17 @@ describe('in one turn', () => {
       Array.from({ length: 6 }, () => shedder.round()),
       [1, 2, 4, 8, 16, 16],
     )
-    assert.deepEqual(shedder.begun.slice(0, 3), [1_000, 999, 998])
+    assert.deepEqual(shedder.started.slice(0, 3), [1_000, 999, 998])
   })
 
-  test('a turn that was not full says nothing of the next', () => {
+  test('a round that was not full says nothing of the next', () => {
     const shedder = open()
     shedder.wait(4, 1)
-    for (const begun of [0, 1, 2, 1]) assert.equal(shedder.round(), begun)
+    for (const started of [0, 1, 2, 1]) assert.equal(shedder.round(), started)
     assert.equal(shedder.subject.waiting, 0)
     shedder.work(1_000)
     shedder.wait(9, 1)
-    for (const begun of [0, 4, 5]) assert.equal(shedder.round(), begun)
+    for (const started of [0, 4, 5]) assert.equal(shedder.round(), started)
   })
 })
 
@@ -215,7 +215,7 @@ test('nothing begins while more come in each round, for 50 ms of work', () => {
 })
 
 describe('of those who wait', () => {
-  // One goes on in each turn, and what it works is seen by the next.
+  // One goes on in each round, and what it works is seen by the next.
   const works = [
     { what: 'nobody is refused while others have the processor', costs: 20, costMs: 0, elseMs: 1_000, refused: 0 },
     { what: 'nobody is refused for one message that holds it for long', costs: 2, costMs: 5_000, refused: 0 },
@@ -228,7 +228,7 @@ describe('of those who wait', () => {
       shedder.wait(costs, costMs)
       shedder.wait(33)
       shedder.round()
-      for (let turn = 0; turn < costs; turn += 1) {
+      for (let round = 0; round < costs; round += 1) {
         shedder.pass(elseMs)
         shedder.round()
       }
@@ -236,13 +236,13 @@ describe('of those who wait', () => {
     })
   }
 
-  for (const [places, most] of [
+  for (const [capacity, most] of [
     [1, 1_000],
     [1_000, 1_000],
     [1_500, 1_500],
   ] as const) {
-    test(`${most} have room where ${places} messages may be under way; one more, and the oldest is refused`, () => {
-      const { subject, refused, wait } = open({ places })
+    test(`${most} have room where ${capacity} messages may be under way; one more, and the oldest is refused`, () => {
+      const { subject, refused, wait } = open({ capacity })
       wait(most)
       assert.deepEqual([subject.waiting, refused], [most, []])
       wait(1)
@@ -268,7 +268,7 @@ describe('of those who wait', () => {
           else if (happens.kind === 'connected') subject.connected()
           else if (happens.kind === 'beat') shedder.beat(happens.ms)
           else shedder.round()
-          const told = [...shedder.begun, ...shedder.refused]
+          const told = [...shedder.started, ...shedder.refused]
           assert.equal(new Set(told).size, told.length)
           assert.equal(told.length + subject.waiting, came)
           assert.ok(subject.waiting <= 1_000)

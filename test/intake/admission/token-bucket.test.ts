@@ -96,20 +96,20 @@ describe('the time until there is room', () => {
   ]
   for (const { what, ended, seconds } of cases) {
     test(what, () => {
-      const gate = createPermits({ places: 1, queue: 1 })
-      const outflow = createRetryAfterEstimator(gate)
+      const pool = createPermits({ permits: 1, queue: 1 })
+      const retryAfter = createRetryAfterEstimator(pool)
       const told = (ended.length === 0 ? [0] : ended).map((count, at) => {
-        gate.ended += count
-        return outflow(10, at * 1_000)
+        pool.released += count
+        return retryAfter(10, at * 1_000)
       })
       assert.deepEqual(told, seconds)
     })
   }
   test('is not told by a time long ago', () => {
-    const gate = createPermits({ places: 1, queue: 1 })
-    const outflow = createRetryAfterEstimator(gate)
-    outflow(1, 0)
-    gate.ended = 1
-    assert.equal(outflow(1, 3_600_000), 1)
+    const pool = createPermits({ permits: 1, queue: 1 })
+    const retryAfter = createRetryAfterEstimator(pool)
+    retryAfter(1, 0)
+    pool.released = 1
+    assert.equal(retryAfter(1, 3_600_000), 1)
   })
 })

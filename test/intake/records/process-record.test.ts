@@ -278,15 +278,15 @@ describe('the dead-letter topic', () => {
   }
 })
 
-/** An intake that lets the first messages wait, as one that is full. */
+/** An intake that drains while the first messages come. */
 function busyAtFirst(times: number): Intake {
   const intake = openIntake(silent)
   let left = times
   return {
     ...intake,
-    recordRefusal: () => {
+    get isDraining() {
       left -= 1
-      return left >= 0 ? outcomeOf('SHUTTING_DOWN').failure : undefined
+      return left >= 0
     },
   }
 }

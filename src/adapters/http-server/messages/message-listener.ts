@@ -6,9 +6,9 @@ import { Failure } from '../../../domain/failure.ts'
 import { RESERVED, reservedBy } from '../../../domain/http.ts'
 import type { JsonObject } from '../../../domain/json.ts'
 import type { Headers } from '../../../domain/message.ts'
-import type { CompiledEndpoint } from '../../../endpoints/compiled-endpoint.ts'
 import type { Match, Registry } from '../../../endpoints/endpoint-registry.ts'
 import type { LoadShedder } from '../../../intake/admission/load-shedder.ts'
+import type { RequestAdmission } from '../../../intake/admit-request.ts'
 import type { CompletedMessage } from '../../../intake/completed-message.ts'
 import type { Intake } from '../../../intake/intake.ts'
 import { fromFastify } from '../framework-failures.ts'
@@ -21,152 +21,117 @@ import type { ReadBody } from './body-reader.ts'
 export type ListenerOptions = Readonly<{
   registry: Registry
   intake: Intake
-  turns: LoadShedder
+  shedder: LoadShedder
   readBody: ReadBody
   /** Whether connections are to end with their next answer. */
   isStopping: () => boolean
 }>
 
 /**
- * Answers requests with node:http alone: a framework's own way to a handler takes as long as the pipeline does for a
- * small message, and ends with the same bytes.
+ * Answers requests with node:http alone: the way to a handler through a framework takes as long as the pipeline does for a
+ * small message, and gives the same bytes.
  *
- * A request is matched before its body is read: what has no endpoint, or comes while the service is full or stopping, is
- * refused without reading it. From then on it belongs to the configuration it was matched with.
+ * The listener matches a request and asks for its admission before it reads the body. From then on the request belongs to
+ * the version of the endpoint that it matched.
  */
 export function createMessageListener(options: ListenerOptions): RequestListener {
-  const { registry, intake, turns, isStopping } = options
-  /** What came in this round of the loop. */
+  const { registry, intake, shedder } = options
+  /** The requests of this round of the event loop. */
   let arrived: Arrived[] = []
-  const beginAll = (): void => {
+  const startAll = (): void => {
     const all = arrived
     arrived = []
-    for (const one of all) begin(one, options)
+    for (const one of all) start(one, options)
   }
   return (request, response) => {
-    // Its connection ends with the answer before: what was sent behind that would be done without an answer.
+    // The answer before ends the connection: a message that was sent behind it would be processed without an answer.
     if (request.socket.writableEnded) return
     const url = request.url ?? '/'
     const match = registry.match(request.method ?? '', url)
     if (match.kind !== 'endpoint') {
-      leaveUnread(request, response)
-      send(response, intake.refuse(undefined, unrouted(match, request.method ?? '', url)), isStopping())
+      sendRefusal({ request, response }, intake.refuse(undefined, unrouted(match, request.method ?? '', url)), options)
       return
     }
     const one = { request, response, url, match }
-    if (turns.passes()) {
-      // All together, when the bodies of all have come: what is done for one after the other is in the processor's caches.
-      if (arrived.push(one) === 1) setImmediate(beginAll)
+    if (shedder.passes()) {
+      // All together, once the bodies of all have arrived: the processor's caches then hold the same code for each.
+      if (arrived.push(one) === 1) setImmediate(startAll)
     } else {
-      turns.wait({
-        begin: () => begin(one, options),
-        refuse: () => turnAway(request, response, intake.refuse(match.compiled, tooMuch()), isStopping()),
+      shedder.wait({
+        start: () => start(one, options),
+        shed: (failure) => sendRefusal(one, intake.refuse(match.compiled, failure), options),
       })
     }
   }
 }
 
-type Arrived = Readonly<{
-  request: IncomingMessage
-  response: ServerResponse
-  url: string
-  match: Extract<Match, { kind: 'endpoint' }>
-}>
+type Exchange = Readonly<{ request: IncomingMessage; response: ServerResponse }>
+type Arrived = Exchange & Readonly<{ url: string; match: Extract<Match, { kind: 'endpoint' }> }>
+type SendOptions = Pick<ListenerOptions, 'isStopping'>
 
-/** Begins when what was sent before on the same connection is answered, unless that ended it or its caller has left. */
-function begin(one: Arrived, options: ListenerOptions): void {
+/** Starts after the requests before it on the connection are answered, unless that ended it or the caller has left. */
+function start(one: Arrived, options: ListenerOptions): void {
   const { request, response } = one
-  if (response.socket === null) response.once('socket', () => begin(one, options))
+  if (response.socket === null) response.once('socket', () => start(one, options))
   else if (!request.socket.writableEnded && !request.socket.destroyed) serve(one, options)
 }
 
-const tooMuch = (): Failure =>
-  new Failure('OVERLOADED', 'The service has more to do than it can; send this message again in a moment.')
-
-function serve(
-  { request, response, url, match: { compiled, urlParams } }: Arrived,
-  { intake, readBody, isStopping }: ListenerOptions,
-): void {
-  const refuse = (failure: Failure): void => send(response, intake.refuse(compiled, failure), isStopping())
-  const full = intake.refusalAtDoor(compiled)
-  if (full !== undefined) {
-    turnAway(request, response, intake.refuse(compiled, full), isStopping())
-    return
-  }
+function serve(arrived: Arrived, options: ListenerOptions): void {
+  const { request, response, url, match } = arrived
+  const { compiled, urlParams } = match
+  const { intake, readBody, isStopping } = options
   let failed = false
   // A connection may break after its message was refused already.
   const fail = (fault: Error): void => {
-    if (!failed && !wasRefused(request.socket)) refuse(fromFastify(fault))
+    if (!failed && !wasRefused(request.socket)) {
+      send(response, intake.refuse(compiled, fromFastify(fault)), isStopping())
+    }
     failed = true
   }
-  const sendOrFail = (finished: CompletedMessage): void => {
+  const sendOrFail = (completed: CompletedMessage): void => {
     try {
-      send(response, finished, isStopping())
+      send(response, completed, isStopping())
     } catch (thrown) {
-      // A header of an upstream may hold what node will not send.
+      // An upstream may have set a header that node does not send.
       fail(thrown as Error)
     }
   }
-  const read = (requestHeaders: Headers, caller?: string): void => {
-    const tooMany = intake.overRate(compiled)
-    if (tooMany !== undefined) {
-      turnAway(request, response, intake.refuse(compiled, tooMany), isStopping())
+  const proceed = (admission: RequestAdmission | undefined): void => {
+    if (admission === undefined) return
+    if (admission.refused !== undefined) {
+      sendRefusal(arrived, admission.refused, options)
       return
     }
+    const { requestHeaders, caller } = admission
     readBody(request, fail, (body?: Uint8Array) => {
       const incoming = { requestHeaders, query: queryOf(url), urlParams, body, caller }
-      const outcome = intake.accept(compiled, incoming, response)
-      if (outcome instanceof Promise) outcome.then(sendOrFail)
-      else sendOrFail(outcome)
+      const completed = intake.accept(compiled, incoming, response)
+      if (completed instanceof Promise) completed.then(sendOrFail)
+      else sendOrFail(completed)
     })
   }
-  const { auth } = compiled
-  if (auth === undefined) {
-    read(request.headers as Headers)
-    return
-  }
-  const refuseUnread = (failure: Failure): void => {
-    leaveUnread(request, response)
-    refuse(failure)
-  }
-  authenticate(auth, request, refuseUnread, read).catch(fail)
+  const admission = intake.admit(compiled, {
+    headers: request.headers as Headers,
+    // A caller who left sends no body, and no event would report its end.
+    hasLeft: () => request.destroyed && !request.complete,
+  })
+  if (admission instanceof Promise) admission.then(proceed).catch(fail)
+  else proceed(admission)
 }
 
-/** A body that is longer is not waited for, where its message is refused. */
+/** The longest body that is read over if its message is shed. */
 const SHORT_BODY_BYTES = 65_536
 
 /**
- * Refuses what is too much at the time. A short body is mostly there already, and read over: to make its caller connect
- * again would cost more.
+ * Answers a request whose body was not read, so its connection cannot carry another one. The short body of a shed request is
+ * read over: most of it has arrived, and a new connection would add more to the load.
  */
-function turnAway(
-  request: IncomingMessage,
-  response: ServerResponse,
-  finished: CompletedMessage,
-  isLast: boolean,
-): void {
+function sendRefusal({ request, response }: Exchange, refused: CompletedMessage, { isStopping }: SendOptions): void {
   const { 'content-length': length, expect } = request.headers
-  if (!(Number(length) <= SHORT_BODY_BYTES) || expect !== undefined) leaveUnread(request, response)
-  send(response, finished, isLast)
-}
-
-/** A connection cannot carry another request where the body of this one stays unread. */
-function leaveUnread(request: IncomingMessage, response: ServerResponse): void {
-  if (hasBody(request)) response.setHeader('connection', 'close')
-}
-
-/** Nothing of a body is read before it is known that its sender may send it. */
-async function authenticate(
-  auth: NonNullable<CompiledEndpoint['auth']>,
-  request: IncomingMessage,
-  refuse: (failure: Failure) => void,
-  goOn: (headers: Headers, caller: string) => void,
-): Promise<void> {
-  const headers = request.headers as Headers
-  const caller = await auth.identify(headers)
-  if (caller instanceof Failure) refuse(caller)
-  // Who has left meanwhile sends no body, and nothing would ever tell its end.
-  else if (!request.destroyed || request.complete) goOn(auth.withoutCredentials(headers), caller)
+  const isReadOver =
+    refused.failure?.kind.shed !== undefined && Number(length) <= SHORT_BODY_BYTES && expect === undefined
+  if (!isReadOver && hasBody(request)) response.setHeader('connection', 'close')
+  send(response, refused, isStopping())
 }
 
 /** Whether a URL leads to none of the service's own paths for sure; where it may, the service's router decides. */
@@ -189,7 +154,8 @@ export function serveMessages(server: FastifyInstance, listener: RequestListener
 }
 
 /** What the server of messages does by itself. */
-export function messageSide({ intake, isStopping }: ListenerOptions, listener: RequestListener): MessageSide {
+export function messageSide(options: ListenerOptions, listener: RequestListener): MessageSide {
+  const { intake } = options
   return {
     front: (request, response) => {
       const isMessage = isSurelyMessage(request)
@@ -199,8 +165,7 @@ export function messageSide({ intake, isStopping }: ListenerOptions, listener: R
     // A URL that cannot be read is that of a message, unless it begins as one of the service's own does.
     refuseUnreadable: (failure, request, response) => {
       if (reservedBy(pathOf(request.url ?? '/')) !== undefined) return false
-      if (hasBody(request)) response.setHeader('connection', 'close')
-      send(response, intake.refuse(undefined, failure), isStopping())
+      sendRefusal({ request, response }, intake.refuse(undefined, failure), options)
       return true
     },
     refuseUnparsed: (failure) => {
