@@ -90,7 +90,7 @@ export function createHealth(options: HealthOptions): ServiceHealth {
         store: answers ? 'ok' : 'unavailable',
         configurationVersion: catalogue.version(),
         endpoints: registry.size,
-        endpointsNotInForce: catalogue.notInForce(),
+        endpointsNotInForce: catalogue.inactive(),
         ...(await status()),
       }
     },
