@@ -279,9 +279,9 @@ const isolated = (pattern: string) => textOf(pattern, { name: 'isolated', inputT
 /** Isolated processes that have no time until `recover`, a clock that stands, and what is logged. */
 function openStarved(database: TestDatabase) {
   const limits = { timeoutMs: 1_000, maxDepth: 100, maxSequence: 100 }
-  const terms = { limits, schema: { acceptNull: false, coerceTypes: false } }
+  const programOptions = { limits, schema: { acceptNull: false, coerceTypes: false } }
   const open = (processes: number, compileMs: number) => {
-    const sandbox = createSandbox({ processes, memoryMb: 256, terms, compileMs, logger: silent })
+    const sandbox = createSandbox({ processes, memoryMb: 256, programOptions, compileMs, logger: silent })
     database.uses(sandbox.close)
     return sandbox
   }
