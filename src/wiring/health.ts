@@ -96,7 +96,7 @@ export function createHealth(options: HealthOptions): ServiceHealth {
     },
     uptimeMs: workerCluster?.uptimeMs ?? (() => performance.now()),
     report: async (endpointId) => {
-      await workerCluster?.counted()
+      await workerCluster?.flushCounts()
       return observers.stats.report(endpointId)
     },
   }
