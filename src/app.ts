@@ -109,7 +109,7 @@ export async function startApp(
     workerCluster,
   })
   const guard = openManagementAuth({ settings, store, clock, newId, logger, place })
-  const caughtUp = workerCluster?.settled ?? recorder.caughtUp
+  const caughtUp = workerCluster?.flushRecords ?? recorder.caughtUp
   const records = createMessageRecords({
     store: store.messages,
     registry,
@@ -149,11 +149,11 @@ export async function startApp(
     await store.close()
   }
   try {
-    // Before loading: a change that is made after that must be told.
+    // Before loading: later changes must be announced to this worker.
     await workerCluster?.join({
-      follow: catalogue.catchUp,
-      settle: recorder.caughtUp,
-      count: stats.write,
+      catchUp: catalogue.catchUp,
+      flushRecords: recorder.caughtUp,
+      flushCounts: stats.write,
       ...health.own,
     })
     await catalogue.load()

@@ -1,4 +1,4 @@
-/** API keys: made, shown once, known again by their hash, revoked. */
+/** API keys: the service creates them, shows them once, identifies them by their hash and revokes them. */
 import { createHash, timingSafeEqual } from 'node:crypto'
 import { type Caller, isRole, ROLES, type Role } from '../domain/access.ts'
 import { Failure } from '../domain/failure.ts'
@@ -9,22 +9,22 @@ import type { Clock } from '../domain/run.ts'
 
 export type KeyRequest = Readonly<{ name: string; roles: readonly string[] }>
 
-/** `key` is the secret: nobody can be shown it again. */
+/** `key` is the secret; it cannot be shown again. */
 export type NewKey = Readonly<{ key: string; stored: StoredKey }>
 
 /** Fails with KEY_INVALID, KEY_UNKNOWN, STORE_UNAVAILABLE. */
 export interface ApiKeys {
   create(request: KeyRequest): Promise<NewKey>
-  /** Oldest first, revoked ones too. */
+  /** Oldest first, including revoked ones. */
   list(): Promise<readonly StoredKey[]>
   revoke(id: string): Promise<void>
-  /** Whether a key was ever made. */
+  /** Whether a key was ever created. */
   exist(): Promise<boolean>
   /**
-   * Whose key a text is; `revoked` where it was taken back. Undefined for any other text.
+   * Out: the caller that a key identifies, and whether the key is revoked; undefined if the text is not a key.
    *
-   * What is compared are hashes of one length, in constant time, and also where no such key exists: how long it takes
-   * tells nothing about how much of a guess is right.
+   * Hashes of one length are compared in constant time, also if there is no such key, so that the time does not show how
+   * much of a guess is right.
    */
   identify(text: string): Promise<Readonly<{ caller: Caller; revoked: boolean }> | undefined>
 }
@@ -32,7 +32,6 @@ export interface ApiKeys {
 export type ApiKeysOptions = Readonly<{
   store: KeyStore
   clock: Clock
-  /** Gives so many random bytes. */
   random: (bytes: number) => Buffer
 }>
 
@@ -41,7 +40,7 @@ const ID_BYTES = 8
 const SECRET_BYTES = 32
 const LONGEST_NAME = 100
 
-/** Of no key: the hash of an unknown one is compared with it. */
+/** The hash of no key, for the comparison with unknown keys. */
 const NO_HASH = Buffer.alloc(32)
 
 export function createApiKeys({ store, clock, random }: ApiKeysOptions): ApiKeys {
@@ -63,12 +62,12 @@ export function createApiKeys({ store, clock, random }: ApiKeysOptions): ApiKeys
       throw new Failure('KEY_UNKNOWN', revoked ? `The key '${id}' is revoked already.` : `There is no key '${id}'.`)
     },
     exist: async () => {
-      // Keys are never removed: once there was one, there always is.
+      // Keys are never removed, so a true result stays true.
       if (known === true) return true
       try {
         known = (await callStore(KEYS, () => store.list())).length > 0
       } catch (thrown) {
-        // Then nothing can be managed anyway, and what tells how the service is should go on telling it.
+        // Without the store no call can change anything, and health must still be readable.
         if (known === undefined) throw thrown
       }
       return known

@@ -1,49 +1,48 @@
 /**
- * The audit log: written before a call is answered, never changed, kept within its age. Strangers can be refused as often
- * as they like, so only some of their calls are written, and the others counted.
+ * The audit log. An entry is written before its call is answered, is never changed, and is removed after AUDIT_DAYS.
+ * Unauthenticated callers can cause any number of refused calls, so only some of these are written and the others counted.
  */
-
-import type { AuditEntry, AuditFilter, AuditStore } from '../domain/ports/audit-store-port.ts'
-import { isRefused } from '../domain/ports/audit-store-port.ts'
+import { type AuditEntry, type AuditFilter, type AuditStore, isRefused } from '../domain/ports/audit-store-port.ts'
 import type { Logger } from '../domain/ports/logger-port.ts'
 import { callStore } from '../domain/ports/store-unavailable.ts'
 import type { Clock } from '../domain/run.ts'
+import type { WorkerSlot } from '../domain/worker-processes.ts'
 
 export type AuditNote = Omit<AuditEntry, 'id' | 'at' | 'omitted'>
 
 export interface AuditLog {
-  /** Resolves when the entry is durable, or when it was logged that the store did not take it; never rejects. */
+  /** Resolves when the entry is durable, or is logged because the store rejected it; never rejects. */
   record(note: AuditNote): Promise<void>
   /** Newest first. Fails with STORE_UNAVAILABLE. */
   find(filter: AuditFilter, limit: number, before?: string): Promise<readonly AuditEntry[]>
-  /** Ends the removal of old entries. */
+  /** Stops the removal of old entries. */
   stop(): Promise<void>
 }
 
 export type AuditLogOptions = Readonly<{
   store: AuditStore
-  /** How long entries are kept. */
+  /** The age at which entries are removed. */
   days: number
   clock: Clock
   newId: () => string
   logger: Logger
-  /** Which of how many processes that write it this one is: the first removes, and each admits its share; alone by default. */
-  place?: Readonly<{ slot: number; workers: number }>
+  /** The first worker removes old entries, and each one writes its share of refused calls. Default: the only process. */
+  workerSlot?: WorkerSlot
 }>
 
 const DAY_MS = 86_400_000
 const PURGE_EVERY_MS = 3_600_000
 
-/** Refused calls that are kept: the newest, whatever their age. */
+/** The number of refused calls that are kept, the newest ones. */
 export const MOST_REFUSED = 10_000
 
-/** Refused calls that are written in one go, and then one in so many milliseconds. */
+/** Token bucket of refused calls: its capacity, and the milliseconds for one token. */
 export const REFUSED_AT_ONCE = 100
 export const REFUSED_EVERY_MS = 6_000
 
 export function createAuditLog(options: AuditLogOptions): AuditLog {
-  const { store, days, clock, newId, logger, place = { slot: 0, workers: 1 } } = options
-  const admit = createAllowance(clock, place.workers)
+  const { store, days, clock, newId, logger, workerSlot = { slot: 0, workers: 1 } } = options
+  const takeToken = createTokenBucket(clock, workerSlot.workers)
   let omitted = 0
   let running: Promise<void> = Promise.resolve()
 
@@ -52,14 +51,14 @@ export function createAuditLog(options: AuditLogOptions): AuditLog {
       logger.warn({ err }, 'Old entries of the audit log could not be removed; trying again later')
     })
   }
-  const timer = place.slot === 0 ? setInterval(purge, PURGE_EVERY_MS) : undefined
+  const timer = workerSlot.slot === 0 ? setInterval(purge, PURGE_EVERY_MS) : undefined
   timer?.unref()
-  const first = place.slot === 0 ? setImmediate(purge) : undefined
+  const first = workerSlot.slot === 0 ? setImmediate(purge) : undefined
 
   return {
     record: async (note) => {
       const refused = isRefused(note)
-      if (refused && !admit()) {
+      if (refused && !takeToken()) {
         omitted += 1
         return
       }
@@ -74,7 +73,7 @@ export function createAuditLog(options: AuditLogOptions): AuditLog {
       try {
         await store.append(entry)
       } catch (err) {
-        // What was done cannot be undone for it: so the log is where it is told.
+        // The call has run already, so its entry goes to the log of the service instead.
         logger.error({ err, entry }, 'An entry of the audit log could not be stored')
       }
     },
@@ -87,17 +86,17 @@ export function createAuditLog(options: AuditLogOptions): AuditLog {
   }
 }
 
-/** Whether one more may be written: as many as have been saved up, of the share of one of so many. */
-function createAllowance(clock: Clock, sharers: number): () => boolean {
-  const most = Math.max(1, REFUSED_AT_ONCE / sharers)
-  let saved = most
+/** A token bucket with the share of one of `workers` processes. Returns false if it is empty. */
+function createTokenBucket(clock: Clock, workers: number): () => boolean {
+  const capacity = Math.max(1, REFUSED_AT_ONCE / workers)
+  let tokens = capacity
   let last = clock()
   return () => {
     const now = clock()
-    saved = Math.min(most, saved + Math.max(0, now - last) / (REFUSED_EVERY_MS * sharers))
+    tokens = Math.min(capacity, tokens + Math.max(0, now - last) / (REFUSED_EVERY_MS * workers))
     last = now
-    if (saved < 1) return false
-    saved -= 1
+    if (tokens < 1) return false
+    tokens -= 1
     return true
   }
 }

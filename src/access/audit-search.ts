@@ -1,5 +1,4 @@
-/** The audit log as people ask for it: by filters, page by page. */
-
+/** Searches the audit log by filters, page by page. */
 import { Failure } from '../domain/failure.ts'
 import { pageOf, readCursor } from '../domain/id.ts'
 import { readTime, TIME_ACCEPTS } from '../domain/iso-time.ts'
@@ -11,10 +10,10 @@ import type { AuditLog } from './audit-log.ts'
 export const DEFAULT_LIMIT = 50
 export const LARGEST_LIMIT = 500
 
-/** `next` leads to the page after this one, where there is one. */
+/** `next`: the cursor of the next page, if there is one. */
 export type AuditPage = Readonly<{ entries: readonly AuditEntry[]; next?: string }>
 
-/** Each name with its values. */
+/** Each query parameter with its values. */
 export type QueryTexts = ReadonlyMap<string, readonly string[]>
 
 const KNOWN = { who: 'text', what: 'text', from: 'time', to: 'time', limit: 'number', cursor: 'text' } as const

@@ -1,16 +1,15 @@
-/** Decides over management calls, by MANAGEMENT_AUTH. */
+/** Authenticates and authorises management calls, as MANAGEMENT_AUTH says. */
 import { allows, type Caller, ROLES, type Role } from '../domain/access.ts'
 import { Failure } from '../domain/failure.ts'
 import type { ApiKeys } from './api-keys.ts'
-import { bearerToken, unauthorised } from './bearer-token.ts'
-import { notLocal, type Whence } from './loopback.ts'
+import { type CallOrigin, notLocal } from './loopback.ts'
 
-/** What a route asks of its callers. `metrics`: nothing of callers on this machine, of others the role viewer. */
+/** The role that a route needs. `metrics`: none for callers on this machine, viewer for others. */
 export type Needed = Role | 'open' | 'metrics'
 
-export type ManagementCall = Whence & Readonly<{ authorization: string | undefined; needed: Needed }>
+export type ManagementCall = CallOrigin & Readonly<{ authorization: string | undefined; needed: Needed }>
 
-/** `caller` is undefined where nobody proved who they are; `refused` says why the call is not let in. */
+/** `caller` is undefined if the call is not authenticated; `refused` is the failure of a call that is refused. */
 export type Decision = Readonly<{ caller: Caller | undefined; refused?: Failure }>
 
 export type Authorise = (call: ManagementCall) => Promise<Decision>
@@ -18,7 +17,7 @@ export type Authorise = (call: ManagementCall) => Promise<Decision>
 export type AuthoriseOptions = Readonly<{
   managementAuth: 'keys' | 'oidc' | 'off' | undefined
   keys: ApiKeys
-  /** Whose token it is; undefined unless `managementAuth` is oidc. Rejects with a Failure. */
+  /** Out: the caller that a token identifies. Undefined unless `managementAuth` is oidc. Rejects with a Failure. */
   identifyToken?: ((token: string) => Promise<Caller>) | undefined
 }>
 
@@ -36,7 +35,7 @@ export function createAuthorise({ managementAuth, keys, identifyToken }: Authori
     return { caller: found?.caller, refused: unauthorised(`${sentence} Give another one.`, WRONG) }
   }
   const byToken = async (token: string): Promise<Decision> => {
-    if (identifyToken === undefined) throw new TypeError('no tokens are taken')
+    if (identifyToken === undefined) throw new TypeError('tokens are not configured')
     try {
       return { caller: await identifyToken(token) }
     } catch (thrown) {
@@ -47,11 +46,11 @@ export function createAuthorise({ managementAuth, keys, identifyToken }: Authori
   const identify = managementAuth === 'oidc' ? byToken : byKey
   const credential = managementAuth === 'oidc' ? 'an access token' : 'an API key'
 
-  /** Without keys and settings, callers on this machine only; undefined where credentials decide. */
-  const byPlace = async (call: ManagementCall): Promise<Decision | undefined> => {
+  /** Without keys and settings, only callers on this machine are allowed; undefined if credentials decide. */
+  const byAddress = async (call: ManagementCall): Promise<Decision | undefined> => {
     if (managementAuth !== undefined || (await keys.exist())) return undefined
-    const why = notLocal(call)
-    return why === undefined ? { caller: LOCAL } : { caller: undefined, refused: fromElsewhere(why) }
+    const reason = notLocal(call)
+    return reason === undefined ? { caller: LOCAL } : { caller: undefined, refused: fromElsewhere(reason) }
   }
 
   const byCredential = async ({ authorization, needed }: ManagementCall): Promise<Decision> => {
@@ -76,16 +75,23 @@ export function createAuthorise({ managementAuth, keys, identifyToken }: Authori
   return async (call) => {
     if (call.needed === 'open' || managementAuth === 'off') return { caller: ANYONE }
     if (call.needed === 'metrics' && notLocal(call) === undefined) return { caller: LOCAL }
-    return (await byPlace(call)) ?? byCredential(call)
+    return (await byAddress(call)) ?? byCredential(call)
   }
 }
 
-function withChallenge(failure: Failure): Failure {
-  return failure.status === 401 ? unauthorised(failure.message, WRONG) : failure
-}
+const withChallenge = (failure: Failure): Failure =>
+  failure.status === 401 ? unauthorised(failure.message, WRONG) : failure
 
-const fromElsewhere = (what: string): Failure =>
+/** The token of an Authorization header (RFC 6750 §2.1); undefined if the header is anything else. */
+const bearerToken = (authorization: string): string | undefined =>
+  /^Bearer +([\w.~+/-]+=*) *$/i.exec(authorization)?.[1]
+
+/** 401 with the challenge that RFC 9110 §11.6.1 requires. The sentence never quotes the credentials. */
+const unauthorised = (sentence: string, challenge: string): Failure =>
+  new Failure('CREDENTIALS_REFUSED', sentence, { headers: { 'www-authenticate': challenge } })
+
+const fromElsewhere = (reason: string): Failure =>
   new Failure(
     'MANAGEMENT_REFUSED',
-    `The service is managed from this machine only, and ${what}. To let others, make an API key (npm start -- keys create), or set MANAGEMENT_AUTH=oidc, or MANAGEMENT_AUTH=off (no check at all).`,
+    `Only callers on this machine may manage the service, and ${reason}. To allow others, make an API key (npm start -- keys create), or set MANAGEMENT_AUTH=oidc, or MANAGEMENT_AUTH=off (no check at all).`,
   )

@@ -1,17 +1,16 @@
-/** Which calls come from this very machine. */
+/** Recognises calls from this machine. */
 import { isIP } from 'node:net'
 
-/** What is known of where a call comes from. */
-export type Whence = Readonly<{
-  /** Of the socket. */
+export type CallOrigin = Readonly<{
+  /** The remote address of the socket. */
   address: string
-  /** The host that the call names, without its port; undefined where it names none. */
+  /** The Host header without its port; undefined if there is none. */
   host: string | undefined
-  /** Whether a proxy says that it passes the call on for somebody else. */
-  relayed: boolean
+  /** Whether a header shows that a proxy forwards the call. */
+  forwarded: boolean
 }>
 
-/** Whether a host name or address, as a setting or a socket gives it, is this machine's loopback. */
+/** In: a host name, or an address of a setting or a socket. */
 export function isLoopback(host: string): boolean {
   const address = host
     .toLowerCase()
@@ -22,14 +21,14 @@ export function isLoopback(host: string): boolean {
 }
 
 /**
- * What makes a call not one from this machine, as part of a sentence; undefined where it is one.
+ * Out: the reason why a call is not from this machine, as a part of a sentence; undefined if it is.
  *
- * A browser on this machine makes such calls too, whatever page it shows: a page whose own name was made to resolve to
- * 127.0.0.1 (DNS rebinding) still calls by that name. And a proxy on this machine calls for others.
+ * The address alone is not enough: a browser on this machine also sends calls of foreign pages, whose host name resolves
+ * to 127.0.0.1 (DNS rebinding), and a proxy on this machine forwards calls of others.
  */
-export function notLocal({ address, host, relayed }: Whence): string | undefined {
+export function notLocal({ address, host, forwarded }: CallOrigin): string | undefined {
   if (!isLoopback(address)) return `the call came from ${address}`
-  if (relayed) return 'the call was passed on by a proxy'
+  if (forwarded) return 'a proxy forwarded the call'
   if (host === undefined || isLoopback(host)) return undefined
   return `the call was made to "${host}" instead of 127.0.0.1 or localhost`
 }

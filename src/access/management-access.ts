@@ -1,17 +1,17 @@
-/** All that decides over management calls and keeps account of them, from settings and ports. */
-
+/** Joins API keys, authorisation and the audit log of management calls. */
 import type { AuditStore } from '../domain/ports/audit-store-port.ts'
 import type { HttpClient } from '../domain/ports/http-client-port.ts'
 import type { KeyStore } from '../domain/ports/key-store-port.ts'
 import type { Logger } from '../domain/ports/logger-port.ts'
 import type { TokenVerifier } from '../domain/ports/token-verifier-port.ts'
 import type { Clock } from '../domain/run.ts'
+import type { WorkerSlot } from '../domain/worker-processes.ts'
 import { type ApiKeys, createApiKeys } from './api-keys.ts'
 import { type AuditLog, createAuditLog } from './audit-log.ts'
 import { type Authorise, createAuthorise } from './authorise.ts'
 import { createIdentifyToken } from './oidc.ts'
 
-/** The part of the settings that says who may manage; names and units as in src/settings/settings.ts. */
+/** Names and units as in src/settings/settings.ts. */
 export type ManagementSettings = Readonly<{
   managementAuth: 'keys' | 'oidc' | 'off' | undefined
   managementOidcIssuer: string | undefined
@@ -26,23 +26,22 @@ export type ManagementAccess = Readonly<{ keys: ApiKeys; audit: AuditLog; author
 export type ManagementAccessOptions = Readonly<{
   settings: ManagementSettings
   store: Readonly<{ keys: KeyStore; audit: AuditStore }>
-  /** These two fetch what the settings name, never what a document does: no rule for documents may stop them. */
+  /** These two call hosts that the operator names, so the egress rules for documents must not apply to them. */
   tokens: TokenVerifier
   http: HttpClient
   clock: Clock
   newId: () => string
   random: (bytes: number) => Buffer
   logger: Logger
-  /** Which of how many processes of the service this one is. */
-  place: Readonly<{ slot: number; workers: number }>
+  workerSlot: WorkerSlot
 }>
 
 export function createManagementAccess(options: ManagementAccessOptions): ManagementAccess {
-  const { settings, store, clock, newId, random, logger, place } = options
+  const { settings, store, clock, newId, random, logger, workerSlot } = options
   const keys = createApiKeys({ store: store.keys, clock, random })
   return {
     keys,
-    audit: createAuditLog({ store: store.audit, days: settings.auditDays, clock, newId, logger, place }),
+    audit: createAuditLog({ store: store.audit, days: settings.auditDays, clock, newId, logger, workerSlot }),
     authorise: createAuthorise({
       managementAuth: settings.managementAuth,
       keys,

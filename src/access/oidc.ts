@@ -1,4 +1,4 @@
-/** Callers by the access tokens of an OpenID Connect provider. */
+/** Identifies callers by the access tokens of an OpenID Connect provider. */
 import { type Caller, isRole, type Role } from '../domain/access.ts'
 import { Failure } from '../domain/failure.ts'
 import { isObject, type Json, type JsonObject } from '../domain/json.ts'
@@ -8,7 +8,7 @@ import type { TokenVerifier } from '../domain/ports/token-verifier-port.ts'
 export type OidcOptions = Readonly<{
   issuer: string
   audience: string
-  /** Found through the issuer (OpenID Connect Discovery 1.0 §4) where it is left out. */
+  /** Undefined: found through the issuer (OpenID Connect Discovery 1.0 §4). */
   jwksUrl: string | undefined
   /** Dotted path of the claim that lists the roles. */
   rolesClaim: string
@@ -16,17 +16,17 @@ export type OidcOptions = Readonly<{
   http: HttpClient
 }>
 
-/** Roles at a provider are named for all its services, so ours say whose they are. */
+/** A provider names roles for all its services, so ours have the name of this one. */
 const ROLE_PREFIX = 'crosswalk-'
 const DISCOVERY_TIMEOUT_MS = 5_000
 
 /** Fails with CREDENTIALS_REFUSED and IDENTITY_UNAVAILABLE. */
 export function createIdentifyToken(options: OidcOptions): (token: string) => Promise<Caller> {
   const { issuer, audience, rolesClaim, tokens } = options
-  let found = options.jwksUrl
+  let jwksUrl = options.jwksUrl
   return async (token) => {
-    found ??= await discover(options)
-    const claims = await tokens.verify(token, { issuer, audience, key: { jwksUrl: found } })
+    jwksUrl ??= await discover(options)
+    const claims = await tokens.verify(token, { issuer, audience, key: { jwksUrl } })
     return callerOf(claims, rolesClaim)
   }
 }
@@ -44,7 +44,7 @@ function callerOf(claims: JsonObject, rolesClaim: string): Caller {
 }
 
 function rolesIn(claims: JsonObject, path: string): readonly Role[] {
-  // Some providers name claims by URLs, which have dots.
+  // Some providers use URLs as names of claims, and URLs contain dots.
   const names = Object.hasOwn(claims, path) ? [path] : path.split('.')
   let value: Json | undefined = claims
   for (const name of names) {
@@ -79,6 +79,6 @@ async function discover({ issuer, http }: OidcOptions): Promise<string> {
 const unavailable = (cause?: unknown): Failure =>
   new Failure(
     'IDENTITY_UNAVAILABLE',
-    'The OpenID Connect provider (MANAGEMENT_OIDC_ISSUER) does not tell where its keys are; try again.',
+    'The OpenID Connect provider (MANAGEMENT_OIDC_ISSUER) does not report the URL of its keys; try again.',
     cause === undefined ? {} : { cause },
   )

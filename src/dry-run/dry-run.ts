@@ -16,7 +16,6 @@ import { compileDocument } from '../endpoints/compile-document.ts'
 import type { CompiledEndpoint } from '../endpoints/compiled-endpoint.ts'
 import type { Registry } from '../endpoints/endpoint-registry.ts'
 import type { EndpointService } from '../endpoints/endpoint-service.ts'
-import { isolate } from '../endpoints/isolate.ts'
 import * as failures from '../endpoints/management-failures.ts'
 import { parseDocument } from '../endpoints/parse-document.ts'
 import { MEDIA_TYPES } from '../formats/media-type.ts'
@@ -69,13 +68,7 @@ export function createDryRun({ catalogue, registry, intake, services, settings, 
     const now = new Date(clock()).toISOString()
     const stamp = { _id: id, createdAt: now, updatedAt: now, version: registry.get(id)?.version ?? 0 }
     const bounds = request.endpoint === undefined ? undefined : settings
-    const { lints, compiled } = compileDocument(
-      document,
-      stamp,
-      await isolate(document, canned.services),
-      settings,
-      bounds,
-    )
+    const { lints, compiled } = await compileDocument(document, stamp, canned.services, settings, { bounds })
     const lint = lintOf([...inside, ...lints], findClashes(compiled, registry))
     const runs = request.endpoint === undefined ? !lints.some(keepsOut) : lint.errors.length === 0
     if (!runs) return { ran: false, lint }

@@ -1,19 +1,19 @@
 /**
- * A set of endpoints, no two of which share a name or the paths that they answer on. To ask for one, to add one and to
- * look for what it clashes with takes a time that does not depend on how many there are.
+ * A set of endpoints, no two of which share a name or a route. Finding one, adding one and finding its rivals takes
+ * constant time, so that ten thousand endpoints cost a change no more than ten.
  */
 import type { CompiledEndpoint } from './compiled-endpoint.ts'
 
 export interface ActiveEndpoints {
   readonly size: number
   get(id: string): CompiledEndpoint | undefined
-  /** In the order in which their ids were added first. */
+  /** In the order in which their ids were first added. */
   all(): readonly CompiledEndpoint[]
-  /** Those of other ids that have its name, or answer its paths. */
+  /** The endpoints with other ids that have its name or its route. */
   rivalsOf(compiled: CompiledEndpoint): readonly CompiledEndpoint[]
-  /** Those that consume a topic. */
+  /** The endpoints that consume a topic. */
   consuming(): readonly CompiledEndpoint[]
-  /** In place of the one with its id, if there is one. */
+  /** Replaces the endpoint with its id, if there is one. */
   add(compiled: CompiledEndpoint): void
   remove(id: string): void
 }
@@ -24,9 +24,9 @@ export function createActiveEndpoints(compiled: readonly CompiledEndpoint[] = []
   const byRoute = new Map<string, CompiledEndpoint>()
   const consuming = new Map<string, CompiledEndpoint>()
 
-  /** Of several that change at once, another may have taken what this one gives up. */
-  const release = (taken: Map<string, CompiledEndpoint>, key: string, by: CompiledEndpoint): void => {
-    if (taken.get(key) === by) taken.delete(key)
+  /** When several endpoints change at once, another one may already have the key that this one gives up. */
+  const release = (owners: Map<string, CompiledEndpoint>, key: string, owner: CompiledEndpoint): void => {
+    if (owners.get(key) === owner) owners.delete(key)
   }
   const forget = (before: CompiledEndpoint | undefined): void => {
     if (before === undefined) return

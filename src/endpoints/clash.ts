@@ -1,15 +1,15 @@
-/** Two endpoints may share neither a name nor, for one method, the paths that they answer on. */
+/** Finds active endpoints with the same name, or with a route that matches the same paths. */
 import { collectInto, type Lint } from '../domain/lint.ts'
 import type { StoreClash } from '../domain/ports/endpoint-store-port.ts'
 import type { ActiveEndpoints } from './active-endpoints.ts'
 import type { CompiledEndpoint } from './compiled-endpoint.ts'
 
-/** Clashes with the endpoints in force, each naming the other side. The store's unique keys have the last word. */
-export function findClashes(compiled: CompiledEndpoint, inForce: Pick<ActiveEndpoints, 'rivalsOf'>): readonly Lint[] {
+/** Each lint names the other endpoint. The unique keys of the store decide in the end. */
+export function findClashes(compiled: CompiledEndpoint, active: Pick<ActiveEndpoints, 'rivalsOf'>): readonly Lint[] {
   const { document, routeKey } = compiled
   const lints: Lint[] = []
   const lint = collectInto(lints)
-  for (const other of inForce.rivalsOf(compiled)) {
+  for (const other of active.rivalsOf(compiled)) {
     if (other.document.name === document.name) {
       lint.at('name').error(`The endpoint ${other.document._id} has this name already; choose another one.`)
     }
@@ -25,8 +25,8 @@ export function findClashes(compiled: CompiledEndpoint, inForce: Pick<ActiveEndp
   return lints
 }
 
-export const storeClash = (what: StoreClash): Lint =>
-  what === 'name'
+export const storeClash = (clash: StoreClash): Lint =>
+  clash === 'name'
     ? { path: 'name', message: 'Another endpoint has this name already; choose another one.', severity: 'error' }
     : {
         path: 'endpoint.pattern',

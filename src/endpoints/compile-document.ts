@@ -1,8 +1,9 @@
-/** From a raw document to an endpoint that can be put in force, with everything that is wrong with it. */
-
+/** Checks a raw document and compiles it, so that its messages only run closures. */
 import { checkDocument } from '../config/checks/check-document.ts'
 import { type DocumentBounds, lintBounds } from '../config/checks/document-bounds.ts'
 import { lintEndpoint } from '../config/checks/lint-endpoint.ts'
+import type { Endpoint } from '../config/schema/schema.ts'
+import type { Failure } from '../domain/failure.ts'
 import type { Json } from '../domain/json.ts'
 import { collectInto, type Lint } from '../domain/lint.ts'
 import type { StoredDocument } from '../domain/stored-document.ts'
@@ -13,46 +14,64 @@ import { compileIdempotency, type KeyedHandle } from '../pipeline/idempotency/id
 import type { PipelineSettings, Services } from '../pipeline/services.ts'
 import type { CompiledEndpoint } from './compiled-endpoint.ts'
 
-/** What the service sets in a document, and which version of it that is. Timestamps are ISO 8601 with milliseconds and `Z`. */
+/** The fields of a document that the service sets. Timestamps are ISO 8601 with milliseconds and `Z`. */
 export type Stamp = Readonly<{ _id: string; createdAt: string; updatedAt: string; version: number }>
 
+export type CompileOptions = Readonly<{
+  /** Limits for documents that are being registered; stored documents stay active if the limits were lowered since. */
+  bounds?: DocumentBounds | undefined
+  /** Rejects with this failure instead of waiting for an isolated process. */
+  overload?: Failure | undefined
+}>
+
 /**
- * Checks and compiles a document. Where `lints` holds an error, `compiled` must not be put in force.
+ * In: the document as JSON. Out: all lints; `compiled` may be activated only if none of them is an error.
  *
- * `bounds` are for what is to be registered; what is stored stays in force, however they were lowered since. Fails with
- * DOCUMENT_TOO_LARGE.
+ * Fails with DOCUMENT_TOO_LARGE, and with OVERLOADED if no isolated process could compile its expressions and schema in
+ * time.
  */
-export function compileDocument(
+export async function compileDocument(
   raw: Json,
   { _id, createdAt, updatedAt, version }: Stamp,
   services: Services,
   settings: PipelineSettings,
-  bounds?: DocumentBounds,
-): Readonly<{ lints: readonly Lint[]; compiled: CompiledEndpoint }> {
+  { bounds, overload }: CompileOptions = {},
+): Promise<Readonly<{ lints: readonly Lint[]; compiled: CompiledEndpoint }>> {
   const { endpoint, lints: structural } = checkDocument(raw)
+  const isolated = await isolate(endpoint, services, overload)
   const lints: Lint[] = [...structural]
   const sink = collectInto(lints)
   if (bounds !== undefined) lintBounds(endpoint, bounds, sink)
   lintEndpoint(endpoint, sink)
-  const run = compileEndpoint(endpoint, _id, services, settings, sink)
-  const auth = compileAuth(endpoint, services, sink)
-  const handle = auth === undefined ? run : notingFirst(auth, run)
-  const keyed = compileIdempotency(endpoint, _id, run, services.idempotency)
-  const handleKeyed = auth === undefined || keyed === undefined ? keyed : notingFirst(auth, keyed)
+  const run = compileEndpoint(endpoint, _id, isolated, settings, sink)
+  const auth = compileAuth(endpoint, isolated, sink)
+  const handle = auth === undefined ? run : notingSecrets(auth, run)
+  const keyed = compileIdempotency(endpoint, _id, run, isolated.idempotency)
+  const handleKeyed = auth === undefined || keyed === undefined ? keyed : notingSecrets(auth, keyed)
   const pattern = parseRoutePattern(endpoint.endpoint.pattern)
   const routeKey = pattern.ok ? pattern.value.routeKey(endpoint.endpoint.method) : ''
   const document = { _id, ...endpoint, createdAt, updatedAt, __v: 0 } as unknown as StoredDocument
   return { lints: distinct(lints), compiled: { version, document, endpoint, routeKey, handle, handleKeyed, auth } }
 }
 
-const notingFirst =
+/** The services with the expressions and schema of the document compiled in an isolated process, if there are any. */
+async function isolate(endpoint: Endpoint, services: Services, overload: Failure | undefined): Promise<Services> {
+  if (services.sandbox === undefined) return services
+  const { name, inputTransforms, inputValidation: schema } = endpoint
+  const expressions = Object.entries(inputTransforms ?? {})
+  if (expressions.length === 0 && schema === undefined) return services
+  if (overload !== undefined) throw overload
+  return { ...services, sandboxed: await services.sandbox.compile({ endpoint: name, expressions, schema }) }
+}
+
+const notingSecrets =
   ({ noteSecrets }: EndpointAuth, handle: KeyedHandle): KeyedHandle =>
   (message, run, caller) => {
     noteSecrets(run)
     return handle(message, run, caller)
   }
 
-/** Two checks may see one fault; it is told once. */
-function distinct(lints: readonly Lint[]): readonly Lint[] {
-  return [...new Map(lints.map((lint) => [`${lint.path}\n${lint.message}`, lint])).values()]
-}
+/** Two checks may find the same fault. */
+const distinct = (lints: readonly Lint[]): readonly Lint[] => [
+  ...new Map(lints.map((lint) => [`${lint.path}\n${lint.message}`, lint])).values(),
+]

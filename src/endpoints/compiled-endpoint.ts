@@ -1,21 +1,20 @@
-/** What an endpoint document becomes, once, so that its messages only run it. */
+/** An endpoint document, compiled once; its messages only run it. */
 import type { Endpoint } from '../config/schema/schema.ts'
 import type { StoredDocument } from '../domain/stored-document.ts'
 import type { EndpointAuth } from '../pipeline/endpoint-auth.ts'
 import type { KeyedHandle } from '../pipeline/idempotency/idempotency-middleware.ts'
 import type { Handle } from '../pipeline/outcome.ts'
 
-/** Never changed. */
 export type CompiledEndpoint = Readonly<{
   /** Counts the changes of this endpoint, from 1. */
   version: number
   document: StoredDocument
   endpoint: Endpoint
-  /** Normalised method and pattern, parameter names and a last `/` aside. */
+  /** Normalised method and pattern, without parameter names and a last `/`. */
   routeKey: string
   handle: Handle
-  /** Replaces `handle` for requests, if those with an `Idempotency-Key` are processed once. */
+  /** Replaces `handle` for requests if those with an `Idempotency-Key` are processed once. */
   handleKeyed?: KeyedHandle | undefined
-  /** Who may send it messages; undefined where anybody may. */
+  /** Authenticates the senders; undefined if the endpoint has no `auth`. */
   auth?: EndpointAuth | undefined
 }>

@@ -1,6 +1,6 @@
 /**
- * The endpoints in force, by route and by id. Compiled endpoints are immutable, and a change is made between two messages,
- * so that each message sees one configuration from beginning to end.
+ * The active endpoints, by route and by id. Compiled endpoints are immutable, and a change is made between two messages,
+ * so that each message runs with one configuration from start to finish.
  */
 import type { JsonObject } from '../domain/json.ts'
 import { type ActiveEndpoints, createActiveEndpoints } from './active-endpoints.ts'
@@ -15,71 +15,71 @@ export type Match =
 export interface Registry extends Omit<ActiveEndpoints, 'add' | 'remove'> {
   /** Finds the endpoint for a method and the path of a URL, still percent-encoded, with or without its query. */
   match(method: string, url: string): Match
-  /** Puts an endpoint in force, in place of the one with its id if there is one; from now on every match sees it. */
+  /** Activates an endpoint in place of the one with its id, if there is one; from now on every match sees it. */
   put(compiled: CompiledEndpoint): void
   remove(id: string): void
-  /** Puts those out of force and these in force, at once; the routes of all others stay as they are. */
+  /** Removes and activates several endpoints at once; the routes of all others stay as they are. */
   update(removed: readonly string[], compiled: readonly CompiledEndpoint[]): void
   /** Replaces everything at once. */
   load(compiled: readonly CompiledEndpoint[]): void
-  /** Tells a listener, from now on, after each change. */
+  /** Calls the listener after each change. */
   watch(listener: () => void): void
 }
 
 const METHODS = ['GET', 'POST', 'PUT', 'DELETE'] as const
 
 export function createEndpointRegistry(): Registry {
-  let inForce = createActiveEndpoints()
+  let active = createActiveEndpoints()
   let routes = createRouteTable<CompiledEndpoint>()
   const listeners: (() => void)[] = []
-  const tell = () => {
+  const notify = () => {
     for (const listener of listeners) listener()
   }
   const unroute = (id: string) => {
-    const before = inForce.get(id)?.endpoint.endpoint
+    const before = active.get(id)?.endpoint.endpoint
     if (before !== undefined) routes.remove(before.method, before.pattern)
   }
   return {
     match: (method, url) => match(routes, method, url),
     get size() {
-      return inForce.size
+      return active.size
     },
-    get: (id) => inForce.get(id),
-    all: () => inForce.all(),
-    rivalsOf: (compiled) => inForce.rivalsOf(compiled),
-    consuming: () => inForce.consuming(),
+    get: (id) => active.get(id),
+    all: () => active.all(),
+    rivalsOf: (compiled) => active.rivalsOf(compiled),
+    consuming: () => active.consuming(),
     put: (compiled) => {
       unroute(compiled.document._id)
-      inForce.add(compiled)
+      active.add(compiled)
       route(routes, compiled)
-      tell()
+      notify()
     },
     remove: (id) => {
       unroute(id)
-      inForce.remove(id)
-      tell()
+      active.remove(id)
+      notify()
     },
     update: (removed, compiled) => {
-      // All of them first: one may take the route that another gives up.
+      // All routes are removed first: one endpoint may take the route that another gives up.
       for (const id of [...removed, ...compiled.map(({ document }) => document._id)]) unroute(id)
-      for (const id of removed) inForce.remove(id)
-      const hasNew = compiled.some(({ document }) => inForce.get(document._id) === undefined)
+      for (const id of removed) active.remove(id)
+      const hasNew = compiled.some(({ document }) => active.get(document._id) === undefined)
       for (const one of compiled) {
-        inForce.add(one)
+        active.add(one)
         route(routes, one)
       }
       if (hasNew) {
-        inForce = createActiveEndpoints(
-          inForce.all().toSorted((one, other) => (one.document._id < other.document._id ? -1 : 1)),
+        active = createActiveEndpoints(
+          active.all().toSorted((one, other) => (one.document._id < other.document._id ? -1 : 1)),
         )
       }
-      tell()
+      notify()
     },
     load: (compiled) => {
-      inForce = createActiveEndpoints(compiled)
+      active = createActiveEndpoints(compiled)
       routes = createRouteTable()
       for (const one of compiled) route(routes, one)
-      tell()
+      notify()
     },
     watch: (listener) => void listeners.push(listener),
   }

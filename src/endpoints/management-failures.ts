@@ -1,4 +1,4 @@
-/** The sentences that management calls are refused with. */
+/** The failures of management calls, with their sentences. */
 import { Failure } from '../domain/failure.ts'
 import type { Lint } from '../domain/lint.ts'
 import { callStore } from '../domain/ports/store-unavailable.ts'
@@ -11,21 +11,25 @@ export function invalid(faults: readonly Lint[]): Failure {
 }
 
 export const dryRunInvalid = (faults: readonly Lint[]): Failure =>
-  new Failure('DRY_RUN_INVALID', 'The dry run cannot be made as it was asked for; details has the reasons.', {
+  new Failure('DRY_RUN_INVALID', 'The dry run cannot be made as requested; details has the reasons.', {
     details: detailsOf(faults),
   })
 
 export function clash(clashes: readonly Lint[]): Failure {
   const places = clashes.map(({ path }) => path).join(' and ')
-  return new Failure('CONFIGURATION_CLASH', `Another endpoint stands in the way of ${places}; nothing was stored.`, {
-    details: detailsOf(clashes),
-  })
+  return new Failure(
+    'CONFIGURATION_CLASH',
+    `The document clashes with another endpoint in ${places}; nothing was stored.`,
+    {
+      details: detailsOf(clashes),
+    },
+  )
 }
 
 export const tooMany = (most: number): Failure =>
   new Failure(
     'ENDPOINTS_TOO_MANY',
-    `There are ${most} endpoints, and more are not let be (MAX_ENDPOINTS); delete one that is not needed.`,
+    `There are ${most} endpoints, which is the limit (MAX_ENDPOINTS); delete one that is not needed.`,
   )
 
 export const unknown = (id: string): Failure => new Failure('ENDPOINT_UNKNOWN', `There is no endpoint with ID '${id}'.`)
@@ -45,13 +49,7 @@ export const malformedId = (id: string): Failure =>
 export const stale = (): Failure =>
   new Failure('PRECONDITION_FAILED', 'The endpoint has changed since it was read; read it again and repeat the change.')
 
-export const isStale = (thrown: unknown): boolean => thrown instanceof Failure && thrown.kind.stale === true
-
 /** Runs `work` on the store of endpoints. Fails with STORE_UNAVAILABLE. */
 export const callEndpointStore = <T>(work: () => Promise<T>): Promise<T> => callStore('The store of endpoints', work)
-
-/** The failure after too many conflicts with changes of other instances. */
-export const storeUnavailable = (cause: unknown): Failure =>
-  new Failure('STORE_UNAVAILABLE', 'The store of endpoints does not answer now; try again.', { cause })
 
 const detailsOf = (lints: readonly Lint[]) => lints.map(({ path, message }) => ({ path, message }))

@@ -4,11 +4,14 @@ import type { Lint } from '../domain/lint.ts'
 import { findDuplicateNames, parseJson } from '../formats/json-read.ts'
 import { Unreadable } from '../formats/unreadable.ts'
 
+/** A document as JSON; `faults` are names that occur twice in one object. */
+export type ParsedDocument = Readonly<{ raw: Json; faults: readonly Lint[] }>
+
 /**
- * Reads a document's text. A name that stands twice in one object is a fault: JSON would silently keep the last, and
- * a mapping entry would be lost. Fails with BODY_UNREADABLE and BODY_TOO_DEEP.
+ * Parses the text of a document. Duplicate names are faults: JSON.parse would silently keep the last one, and a mapping
+ * entry would be lost. Fails with BODY_UNREADABLE and BODY_TOO_DEEP.
  */
-export function parseDocument(text: string): Readonly<{ raw: Json; faults: readonly Lint[] }> {
+export function parseDocument(text: string): ParsedDocument {
   try {
     const raw = parseJson(text)
     const faults = findDuplicateNames(text).map(

@@ -1,6 +1,6 @@
 /**
- * Finds what listens on a path: a tree of segments for each method. It grows and shrinks by one route at a time, in time
- * that does not depend on how many there are, so that ten thousand endpoints cost a message or a change no more than ten.
+ * Finds the route of a path in a tree of segments for each method. Finding, adding and removing a route takes a time that
+ * does not depend on the number of routes, so that ten thousand endpoints cost a message or a change no more than ten.
  */
 import type { JsonObject } from '../domain/json.ts'
 import { segmentsOf, withoutLastSlash } from '../language/route-pattern.ts'
@@ -8,19 +8,19 @@ import { segmentsOf, withoutLastSlash } from '../language/route-pattern.ts'
 export type Found<Target> = Readonly<{ target: Target; urlParams: JsonObject }>
 
 export interface RouteTable<Target> {
-  /** `pattern` as parseRoutePattern accepts it. Takes the place of what has the same method and pattern, parameter names and a last "/" aside. */
+  /** In: a pattern that parseRoutePattern accepts. Replaces the target of the same route. */
   add(method: string, pattern: string, target: Target): void
   remove(method: string, pattern: string): void
   /**
-   * What listens on the path of a URL, still percent-encoded, with or without its query. Patterns match whole paths, a last "/"
-   * of either aside; of two that match, the one with a literal in the first segment in which they differ wins. A parameter
-   * matches any segment but an empty one.
+   * In: a URL, still percent-encoded, with or without its query. Patterns match whole paths; a last "/" of either does not
+   * count. If two patterns match, the one with a literal in the first segment in which they differ wins. A parameter
+   * matches any segment that is not empty.
    */
   find(method: string, url: string): Found<Target> | undefined
 }
 
 type Node<Target> = {
-  /** Undefined until there is one, as most nodes are leaves. */
+  /** Undefined if there is none: most nodes are leaves. */
   literals: Map<string, Node<Target>> | undefined
   parameter: Node<Target> | undefined
   leaf: Leaf<Target> | undefined
@@ -86,7 +86,7 @@ function prune<Target>(node: Node<Target>, segments: readonly string[], at: numb
   else node.literals?.delete(segment)
 }
 
-/** The path of a URL with its segments still encoded; undefined where it does not begin with a slash or is badly encoded. */
+/** The path of a URL with its segments still encoded; undefined if it does not start with a slash or is badly encoded. */
 function pathOf(url: string): string | undefined {
   const path = before(before(url, '?'), '#')
   return path.startsWith('/') && (!path.includes('%') || isDecodable(path)) ? path : undefined
@@ -106,12 +106,12 @@ function isDecodable(path: string): boolean {
   }
 }
 
-/** Goes into each node of the tree once at most, since a path gives each depth one segment. */
+/** Visits each node of the tree once at most, since a path has one segment for each depth. */
 function findLeaf<Target>(node: Node<Target>, path: string, from: number, values: string[]): Leaf<Target> | undefined {
   const slash = path.indexOf('/', from)
   const segment = slash === -1 ? path.slice(from) : path.slice(from, slash)
   const encoded = segment.includes('%')
-  // What has a meaning of its own in a path (`/`, `;`, `=` and others) is not the same as its encoded form.
+  // decodeURI keeps `%2F`, `%3B` and others: reserved characters differ from their encoded form (RFC 3986 §2.2).
   const literal = node.literals?.get(encoded ? decodeURI(segment) : segment)
   if (literal !== undefined) {
     const leaf = slash === -1 ? literal.leaf : findLeaf(literal, path, slash + 1, values)

@@ -1,6 +1,6 @@
 /**
- * What an isolated process gives up before it takes its first message. The flag `--permission` of Node.js 24 keeps it from
- * files, programs, threads and addons, but not from the network, nor from signals to other processes: those go here.
+ * Takes rights from an isolated process before its first message. The flag `--permission` of Node.js 24 denies files,
+ * programs, threads and addons, but neither the network nor signals to other processes: this file denies those.
  */
 import dgram from 'node:dgram'
 import dns from 'node:dns'
@@ -11,9 +11,9 @@ const refuse = (): never => {
   throw new Error('This process has no network, no modules and no other processes.')
 }
 
-/** Must run after the last module is loaded. Nothing that it takes comes back. */
+/** Must run after the last module is loaded. Cannot be undone. */
 export function confine(): void {
-  // Every client and server of Node.js, fetch and TLS among them, comes down to these.
+  // Every client and server of Node.js, fetch and TLS among them, calls these.
   lock(net.Socket.prototype, 'connect')
   for (const name of ['listen', '_listen2']) lock(net.Server.prototype, name)
   lock(net, '_createServerHandle')

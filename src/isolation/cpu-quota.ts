@@ -1,29 +1,29 @@
 /**
- * What the calls of a program have taken so far, which decides where its next ones run: quick ones never wait behind slow
- * ones, whoever wrote them. By processor time, so that a busy machine makes nobody slow.
+ * The processor time that a program has used, which decides on its pool: quick calls never wait behind slow ones. It is
+ * processor time, so that a busy machine makes no program slow.
  */
 import { type Backoff, nextPauseMs } from '../domain/backoff.ts'
 
 /** A call that takes more is slow. */
 export const QUICK_MS = 20
 
-/** What slow calls may take in all before their program is slow: a process that is new takes longer for its first calls. */
+/** The total of slow calls from which their program is slow: the first calls of a new process take longer. */
 const CREDIT_MS = 300
-/** The share of the time that is forgiven. */
+/** The share of elapsed time by which the total decreases. */
 const FORGIVEN_SHARE = 0.02
 
 const BANS: Backoff = { firstMs: 1_000, longestMs: 600_000 }
 
 export type CpuQuota = {
-  /** Of the last call; undefined before the first. */
+  /** Processor time of the last call; undefined before the first. */
   cpuMs: number | undefined
-  /** Whether its calls run among the quick ones. */
+  /** Whether its calls run in the quick pool. */
   quick: boolean
-  /** What its slow calls took, as far as it is not forgiven. */
+  /** Processor time of its slow calls, less what is forgiven. */
   debtMs: number
   /** Milliseconds since the epoch. */
   notedAt: number
-  /** Milliseconds since the epoch until which it is slow, whatever its calls take. */
+  /** Milliseconds since the epoch; until then it is slow, whatever its calls take. */
   bannedUntil: number
   banMs: number
 }
@@ -37,19 +37,19 @@ export const newCpuQuota = (): CpuQuota => ({
   banMs: 0,
 })
 
-/** Notes a call. A program that turns out slow among the quick ones is kept from them, each time twice as long. */
-export function noteCall(standing: CpuQuota, cpuMs: number, now: number): void {
-  standing.cpuMs = cpuMs
-  standing.debtMs = Math.max(0, standing.debtMs - (now - standing.notedAt) * FORGIVEN_SHARE)
-  standing.notedAt = now
-  if (cpuMs > QUICK_MS) standing.debtMs += cpuMs
-  if (!standing.quick) {
-    standing.quick = cpuMs <= QUICK_MS && now >= standing.bannedUntil
-    if (standing.quick) standing.debtMs = 0
+/** Adds a call. A program that becomes slow is banned from the quick pool, each time twice as long. */
+export function addCall(quota: CpuQuota, cpuMs: number, now: number): void {
+  quota.cpuMs = cpuMs
+  quota.debtMs = Math.max(0, quota.debtMs - (now - quota.notedAt) * FORGIVEN_SHARE)
+  quota.notedAt = now
+  if (cpuMs > QUICK_MS) quota.debtMs += cpuMs
+  if (!quota.quick) {
+    quota.quick = cpuMs <= QUICK_MS && now >= quota.bannedUntil
+    if (quota.quick) quota.debtMs = 0
     return
   }
-  if (standing.debtMs <= CREDIT_MS) return
-  standing.quick = false
-  standing.banMs = nextPauseMs(standing.banMs, BANS)
-  standing.bannedUntil = now + standing.banMs
+  if (quota.debtMs <= CREDIT_MS) return
+  quota.quick = false
+  quota.banMs = nextPauseMs(quota.banMs, BANS)
+  quota.bannedUntil = now + quota.banMs
 }

@@ -1,34 +1,38 @@
-/** What the service and its isolated processes say to each other: JSON, with its length before it. */
+/** The messages between the service and its isolated processes: JSON, each with its length before it. */
 import type { Json, JsonObject } from '../domain/json.ts'
 import type { Lint, Result } from '../domain/lint.ts'
 import type { SchemaOptions, Verdict } from '../language/json-schema/json-schema.ts'
 import type { ExpressionLimits } from '../language/jsonata/expression.ts'
 import type { Program, Reads, Transformation } from '../pipeline/sandbox.ts'
 
-/** The first thing that a process is told. */
-export type Terms = Readonly<{ limits: ExpressionLimits; schema: SchemaOptions }>
+/** The first message to a process, which says how to compile programs. The process answers `ready`. */
+export type ProgramOptions = Readonly<{ limits: ExpressionLimits; schema: SchemaOptions }>
 
-/** `program` where the process may not have it; the key under which it keeps it is `id`. */
-type Asked = Readonly<{ id: number; program: Program | undefined; forget: readonly number[] }>
+export type IsolationTask =
+  | Readonly<{ kind: 'compile' }>
+  | Readonly<{ kind: 'transform'; message: JsonObject; leftMs: number }>
+  | Readonly<{ kind: 'validate'; data: Json }>
 
-export type IsolationRequest =
-  | (Asked & Readonly<{ kind: 'compile' }>)
-  | (Asked & Readonly<{ kind: 'transform'; message: JsonObject; leftMs: number }>)
-  | (Asked & Readonly<{ kind: 'validate'; data: Json }>)
+/** `id` identifies the program; `program` is left out if the process has it. The process drops the programs of `forget`. */
+export type IsolationRequest = Readonly<{
+  id: number
+  program: Program | undefined
+  forget: readonly number[]
+  task: IsolationTask
+}>
 
 export type Compilation = Readonly<{
   expressions: readonly (readonly [name: string, result: Result<Reads>])[]
   lints: readonly Lint[]
 }>
 
-/** `cpuMs`: what it took of the processor, without compiling. */
-export type IsolationReply =
-  | Readonly<{ kind: 'ready' }>
+/** `cpuMs`: processor time of the task, without compiling its program. */
+export type IsolationResponse =
   | Readonly<{ kind: 'done'; cpuMs: number; value: Compilation | Transformation | Verdict }>
   /** A fault of the service. */
   | Readonly<{ kind: 'bug'; cpuMs: number; message: string }>
 
-/** Values are JSON and no larger than bodies may be; what is larger did not come from the other side as it should. */
+/** Values are no larger than bodies may be; a longer frame did not come from the other side of the protocol. */
 export const FRAME_LIMIT = 256 * 1024 * 1024
 
 const HEAD = 4
@@ -42,7 +46,7 @@ export function frame(value: unknown): Buffer {
   return bytes
 }
 
-/** Puts bytes together to frames; `take` gets each as a value. Throws where a frame is longer than FRAME_LIMIT. */
+/** In: chunks, cut anywhere. Calls `take` with the value of each frame. Throws if a frame is longer than FRAME_LIMIT. */
 export function unframe(take: (value: unknown) => void): (chunk: Buffer) => void {
   let chunks: Buffer[] = []
   let length = 0

@@ -1,31 +1,31 @@
-/** One isolated process, seen from the service: what it is given, what it answers, and its end. */
+/** One isolated process, seen from the service. */
 import { type ChildProcess, type ChildProcessByStdio, spawn } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 import { setPriority } from 'node:os'
 import { extname } from 'node:path'
 import type { Readable, Writable } from 'node:stream'
 import { fileURLToPath } from 'node:url'
-import { frame, type IsolationReply, type Terms, unframe } from './isolation-protocol.ts'
+import { frame, type IsolationResponse, type ProgramOptions, unframe } from './isolation-protocol.ts'
 
-/** Why a process ended: by the service, by itself (out of memory, or a crash), or by somebody else. */
-export type End = 'ours' | 'itself' | 'others'
+/** What ended a process: the service, the process itself (out of memory, or a crash), or another process. */
+export type EndedBy = 'service' | 'itself' | 'others'
 
 export type PoolMember = Readonly<{
   pid: number | undefined
-  /** Takes one question at a time; the answer goes to `onAnswer`. */
-  ask(bytes: Buffer): void
-  /** What it has taken of the processor so far; undefined where the system does not tell. */
+  /** Takes one request at a time; the response goes to `onResponse`. */
+  send(request: Buffer): void
+  /** Its processor time so far; undefined if the system does not report it. */
   cpuMs(): number | undefined
-  /** From now on it runs when others have nothing to do. */
-  lower(): void
+  /** From now on it runs only when other processes are idle. */
+  lowerPriority(): void
   kill(): void
 }>
 
 export type PoolMemberEvents = Readonly<{
   onReady(): void
-  onAnswer(answer: IsolationReply): void
-  /** Once. Nothing else follows. */
-  onEnd(end: End): void
+  onResponse(response: IsolationResponse): void
+  /** Called once, as the last event. */
+  onEnd(endedBy: EndedBy): void
 }>
 
 const PROGRAM = new URL(`isolated-process${extname(import.meta.url)}`, import.meta.url)
@@ -33,38 +33,32 @@ const PROGRAM = new URL(`isolated-process${extname(import.meta.url)}`, import.me
 /** What it may read until it is confined: the bundle, or the source with its packages. */
 const READABLE = extname(import.meta.url) === '.ts' ? ['../../'] : ['./']
 
-/** Below the service and everything else that has not asked for less. */
-const LOW = 19
+const LOWEST_PRIORITY = 19
 
-export function startPoolMember(memoryMb: number, terms: Terms, events: PoolMemberEvents): PoolMember {
+export function startPoolMember(memoryMb: number, options: ProgramOptions, events: PoolMemberEvents): PoolMember {
   const child = spawned(memoryMb)
   if (child === undefined) {
     setImmediate(() => events.onEnd('itself'))
     return NEVER_STARTED
   }
-  let over = false
-  let ours = false
-  const end = (how: End) => {
-    if (over) return
-    over = true
-    events.onEnd(how)
+  let hasEnded = false
+  let isKilled = false
+  const end = (endedBy: EndedBy) => {
+    if (hasEnded) return
+    hasEnded = true
+    events.onEnd(endedBy)
   }
   child.on('error', () => end('itself'))
   child.on('exit', (_code, signal) =>
-    end(ours ? 'ours' : signal === 'SIGKILL' || signal === 'SIGTERM' ? 'others' : 'itself'),
+    end(isKilled ? 'service' : signal === 'SIGKILL' || signal === 'SIGTERM' ? 'others' : 'itself'),
   )
-  const kill = () => {
-    ours = true
-    child.kill('SIGKILL')
-  }
-  // Its end is told by `exit`.
+  // The event `exit` reports the end.
   child.stdin.on('error', () => {})
   child.stdout.on('error', () => {})
   const take = unframe((value) => {
-    const answer = value as IsolationReply
-    if (over) return
-    if (answer.kind === 'ready') events.onReady()
-    else events.onAnswer(answer)
+    if (hasEnded) return
+    if (value === 'ready') events.onReady()
+    else events.onResponse(value as IsolationResponse)
   })
   child.stdout.on('data', (chunk: Buffer) => {
     try {
@@ -74,37 +68,40 @@ export function startPoolMember(memoryMb: number, terms: Terms, events: PoolMemb
     }
   })
   release(child)
-  child.stdin.write(frame(terms))
+  child.stdin.write(frame(options))
   return {
     pid: child.pid,
-    ask: (bytes) => void child.stdin.write(bytes),
+    send: (request) => void child.stdin.write(request),
     cpuMs: () => cpuMsOf(child.pid),
-    lower: () => lower(child.pid),
-    kill,
+    lowerPriority: () => lowerPriority(child.pid),
+    kill: () => {
+      isKilled = true
+      child.kill('SIGKILL')
+    },
   }
 }
 
-/** Stands for a process that could not be started. It is never ready, so it is asked for nothing. */
+/** Represents a process that could not be started: it is never ready, so it gets no request. */
 const NEVER_STARTED: PoolMember = {
   pid: undefined,
-  ask: () => {},
+  send: () => {},
   cpuMs: () => undefined,
-  lower: () => {},
+  lowerPriority: () => {},
   kill: () => {},
 }
 
-/** Undefined where the system has no room for one more: no descriptors, no memory or no process. */
+/** Undefined if the system has no descriptors, memory or process for one more. */
 function spawned(memoryMb: number): ChildProcessByStdio<Writable, Readable, null> | undefined {
   try {
     const child = spawn(process.execPath, [...flags(memoryMb), fileURLToPath(PROGRAM)], {
       env: {},
       stdio: ['pipe', 'pipe', 'ignore'],
     })
-    // Without descriptors for its streams, Node.js tells of the failure later and leaves them out, against its types.
+    // Without descriptors for its streams, Node.js reports the failure later and leaves them out, against its types.
     if ((child.stdin as Writable | undefined) !== undefined) return child
     child.on('error', () => {})
   } catch {
-    // Other failures of the system are thrown at once.
+    // Node.js throws other failures of the system at once.
   }
   return undefined
 }
@@ -116,7 +113,7 @@ const flags = (memoryMb: number): string[] => [
   '--max-semi-space-size=4',
 ]
 
-/** A service that is stopping does not wait for it. */
+/** A service that is stopping does not wait for the child. */
 function release(child: ChildProcess): void {
   child.unref()
   for (const stream of [child.stdin, child.stdout]) (stream as unknown as { unref?: () => void } | null)?.unref?.()
@@ -133,10 +130,10 @@ function cpuMsOf(pid: number | undefined): number | undefined {
   }
 }
 
-function lower(pid: number | undefined): void {
+function lowerPriority(pid: number | undefined): void {
   try {
-    if (pid !== undefined) setPriority(pid, LOW)
+    if (pid !== undefined) setPriority(pid, LOWEST_PRIORITY)
   } catch {
-    // It has ended, or the system does not let us; it is but slower to give way.
+    // The process has ended, or the system forbids it: then it competes with the others.
   }
 }

@@ -1,52 +1,46 @@
-/** A few isolated processes that take calls one at a time each: the lane of the quick calls, or that of the slow ones. */
+/** A pool of isolated processes with one call at a time each: the pool of the quick calls, or that of the slow ones. */
 import { type Backoff, nextPauseMs } from '../domain/backoff.ts'
 import type { Logger } from '../domain/ports/logger-port.ts'
 import type { Program } from '../pipeline/sandbox.ts'
 import type { CpuQuota } from './cpu-quota.ts'
-import { frame, type IsolationReply, type IsolationRequest, type Terms } from './isolation-protocol.ts'
-import { type End, type PoolMember, startPoolMember } from './pool-member.ts'
-import { type ProgramCache, programCache } from './program-cache.ts'
+import { frame, type IsolationResponse, type IsolationTask, type ProgramOptions } from './isolation-protocol.ts'
+import { type EndedBy, type PoolMember, startPoolMember } from './pool-member.ts'
+import { createProgramCache, type ProgramCache } from './program-cache.ts'
 import { createQuotaQueue } from './quota-queue.ts'
 
-/** A program with what is known of it; `size` is that of its text. */
-export type ProgramOwner = Readonly<{ id: number; program: Program; size: number; standing: CpuQuota }>
-
-type Body = IsolationRequest extends infer One
-  ? One extends IsolationRequest
-    ? Omit<One, 'id' | 'program' | 'forget'>
-    : never
-  : never
+/** `size`: characters of the program as JSON. */
+export type ProgramOwner = Readonly<{ id: number; program: Program; size: number; quota: CpuQuota }>
 
 export type PoolCall = {
   owner: ProgramOwner
-  body: Body
-  /** From its beginning; then its process is ended. */
+  task: IsolationTask
+  /** The process of a call that runs longer is killed. */
   limitMs: number
-  /** Milliseconds since the epoch. What has not begun by then does not begin. */
+  /** Milliseconds since the epoch. A call that has not started by then does not start. */
   deadlineAt: number
-  /** Whether it was begun once before, by a process that somebody else ended. */
-  again: boolean
-  /** While it waits, until its deadline. */
-  waits: NodeJS.Timeout | undefined
-  settle(outcome: CallOutcome): void
+  /** Whether another process killed the first process of this call. */
+  isRetry: boolean
+  /** Runs until its deadline while it is queued. */
+  deadlineTimer: NodeJS.Timeout | undefined
+  finish(outcome: CallOutcome): void
 }
 
 export type CallOutcome =
-  | Readonly<{ answer: IsolationReply }>
+  | Readonly<{ response: IsolationResponse }>
   | Readonly<{ ended: 'time' | 'memory' }>
-  | Readonly<{ refused: 'late' | 'full' }>
+  | Readonly<{ refused: 'deadline' | 'full' }>
 
 export type ProcessPoolOptions = Readonly<{
   name: 'quick' | 'slow'
   processes: number
   memoryMb: number
-  terms: Terms
+  programOptions: ProgramOptions
   logger: Logger
 }>
 
 export type ProcessPool = Readonly<{
   submit(call: PoolCall): void
-  /** Takes out the calls of a program that have not begun. */
+  /** Removes the calls of a program that have not started. */
   withdraw(owner: ProgramOwner): PoolCall[]
   counts(): ProcessPoolCounts
   close(): void
@@ -58,152 +52,153 @@ export type ProcessPoolCounts = Readonly<{
   ended: Readonly<Record<'time' | 'memory' | 'others', number>>
 }>
 
-type Seat = {
+type ProcessRecord = {
   member: PoolMember
-  ready: boolean
+  isReady: boolean
   call: PoolCall | undefined
   timers: NodeJS.Timeout[]
-  known: ProgramCache
-  /** Its call has taken longer than it may. */
-  late: boolean
-  /** It takes no further calls: another one has its place. */
-  retired: boolean
+  cache: ProgramCache
+  /** Its call has exceeded its limit. */
+  isTimedOut: boolean
+  /** It takes no further calls: another process has replaced it. */
+  isRetired: boolean
 }
 
-/** A quick call is expected to be over by then; one that still runs for as long again, and does not wait for the processor, is not quick. */
+/** A call in the quick pool that runs twice as long, and uses the processor in the second half, is not quick. */
 const OVERDUE_MS = 30
 const MOST_WAITING = 512
 const MOST_WAITING_EACH = 256
 
-/** After a process that ended before it was ready; doubles up to the longest. */
+/** The pauses after processes that ended before they were ready. */
 const BACKOFF: Backoff = { firstMs: 250, longestMs: 30_000 }
 
-export function createProcessPool({ name, processes, memoryMb, terms, logger }: ProcessPoolOptions): ProcessPool {
-  const seats = new Set<Seat>()
-  const retired = new Set<Seat>()
-  const waiting = createQuotaQueue<PoolCall>(MOST_WAITING_EACH, MOST_WAITING)
+export function createProcessPool(options: ProcessPoolOptions): ProcessPool {
+  const { name, processes, memoryMb, programOptions, logger } = options
+  const active = new Set<ProcessRecord>()
+  const retired = new Set<ProcessRecord>()
+  const queue = createQuotaQueue<PoolCall>(MOST_WAITING_EACH, MOST_WAITING)
   const ended = { time: 0, memory: 0, others: 0 }
   let pauseMs = 0
-  let closed = false
+  let isClosed = false
 
-  function sit(): void {
-    const member = startPoolMember(memoryMb, terms, {
+  function startProcess(): void {
+    const member = startPoolMember(memoryMb, programOptions, {
       onReady: () => {
-        seat.ready = true
+        record.isReady = true
         pauseMs = 0
-        serve()
+        dispatch()
       },
-      onAnswer: (answer) => {
-        const { call } = seat
-        release(seat)
-        call?.settle({ answer })
-        if (seat.retired) seat.member.kill()
-        else serve()
+      onResponse: (response) => {
+        const call = clearCall(record)
+        call?.finish({ response })
+        if (record.isRetired) member.kill()
+        else dispatch()
       },
-      onEnd: (how) => leave(seat, how),
+      onEnd: (endedBy) => handleEnd(record, endedBy),
     })
-    const seat: Seat = {
+    const record: ProcessRecord = {
       member,
-      ready: false,
+      isReady: false,
       call: undefined,
       timers: [],
-      known: programCache(),
-      late: false,
-      retired: false,
+      cache: createProgramCache(),
+      isTimedOut: false,
+      isRetired: false,
     }
-    if (name === 'slow') member.lower()
-    seats.add(seat)
+    if (name === 'slow') member.lowerPriority()
+    active.add(record)
   }
 
-  function release(seat: Seat): void {
-    for (const timer of seat.timers.splice(0)) clearTimeout(timer)
-    seat.call = undefined
+  function clearCall(record: ProcessRecord): PoolCall | undefined {
+    const { call } = record
+    for (const timer of record.timers.splice(0)) clearTimeout(timer)
+    record.call = undefined
+    return call
   }
 
-  function leave(seat: Seat, how: End): void {
-    const { call } = seat
-    release(seat)
-    seats.delete(seat)
-    retired.delete(seat)
-    if (closed) call?.settle({ refused: 'late' })
-    if (closed || (how === 'ours' && !seat.late)) return
-    // One that was never ready had nothing that could need memory: something kept it from its start.
-    const cause = seat.late ? 'time' : how === 'itself' && seat.ready ? 'memory' : 'others'
+  function handleEnd(record: ProcessRecord, endedBy: EndedBy): void {
+    const call = clearCall(record)
+    active.delete(record)
+    retired.delete(record)
+    if (isClosed) call?.finish({ refused: 'deadline' })
+    if (isClosed || (endedBy === 'service' && !record.isTimedOut)) return
+    // A process that was never ready had no program that could need memory.
+    const cause = record.isTimedOut ? 'time' : endedBy === 'itself' && record.isReady ? 'memory' : 'others'
     ended[cause] += 1
     logger.warn(
-      { lane: name, pid: seat.member.pid, cause, endpoint: call?.owner.program.endpoint },
+      { lane: name, pid: record.member.pid, cause, endpoint: call?.owner.program.endpoint },
       'An isolated process was ended',
     )
-    if (!seat.ready) pauseMs = nextPauseMs(pauseMs, BACKOFF)
+    if (!record.isReady) pauseMs = nextPauseMs(pauseMs, BACKOFF)
     if (call !== undefined) {
-      // Nobody knows whether the call or its process was meant: a second end tells.
-      if (cause === 'others' && !call.again) {
-        call.again = true
+      // The system may have killed the process because of this call: that shows if it happens twice.
+      if (cause === 'others' && !call.isRetry) {
+        call.isRetry = true
         submit(call)
-      } else call.settle({ ended: cause === 'time' ? 'time' : 'memory' })
+      } else call.finish({ ended: cause === 'time' ? 'time' : 'memory' })
     }
     if (pauseMs === 0) fill()
     else setTimeout(fill, pauseMs).unref()
   }
 
   function fill(): void {
-    while (!closed && seats.size < processes) sit()
+    while (!isClosed && active.size < processes) startProcess()
   }
 
   function submit(call: PoolCall): void {
-    if (!waiting.add(call.owner.id, call.owner.standing, call)) {
-      call.settle({ refused: 'full' })
+    if (!queue.add(call.owner.id, call.owner.quota, call)) {
+      call.finish({ refused: 'full' })
       return
     }
-    const late = () => {
-      waiting.remove(call.owner.id, call)
-      call.settle({ refused: 'late' })
+    const expire = () => {
+      queue.remove(call.owner.id, call)
+      call.finish({ refused: 'deadline' })
     }
-    // Not released, nor is the one of its limit: the processes keep no service alive, but whoever waits for them must.
-    call.waits = setTimeout(late, Math.max(call.deadlineAt - Date.now(), 0))
-    serve()
+    // This timer and that of the limit keep the service alive, since the processes do not: callers wait for the result.
+    call.deadlineTimer = setTimeout(expire, Math.max(call.deadlineAt - Date.now(), 0))
+    dispatch()
   }
 
-  function serve(): void {
-    for (const seat of seats) {
-      if (!seat.ready || seat.call !== undefined) continue
-      const call = waiting.next()
+  function dispatch(): void {
+    for (const record of active) {
+      if (!record.isReady || record.call !== undefined) continue
+      const call = queue.next()
       if (call === undefined) return
-      begin(seat, call)
+      start(record, call)
     }
   }
 
-  function begin(seat: Seat, call: PoolCall): void {
-    const { owner, body } = call
-    const { program, forget } = seat.known.introduce(owner)
-    seat.call = call
-    clearTimeout(call.waits)
-    const after = (ms: number, act: () => void) => seat.timers.push(setTimeout(act, ms))
+  function start(record: ProcessRecord, call: PoolCall): void {
+    const { owner, task } = call
+    const { member } = record
+    record.call = call
+    clearTimeout(call.deadlineTimer)
+    const after = (ms: number, act: () => void) => record.timers.push(setTimeout(act, ms))
     after(call.limitMs, () => {
-      seat.late = true
-      seat.member.kill()
+      record.isTimedOut = true
+      member.kill()
     })
-    const overdue = (before: number | undefined) => {
-      const now = seat.member.cpuMs()
+    const retireIfSlow = (before: number | undefined) => {
+      const now = member.cpuMs()
       const runs = before === undefined || now === undefined || now - before >= OVERDUE_MS / 2
-      if (runs && waiting.size > 0 && retired.size < processes) retire(seat)
-      else after(OVERDUE_MS, () => overdue(now))
+      if (runs && queue.size > 0 && retired.size < processes) retire(record)
+      else after(OVERDUE_MS, () => retireIfSlow(now))
     }
     if (name === 'quick') {
       after(OVERDUE_MS, () => {
-        const now = seat.member.cpuMs()
-        after(OVERDUE_MS, () => overdue(now))
+        const now = member.cpuMs()
+        after(OVERDUE_MS, () => retireIfSlow(now))
       })
     }
-    seat.member.ask(frame({ ...body, id: owner.id, program, forget }))
+    member.send(frame({ id: owner.id, ...record.cache.add(owner), task }))
   }
 
-  /** Lets it end its call where it disturbs nobody; another one takes its place. */
-  function retire(seat: Seat): void {
-    seat.retired = true
-    seat.member.lower()
-    seats.delete(seat)
-    retired.add(seat)
+  /** Lets the process finish its call at low priority, and starts another one in its place. */
+  function retire(record: ProcessRecord): void {
+    record.isRetired = true
+    record.member.lowerPriority()
+    active.delete(record)
+    retired.add(record)
     fill()
   }
 
@@ -211,17 +206,17 @@ export function createProcessPool({ name, processes, memoryMb, terms, logger }: 
   return {
     submit,
     withdraw: ({ id }) => {
-      const calls = waiting.takeAll(id)
-      for (const { waits } of calls) clearTimeout(waits)
+      const calls = queue.takeAll(id)
+      for (const { deadlineTimer } of calls) clearTimeout(deadlineTimer)
       return calls
     },
-    counts: () => ({ processes: seats.size + retired.size, waiting: waiting.size, ended: { ...ended } }),
+    counts: () => ({ processes: active.size + retired.size, waiting: queue.size, ended: { ...ended } }),
     close: () => {
-      closed = true
-      for (const seat of [...seats, ...retired]) seat.member.kill()
-      for (let call = waiting.next(); call !== undefined; call = waiting.next()) {
-        clearTimeout(call.waits)
-        call.settle({ refused: 'late' })
+      isClosed = true
+      for (const { member } of [...active, ...retired]) member.kill()
+      for (let call = queue.next(); call !== undefined; call = queue.next()) {
+        clearTimeout(call.deadlineTimer)
+        call.finish({ refused: 'deadline' })
       }
     },
   }

@@ -1,30 +1,29 @@
-/** Which programs a process has compiled: those that it was asked for last. */
+/** Which programs a process keeps compiled: the least recently used ones are dropped. */
 import type { Program } from '../pipeline/sandbox.ts'
+import type { IsolationRequest } from './isolation-protocol.ts'
 
 export type ProgramCache = Readonly<{
-  /** What a question must bring: the program where it is new there, and those that make room for it. */
-  introduce(owner: Introduced): Readonly<{ program: Program | undefined; forget: readonly number[] }>
+  /** Marks a program as used. Out: the program, if the process does not have it, and the programs to drop for it. */
+  add(owner: Readonly<{ id: number; size: number; program: Program }>): Pick<IsolationRequest, 'program' | 'forget'>
 }>
 
-type Introduced = Readonly<{ id: number; size: number; program: Program }>
-
-/** Characters of the texts of all: compiled, they may take a hundred times as much. */
+/** Characters of all programs; compiled, they may take a hundred times as much. */
 const MOST_CHARACTERS = 500_000
 const MOST_PROGRAMS = 500
 
-export function programCache(): ProgramCache {
+export function createProgramCache(): ProgramCache {
   const sizes = new Map<number, number>()
   let characters = 0
   return {
-    introduce: ({ id, size, program }) => {
+    add: ({ id, size, program }) => {
       const isNew = !sizes.delete(id)
       if (isNew) characters += size
       sizes.set(id, size)
       const forget: number[] = []
-      for (const [oldest, its] of sizes) {
+      for (const [oldest, oldestSize] of sizes) {
         if (oldest === id || (characters <= MOST_CHARACTERS && sizes.size <= MOST_PROGRAMS)) break
         sizes.delete(oldest)
-        characters -= its
+        characters -= oldestSize
         forget.push(oldest)
       }
       return { program: isNew ? program : undefined, forget }

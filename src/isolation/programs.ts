@@ -1,38 +1,44 @@
-/** The work of an isolated process: programs by their keys, compiled when they first come, and run on one message at a time. */
+/** Runs the programs of an isolated process: each is compiled when it first arrives, and runs on one message at a time. */
 import type { JsonObject } from '../domain/json.ts'
 import { collectInto, found, type Lint, type Result } from '../domain/lint.ts'
 import { compileJsonSchema, type Validator } from '../language/json-schema/json-schema.ts'
 import { type Expression, ExpressionFault, parseExpression } from '../language/jsonata/expression.ts'
 import type { Program, Transformation } from '../pipeline/sandbox.ts'
-import type { Compilation, IsolationReply, IsolationRequest, Terms } from './isolation-protocol.ts'
+import type {
+  Compilation,
+  IsolationRequest,
+  IsolationResponse,
+  IsolationTask,
+  ProgramOptions,
+} from './isolation-protocol.ts'
 
-type CompiledEndpoint = Readonly<{
+type CompiledProgram = Readonly<{
   expressions: readonly (readonly [name: string, result: Result<Expression>])[]
   validator: Validator | undefined
   lints: readonly Lint[]
 }>
 
-export type Programs = Readonly<{ answer(question: IsolationRequest): Promise<IsolationReply> }>
+export type Programs = Readonly<{ handle(request: IsolationRequest): Promise<IsolationResponse> }>
 
-export function createPrograms(terms: Terms): Programs {
-  const programs = new Map<number, CompiledEndpoint>()
+export function createPrograms(options: ProgramOptions): Programs {
+  const programs = new Map<number, CompiledProgram>()
 
-  const programOf = ({ id, program, forget }: IsolationRequest): CompiledEndpoint => {
-    for (const gone of forget) programs.delete(gone)
-    const compiled = programs.get(id) ?? (program && compile(program, terms))
-    if (compiled === undefined) throw new TypeError('The program is not known.')
+  const programOf = ({ id, program, forget }: IsolationRequest): CompiledProgram => {
+    for (const dropped of forget) programs.delete(dropped)
+    const compiled = programs.get(id) ?? (program && compile(program, options))
+    if (compiled === undefined) throw new TypeError('The process does not have the program.')
     programs.set(id, compiled)
     return compiled
   }
 
   return {
-    answer: async (question) => {
+    handle: async (request) => {
       let before = threadCpuUsage()
       const cpuMs = () => threadCpuUsage() - before
       try {
-        const compiled = programOf(question)
+        const compiled = programOf(request)
         before = threadCpuUsage()
-        return { kind: 'done', value: await run(question, compiled), cpuMs: cpuMs() }
+        return { kind: 'done', value: await run(request.task, compiled), cpuMs: cpuMs() }
       } catch (thrown) {
         return { kind: 'bug', message: thrown instanceof Error ? (thrown.stack ?? '') : String(thrown), cpuMs: cpuMs() }
       }
@@ -40,30 +46,30 @@ export function createPrograms(terms: Terms): Programs {
   }
 }
 
-/** Milliseconds; what compiling and collecting garbage take beside it is not the program's fault. */
+/** Milliseconds of this thread: compiling code and collecting garbage on other threads is not the program's fault. */
 function threadCpuUsage(): number {
   // Not yet in the types of Node.js 24.
   const { user, system } = (process as unknown as { threadCpuUsage(): NodeJS.CpuUsage }).threadCpuUsage()
   return (user + system) / 1_000
 }
 
-function compile({ expressions, schema }: Program, terms: Terms): CompiledEndpoint {
+function compile({ expressions, schema }: Program, options: ProgramOptions): CompiledProgram {
   const lints: Lint[] = []
   return {
-    expressions: expressions.map(([name, text]) => [name, parseExpression(text, terms.limits)]),
-    validator: schema && compileJsonSchema(schema, terms.schema, collectInto(lints)),
+    expressions: expressions.map(([name, text]) => [name, parseExpression(text, options.limits)]),
+    validator: schema && compileJsonSchema(schema, options.schema, collectInto(lints)),
     lints,
   }
 }
 
-function run(question: IsolationRequest, compiled: CompiledEndpoint) {
-  if (question.kind === 'transform') return transform(compiled, question.message, question.leftMs)
-  if (question.kind === 'compile') return describe(compiled)
+function run(task: IsolationTask, compiled: CompiledProgram) {
+  if (task.kind === 'transform') return transform(compiled, task.message, task.leftMs)
+  if (task.kind === 'compile') return describe(compiled)
   if (compiled.validator === undefined) throw new TypeError('The program has no schema.')
-  return compiled.validator(question.data)
+  return compiled.validator(task.data)
 }
 
-const describe = ({ expressions, lints }: CompiledEndpoint): Compilation => ({
+const describe = ({ expressions, lints }: CompiledProgram): Compilation => ({
   expressions: expressions.map(([name, result]) => {
     if (!result.ok) return [name, result]
     const { roots, references } = result.value
@@ -73,7 +79,7 @@ const describe = ({ expressions, lints }: CompiledEndpoint): Compilation => ({
 })
 
 async function transform(
-  { expressions }: CompiledEndpoint,
+  { expressions }: CompiledProgram,
   message: JsonObject,
   leftMs: number,
 ): Promise<Transformation> {

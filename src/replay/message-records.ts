@@ -1,5 +1,4 @@
-/** What is done with the records of messages: they are searched, replayed one by one and replayed by plan. */
-
+/** Searches the records of messages, and replays messages one by one or by plan. */
 import type { Logger } from '../domain/ports/logger-port.ts'
 import type { MessageStore } from '../domain/ports/message-store-port.ts'
 import type { Clock } from '../domain/run.ts'
@@ -8,7 +7,7 @@ import type { Intake } from '../intake/intake.ts'
 import { createMessageSearch, type MessageSearch } from '../message-log/message-search.ts'
 import { createReplay, type ReplayOptions } from './replay.ts'
 import { createReplayByHand, type ReplayByHand } from './replay-by-hand.ts'
-import { createClaims } from './replay-claims.ts'
+import { createClaims } from './replay-history.ts'
 import { createReplayPlans, type ReplayPlans } from './replay-plans.ts'
 
 export type MessageRecords = Readonly<{ search: MessageSearch; replayByHand: ReplayByHand; plans: ReplayPlans }>
@@ -18,7 +17,7 @@ export type MessageRecordsOptions = Readonly<{
   registry: Registry
   intake: Intake
   settings: ReplayOptions['settings']
-  /** Resolves when what has ended before is in the store, as far as it can be waited for. */
+  /** Resolves when the records of earlier messages are stored, or after a timeout. */
   caughtUp: () => Promise<void>
   clock: Clock
   newId: () => string

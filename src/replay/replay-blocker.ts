@@ -1,4 +1,4 @@
-/** What stands against a replay: told before it is tried, and counted where there are many. */
+/** The reasons why a message cannot be replayed. */
 import type { BodyName, MessageRecord } from '../domain/message-record.ts'
 import type { CompiledEndpoint } from '../endpoints/compiled-endpoint.ts'
 import type { Registry } from '../endpoints/endpoint-registry.ts'
@@ -6,58 +6,58 @@ import type { Incoming } from '../intake/incoming-message.ts'
 import { refusesNull, TOMBSTONE } from '../intake/records/tombstone.ts'
 import { parseRoutePattern } from '../language/route-pattern.ts'
 
-const OBSTACLES = {
+const BLOCKERS = {
   'no-endpoint': 'No endpoint took the message.',
-  'endpoint-gone': 'Its endpoint is not in force any more: it was deleted, or has faults.',
-  'no-topic': 'It came from a topic, and its endpoint consumes none any more.',
-  'route-changed': 'The route of its endpoint has parameters now that it came without.',
+  'endpoint-gone': 'Its endpoint is not active any more: it was deleted, or has faults.',
+  'no-topic': 'It came from a topic, and its endpoint consumes no topic any more.',
+  'route-changed': 'The route of its endpoint now has parameters that the message did not have.',
   'not-kept':
-    'What came was not kept: its bodies were not to be (MESSAGE_LOG, or messageLog of its endpoint), or it was refused unread.',
-  cut: 'Only the beginning of what came was kept.',
-  masked: 'Parts of what came were masked (REDACT_PATHS).',
+    'Its request was not recorded: the message log does not record its bodies (MESSAGE_LOG, or messageLog of its endpoint), or the message was refused before it was read.',
+  cut: 'Only the beginning of its request was recorded.',
+  masked: 'Parts of its recorded request were redacted (REDACT_PATHS).',
   tombstone: 'It is a record without a value, and the schema of its endpoint does not accept null.',
-  'tried-again': 'It was tried again by the consumer of its topic: a later message stands for it.',
+  'tried-again': 'The consumer of its topic tried it again: a later message replaces it.',
   replayed: 'A replay of it has succeeded already.',
   'under-way': 'It is being replayed at this moment, by hand or by a plan.',
   removed: 'Its record was removed from the message log.',
 } as const
 
 /** `reason` for programs, `error` for people. */
-export type ReplayBlocker = Readonly<{ reason: keyof typeof OBSTACLES; error: string }>
+export type ReplayBlocker = Readonly<{ reason: keyof typeof BLOCKERS; error: string }>
 
-export const obstacle = (reason: ReplayBlocker['reason']): ReplayBlocker => ({ reason, error: OBSTACLES[reason] })
+export const blocker = (reason: ReplayBlocker['reason']): ReplayBlocker => ({ reason, error: BLOCKERS[reason] })
 
-/** What the record alone tells. `edited`: whether another body takes the place of the one that came. */
-export function obstacleOf(record: MessageRecord, registry: Registry, edited: boolean): ReplayBlocker | undefined {
-  if (record.endpointId === undefined) return obstacle('no-endpoint')
+/** The blocker that the record alone shows. `edited`: whether the caller replaces the body. */
+export function recordBlocker(record: MessageRecord, registry: Registry, edited: boolean): ReplayBlocker | undefined {
+  if (record.endpointId === undefined) return blocker('no-endpoint')
   const compiled = registry.get(record.endpointId)
-  if (compiled === undefined) return obstacle('endpoint-gone')
-  if (record.source === 'broker' && !consumes(compiled)) return obstacle('no-topic')
-  const isKept = record.bodies.some(({ which }) => which === 'request')
-  if (!isKept) return edited ? undefined : obstacle('not-kept')
-  return partOf(record, 'request') ?? (edited ? undefined : partOf(record, 'incoming'))
+  if (compiled === undefined) return blocker('endpoint-gone')
+  if (record.source === 'broker' && !consumes(compiled)) return blocker('no-topic')
+  const isRecorded = record.bodies.some(({ which }) => which === 'request')
+  if (!isRecorded) return edited ? undefined : blocker('not-kept')
+  return bodyBlocker(record, 'request') ?? (edited ? undefined : bodyBlocker(record, 'incoming'))
 }
 
-function partOf({ bodies }: MessageRecord, which: BodyName): ReplayBlocker | undefined {
+function bodyBlocker({ bodies }: MessageRecord, which: BodyName): ReplayBlocker | undefined {
   const summary = bodies.find((one) => one.which === which)
-  if (summary?.masked) return obstacle('masked')
-  return summary?.cut ? obstacle('cut') : undefined
+  if (summary?.masked) return blocker('masked')
+  return summary?.cut ? blocker('cut') : undefined
 }
 
-/** What its endpoint has to say: its routes and topics may not be what they were when the message came. */
-export function endpointObstacle(
+/** The blocker that the present endpoint causes: its route or topic may have changed since the message came. */
+export function endpointBlocker(
   compiled: CompiledEndpoint,
   { urlParams, isRecord, body }: Incoming,
   acceptsNull: boolean,
 ): ReplayBlocker | undefined {
   if (isRecord) {
-    if (!consumes(compiled)) return obstacle('no-topic')
+    if (!consumes(compiled)) return blocker('no-topic')
     const isNull = body !== undefined && TOMBSTONE.equals(body)
-    return isNull && !acceptsNull && refusesNull(compiled) ? obstacle('tombstone') : undefined
+    return isNull && !acceptsNull && refusesNull(compiled) ? blocker('tombstone') : undefined
   }
   const pattern = parseRoutePattern(compiled.endpoint.endpoint.pattern)
-  const isKnown = (name: string): boolean => Object.hasOwn(urlParams, name)
-  return !pattern.ok || pattern.value.parameters.every(isKnown) ? undefined : obstacle('route-changed')
+  const hasValue = (name: string): boolean => Object.hasOwn(urlParams, name)
+  return !pattern.ok || pattern.value.parameters.every(hasValue) ? undefined : blocker('route-changed')
 }
 
 const consumes = ({ endpoint }: CompiledEndpoint): boolean => endpoint.kafkaConsumerTopic !== undefined

@@ -1,16 +1,15 @@
-/** One message once more because a person says so: also where that was done already, which the person is told. */
+/** Replays one message that a person names, even if an earlier replay succeeded: the answer names that one. */
 import type { MessageRecord } from '../domain/message-record.ts'
 import type { MessageStore } from '../domain/ports/message-store-port.ts'
 import { callMessageLog } from '../message-log/message-search.ts'
 import type { Replay, Replayed } from './replay.ts'
-import { obstacle } from './replay-blocker.ts'
-import { type Claims, rememberSuccess } from './replay-claims.ts'
-import { lineOf, succeededAmong } from './replay-history.ts'
+import { blocker } from './replay-blocker.ts'
+import { type Claims, originalsOf, rememberSuccess, succeededAmong } from './replay-history.ts'
 import type { EditedBody } from './replay-original.ts'
 
 export type ReplayedByHand = Readonly<{
   replayed: Replayed
-  /** The id of an earlier replay that ended done. */
+  /** The id of an earlier replay whose outcome is done. */
   alreadyDoneBy: string | undefined
 }>
 
@@ -21,21 +20,21 @@ export type ReplayByHandOptions = Readonly<{ store: MessageStore; replay: Replay
 
 export function createReplayByHand({ store, replay, claims }: ReplayByHandOptions): ReplayByHand {
   return async (record, edited) => {
-    const line = await callMessageLog(() => lineOf(store, record))
-    if (line.some((id) => claims.underWay.has(id))) {
-      return { replayed: { obstacle: obstacle('under-way') }, alreadyDoneBy: undefined }
+    const ids = await callMessageLog(() => originalsOf(store, record))
+    if (ids.some((id) => claims.underWay.has(id))) {
+      return { replayed: { blocker: blocker('under-way') }, alreadyDoneBy: undefined }
     }
-    for (const id of line) claims.underWay.add(id)
+    for (const id of ids) claims.underWay.add(id)
     try {
-      const logged = await callMessageLog(() => succeededAmong(store, line))
-      const [alreadyDoneBy] = line.flatMap((id) => claims.succeeded.get(id) ?? logged.get(id) ?? [])
+      const logged = await callMessageLog(() => succeededAmong(store, ids))
+      const [alreadyDoneBy] = ids.flatMap((id) => claims.succeeded.get(id) ?? logged.get(id) ?? [])
       const replayed = await replay.run(record, edited)
-      if ('finished' in replayed && replayed.finished.outcome === 'done') {
-        for (const id of line) rememberSuccess(claims, id, replayed.finished.messageId)
+      if ('completed' in replayed && replayed.completed.outcome === 'done') {
+        for (const id of ids) rememberSuccess(claims, id, replayed.completed.messageId)
       }
       return { replayed, alreadyDoneBy }
     } finally {
-      for (const id of line) claims.underWay.delete(id)
+      for (const id of ids) claims.underWay.delete(id)
     }
   }
 }

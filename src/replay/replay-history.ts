@@ -1,14 +1,31 @@
-/** Which messages were repeated already, so that nothing is done twice. */
+/** Which messages were replayed already, or are being replayed, so that plans replay each message once. */
 import type { MessageRecord } from '../domain/message-record.ts'
 import type { MessageStore } from '../domain/ports/message-store-port.ts'
 
-/** Replays of replays: a chain longer than this was made by hand. */
+/**
+ * The replays of this process, by hand and by plans alike. `underWay` has the ids of messages that are being replayed;
+ * `succeeded` has the id of the successful replay by that of the message, whose record may not be in the log yet.
+ */
+export type Claims = Readonly<{ underWay: Set<string>; succeeded: Map<string, string> }>
+
+export const createClaims = (): Claims => ({ underWay: new Set(), succeeded: new Map() })
+
+/** Enough entries to outlast the time that a record takes until it is in the log. */
+const MOST_SUCCEEDED = 100_000
+
+export function rememberSuccess({ succeeded }: Claims, id: string, replayId: string): void {
+  succeeded.set(id, replayId)
+  const [oldest] = succeeded.size > MOST_SUCCEEDED ? succeeded.keys() : []
+  if (oldest !== undefined) succeeded.delete(oldest)
+}
+
+/** Replays of replays: nothing but repeated calls by hand makes a longer chain. */
 const LONGEST_CHAIN = 10
 const PAGE = 500
 
 /**
- * Those of `ids` of which a replay, or a replay of a replay, ended done, each with the id of that replay. Rejects with
- * StoreUnavailable.
+ * Out: those of `ids` that have a replay, or a replay of a replay, whose outcome is done, each with the id of that replay.
+ * Rejects with StoreUnavailable.
  */
 export async function succeededAmong(
   store: MessageStore,
@@ -29,15 +46,15 @@ export async function succeededAmong(
   return succeeded
 }
 
-/** The message, and those that it repeats, up to the one that came from outside. Rejects with StoreUnavailable. */
-export async function lineOf(store: MessageStore, { id, replayOf }: MessageRecord): Promise<readonly string[]> {
-  const line = [id]
+/** The ids of the message and of those that it replays, up to the original one. Rejects with StoreUnavailable. */
+export async function originalsOf(store: MessageStore, { id, replayOf }: MessageRecord): Promise<readonly string[]> {
+  const ids = [id]
   let next = replayOf
-  while (next !== undefined && line.length < LONGEST_CHAIN) {
-    line.push(next)
+  while (next !== undefined && ids.length < LONGEST_CHAIN) {
+    ids.push(next)
     next = (await store.get(next))?.replayOf
   }
-  return line
+  return ids
 }
 
 async function* replaysOf(store: MessageStore, ids: readonly string[]): AsyncGenerator<MessageRecord> {
@@ -46,7 +63,7 @@ async function* replaysOf(store: MessageStore, ids: readonly string[]): AsyncGen
   }
 }
 
-/** All messages of a filter that there are at the moment of the call, newest first. Rejects with StoreUnavailable. */
+/** All messages that match a filter at the moment of the call, newest first. Rejects with StoreUnavailable. */
 export async function* everyMatch(
   store: MessageStore,
   filter: Parameters<MessageStore['find']>[0],

@@ -1,15 +1,15 @@
-/** How fast the messages of a plan are replayed, and how many of them. */
+/** The limits of one run of a plan. */
 import { Failure } from '../domain/failure.ts'
 import { isObject, type Json } from '../domain/json.ts'
 import { didYouMean } from '../domain/nearest.ts'
 import { LARGEST_PLAN } from './replay-plan.ts'
 
 export type RunOptions = Readonly<{
-  /** Messages of this run; the plan keeps the rest for another. */
+  /** Messages of this run; the rest of the plan remains for another run. */
   max: number
-  /** At once. 1 keeps the order in which they came. */
+  /** Messages in flight. 1 keeps the order in which they came. */
   concurrency: number
-  /** Begun in a second; undefined: as fast as they go. */
+  /** Messages started in a second; undefined for no limit. */
   perSecond: number | undefined
 }>
 
@@ -23,7 +23,8 @@ const LIMITS: Readonly<Record<keyof RunOptions, Readonly<{ most: number; whole: 
 
 /** Fails with REPLAY_OPTION_INVALID. */
 export function readRunOptions(raw: Json): RunOptions {
-  if (!isObject(raw)) throw invalid('The limits of a run are an object such as { "concurrency": 4, "perSecond": 20 }.')
+  if (!isObject(raw))
+    throw invalid('The limits of a run must be an object such as { "concurrency": 4, "perSecond": 20 }.')
   const known = Object.keys(LIMITS)
   for (const name of Object.keys(raw)) {
     if (known.includes(name)) continue

@@ -1,17 +1,18 @@
-/** When the next message of a run may begin. */
+/** Spaces the messages of a run. */
 import { setTimeout as delay } from 'node:timers/promises'
 
-/** How long a run waits where the service has as many messages under way as it takes. */
+/** The pause of a run when the service is full. */
 const BUSY_MS = 50
 
+/** Both reject when the signal aborts. */
 export interface Pace {
-  /** Resolves when the next message may begin, a whole interval after the one before; rejects when the signal aborts. */
+  /** Resolves when the next message may start, one interval after the one before. */
   next(): Promise<void>
-  /** Resolves a moment later. */
+  /** Resolves after a short pause. */
   busy(): Promise<void>
 }
 
-/** `perSecond`: undefined where nothing holds it up. */
+/** `perSecond`: messages started in a second; undefined for no limit. */
 export function createPace(perSecond: number | undefined, signal: AbortSignal): Pace {
   const intervalMs = perSecond === undefined ? 0 : 1_000 / perSecond
   let nextMs = performance.now()

@@ -1,15 +1,14 @@
 /**
- * What a replay of many messages would do: the exact messages of this moment, so that those which come later, and the
- * replays themselves, are never among them.
+ * Selects the messages of a plan: exactly those that match at this moment, so that a plan contains neither later messages
+ * nor its own replays.
  */
-
 import type { MessageRecord, RecordedOutcome } from '../domain/message-record.ts'
 import type { MessageFilter, MessageStore } from '../domain/ports/message-store-port.ts'
 import { type FilterTexts, invalid } from '../message-log/message-filter.ts'
-import { obstacle, type ReplayBlocker } from './replay-blocker.ts'
+import { blocker, type ReplayBlocker } from './replay-blocker.ts'
 import { everyMatch, succeededAmong } from './replay-history.ts'
 
-/** Of one endpoint, outcome and failure code. */
+/** Messages with one endpoint, outcome and failure code. */
 export type PlanGroup = Readonly<{
   endpointId?: string
   endpoint?: string
@@ -19,35 +18,35 @@ export type PlanGroup = Readonly<{
 }>
 
 /** Messages that cannot be replayed for one reason. */
-export type PlanObstacle = ReplayBlocker & Readonly<{ count: number; sampleId: string }>
+export type PlanBlocker = ReplayBlocker & Readonly<{ count: number; sampleId: string }>
 
 export type PlannedMessages = Readonly<{
-  /** Oldest first: the order in which they came. */
+  /** Oldest first. */
   ids: readonly string[]
   groups: readonly PlanGroup[]
-  cannot: readonly PlanObstacle[]
+  cannot: readonly PlanBlocker[]
 }>
 
-/** What one plan can hold. */
+/** Messages in one plan. */
 export const LARGEST_PLAN = 100_000
 
 /**
- * The filter with what a replay leaves out unless it is asked for: messages that ended done, and always the replays:
- * they stand for a message that is itself in the log. Fails with FILTER_INVALID.
+ * Adds the defaults of a plan to a filter: no messages whose outcome is done or partial, and never replays, since the log
+ * has their original message too. Fails with FILTER_INVALID.
  */
 export function planFilter(filter: MessageFilter): MessageFilter {
   const { outcome = ['refused', 'failed'], source = ['http', 'broker'] } = filter
   if (source.includes('replay')) {
-    throw invalid('source cannot be "replay" here: a replay is repeated by replaying the message that it repeated.')
+    throw invalid('source cannot be "replay" here: to repeat a replay, replay its original message.')
   }
   return { ...filter, outcome, source }
 }
 
-/** Takes what is there now. Fails with FILTER_INVALID where it is too much; rejects with StoreUnavailable. */
+/** Fails with FILTER_INVALID if too many messages match; rejects with StoreUnavailable. */
 export async function planMessages(
   store: MessageStore,
   filter: MessageFilter,
-  obstacleOf: (record: MessageRecord) => ReplayBlocker | undefined,
+  blockerOf: (record: MessageRecord) => ReplayBlocker | undefined,
 ): Promise<PlannedMessages> {
   const count = await store.count(filter)
   if (count > LARGEST_PLAN) {
@@ -55,16 +54,16 @@ export async function planMessages(
   }
   const ids: string[] = []
   const groups = new Map<string, PlanGroup>()
-  const obstacles = countObstacles()
+  const blockers = countBlockers()
   let batch: MessageRecord[] = []
-  const settle = async (): Promise<void> => {
+  const addBatch = async (): Promise<void> => {
     const succeeded = await succeededAmong(
       store,
       batch.map(({ id }) => id),
     )
     for (const record of batch) {
-      const found = againstTwice(record, succeeded) ?? obstacleOf(record)
-      if (found !== undefined) obstacles.add(found, record.id)
+      const found = repetitionBlocker(record, succeeded) ?? blockerOf(record)
+      if (found !== undefined) blockers.add(found, record.id)
       else {
         ids.push(record.id)
         addTo(groups, record)
@@ -74,26 +73,26 @@ export async function planMessages(
   }
   for await (const record of everyMatch(store, filter)) {
     batch.push(record)
-    if (batch.length === BATCH) await settle()
+    if (batch.length === BATCH) await addBatch()
     if (ids.length >= LARGEST_PLAN) break
   }
-  await settle()
+  await addBatch()
   return {
     ids: ids.slice(0, LARGEST_PLAN).reverse(),
     groups: [...groups.values()].sort((a, b) => b.count - a.count),
-    cannot: obstacles.all(),
+    cannot: blockers.all(),
   }
 }
 
 const BATCH = 500
 
-/** What was done already, or is another message's to do. */
-function againstTwice(
+/** The blocker of a message that was replayed already, or that a later attempt replaces. */
+function repetitionBlocker(
   { id, triedAgain }: MessageRecord,
   succeeded: ReadonlyMap<string, string>,
 ): ReplayBlocker | undefined {
-  if (triedAgain) return obstacle('tried-again')
-  return succeeded.has(id) ? obstacle('replayed') : undefined
+  if (triedAgain) return blocker('tried-again')
+  return succeeded.has(id) ? blocker('replayed') : undefined
 }
 
 function addTo(groups: Map<string, PlanGroup>, { endpointId, endpoint, outcome, code }: MessageRecord): void {
@@ -102,7 +101,7 @@ function addTo(groups: Map<string, PlanGroup>, { endpointId, endpoint, outcome, 
   groups.set(key, {
     ...(group ?? {
       ...(endpointId === undefined ? {} : { endpointId }),
-      // The newest name comes first.
+      // Records come newest first, so this is the newest name.
       ...(endpoint === undefined ? {} : { endpoint }),
       outcome,
       ...(code === undefined ? {} : { code }),
@@ -111,14 +110,14 @@ function addTo(groups: Map<string, PlanGroup>, { endpointId, endpoint, outcome, 
   })
 }
 
-export type ObstacleCounts = Readonly<{
+export type BlockerCounts = Readonly<{
   add(found: ReplayBlocker, id: string): void
-  all(): readonly PlanObstacle[]
+  all(): readonly PlanBlocker[]
   total(): number
 }>
 
-export function countObstacles(): ObstacleCounts {
-  const counts = new Map<ReplayBlocker['reason'], PlanObstacle>()
+export function countBlockers(): BlockerCounts {
+  const counts = new Map<ReplayBlocker['reason'], PlanBlocker>()
   return {
     add: (found, id) => {
       const before = counts.get(found.reason)
@@ -129,7 +128,7 @@ export function countObstacles(): ObstacleCounts {
   }
 }
 
-/** The filter as texts again, with the times that were meant. */
+/** The filter as texts, with absolute times. */
 export function describeFilter(texts: FilterTexts, { outcome, source, from, to }: MessageFilter) {
   return {
     ...Object.fromEntries(texts),

@@ -1,6 +1,6 @@
 /**
- * Replays of many messages: planned first, then run, watched and cancelled. Plans live in the memory of this process:
- * a restart forgets them, and what they had not begun is not begun.
+ * Plans to replay many messages: each is created, run, observed and cancelled. Plans are kept in the memory of this
+ * process: a restart forgets them, and their remaining messages do not run.
  */
 import { Failure } from '../domain/failure.ts'
 import { isId } from '../domain/id.ts'
@@ -10,20 +10,20 @@ import type { Clock } from '../domain/run.ts'
 import type { FilterTexts } from '../message-log/message-filter.ts'
 import { callMessageLog, type MessageSearch } from '../message-log/message-search.ts'
 import type { Replay } from './replay.ts'
-import type { Claims } from './replay-claims.ts'
+import type { Claims } from './replay-history.ts'
 import type { RunOptions } from './replay-options.ts'
 import {
-  countObstacles,
+  type BlockerCounts,
+  countBlockers,
   describeFilter,
-  type ObstacleCounts,
+  type PlanBlocker,
   type PlannedMessages,
-  type PlanObstacle,
   planFilter,
   planMessages,
 } from './replay-plan.ts'
 import { type RunTarget, runMessages } from './replay-run.ts'
 
-/** paused: a run has ended with messages left; it can be run again, as one that is planned can be. */
+/** paused: a run has ended with messages left; the plan can be run again. */
 export type PlanState = 'planned' | 'running' | 'paused' | 'finished' | 'cancelled'
 
 export type PlanView = Readonly<{
@@ -32,33 +32,33 @@ export type PlanView = Readonly<{
   /** ISO 8601. */
   createdAt: string
   filter: object
-  /** Of the messages that can be replayed. */
+  /** Messages that can be replayed. */
   count: number
   groups: PlannedMessages['groups']
   /** Messages that match the filter and cannot be replayed; not in `count`. */
   cannot: PlannedMessages['cannot']
-  /** count = done + failed + skipped + left; what is under way is left. */
+  /** count = done + failed + skipped + left; messages in flight count as left. */
   done: number
   failed: number
-  /** Of `count`, and could not be replayed when their turn came. */
+  /** Messages of `count` that could not be replayed when their turn came. */
   skipped: number
-  skippedFor: readonly PlanObstacle[]
+  skippedFor: readonly PlanBlocker[]
   left: number
-  /** Why the last run ended before its time. */
+  /** The failure that stopped the last run. */
   stoppedBy?: string
 }>
 
 /** Fails with FILTER_INVALID, REPLAY_PLAN_UNKNOWN, REPLAY_PLAN_BUSY, STORE_UNAVAILABLE. */
 export interface ReplayPlans {
   plan(texts: FilterTexts): Promise<PlanView>
-  /** Begins to run it, and does not wait for its end. */
+  /** Starts a run and does not wait for it. */
   run(id: string, options: RunOptions): PlanView
-  /** Messages under way go on to their end; the rest is not begun. */
+  /** Messages in flight are completed; no further one starts. */
   cancel(id: string): PlanView
   get(id: string): PlanView
   /** Newest first. */
   all(): readonly PlanView[]
-  /** Begins nothing more. */
+  /** Starts no further message of any plan. */
   stop(): void
 }
 
@@ -80,9 +80,9 @@ type Plan = {
   readonly createdAt: string
   readonly filter: object
   readonly planned: PlannedMessages
-  readonly skipped: ObstacleCounts
+  readonly skipped: BlockerCounts
   readonly abort: AbortController
-  /** Ids that had their turn and did not begin. */
+  /** Ids whose turn came and that did not start. */
   readonly returned: string[]
   next: number
   done: number
@@ -98,38 +98,43 @@ export function createReplayPlans(options: ReplayPlansOptions): ReplayPlans {
   const find = (id: string): Plan => {
     const plan = plans.get(id)
     if (plan !== undefined) return plan
-    const why = isId(id) ? 'the service forgets plans when it stops, and all but the newest' : 'that is not an id'
+    const why = isId(id) ? 'a restart forgets plans, and only the newest are kept' : 'that is not an id'
     throw new Failure('REPLAY_PLAN_UNKNOWN', `There is no plan '${id}': ${why}. Plan the replay again.`)
   }
   const makeRoom = (): void => {
     if (plans.size < PLANS_KEPT) return
     const idle = [...plans.values()].find(({ state }) => state !== 'running')
-    if (idle === undefined) throw busy(`${PLANS_KEPT} plans are being run already; wait for one to end, or cancel one.`)
+    if (idle === undefined) throw busy(`${PLANS_KEPT} plans are running already; wait for one to end, or cancel one.`)
     plans.delete(idle.id)
   }
   const start = async (plan: Plan, runOptions: RunOptions): Promise<void> => {
     const { signal } = plan.abort
-    // What was replayed by hand since the plan was made.
+    // Replays by hand since the plan was created must count.
     await search.caughtUp()
     plan.stoppedBy = await runMessages(targetOf(plan), runOptions, { replay, store, claims, signal })
-    if (plan.stoppedBy?.kind.bug) logger.error({ plan: plan.id, err: plan.stoppedBy.cause }, 'A replay failed')
+    if (plan.stoppedBy?.kind.bug) {
+      logger.error({ plan: plan.id, err: plan.stoppedBy.cause }, 'A replay failed')
+    }
     if (plan.state === 'running') plan.state = leftOf(plan) === 0 ? 'finished' : 'paused'
     const { done, failed, state } = plan
-    logger.info({ plan: plan.id, state, done, failed, skipped: plan.skipped.total() }, 'A run of a replay has ended')
+    logger.info(
+      { plan: plan.id, state, done, failed, skipped: plan.skipped.total() },
+      'A run of a replay plan has ended',
+    )
   }
 
   return {
     plan: async (texts) => {
       const filter = planFilter(search.filter(texts))
       await search.caughtUp()
-      const planned = await callMessageLog(() => planMessages(store, filter, replay.obstacleOf))
+      const planned = await callMessageLog(() => planMessages(store, filter, replay.blockerOf))
       makeRoom()
       const plan: Plan = {
         id: newId(),
         createdAt: new Date(clock()).toISOString(),
         filter: describeFilter(texts, filter),
         planned,
-        skipped: countObstacles(),
+        skipped: countBlockers(),
         abort: new AbortController(),
         returned: [],
         next: 0,
@@ -164,9 +169,9 @@ export function createReplayPlans(options: ReplayPlansOptions): ReplayPlans {
 }
 
 const BUSY = {
-  running: 'The plan is being run already.',
-  finished: 'The plan was run to its end; plan again to replay what failed.',
-  cancelled: 'The plan was cancelled; plan again to replay what is left of it.',
+  running: 'The plan is running already.',
+  finished: 'The plan is finished; make a new plan to replay what failed.',
+  cancelled: 'The plan was cancelled; make a new plan to replay the rest.',
 } as const
 
 const busy = (sentence: string): Failure => new Failure('REPLAY_PLAN_BUSY', sentence)
@@ -181,10 +186,10 @@ function targetOf(plan: Plan): RunTarget {
       return id
     },
     giveBack: (id) => void plan.returned.push(id),
-    ended: (id, what) => {
-      if (what === 'done') plan.done += 1
-      else if (what === 'failed') plan.failed += 1
-      else plan.skipped.add(what, id)
+    finish: (id, result) => {
+      if (result === 'done') plan.done += 1
+      else if (result === 'failed') plan.failed += 1
+      else plan.skipped.add(result, id)
     },
   }
 }

@@ -90,13 +90,13 @@ export function createHealth(options: HealthOptions): ServiceHealth {
         store: answers ? 'ok' : 'unavailable',
         configurationVersion: catalogue.version(),
         endpoints: registry.size,
-        endpointsNotInForce: catalogue.notInForce(),
+        endpointsNotInForce: catalogue.inactive(),
         ...(await status()),
       }
     },
     uptimeMs: workerCluster?.uptimeMs ?? (() => performance.now()),
     report: async (endpointId) => {
-      await workerCluster?.counted()
+      await workerCluster?.flushCounts()
       return observers.stats.report(endpointId)
     },
   }

@@ -38,7 +38,13 @@ export function openManagementAuth(options: ManagementAuthOptions): Guard {
   const { requestConnectTimeoutMs: connectTimeoutMs, answerLimitBytes } = options.settings
   // The settings say where the provider is, never a document: what bounds the requests of documents must not stop it.
   const http = createHttpClient({ connectTimeoutMs, answerLimitBytes })
-  const access = createManagementAccess({ ...options, tokens: createTokenVerifier(http), http, random: randomBytes })
+  const access = createManagementAccess({
+    ...options,
+    workerSlot: options.place,
+    tokens: createTokenVerifier(http),
+    http,
+    random: randomBytes,
+  })
   const routes: ManagementRoute[] = []
   return {
     keys: access.keys,

@@ -16,7 +16,7 @@ export async function openSandbox(settings: Settings, logger: Logger): Promise<I
   return createSandbox({
     processes: settings.isolationProcesses,
     memoryMb: settings.isolationMemoryMb,
-    terms: { limits, schema },
+    programOptions: { limits, schema },
     logger,
   })
 }

@@ -1,39 +1,38 @@
 /** The messages between the primary and its workers: JSON, in order, over the channel that `node:cluster` opens. */
-
 import type { ConsumerStatus } from '../domain/ports/consumer-state.ts'
 import type { WorkerCounts, WorkerSlot } from '../domain/worker-processes.ts'
 
-/** What a worker answers to each question. */
-export type Answers = {
+/** The response of a worker to each request. */
+export type WorkerResponses = {
   /** Its active endpoints are those in the store. */
-  follow: true
+  catchUp: true
   /** The records of its completed messages are stored. */
-  settle: true
+  flushRecords: true
   /** Its counts of messages are stored. */
-  count: true
+  flushCounts: true
   status: WorkerStatus
   /** In Prometheus' text format. */
   metrics: string
 }
 
-export type Question = keyof Answers
+export type WorkerRequest = keyof WorkerResponses
 
 export type WorkerStatus = Readonly<{ messagesInFlight: number; consumers: readonly ConsumerStatus[] }>
 
-/** The answers of all workers; `missing` is the number of workers that did not answer in time. */
-export type Gathered<Q extends Question = Question> = Readonly<{
-  answers: readonly Answers[Q][]
+/** The responses of all workers; `missing` is the number of workers that did not respond in time. */
+export type Gathered<R extends WorkerRequest = WorkerRequest> = Readonly<{
+  responses: readonly WorkerResponses[R][]
   missing: number
   workers: WorkerCounts
   /** Expositions of lost workers; for `metrics` only. */
   lost: readonly string[]
 }>
 
-/** What a worker does and reports for itself when any worker asks all of them. */
+/** What a worker does for itself when any worker sends a request to all of them. */
 export type WorkerReport = Readonly<{
-  follow(): Promise<void>
-  settle(): Promise<void>
-  count(): Promise<void>
+  catchUp(): Promise<void>
+  flushRecords(): Promise<void>
+  flushCounts(): Promise<void>
   status(): Promise<WorkerStatus>
   /** In Prometheus' text format, UTF-8. */
   metrics(): Promise<Uint8Array>
@@ -48,11 +47,11 @@ export type Start = WorkerSlot &
 
 export type ToWorker =
   | Readonly<{ kind: 'start'; start: Start }>
-  /** From now on the worker is asked. */
+  /** From now on the worker gets requests. */
   | Readonly<{ kind: 'joined' }>
   /** Listen on the admin port. */
   | Readonly<{ kind: 'administer'; adminPort: number }>
-  | Readonly<{ kind: 'asked'; call: number; question: Question }>
+  | Readonly<{ kind: 'request'; call: number; request: WorkerRequest }>
   | Readonly<{ kind: 'gathered'; call: number; gathered: Gathered }>
   | Readonly<{ kind: 'stop' }>
 
@@ -60,10 +59,11 @@ export type ToPrimary =
   | Readonly<{ kind: 'join' }>
   | Readonly<{ kind: 'listening'; messagePort: number }>
   | Readonly<{ kind: 'administering'; adminPort: number }>
-  /** Why the worker cannot start, in one sentence for the operator. */
+  /** `message`: one sentence for the operator. */
   | Readonly<{ kind: 'failed'; message: string }>
-  | Readonly<{ kind: 'answered'; call: number; answer: Answers[Question] | undefined }>
-  | Readonly<{ kind: 'gather'; call: number; question: Question }>
+  /** `response`: undefined if the worker failed. */
+  | Readonly<{ kind: 'response'; call: number; response: WorkerResponses[WorkerRequest] | undefined }>
+  | Readonly<{ kind: 'gather'; call: number; request: WorkerRequest }>
   /** `left`: the number of messages that were given up. */
   | Readonly<{ kind: 'stopped'; left: number }>
 

@@ -1,13 +1,21 @@
 /** The worker's end of the channel to the primary. */
-import type { Answers, Gathered, Question, Start, ToPrimary, ToWorker, WorkerReport } from './ipc-protocol.ts'
+import type {
+  Gathered,
+  Start,
+  ToPrimary,
+  ToWorker,
+  WorkerReport,
+  WorkerRequest,
+  WorkerResponses,
+} from './ipc-protocol.ts'
 
 export type PrimaryChannel = Readonly<{
   /** The first message of the primary. */
   started: Promise<Start>
-  /** Resolves when the primary asks this worker from then on. */
+  /** Resolves when the primary sends requests to this worker from then on. */
   join(report: WorkerReport): Promise<void>
-  /** Asks all workers, this one included. */
-  gather<Q extends Question>(question: Q): Promise<Gathered<Q>>
+  /** Sends a request to all workers, this one included. */
+  gather<R extends WorkerRequest>(request: R): Promise<Gathered<R>>
   onAdminister(listen: (adminPort: number) => void): void
   onStop(stop: () => void): void
   /** Resolves when the message is sent, or cannot be sent. */
@@ -24,16 +32,16 @@ export function openPrimaryChannel(): PrimaryChannel {
   let own: WorkerReport | undefined
   let calls = 0
 
-  // Without a primary the message is dropped: this process exits soon.
+  // Without a primary the message is dropped, since this process exits soon.
   const send = (message: ToPrimary): Promise<void> =>
     new Promise((resolve) => {
       if (process.send === undefined) resolve()
       else process.send(message, undefined, undefined, () => resolve())
     })
 
-  async function answer(call: number, question: Question): Promise<void> {
-    const given = own && (await answerOf(own, question).catch(() => undefined))
-    await send({ kind: 'answered', call, answer: given })
+  async function respond(call: number, request: WorkerRequest): Promise<void> {
+    const response = own && (await responseOf(own, request).catch(() => undefined))
+    await send({ kind: 'response', call, response })
   }
 
   process.on('message', (message: ToWorker) => {
@@ -47,8 +55,8 @@ export function openPrimaryChannel(): PrimaryChannel {
       case 'administer':
         administer.resolve(message.adminPort)
         return
-      case 'asked':
-        void answer(message.call, message.question)
+      case 'request':
+        void respond(message.call, message.request)
         return
       case 'gathered':
         waiting.get(message.call)?.(message.gathered)
@@ -66,26 +74,26 @@ export function openPrimaryChannel(): PrimaryChannel {
       await send({ kind: 'join' })
       await joined.promise
     },
-    gather: <Q extends Question>(question: Q) =>
-      new Promise<Gathered<Q>>((resolve) => {
+    gather: <R extends WorkerRequest>(request: R) =>
+      new Promise<Gathered<R>>((resolve) => {
         calls += 1
-        waiting.set(calls, (gathered) => resolve(gathered as Gathered<Q>))
-        void send({ kind: 'gather', call: calls, question })
+        waiting.set(calls, (gathered) => resolve(gathered as Gathered<R>))
+        void send({ kind: 'gather', call: calls, request })
       }),
     onAdminister: (listen) => void administer.promise.then(listen),
-    onStop: (end) => void stop.promise.then(end),
+    onStop: (listener) => void stop.promise.then(listener),
     send,
   }
 }
 
-async function answerOf(own: WorkerReport, question: Question): Promise<Answers[Question]> {
-  switch (question) {
+async function responseOf(own: WorkerReport, request: WorkerRequest): Promise<WorkerResponses[WorkerRequest]> {
+  switch (request) {
     case 'status':
       return own.status()
     case 'metrics':
       return Buffer.from(await own.metrics()).toString()
     default:
-      await own[question]()
+      await own[request]()
       return true
   }
 }

@@ -1,5 +1,5 @@
 /**
- * The process that manages the workers: it starts them, replaces lost ones, routes their questions and stops them. No
+ * The process that manages the workers: it starts them, replaces lost ones, routes their requests and stops them. No
  * message and no connection passes through it.
  */
 import cluster from 'node:cluster'
@@ -7,8 +7,7 @@ import type { Logger } from '../domain/ports/logger-port.ts'
 import type { Settings } from '../settings/settings.ts'
 import { type ToPrimary, WORKER_MARK } from './ipc-protocol.ts'
 import { createIpcRouter } from './ipc-router.ts'
-import { restartDelayMs } from './restart-delay.ts'
-import { listens, send, type WorkerHandle } from './worker-handle.ts'
+import { listens, restartDelayMs, send, type WorkerHandle } from './worker-handle.ts'
 
 export type PrimaryOptions = Readonly<{
   settings: Pick<Settings, 'workers' | 'serverPort' | 'adminPort' | 'shutdownTimeoutMs'>
@@ -18,14 +17,14 @@ export type PrimaryOptions = Readonly<{
 export type Primary = Readonly<{
   messagePort: number
   adminPort: number
-  /** Resolves when all workers have exited, to the number of messages that they gave up. */
+  /** Resolves, when all workers have exited, to the number of messages that they gave up. */
   stop(): Promise<number>
 }>
 
 /** The time that a stop may take beyond SHUTDOWN_TIMEOUT_MS. */
 const CLOSING_MS = 10_000
 
-/** Resolves when every worker listens. Where one cannot, rejects with its sentence when all have exited. */
+/** Resolves when every worker listens. If one cannot, rejects with its sentence when all have exited. */
 export async function startPrimary({ settings, logger }: PrimaryOptions): Promise<Primary> {
   const { workers } = settings
   const handles = new Set<WorkerHandle>()
@@ -56,27 +55,27 @@ export async function startPrimary({ settings, logger }: PrimaryOptions): Promis
       metrics: '',
     }
     handles.add(handle)
-    worker.on('message', (message: ToPrimary) => hear(handle, message))
+    worker.on('message', (message: ToPrimary) => receive(handle, message))
     worker.on('error', (err) => {
-      logger.error({ err, worker: slot }, 'A worker process could not be started or told')
-      if (worker.process.pid === undefined) end(handle, null, null)
+      logger.error({ err, worker: slot }, 'A worker process could not be started or reached')
+      if (worker.process.pid === undefined) handleExit(handle, null, null)
     })
     worker.on('exit', (code: number | null, signal: string | null) => {
       // Its last message may still arrive.
-      if (worker.isConnected()) worker.once('disconnect', () => end(handle, code, signal))
-      else end(handle, code, signal)
+      if (worker.isConnected()) worker.once('disconnect', () => handleExit(handle, code, signal))
+      else handleExit(handle, code, signal)
     })
     send(handle, { kind: 'start', start: { slot, workers, messagePort: askedPort, startedAt: performance.timeOrigin } })
   }
 
-  function hear(handle: WorkerHandle, message: ToPrimary): void {
+  function receive(handle: WorkerHandle, message: ToPrimary): void {
     switch (message.kind) {
       case 'listening':
         if (handle.recalled) return
         handle.listeningSince = performance.now()
-        if (phase === 'running') logger.info({ worker: handle.slot }, 'Another worker has taken the place')
+        if (phase === 'running') logger.info({ worker: handle.slot }, 'A new worker replaces a lost one')
         messagePort = message.messagePort
-        appoint()
+        assignAdminPort()
         checkReady()
         return
       case 'administering':
@@ -93,11 +92,11 @@ export async function startPrimary({ settings, logger }: PrimaryOptions): Promis
         left += message.left
         return
       default:
-        router.hear(handle, message)
+        router.handle(handle, message)
     }
   }
 
-  /** Where no worker holds a port that the system chose, asking for port 0 again would give another one. */
+  /** If no worker holds a port that the system chose, a worker that asks for port 0 again would get another one. */
   function keepPort(): void {
     if (running().length > 0 || askedPort === messagePort) return
     askedPort = messagePort
@@ -107,8 +106,8 @@ export async function startPrimary({ settings, logger }: PrimaryOptions): Promis
     }
   }
 
-  /** One worker has the admin port. When it is lost, another worker takes the port over. */
-  function appoint(): void {
+  /** One worker has the admin port. When it is lost, another worker takes over. */
+  function assignAdminPort(): void {
     const [first] = running()
     if (first === undefined || phase === 'stopping' || running().some(({ administers }) => administers)) return
     first.administers = true
@@ -125,17 +124,17 @@ export async function startPrimary({ settings, logger }: PrimaryOptions): Promis
     void stop().then(() => ready.reject(new Error(sentence)))
   }
 
-  function end(handle: WorkerHandle, code: number | null, signal: string | null): void {
+  function handleExit(handle: WorkerHandle, code: number | null, signal: string | null): void {
     handles.delete(handle)
     router.leave(handle)
     const { slot: worker, worker: ended, pauseMs: lastPauseMs, listeningSince, stopped } = handle
-    const how = { worker, pid: ended.process.pid, code, signal }
+    const fields = { worker, pid: ended.process.pid, code, signal }
     if (phase === 'starting') {
       giveUp(`A worker ended while the service started (${signal ?? `exit code ${code}`}).`)
       return
     }
     if (phase === 'stopping') {
-      if (listens(handle) && !stopped) logger.error(how, 'A worker ended before the messages that it had')
+      if (listens(handle) && !stopped) logger.error(fields, 'A worker ended before it had completed its messages')
       if (handles.size === 0) allEnded.resolve()
       return
     }
@@ -146,16 +145,13 @@ export async function startPrimary({ settings, logger }: PrimaryOptions): Promis
     }
     lost += 1
     const pauseMs = restartDelayMs(lastPauseMs, listeningSince === undefined ? 0 : performance.now() - listeningSince)
-    logger.error(
-      { ...how, lost, pauseMs },
-      'A worker is lost, with the messages that it had; another one takes its place',
-    )
+    logger.error({ ...fields, lost, pauseMs }, 'A worker is lost, with its messages in flight; a new one replaces it')
     const restart = setTimeout(() => {
       restarts.delete(restart)
       fork(worker, pauseMs)
     }, pauseMs)
     restarts.add(restart)
-    appoint()
+    assignAdminPort()
   }
 
   async function stop(): Promise<number> {
@@ -167,18 +163,18 @@ export async function startPrimary({ settings, logger }: PrimaryOptions): Promis
       else handle.worker.process.kill('SIGKILL')
     }
     if (handles.size === 0) return left
-    const late = setTimeout(() => {
+    const killTimer = setTimeout(() => {
       for (const { slot, worker } of handles) {
-        logger.warn({ worker: slot, pid: worker.process.pid }, 'A worker does not end and is killed')
+        logger.warn({ worker: slot, pid: worker.process.pid }, 'A worker did not end in time and is killed')
         worker.process.kill('SIGKILL')
       }
     }, settings.shutdownTimeoutMs + CLOSING_MS)
     await allEnded.promise
-    clearTimeout(late)
+    clearTimeout(killTimer)
     return left
   }
 
-  // Each worker accepts connections itself. A connection that this process handed to a dying worker would neither be
+  // Each worker accepts connections itself: a connection that this process handed to a dying worker would neither be
   // answered nor closed.
   cluster.schedulingPolicy = cluster.SCHED_NONE
   fork(0)

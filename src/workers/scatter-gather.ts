@@ -1,62 +1,62 @@
-/** Asks many members and collects their answers; a member that is gone is not waited for, a silent one up to a timeout. */
+/** Sends a request to many members and collects their responses, up to a timeout; it does not wait for lost members. */
 
-export type ScatterGather<Member, Answer> = Readonly<{
-  /** Calls `ask` for each; resolves to the answers, and to how many members did not answer in time or could not. */
+export type ScatterGather<Member, Response> = Readonly<{
+  /** Calls `send` for each member. Out: the responses, and the number of members that failed or did not respond in time. */
   gather(
     members: readonly Member[],
-    ask: (member: Member, call: number) => void,
+    send: (member: Member, call: number) => void,
     timeoutMs: number,
-  ): Promise<Readonly<{ answers: ReadonlyMap<Member, Answer>; missing: number }>>
-  answered(member: Member, call: number, answer: Answer | undefined): void
-  /** The member will not answer any more. */
-  gone(member: Member): void
+  ): Promise<Readonly<{ responses: ReadonlyMap<Member, Response>; missing: number }>>
+  /** `response`: undefined if the member failed. */
+  respond(member: Member, call: number, response: Response | undefined): void
+  /** The member is lost and counts as missing in no call. */
+  leave(member: Member): void
 }>
 
-type Call<Member, Answer> = Readonly<{
-  left: Set<Member>
-  answers: Map<Member, Answer>
-  /** Members that reported a failure. */
-  unable: Set<Member>
-  end(): void
+type Call<Member, Response> = Readonly<{
+  waitingFor: Set<Member>
+  responses: Map<Member, Response>
+  failed: Set<Member>
+  finish(): void
 }>
 
-export function createScatterGather<Member, Answer>(): ScatterGather<Member, Answer> {
-  const calls = new Map<number, Call<Member, Answer>>()
+export function createScatterGather<Member, Response>(): ScatterGather<Member, Response> {
+  const calls = new Map<number, Call<Member, Response>>()
   let count = 0
 
-  const leave = (call: Call<Member, Answer>, member: Member): void => {
-    if (call.left.delete(member) && call.left.size === 0) call.end()
+  const remove = (call: Call<Member, Response>, member: Member): void => {
+    if (call.waitingFor.delete(member) && call.waitingFor.size === 0) call.finish()
   }
   return {
-    gather: (members, ask, timeoutMs) => {
+    gather: (members, send, timeoutMs) => {
       count += 1
       const id = count
       return new Promise((resolve) => {
-        const left = new Set(members)
-        const answers = new Map<Member, Answer>()
-        const unable = new Set<Member>()
-        const end = () => {
+        const waitingFor = new Set(members)
+        const responses = new Map<Member, Response>()
+        const failed = new Set<Member>()
+        const finish = () => {
           clearTimeout(timer)
           calls.delete(id)
-          resolve({ answers, missing: left.size + unable.size })
+          resolve({ responses, missing: waitingFor.size + failed.size })
         }
-        const timer = setTimeout(end, timeoutMs)
-        calls.set(id, { left, answers, unable, end })
-        if (left.size === 0) end()
-        else for (const member of members) ask(member, id)
+        const timer = setTimeout(finish, timeoutMs)
+        calls.set(id, { waitingFor, responses, failed, finish })
+        if (waitingFor.size === 0) finish()
+        else for (const member of members) send(member, id)
       })
     },
-    answered: (member, id, answer) => {
+    respond: (member, id, response) => {
       const call = calls.get(id)
       if (call === undefined) return
-      if (answer === undefined) call.unable.add(member)
-      else call.answers.set(member, answer)
-      leave(call, member)
+      if (response === undefined) call.failed.add(member)
+      else call.responses.set(member, response)
+      remove(call, member)
     },
-    gone: (member) => {
+    leave: (member) => {
       for (const call of calls.values()) {
-        call.unable.delete(member)
-        leave(call, member)
+        call.failed.delete(member)
+        remove(call, member)
       }
     },
   }

@@ -1,10 +1,8 @@
 /** Divides the limits of the service among its workers. */
-
-import type { WorkerSlot } from '../domain/worker-processes.ts'
-import { portion } from '../domain/worker-processes.ts'
+import { portion, type WorkerSlot } from '../domain/worker-processes.ts'
 import type { Settings } from '../settings/settings.ts'
 
-/** In: the settings of the service. Out: those of one worker; the shares add up to the whole where each gets at least one. */
+/** In: the settings of the service. Out: those of one worker; the shares add up to the whole if each gets at least one. */
 export function shareOf(settings: Settings, workerSlot: WorkerSlot): Settings {
   return {
     ...settings,

@@ -9,7 +9,7 @@ import type { PrimaryChannel } from './primary-channel.ts'
 export type WorkerCluster = Readonly<{
   workerSlot: WorkerSlot
   uptimeMs(): number
-  /** Resolves when the other workers can ask this one. */
+  /** Resolves when the other workers can send requests to this one. */
   join(own: WorkerReport): Promise<void>
   /**
    * Resolves when the active endpoints of every worker are those in the store. Fails with STORE_UNAVAILABLE where a
@@ -17,9 +17,9 @@ export type WorkerCluster = Readonly<{
    */
   announce(): Promise<void>
   /** Resolves when the records of completed messages of all workers are stored, or after 2 s. */
-  settled(): Promise<void>
+  flushRecords(): Promise<void>
   /** Resolves when the counts of messages of all workers are stored, or after 2 s. */
-  counted(): Promise<void>
+  flushCounts(): Promise<void>
   status(): Promise<WorkerStatus & Readonly<{ workers: WorkerCounts }>>
   /** In: the names of the active endpoints. Series of lost workers are kept for these endpoints only. */
   metrics(endpoints: ReadonlySet<string>): Promise<Uint8Array>
@@ -32,31 +32,31 @@ export function createWorkerCluster(channel: PrimaryChannel, workerSlot: WorkerS
     uptimeMs: () => performance.timeOrigin + performance.now() - startedAt,
     join: channel.join,
     announce: async () => {
-      const { missing } = await gather('follow')
+      const { missing } = await gather('catchUp')
       if (missing === 0) return
       const who = missing === 1 ? 'a worker has' : `${missing} workers have`
       throw new Failure(
         'STORE_UNAVAILABLE',
-        `The change is stored, but ${who} not put it in force yet; look before you repeat it.`,
+        `The change is stored, but ${who} not activated it yet; look before you repeat it.`,
       )
     },
-    settled: async () => void (await gather('settle')),
-    counted: async () => void (await gather('count')),
+    flushRecords: async () => void (await gather('flushRecords')),
+    flushCounts: async () => void (await gather('flushCounts')),
     status: async () => {
-      const { answers, workers } = await gather('status')
+      const { responses, workers } = await gather('status')
       return {
-        messagesInFlight: answers.reduce((sum, one) => sum + one.messagesInFlight, 0),
-        consumers: answers.flatMap(({ consumers }) => consumers),
+        messagesInFlight: responses.reduce((sum, one) => sum + one.messagesInFlight, 0),
+        consumers: responses.flatMap(({ consumers }) => consumers),
         workers,
       }
     },
     metrics: async (endpoints) => {
-      const { answers, lost, workers } = await gather('metrics')
+      const { responses, lost, workers } = await gather('metrics')
       const keeps = (series: string) => {
         const name = endpointOf(series)
         return name === undefined || name === '' || name === OTHERS || endpoints.has(name)
       }
-      return Buffer.from(`${describeWorkers(workers)}${await addExpositions(answers, lost, keeps)}`)
+      return Buffer.from(`${describeWorkers(workers)}${await addExpositions(responses, lost, keeps)}`)
     },
   }
 }

@@ -16,7 +16,7 @@ export type WorkerApp = Readonly<{
 export type WorkerOptions = Readonly<{
   settings: Settings
   start(settings: Settings, workerCluster: WorkerCluster): Promise<WorkerApp>
-  /** Why it could not start, in one sentence for the operator. */
+  /** Out: one sentence for the operator. */
   faultOf(thrown: unknown): string
 }>
 

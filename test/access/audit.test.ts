@@ -179,7 +179,7 @@ describe('strangers', () => {
         clock,
         newId: createIds(clock, slot),
         logger: silent,
-        place: { slot, workers },
+        workerSlot: { slot, workers },
       }),
     )
     const refuseOften = async () => {

@@ -31,7 +31,7 @@ describe('isLoopback', () => {
 })
 
 describe('a call', () => {
-  const here = { address: '127.0.0.1', host: 'localhost', relayed: false }
+  const here = { address: '127.0.0.1', host: 'localhost', forwarded: false }
   const calls: readonly { name: string; call: Partial<typeof here>; why: RegExp | undefined }[] = [
     { name: 'from this machine', call: {}, why: undefined },
     { name: 'to its address', call: { host: '127.0.0.1' }, why: undefined },
@@ -40,7 +40,7 @@ describe('a call', () => {
     { name: 'by the name of a page', call: { host: 'rebound.example.org' }, why: /"rebound\.example\.org"/ },
     { name: 'by a name that begins like ours', call: { host: '127.0.0.1.example.org' }, why: /example/ },
     { name: 'by another address', call: { host: '10.0.0.1' }, why: /10\.0\.0\.1/ },
-    { name: 'that a proxy passed on', call: { relayed: true }, why: /proxy/ },
+    { name: 'that a proxy passed on', call: { forwarded: true }, why: /proxy/ },
   ]
   for (const { name, call, why } of calls) {
     test(`${name} is ${why === undefined ? '' : 'not '}local`, () => {

@@ -122,6 +122,6 @@ describe('replaying a record', { skip: kafka.skip }, async () => {
     await service.fetch(`/endpoints/${_id}`, json('PATCH', { kafkaConsumerTopic: null }))
     const reply = await call(service.adminUrl, 'POST', `/messages/${record?.id}/replay`)
     assert.deepEqual([reply.status, reply.json().code], [409, 'REPLAY_REFUSED'])
-    assert.match(reply.json<{ error: string }>().error, /consumes none any more/)
+    assert.match(reply.json<{ error: string }>().error, /consumes no topic any more/)
   })
 })

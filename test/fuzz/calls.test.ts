@@ -24,7 +24,7 @@ test('any parameters add no segment, parameter or fragment to the URL of a reque
     const url = { ...(template.includes(':one') && { one }), ...(template.includes(':two') && { two }) }
     const text = `http://stub.invalid/${template}`
     const config = { url: text, params: { url, query: { extra } } }
-    const send = service.tryDocument({ ...PLAIN, requests: { lookup: [{ id: 'call', config }] } })
+    const send = await service.tryDocument({ ...PLAIN, requests: { lookup: [{ id: 'call', config }] } })
     if (send === undefined) return false
     service.sent.length = 0
     const { answer } = await send({ body: Buffer.from(body) })

@@ -70,8 +70,8 @@ export async function openInProcess() {
     sent,
     inject: server.inject.bind(server),
     register: async (document: JsonObject) => void (await catalogue.create(JSON.stringify(document))),
-    tryDocument: (document: Json): Tried => {
-      const { lints, compiled } = compileDocument(document, STAMP, services, settings)
+    tryDocument: async (document: Json): Promise<Tried> => {
+      const { lints, compiled } = await compileDocument(document, STAMP, services, settings)
       if (lints.some(({ severity }) => severity === 'error')) return undefined
       return async (incoming) => await intake.accept(compiled, { ...NOTHING, ...incoming })
     },

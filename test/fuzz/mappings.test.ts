@@ -17,7 +17,7 @@ test('any mapping of any body', async () => {
   const inputs = fc.tuple(fc.constantFrom('JSON', 'XML'), mappingText, messages)
   await fuzz({ inputs: 48_000, each: 4, deep: 0.5 }, inputs, async ([input, mapping, four]) => {
     const transformation = { input, output: 'JSON' }
-    const send = service.tryDocument({ ...PLAIN, transformation, inputMapping: JSON.parse(mapping) })
+    const send = await service.tryDocument({ ...PLAIN, transformation, inputMapping: JSON.parse(mapping) })
     if (send === undefined) return false
     for (const { asJson, asXml, query } of four) {
       const body = Buffer.from(input === 'JSON' ? asJson : asXml)

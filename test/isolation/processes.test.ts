@@ -165,9 +165,9 @@ describe('isolated processes', { skip, concurrency: false }, () => {
 
 test('a program that no process has the time to compile is not held to have faults', async (t) => {
   const limits = { timeoutMs: 1_000, maxDepth: 100, maxSequence: 100 }
-  const terms = { limits, schema: { acceptNull: false, coerceTypes: false } }
+  const programOptions = { limits, schema: { acceptNull: false, coerceTypes: false } }
   const logger = createLogger({ logLevel: 'silent', enableLogging: false })
-  const sandbox = createSandbox({ processes: 0, memoryMb: 256, terms, compileMs: 20, logger })
+  const sandbox = createSandbox({ processes: 0, memoryMb: 256, programOptions, compileMs: 20, logger })
   t.after(() => sandbox.close())
   const program = { endpoint: 'x', expressions: [['x', '1'] as const], schema: undefined }
   await assert.rejects(sandbox.compile(program), { code: 'OVERLOADED', status: 503 })

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import fc from 'fast-check'
-import { newCpuQuota, noteCall } from '../../src/isolation/cpu-quota.ts'
+import { addCall, newCpuQuota } from '../../src/isolation/cpu-quota.ts'
 import { FRAME_LIMIT, frame, unframe } from '../../src/isolation/isolation-protocol.ts'
 import { createQuotaQueue } from '../../src/isolation/quota-queue.ts'
 
@@ -30,11 +30,11 @@ describe('frames', () => {
   })
 })
 
-describe('a standing', () => {
+describe('a quota', () => {
   const after = (...calls: readonly (readonly [cpuMs: number, at: number])[]) => {
-    const standing = newCpuQuota()
-    for (const [cpuMs, at] of calls) noteCall(standing, cpuMs, at)
-    return standing.quick
+    const quota = newCpuQuota()
+    for (const [cpuMs, at] of calls) addCall(quota, cpuMs, at)
+    return quota.quick
   }
   const cases: readonly { name: string; calls: readonly (readonly [number, number])[]; quick: boolean }[] = [
     { name: 'is earned by a quick call', calls: [[1, 0]], quick: true },
@@ -101,8 +101,8 @@ describe('what waits', () => {
 
   test('is bounded, of each program and in all', () => {
     const waiting = createQuotaQueue<number>(2, 3)
-    const standing = newCpuQuota()
-    const added = [1, 1, 1, 2, 3].map((key, call) => waiting.add(key, standing, call))
+    const quota = newCpuQuota()
+    const added = [1, 1, 1, 2, 3].map((key, call) => waiting.add(key, quota, call))
     assert.deepEqual(added, [true, true, false, true, false])
     assert.deepEqual(waiting.takeAll(1), [0, 1])
     assert.equal(waiting.size, 1)

@@ -424,7 +424,7 @@ describeLogged('a service that stops', (stage) => {
       [],
     )
     const ends = await until(
-      async () => service.log.filter(({ message }) => message === 'A run of a replay has ended'),
+      async () => service.log.filter(({ message }) => message === 'A run of a replay plan has ended'),
       ({ length }) => length === 1,
     )
     assert.deepEqual([ends[0]?.fields.state, ends[0]?.fields.failed], ['paused', 1])

@@ -163,21 +163,21 @@ describeLogged('a replay', (stage) => {
     const { _id } = await stage.service.register({ endpoint: { pattern: '/gone' } })
     const id = await send('/gone', '{}')
     await stage.service.fetch(`/endpoints/${_id}`, { method: 'DELETE' })
-    assert.match(await refusalOf(`/messages/${id}/replay`), /not in force any more/)
-    assert.match(await refusalOf(`/messages/${id}/replay`, { body: '{}' }), /not in force any more/)
+    assert.match(await refusalOf(`/messages/${id}/replay`), /not active any more/)
+    assert.match(await refusalOf(`/messages/${id}/replay`, { body: '{}' }), /not active any more/)
   })
 
-  test('is refused where the route has other parameters now', async () => {
+  test('is refused if the route has other parameters now', async () => {
     const { _id } = await stage.service.register({ endpoint: { pattern: '/routes/:old' } })
     const id = await send('/routes/1', '{}')
     await stage.service.fetch(`/endpoints/${_id}`, json('PATCH', { endpoint: { pattern: '/routes/:new' } }))
-    assert.match(await refusalOf(`/messages/${id}/replay`), /parameters now that it came without/)
+    assert.match(await refusalOf(`/messages/${id}/replay`), /now has parameters that the message did not have/)
   })
 
-  test('is refused where what came was refused unread', async () => {
+  test('is refused if the message was refused before it was read', async () => {
     const id = await send('/orders/7', `{"a":"${'x'.repeat(1_100_000)}"}`)
     assert.equal((await stage.record(id)).code, 'BODY_TOO_LARGE')
-    assert.match(await refusalOf(`/messages/${id}/replay`), /was not kept/)
+    assert.match(await refusalOf(`/messages/${id}/replay`), /was not recorded/)
   })
 
   test('of nothing that there is, or by another method, is refused', async () => {
@@ -222,7 +222,7 @@ describeLogged(
 
     const cases = [
       { name: 'a body that was cut', body: { b: 'x'.repeat(3_000) }, says: /Only the beginning/ },
-      { name: 'a body that was masked', body: { ssn: '1' }, says: /were masked \(REDACT_PATHS\)/ },
+      { name: 'a body that was redacted', body: { ssn: '1' }, says: /were redacted \(REDACT_PATHS\)/ },
     ]
     for (const { name, body, says } of cases) {
       test(`is refused for ${name}, but not with another one`, async () => {
@@ -266,7 +266,7 @@ describeLogged(
       const { id } = await stage.record(sent.headers.get('x-crosswalk-message-id') ?? '')
       const refused = await stage.post(`/messages/${id}/replay`)
       assert.deepEqual([refused.status, refused.json().code], [409, 'REPLAY_REFUSED'])
-      assert.match(refused.json<{ error: string }>().error, /What came was not kept: .*MESSAGE_LOG/)
+      assert.match(refused.json<{ error: string }>().error, /Its request was not recorded: .*MESSAGE_LOG/)
       const replayed = (await stage.post(`/messages/${id}/replay`, { a: 2 })).json<Replayed>()
       assert.deepEqual([replayed.outcome, replayed.answer, replayed.withoutHeadersAndQuery], ['done', { a: 2 }, true])
     })

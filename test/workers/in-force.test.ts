@@ -100,7 +100,7 @@ describe('a change that was answered', () => {
     // The one that stands still answers nothing at all.
     const refused = await Promise.race(changes)
     assert.deepEqual([refused.status, refused.body.code], [503, 'STORE_UNAVAILABLE'])
-    assert.match(String(refused.body.error), /^The change is stored, but a worker has not put it in force yet/)
+    assert.match(String(refused.body.error), /^The change is stored, but a worker has not activated it yet/)
     process.kill(still, 'SIGCONT')
     assert.equal((await Promise.all(changes)).filter(({ status }) => status === 200).length, 1)
     for (const caller of callers) {

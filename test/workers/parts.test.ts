@@ -4,9 +4,9 @@ import { describe, test } from 'node:test'
 import fc from 'fast-check'
 import { addExpositions, endpointOf } from '../../src/metrics/add-expositions.ts'
 import { readSettings } from '../../src/settings/settings.ts'
-import { restartDelayMs } from '../../src/workers/restart-delay.ts'
 import { createScatterGather } from '../../src/workers/scatter-gather.ts'
 import { consumesFor, shareOf } from '../../src/workers/share.ts'
+import { restartDelayMs } from '../../src/workers/worker-handle.ts'
 
 const settingsOf = (env: Record<string, string>) => {
   const reading = readSettings(env)
@@ -115,19 +115,19 @@ describe('metrics of several processes', () => {
   })
 })
 
-describe('answers of several workers', () => {
-  test('are all there when each has answered, was not able to, or is gone', async () => {
-    const { gather, answered, gone } = createScatterGather<string, number>()
+describe('responses of several workers', () => {
+  test('are all there when each member has responded, failed or left', async () => {
+    const { gather, respond, leave } = createScatterGather<string, number>()
     const asked: string[] = []
     const result = gather(['a', 'b', 'c', 'd'], (member, call) => asked.push(`${member}${call}`), 60_000)
     assert.deepEqual(asked, ['a1', 'b1', 'c1', 'd1'])
-    answered('a', 1, 7)
-    answered('b', 1, undefined)
-    gone('c')
-    answered('d', 2, 8)
-    answered('d', 1, 9)
-    const { answers, missing } = await result
-    assert.deepEqual([...answers, missing], [['a', 7], ['d', 9], 1])
+    respond('a', 1, 7)
+    respond('b', 1, undefined)
+    leave('c')
+    respond('d', 2, 8)
+    respond('d', 1, 9)
+    const { responses, missing } = await result
+    assert.deepEqual([...responses, missing], [['a', 7], ['d', 9], 1])
   })
 
   test('are counted as missing when they do not come in time', async () => {

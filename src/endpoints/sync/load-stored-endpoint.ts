@@ -1,4 +1,4 @@
-/** Stored documents become endpoints again, each beside what is in force already. */
+/** Compiles stored documents, each beside the endpoints that are active already. */
 import type { Failure } from '../../domain/failure.ts'
 import { keepsOut } from '../../domain/lint.ts'
 import type { Logger } from '../../domain/ports/logger-port.ts'
@@ -8,24 +8,42 @@ import type { ActiveEndpoints } from '../active-endpoints.ts'
 import { findClashes } from '../clash.ts'
 import { compileDocument } from '../compile-document.ts'
 import type { CompiledEndpoint } from '../compiled-endpoint.ts'
-import { isolate } from '../isolate.ts'
 
-export type LoadMeans = Readonly<{ services: Services; settings: PipelineSettings; logger: Logger }>
+/** The stored documents that are not active. */
+export type InactiveDocuments = Readonly<{
+  /** Ids of documents that have faults or clash with an active endpoint. */
+  refused: Set<string>
+  /** Pending compilations: by id, the reason why no isolated process compiled the document. An earlier one may be active. */
+  pending: Map<string, Failure>
+}>
 
-/** What a stored document compiles to; undefined where this version refuses it, or to have it beside `inForce`. */
-export async function loadStoredEndpoint(
-  { services, settings, logger }: LoadMeans,
+/**
+ * Resolves to undefined, and logs the faults, if the document cannot become active beside `active`. Fails with
+ * OVERLOADED if no isolated process could compile it in time, or with `overload` instead of waiting for a process.
+ */
+export type LoadStoredEndpoint = (
   document: StoredDocument,
   version: number,
-  inForce: Pick<ActiveEndpoints, 'rivalsOf'>,
-  starved?: Failure,
-): Promise<CompiledEndpoint | undefined> {
-  const isolated = await isolate(document, services, starved)
-  const { lints, compiled } = compileDocument(document, { ...document, version }, isolated, settings)
-  const { _id, name } = document
-  const errors = lints.filter(({ severity }) => severity === 'error')
-  const faults = [...errors.filter(keepsOut), ...findClashes(compiled, inForce)]
-  if (faults.length === 0) {
+  active: Pick<ActiveEndpoints, 'rivalsOf'>,
+  overload?: Failure,
+) => Promise<CompiledEndpoint | undefined>
+
+export function createLoadStoredEndpoint({
+  services,
+  settings,
+  logger,
+}: Readonly<{ services: Services; settings: PipelineSettings; logger: Logger }>): LoadStoredEndpoint {
+  return async (document, version, active, overload) => {
+    const { lints, compiled } = await compileDocument(document, { ...document, version }, services, settings, {
+      overload,
+    })
+    const { _id, name } = document
+    const errors = lints.filter(({ severity }) => severity === 'error')
+    const faults = [...errors.filter(keepsOut), ...findClashes(compiled, active)]
+    if (faults.length > 0) {
+      logger.error({ endpointId: _id, endpoint: name, faults }, 'A stored endpoint is not active: it has faults')
+      return undefined
+    }
     if (errors.length > 0) {
       logger.warn(
         { endpointId: _id, endpoint: name, faults: errors },
@@ -34,6 +52,4 @@ export async function loadStoredEndpoint(
     }
     return { ...compiled, document }
   }
-  logger.error({ endpointId: _id, endpoint: name, faults }, 'A stored endpoint is not in force: it has faults')
-  return undefined
 }

@@ -1,76 +1,64 @@
-/** Keeps the endpoints in force the same as those of a store that other instances change too. */
+/** Keeps the active endpoints the same as those of a store that other instances change too. */
 import { type Backoff, nextPauseMs } from '../../domain/backoff.ts'
 import { type Failure, isOverload } from '../../domain/failure.ts'
-import type { Awaitable } from '../../domain/json.ts'
 import type { ChangeFeed } from '../../domain/ports/change-feed-port.ts'
 import type { Logger } from '../../domain/ports/logger-port.ts'
 import type { Clock } from '../../domain/run.ts'
 import type { StoredDocument } from '../../domain/stored-document.ts'
-import { type ActiveEndpoints, createActiveEndpoints } from '../active-endpoints.ts'
+import { createActiveEndpoints } from '../active-endpoints.ts'
 import { findClashes } from '../clash.ts'
 import type { CompiledEndpoint } from '../compiled-endpoint.ts'
 import type { Registry } from '../endpoint-registry.ts'
+import type { InactiveDocuments, LoadStoredEndpoint } from './load-stored-endpoint.ts'
 
 export interface StoreSync {
-  /** The newest version of the store of which everything is in force here; 0 before the first. */
+  /** The newest version of the store that is completely active here; 0 before the first. */
   readonly version: number
-  /** Whether what is in force here is that version of the store, no more and no less. */
+  /** Whether the active endpoints are those of this version of the store, no more and no less. */
   isAt(version: number): boolean
   /**
-   * Puts in force what the store holds now, but for what is late: of that, what was in force before stays, and the
-   * next calls try it again, after pauses that grow. Rejects with StoreUnavailable, and then changes nothing.
+   * Activates what the store holds now. For a pending compilation the earlier document stays active, and later calls try
+   * again, after pauses that grow. Rejects with StoreUnavailable, and then changes nothing.
    */
   catchUp(): Promise<void>
-  /** The same; rejects with OVERLOADED where something is late. */
+  /** The same; rejects with OVERLOADED if a compilation is pending. */
   catchUpWholly(): Promise<void>
 }
 
 export type StoreSyncOptions = Readonly<{
   changes: ChangeFeed
   registry: Registry
-  /** Ids of the documents that were refused; kept up to date. */
-  refused: Set<string>
-  /** What each document met that no isolated process had the time to compile, by its id; kept up to date. */
-  late: Map<string, Failure>
-  /**
-   * Compiles a stored document; undefined where it cannot be in force beside those. Rejects with OVERLOADED where no
-   * isolated process has the time, or as `starved` says without waiting for one.
-   */
-  loadStoredEndpoint(
-    document: StoredDocument,
-    version: number,
-    inForce: Pick<ActiveEndpoints, 'rivalsOf'>,
-    starved?: Failure,
-  ): Awaitable<CompiledEndpoint | undefined>
+  /** Kept up to date. */
+  inactive: InactiveDocuments
+  loadStoredEndpoint: LoadStoredEndpoint
   clock: Clock
   logger: Logger
 }>
 
-/** From one attempt at what is late to the next; doubles up to the longest. */
+/** The pauses between attempts at pending compilations. */
 const BACKOFF: Backoff = { firstMs: 1_000, longestMs: 30_000 }
 
 /** Calls of `catchUp`, and other changes of the registry, must not overlap. */
 export function createStoreSync({
   changes,
   registry,
-  refused,
-  late,
+  inactive: { refused, pending },
   loadStoredEndpoint,
   clock,
   logger,
 }: StoreSyncOptions): StoreSync {
   let version = 0
-  /** The newest one that was read. */
+  /** The newest version that was read. */
   let seen = 0
-  /** What was late or refused since `version`, as text. */
+  /** The documents, as text, that were pending or refused since `version`. */
   const tried = new Map<string, string>()
   let pauseMs = 0
-  let againAt = 0
+  let retryAt = 0
 
   const isAt = (known: number): boolean => known === version && known === seen
 
-  /** An endpoint whose document is the same stays as it is: compiling it again would gain nothing. */
-  const isNews = (document: StoredDocument): boolean => {
+  /** An endpoint with the same document stays as it is: compiling it again would gain nothing. */
+  const isNew = (document: StoredDocument): boolean => {
     const { _id } = document
     const text = JSON.stringify(document)
     return JSON.stringify(registry.get(_id)?.document) !== text && !(refused.has(_id) && tried.get(_id) === text)
@@ -78,61 +66,62 @@ export function createStoreSync({
 
   const postpone = (endpointIds: readonly string[]): void => {
     pauseMs = nextPauseMs(pauseMs, BACKOFF)
-    againAt = clock() + pauseMs
+    retryAt = clock() + pauseMs
     logger.warn(
       { endpointIds, pauseMs },
-      'Changes of endpoints are not in force: no isolated process had the time to compile them; trying again',
+      'Changed endpoints are not active: no isolated process compiled them in time; trying again',
     )
   }
 
   const catchUp = async (): Promise<void> => {
     const since = await changes.since(version)
-    // A version that goes back is another history, such as a restored backup.
+    // A version that decreases belongs to another history, such as a restored backup.
     const { version: newVersion, documents, versions, ids } = since.version < seen ? await changes.since(0) : since
     if (isAt(newVersion)) return
-    const news = documents.filter(isNews)
-    const replaced = new Set(news.map(({ _id }) => _id))
+    const changed = documents.filter(isNew)
+    const replaced = new Set(changed.map(({ _id }) => _id))
     const before = registry.all()
-    const inForce = createActiveEndpoints(before.filter(({ document: { _id } }) => ids.has(_id) && !replaced.has(_id)))
+    const active = createActiveEndpoints(before.filter(({ document: { _id } }) => ids.has(_id) && !replaced.has(_id)))
     for (const id of refused) if (!ids.has(id) || replaced.has(id)) refused.delete(id)
-    const revived: CompiledEndpoint[] = []
-    const lateNow = new Map<string, Failure>()
-    const isDue = clock() >= againAt
-    // Where one had to wait in vain for a process, no other one waits.
-    let starved: Failure | undefined
-    for (const document of news) {
+    const loaded: CompiledEndpoint[] = []
+    const nowPending = new Map<string, Failure>()
+    const isDue = clock() >= retryAt
+    // After one document has waited for a process in vain, no other one waits.
+    let overload: Failure | undefined
+    for (const document of changed) {
       const { _id } = document
       const text = JSON.stringify(document)
-      const isPaused = !isDue && late.has(_id) && tried.get(_id) === text
+      const isPaused = !isDue && pending.has(_id) && tried.get(_id) === text
       tried.set(_id, text)
       try {
-        const spared = isPaused ? late.get(_id) : starved
-        const compiled = await loadStoredEndpoint(document, versions.get(_id) ?? 1, inForce, spared)
+        const instead = isPaused ? pending.get(_id) : overload
+        const compiled = await loadStoredEndpoint(document, versions.get(_id) ?? 1, active, instead)
         if (compiled === undefined) {
           refused.add(_id)
         } else {
-          revived.push(compiled)
-          inForce.add(compiled)
+          loaded.push(compiled)
+          active.add(compiled)
         }
       } catch (thrown) {
         if (!isOverload(thrown)) throw thrown
-        lateNow.set(_id, thrown)
-        if (!isPaused) starved = thrown
+        nowPending.set(_id, thrown)
+        if (!isPaused) overload = thrown
       }
     }
-    // What is late and has lost its name or route to another one would stand in its way.
-    const isOvertaken = (one: CompiledEndpoint) => lateNow.has(one.document._id) && findClashes(one, inForce).length > 0
+    // An earlier document that has lost its name or route to another endpoint cannot stay active.
+    const isOvertaken = (one: CompiledEndpoint) =>
+      nowPending.has(one.document._id) && findClashes(one, active).length > 0
     const isGone = (one: CompiledEndpoint) =>
       !ids.has(one.document._id) || refused.has(one.document._id) || isOvertaken(one)
     const gone = before.filter(isGone).map(({ document }) => document._id)
-    if (gone.length > 0 || revived.length > 0) registry.update(gone, revived)
-    const endpointIds = revived.map(({ document }) => document._id).filter((id) => late.has(id))
-    if (endpointIds.length > 0) logger.info({ endpointIds }, 'Changes of endpoints are in force that were late')
-    late.clear()
-    for (const [id, failure] of lateNow) late.set(id, failure)
-    if (starved !== undefined) postpone([...late.keys()])
+    if (gone.length > 0 || loaded.length > 0) registry.update(gone, loaded)
+    const endpointIds = loaded.map(({ document }) => document._id).filter((id) => pending.has(id))
+    if (endpointIds.length > 0) logger.info({ endpointIds }, 'Endpoints whose compilation was pending are active')
+    pending.clear()
+    for (const [id, failure] of nowPending) pending.set(id, failure)
+    if (overload !== undefined) postpone([...pending.keys()])
     seen = newVersion
-    if (late.size > 0) return
+    if (pending.size > 0) return
     tried.clear()
     pauseMs = 0
     version = newVersion
@@ -146,7 +135,7 @@ export function createStoreSync({
     catchUp,
     catchUpWholly: async () => {
       await catchUp()
-      for (const failure of late.values()) throw failure
+      for (const failure of pending.values()) throw failure
     },
   }
 }

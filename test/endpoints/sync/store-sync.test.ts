@@ -10,7 +10,7 @@ import type { Logger } from '../../../src/domain/ports/logger-port.ts'
 import { StoreUnavailable } from '../../../src/domain/ports/store-unavailable.ts'
 import { createEndpointRegistry, type Registry } from '../../../src/endpoints/endpoint-registry.ts'
 import { createEndpointService, type EndpointService } from '../../../src/endpoints/endpoint-service.ts'
-import { etagOf } from '../../../src/endpoints/etag.ts'
+import { etagOf } from '../../../src/endpoints/precondition.ts'
 import { createSandbox } from '../../../src/isolation/process-sandbox.ts'
 import type { Sandbox } from '../../../src/pipeline/sandbox.ts'
 import { readSettings } from '../../../src/settings/settings.ts'
@@ -139,14 +139,14 @@ test('a document that this version refuses is left out until it is mended or gon
   // As a newer version, with more fields, might have written them.
   await database.query(`update endpoints set document = replace(document, '"constants"', '"unheardOf"')`)
   await one.catalogue.load()
-  assert.deepEqual([one.paths(), one.catalogue.notInForce()], [[], [document._id, second._id]])
+  assert.deepEqual([one.paths(), one.catalogue.inactive()], [[], [document._id, second._id]])
   await database.query(
     `update endpoints set document = replace(document, '"unheardOf"', '"constants"') where id = $1`,
     [document._id],
   )
   await database.query(`delete from endpoints where id = $1`, [second._id])
   await one.catalogue.load()
-  assert.deepEqual([one.paths(), one.catalogue.notInForce()], [['/a'], []])
+  assert.deepEqual([one.paths(), one.catalogue.inactive()], [['/a'], []])
 })
 
 test('a store that went back to an older version is followed', needsPostgres, async (test) => {
@@ -279,9 +279,9 @@ const isolated = (pattern: string) => textOf(pattern, { name: 'isolated', inputT
 /** Isolated processes that have no time until `recover`, a clock that stands, and what is logged. */
 function openStarved(database: TestDatabase) {
   const limits = { timeoutMs: 1_000, maxDepth: 100, maxSequence: 100 }
-  const terms = { limits, schema: { acceptNull: false, coerceTypes: false } }
+  const programOptions = { limits, schema: { acceptNull: false, coerceTypes: false } }
   const open = (processes: number, compileMs: number) => {
-    const sandbox = createSandbox({ processes, memoryMb: 256, terms, compileMs, logger: silent })
+    const sandbox = createSandbox({ processes, memoryMb: 256, programOptions, compileMs, logger: silent })
     database.uses(sandbox.close)
     return sandbox
   }
@@ -333,7 +333,7 @@ test(
     await one.catalogue.replace(document._id, isolated('/after'), undefined)
     await one.catalogue.create(textOf('/modest'))
     await assert.rejects(other.catalogue.catchUp(), LATE)
-    assert.deepEqual([other.paths(), other.catalogue.notInForce()], [['/before', '/modest'], [document._id]])
+    assert.deepEqual([other.paths(), other.catalogue.inactive()], [['/before', '/modest'], [document._id]])
     assert.deepEqual([other.catalogue.version(), one.catalogue.version()], [2, 3])
     // Others are changed here meanwhile, and wait for nothing.
     const { document: own } = await other.catalogue.create(textOf('/own'))
@@ -343,17 +343,17 @@ test(
     await assert.rejects(other.catalogue.catchUp(), LATE)
     starved.pass(1_000)
     await other.catalogue.catchUp()
-    assert.deepEqual([other.paths(), other.catalogue.notInForce()], [['/after', '/modest', '/own'], []])
+    assert.deepEqual([other.paths(), other.catalogue.inactive()], [['/after', '/modest', '/own'], []])
     await one.catalogue.catchUp()
     assert.deepEqual([other.catalogue.version(), one.catalogue.version()], [6, 6])
     assert.deepEqual(starved.log, [
-      'Changes of endpoints are not in force: no isolated process had the time to compile them; trying again',
-      IN_FORCE,
+      'Changed endpoints are not active: no isolated process compiled them in time; trying again',
+      ACTIVE,
     ])
   },
 )
 
-const IN_FORCE = 'Changes of endpoints are in force that were late'
+const ACTIVE = 'Endpoints whose compilation was pending are active'
 
 test('what is late is so no longer when it is replaced or removed here', needsPostgres, async (test) => {
   const database = await freshDatabase(test)
@@ -366,15 +366,15 @@ test('what is late is so no longer when it is replaced or removed here', needsPo
     late.push(document._id)
   }
   await assert.rejects(other.catalogue.catchUp(), LATE)
-  assert.deepEqual(other.catalogue.notInForce(), late)
+  assert.deepEqual(other.catalogue.inactive(), late)
   const [replaced = '', removed = ''] = late
   await other.catalogue.replace(replaced, textOf('/a', { name: 'a' }), undefined)
-  assert.deepEqual(other.catalogue.notInForce(), [removed])
+  assert.deepEqual(other.catalogue.inactive(), [removed])
   await other.catalogue.remove(removed, undefined)
-  assert.deepEqual([other.paths(), other.catalogue.notInForce()], [['/a'], []])
+  assert.deepEqual([other.paths(), other.catalogue.inactive()], [['/a'], []])
   await other.catalogue.catchUp()
   assert.equal(other.catalogue.version(), 5)
-  assert.ok(!starved.log.includes(IN_FORCE))
+  assert.ok(!starved.log.includes(ACTIVE))
 })
 
 test('what was late and is deleted or refused is not told to be in force', needsPostgres, async (test) => {
@@ -398,8 +398,8 @@ test('what was late and is deleted or refused is not told to be in force', needs
   starved.recover()
   starved.pass(1_000)
   await other.catalogue.catchUp()
-  assert.deepEqual([other.paths(), other.catalogue.notInForce()], [['/c'], [refused]])
-  assert.deepEqual(starved.told(IN_FORCE), [{ endpointIds: [inForce] }])
+  assert.deepEqual([other.paths(), other.catalogue.inactive()], [['/c'], [refused]])
+  assert.deepEqual(starved.told(ACTIVE), [{ endpointIds: [inForce] }])
 })
 
 test('what is late and not in force counts among the endpoints', needsPostgres, async (test) => {
@@ -413,7 +413,7 @@ test('what is late and not in force counts among the endpoints', needsPostgres, 
   // In force as it was before, so it counts once.
   await one.catalogue.patch(second._id, '{"inputTransforms":{"x":"1"}}', undefined)
   await other.catalogue.create(textOf('/third'))
-  assert.deepEqual([other.paths(), other.catalogue.notInForce()], [['/second', '/third'], [second._id]])
+  assert.deepEqual([other.paths(), other.catalogue.inactive()], [['/second', '/third'], [second._id]])
 })
 
 test('what is late keeps no other one from the route that it gave up', needsPostgres, async (test) => {
@@ -456,7 +456,7 @@ test('what is late is tried after pauses that grow, also where nothing changes',
     return other.paths()
   }
   await until(tellLater, (paths) => paths.length > 0)
-  assert.deepEqual([other.paths(), other.catalogue.notInForce()], [['/late'], []])
+  assert.deepEqual([other.paths(), other.catalogue.inactive()], [['/late'], []])
 })
 
 test('a store that went back while something was late is followed', needsPostgres, async (test) => {
@@ -468,10 +468,7 @@ test('a store that went back while something was late is followed', needsPostgre
   await one.catalogue.patch(document._id, '{"endpoint":{"pattern":"/later"}}', undefined)
   const { document: late } = await one.catalogue.create(isolated('/late'))
   await assert.rejects(other.catalogue.catchUp(), LATE)
-  assert.deepEqual(
-    [other.paths(), other.catalogue.notInForce(), other.catalogue.version()],
-    [['/later'], [late._id], 2],
-  )
+  assert.deepEqual([other.paths(), other.catalogue.inactive(), other.catalogue.version()], [['/later'], [late._id], 2])
   // As a backup from before both.
   await database.query(`alter table endpoints disable trigger configuration_changed`)
   await database.query('delete from endpoints where id = $1', [late._id])
@@ -480,7 +477,7 @@ test('a store that went back while something was late is followed', needsPostgre
   other.catalogue.follow()
   other.tell(2)
   await until(other.paths, ([path]) => path === '/a')
-  assert.deepEqual([other.paths(), other.catalogue.notInForce(), other.catalogue.version()], [['/a'], [], 2])
+  assert.deepEqual([other.paths(), other.catalogue.inactive(), other.catalogue.version()], [['/a'], [], 2])
 })
 
 test('one that is late gives up its route to the one that has it by now', needsPostgres, async (test) => {

@@ -59,7 +59,7 @@ export function protect(scope: FastifyInstance, { authorise, audit, onRoute }: P
       needed,
       address: socket.remoteAddress ?? '',
       host: headers.host === undefined ? undefined : request.hostname,
-      relayed: RELAYED.some((name) => headers[name] !== undefined),
+      forwarded: RELAYED.some((name) => headers[name] !== undefined),
       authorization: headers.authorization,
     })
     request[DECISION] = { ...decision, needed }

@@ -27,11 +27,11 @@ export function serveReplay(scope: FastifyInstance, { search, replayByHand, plan
   scope.post<ById>('/messages/:id/replay', needs('operator'), async (request, reply) => {
     const record = await search.get(request.params.id)
     const { replayed, alreadyDoneBy } = await replayByHand(record, editedBody(request))
-    if ('obstacle' in replayed) {
-      throw new Failure('REPLAY_REFUSED', `The message '${record.id}' cannot be replayed. ${replayed.obstacle.error}`)
+    if ('blocker' in replayed) {
+      throw new Failure('REPLAY_REFUSED', `The message '${record.id}' cannot be replayed. ${replayed.blocker.error}`)
     }
-    const { finished, bodyOnly } = replayed
-    return sendJson(reply, 200, describe(finished, { replayOf: record.id, bodyOnly, alreadyDoneBy }), NO_STORE)
+    const { completed, bodyOnly } = replayed
+    return sendJson(reply, 200, describe(completed, { replayOf: record.id, bodyOnly, alreadyDoneBy }), NO_STORE)
   })
   scope.get('/messages/replay', needs('viewer'), async (_request, reply) =>
     sendJson(reply, 200, { plans: plans.all() }),

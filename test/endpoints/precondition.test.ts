@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
-import { etagOf, matchesEtag } from '../../src/endpoints/etag.ts'
+import { etagOf, matchesEtag } from '../../src/endpoints/precondition.ts'
 
 describe('etagOf', () => {
   const distinct = [

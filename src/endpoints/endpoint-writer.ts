@@ -1,0 +1,136 @@
+/** Changes one endpoint: compiles its document, checks it for clashes, stores it, then activates it. */
+import type { DocumentBounds } from '../config/checks/document-bounds.ts'
+import type { Lint } from '../domain/lint.ts'
+import type { EndpointStore } from '../domain/ports/endpoint-store-port.ts'
+import type { Logger } from '../domain/ports/logger-port.ts'
+import { StoreUnavailable } from '../domain/ports/store-unavailable.ts'
+import type { Clock } from '../domain/run.ts'
+import type { Change, Origin, StoredDocument } from '../domain/stored-document.ts'
+import type { PipelineSettings, Services } from '../pipeline/services.ts'
+import { findClashes, storeClash } from './clash.ts'
+import { compileDocument, type Stamp } from './compile-document.ts'
+import type { CompiledEndpoint } from './compiled-endpoint.ts'
+import type { Registry } from './endpoint-registry.ts'
+import * as failures from './management-failures.ts'
+import { type ParsedDocument, parseDocument } from './parse-document.ts'
+import type { InactiveDocuments } from './sync/load-stored-endpoint.ts'
+import type { UncertainWrites } from './sync/uncertain-writes.ts'
+
+/** An active document with the warnings of its check. */
+export type Accepted = Readonly<{ document: StoredDocument; version: number; warnings: readonly Lint[] }>
+
+export type WriteDetails = Omit<Change, 'at'>
+
+/** Calls must not overlap. Each rejects with StoreUnavailable, or fails with the codes of EndpointService. */
+export interface EndpointWriter {
+  create(text: string, origin: Origin): Promise<Accepted>
+  /** `current`: the stored document. */
+  replace(current: StoredDocument, parsed: ParsedDocument, details: WriteDetails): Promise<Accepted>
+  /** Stores a deleted document again, under its id. */
+  recreate(document: StoredDocument, details: WriteDetails): Promise<Accepted>
+  /** Resolves to the removed document and the version of its deletion. */
+  remove(current: StoredDocument, origin: Origin): Promise<Pick<Accepted, 'document' | 'version'>>
+}
+
+export type EndpointWriterOptions = Readonly<{
+  store: EndpointStore
+  registry: Registry
+  services: Services
+  settings: PipelineSettings & DocumentBounds & Readonly<{ maxEndpoints: number }>
+  clock: Clock
+  newId: () => string
+  logger: Logger
+}>
+
+export function createEndpointWriter(
+  { store, registry, services, settings, clock, newId, logger }: EndpointWriterOptions,
+  { refused, pending }: InactiveDocuments,
+  confirm: UncertainWrites['confirm'],
+): EndpointWriter {
+  /** The store has another document for a pending compilation: the active one's name and route may be taken. */
+  const stored: Pick<Registry, 'rivalsOf'> = {
+    rivalsOf: (one) => registry.rivalsOf(one).filter(({ document }) => !pending.has(document._id)),
+  }
+
+  const makeRoom = (): void => {
+    // An earlier document of a pending compilation may be active.
+    const inactive = [...refused, ...pending.keys()].filter((id) => registry.get(id) === undefined)
+    if (registry.size + inactive.length >= settings.maxEndpoints) throw failures.tooMany(settings.maxEndpoints)
+  }
+
+  const forgetInactive = (id: string): void => {
+    refused.delete(id)
+    pending.delete(id)
+  }
+
+  /** Reads the version after `document`: if another instance changes the document in between, the write is stale. */
+  const nextStamp = async (document: StoredDocument): Promise<Stamp> => {
+    const { _id, createdAt, updatedAt } = document
+    const [newest] = await store.versions(_id)
+    const before = newest === undefined || newest.at < updatedAt ? updatedAt : newest.at
+    return { _id, createdAt, updatedAt: later(before, clock()), version: (newest?.version ?? 0) + 1 }
+  }
+
+  const save = async (
+    { raw, faults }: ParsedDocument,
+    stamp: Stamp,
+    write: (compiled: CompiledEndpoint) => ReturnType<EndpointStore['replace']>,
+  ): Promise<Accepted> => {
+    const { lints, compiled } = await compileDocument(raw, stamp, services, settings, { bounds: settings })
+    const clashes = findClashes(compiled, stored)
+    const errors = [...faults, ...lints.filter(({ severity }) => severity === 'error')]
+    if (errors.length > 0) throw failures.invalid([...errors, ...clashes])
+    if (clashes.length > 0) throw failures.clash(clashes)
+    const result = await confirm(stamp._id, () => write(compiled))
+    if (result === 'gone') throw failures.unknown(stamp._id)
+    if (result === 'stale') throw failures.stale()
+    if (result !== 'stored') throw failures.clash([storeClash(result)])
+    const overtaken = registry.rivalsOf(compiled).map(({ document }) => document._id)
+    if (overtaken.length > 0) registry.update(overtaken, [compiled])
+    else registry.put(compiled)
+    forgetInactive(stamp._id)
+    const warnings = lints.filter(({ severity }) => severity === 'warning')
+    const { document, version } = compiled
+    for (const { path, message } of warnings) {
+      logger.warn({ endpointId: document._id, endpoint: document.name, path }, message)
+    }
+    return { document, version, warnings }
+  }
+
+  return {
+    create: async (text, origin) => {
+      makeRoom()
+      const parsed = parseDocument(text)
+      const now = new Date(clock()).toISOString()
+      const stamp = { _id: newId(), createdAt: now, updatedAt: now, version: 1 }
+      return save(parsed, stamp, (compiled) => store.insert(compiled, { origin }))
+    },
+    replace: async (current, parsed, details) =>
+      save(parsed, await nextStamp(current), (compiled) => store.replace(compiled, current, details)),
+    recreate: async (document, details) => {
+      makeRoom()
+      const stamp = await nextStamp(document)
+      return save({ raw: document, faults: [] }, stamp, async (compiled) => {
+        try {
+          return await store.insert(compiled, details)
+        } catch (thrown) {
+          // Another instance has created it again in between.
+          if (!(thrown instanceof StoreUnavailable) && (await store.get(stamp._id)) !== undefined) return 'stale'
+          throw thrown
+        }
+      })
+    },
+    remove: async (current, origin) => {
+      const { _id, updatedAt: at, version } = await nextStamp(current)
+      const result = await confirm(_id, () => store.remove(current, { at, origin }))
+      if (result === 'stale') throw failures.stale()
+      if (result === 'gone') throw failures.unknown(_id)
+      registry.remove(_id)
+      forgetInactive(_id)
+      return { document: current, version }
+    },
+  }
+}
+
+/** An `updatedAt` that differs from the one before, even within one millisecond. */
+const later = (before: string, now: number): string => new Date(Math.max(now, Date.parse(before) + 1)).toISOString()
