@@ -13,6 +13,9 @@ const REFUSALS: Readonly<Record<string, string>> = {
   CLUSTER_AUTHORIZATION_FAILED: 'the service has no right to write to this cluster',
 }
 
+/** A topic that was deleted and created again keeps its name, but none of its offsets. */
+export const TOPIC_REPLACED = 'the topic was deleted and created again'
+
 export const isProtocolError = (error: unknown, id: string): boolean =>
   error instanceof Error && findErrorBy(error, 'apiId', id) !== null
 

@@ -1,7 +1,6 @@
 /** The membership in a consumer group: which partitions are assigned, and commits in the name of that assignment. */
 import { Consumer, FetchIsolationLevels, ListOffsetTimestamps } from '@platformatic/kafka'
-import { clientOptions, type KafkaSettings } from '../client-options.ts'
-import { ignoreErrors, within } from '../client-timeout.ts'
+import { clientOptions, ignoreErrors, type KafkaSettings, openGroupClient, within } from '../kafka-client.ts'
 import { readLayout } from './topic-layout.ts'
 
 const LEAST_REBALANCE_MS = 60_000
@@ -76,12 +75,9 @@ export function openMembership(
    * A client whose commit is refused joins again by itself and then repeats the commit, for partitions that may belong
    * to another member by then. So a second client, which never joins, commits with the identity of the assignment.
    */
-  const committer = new Consumer({ ...clientOptions(settings), groupId, autocommit: false, retries: 0 })
-  ignoreErrors(committer)
-
+  const committer = openGroupClient(settings, groupId)
   let topicId: string | undefined
   let checkedAt = 0
-
   // The client's types leave out the event `error`: the group could not be joined again.
   const emitter: NodeJS.EventEmitter = member
   emitter.on('error', onEnd)

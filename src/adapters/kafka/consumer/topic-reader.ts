@@ -7,11 +7,9 @@
  * processed.
  */
 import { setTimeout as sleep } from 'node:timers/promises'
-import { Consumer } from '@platformatic/kafka'
 import type { ConsumerListener, FetchDemand } from '../../../domain/ports/record-consumer.ts'
-import { clientOptions, type KafkaSettings } from '../client-options.ts'
-import { ignoreErrors, within } from '../client-timeout.ts'
-import { isProtocolError } from '../kafka-errors.ts'
+import { type KafkaSettings, openGroupClient, within } from '../kafka-client.ts'
+import { isProtocolError, TOPIC_REPLACED } from '../kafka-errors.ts'
 import { type FetchPosition, type FetchStart, fetchOptions, readOffsetRanges } from './fetch-options.ts'
 import { type Fetched, type FetchedPartition, fetchedDespite, readFetched } from './fetch-response.ts'
 import { createRestingPartitions } from './resting-partitions.ts'
@@ -43,8 +41,7 @@ export interface TopicReader {
 }
 
 export function openReader(settings: KafkaSettings, groupId: string, topic: string, events: ReaderEvents): TopicReader {
-  const client = new Consumer({ ...clientOptions(settings), groupId, autocommit: false, retries: 0 })
-  ignoreErrors(client)
+  const client = openGroupClient(settings, groupId)
   const busyNodes = new Set<number>()
   let positions: ReadonlyMap<number, FetchPosition> = new Map()
   let layout: TopicLayout | undefined
@@ -68,7 +65,7 @@ export function openReader(settings: KafkaSettings, groupId: string, topic: stri
     layout ??= await readLayout(client, topic)
     if (closed) return
     topicId ??= layout.id
-    if (layout.id !== topicId) return events.onReplaced(new Error('the topic was made anew'))
+    if (layout.id !== topicId) return events.onReplaced(new Error(TOPIC_REPLACED))
     const { leaders } = layout
     const byNode = Map.groupBy(wanted, ({ partition }) => leaders[partition] ?? -1)
     for (const [node, group] of byNode) {
