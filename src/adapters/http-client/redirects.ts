@@ -39,7 +39,7 @@ export function follow(
 
 const TOO_MANY = 'More redirects came than are followed.'
 const TO_HTTP = 'It redirects from https to http, which is never followed.'
-const AWAY = 'It redirects to another origin; set "followRedirects" where it is to be followed there.'
+const AWAY = 'It redirects to another origin; set "followRedirects" to follow it there.'
 
 /** Undefined if the answer names no http or https URL. */
 function targetOf(from: string, { headers: { location } }: OutboundAnswer): URL | undefined {

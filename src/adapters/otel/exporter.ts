@@ -97,7 +97,7 @@ export function createExporter(options: ExporterOptions): Exporter {
   }
 }
 
-/** The status of an answer that refuses a batch for good; undefined where it may be sent again. */
+/** The status of an answer that refuses a batch for good; undefined if it may be sent again. */
 const statusOf = (error: (Error & { code?: unknown }) | undefined): number | undefined =>
   typeof error?.code === 'number' ? error.code : undefined
 

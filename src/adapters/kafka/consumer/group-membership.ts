@@ -27,7 +27,7 @@ export interface GroupMembership {
   join(): Promise<number>
   /** False if the topic was deleted and created again since `join`. */
   isSameTopic(): Promise<boolean>
-  /** The committed offset of each of these partitions; undefined where nothing is committed. */
+  /** The committed offset of each of these partitions; undefined if nothing is committed. */
   committedOffsets(partitions: readonly number[]): Promise<ReadonlyMap<number, bigint | undefined>>
   /** Commits in the name of the last assignment, so that the broker refuses it if the group has moved on. */
   commit(offsets: ReadonlyMap<number, bigint>): Promise<void>

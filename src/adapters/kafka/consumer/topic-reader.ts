@@ -176,7 +176,7 @@ export function openReader(settings: KafkaSettings, groupId: string, topic: stri
     if (lostStarts.length > 0) await resetOffsets(lostStarts, error)
   }
 
-  /** Continues at the earliest record where the next one does not exist any more. */
+  /** Continues at the earliest record of each partition whose next record does not exist any more. */
   const resetOffsets = async (lost: readonly FetchStart[], error: unknown): Promise<void> => {
     const numbers = lost.map(({ position }) => position.partition)
     const rangeOf = await readOffsetRanges(client, topic, numbers)
