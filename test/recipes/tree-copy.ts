@@ -81,7 +81,7 @@ export class TreeCopy {
     this.run(['node_modules/typescript/bin/tsc', '-p', 'tsconfig.recipes.json'])
   }
 
-  /** Out: what the program wrote to standard output. Fails where it failed. */
+  /** Out: the standard output of the program. Fails if the program fails. */
   run(args: readonly string[]): string {
     // With it, a test runner that this one starts would run nothing.
     const { NODE_TEST_CONTEXT: _, ...env } = process.env

@@ -74,22 +74,30 @@ export function createSender(options: SenderOptions): Sender {
   }
   const agent = new Agent(agentOptions)
   let fresh: UndiciAgent | undefined
+  const freshAgent = (): UndiciAgent => {
+    fresh ??= new Agent(agentOptions)
+    return fresh
+  }
 
   const record = (upstream: Upstream, pass: Pass, outcome: AttemptOutcome): void => {
     const trouble = troubleOf(outcome, clock, connections)
-    const now = performance.now()
+    if (trouble === undefined) recordAnswer(upstream, pass)
+    else if (trouble === 'unknown') recordNothing(upstream, pass)
+    else recordTrouble(upstream, pass, trouble)
+  }
+  const recordAnswer = (upstream: Upstream, pass: Pass): void => {
     const { name: origin, openedAt } = upstream
-    if (trouble === 'unknown') recordNothing(upstream, pass)
-    else if (trouble === undefined) {
-      if (!recordSuccess(upstream, pass)) return
-      logger?.info({ origin, openMs: Math.round(now - openedAt) }, 'A circuit closed: the origin answers')
-    } else if (recordFailure(upstream, pass, trouble, now, circuit)) {
-      upstreams.counts.opened += 1
-      const { failures } = upstream
-      const pauseMs = Math.round(openForMs(upstream, now))
-      const fields = { origin, failures, why: trouble.why, pauseMs }
-      logger?.warn(fields, 'A circuit opened: calls to the origin fail at once until a probe succeeds')
-    }
+    if (!recordSuccess(upstream, pass)) return
+    const openMs = Math.round(performance.now() - openedAt)
+    logger?.info({ origin, openMs }, 'A circuit closed: the origin answers')
+  }
+  const recordTrouble = (upstream: Upstream, pass: Pass, trouble: Trouble): void => {
+    const now = performance.now()
+    if (!recordFailure(upstream, pass, trouble, now, circuit)) return
+    upstreams.counts.opened += 1
+    const { name: origin, failures } = upstream
+    const fields = { origin, failures, why: trouble.why, pauseMs: Math.round(openForMs(upstream, now)) }
+    logger?.warn(fields, 'A circuit opened: calls to the origin fail at once until a probe succeeds')
   }
 
   const startBy = (
@@ -123,12 +131,9 @@ export function createSender(options: SenderOptions): Sender {
           resolve(outcome)
         },
       }
-      if (connection === 'fresh') fresh ??= new Agent(agentOptions)
-      const isStarted =
-        connection === 'fresh' && fresh !== undefined
-          ? startBy(fresh, upstream, { ...call, reset: true }, deadline, listener)
-          : startBy(agent, upstream, call, deadline, listener)
-      return isStarted ? promise : undefined
+      const via = connection === 'fresh' ? freshAgent() : agent
+      const sent = connection === 'fresh' ? { ...call, reset: true } : call
+      return startBy(via, upstream, sent, deadline, listener) ? promise : undefined
     },
     refusal: (upstream, call) => {
       upstreams.counts.refused += 1

@@ -26,7 +26,7 @@ describe('a circuit', () => {
     return circuit
   }
 
-  test('opens at the fifth failure in a row, and not where one went well between', () => {
+  test('opens at the fifth failure in a row, and not after a success between them', () => {
     const circuit = closedCircuit()
     const fail = () => recordFailure(circuit, 'through', TROUBLE, 0, RULES)
     assert.deepEqual([fail(), fail(), fail(), fail()], [false, false, false, false])
@@ -50,14 +50,14 @@ describe('a circuit', () => {
     assert.deepEqual(circuit, closedCircuit())
   })
 
-  test('lets another probe through where one said nothing', () => {
+  test('lets another probe through after one without a result', () => {
     const circuit = openAt(0)
     assert.equal(enter(circuit, 100, RULES), 'probe')
     recordNothing(circuit, 'probe')
     assert.equal(enter(circuit, 100, RULES), 'probe')
   })
 
-  test('is as good as closed where nobody called for long, until the first failure', () => {
+  test('counts as closed after a long time without a call, until the first failure', () => {
     const circuit = openAt(0)
     assert.deepEqual([isOpen(circuit, 450, RULES), isOpen(circuit, 451, RULES)], [true, false])
     assert.deepEqual([enter(circuit, 451, RULES), enter(circuit, 451, RULES)], ['through', 'through'])
@@ -170,7 +170,7 @@ describe('an origin', () => {
     assert.equal(text((await client.send(get(fine.url))).body), 'ok')
   })
 
-  test('gets one probe, whose answer ends it, and the log tells when it began and ended', async (t) => {
+  test('gets one probe, whose answer closes the circuit, and the log has both changes', async (t) => {
     const lines: [string, object][] = []
     const say = (level: string) => (fields: object) => void lines.push([level, fields])
     let isWell = false

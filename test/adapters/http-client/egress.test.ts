@@ -36,7 +36,7 @@ after(() => {
   for (const { server } of listeners) server.close()
 })
 
-/** The addresses that a connection is begun to while `work` runs, by whoever; Node tells each right before it asks the system. */
+/** The addresses that anything in this process starts to connect to while `work` runs; Node.js emits an event for each. */
 async function connectsOf(t: TestContext, work: () => Promise<unknown>): Promise<readonly string[]> {
   const emit = t.mock.method(Socket.prototype, 'emit')
   await work()

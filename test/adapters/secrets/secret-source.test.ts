@@ -156,7 +156,7 @@ describe('in a file', () => {
     { name: 'a link to itself', make: (path) => symlinkSync(path, path), message: /cannot be read/ },
   ]
   for (const { name, make, message } of unreadable) {
-    test(`is unavailable where there is ${name}`, (t) => {
+    test(`is unavailable if its path has ${name}`, (t) => {
       const { folder, source } = open(t)
       make(join(folder, 'key'))
       assert.throws(() => source.resolve(`\${file:${folder}/key}`), unavailable(message))
@@ -164,7 +164,7 @@ describe('in a file', () => {
   }
 })
 
-test('nothing is given where nothing is allowed', () => {
+test('no secret is available if none is allowed', () => {
   const source = createSecretSource({ names: [], folders: [] }, { A: '1' })
   for (const reference of ['${env:A}', '${file:/etc/hostname}'])
     assert.throws(() => source.resolve(reference), unavailable(/SECRETS_ALLOW/))
