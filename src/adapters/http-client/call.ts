@@ -9,7 +9,7 @@ export type ClientCall = Readonly<Dispatcher.DispatchOptions & { origin: string;
 export const subjectOf = ({ method, origin, path }: Pick<ClientCall, 'method' | 'origin' | 'path'>): string =>
   `${method} ${origin}${path.split('?', 1)[0]}`
 
-export type CallTarget = Readonly<{ origin: string; path: string }>
+type CallTarget = Readonly<{ origin: string; path: string }>
 
 /** A path and query of characters that RFC 3986 allows in them. */
 const PLAIN = /^\/[A-Za-z0-9\-_.~!$&'()*+,;=:@/?%]*$/

@@ -14,7 +14,7 @@ export type RetryPolicy = Readonly<{
   pause(pauseMs: number): Promise<void>
 }>
 
-export type Attempts = Readonly<{
+type Attempts = Readonly<{
   retries: number
   /** Whether the request may be sent twice (RFC 9110 section 9.2.2). */
   idempotent: boolean

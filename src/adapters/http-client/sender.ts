@@ -33,7 +33,7 @@ export type SenderOptions = Readonly<{
 }>
 
 /** With how the attempt passed the circuit. */
-export type SendListener = AttemptListener & { pass: Pass }
+type SendListener = AttemptListener & { pass: Pass }
 
 export type Sender = Readonly<{
   /** The state of an origin; counts the request in its retry budget. */

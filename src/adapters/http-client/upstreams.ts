@@ -5,7 +5,7 @@ import { fullBudget, type RetryBudget } from './retry-budget.ts'
 
 export type Upstream = Circuit & RetryBudget & Readonly<{ origin: string; name: string }>
 
-export type Upstreams = Readonly<{
+type Upstreams = Readonly<{
   /** `name`: the origin in logs and metrics, because the origin itself may be a secret. */
   of(origin: string, name: string | undefined): Upstream
   health(): OutboundHealth

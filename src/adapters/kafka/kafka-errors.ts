@@ -32,7 +32,7 @@ export const refusalOf = (error: unknown): string | undefined => {
 }
 
 /** The innermost cause in one line: the errors of the client wrap each other, and the outer ones say little. */
-export function describeError(error: unknown): string {
+function describeError(error: unknown): string {
   if (isProtocolError(error, 'UNKNOWN_TOPIC_OR_PARTITION')) return 'the topic does not exist'
   const texts = new Set(causes(error).map((text) => text.replace(/\s+/g, ' ').trim()))
   // The client's own sentence; no broker was asked.

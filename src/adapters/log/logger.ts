@@ -19,7 +19,7 @@ export type LogSettings = Readonly<{
 }>
 
 /** For example `process.stdout`; a terminal gets readable lines. */
-export type LogDestination = Readonly<{ write(line: string): unknown; isTTY?: boolean }>
+type LogDestination = Readonly<{ write(line: string): unknown; isTTY?: boolean }>
 
 /**
  * A logger that writes events of the settings' level and above, by default to standard output.

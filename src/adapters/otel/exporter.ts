@@ -9,7 +9,7 @@ import { BatchSpanProcessor, type SpanExporter } from '@opentelemetry/sdk-trace'
 import type { Logger } from '../../domain/ports/logger-port.ts'
 import { spansOf, type TracedMessage } from './spans.ts'
 
-export type ExporterOptions = Readonly<{
+type ExporterOptions = Readonly<{
   /** With `/v1/traces`. */
   url: string
   headers: Readonly<Record<string, string>>

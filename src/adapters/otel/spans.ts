@@ -47,7 +47,7 @@ export type TracedMessage = Readonly<{
     | undefined
 }>
 
-export type SpanOrigin = Readonly<{ resource: Resource; scope: InstrumentationScope }>
+type SpanOrigin = Readonly<{ resource: Resource; scope: InstrumentationScope }>
 
 /** The spans of a message, its own first; none if it is not sampled or did not reach the pipeline. */
 export function spansOf(message: TracedMessage, origin: SpanOrigin): readonly ReadableSpan[] {

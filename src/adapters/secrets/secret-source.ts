@@ -7,7 +7,7 @@ import { Failure } from '../../domain/failure.ts'
 import { parseReferences, type Reference } from '../../domain/secrets/references.ts'
 import type { SecretSource } from '../../domain/secrets/secrets.ts'
 
-export type SecretsAllowed = Readonly<{
+type SecretsAllowed = Readonly<{
   /** Names of variables; `*` stands for any characters. */
   names: readonly string[]
   /** Absolute paths of folders: every file in them and below. */

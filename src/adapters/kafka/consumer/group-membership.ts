@@ -11,7 +11,7 @@ const SAME_TOPIC_MS = 100
 
 export type GroupAssignment = Readonly<{ generation: number; partitions: readonly number[] }>
 
-export type MembershipEvents = Readonly<{
+type MembershipEvents = Readonly<{
   /** A rebalance has started; onAssigned follows. */
   onRebalance: () => void
   onAssigned: (assignment: GroupAssignment) => void
@@ -19,7 +19,7 @@ export type MembershipEvents = Readonly<{
   onEnd: (error: unknown) => void
 }>
 
-export interface GroupMembership {
+interface GroupMembership {
   /**
    * Resolves to the number of partitions that the topic had before the group was joined: the leader of the group assigns
    * at least these.

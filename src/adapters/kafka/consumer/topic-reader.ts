@@ -22,10 +22,7 @@ const CLOSE_MS = 1_000
 const OFFSET_OUT_OF_RANGE = 1
 
 /** As in ConsumerListener, but with the client's errors. */
-export type ReaderEvents = Pick<
-  ConsumerListener,
-  'demand' | 'onRecords' | 'onEndOffset' | 'onOffsetReset' | 'onRecovered'
-> &
+type ReaderEvents = Pick<ConsumerListener, 'demand' | 'onRecords' | 'onEndOffset' | 'onOffsetReset' | 'onRecovered'> &
   Readonly<{
     onTrouble: (error: unknown) => void
     onReplaced: (error: unknown) => void
@@ -33,7 +30,7 @@ export type ReaderEvents = Pick<
     onEnd: (error: unknown) => void
   }>
 
-export interface TopicReader {
+interface TopicReader {
   /** The partitions to fetch from now on, in place of the former ones. */
   assign(positions: readonly FetchPosition[]): void
   demandChanged(): void
