@@ -18,7 +18,7 @@ import type { Settings } from './settings/settings.ts'
 import { createHealth } from './wiring/health.ts'
 import { type ManagementRoute, openManagementAuth } from './wiring/management-auth.ts'
 import { openObservers } from './wiring/observers.ts'
-import { openConsumer, openProducer, recordSettings } from './wiring/open-broker.ts'
+import { openBroker } from './wiring/open-broker.ts'
 import { openHttpClient } from './wiring/open-http-client.ts'
 import { openIdempotency } from './wiring/open-idempotency.ts'
 import { openSandbox } from './wiring/open-sandbox.ts'
@@ -64,7 +64,7 @@ export async function startApp(
   const egress = createEgressPolicy(settings)
   const http = openHttpClient(settings, egress, logger)
   const registry = createEndpointRegistry()
-  const producer = openProducer(settings)
+  const { producer, consumer, recordSettings } = openBroker(settings)
   const secrets = createSecretSource(settings.secretsAllowed)
   const place = workerCluster?.workerSlot ?? { slot: 0, workers: 1 }
   const idempotency = openIdempotency(store.idempotency, settings, logger, place.slot === 0)
@@ -170,8 +170,8 @@ export async function startApp(
   const consumed = { get, watch, consuming: () => registry.consuming().filter(isConsumedHere) }
   consumers = startEndpointConsumers({
     registry: consumed,
-    consumer: openConsumer(settings),
-    settings: recordSettings(settings),
+    consumer,
+    settings: recordSettings,
     intake,
     producer,
     logger,

@@ -3,6 +3,7 @@
  * A message only grows: each stage takes a read-only message and returns a wider one.
  */
 import type { Json, JsonObject } from './json.ts'
+import { STAGE_NAMES, STAGES, type StageKind, type StageName } from './tracing/stages.ts'
 
 export type Headers = Readonly<Record<string, string>>
 
@@ -38,18 +39,23 @@ export type Answer = Readonly<{
   repeats?: string
 }>
 
-/** The roots that configuration may read, and the stage after which each exists. */
+type StageRoot = {
+  [Name in StageName]: (typeof STAGES)[Name] extends { adds: infer Root; isRoot: true } ? Root : never
+}[StageName]
+
+export type Root = keyof Received | StageRoot
+
+/** The roots that configuration may read, each with the stage that adds it. */
 export const ROOTS = {
   constants: 'start',
   requestHeaders: 'start',
   query: 'start',
   urlParams: 'start',
-  state: 'start',
   timestamps: 'start',
-  requestBody: 'parse',
-  lookupRequests: 'lookup',
-  transforms: 'transform',
-  responseBody: 'map',
-} as const
-
-export type Root = keyof typeof ROOTS
+  ...Object.fromEntries(
+    STAGE_NAMES.flatMap((stage) => {
+      const { adds, isRoot }: StageKind = STAGES[stage]
+      return isRoot ? [[adds, stage]] : []
+    }),
+  ),
+} as Readonly<Record<Root, StageName | 'start'>>

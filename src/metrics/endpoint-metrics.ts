@@ -1,23 +1,15 @@
 /** The counts of one endpoint. */
 
-import type { StageName } from '../domain/tracing/stages.ts'
+import { STAGE_NAMES, type StageName } from '../domain/tracing/stages.ts'
 import type { CallSpan, Trace } from '../domain/tracing/trace.ts'
 import type { CompiledEndpoint } from '../endpoints/compiled-endpoint.ts'
 import type { OutcomeName } from '../pipeline/outcome.ts'
 import { addDuration, createDurations, type Histogram, readDurations } from './duration-histogram.ts'
 
 /** Row 0 of the durations is that of the whole message. */
-const ROW_OF_STAGE = {
-  recall: 1,
-  parse: 2,
-  lookup: 3,
-  validate: 4,
-  transform: 5,
-  map: 6,
-  extract: 7,
-  serialise: 8,
-  respond: 9,
-} as const satisfies Record<StageName, number>
+const ROW_OF_STAGE = Object.fromEntries(STAGE_NAMES.map((stage, index) => [stage, index + 1])) as Readonly<
+  Record<StageName, number>
+>
 
 export type CallCount = Readonly<{
   kind: CallSpan['kind']
@@ -45,7 +37,7 @@ export const createEndpointMetrics = (compiled: CompiledEndpoint | undefined): E
   compiled,
   done: 0,
   rest: new Map(),
-  durations: createDurations(1 + Object.keys(ROW_OF_STAGE).length),
+  durations: createDurations(1 + STAGE_NAMES.length),
   calls: { lookup: new Map(), response: new Map() },
 })
 

@@ -1,47 +1,54 @@
-/**
- * Joins the broker's adapter to its ports. Its client is loaded with the first record or the first endpoint that consumes a
- * topic, because it would cost every start memory and time.
- */
+/** Joins the broker's adapter to its ports. */
 import type { RecordConsumer } from '../domain/ports/record-consumer.ts'
 import type { ClosableRecordProducer } from '../domain/ports/record-producer.ts'
 import type { RecordSettings } from '../intake/records/endpoint-consumer.ts'
 import type { Settings } from '../settings/settings.ts'
 
-/** Loads the client with the first record. */
-export function openProducer(settings: Settings): ClosableRecordProducer {
-  let loaded: Promise<ClosableRecordProducer> | undefined
-  const load = async (): Promise<ClosableRecordProducer> => {
-    const { createKafkaProducer } = await import('../adapters/kafka/producer/kafka-producer.ts')
-    return createKafkaProducer(settings)
-  }
-  return {
-    produce: async (record, timeoutMs) => {
-      loaded ??= load()
-      return (await loaded).produce(record, timeoutMs)
-    },
-    close: async () => (await loaded)?.close(),
-  }
+export type Broker = Readonly<{
+  producer: ClosableRecordProducer
+  consumer: RecordConsumer
+  recordSettings: RecordSettings
+}>
+
+/** What a broker's adapter supplies. Nothing connects before the first record or session. */
+type BrokerAdapter = Readonly<{
+  loadProducer(settings: Settings): Promise<ClosableRecordProducer>
+  loadConsumer(settings: Settings): Promise<RecordConsumer>
+}>
+
+const KAFKA: BrokerAdapter = {
+  loadProducer: async (settings) =>
+    (await import('../adapters/kafka/producer/kafka-producer.ts')).createKafkaProducer(settings),
+  loadConsumer: async (settings) =>
+    (await import('../adapters/kafka/consumer/kafka-consumer.ts')).createKafkaConsumer(settings),
 }
 
-/** Loads the client with the first endpoint that consumes a topic. */
-export function openConsumer(settings: Settings): RecordConsumer {
+/**
+ * The ports of the broker that the settings name. Its client is loaded with the first record or the first endpoint that
+ * consumes a topic, because it would cost every start memory and time.
+ */
+export function openBroker(settings: Settings): Broker {
+  const { loadProducer, loadConsumer } = KAFKA
+  let producer: Promise<ClosableRecordProducer> | undefined
   return {
-    open: async (subscription, listener) => {
-      const { createKafkaConsumer } = await import('../adapters/kafka/consumer/kafka-consumer.ts')
-      return createKafkaConsumer(settings).open(subscription, listener)
+    producer: {
+      produce: async (record, timeoutMs) => {
+        producer ??= loadProducer(settings)
+        return (await producer).produce(record, timeoutMs)
+      },
+      close: async () => (await producer)?.close(),
     },
-  }
-}
-
-/** The settings of consuming that every broker shares. */
-export function recordSettings(settings: Settings): RecordSettings {
-  return {
-    groupId: settings.kafkaGroupId,
-    maxInFlight: settings.kafkaMaxInFlight,
-    retryPausesMs: settings.kafkaRetryPausesMs,
-    deadLetterTopic: settings.kafkaDeadLetterTopic,
-    produceTimeoutMs: settings.kafkaRequestTimeoutMs,
-    parserLimitBytes: settings.parserLimitBytes,
-    validationAcceptNullValues: settings.validationAcceptNullValues,
+    consumer: {
+      open: async (subscription, listener) => (await loadConsumer(settings)).open(subscription, listener),
+    },
+    recordSettings: {
+      groupId: settings.kafkaGroupId,
+      maxInFlight: settings.kafkaMaxInFlight,
+      retryPausesMs: settings.kafkaRetryPausesMs,
+      deadLetterTopic: settings.kafkaDeadLetterTopic,
+      produceTimeoutMs: settings.kafkaRequestTimeoutMs,
+      parserLimitBytes: settings.parserLimitBytes,
+      validationAcceptNullValues: settings.validationAcceptNullValues,
+    },
   }
 }

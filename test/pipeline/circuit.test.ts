@@ -79,7 +79,7 @@ describe('a target that fails five times in a row', () => {
     )
   })
 
-  it('is told in the log and the metrics, by its reference where that is a secret, and left alone as long as it asks', async () => {
+  it('is in the log and the metrics, by its reference if it is a secret, and gets no request for as long as it asks', async () => {
     const name = '${env:CROSSWALK_SECRET_CIRCUIT}'
     const told = await sendSix('/secret', lookupOf(`${name}/busy`))
     assert.deepEqual(told[4]?.told, [503, 'LOOKUP_REFUSED'])

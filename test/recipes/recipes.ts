@@ -1,17 +1,7 @@
 /** What each recipe of CONTRIBUTING.md comes to, for a setting, a failure code and so on that do nothing useful. */
-import type { Edit, NewFile } from './tree-copy.ts'
-
-export type Recipe = Readonly<{
-  edits: readonly Edit[]
-  files: readonly NewFile[]
-  /** Files that `npm run docs` changes. */
-  generated: readonly string[]
-  /** The test that shows the change: a base name among the touched files, and the tests in it to run. */
-  shownBy: Readonly<{ file: string; name: string }>
-}>
-
-/** Sections that have no table and no recipe here yet. */
-export const PENDING: readonly string[] = ['Add a stage', 'Add a broker']
+import { addBroker } from './broker-recipe.ts'
+import type { Recipe } from './recipe.ts'
+import { addStage } from './stage-recipe.ts'
 
 /** By the heading of the section. Edits find their file by a text in it: its path is what CONTRIBUTING.md has to say. */
 export const RECIPES: Readonly<Record<string, Recipe>> = {
@@ -102,4 +92,6 @@ export function serveRecipes(server: FastifyInstance): void {
     generated: [],
     shownBy: { file: 'ports.test.ts', name: 'describes calls that are all answered' },
   },
+  'Add a stage': addStage,
+  'Add a broker': addBroker,
 }

@@ -1,7 +1,7 @@
 /** A copy of the tree, in which files are changed, compiled and tested. */
 import assert from 'node:assert/strict'
 import { execFileSync } from 'node:child_process'
-import { cpSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import { cpSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join, posix } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -17,10 +17,10 @@ export type Edit = Readonly<{
   anchor: string
   insert: string
   where: 'before' | 'after'
-  imports?: string
+  imports?: string | readonly string[]
 }>
 
-/** A new file beside the one that has `beside`. `text` may import what other files export, by `from('name')`. */
+/** A new file beside the one that has `beside`, or at a path relative to it. `text` may import what other files export, by `from('name')`. */
 export type NewFile = Readonly<{
   folder: 'src' | 'test'
   beside: string
@@ -45,10 +45,11 @@ export class TreeCopy {
   edit({ folder, anchor, insert, where, imports }: Edit): string {
     const path = this.#fileWith(folder, anchor)
     const edited = this.#read(path).replace(anchor, () => (where === 'before' ? insert + anchor : anchor + insert))
-    const line = imports === undefined ? '' : `import { ${imports} } from '${this.#specifier(path, imports)}'\n`
+    const line = (name: string) => `import { ${name} } from '${this.#specifier(path, name)}'\n`
+    const lines = [imports ?? []].flat().map(line).join('')
     this.#write(
       path,
-      edited.replace(/^import /m, (first) => line + first),
+      edited.replace(/^import /m, (first) => lines + first),
     )
     return path
   }
@@ -80,7 +81,7 @@ export class TreeCopy {
     this.run(['node_modules/typescript/bin/tsc', '-p', 'tsconfig.recipes.json'])
   }
 
-  /** Out: what the program wrote to standard output. Fails where it failed. */
+  /** Out: the standard output of the program. Fails if the program fails. */
   run(args: readonly string[]): string {
     // With it, a test runner that this one starts would run nothing.
     const { NODE_TEST_CONTEXT: _, ...env } = process.env
@@ -101,12 +102,17 @@ export class TreeCopy {
   }
 
   #write(path: string, text: string): void {
-    writeFileSync(join(this.folder, path), text)
+    const file = join(this.folder, path)
+    mkdirSync(posix.dirname(file), { recursive: true })
+    writeFileSync(file, text)
   }
 
   /** How the file at `path` imports what a file of `src/` exports. */
   #specifier(path: string, exported: string): string {
-    const target = this.#fileWith('src', new RegExp(`^export (?:async )?(?:function|class|const) ${exported}\\b`, 'm'))
+    const target = this.#fileWith(
+      'src',
+      new RegExp(`^export (?:async )?(?:function|class|const|interface|type) ${exported}\\b`, 'm'),
+    )
     const specifier = posix.relative(posix.dirname(path), target)
     return specifier.startsWith('.') ? specifier : `./${specifier}`
   }
@@ -115,7 +121,7 @@ export class TreeCopy {
     const has = (content: string) => (typeof text === 'string' ? content.includes(text) : text.test(content))
     const found = readdirSync(join(this.folder, folder), { recursive: true, encoding: 'utf8' })
       .map((path) => posix.join(folder, path))
-      .filter((path) => path.endsWith('.ts') && !path.startsWith(OWN_FOLDER) && has(this.#read(path)))
+      .filter((path) => /\.(?:ts|json)$/.test(path) && !path.startsWith(OWN_FOLDER) && has(this.#read(path)))
     assert.equal(found.length, 1, `one file of ${folder}/ has ${text}: ${found}`)
     return found[0] as string
   }

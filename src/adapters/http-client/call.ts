@@ -1,15 +1,15 @@
-/** A request as it goes to the dispatcher, ready for any number of attempts. */
+/** A request in the form that undici's dispatcher takes, for any number of attempts. */
 import type { Dispatcher } from 'undici'
 import { FRAMING_HEADERS } from '../../domain/http.ts'
 import type { OutboundRequest } from '../../domain/ports/http-client-port.ts'
 
 export type ClientCall = Readonly<Dispatcher.DispatchOptions & { origin: string; path: string }>
 
-/** How messages name a call: method, origin and path, never the query. */
+/** The name of a call in messages: method, origin and path, never the query. */
 export const subjectOf = ({ method, origin, path }: Pick<ClientCall, 'method' | 'origin' | 'path'>): string =>
   `${method} ${origin}${path.split('?', 1)[0]}`
 
-export type CallTarget = Readonly<{ origin: string; path: string }>
+type CallTarget = Readonly<{ origin: string; path: string }>
 
 /** A path and query of characters that RFC 3986 allows in them. */
 const PLAIN = /^\/[A-Za-z0-9\-_.~!$&'()*+,;=:@/?%]*$/

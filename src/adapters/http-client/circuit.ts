@@ -1,24 +1,24 @@
 /**
- * Leaves an origin alone that fails again and again: every further call would only wait for it, and keep it from getting
- * well. A probe now and then finds out when it is back.
+ * The circuit of an origin: after several failures in a row, calls to it fail at once instead of waiting for it and adding
+ * to its load. A probe from time to time finds out when the origin is back.
  */
 import { nextPauseMs } from '../../domain/backoff.ts'
 
 export type CircuitOptions = Readonly<{
-  /** So many sendings in a row that failed open the circuit; 0 for none. */
+  /** The failures in a row that open the circuit. */
   failures: number
-  /** How long it stays open at first; twice as long after each probe that failed, up to `mostPauseMs`. */
+  /** How long it stays open at first; twice as long after each failed probe, up to `mostPauseMs`. */
   pauseMs: number
   mostPauseMs: number
 }>
 
-/** Why a sending counts as failed. */
+/** Why an attempt counts as failed. */
 export type Trouble = Readonly<{
-  /** What the caller of the service gets for it: 502, 504, or what the origin answered. */
+  /** What the caller of the service gets: 502, 504, or the status of the origin's answer. */
   status: number
-  /** For the log and for whoever waits: "connection refused", "status 503". */
+  /** For the log and for callers: "connection refused", "status 503". */
   why: string
-  /** How long the origin itself asked to be left alone. */
+  /** The origin's own `Retry-After`. */
   retryAfterMs: number | undefined
 }>
 
@@ -26,18 +26,21 @@ export type Trouble = Readonly<{
 export type Circuit = {
   /** In a row, up to now. */
   failures: number
-  /** When a probe may be sent; 0 where the circuit is closed. */
+  /** When a probe may be sent; 0 if the circuit is closed. */
   probeAt: number
-  /** Of the last time that it was opened. */
+  /** How long the circuit stays open since it last opened. */
   pauseMs: number
   probing: boolean
   trouble: Trouble | undefined
-  /** When it was closed last; of an open one. */
+  /** When the circuit, if it is open, first opened. */
   openedAt: number
 }
 
-/** `through`: like any other; `probe`: alone, and its outcome decides. */
+/** `probe`: the only attempt, whose outcome closes the circuit or keeps it open. */
 export type Pass = 'through' | 'probe'
+
+/** An origin may ask for a longer pause than `mostPauseMs`, but one that errs must not be out for a day. */
+const MOST_ASKED_MS = 60_000
 
 export const closedCircuit = (): Circuit => ({
   failures: 0,
@@ -49,13 +52,13 @@ export const closedCircuit = (): Circuit => ({
 })
 
 /**
- * Undefined where nothing may be sent now. A probe that was let in must be told of by one of the functions below.
- * Where nobody called for long, what is known is old: all go through again, and a single failure opens it anew.
+ * Undefined if nothing may be sent now. Otherwise one of the functions below records the outcome of the attempt.
+ * If nothing was sent for a long time, all attempts pass again, and a single failure opens the circuit.
  */
 export function enter(circuit: Circuit, now: number, { failures, mostPauseMs }: CircuitOptions): Pass | undefined {
   if (circuit.probeAt === 0) return 'through'
   if (circuit.probing || now < circuit.probeAt) return undefined
-  if (isOld(circuit, now, mostPauseMs)) {
+  if (isOutdated(circuit, now, mostPauseMs)) {
     Object.assign(circuit, closedCircuit(), { failures: failures - 1 })
     return 'through'
   }
@@ -63,15 +66,14 @@ export function enter(circuit: Circuit, now: number, { failures, mostPauseMs }: 
   return 'probe'
 }
 
-const isOld = ({ probeAt, probing }: Circuit, now: number, mostPauseMs: number): boolean =>
+const isOutdated = ({ probeAt, probing }: Circuit, now: number, mostPauseMs: number): boolean =>
   !probing && now > probeAt + mostPauseMs
 
-/** Whether the origin is left alone, for all that is known. */
 export const isOpen = (circuit: Circuit, now: number, { mostPauseMs }: CircuitOptions): boolean =>
-  circuit.probeAt !== 0 && !isOld(circuit, now, mostPauseMs)
+  circuit.probeAt !== 0 && !isOutdated(circuit, now, mostPauseMs)
 
-/** Out: whether this closed the circuit. What was sent before it opened proves nothing any more. */
-export function wentWell(circuit: Circuit, pass: Pass): boolean {
+/** Returns whether this closed the circuit. An attempt that was sent before it opened proves nothing. */
+export function recordSuccess(circuit: Circuit, pass: Pass): boolean {
   if (pass === 'probe') {
     Object.assign(circuit, closedCircuit())
     return true
@@ -80,8 +82,8 @@ export function wentWell(circuit: Circuit, pass: Pass): boolean {
   return false
 }
 
-/** Out: whether this opened a circuit that was closed. */
-export function wentWrong(
+/** Returns whether this opened a closed circuit. */
+export function recordFailure(
   circuit: Circuit,
   pass: Pass,
   trouble: Trouble,
@@ -100,15 +102,11 @@ export function wentWrong(
   return !wasOpen
 }
 
-/** The sending said nothing about the origin, for example as it was never begun. */
-export function saidNothing(circuit: Circuit, pass: Pass): void {
+/** For an attempt that says nothing about the origin, for example because nothing was sent. */
+export function recordNothing(circuit: Circuit, pass: Pass): void {
   if (pass === 'probe') circuit.probing = false
 }
 
-/** How long an origin is left alone at most because it asked for it: one that errs must not be out for a day. */
-const MOST_ASKED_MS = 60_000
-
-/** Milliseconds until a probe may be sent, or one that is under way may have ended; 0 where the circuit is closed. */
-export function openForMs(circuit: Circuit, now: number): number {
-  return circuit.probeAt === 0 ? 0 : Math.max(circuit.probeAt - now, 1)
-}
+/** Milliseconds until a probe may be sent, or until the current one may have ended; 0 if the circuit is closed. */
+export const openForMs = (circuit: Circuit, now: number): number =>
+  circuit.probeAt === 0 ? 0 : Math.max(circuit.probeAt - now, 1)

@@ -1,11 +1,9 @@
 /**
- * What went wrong with an exchange, in words for a user. Never in them: the query, credentials, header values, or the
- * text of an error of Node or of the HTTP library, which may hold any of these.
+ * The faults of an exchange, in words for users. They never have the query, credentials, header values, or the text of an
+ * error of Node.js or undici, which may have any of these.
  */
-
 import { OutboundError } from '../../domain/ports/http-client-port.ts'
-import { EgressDenied } from './connections/guarded-connector.ts'
-import { errors } from './connections/undici.ts'
+import { EgressDenied, errors } from './http-connections.ts'
 
 export const tooLarge = (subject: string, limitBytes: number): OutboundError =>
   new OutboundError('too-large', `The answer to ${subject} is larger than the limit of ${limitBytes} bytes.`)
@@ -31,72 +29,60 @@ const CAUSES: Readonly<Record<string, string>> = {
   EADDRNOTAVAIL: 'address not available',
   EMFILE: 'too many open connections',
   UND_ERR_HEADERS_OVERFLOW: 'the headers of the answer are too large',
-  // Undici's own check of its parser's state, which some malformed answers trip.
+  // Undici checks the state of its parser by assertions, and some malformed answers violate them.
   ERR_ASSERTION: 'the answer is not valid HTTP',
   UND_ERR_CLOSED: 'the service is shutting down',
   UND_ERR_DESTROYED: 'the service is shutting down',
 }
 
-/** Codes of TLS and of certificates, from OpenSSL and from Node. */
+/** Codes of TLS and of certificates, from OpenSSL and from Node.js. */
 const TLS =
   /^(?:ERR_TLS_|ERR_SSL_|EPROTO$|CERT_|UNABLE_TO_|SELF_SIGNED_|DEPTH_ZERO_|HOSTNAME_MISMATCH|INVALID_CA|INVALID_PURPOSE)/
 
 /**
- * The fault behind an error of a connection or of the HTTP library.
- *
- * In: `connectTimeoutMs`, for the message. Out: 'timeout' where connecting took too long, 'denied' where it may not be connected
- * to, else 'unreachable'.
+ * In: an error of a connection or of undici; `connectTimeoutMs`, for the message. Out: 'timeout' if connecting took too long,
+ * 'denied' if the egress rules forbid the address, otherwise 'unreachable'.
  */
 export function outboundError(subject: string, error: unknown, connectTimeoutMs: number): OutboundError {
+  const options = { cause: error }
   const code = codeOf(error)
   if (code === 'UND_ERR_CONNECT_TIMEOUT') {
-    return new OutboundError('timeout', `${subject} timed out: no connection within ${connectTimeoutMs} ms.`, {
-      cause: error,
-    })
+    return new OutboundError('timeout', `${subject} timed out: no connection within ${connectTimeoutMs} ms.`, options)
   }
   if (error instanceof EgressDenied) {
-    return new OutboundError('denied', `${subject} is not allowed: ${error.message}.`, { cause: error })
+    return new OutboundError('denied', `${subject} is not allowed: ${error.message}.`, options)
   }
-  if (code === 'ETIMEDOUT')
-    return new OutboundError('timeout', `${subject} timed out: the connection went silent.`, { cause: error })
-  return new OutboundError('unreachable', `${subject} got no complete answer: ${causeOf(code, error)}.`, {
-    cause: error,
-  })
+  if (code === 'ETIMEDOUT') {
+    return new OutboundError('timeout', `${subject} timed out: the connection went silent.`, options)
+  }
+  return new OutboundError('unreachable', `${subject} got no complete answer: ${causeOf(error)}.`, options)
 }
 
-/** Whether the connection took too long, to be made or to say anything. */
+/** Whether connecting took too long, or the connection went silent. */
 export const isTimeout = (error: unknown): boolean => /^(?:UND_ERR_CONNECT_TIMEOUT|ETIMEDOUT)$/.test(codeOf(error))
 
 /** Why a connection was lost, without the request: for the log. */
-export function whyLost(error: unknown): string {
-  if (isTimeout(error)) return 'no connection in time'
-  return causeOf(codeOf(error), error)
-}
+export const whyLost = (error: unknown): string => (isTimeout(error) ? 'no connection in time' : causeOf(error))
 
-/** Whether the error says how the other side is doing: not where nothing went there, for reasons of our own. */
-export function saysOfUpstream(error: unknown): boolean {
-  const isOurs =
-    error instanceof EgressDenied ||
-    error instanceof errors.InvalidArgumentError ||
-    error instanceof errors.NotSupportedError
-  return !isOurs && !/^UND_ERR_(?:CLOSED|DESTROYED)$/.test(codeOf(error))
-}
+/** Whether undici or the egress rules refused the request, so that nothing was sent. */
+const isRefusedHere = (error: unknown): boolean =>
+  error instanceof EgressDenied ||
+  error instanceof errors.InvalidArgumentError ||
+  error instanceof errors.NotSupportedError
 
-/** Whether another attempt may go better: not where the request itself or the trust in its target is at fault. */
-export function isPassing(error: unknown): boolean {
+/** Whether the error is one of the origin, not of this service. */
+export const isOfOrigin = (error: unknown): boolean =>
+  !isRefusedHere(error) && !/^UND_ERR_(?:CLOSED|DESTROYED)$/.test(codeOf(error))
+
+/** Whether another attempt may succeed: not if the request itself or the trust in its target is at fault. */
+export const isTransient = (error: unknown): boolean => !isRefusedHere(error) && !TLS.test(codeOf(error))
+
+function causeOf(error: unknown): string {
   const code = codeOf(error)
-  return !(
-    TLS.test(code) ||
-    code === 'UND_ERR_INVALID_ARG' ||
-    code === 'UND_ERR_NOT_SUPPORTED' ||
-    error instanceof EgressDenied
-  )
-}
-
-function causeOf(code: string, error: unknown): string {
-  // The parser's errors have no code, and undici tells a 100 or 101 that it did not ask for from a lost connection by text alone.
-  if (error instanceof errors.HTTPParserError)
+  // The parser's errors have no code, and for an unexpected 100 or 101, undici's error differs by its text alone.
+  if (error instanceof errors.HTTPParserError) {
     return /EOF/.test(error.message) ? CUT_SHORT : 'the answer is not valid HTTP'
+  }
   if (error instanceof errors.SocketError && error.message.startsWith('bad ')) {
     return 'it was answered with status 100 or 101, which was not asked for'
   }
@@ -110,7 +96,7 @@ function causeOf(code: string, error: unknown): string {
   return code === '' ? 'the connection failed' : `the connection failed (${code})`
 }
 
-/** The code of an error; of the first attempt with one where several addresses were tried. */
+/** The code of an error; if several addresses were tried, the first code of these. */
 function codeOf(error: unknown): string {
   if (!(error instanceof Error)) return ''
   if ('code' in error && typeof error.code === 'string') return error.code

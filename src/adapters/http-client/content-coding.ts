@@ -1,51 +1,38 @@
-/** Undoes the content codings of an answer (RFC 9110 section 8.4), within the limit that holds for its body. */
+/** Decodes the content codings of an answer (RFC 9110 section 8.4), up to the limit of its body. */
+import { promisify } from 'node:util'
 import { brotliDecompress, gunzip, inflate, inflateRaw } from 'node:zlib'
 import { OutboundError } from '../../domain/ports/http-client-port.ts'
 import { tooLarge } from './client-faults.ts'
 
 type Decode = (body: Uint8Array, options: { maxOutputLength: number }) => Promise<Uint8Array>
 
-type Codec = (
-  body: Uint8Array,
-  options: { maxOutputLength: number },
-  done: (error: Error | null, decoded: Buffer) => void,
-) => void
-
-/** `codec` is asked for when it is needed first: most services never decode anything. */
-const decodeBy =
-  (codec: () => Codec): Decode =>
-  (body, options) =>
-    new Promise((resolve, reject) => {
-      codec()(body, options, (error, decoded) => (error === null ? resolve(decoded) : reject(error)))
-    })
-
-const inflated = decodeBy(() => inflate)
-const inflatedRaw = decodeBy(() => inflateRaw)
-
 /** "Deflate" is the zlib format, but some servers send the bare stream (RFC 9110 section 8.4.1.2). */
-const deflate: Decode = (body, options) => (hasZlibHeader(body) ? inflated(body, options) : inflatedRaw(body, options))
+const deflate: Decode = (body, options) =>
+  hasZlibHeader(body) ? promisify(inflate)(body, options) : promisify(inflateRaw)(body, options)
+
+const gzip: Decode = (body, options) => promisify(gunzip)(body, options)
 
 const CODINGS: ReadonlyMap<string, Decode> = new Map([
-  ['gzip', decodeBy(() => gunzip)],
-  ['x-gzip', decodeBy(() => gunzip)],
+  ['gzip', gzip],
+  ['x-gzip', gzip],
   ['deflate', deflate],
-  ['br', decodeBy(() => brotliDecompress)],
+  ['br', (body, options) => promisify(brotliDecompress)(body, options)],
 ])
 
-/** Each coding may cost a whole limit's worth of work, so an answer cannot name any number of them. */
+/** Each coding may take as much work as the whole limit, so their number is limited. */
 const MOST_CODINGS = 3
 
 /**
- * In: the body as transferred and the `content-encoding` header; an empty body is empty in every coding.
- * Fails with OutboundError: 'too-large' as soon as the output passes `limitBytes`, 'unreadable' where a coding is
- * unknown or the body is not in it; what `givenUp` gives, asked before each coding.
+ * In: the body as transferred, and the `content-encoding` header; an empty body is empty in every coding. `aborted` is
+ * called before each coding. Fails with OutboundError: 'too-large' as soon as the output exceeds `limitBytes`, 'unreadable'
+ * if a coding is unknown or the body is not in it, and the result of `aborted` if there is one.
  */
 export async function decodeBody(
   subject: string,
   body: Uint8Array,
   contentEncoding: string | readonly string[] | undefined,
   limitBytes: number,
-  givenUp: () => OutboundError | undefined = () => undefined,
+  aborted: () => OutboundError | undefined = () => undefined,
 ): Promise<Uint8Array> {
   if (contentEncoding === undefined || body.length === 0) return body
   const codings = String(contentEncoding)
@@ -55,7 +42,7 @@ export async function decodeBody(
   if (codings.length > MOST_CODINGS) throw unreadable(subject, 'is in more than three content codings')
   let decoded = body
   for (const coding of codings.reverse()) {
-    const error = givenUp()
+    const error = aborted()
     if (error !== undefined) throw error
     const decode = CODINGS.get(coding)
     if (decode === undefined) {

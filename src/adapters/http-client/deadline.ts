@@ -1,16 +1,16 @@
 /**
- * The moment at which an exchange is given up, its retries included. One timer and one listener, the attempt under way,
- * is all that it takes; an AbortController is made for many listeners.
+ * The time at which an exchange is aborted, its retries included. It needs one timer and one listener, the current attempt;
+ * an AbortController is made for many listeners.
  */
 import type { OutboundError } from '../../domain/ports/http-client-port.ts'
 import { type ClientCall, subjectOf } from './call.ts'
 import { timedOut } from './client-faults.ts'
 
 export type Deadline = {
-  /** What the exchange fails with; undefined until the moment has come. */
+  /** What the exchange fails with; undefined until the deadline has passed. */
   passed: OutboundError | undefined
-  /** Set by the attempt under way: told once at that moment, if the attempt has not ended by then. */
-  listener: Readonly<{ giveUp(error: OutboundError): void }> | undefined
+  /** The current attempt, which sets it and removes it when it ends. */
+  listener: Readonly<{ abort(error: OutboundError): void }> | undefined
   /** On the clock of `performance.now()`. */
   readonly at: number
   readonly timeoutMs: number
@@ -25,30 +25,29 @@ export function startDeadline(timeoutMs: number, call: ClientCall): Deadline {
   return deadline
 }
 
-/** Timers are never so late while the loop goes round. */
-const LATE_MS = 20
+/** A delay of a timer that only a busy event loop explains. */
+const BUSY_MS = 20
 
 /**
- * Where this process was busy when the moment came, the answer may be there unread: timers come before it in the loop, so it is
- * read once before it counts as none. Else the service would blame an upstream for its own lack of time.
+ * If this process was busy at the deadline, the answer may have arrived without being read: the event loop runs timers
+ * before it reads. It gets one more read, so that no upstream is blamed for this service's own lack of time.
  */
 function expire(deadline: Deadline): void {
-  if (performance.now() - deadline.at < LATE_MS) pass(deadline)
-  else setImmediate(passUnlessEnded, deadline)
+  if (performance.now() - deadline.at < BUSY_MS) pass(deadline)
+  else setImmediate(passUnlessStopped, deadline)
 }
 
-function passUnlessEnded(deadline: Deadline): void {
+function passUnlessStopped(deadline: Deadline): void {
   if (deadline.timer !== undefined) pass(deadline)
 }
 
 function pass(deadline: Deadline): void {
   const passed = timedOut(subjectOf(deadline.call), deadline.timeoutMs)
   deadline.passed = passed
-  deadline.listener?.giveUp(passed)
+  deadline.listener?.abort(passed)
 }
 
-/** The exchange has ended in time. */
-export function endDeadline(deadline: Deadline): void {
+export function stopDeadline(deadline: Deadline): void {
   clearTimeout(deadline.timer)
   deadline.timer = undefined
 }

@@ -1,4 +1,4 @@
-/** The port HttpClient on undici: connections kept alive, every exchange within one deadline and one size. */
+/** The port HttpClient on undici: connections kept alive, and one deadline and one size limit for every exchange. */
 import { setTimeout as pause } from 'node:timers/promises'
 import { IDEMPOTENT_METHODS } from '../../domain/http.ts'
 import {
@@ -8,45 +8,39 @@ import {
   type OutboundHealth,
   type OutboundRequest,
 } from '../../domain/ports/http-client-port.ts'
-import type { Logger } from '../../domain/ports/logger-port.ts'
 import type { AttemptOutcome } from './attempt.ts'
 import { type ClientCall, callOf, subjectOf, targetOf } from './call.ts'
-import type { CircuitOptions, Pass } from './circuit.ts'
+import type { Pass } from './circuit.ts'
 import { outboundError, timedOut } from './client-faults.ts'
-import { createHttpConnections, type EgressGuard, type HttpConnections } from './connections/http-connections.ts'
 import { decodeBody } from './content-coding.ts'
-import { type Deadline, endDeadline, leftMs, startDeadline } from './deadline.ts'
+import { type Deadline, leftMs, startDeadline, stopDeadline } from './deadline.ts'
+import { createHttpConnections, type EgressGuard, type HttpConnections } from './http-connections.ts'
 import { follow, isRedirect } from './redirects.ts'
-import { type Attempts, finalAnswer, type RetryPolicy, sendWithRetries } from './retry.ts'
-import { createSender, type Sender } from './sender.ts'
+import { finalAnswer, type RetryPolicy, retryFrom } from './retry.ts'
+import { createSender, type Sender, type SenderOptions } from './sender.ts'
 import type { Upstream } from './upstreams.ts'
 
 export type HttpClientOptions = Readonly<{
   /** For one attempt to connect, name lookup and TLS included. */
   connectTimeoutMs: number
-  /** For the body of an answer, as transferred and with its codings undone. */
+  /** For the body of an answer, as transferred and as decoded. */
   answerLimitBytes: number
   /** Further requests to the same origin wait, within their own timeouts. Default 256. */
   connectionsPerOrigin?: number
   /** Parts of the retry policy to replace; by default the first pause is up to 200 ms. */
   retry?: Partial<RetryPolicy>
-  /** Where requests may go; anywhere unless given. */
+  /** Anywhere unless given. */
   egress?: EgressGuard
-  /** When an origin is left alone; never unless given. */
-  circuit?: CircuitOptions
-  /** How many retries an origin gets, in percent of the calls to it that may be retried. Default 20. */
-  retryBudgetPercent?: number
-  /** Told when a circuit opens and closes. */
-  logger?: Pick<Logger, 'info' | 'warn'>
-}>
+}> &
+  /** `circuit`: none unless given. `retryBudgetPercent`: retries in percent of the calls that may be retried; default 20. */
+  Pick<SenderOptions, 'circuit' | 'retryBudgetPercent' | 'logger'>
 
-/** `health`: of the origins that it calls. */
 export type OwnHttpClient = HttpClient & Readonly<{ health(): OutboundHealth }>
 
-/** What setTimeout can hold; it fires at once for more. */
+/** The most that setTimeout takes; for more, it fires at once. */
 const MOST_TIMEOUT_MS = 2 ** 31 - 1
 
-/** How long is waited at least for a probe that is under way. */
+/** The shortest wait for the outcome of a probe. */
 const LEAST_WAIT_MS = 20
 
 export function createHttpClient(options: HttpClientOptions): OwnHttpClient {
@@ -54,14 +48,10 @@ export function createHttpClient(options: HttpClientOptions): OwnHttpClient {
   const policy: RetryPolicy = { pauseMs: 200, random: Math.random, clock: Date.now, pause, ...options.retry }
   const connections = createHttpConnections(connectTimeoutMs, options.egress)
   const sender = createSender({ ...options, connections, connectionsPerOrigin, clock: policy.clock })
-  let underWay = 0
+  let running = 0
   let whenIdle: (() => void) | undefined
   let closing: Promise<void> | undefined
 
-  const ended = (): void => {
-    underWay -= 1
-    if (underWay === 0) whenIdle?.()
-  }
   const wire: Wire = {
     sender,
     connections,
@@ -69,15 +59,18 @@ export function createHttpClient(options: HttpClientOptions): OwnHttpClient {
     connectTimeoutMs,
     answerLimitBytes,
     exchange: (request) => {
-      underWay += 1
-      return exchangeWithin(request, wire)
+      running += 1
+      return exchangeOver(wire, request)
     },
-    ended,
+    ended: () => {
+      running -= 1
+      if (running === 0) whenIdle?.()
+    },
   }
   const idle = (): Promise<void> =>
     new Promise((resolve) => {
       whenIdle = resolve
-      if (underWay === 0) resolve()
+      if (running === 0) resolve()
     })
 
   return {
@@ -86,7 +79,7 @@ export function createHttpClient(options: HttpClientOptions): OwnHttpClient {
       return wire.exchange(request)
     },
     health: sender.health,
-    /** Takes no further request, waits for those under way, and leaves no connection. */
+    /** Takes no further request, waits for the current ones, and closes all connections. */
     close() {
       closing ??= idle().then(async () => {
         connections.abandon()
@@ -105,11 +98,11 @@ type Wire = Readonly<{
   answerLimitBytes: number
   /** Fails with OutboundError. */
   exchange(request: OutboundRequest): Promise<OutboundAnswer>
-  /** Told when an exchange has ended, however. */
+  /** Called at the end of each exchange, with whatever result. */
   ended(): void
 }>
 
-function exchangeWithin(request: OutboundRequest, wire: Wire): Promise<OutboundAnswer> {
+function exchangeOver(wire: Wire, request: OutboundRequest): Promise<OutboundAnswer> {
   const target = targetOf(request.url)
   const timeoutMs = Math.min(request.timeoutMs, MOST_TIMEOUT_MS)
   if (target === undefined || !(timeoutMs > 0)) {
@@ -121,10 +114,10 @@ function exchangeWithin(request: OutboundRequest, wire: Wire): Promise<OutboundA
     )
   }
   const call = callOf(request, target)
-  return new Promise((resolve, reject) => new Exchange(request, call, timeoutMs, wire, resolve, reject).begin())
+  return new Promise((resolve, reject) => new Exchange(request, call, timeoutMs, wire, resolve, reject).start())
 }
 
-/** A class and no asynchronous function for what nearly every call is: sent once, and answered as it is to be passed on. */
+/** A class with callbacks, because most calls are one attempt whose answer is returned as it is: no promise is needed. */
 class Exchange {
   pass: Pass = 'through'
   private readonly request: OutboundRequest
@@ -152,48 +145,47 @@ class Exchange {
     this.upstream = wire.sender.upstreamOf(call.origin, request)
   }
 
-  begin(): void {
+  start(): void {
     const { sender } = this.wire
     const { upstream, call } = this
-    if (sender.begin(upstream, call, this.deadline, this)) return
-    const waitMs = Math.max(sender.closedForMs(upstream), LEAST_WAIT_MS)
-    if (this.request.patient === true && waitMs < leftMs(this.deadline)) this.beginAfter(waitMs)
-    else this.fail(sender.refusal(upstream, subjectOf(call)))
+    if (sender.start(upstream, call, this.deadline, this)) return
+    const waitMs = Math.max(sender.openForMs(upstream), LEAST_WAIT_MS)
+    if (this.request.patient === true && waitMs < leftMs(this.deadline)) this.startAfter(waitMs)
+    else this.fail(sender.refusal(upstream, call))
   }
 
-  private async beginAfter(waitMs: number): Promise<void> {
+  private async startAfter(waitMs: number): Promise<void> {
     await this.wire.policy.pause(waitMs)
-    this.begin()
+    this.start()
   }
 
-  /** How the first sending ended. */
+  /** The outcome of the first attempt. */
   ended(outcome: AttemptOutcome): void {
-    this.wire.sender.learn(this.upstream, this.pass, outcome)
+    this.wire.sender.record(this.upstream, this.pass, outcome)
     const answer = finalAnswer(outcome)
     if (answer !== undefined && answer.headers['content-encoding'] === undefined) this.succeed(answer)
     else
-      this.goOn(outcome).then(
+      this.complete(outcome).then(
         (final) => this.succeed(final),
         (thrown) => this.fail(thrown),
       )
   }
 
-  private async goOn(first: AttemptOutcome): Promise<OutboundAnswer> {
+  /** Retries and decodes, as far as the outcome needs it. */
+  private async complete(first: AttemptOutcome): Promise<OutboundAnswer> {
     const { request, call, deadline, upstream } = this
     const { sender, connections, policy, connectTimeoutMs, answerLimitBytes } = this.wire
-    const attempts: Attempts = {
+    const attempts = {
       retries: request.retries,
       idempotent: request.idempotent === true || IDEMPOTENT_METHODS.has(request.method),
       leftMs: () => leftMs(deadline),
-      first,
-      send: () => sender.send(upstream, call, deadline),
-      sendAfresh: () => sender.sendAfresh(upstream, call, deadline),
-      closedForMs: () => sender.closedForMs(upstream),
+      send: (connection?: 'fresh') => sender.send(upstream, call, deadline, connection),
+      openForMs: () => sender.openForMs(upstream),
       takeRetry: () => sender.takeRetry(upstream),
       endedUsed: connections.endedUsed,
-      describe: (error) => outboundError(subjectOf(call), error, connectTimeoutMs),
+      describe: (error: unknown) => outboundError(subjectOf(call), error, connectTimeoutMs),
     }
-    const answer = await sendWithRetries(attempts, policy)
+    const answer = await retryFrom(first, attempts, policy)
     const coding = answer.headers['content-encoding']
     if (coding === undefined) return answer
     try {
@@ -206,20 +198,11 @@ class Exchange {
   }
 
   private succeed(answer: OutboundAnswer): void {
-    if (isRedirect(this.request, answer)) {
-      this.redirect(answer)
-      return
-    }
-    this.end()
-    this.resolve(answer)
-  }
-
-  /** The next exchange starts before this one finishes, so that a client that closes waits for both. */
-  private redirect(answer: OutboundAnswer): void {
-    const next = follow(this.request, answer, leftMs(this.deadline))
+    const next = isRedirect(this.request, answer) ? follow(this.request, answer, leftMs(this.deadline)) : answer
+    // The next exchange starts before this one ends, so that closing the client waits for both.
     if ('url' in next) this.wire.exchange(next).then(this.resolve, this.reject)
-    else this.resolve(next)
     this.end()
+    if (!('url' in next)) this.resolve(next)
   }
 
   private fail(thrown: unknown): void {
@@ -228,16 +211,16 @@ class Exchange {
   }
 
   private end(): void {
-    endDeadline(this.deadline)
+    stopDeadline(this.deadline)
     this.wire.ended()
   }
 }
 
-/** The deadline holds for undoing the codings too: what they give may be far larger than what was received. */
+/** The deadline also holds for decoding, whose output may be far larger than what was received. */
 function decodedWithin(deadline: Deadline, ...[subject, body, coding, limitBytes]: Parameters<typeof decodeBody>) {
   return new Promise<Uint8Array>((resolve, reject) => {
     if (deadline.passed !== undefined) return reject(deadline.passed)
-    deadline.listener = { giveUp: reject }
+    deadline.listener = { abort: reject }
     decodeBody(subject, body, coding, limitBytes, () => deadline.passed).then(resolve, reject)
   })
 }

@@ -2,7 +2,7 @@
 import { REDIRECT_STATUSES } from '../../domain/http.ts'
 import type { OutboundAnswer, OutboundRequest } from '../../domain/ports/http-client-port.ts'
 
-/** What says nothing about who asks: all other headers may be credentials, whatever their names. */
+/** Headers that say nothing about the sender: all others may be credentials, whatever their names. */
 const HARMLESS: ReadonlySet<string> = new Set([
   'accept',
   'accept-charset',
@@ -17,13 +17,12 @@ const HARMLESS: ReadonlySet<string> = new Set([
 
 const OF_BODY = /^content-/
 
-/** Whether the answer is to be given to `follow`. */
 export const isRedirect = ({ redirects }: OutboundRequest, { status }: OutboundAnswer): boolean =>
   redirects !== undefined && REDIRECT_STATUSES.has(status)
 
 /**
- * In: a redirect, and the milliseconds that are left of the time of the request. Out: the request that follows it, with one
- * redirect less; or the answer, where it must not be followed, with a remark on why not.
+ * In: a redirect, and the milliseconds that the request has left. Out: the request that follows it, with one redirect less;
+ * or, if it must not be followed, the answer with a remark that says why.
  */
 export function follow(
   request: OutboundRequest,
@@ -40,9 +39,9 @@ export function follow(
 
 const TOO_MANY = 'More redirects came than are followed.'
 const TO_HTTP = 'It redirects from https to http, which is never followed.'
-const AWAY = 'It redirects to another origin; set "followRedirects" where it is to be followed there.'
+const AWAY = 'It redirects to another origin; set "followRedirects" to follow it there.'
 
-/** Undefined where there is nothing to follow. */
+/** Undefined if the answer names no http or https URL. */
 function targetOf(from: string, { headers: { location } }: OutboundAnswer): URL | undefined {
   const target = typeof location === 'string' ? URL.parse(location, from) : null
   return target !== null && /^https?:$/.test(target.protocol) ? target : undefined

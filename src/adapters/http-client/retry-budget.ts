@@ -1,6 +1,6 @@
 /**
- * How many retries an origin gets: a part of the calls to it. Where it fails for everybody, retries of everybody would
- * multiply its load at the worst time.
+ * How many retries an origin gets: a part of the calls to it. If it fails for all callers, the retries of all would multiply
+ * its load at the worst time.
  */
 
 /** Times are of `performance.now()`. */
@@ -10,9 +10,9 @@ export type RetryBudget = {
   filledAt: number
 }
 
-/** An origin that is called seldom may be retried as well: it gets back one of these a second. */
+/** An origin with few calls may be retried as well: it gets back one token a second, up to these. */
 export const FLOOR_TOKENS = 10
-/** What many calls without trouble can save up for a bad moment. */
+/** The most that calls can add. */
 export const MOST_TOKENS = 100
 
 export const fullBudget = (now: number): RetryBudget => ({ tokens: FLOOR_TOKENS, filledAt: now })
@@ -22,7 +22,7 @@ export function noteCall(budget: RetryBudget, percent: number): void {
   budget.tokens = Math.min(budget.tokens + percent / 100, Math.max(budget.tokens, MOST_TOKENS))
 }
 
-/** Takes one retry; false where there is none left. */
+/** Takes one retry; false if there is none left. */
 export function takeRetry(budget: RetryBudget, now: number): boolean {
   const refill = (now - budget.filledAt) / 1000
   if (budget.tokens < FLOOR_TOKENS) budget.tokens = Math.min(budget.tokens + refill, FLOOR_TOKENS)

@@ -1,12 +1,12 @@
-/** When an exchange is tried again, and after how long. */
+/** Whether an exchange is retried, and after which pause. */
 import { nextPauseMs } from '../../domain/backoff.ts'
 import { type OutboundAnswer, OutboundError } from '../../domain/ports/http-client-port.ts'
 import type { Clock } from '../../domain/run.ts'
 import type { AttemptOutcome } from './attempt.ts'
-import { isPassing } from './client-faults.ts'
+import { isTransient } from './client-faults.ts'
 
 export type RetryPolicy = Readonly<{
-  /** The longest that the first pause can be; each further one can be twice as long as the one before. */
+  /** The longest first pause; each further one can be twice as long as the one before. */
   pauseMs: number
   /** 0 to below 1, as Math.random. */
   random: () => number
@@ -15,21 +15,17 @@ export type RetryPolicy = Readonly<{
   pause(pauseMs: number): Promise<void>
 }>
 
-export type Attempts = Readonly<{
+type Attempts = Readonly<{
   retries: number
-  /** RFC 9110 section 9.2.2: whether the method may be sent twice. */
+  /** Whether the request may be sent twice (RFC 9110 section 9.2.2). */
   idempotent: boolean
-  /** Milliseconds until the whole exchange is given up. */
+  /** Milliseconds until the deadline of the exchange. */
   leftMs(): number
-  /** What the first sending gave. */
-  first: AttemptOutcome
-  /** Sends once more; undefined where nothing may be sent to the origin now. */
-  send(): Promise<AttemptOutcome> | undefined
-  /** The same, on a connection that nothing was sent on before. */
-  sendAfresh(): Promise<AttemptOutcome> | undefined
-  /** Milliseconds until something may be sent to the origin again. */
-  closedForMs(): number
-  /** Takes one from the retries that the origin still gets; false where there is none. */
+  /** Sends once more, 'fresh' on a new connection; undefined if the circuit is open. */
+  send(connection?: 'fresh'): Promise<AttemptOutcome> | undefined
+  /** Milliseconds for which the circuit stays open. */
+  openForMs(): number
+  /** Takes a retry of the origin's budget; false if there is none. */
   takeRetry(): boolean
   /** Whether the error ended a connection that had served before. */
   endedUsed(error: unknown): boolean
@@ -38,8 +34,9 @@ export type Attempts = Readonly<{
 
 const MOST_PAUSE_MS = 5_000
 const RETRIED_STATUSES: ReadonlySet<number> = new Set([502, 503, 504])
+const NOT_RETRIED = 'It was not tried again: too many calls to its target are retries already.'
 
-/** The answer where nothing is gained by sending again: nearly always, so it is asked before anything of this is begun. */
+/** The answer of an attempt that no retry can improve. */
 export const finalAnswer = (outcome: AttemptOutcome): OutboundAnswer | undefined =>
   outcome.kind === 'answer' && !mayBeRetried(outcome.answer) ? outcome.answer : undefined
 
@@ -47,66 +44,64 @@ const mayBeRetried = ({ status, headers }: OutboundAnswer): boolean =>
   RETRIED_STATUSES.has(status) || (status === 429 && retryAfterMs(headers['retry-after'], Date.now) !== undefined)
 
 /**
- * Sends until there is an answer worth keeping, at most `retries` times again after a lost connection, a 502, 503 or 504,
- * or a 429 that says when to come again. A pause that would not fit into the time left is not begun, nor a retry that the
- * origin's budget does not hold: the last outcome then counts.
- * One more sending, at once, is free where a connection that was kept alive turned out to be dead.
+ * In: the outcome of the first attempt. Retries after a lost connection, a 502, 503 or 504, or a 429 with `Retry-After`, at
+ * most `retries` times. There is no retry whose pause exceeds the time left, nor one beyond the origin's budget: the last
+ * outcome then counts. One more attempt, at once, is free if the server had closed a connection that was kept alive.
  * Fails with OutboundError.
  */
-export async function sendWithRetries(attempts: Attempts, policy: RetryPolicy): Promise<OutboundAnswer> {
-  let outcome = attempts.first
-  if (wasStale(outcome, attempts)) outcome = (await attempts.sendAfresh()) ?? outcome
+export async function retryFrom(
+  first: AttemptOutcome,
+  attempts: Attempts,
+  policy: RetryPolicy,
+): Promise<OutboundAnswer> {
+  let next: AttemptOutcome = first
   let longestMs = 0
   for (let retry = 0; ; retry += 1) {
-    longestMs = nextPauseMs(longestMs, { firstMs: policy.pauseMs, longestMs: MOST_PAUSE_MS })
-    if (outcome.kind === 'given-up') throw outcome.error
+    const outcome = isStale(next, attempts) ? ((await attempts.send('fresh')) ?? next) : next
+    if (outcome.kind === 'aborted') throw outcome.error
     const final = finalAnswer(outcome)
     if (final !== undefined) return final
-    const pauseMs =
-      retry < attempts.retries && mayPass(outcome) ? pauseBefore(longestMs, outcome, attempts, policy) : Infinity
+    longestMs = nextPauseMs(longestMs, { firstMs: policy.pauseMs, longestMs: MOST_PAUSE_MS })
+    const isRetried = retry < attempts.retries && (outcome.kind === 'answer' || isTransient(outcome.error))
+    const pauseMs = isRetried ? pauseBefore(longestMs, outcome, attempts, policy) : Infinity
     if (pauseMs >= attempts.leftMs()) return conclude(outcome, attempts)
-    if (!attempts.takeRetry()) return concludeUnretried(outcome, attempts)
+    if (!attempts.takeRetry()) return concludeOverBudget(outcome, attempts)
     await policy.pause(pauseMs)
-    const next = await attempts.send()
-    if (next === undefined) return conclude(outcome, attempts)
-    outcome = wasStale(next, attempts) ? ((await attempts.sendAfresh()) ?? next) : next
+    const sent = await attempts.send()
+    if (sent === undefined) return conclude(outcome, attempts)
+    next = sent
   }
 }
 
-type Failed = Exclude<AttemptOutcome, Readonly<{ kind: 'given-up' }>>
+type Failed = Exclude<AttemptOutcome, Readonly<{ kind: 'aborted' }>>
 
 function conclude(outcome: Failed, attempts: Attempts): OutboundAnswer {
   if (outcome.kind === 'answer') return outcome.answer
   throw attempts.describe(outcome.error)
 }
 
-function concludeUnretried(outcome: Failed, attempts: Attempts): OutboundAnswer {
-  if (outcome.kind === 'answer') return { ...outcome.answer, remark: UNRETRIED }
+function concludeOverBudget(outcome: Failed, attempts: Attempts): OutboundAnswer {
+  if (outcome.kind === 'answer') return { ...outcome.answer, remark: NOT_RETRIED }
   const error = attempts.describe(outcome.error)
-  throw new OutboundError(error.fault, `${error.message} ${UNRETRIED}`, { cause: error.cause })
+  throw new OutboundError(error.fault, `${error.message} ${NOT_RETRIED}`, { cause: error.cause })
 }
 
-const UNRETRIED = 'It was not tried again: too many calls to its target are retries already.'
+/** A request of any method may be sent again if none of it was sent. */
+const isStale = (outcome: AttemptOutcome, { idempotent, endedUsed }: Attempts): boolean =>
+  outcome.kind === 'lost' && !outcome.answered && (idempotent || !outcome.sent) && endedUsed(outcome.error)
 
-const mayPass = (outcome: Failed): boolean => outcome.kind !== 'lost' || isPassing(outcome.error)
-
-/** A request of any method may go again where none of it was sent. */
-function wasStale(outcome: AttemptOutcome, { idempotent, endedUsed }: Attempts): boolean {
-  return outcome.kind === 'lost' && !outcome.answered && (idempotent || !outcome.sent) && endedUsed(outcome.error)
-}
-
-/** By chance from nothing to the longest, so that calls that failed together do not come again together. */
+/** Random, so that calls that failed together are not retried together. */
 function pauseBefore(
   longestMs: number,
   outcome: Failed,
-  { closedForMs }: Attempts,
+  { openForMs }: Attempts,
   { random, clock }: RetryPolicy,
 ): number {
   const asked = outcome.kind === 'answer' ? retryAfterMs(outcome.answer.headers['retry-after'], clock) : undefined
-  return Math.max(asked ?? 0, closedForMs()) + random() * longestMs
+  return Math.max(asked ?? 0, openForMs()) + random() * longestMs
 }
 
-/** `Retry-After` in milliseconds from now, seconds or a date (RFC 9110 section 10.2.3); undefined where it is neither. */
+/** `Retry-After`, seconds or a date (RFC 9110 section 10.2.3), in milliseconds from now; undefined if it is neither. */
 export function retryAfterMs(header: string | readonly string[] | undefined, clock: Clock): number | undefined {
   if (typeof header !== 'string') return undefined
   const text = header.trim()

@@ -1,24 +1,23 @@
-/** Sends to an origin as far as its circuit lets anything through, and learns from what comes of it. */
+/** Sends to an origin as far as its circuit allows, and records the outcomes in the circuit. */
 import type { Agent as UndiciAgent } from 'undici'
 import { CircuitOpen, type OutboundHealth, type OutboundRequest } from '../../domain/ports/http-client-port.ts'
 import type { Logger } from '../../domain/ports/logger-port.ts'
 import type { Clock } from '../../domain/run.ts'
-import { type AttemptOutcome, attempt, type Waiting } from './attempt.ts'
-import type { ClientCall } from './call.ts'
+import { type AttemptListener, type AttemptOutcome, attempt } from './attempt.ts'
+import { type ClientCall, subjectOf } from './call.ts'
 import {
   type CircuitOptions,
   enter,
   openForMs,
   type Pass,
-  saidNothing,
+  recordFailure,
+  recordNothing,
+  recordSuccess,
   type Trouble,
-  wentWell,
-  wentWrong,
 } from './circuit.ts'
-import { isTimeout, saysOfUpstream, whyLost } from './client-faults.ts'
-import type { HttpConnections } from './connections/http-connections.ts'
-import { Agent } from './connections/undici.ts'
+import { isOfOrigin, isTimeout, whyLost } from './client-faults.ts'
 import type { Deadline } from './deadline.ts'
+import { Agent, type HttpConnections } from './http-connections.ts'
 import { retryAfterMs } from './retry.ts'
 import { noteCall, takeRetry } from './retry-budget.ts'
 import { createUpstreams, type Upstream } from './upstreams.ts'
@@ -33,33 +32,40 @@ export type SenderOptions = Readonly<{
   logger?: Pick<Logger, 'info' | 'warn'>
 }>
 
-/** Who waits for an attempt, with how it came through the circuit. */
-export type Learning = Waiting & { pass: Pass }
+/** With how the attempt passed the circuit. */
+type SendListener = AttemptListener & { pass: Pass }
 
 export type Sender = Readonly<{
-  /** What is known of the origin; counts the call where it may be retried. */
+  /** The state of an origin; counts the request in its retry budget. */
   upstreamOf(origin: string, request: OutboundRequest): Upstream
-  /** Sends, unless the circuit is open: false then. Whoever waits is to tell `learn` of the outcome. */
-  begin(upstream: Upstream, call: ClientCall, deadline: Deadline, waiting: Learning): boolean
-  learn(upstream: Upstream, pass: Pass, outcome: AttemptOutcome): void
-  /** Both in one; undefined where the circuit is open. Never rejects. */
-  send(upstream: Upstream, call: ClientCall, deadline: Deadline): Promise<AttemptOutcome> | undefined
-  /** The same, on a connection of its own. */
-  sendAfresh(upstream: Upstream, call: ClientCall, deadline: Deadline): Promise<AttemptOutcome> | undefined
-  /** What a call fails with that the circuit did not let through. */
-  refusal(upstream: Upstream, subject: string): CircuitOpen
-  closedForMs(upstream: Upstream): number
+  /** Sends, unless the circuit is open: then false. The listener passes the outcome to `record`. */
+  start(upstream: Upstream, call: ClientCall, deadline: Deadline, listener: SendListener): boolean
+  record(upstream: Upstream, pass: Pass, outcome: AttemptOutcome): void
+  /** Both in one, 'fresh' on a new connection; undefined if the circuit is open. Never rejects. */
+  send(
+    upstream: Upstream,
+    call: ClientCall,
+    deadline: Deadline,
+    connection?: 'fresh',
+  ): Promise<AttemptOutcome> | undefined
+  /** The error of a call that the open circuit rejects. */
+  refusal(upstream: Upstream, call: ClientCall): CircuitOpen
+  /** Whole milliseconds for which the circuit stays open. */
+  openForMs(upstream: Upstream): number
   takeRetry(upstream: Upstream): boolean
   health(): OutboundHealth
   close(): Promise<void>
 }>
 
+/** A circuit that never opens. */
+const NO_CIRCUIT: CircuitOptions = { failures: Number.POSITIVE_INFINITY, pauseMs: 0, mostPauseMs: 0 }
+
 export function createSender(options: SenderOptions): Sender {
-  const { answerLimitBytes, clock, retryBudgetPercent = 20, logger } = options
-  const circuit = options.circuit?.failures === 0 ? undefined : options.circuit
+  const { connections, answerLimitBytes, clock, retryBudgetPercent = 20, logger } = options
+  const circuit = options.circuit?.failures ? options.circuit : NO_CIRCUIT
   const upstreams = createUpstreams(circuit)
   const agentOptions = {
-    connect: options.connections.connect,
+    connect: connections.connect,
     connections: options.connectionsPerOrigin,
     allowH2: false,
     // The deadline of the exchange bounds both.
@@ -68,56 +74,44 @@ export function createSender(options: SenderOptions): Sender {
   }
   const agent = new Agent(agentOptions)
   let fresh: UndiciAgent | undefined
-
-  const learn = (upstream: Upstream, pass: Pass, outcome: AttemptOutcome, rules: CircuitOptions): void => {
-    const found = judge(outcome, clock, options.connections)
-    if (found === undefined) {
-      saidNothing(upstream, pass)
-      return
-    }
-    const { name: origin, openedAt } = upstream
-    if (found === 'well') {
-      if (!wentWell(upstream, pass)) return
-      logger?.info({ origin, openMs: Math.round(performance.now() - openedAt) }, 'A circuit closed: the origin answers')
-      return
-    }
-    const now = performance.now()
-    if (!wentWrong(upstream, pass, found, now, rules)) return
-    upstreams.counts.opened += 1
-    const { failures } = upstream
-    const pauseMs = Math.round(openForMs(upstream, now))
-    logger?.warn(
-      { origin, failures, why: found.why, pauseMs },
-      'A circuit opened: the origin is left alone for a while',
-    )
+  const freshAgent = (): UndiciAgent => {
+    fresh ??= new Agent(agentOptions)
+    return fresh
   }
 
-  /** Gives nothing and tells nobody where the circuit is open. */
-  const sendBy = (
+  const record = (upstream: Upstream, pass: Pass, outcome: AttemptOutcome): void => {
+    const trouble = troubleOf(outcome, clock, connections)
+    if (trouble === undefined) recordAnswer(upstream, pass)
+    else if (trouble === 'unknown') recordNothing(upstream, pass)
+    else recordTrouble(upstream, pass, trouble)
+  }
+  const recordAnswer = (upstream: Upstream, pass: Pass): void => {
+    const { name: origin, openedAt } = upstream
+    if (!recordSuccess(upstream, pass)) return
+    const openMs = Math.round(performance.now() - openedAt)
+    logger?.info({ origin, openMs }, 'A circuit closed: the origin answers')
+  }
+  const recordTrouble = (upstream: Upstream, pass: Pass, trouble: Trouble): void => {
+    const now = performance.now()
+    if (!recordFailure(upstream, pass, trouble, now, circuit)) return
+    upstreams.counts.opened += 1
+    const { name: origin, failures } = upstream
+    const fields = { origin, failures, why: trouble.why, pauseMs: Math.round(openForMs(upstream, now)) }
+    logger?.warn(fields, 'A circuit opened: calls to the origin fail at once until a probe succeeds')
+  }
+
+  const startBy = (
     via: UndiciAgent,
     upstream: Upstream,
     call: ClientCall,
     deadline: Deadline,
-    waiting: Learning,
+    listener: SendListener,
   ): boolean => {
-    if (circuit !== undefined) {
-      const pass = upstream.probeAt === 0 ? 'through' : enter(upstream, performance.now(), circuit)
-      if (pass === undefined) return false
-      waiting.pass = pass
-    }
-    attempt(via, call, answerLimitBytes, deadline, waiting)
+    const pass = upstream.probeAt === 0 ? 'through' : enter(upstream, performance.now(), circuit)
+    if (pass === undefined) return false
+    listener.pass = pass
+    attempt(via, call, answerLimitBytes, deadline, listener)
     return true
-  }
-  const promised = (via: UndiciAgent, upstream: Upstream, call: ClientCall, deadline: Deadline) => {
-    const { promise, resolve } = Promise.withResolvers<AttemptOutcome>()
-    const waiting: Learning = {
-      pass: 'through',
-      ended: (outcome) => {
-        if (circuit !== undefined) learn(upstream, waiting.pass, outcome, circuit)
-        resolve(outcome)
-      },
-    }
-    return sendBy(via, upstream, call, deadline, waiting) ? promise : undefined
   }
 
   return {
@@ -126,34 +120,37 @@ export function createSender(options: SenderOptions): Sender {
       if (retries > 0) noteCall(upstream, retryBudgetPercent)
       return upstream
     },
-    begin: (upstream, call, deadline, waiting) => sendBy(agent, upstream, call, deadline, waiting),
-    learn: (upstream, pass, outcome) => {
-      if (circuit !== undefined) learn(upstream, pass, outcome, circuit)
+    start: (upstream, call, deadline, listener) => startBy(agent, upstream, call, deadline, listener),
+    record,
+    send: (upstream, call, deadline, connection) => {
+      const { promise, resolve } = Promise.withResolvers<AttemptOutcome>()
+      const listener: SendListener = {
+        pass: 'through',
+        ended: (outcome) => {
+          record(upstream, listener.pass, outcome)
+          resolve(outcome)
+        },
+      }
+      const via = connection === 'fresh' ? freshAgent() : agent
+      const sent = connection === 'fresh' ? { ...call, reset: true } : call
+      return startBy(via, upstream, sent, deadline, listener) ? promise : undefined
     },
-    send: (upstream, call, deadline) => promised(agent, upstream, call, deadline),
-    sendAfresh: (upstream, call, deadline) => {
-      fresh ??= new Agent(agentOptions)
-      return promised(fresh, upstream, { ...call, reset: true }, deadline)
-    },
-    refusal: (upstream, subject) => {
+    refusal: (upstream, call) => {
       upstreams.counts.refused += 1
       const { failures, trouble } = upstream
       const forMs = Math.ceil(openForMs(upstream, performance.now()))
-      return new CircuitOpen(
-        `${subject} was not sent: the last ${failures} attempts at its target failed (${trouble?.why}), so it is left alone, for ${forMs} ms more.`,
-        trouble?.status ?? 502,
-        forMs,
-      )
+      const message = `${subjectOf(call)} was not sent: the last ${failures} attempts at its target failed (${trouble?.why}); no further one is made for ${forMs} ms.`
+      return new CircuitOpen(message, trouble?.status ?? 502, forMs)
     },
-    closedForMs: (upstream) => {
+    openForMs: (upstream) => {
       const forMs = openForMs(upstream, performance.now())
-      // Timers count in whole milliseconds, and may be a part of one early.
+      // Timers count in whole milliseconds, and may fire up to one early.
       return forMs === 0 ? 0 : Math.ceil(forMs) + 1
     },
     takeRetry: (upstream) => {
-      const isThere = takeRetry(upstream, performance.now())
-      upstreams.counts[isThere ? 'retries' : 'retriesWithheld'] += 1
-      return isThere
+      const isTaken = takeRetry(upstream, performance.now())
+      upstreams.counts[isTaken ? 'retries' : 'retriesWithheld'] += 1
+      return isTaken
     },
     health: upstreams.health,
     close: async () => void (await Promise.all([agent.destroy(), fresh?.destroy()])),
@@ -163,20 +160,24 @@ export function createSender(options: SenderOptions): Sender {
 const FAILED_STATUSES: ReadonlySet<number> = new Set([502, 503, 504])
 
 /**
- * What an outcome says of the origin; undefined where it says nothing, as of a connection that was closed while idle. One
- * that answers is well, whatever it answers else.
+ * The failure of the origin that an outcome shows; undefined if it answers, with whatever other status; 'unknown' if the
+ * outcome says nothing about it, as with a connection that was closed while idle.
  */
-function judge(outcome: AttemptOutcome, clock: Clock, { endedUsed }: HttpConnections): Trouble | 'well' | undefined {
+function troubleOf(
+  outcome: AttemptOutcome,
+  clock: Clock,
+  { endedUsed }: HttpConnections,
+): Trouble | undefined | 'unknown' {
   if (outcome.kind === 'answer') {
     const { status, headers } = outcome.answer
-    if (!FAILED_STATUSES.has(status)) return 'well'
+    if (!FAILED_STATUSES.has(status)) return undefined
     return { status, why: `status ${status}`, retryAfterMs: retryAfterMs(headers['retry-after'], clock) }
   }
-  if (outcome.kind === 'given-up') {
-    return outcome.error.fault === 'timeout'
-      ? { status: 504, why: 'no answer in time', retryAfterMs: undefined }
-      : 'well'
+  if (outcome.kind === 'aborted') {
+    const isLate = outcome.error.fault === 'timeout'
+    return isLate ? { status: 504, why: 'no answer in time', retryAfterMs: undefined } : undefined
   }
-  if (!saysOfUpstream(outcome.error) || (!outcome.answered && endedUsed(outcome.error))) return undefined
-  return { status: isTimeout(outcome.error) ? 504 : 502, why: whyLost(outcome.error), retryAfterMs: undefined }
+  const { error, answered } = outcome
+  if (!isOfOrigin(error) || (!answered && endedUsed(error))) return 'unknown'
+  return { status: isTimeout(error) ? 504 : 502, why: whyLost(error), retryAfterMs: undefined }
 }

@@ -1,26 +1,23 @@
-/** What is remembered of each origin that is called: how it is doing, and how many retries it may still get. */
+/** The circuit and the retry budget of each origin that is called. */
 import type { OutboundHealth } from '../../domain/ports/http-client-port.ts'
 import { type Circuit, type CircuitOptions, closedCircuit, isOpen } from './circuit.ts'
 import { fullBudget, type RetryBudget } from './retry-budget.ts'
 
 export type Upstream = Circuit & RetryBudget & Readonly<{ origin: string; name: string }>
 
-export type Upstreams = Readonly<{
-  /** `name`: how it may be told to people, as an origin may be a secret. */
+type Upstreams = Readonly<{
+  /** `name`: the origin in logs and metrics, because the origin itself may be a secret. */
   of(origin: string, name: string | undefined): Upstream
-  /** For metrics. */
   health(): OutboundHealth
-  counts: Counts
+  counts: Omit<{ -readonly [Name in keyof OutboundHealth]: OutboundHealth[Name] }, 'open'>
 }>
-
-export type Counts = { opened: number; refused: number; retries: number; retriesWithheld: number }
 
 /** Redirects can lead to any number of origins. */
 const MOST_UPSTREAMS = 1_000
 
-export function createUpstreams(circuit?: CircuitOptions, most = MOST_UPSTREAMS): Upstreams {
+export function createUpstreams(circuit: CircuitOptions, most = MOST_UPSTREAMS): Upstreams {
   const known = new Map<string, Upstream>()
-  const counts: Counts = { opened: 0, refused: 0, retries: 0, retriesWithheld: 0 }
+  const counts = { opened: 0, refused: 0, retries: 0, retriesWithheld: 0 }
 
   const add = (origin: string, name: string): Upstream => {
     if (known.size >= most) forgetOne(known)
@@ -31,25 +28,19 @@ export function createUpstreams(circuit?: CircuitOptions, most = MOST_UPSTREAMS)
   return {
     of: (origin, name = origin) => known.get(origin) ?? add(origin, name),
     counts,
-    health: () => ({ ...counts, open: circuit === undefined ? [] : namesOfOpen(known.values(), circuit) }),
+    health: () => ({ ...counts, open: namesOfOpen(known.values(), circuit) }),
   }
 }
 
-/** The oldest of those that are well, else the oldest. */
+/** The oldest without a failure, otherwise the oldest. */
 function forgetOne(known: Map<string, Upstream>): void {
-  for (const [origin, { failures }] of known) {
-    if (failures > 0) continue
-    known.delete(origin)
-    return
-  }
-  for (const origin of known.keys()) {
-    known.delete(origin)
-    return
-  }
+  const [oldest] = known.values()
+  const forgotten = known.values().find(({ failures }) => failures === 0) ?? oldest
+  if (forgotten !== undefined) known.delete(forgotten.origin)
 }
 
 function namesOfOpen(upstreams: Iterable<Upstream>, circuit: CircuitOptions): string[] {
   const now = performance.now()
-  // Several origins may go by one name.
+  // Several origins may have one name.
   return [...new Set([...upstreams].filter((upstream) => isOpen(upstream, now, circuit)).map(({ name }) => name))]
 }

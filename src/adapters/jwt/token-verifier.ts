@@ -1,21 +1,21 @@
-/** JSON Web Tokens, verified by `jose`; the keys of issuers are fetched by the client that all other calls go through. */
-import type { JWTPayload, JWTVerifyGetKey, JWTVerifyOptions } from 'jose'
+/** JSON Web Tokens, verified by `jose`. The service's own HTTP client fetches the keys of issuers, so egress rules hold. */
+import type { JWTVerifyGetKey, JWTVerifyOptions } from 'jose'
 import { Failure } from '../../domain/failure.ts'
 import type { JsonObject } from '../../domain/json.ts'
 import { type HttpClient, OutboundError } from '../../domain/ports/http-client-port.ts'
 import type { TokenRules, TokenVerifier } from '../../domain/ports/token-verifier-port.ts'
 
-/** A public key verifies signatures only, a shared secret authentication codes only: none can be taken for the other. */
+/** Public keys verify signatures only, shared secrets message authentication codes only: none is mistaken for the other. */
 const SIGNATURES = ['RS256', 'RS384', 'RS512', 'PS256', 'PS384', 'PS512', 'ES256', 'ES384', 'ES512', 'EdDSA']
 const CODES = ['HS256', 'HS384', 'HS512']
 
-/** How far the clocks of two machines may be apart. */
+/** The most that the clocks of two machines may differ. */
 const CLOCK_TOLERANCE_S = 30
 const FETCH_TIMEOUT_MS = 5_000
-/** Issuers whose keys are remembered: far more than documents name. */
+/** Issuers whose keys are cached: far more than documents name. */
 const MOST_KEY_SETS = 1_000
 
-/** Loads `jose` with the first token: few services see one. */
+/** Loads `jose` with the first token, because few services get one. */
 export function createTokenVerifier(http: HttpClient): TokenVerifier {
   const keySets = new Map<string, JWTVerifyGetKey>()
 
@@ -37,7 +37,7 @@ export function createTokenVerifier(http: HttpClient): TokenVerifier {
       const { jwtVerify } = await import('jose')
       const options: JWTVerifyOptions = {
         clockTolerance: CLOCK_TOLERANCE_S,
-        // One that never ends could not be taken back.
+        // A token that never expires could not be revoked.
         requiredClaims: ['exp'],
         ...(issuer === undefined ? {} : { issuer }),
         ...(audience === undefined ? {} : { audience }),
@@ -47,15 +47,13 @@ export function createTokenVerifier(http: HttpClient): TokenVerifier {
           'secret' in key
             ? await jwtVerify(token, new TextEncoder().encode(key.secret), { ...options, algorithms: CODES })
             : await jwtVerify(token, await keysAt(key.jwksUrl), { ...options, algorithms: SIGNATURES })
-        return claimsOf(payload)
+        return payload as JsonObject
       } catch (thrown) {
         throw failureOf(thrown, key)
       }
     },
   }
 }
-
-const claimsOf = (payload: JWTPayload): JsonObject => payload as JsonObject
 
 async function fetchWith(http: HttpClient, url: string, headers: Headers): Promise<Response> {
   const { status, body } = await http.send({
@@ -65,33 +63,36 @@ async function fetchWith(http: HttpClient, url: string, headers: Headers): Promi
     timeoutMs: FETCH_TIMEOUT_MS,
     retries: 0,
   })
-  // A status without a body, such as 304, must not be given one.
+  // The constructor throws for a status such as 304 with a body.
   return status === 200 ? new Response(Uint8Array.from(body), { status }) : Response.error()
 }
 
-/** What is wrong with a token is told by its code (https://github.com/panva/jose, errors); none of it is repeated. */
+/** By the code of jose's error (https://github.com/panva/jose, errors); its text may quote the token. */
 const SENTENCES: Readonly<Record<string, string>> = {
   ERR_JWT_EXPIRED: 'The token has expired.',
-  ERR_JWT_CLAIM_VALIDATION_FAILED:
-    'The token is not valid now, or not for this: its issuer, audience, time or another claim is not as it must be.',
+  ERR_JWT_CLAIM_VALIDATION_FAILED: 'The issuer, audience, time or another claim of the token is not accepted.',
   ERR_JWS_SIGNATURE_VERIFICATION_FAILED: 'The signature of the token is wrong.',
   ERR_JWKS_NO_MATCHING_KEY: 'The token is signed with a key that its issuer does not publish.',
-  ERR_JWKS_MULTIPLE_MATCHING_KEYS: 'The token does not say which of the keys of its issuer it is signed with.',
-  ERR_JOSE_ALG_NOT_ALLOWED: 'The token is signed with an algorithm that is not taken.',
-  ERR_JWT_INVALID: 'The token is no JSON Web Token.',
-  ERR_JWS_INVALID: 'The token is no signed JSON Web Token.',
-  ERR_JOSE_NOT_SUPPORTED: 'The token asks for something that is not supported.',
+  ERR_JWKS_MULTIPLE_MATCHING_KEYS: 'The token does not name the key of its issuer that signed it.',
+  ERR_JOSE_ALG_NOT_ALLOWED: 'The algorithm that signed the token is not allowed.',
+  ERR_JWT_INVALID: 'The token is not a JSON Web Token.',
+  ERR_JWS_INVALID: 'The token is not a signed JSON Web Token.',
+  ERR_JOSE_NOT_SUPPORTED: 'The token uses a feature that is not supported.',
 }
 
 function failureOf(thrown: unknown, key: TokenRules['key']): unknown {
   const { code } = thrown as { code?: string }
   const sentence = code === undefined ? undefined : SENTENCES[code]
   if (sentence !== undefined) return new Failure('CREDENTIALS_REFUSED', sentence)
-  // Everything else that can go wrong with a key set is the fetching, or what was fetched.
+  // All other errors with a key set are those of its request or its content.
   if ('jwksUrl' in key && (thrown instanceof OutboundError || code?.startsWith('ERR_J') === true)) {
-    return new Failure('IDENTITY_UNAVAILABLE', 'The keys of the issuer of tokens cannot be fetched now; try again.', {
-      cause: thrown,
-    })
+    return new Failure(
+      'IDENTITY_UNAVAILABLE',
+      'The keys of the issuer of the token cannot be fetched now; try again.',
+      {
+        cause: thrown,
+      },
+    )
   }
   return thrown
 }

@@ -13,6 +13,9 @@ const REFUSALS: Readonly<Record<string, string>> = {
   CLUSTER_AUTHORIZATION_FAILED: 'the service has no right to write to this cluster',
 }
 
+/** A topic that was deleted and created again keeps its name, but none of its offsets. */
+export const TOPIC_REPLACED = 'the topic was deleted and created again'
+
 export const isProtocolError = (error: unknown, id: string): boolean =>
   error instanceof Error && findErrorBy(error, 'apiId', id) !== null
 
@@ -29,7 +32,7 @@ export const refusalOf = (error: unknown): string | undefined => {
 }
 
 /** The innermost cause in one line: the errors of the client wrap each other, and the outer ones say little. */
-export function describeError(error: unknown): string {
+function describeError(error: unknown): string {
   if (isProtocolError(error, 'UNKNOWN_TOPIC_OR_PARTITION')) return 'the topic does not exist'
   const texts = new Set(causes(error).map((text) => text.replace(/\s+/g, ' ').trim()))
   // The client's own sentence; no broker was asked.

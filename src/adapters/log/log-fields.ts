@@ -1,6 +1,6 @@
 /**
- * Copies the fields of an event into the log, bounded and without secrets. Callers may pass whole headers, documents and
- * errors: no credential reaches the log even if a caller is careless.
+ * Copies the fields of an event, bounded and without secrets: callers may pass whole headers, documents and errors, and no
+ * credential reaches the log even if a caller is careless.
  */
 import { isSecretName, REDACTED } from '../../domain/secrets/secrets.ts'
 
@@ -10,7 +10,7 @@ const MOST_VALUES = 1_000
 const MOST_CHARACTERS = 10_000
 
 /** Every line has these; a second one in the same line would hide the first. */
-const TAKEN = ['level', 'time', 'msg']
+const RESERVED = ['level', 'time', 'msg']
 
 /**
  * A plain copy of an event's fields that any logger can write.
@@ -23,7 +23,7 @@ export function loggable(fields: object): Record<string, unknown> {
   const budget = { left: MOST_VALUES }
   const copied = fields instanceof Error ? { err: copy(fields, [], budget) } : copy(fields, [], budget)
   const entries = typeof copied === 'object' && copied !== null ? Object.entries(copied) : []
-  return Object.fromEntries(entries.map(([name, value]) => [TAKEN.includes(name) ? `${name}_` : name, value]))
+  return Object.fromEntries(entries.map(([name, value]) => [RESERVED.includes(name) ? `${name}_` : name, value]))
 }
 
 type Budget = { left: number }

@@ -4,7 +4,7 @@
  */
 import { writeSync } from 'node:fs'
 
-/** The longest that a line waits, and the most bytes that wait: as many as a pipe holds. */
+/** The longest wait of a line, and the most bytes that wait: the capacity of a pipe. */
 const WAIT_MS = 250
 const BUFFER_BYTES = 65_536
 /** The most bytes that a character of UTF-16 takes in UTF-8. */
@@ -12,7 +12,7 @@ const MOST_BYTES = 3
 
 export type LogOutput = Readonly<{
   write(line: string): void
-  /** Writes every line that waits, at once. */
+  /** Writes all waiting lines now. */
   flush(): void
 }>
 
@@ -20,8 +20,8 @@ export type LogOutput = Readonly<{
 export const openStandardOutput = (isShared: boolean): LogOutput => collectLines(isShared ? writeWhole : writeAll)
 
 /**
- * Writes the first line after a pause at once and the lines of the next 250 ms together, in order. Lines that wait are
- * written when the process exits by itself, after an uncaught exception too; only SIGKILL loses them.
+ * Writes the first line after a pause at once and the lines of the next 250 ms together, in order. Waiting lines are written
+ * when the process exits, also after an uncaught exception; only SIGKILL loses them.
  *
  * They wait as bytes, because the garbage collector would visit waiting strings at each run.
  */
@@ -64,17 +64,17 @@ export function collectLines(write: (bytes: Uint8Array) => void): LogOutput {
   }
 }
 
-/** The most bytes that a pipe takes as a whole while other processes write to it (POSIX, PIPE_BUF on Linux). */
+/** The most bytes that a write to a pipe keeps together while other processes write to it (PIPE_BUF of Linux). */
 const WHOLE_BYTES = 4_096
 const LINE_FEED = 0x0a
 
-/** Writes whole lines only, as many at once as a pipe keeps together, for an output that several processes share. */
+/** Writes whole lines, as many at once as a pipe keeps together, to an output that several processes share. */
 export function writeWhole(bytes: Uint8Array, write = writeAll): void {
   let start = 0
   while (start < bytes.byteLength) {
     const end = start + WHOLE_BYTES
     const last = end < bytes.byteLength ? bytes.lastIndexOf(LINE_FEED, end - 1) : bytes.byteLength - 1
-    // A longer line is written by itself.
+    // A longer line is written alone.
     const next = last >= start ? last : (bytes.indexOf(LINE_FEED, end) + 1 || bytes.byteLength) - 1
     write(bytes.subarray(start, next + 1))
     start = next + 1
@@ -84,7 +84,7 @@ export function writeWhole(bytes: Uint8Array, write = writeAll): void {
 const FULL_MS = 5
 const sleeper = new Int32Array(new SharedArrayBuffer(4))
 
-/** Waits for a slow reader, as a write to a file does; gives up where there is no reader, or no room on the disk. */
+/** Waits for a slow reader, as a write to a file does; drops the rest if there is no reader, or no room on the disk. */
 function writeAll(bytes: Uint8Array): void {
   let written = 0
   while (written < bytes.byteLength) {

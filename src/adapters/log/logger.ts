@@ -1,9 +1,9 @@
 /**
- * The log of the service: one JSON line an event, or one readable line where standard output is a terminal. Logging never
- * fails a message, so nothing here throws.
+ * The log of the service: one JSON line an event, or one readable line if standard output is a terminal. Nothing here
+ * throws, because logging must not fail a message.
  *
- * Written by hand: with pino W1 had 0.94 of the messages a second (1.5 µs a line instead of 0.9), and pino would replace a
- * dozen lines here, not the bounds, the redaction and the output beside this file.
+ * Not pino: with it, W1 had 0.94 of the messages/s (1.5 µs a line instead of 0.9), and it would replace a dozen lines here,
+ * not the bounds, the redaction and the output beside this file.
  */
 import { isatty } from 'node:tty'
 import { createIsoTime } from '../../domain/iso-time.ts'
@@ -18,8 +18,8 @@ export type LogSettings = Readonly<{
   enableLogging: boolean
 }>
 
-/** Where lines go, for example `process.stdout`; a terminal gets readable ones. */
-export type LogDestination = Readonly<{ write(line: string): unknown; isTTY?: boolean }>
+/** For example `process.stdout`; a terminal gets readable lines. */
+type LogDestination = Readonly<{ write(line: string): unknown; isTTY?: boolean }>
 
 /**
  * A logger that writes events of the settings' level and above, by default to standard output.
@@ -44,7 +44,7 @@ export function createLogger(
         )
         if (level === 'error') output.flush()
       } catch {
-        // A getter of the fields or the destination threw. The line is lost, not the message that it is about.
+        // A getter of the fields or the destination threw. Only the line is lost.
       }
     }
   }

@@ -9,7 +9,7 @@ import { BatchSpanProcessor, type SpanExporter } from '@opentelemetry/sdk-trace'
 import type { Logger } from '../../domain/ports/logger-port.ts'
 import { spansOf, type TracedMessage } from './spans.ts'
 
-export type ExporterOptions = Readonly<{
+type ExporterOptions = Readonly<{
   /** With `/v1/traces`. */
   url: string
   headers: Readonly<Record<string, string>>
@@ -22,7 +22,7 @@ export type ExporterOptions = Readonly<{
 
 export interface Exporter {
   observe(message: TracedMessage): void
-  /** Sends what waits, for at most 2 s. */
+  /** Sends the waiting spans, for at most 2 s. */
   close(): Promise<void>
 }
 
@@ -70,7 +70,7 @@ export function createExporter(options: ExporterOptions): Exporter {
     maxQueueSize: MOST_WAITING,
     maxExportBatchSize: BATCH,
     scheduledDelayMillis: BATCH_DELAY_MS,
-    // The exporter keeps its own timeout; this one only ends a wait for a callback that never comes.
+    // The exporter has a timeout of its own; this one only ends the wait for a callback that never comes.
     exportTimeoutMillis: 2 * timeoutMs,
   })
 
@@ -87,7 +87,7 @@ export function createExporter(options: ExporterOptions): Exporter {
       for (const span of spans) processor.onEnd(span)
     },
     close: async () => {
-      // It rejects with a failed batch, which the exporter above has logged.
+      // It rejects if a batch failed, which the exporter above has logged.
       const flushed = processor.shutdown().catch(() => undefined)
       await Promise.race([flushed, new Promise((resolve) => setTimeout(resolve, CLOSE_MS).unref())])
       lost += waiting
@@ -97,7 +97,7 @@ export function createExporter(options: ExporterOptions): Exporter {
   }
 }
 
-/** The status of an answer that refuses a batch for good; undefined where it may be sent again. */
+/** The status of an answer that refuses a batch for good; undefined if it may be sent again. */
 const statusOf = (error: (Error & { code?: unknown }) | undefined): number | undefined =>
   typeof error?.code === 'number' ? error.code : undefined
 

@@ -1,4 +1,4 @@
-/** Where a message stands in a trace, the caller's or a new one, and whether the collector gets its spans. */
+/** Decides which trace a message belongs to, the caller's or a new one, and whether the collector gets its spans. */
 import type { Headers } from '../../domain/message.ts'
 import { newSpanId, newTraceId, readParent, type TraceContext } from '../../domain/tracing/trace-context.ts'
 
@@ -21,7 +21,7 @@ export function createSampling(sampler: Sampler, ratio: number): (incoming: Samp
     return sampler.endsWith('traceidratio') && isWithin(traceId, ratio)
   }
   return ({ requestHeaders, replayOf }) => {
-    // A replayed message is no part of what its first caller did.
+    // A replayed message does not belong to the trace of its first caller.
     const parent = replayOf === undefined ? readParent(requestHeaders) : undefined
     const traceId = parent?.traceId ?? newTraceId()
     const sampled = followsParent && parent !== undefined ? parent.sampled : decide(traceId)

@@ -1,9 +1,9 @@
 /**
  * A completed message as OpenTelemetry spans: one for the message, one a stage, one an outbound call, with the names of
- * OpenTelemetry's semantic conventions. They are made after the fact from the trace that every message keeps.
+ * OpenTelemetry's semantic conventions. They are made from the trace that every message has.
  *
- * Spans leave the service: they hold what a person wrote into the document, statuses and times, and nothing of a message:
- * no body, no header, no path or query of a URL.
+ * Spans leave the service: they have names of the document, statuses and times, but no body, no header, and no path or query
+ * of a URL.
  */
 import {
   type Attributes,
@@ -21,18 +21,18 @@ import type { Answer } from '../../domain/message.ts'
 import type { CallSpan, StageSpan, Trace } from '../../domain/tracing/trace.ts'
 import { newSpanId, type TraceContext } from '../../domain/tracing/trace-context.ts'
 
-/** What a span tells of a completed message. */
+/** The parts of a completed message that its spans show. */
 export type TracedMessage = Readonly<{
   messageId: string
   source: string
   outcome: string
-  /** Empty where nothing failed. */
+  /** Empty if nothing failed. */
   code: string
   /** Milliseconds since the epoch. */
   startedAt: number
-  /** Milliseconds until the answer was there. */
+  /** Milliseconds until the answer. */
   ms: number
-  /** Undefined where the message did not reach the pipeline. */
+  /** Undefined if the message did not reach the pipeline. */
   trace: Trace | undefined
   answer: Pick<Answer, 'status' | 'repeats'>
   incoming: Readonly<{ isRecord?: boolean }> | undefined
@@ -47,10 +47,9 @@ export type TracedMessage = Readonly<{
     | undefined
 }>
 
-/** What all spans of the service have in common. */
-export type SpanOrigin = Readonly<{ resource: Resource; scope: InstrumentationScope }>
+type SpanOrigin = Readonly<{ resource: Resource; scope: InstrumentationScope }>
 
-/** In: a completed message. Out: its spans, the message's first; none where it is not sampled or did not reach the pipeline. */
+/** The spans of a message, its own first; none if it is not sampled or did not reach the pipeline. */
 export function spansOf(message: TracedMessage, origin: SpanOrigin): readonly ReadableSpan[] {
   const { trace, startedAt } = message
   if (trace?.context?.sampled !== true) return []
@@ -133,7 +132,7 @@ function callSpan(call: CallSpan, parentId: string, traced: Traced): ReadableSpa
   }
 }
 
-/** The part that every span has. Times are in milliseconds on the clock of the trace. */
+/** The fields that all spans share. Times are in milliseconds on the clock of the trace. */
 function spanIn(
   { origin, context, hrTime }: Traced,
   spanId: string,
@@ -144,7 +143,7 @@ function spanIn(
   const [startTime, endTime] = [hrTime(startMs), hrTime(endMs)]
   const { traceId, state } = context
   const own: SpanContext = { traceId, spanId, traceFlags: TraceFlags.SAMPLED }
-  // Only the message's span continues what another system began.
+  // Only the message's span continues the trace of another system.
   if (spanId === context.spanId && state !== undefined) own.traceState = createTraceState(state)
   return {
     spanContext: () => own,

@@ -1,13 +1,13 @@
 /**
- * The values of secrets, from the environment and from files, as far as the operator allows. The author of a document says
- * which one: what is not allowed is not looked at, so that nobody learns whether it is there.
+ * The values of secrets, from the environment and from files, as far as the operator allows. Documents name them: a name that
+ * is not allowed is not looked up, so that no author learns whether it exists.
  */
 import { closeSync, constants, fstatSync, openSync, readFileSync, realpathSync, statSync } from 'node:fs'
 import { Failure } from '../../domain/failure.ts'
 import { parseReferences, type Reference } from '../../domain/secrets/references.ts'
 import type { SecretSource } from '../../domain/secrets/secrets.ts'
 
-export type SecretsAllowed = Readonly<{
+type SecretsAllowed = Readonly<{
   /** Names of variables; `*` stands for any characters. */
   names: readonly string[]
   /** Absolute paths of folders: every file in them and below. */
@@ -16,15 +16,15 @@ export type SecretsAllowed = Readonly<{
 
 type Environment = Readonly<Record<string, string | undefined>>
 
-/** A key is some hundred bytes, a bundle of certificates some thousand. */
+/** A key has some hundred bytes, a bundle of certificates some thousand. */
 const MOST_BYTES = 64 * 1024
 
-/** What a file was when it was read: another one under its name, or another content, differs in one of these. */
-type Seen = Readonly<{ value: string; stamp: string }>
+/** `stamp` changes with the content of the file, or with another file under its name. */
+type CachedFile = Readonly<{ value: string; stamp: string }>
 
 export function createSecretSource(allowed: SecretsAllowed, env: Environment = process.env): SecretSource {
   const names = allowed.names.map((name) => new RegExp(`^${name.replace(/[^\w*]/g, '').replaceAll('*', '\\w*')}$`))
-  const seen = new Map<string, Seen>()
+  const cached = new Map<string, CachedFile>()
 
   const fromEnvironment = ({ text, name }: Reference): string => {
     if (!names.some((pattern) => pattern.test(name))) throw notAllowed(text)
@@ -35,16 +35,16 @@ export function createSecretSource(allowed: SecretsAllowed, env: Environment = p
     if (!isInside) throw notAllowed(text)
     try {
       const stamp = stampOf(path)
-      const known = seen.get(path)
+      const known = cached.get(path)
       if (known?.stamp === stamp) return known.value
       const value = readWithin(path, allowed.folders, text)
-      seen.set(path, { value, stamp })
+      cached.set(path, { value, stamp })
       return value
     } catch (thrown) {
-      seen.delete(path)
+      cached.delete(path)
       if (thrown instanceof Failure) throw thrown
       const code = thrown instanceof Error && 'code' in thrown ? thrown.code : undefined
-      throw unavailable(text, code === 'ENOENT' ? 'is not there' : 'cannot be read')
+      throw unavailable(text, code === 'ENOENT' ? 'does not exist' : 'cannot be read')
     }
   }
   const secretOf = (reference: Reference): string => {
@@ -66,18 +66,18 @@ function stampOf(path: string): string {
   return `${dev} ${ino} ${size} ${mtimeNs} ${ctimeNs}`
 }
 
-/** Fails with SECRET_UNAVAILABLE where a link leads out of the folders, or to what is no file. */
+/** Fails with SECRET_UNAVAILABLE if a link leads out of the folders, or to something other than a file. */
 function readWithin(path: string, folders: readonly string[], reference: string): string {
   const real = realpathSync(path)
   if (!folders.some((folder) => isBelow(real, realpathOf(folder)))) throw notAllowed(reference)
-  // What has become a link meanwhile is not followed, and a pipe not waited for.
+  // The path may have become a link since, which is not followed, or a pipe, which is not waited for.
   const file = openSync(real, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK)
   try {
     const { size } = fstatSync(file)
-    if (!fstatSync(file).isFile()) throw unavailable(reference, 'is no file')
+    if (!fstatSync(file).isFile()) throw unavailable(reference, 'is not a file')
     if (size > MOST_BYTES) throw unavailable(reference, `has more than ${MOST_BYTES} bytes`)
     const bytes = readFileSync(file)
-    // Whoever writes a secret with `echo` or an editor adds a line break to it.
+    // `echo` and editors end a file with a line break.
     return new TextDecoder('utf-8', { fatal: true }).decode(bytes).replace(/(?:\r?\n)+$/, '')
   } finally {
     closeSync(file)

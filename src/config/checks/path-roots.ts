@@ -6,6 +6,7 @@ import { isObject, type Json } from '../../domain/json.ts'
 import type { LintSink } from '../../domain/lint.ts'
 import { ROOTS, type Root } from '../../domain/message.ts'
 import { didYouMean } from '../../domain/nearest.ts'
+import { STAGE_NAMES, type StageName } from '../../domain/tracing/stages.ts'
 import type { PathStep, SourcePath } from '../../language/paths/path.ts'
 import { parseRoutePattern } from '../../language/route-pattern.ts'
 import type { Endpoint } from '../schema/schema.ts'
@@ -16,17 +17,15 @@ import { checkState } from './state-names.ts'
 /** Who reads a path; `-item` inside a request with `forEach` (its `items` are read outside it). */
 export type ReferenceStage = 'lookup' | 'lookup-item' | 'transform' | 'map' | 'respond' | 'respond-item' | 'record'
 
-type Moment = (typeof ROOTS)[Root]
-
-const BY_TRANSFORM: readonly Moment[] = ['start', 'parse', 'lookup', 'transform']
-const EXISTING: Readonly<Record<ReferenceStage, readonly Moment[]>> = {
-  lookup: ['start', 'parse'],
-  'lookup-item': ['start', 'parse'],
-  transform: BY_TRANSFORM,
-  map: BY_TRANSFORM,
-  respond: [...BY_TRANSFORM, 'map'],
-  'respond-item': [...BY_TRANSFORM, 'map'],
-  record: [...BY_TRANSFORM, 'map'],
+/** The stage before which a root must exist; the message's record is written after all of them. */
+const READ_BEFORE: Readonly<Record<ReferenceStage, StageName | undefined>> = {
+  lookup: 'lookup',
+  'lookup-item': 'lookup',
+  transform: 'transform',
+  map: 'map',
+  respond: 'respond',
+  'respond-item': 'respond',
+  record: undefined,
 }
 
 const WHEN: Readonly<Record<ReferenceStage, string>> = {
@@ -106,8 +105,13 @@ const CHECKS: Readonly<Partial<Record<Root, Check>>> = {
 
 const isRequest = (stage: ReferenceStage): boolean => stage !== 'transform' && stage !== 'map' && stage !== 'record'
 
-const existing = (stage: ReferenceStage): string[] =>
-  Object.entries(ROOTS).flatMap(([root, moment]) => (EXISTING[stage].includes(moment) ? [root] : []))
+/** A transform reads the transforms before it too. */
+function existing(stage: ReferenceStage): string[] {
+  const before = READ_BEFORE[stage]
+  const done = STAGE_NAMES.slice(0, before && STAGE_NAMES.indexOf(before))
+  const moments: readonly string[] = ['start', ...done, ...(stage === 'transform' ? [stage] : [])]
+  return Object.entries(ROOTS).flatMap(([root, moment]) => (moments.includes(moment) ? [root] : []))
+}
 
 function reportRoot(root: string, stage: ReferenceStage, lint: LintSink): void {
   const roots = existing(stage)

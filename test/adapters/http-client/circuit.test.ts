@@ -7,10 +7,10 @@ import {
   enter,
   isOpen,
   openForMs,
-  saidNothing,
+  recordFailure,
+  recordNothing,
+  recordSuccess,
   type Trouble,
-  wentWell,
-  wentWrong,
 } from '../../../src/adapters/http-client/circuit.ts'
 import { createUpstreams } from '../../../src/adapters/http-client/upstreams.ts'
 import { CircuitOpen, OutboundError } from '../../../src/domain/ports/http-client-port.ts'
@@ -22,15 +22,15 @@ const TROUBLE: Trouble = { status: 502, why: 'connection refused', retryAfterMs:
 describe('a circuit', () => {
   const openAt = (now: number, trouble = TROUBLE): Circuit => {
     const circuit = closedCircuit()
-    for (let failed = 0; failed < 5; failed++) wentWrong(circuit, 'through', trouble, now, RULES)
+    for (let failed = 0; failed < 5; failed++) recordFailure(circuit, 'through', trouble, now, RULES)
     return circuit
   }
 
-  test('opens at the fifth failure in a row, and not where one went well between', () => {
+  test('opens at the fifth failure in a row, and not after a success between them', () => {
     const circuit = closedCircuit()
-    const fail = () => wentWrong(circuit, 'through', TROUBLE, 0, RULES)
+    const fail = () => recordFailure(circuit, 'through', TROUBLE, 0, RULES)
     assert.deepEqual([fail(), fail(), fail(), fail()], [false, false, false, false])
-    wentWell(circuit, 'through')
+    recordSuccess(circuit, 'through')
     assert.deepEqual([fail(), fail(), fail(), fail(), fail(), fail()], [false, false, false, false, true, false])
     assert.equal(enter(circuit, 99, RULES), undefined)
   })
@@ -43,32 +43,32 @@ describe('a circuit', () => {
       assert.equal(enter(circuit, now + pauseMs - 1, RULES), undefined)
       now += pauseMs
       assert.deepEqual([enter(circuit, now, RULES), enter(circuit, now, RULES)], ['probe', undefined])
-      assert.equal(wentWrong(circuit, 'probe', TROUBLE, now, RULES), false)
+      assert.equal(recordFailure(circuit, 'probe', TROUBLE, now, RULES), false)
     }
     assert.equal(enter(circuit, now + 350, RULES), 'probe')
-    assert.equal(wentWell(circuit, 'probe'), true)
+    assert.equal(recordSuccess(circuit, 'probe'), true)
     assert.deepEqual(circuit, closedCircuit())
   })
 
-  test('lets another probe through where one said nothing', () => {
+  test('lets another probe through after one without a result', () => {
     const circuit = openAt(0)
     assert.equal(enter(circuit, 100, RULES), 'probe')
-    saidNothing(circuit, 'probe')
+    recordNothing(circuit, 'probe')
     assert.equal(enter(circuit, 100, RULES), 'probe')
   })
 
-  test('is as good as closed where nobody called for long, until the first failure', () => {
+  test('counts as closed after a long time without a call, until the first failure', () => {
     const circuit = openAt(0)
     assert.deepEqual([isOpen(circuit, 450, RULES), isOpen(circuit, 451, RULES)], [true, false])
     assert.deepEqual([enter(circuit, 451, RULES), enter(circuit, 451, RULES)], ['through', 'through'])
-    assert.equal(wentWrong(circuit, 'through', TROUBLE, 451, RULES), true)
+    assert.equal(recordFailure(circuit, 'through', TROUBLE, 451, RULES), true)
     assert.equal(openForMs(circuit, 451), 100)
   })
 
   test('is neither closed nor held open by what was sent before it opened', () => {
     const circuit = openAt(0)
-    assert.equal(wentWell(circuit, 'through'), false)
-    assert.equal(wentWrong(circuit, 'through', TROUBLE, 50, RULES), false)
+    assert.equal(recordSuccess(circuit, 'through'), false)
+    assert.equal(recordFailure(circuit, 'through', TROUBLE, 50, RULES), false)
     assert.equal(openForMs(circuit, 50), 50)
   })
 
@@ -96,9 +96,9 @@ describe('a circuit', () => {
             continue
           }
           if (pass === 'probe') assert.equal(enter(circuit, now, RULES), undefined)
-          if (what === 'well') wentWell(circuit, pass)
-          else if (what === 'nothing') saidNothing(circuit, pass)
-          else wentWrong(circuit, pass, TROUBLE, now, RULES)
+          if (what === 'well') recordSuccess(circuit, pass)
+          else if (what === 'nothing') recordNothing(circuit, pass)
+          else recordFailure(circuit, pass, TROUBLE, now, RULES)
           assert.equal(circuit.probing, false)
           if (circuit.probeAt === 0) assert.ok(!wasOpen || what === 'well' || pass === 'through')
           else assert.ok(openForMs(circuit, now) <= RULES.mostPauseMs)
@@ -125,7 +125,7 @@ describe('an origin', () => {
     { name: 'that does not answer', answer: 'silence', status: 504, why: /no answer in time/ },
   ] as const
   for (const { name, answer, status, why } of failing) {
-    test(`${name} is left alone after three times`, async (t) => {
+    test(`${name} opens the circuit after three failures`, async (t) => {
       let seen = 0
       const upstream = await startHttp(t, (_request, response) => {
         seen += 1
@@ -161,7 +161,7 @@ describe('an origin', () => {
     assert.deepEqual(client.health().open, [])
   })
 
-  test('that is left alone keeps no other origin from being called', async (t) => {
+  test('whose circuit is open keeps no other origin from being called', async (t) => {
     const failing = await startHttp(t, (_request, response) => response.destroy())
     const fine = await startHttp(t, (_request, response) => response.end('ok'))
     const client = startClient(t, { circuit })
@@ -170,7 +170,7 @@ describe('an origin', () => {
     assert.equal(text((await client.send(get(fine.url))).body), 'ok')
   })
 
-  test('gets one probe, whose answer ends it, and the log tells when it began and ended', async (t) => {
+  test('gets one probe, whose answer closes the circuit, and the log has both changes', async (t) => {
     const lines: [string, object][] = []
     const say = (level: string) => (fields: object) => void lines.push([level, fields])
     let isWell = false
@@ -207,7 +207,7 @@ describe('an origin', () => {
     assert.deepEqual(rest, [])
   })
 
-  test('that is left alone is tried again by a retry that waits for it', async (t) => {
+  test('whose circuit is open is called by a retry that waits for it', async (t) => {
     const statuses = [503, 503, 503, 200]
     const upstream = await startHttp(t, (_request, response) => response.writeHead(statuses.shift() ?? 500).end())
     const client = startClient(t, { circuit: { failures: 2, pauseMs: 20, mostPauseMs: 20 } })
@@ -215,7 +215,7 @@ describe('an origin', () => {
     assert.deepEqual(client.health().open, [])
   })
 
-  test('that is left alone is waited for by those who have time', async (t) => {
+  test('whose circuit is open is waited for by patient requests', async (t) => {
     let status = 503
     const upstream = await startHttp(t, (_request, response) => response.writeHead(status).end())
     const client = startClient(t, { circuit: { failures: 2, pauseMs: 20, mostPauseMs: 10_000 } })
@@ -227,7 +227,7 @@ describe('an origin', () => {
     assert.deepEqual(client.health().open, [])
   })
 
-  test('that is left alone for longer than a call may take is not waited for', async (t) => {
+  test('whose circuit is open for longer than the timeout is not waited for', async (t) => {
     const upstream = await startHttp(t, (_request, response) => response.writeHead(503).end())
     const client = startClient(t, { circuit })
     for (let failed = 0; failed < 3; failed++) await client.send(get(upstream.url))
@@ -254,7 +254,7 @@ describe('an origin', () => {
 })
 
 test('of many origins, those that fail are remembered longest', () => {
-  const upstreams = createUpstreams(undefined, 3)
+  const upstreams = createUpstreams(circuit, 3)
   const failing = upstreams.of('http://failing', undefined)
   failing.failures = 4
   for (let other = 0; other < 10; other++) upstreams.of(`http://${other}`, undefined)

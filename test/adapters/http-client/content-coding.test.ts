@@ -21,7 +21,7 @@ const readable = [
   { name: 'gzip, then br, on two lines', coding: ['gzip', 'br'], body: zlib.brotliCompressSync(gzip) },
 ]
 for (const { name, coding, body } of readable) {
-  test(`content coding is undone: ${name}`, async (t) => {
+  test(`a content coding is decoded: ${name}`, async (t) => {
     const upstream = await startHttp(t, (_request, response) => {
       if (coding !== undefined) response.setHeader('content-encoding', coding)
       response.end(body)

@@ -6,7 +6,7 @@ import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { type AddressInfo, createServer, Socket } from 'node:net'
 import { after, before, describe, type TestContext, test } from 'node:test'
-import type { ResolveAddress } from '../../../src/adapters/http-client/connections/guarded-connector.ts'
+import type { ResolveAddress } from '../../../src/adapters/http-client/http-connections.ts'
 import { createEgressPolicy, type EgressSettings } from '../../../src/domain/egress/egress-policy.ts'
 import { type HttpClient, OutboundError } from '../../../src/domain/ports/http-client-port.ts'
 import { LOOPBACK, METADATA } from './forbidden.ts'
@@ -36,7 +36,7 @@ after(() => {
   for (const { server } of listeners) server.close()
 })
 
-/** The addresses that a connection is begun to while `work` runs, by whoever; Node tells each right before it asks the system. */
+/** The addresses that anything in this process starts to connect to while `work` runs; Node.js emits an event for each. */
 async function connectsOf(t: TestContext, work: () => Promise<unknown>): Promise<readonly string[]> {
   const emit = t.mock.method(Socket.prototype, 'emit')
   await work()

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { errors } from 'undici'
-import { isPassing, outboundError } from '../../../src/adapters/http-client/client-faults.ts'
+import { isTransient, outboundError } from '../../../src/adapters/http-client/client-faults.ts'
 
 const withCode = (code: string) => Object.assign(new Error('secret text'), { code })
 
@@ -40,6 +40,6 @@ for (const { error, fault, passing, message } of cases) {
     assert.match(outbound.message, /^GET http:\/\/h\/p .*\.$/)
     assert.doesNotMatch(outbound.message, /secret/)
     assert.equal(outbound.cause, error)
-    assert.equal(isPassing(error), passing)
+    assert.equal(isTransient(error), passing)
   })
 }

@@ -156,7 +156,7 @@ test('credentials in a URL are not sent', async (t) => {
   assert.equal(text(answer.body), 'undefined')
 })
 
-test('a lost connection is told with its cause, without query or credentials', async (t) => {
+test('the error of a lost connection has its cause, without query or credentials', async (t) => {
   const raw = (respond: string) => startTcp(t, (socket) => socket.once('data', () => socket.end(respond)))
   const reset = await startTcp(t, (socket) => socket.once('data', () => socket.resetAndDestroy()))
   const cases = [

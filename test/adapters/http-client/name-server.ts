@@ -4,7 +4,7 @@ import { Resolver } from 'node:dns'
 import { once } from 'node:events'
 import { isIPv4 } from 'node:net'
 import type { TestContext } from 'node:test'
-import type { ResolveAddress } from '../../../src/adapters/http-client/connections/guarded-connector.ts'
+import type { ResolveAddress } from '../../../src/adapters/http-client/http-connections.ts'
 
 /** The addresses of a name when it is looked up for the nth time, from 1. */
 export type Answering = (name: string, time: number) => readonly string[]

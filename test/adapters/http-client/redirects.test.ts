@@ -80,7 +80,7 @@ test('across origins only headers go that are no credentials', async (t) => {
 describe('a redirect is the answer', () => {
   const cases = [
     { name: 'unless they are to be followed', location: '/next' },
-    { name: 'where there are too many', location: '/302', redirects: 3, requests: 4 },
+    { name: 'for too many', location: '/302', redirects: 3, requests: 4 },
     { name: 'without a place to go', redirects: 3 },
     { name: 'to what is no http URL', location: 'ftp://127.0.0.1/', redirects: 3 },
     { name: 'to what is no URL', location: 'http://[', redirects: 3 },

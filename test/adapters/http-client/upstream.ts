@@ -14,7 +14,7 @@ export type Upstream = Readonly<{
   url: string
   /** Every connection so far, in order. */
   sockets: readonly Socket[]
-  /** Resolves when no connection is open; rejects where one still is after five seconds. */
+  /** Resolves when no connection is open; rejects if one is open after five seconds. */
   quiet(): Promise<void>
 }>
 

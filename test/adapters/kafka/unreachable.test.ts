@@ -2,9 +2,9 @@
 import assert from 'node:assert/strict'
 import { connect } from 'node:net'
 import { describe, test } from 'node:test'
-import type { KafkaSettings } from '../../../src/adapters/kafka/client-options.ts'
 import { createKafkaConsumer } from '../../../src/adapters/kafka/consumer/kafka-consumer.ts'
 import { openReader } from '../../../src/adapters/kafka/consumer/topic-reader.ts'
+import type { KafkaSettings } from '../../../src/adapters/kafka/kafka-client.ts'
 import type { ConsumerListener } from '../../../src/domain/ports/record-consumer.ts'
 
 /** Nobody listens there. */

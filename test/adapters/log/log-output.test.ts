@@ -24,7 +24,7 @@ describe('lines', () => {
     assert.equal(writes.length, 3)
   })
 
-  test('do not wait where there are many', () => {
+  test('do not wait if there are many', () => {
     const writes: string[] = []
     const output = collectLines((bytes) => void writes.push(Buffer.from(bytes).toString()))
     for (let n = 0; n < 2_000; n += 1) output.write(`${'x'.repeat(99)}\n`)

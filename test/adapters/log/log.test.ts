@@ -28,7 +28,7 @@ describe('a line', () => {
     assert.deepEqual({ level, level_, msg, msg_ }, { level: 'info', level_: 'x', msg: 'It happened.', msg_: 'y' })
   })
 
-  test('tells an error with its cause', () => {
+  test('shows an error with its cause', () => {
     const cause = Object.assign(new Error('refused'), { code: 'ECONNREFUSED' })
     const { err } = event({ err: new TypeError('no answer', { cause }) }) as { err: Record<string, unknown> }
     assert.equal(err.type, 'TypeError')

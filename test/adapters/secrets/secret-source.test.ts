@@ -76,7 +76,7 @@ describe('in a file', () => {
       assert.equal(source.resolve(`\${file:${path}}`), content)
     }
     rmSync(path)
-    assert.throws(() => source.resolve(`\${file:${path}}`), unavailable(/is not there/))
+    assert.throws(() => source.resolve(`\${file:${path}}`), unavailable(/does not exist/))
     writeFileSync(path, 'again')
     assert.equal(source.resolve(`\${file:${path}}`), 'again')
   })
@@ -147,16 +147,16 @@ describe('in a file', () => {
   })
 
   const unreadable: { name: string; make: (path: string) => void; message: RegExp }[] = [
-    { name: 'nothing', make: () => {}, message: /is not there/ },
+    { name: 'nothing', make: () => {}, message: /does not exist/ },
     { name: 'an empty file', make: (path) => writeFileSync(path, '\n'), message: /is empty/ },
-    { name: 'a folder', make: (path) => mkdirSync(path), message: /is no file/ },
-    { name: 'a pipe', make: (path) => void spawnSync('mkfifo', [path]), message: /is no file/ },
+    { name: 'a folder', make: (path) => mkdirSync(path), message: /is not a file/ },
+    { name: 'a pipe', make: (path) => void spawnSync('mkfifo', [path]), message: /is not a file/ },
     { name: 'too much', make: (path) => writeFileSync(path, 'x'.repeat(70_000)), message: /more than 65536 bytes/ },
     { name: 'no UTF-8', make: (path) => writeFileSync(path, Buffer.of(0xff, 0xfe)), message: /cannot be read/ },
     { name: 'a link to itself', make: (path) => symlinkSync(path, path), message: /cannot be read/ },
   ]
   for (const { name, make, message } of unreadable) {
-    test(`is unavailable where there is ${name}`, (t) => {
+    test(`is unavailable if its path has ${name}`, (t) => {
       const { folder, source } = open(t)
       make(join(folder, 'key'))
       assert.throws(() => source.resolve(`\${file:${folder}/key}`), unavailable(message))
@@ -164,7 +164,7 @@ describe('in a file', () => {
   }
 })
 
-test('nothing is given where nothing is allowed', () => {
+test('no secret is available if none is allowed', () => {
   const source = createSecretSource({ names: [], folders: [] }, { A: '1' })
   for (const reference of ['${env:A}', '${file:/etc/hostname}'])
     assert.throws(() => source.resolve(reference), unavailable(/SECRETS_ALLOW/))

@@ -6,7 +6,7 @@ import type { FetchDemand } from '../../../domain/ports/record-consumer.ts'
 const IDLE_WAIT_MS = 500
 const BUSY_WAIT_MS = 20
 
-/** One object for each assignment of a partition, so that a late response for a former one can be told apart. */
+/** One object for each assignment of a partition, so that a response for a former one is recognised. */
 export type FetchPosition = { readonly partition: number; offset: bigint }
 
 /** A position with the offset that a request started at. */
@@ -40,7 +40,7 @@ export function fetchOptions(
   }
 }
 
-/** The first offset of each of the partitions and the offset behind its last record; undefined where one is unknown. */
+/** The first offset of each of the partitions and the offset behind its last record; undefined if one is unknown. */
 export async function readOffsetRanges(
   client: Consumer,
   topic: string,

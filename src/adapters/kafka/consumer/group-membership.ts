@@ -1,7 +1,6 @@
 /** The membership in a consumer group: which partitions are assigned, and commits in the name of that assignment. */
 import { Consumer, FetchIsolationLevels, ListOffsetTimestamps } from '@platformatic/kafka'
-import { clientOptions, type KafkaSettings } from '../client-options.ts'
-import { ignoreErrors, within } from '../client-timeout.ts'
+import { clientOptions, ignoreErrors, type KafkaSettings, openGroupClient, within } from '../kafka-client.ts'
 import { readLayout } from './topic-layout.ts'
 
 const LEAST_REBALANCE_MS = 60_000
@@ -12,7 +11,7 @@ const SAME_TOPIC_MS = 100
 
 export type GroupAssignment = Readonly<{ generation: number; partitions: readonly number[] }>
 
-export type MembershipEvents = Readonly<{
+type MembershipEvents = Readonly<{
   /** A rebalance has started; onAssigned follows. */
   onRebalance: () => void
   onAssigned: (assignment: GroupAssignment) => void
@@ -20,7 +19,7 @@ export type MembershipEvents = Readonly<{
   onEnd: (error: unknown) => void
 }>
 
-export interface GroupMembership {
+interface GroupMembership {
   /**
    * Resolves to the number of partitions that the topic had before the group was joined: the leader of the group assigns
    * at least these.
@@ -28,7 +27,7 @@ export interface GroupMembership {
   join(): Promise<number>
   /** False if the topic was deleted and created again since `join`. */
   isSameTopic(): Promise<boolean>
-  /** The committed offset of each of these partitions; undefined where nothing is committed. */
+  /** The committed offset of each of these partitions; undefined if nothing is committed. */
   committedOffsets(partitions: readonly number[]): Promise<ReadonlyMap<number, bigint | undefined>>
   /** Commits in the name of the last assignment, so that the broker refuses it if the group has moved on. */
   commit(offsets: ReadonlyMap<number, bigint>): Promise<void>
@@ -76,12 +75,9 @@ export function openMembership(
    * A client whose commit is refused joins again by itself and then repeats the commit, for partitions that may belong
    * to another member by then. So a second client, which never joins, commits with the identity of the assignment.
    */
-  const committer = new Consumer({ ...clientOptions(settings), groupId, autocommit: false, retries: 0 })
-  ignoreErrors(committer)
-
+  const committer = openGroupClient(settings, groupId)
   let topicId: string | undefined
   let checkedAt = 0
-
   // The client's types leave out the event `error`: the group could not be joined again.
   const emitter: NodeJS.EventEmitter = member
   emitter.on('error', onEnd)

@@ -6,8 +6,8 @@ import type {
   ConsumerSubscription,
   RecordConsumer,
 } from '../../../domain/ports/record-consumer.ts'
-import type { KafkaSettings } from '../client-options.ts'
-import { consumerError, isFenced } from '../kafka-errors.ts'
+import type { KafkaSettings } from '../kafka-client.ts'
+import { consumerError, isFenced, TOPIC_REPLACED } from '../kafka-errors.ts'
 import type { FetchPosition } from './fetch-options.ts'
 import { type GroupAssignment, openMembership } from './group-membership.ts'
 import { openReader } from './topic-reader.ts'
@@ -108,7 +108,7 @@ function openSession(
       try {
         // A commit names the topic, so it would also count for a new topic of the same name.
         if (!(await membership.isSameTopic())) {
-          listener.onReplaced(new Error('the topic was made anew'))
+          listener.onReplaced(new Error(TOPIC_REPLACED))
           return 'fenced'
         }
         if (joined !== generation) return 'fenced'

@@ -2,7 +2,7 @@
 
 const REST_MS = 500
 
-export interface RestingPartitions {
+interface RestingPartitions {
   has(partition: number): boolean
   /** Excludes the partitions from fetches until the next retry. */
   add(partitions: readonly number[]): void

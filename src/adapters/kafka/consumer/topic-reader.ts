@@ -7,11 +7,9 @@
  * processed.
  */
 import { setTimeout as sleep } from 'node:timers/promises'
-import { Consumer } from '@platformatic/kafka'
 import type { ConsumerListener, FetchDemand } from '../../../domain/ports/record-consumer.ts'
-import { clientOptions, type KafkaSettings } from '../client-options.ts'
-import { ignoreErrors, within } from '../client-timeout.ts'
-import { isProtocolError } from '../kafka-errors.ts'
+import { type KafkaSettings, openGroupClient, within } from '../kafka-client.ts'
+import { isProtocolError, TOPIC_REPLACED } from '../kafka-errors.ts'
 import { type FetchPosition, type FetchStart, fetchOptions, readOffsetRanges } from './fetch-options.ts'
 import { type Fetched, type FetchedPartition, fetchedDespite, readFetched } from './fetch-response.ts'
 import { createRestingPartitions } from './resting-partitions.ts'
@@ -24,10 +22,7 @@ const CLOSE_MS = 1_000
 const OFFSET_OUT_OF_RANGE = 1
 
 /** As in ConsumerListener, but with the client's errors. */
-export type ReaderEvents = Pick<
-  ConsumerListener,
-  'demand' | 'onRecords' | 'onEndOffset' | 'onOffsetReset' | 'onRecovered'
-> &
+type ReaderEvents = Pick<ConsumerListener, 'demand' | 'onRecords' | 'onEndOffset' | 'onOffsetReset' | 'onRecovered'> &
   Readonly<{
     onTrouble: (error: unknown) => void
     onReplaced: (error: unknown) => void
@@ -35,7 +30,7 @@ export type ReaderEvents = Pick<
     onEnd: (error: unknown) => void
   }>
 
-export interface TopicReader {
+interface TopicReader {
   /** The partitions to fetch from now on, in place of the former ones. */
   assign(positions: readonly FetchPosition[]): void
   demandChanged(): void
@@ -43,8 +38,7 @@ export interface TopicReader {
 }
 
 export function openReader(settings: KafkaSettings, groupId: string, topic: string, events: ReaderEvents): TopicReader {
-  const client = new Consumer({ ...clientOptions(settings), groupId, autocommit: false, retries: 0 })
-  ignoreErrors(client)
+  const client = openGroupClient(settings, groupId)
   const busyNodes = new Set<number>()
   let positions: ReadonlyMap<number, FetchPosition> = new Map()
   let layout: TopicLayout | undefined
@@ -68,7 +62,7 @@ export function openReader(settings: KafkaSettings, groupId: string, topic: stri
     layout ??= await readLayout(client, topic)
     if (closed) return
     topicId ??= layout.id
-    if (layout.id !== topicId) return events.onReplaced(new Error('the topic was made anew'))
+    if (layout.id !== topicId) return events.onReplaced(new Error(TOPIC_REPLACED))
     const { leaders } = layout
     const byNode = Map.groupBy(wanted, ({ partition }) => leaders[partition] ?? -1)
     for (const [node, group] of byNode) {
@@ -179,7 +173,7 @@ export function openReader(settings: KafkaSettings, groupId: string, topic: stri
     if (lostStarts.length > 0) await resetOffsets(lostStarts, error)
   }
 
-  /** Continues at the earliest record where the next one does not exist any more. */
+  /** Continues at the earliest record of each partition whose next record does not exist any more. */
   const resetOffsets = async (lost: readonly FetchStart[], error: unknown): Promise<void> => {
     const numbers = lost.map(({ position }) => position.partition)
     const rangeOf = await readOffsetRanges(client, topic, numbers)

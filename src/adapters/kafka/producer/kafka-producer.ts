@@ -1,6 +1,6 @@
 /** The port RecordProducer: one for the whole service, idempotent, with a topic producer for each topic. */
 import type { ClosableRecordProducer } from '../../../domain/ports/record-producer.ts'
-import type { KafkaSettings } from '../client-options.ts'
+import type { KafkaSettings } from '../kafka-client.ts'
 import { notAcknowledged } from '../kafka-errors.ts'
 import { openTopicProducer, type TopicProducer } from './topic-producer.ts'
 
@@ -9,9 +9,7 @@ export function createKafkaProducer(settings: KafkaSettings): ClosableRecordProd
   const producers = new Map<string, TopicProducer>()
   let closed = false
   const producerFor = (topic: string): TopicProducer => {
-    const known = producers.get(topic)
-    if (known !== undefined) return known
-    const producer = openTopicProducer(settings, topic)
+    const producer = producers.get(topic) ?? openTopicProducer(settings, topic)
     producers.set(topic, producer)
     return producer
   }

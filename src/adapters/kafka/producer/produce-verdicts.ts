@@ -4,7 +4,7 @@
  */
 import { ProtocolError } from '@platformatic/kafka'
 
-export type ProduceVerdicts = Readonly<{
+type ProduceVerdicts = Readonly<{
   /** Offset of the first record of the batch, by acknowledged partition. */
   offsets: ReadonlyMap<number, bigint>
   /** The last error of each partition that failed. */

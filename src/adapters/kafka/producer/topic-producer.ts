@@ -9,8 +9,7 @@
  */
 import { compatibilityPartitioner, type MessageToProduce, Producer } from '@platformatic/kafka'
 import type { BrokerRecord, RecordOffset } from '../../../domain/ports/record-producer.ts'
-import { clientOptions, type KafkaSettings } from '../client-options.ts'
-import { ignoreErrors, within } from '../client-timeout.ts'
+import { clientOptions, ignoreErrors, type KafkaSettings, within } from '../kafka-client.ts'
 import { notAcknowledged, produceError, refusalOf } from '../kafka-errors.ts'
 import { type QueuedRecord, sizeOf, takeBatch, toMessage } from './produce-batch.ts'
 import { readVerdicts } from './produce-verdicts.ts'

@@ -1,5 +1,5 @@
-/** The client options that every connection to the brokers shares, from the settings. */
-import type { BaseOptions } from '@platformatic/kafka'
+/** What every client of the brokers shares: its options from the settings, its `error` events, and bounded closing. */
+import { type BaseOptions, Consumer } from '@platformatic/kafka'
 
 export type KafkaSettings = Readonly<{
   kafkaBrokers: readonly string[]
@@ -35,9 +35,25 @@ export function clientOptions(settings: KafkaSettings): BaseOptions {
 }
 
 function tlsOptions({ kafkaTlsCa: ca, kafkaTlsCert: cert, kafkaTlsKey: key }: KafkaSettings): object {
-  return {
-    ...(ca === undefined ? {} : { ca }),
-    ...(cert === undefined ? {} : { cert }),
-    ...(key === undefined ? {} : { key }),
-  }
+  return Object.fromEntries(Object.entries({ ca, cert, key }).filter(([, pem]) => pem !== undefined))
+}
+
+/** A client of the group that never joins it, without retries. Its calls reject with their own errors. */
+export function openGroupClient(settings: KafkaSettings, groupId: string): Consumer {
+  const client = new Consumer({ ...clientOptions(settings), groupId, autocommit: false, retries: 0 })
+  ignoreErrors(client)
+  return client
+}
+
+/** Listens to a client's `error`, because an `error` event without a listener ends the process. */
+export function ignoreErrors(client: NodeJS.EventEmitter): void {
+  client.on('error', () => undefined)
+}
+
+/** Resolves when the work has succeeded or failed, or after timeoutMs. */
+export async function within(timeoutMs: number, work: Promise<unknown>): Promise<void> {
+  const { promise: timeUp, resolve } = Promise.withResolvers<void>()
+  const timer = setTimeout(resolve, timeoutMs)
+  await Promise.race([work.catch(() => undefined), timeUp])
+  clearTimeout(timer)
 }
