@@ -102,11 +102,15 @@ export const listenAddress: Kind<string> = {
   },
 }
 
-/** Where the store is. Faults never repeat the value: such a URL may hold a password. */
+export const isPostgres = (databaseUrl: string): boolean => /^postgres(ql)?:/i.test(databaseUrl)
+
+export const sqlitePath = (databaseUrl: string): string => databaseUrl.replace(/^sqlite:/, '')
+
+/** The URL of the store. Faults never repeat the value: such a URL may contain a password. */
 export const databaseUrl: Kind<string> = {
   accepts: '`sqlite:` and the path of a file, or `postgres://user:password@host:port/database`',
   parse: (text) => {
-    if (/^postgres(ql)?:/i.test(text)) return isPostgresUrl(text) ? found(text) : fault(POSTGRES_SHAPE)
+    if (isPostgres(text)) return isPostgresUrl(text) ? found(text) : fault(POSTGRES_SHAPE)
     const path = /^sqlite:(.+)$/.exec(text)?.[1]
     if (path === undefined) return fault(`Give ${databaseUrl.accepts}, such as \`sqlite:./data/crosswalk.db\`.`)
     // `sqlite://data/x.db` reads as a host to some and as a relative path to others: neither is what it would open.

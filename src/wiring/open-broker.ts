@@ -1,6 +1,6 @@
 /**
- * Joins the broker's adapter to its ports. Its client is loaded with the first record or the first endpoint that consumes a
- * topic, because it would cost every start memory and time.
+ * Joins the broker's adapter to its ports. Its client is loaded only when it is used, because it would cost every start
+ * memory and time.
  */
 import type { RecordConsumer } from '../domain/ports/record-consumer.ts'
 import type { ClosableRecordProducer } from '../domain/ports/record-producer.ts'
@@ -33,7 +33,7 @@ export function openConsumer(settings: Settings): RecordConsumer {
   }
 }
 
-/** The settings of consuming that every broker shares. */
+/** The settings of the policy for records, which holds for any broker. */
 export function recordSettings(settings: Settings): RecordSettings {
   return {
     groupId: settings.kafkaGroupId,
