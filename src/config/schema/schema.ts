@@ -208,7 +208,11 @@ export type LookupRequest = Endpoint['requests']['lookup'][number]
 export type ResponseRequest = Endpoint['requests']['response'][number]
 export type ParameterSpec = Fixed<Static<typeof ParameterSchema>>
 
-/** Whether a response request is marked primary, in either place. */
+/** Whether the messages of the endpoint can have a body. */
+export const hasBody = ({ endpoint: { method }, kafkaConsumerTopic }: Endpoint): boolean =>
+  method === 'POST' || method === 'PUT' || kafkaConsumerTopic !== undefined
+
+/** Whether a response request is marked primary, in either field. */
 export const isMarkedPrimary = (request: ResponseRequest): boolean =>
   request.primary === true || request.config?.primary === true
 
