@@ -1,7 +1,4 @@
-/**
- * Every setting of the service, once: its name in the environment, what it accepts, its default and what it is for.
- * Reading, `--help`, docs/settings.md and .env.example all come from this table.
- */
+/** Every setting of the service. Reading, `--help`, docs/settings.md and .env.example all use this table. */
 import { documents } from './groups/documents-settings.ts'
 import { expressions } from './groups/expressions-settings.ts'
 import { idempotency } from './groups/idempotency-settings.ts'
@@ -18,7 +15,7 @@ import { store } from './groups/store-settings.ts'
 import { tracing } from './groups/tracing-settings.ts'
 import type { Setting } from './setting-kinds.ts'
 
-/** By the property that the code reads it under. */
+/** By the property of `Settings`. */
 export const SETTINGS = {
   ...listeners,
   ...management,
