@@ -1,27 +1,27 @@
-/** Which form of the service is started, and with which flags of V8. */
+/** Which form of the service starts, and with which V8 flags. */
 const { readdirSync, statSync } = require('node:fs')
 const os = require('node:os')
 const { join } = require('node:path')
 
 /**
- * A small young generation: messages live for a moment, and the default lets 100 MB of dead ones pile up first. Maglev
- * compiles what turbofan compiles again soon after, and keeps 5 to 15 MB for it.
+ * A small young generation: messages live for a moment, and with the default, 100 MB of dead ones accumulate first. Maglev
+ * compiles functions that turbofan compiles again soon after, and takes 5 to 15 MB for them.
  */
 const FLAGS = ['--max-semi-space-size=4', '--no-maglev', `--v8-pool-size=${helpers()}`]
 
 /**
- * How many threads mark what is alive, and compile, beside the one of the messages: one for each other core. With Node's
- * four, those of a service on one core leave a message a fifth of it while they work.
+ * How many helper threads V8 has for marking and compiling: one for each other core. With Node's four, a service on one core
+ * has a fifth of it for messages while they work.
  */
 function helpers() {
-  // Node.js 18.0 to 18.13 cannot tell on how many cores it may run.
+  // Node.js 18.0 to 18.13 lacks availableParallelism.
   const cores = os.availableParallelism?.() ?? os.cpus().length
   return Math.min(4, Math.max(1, cores - 1))
 }
 
 const root = join(__dirname, '..')
 
-/** The bundle that `npm ci` made, or the source where there is no bundle or a file of the source has changed since. */
+/** The bundle of `npm ci`, or the source if there is no bundle or a file of the source is newer. */
 function entry() {
   const bundle = join(root, 'dist/main.js')
   const source = join(root, 'src')
@@ -30,8 +30,8 @@ function entry() {
 }
 
 /**
- * Whether nothing in a folder is younger: a folder in it is where a file of that was removed. Folder by folder, as Node's
- * own `recursive` takes three times as long, and every start waits for it.
+ * Whether no file or folder is newer; a folder is newer if a file of it was removed. Folder by folder, since Node's own
+ * `recursive` takes three times as long, and every start waits for it.
  */
 function isOlder(folder, made) {
   return readdirSync(folder).every((name) => {

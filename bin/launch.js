@@ -1,7 +1,6 @@
 /**
- * Starts Node.js 24 or newer, whatever Node.js the machine has: the service runs TypeScript as it is and stores in
- * node:sqlite, which older versions cannot. Plain JavaScript, because Node.js 18 and newer must be able to run it, and
- * CommonJS, because that starts sooner.
+ * Starts Node.js 24 or newer, whatever Node.js the machine has: the service runs TypeScript directly and uses node:sqlite,
+ * which older versions lack. Plain JavaScript, because Node.js 18 and newer must run it; CommonJS, because it starts faster.
  */
 const { spawn } = require('node:child_process')
 const { readFileSync } = require('node:fs')
@@ -10,16 +9,16 @@ const { constants } = require('node:os')
 const NEEDED_MAJOR = 24
 const INSTALL = 'Install Node.js 24 or newer from https://nodejs.org and try again.'
 
-/** What the child is told that only the launcher got. */
+/** Signals that only the launcher receives and passes on to the child. */
 const FORWARDED = ['SIGINT', 'SIGQUIT', 'SIGTERM', 'SIGHUP', 'SIGUSR1', 'SIGUSR2', 'SIGCONT']
 
-/** What a terminal's keys send to the launcher and the child alike. */
+/** Signals that the keys of a terminal send to both the launcher and the child. */
 const FROM_KEYS = ['SIGINT', 'SIGQUIT']
 
 /**
- * Runs Node.js with these arguments and ends as it ends: with its exit code, or by the signal that ended it.
+ * Runs Node.js with these arguments and exits as it does: with its exit code, or by the signal that killed it.
  *
- * The standard streams are the launcher's own. Ends with 1 and one sentence where no Node.js is new enough.
+ * The child uses the launcher's standard streams. Without a Node.js that is new enough, exits with 1 and one sentence.
  *
  * @param {readonly string[]} args
  */
@@ -44,7 +43,7 @@ function launch(args) {
   child.on('error', (error) => fail(`${node} cannot be started (${error.code ?? error.message}). ${INSTALL}`))
   child.on('exit', (code, signal) => {
     if (signal === null) process.exitCode = code ?? 1
-    else endBy(signal)
+    else exitBy(signal)
   })
 }
 
@@ -60,8 +59,8 @@ function findNode() {
 }
 
 /**
- * Whether this process group is the one that the terminal's keys go to. The kernel then gives the signal to the child
- * too, and forwarding it would deliver it twice: programs take a second Ctrl-C as "at once".
+ * Whether the keys of the terminal go to this process group. Then the kernel sends the signal to the child too, and forwarding
+ * would deliver it twice: a second Ctrl-C means "exit at once".
  */
 function isInForeground() {
   try {
@@ -74,10 +73,10 @@ function isInForeground() {
   }
 }
 
-/** Ends this process by the signal that ended the child, so that whoever waits for it sees what really happened. */
-function endBy(signal) {
+/** Exits by the signal that killed the child, so that the parent process sees the real cause. */
+function exitBy(signal) {
   for (const name of FORWARDED) process.removeAllListeners(name)
-  // Where the signal does not end this process (some cannot), the exit code says it as shells do.
+  // If the signal does not kill this process, the exit code reports it as shells do.
   process.exitCode = 128 + (constants.signals[signal] ?? 0)
   process.kill(process.pid, signal)
 }

@@ -1,9 +1,6 @@
 /**
- * dist/main.js: runs the service beside it, with what V8 has compiled of it before.
- *
- * Node.js keeps compiled code too (NODE_COMPILE_CACHE), but as it is before anything has run, which is little: V8
- * compiles a function when it is called first. This is kept when a service has started (scripts/code-cache.ts). V8 does
- * not take it for another version of itself or with other flags, and then compiles anew.
+ * dist/main.js: runs service.js with the code that V8 compiled while it started before (scripts/code-cache.ts,
+ * docs/decisions/compiled-code-is-kept.md). V8 refuses that code for another version or other flags, and compiles again.
  */
 'use strict'
 const { readFileSync, writeFileSync } = require('node:fs')
@@ -26,12 +23,12 @@ if (process.env.CROSSWALK_KEEP_CODE === filename) {
 }
 script.runInThisContext()(exports, requireLater, module, filename, __dirname)
 
-/** Modules of Node.js that packages ask for at every start, and use where a document or a setting asks for it. */
+/** Packages require these modules of Node.js at every start, but use them only for some documents and settings. */
 function requireLater(name) {
   return LATER.test(name) ? new Proxy({}, { get: (_target, key) => require(name)[key] }) : require(name)
 }
 
-/** Of the start that makes it there is none, so that all is compiled which that start needs. */
+/** Undefined in the start that stores the code, so that V8 compiles everything that a start needs. */
 function codeOf() {
   try {
     return readFileSync(code)

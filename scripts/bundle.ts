@@ -1,9 +1,9 @@
 /**
- * `node bin/node.js scripts/bundle.ts [folder]`: puts the service and the packages that every start needs into one file,
- * main.js in dist/ or in another folder: less to read, to compile and to keep in memory than some hundreds of modules.
+ * `node bin/node.js scripts/bundle.ts [folder]`: bundles the service and the packages that every start needs into dist/ or
+ * another folder: one file is faster to read and compile than several hundred modules, and takes less memory.
  *
- * Runs after each `npm ci`; the launcher takes the result as long as no file of src/ is newer. Without the bundler
- * (`npm ci --omit=dev`) there is no bundle, and the source runs: that must not fail an install.
+ * Runs after each `npm ci`; the launcher uses the bundle while no file of src/ is newer. Without the bundler
+ * (`npm ci --omit=dev`) there is no bundle, and the source runs: an install must not fail because of it.
  */
 import { copyFileSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { resolve } from 'node:path'
@@ -11,7 +11,7 @@ import { fileURLToPath } from 'node:url'
 import type { BuildOptions, Plugin } from 'esbuild'
 import { keepCode } from './code-cache.ts'
 
-/** Undici loads it at every start for HTTP/2, which nobody asks it for. */
+/** Undici loads its HTTP/2 client at every start, and the service never uses HTTP/2. */
 const onlyWhereUsed: Plugin = {
   name: 'only-where-used',
   setup: ({ onResolve, onLoad }) => {
@@ -25,7 +25,7 @@ const onlyWhereUsed: Plugin = {
   },
 }
 
-/** The bundler follows only the `require` of CommonJS. */
+/** The bundler follows only CommonJS's own `require`. */
 const plainRequire: Plugin = {
   name: 'plain-require',
   setup: ({ onLoad }) => {
@@ -39,7 +39,7 @@ const plainRequire: Plugin = {
 const root = fileURLToPath(new URL('..', import.meta.url))
 const folder = resolve(process.argv[2] ?? `${root}/dist`)
 
-/** What Fastify would load to check and write by schemas, and for tests: no route has a schema. */
+/** Fastify loads these for routes with schemas and for tests; no route here has a schema. */
 const UNUSED = ['@fastify/ajv-compiler', '@fastify/fast-json-stringify-compiler', 'light-my-request']
 
 const OWN_URL = "const ownUrl = require('node:url').pathToFileURL(__filename).href;"
@@ -49,11 +49,11 @@ const COMMON: BuildOptions = {
   outdir: folder,
   bundle: true,
   platform: 'node',
-  // An `import` of a module of Node.js reads all that it exports, and so loads what it would load only for who asks for
-  // it (its own copy of undici, for the `WebSocket` of node:http); `require` reads what is used.
+  // An `import` of a module of Node.js reads all its exports, which loads parts that are never used (its own undici, for the
+  // `WebSocket` of node:http); `require` reads only the used ones.
   format: 'cjs',
   target: 'node24',
-  // Loaded only where a setting or a document asks for them, as they are; the last ones never.
+  // Not bundled: loaded only if a setting or a document requires them, the last ones never.
   external: ['@opentelemetry/*', '@platformatic/kafka', 'jose', 'pg', 'prom-client', ...UNUSED],
   plugins: [onlyWhereUsed, plainRequire],
   define: { 'import.meta.url': 'ownUrl' },
@@ -61,8 +61,8 @@ const COMMON: BuildOptions = {
 }
 
 /**
- * The bundler escapes what is beyond ASCII in strings, but not in patterns and comments. main.js reads one byte a
- * character: of a text with more, Node.js keeps two bytes for each.
+ * The bundler escapes characters beyond ASCII in strings, but not in patterns and comments. main.js reads one byte for each
+ * character, because Node.js would store other text with two.
  */
 function asAscii(file: string): void {
   const escaped = (unit: string) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`
@@ -75,13 +75,13 @@ try {
   await build({
     ...COMMON,
     entryPoints: { service: 'src/main.ts' },
-    // A function, as a module of CommonJS is for Node.js: main.js calls it.
+    // A function, as Node.js wraps modules of CommonJS: main.js calls it.
     banner: { js: `(function (exports, require, module, __filename, __dirname) { ${OWN_URL}` },
     footer: { js: '})' },
   })
   await build({
     ...COMMON,
-    // Started by the names of their files: the thread of the message log, and isolated processes.
+    // Started by file name: the thread of the message log, and isolated processes.
     entryPoints: {
       'message-worker': 'src/adapters/sqlite/message-log/message-worker.ts',
       'isolated-process': 'src/isolation/isolated-process.ts',
@@ -92,7 +92,7 @@ try {
   writeFileSync(`${folder}/package.json`, '{ "type": "commonjs" }\n')
   copyFileSync(`${root}/scripts/bundle-main.cjs`, `${folder}/main.js`)
   await keepCode(folder).catch((thrown: Error) => {
-    process.stderr.write(`No compiled code was kept, so each start will compile it: ${thrown.message}\n`)
+    process.stderr.write(`No compiled code was stored, so each start will compile: ${thrown.message}\n`)
   })
 } catch (thrown) {
   rmSync(folder, { recursive: true, force: true })

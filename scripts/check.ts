@@ -1,6 +1,6 @@
 /**
- * Everything that must hold before a change is taken: format and lint, types, generated files, tests, and with `--soak` their
- * long forms. Changes nothing; stops at the first step that fails and names it.
+ * Every check of a change: format and lint, types, generated files, tests, and with `--soak` their long forms. Changes nothing;
+ * stops at the first step that fails and names it.
  */
 import { spawn } from 'node:child_process'
 import { readdirSync } from 'node:fs'
@@ -10,7 +10,7 @@ import { stripVTControlCharacters } from 'node:util'
 type Step = Readonly<{
   name: string
   command: readonly [string, ...string[]]
-  /** What is wrong with an output that came with exit code 0. */
+  /** The fault of an output with exit code 0; undefined if it is right. */
   faultIn?: (output: string) => string | undefined
 }>
 
@@ -31,13 +31,13 @@ const steps: readonly Step[] = [
     }),
   ),
   { name: 'tests', command: ['npm', 'test'], faultIn: faultInTests },
-  // The long forms take minutes more: CI asks for them, and whoever changes what they test.
+  // The long forms take minutes more, so only CI and authors of such changes run them.
   ...(process.argv.includes('--soak')
     ? [{ name: 'long forms of tests', command: ['npm', 'run', 'soak'], faultIn: faultInTests } as const]
     : []),
 ]
 
-/** A test that is skipped shows nothing, and a run without tests less: both are failures here. */
+/** A skipped test and a run without tests prove nothing, so both are failures here. */
 function faultInTests(output: string): string | undefined {
   const count = (what: string): number =>
     Number(output.match(new RegExp(`^\\S+ ${what} (\\d+)$`, 'm'))?.[1] ?? Number.NaN)
@@ -48,7 +48,7 @@ function faultInTests(output: string): string | undefined {
   return undefined
 }
 
-/** Runs a step, showing its output as it comes. Out: what is wrong, or undefined. */
+/** Runs a step and passes its output on. Out: the fault, or undefined. */
 function run({ command: [program, ...args], faultIn }: Step): Promise<string | undefined> {
   return new Promise((resolve) => {
     const child = spawn(program, args, { cwd: root, stdio: ['ignore', 'pipe', 'inherit'] })

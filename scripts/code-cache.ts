@@ -1,6 +1,6 @@
 /**
- * Keeps what V8 compiles of a bundled service while it starts and answers, so that no start compiles it again: a start
- * takes 220 ms of processor time, without it 360 (test/launcher.test.ts compares both).
+ * Stores the code that V8 compiles while a bundled service starts and answers, so that no start compiles it again
+ * (docs/decisions/compiled-code-is-kept.md).
  */
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
@@ -10,13 +10,13 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { FLAGS } from '../bin/entry.js'
 
-/** A start takes a second where everything is slow; one that has not ended by then never will. */
+/** On a slow machine, a start takes a second; after this time it has failed. */
 const LIMIT_MS = 30_000
 
-/** Writes service.code beside service.js and main.js in `folder`. Rejects where the service does not start here. */
+/** Writes service.code beside service.js and main.js in `folder`. Rejects if the service does not start. */
 export async function keepCode(folder: string): Promise<void> {
   const home = mkdtempSync(join(tmpdir(), 'crosswalk-code-'))
-  const env = { PATH: process.env.PATH, ...ALONE, CROSSWALK_KEEP_CODE: join(folder, 'service.js') }
+  const env = { PATH: process.env.PATH, ...OWN_PORTS, CROSSWALK_KEEP_CODE: join(folder, 'service.js') }
   const child = spawn(process.execPath, [...FLAGS, join(folder, 'main.js')], {
     cwd: home,
     env,
@@ -26,29 +26,29 @@ export async function keepCode(folder: string): Promise<void> {
   })
   try {
     const ended = once(child, 'exit')
-    const said: string[] = []
-    child.stderr.on('data', (chunk) => said.push(String(chunk)))
-    let told = ''
-    let asked: Promise<void> | undefined
+    const errors: string[] = []
+    child.stderr.on('data', (chunk) => errors.push(String(chunk)))
+    let log = ''
+    let request: Promise<void> | undefined
     child.stdout.on('data', (chunk) => {
-      told += String(chunk)
-      const [, port] = /"messagePort":(\d+)\D/.exec(told) ?? []
-      // Where nothing may be asked for here, it stops all the same: most of what a start needs has run by then.
-      if (port !== undefined) asked ??= askOnce(port).finally(() => child.kill('SIGTERM'))
+      log += String(chunk)
+      const [, port] = /"messagePort":(\d+)\D/.exec(log) ?? []
+      // It stops even if the request fails: by then most of the code of a start has run.
+      if (port !== undefined) request ??= requestOnce(port).finally(() => child.kill('SIGTERM'))
     })
     const [code] = await ended
-    await asked
-    if (code !== 0) throw new Error(`the service did not start: ${said.join('').trim()}`)
+    await request
+    if (code !== 0) throw new Error(`the service did not start: ${errors.join('').trim()}`)
   } finally {
     rmSync(home, { recursive: true, force: true })
   }
 }
 
-/** Default settings but for free ports of this machine alone. */
-const ALONE = { HOST: '127.0.0.1', SERVER_PORT: '0', ADMIN_HOST: '127.0.0.1', ADMIN_PORT: '0' }
+/** Default settings, except for free ports on the loopback address. */
+const OWN_PORTS = { HOST: '127.0.0.1', SERVER_PORT: '0', ADMIN_HOST: '127.0.0.1', ADMIN_PORT: '0' }
 
-/** Past any proxy that the environment names. Resolves too where there is no answer. */
-const askOnce = (port: string): Promise<void> =>
+/** Not through a proxy of the environment. Resolves without an answer too. */
+const requestOnce = (port: string): Promise<void> =>
   new Promise((resolve) => {
     const request = get(`http://127.0.0.1:${port}/uptime`, { agent: new Agent() }, (answer) => answer.resume())
     request.on('error', () => resolve()).on('close', () => resolve())

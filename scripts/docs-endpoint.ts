@@ -9,17 +9,17 @@ const INTRODUCTION = `${generatedBy('scripts/docs-endpoint.ts')}
 # The endpoint document
 
 An endpoint is one JSON document. This page lists each of its fields; **required** ones have no default. A default in
-_italics_ holds where the field is left out, but is not written into the stored document; any other is filled in when
-the document is stored, and shown whenever it is read.
+_italics_ applies if the field is left out, but is not written into the stored document; any other default is filled in when
+the document is stored, and is part of it from then on.
 
-A document is checked whole before it is stored. Every fault is told at once, each with its place: names joined by
-dots, elements of an array as \`[0]\` or \`.0\`, a dot within a name as \`\\.\`. A field that is not listed here is refused.
+A document is checked as a whole before it is stored. One answer lists every fault with its path: names joined by dots,
+elements of an array as \`[0]\` or \`.0\`, a dot within a name as \`\\.\`. A field that is not listed here is refused.
 
-\`_id\`, \`createdAt\`, \`updatedAt\` and \`__v\` are set by the service. They are ignored in a document that is sent, so what
+The service sets \`_id\`, \`createdAt\`, \`updatedAt\` and \`__v\`. It ignores them in a document that is sent, so a document that
 was read can be changed and sent back.
 
-Documents as another service of this kind returns them are accepted too. These fields are read as if they were left
-out, and are not stored: \`_id\` in \`requests\` and in each request, \`forEach: {}\`, \`params: {}\`, \`allowedStatuses: []\`, a
+Documents that another service of this kind returned are accepted too. These fields are read as if they were left out, and
+are not stored: \`_id\` in \`requests\` and in each request, \`forEach: {}\`, \`params: {}\`, \`allowedStatuses: []\`, a
 \`prefix\` or \`postfix\` of null. So are two more, with a warning: \`forwardExistingRequestBody\` in a response request, and a
 parameter written directly in \`params\` instead of \`params.query\` or \`params.url\`.
 
@@ -34,21 +34,20 @@ The smallest document:
 \`\`\`
 `
 
-type Section = { places: string[]; field: Field }
+type Section = { paths: string[]; field: Field }
 
-/** Every object with fields of its own, in the order of the document; the same object at two places is one section. */
-function sectionsOf(field: Field, place: string, sections: Section[]): Section[] {
+/** Every object with fields, in the order of the document; the same object at two paths is one section. */
+function sectionsOf(field: Field, path: string, sections: Section[]): Section[] {
   if (field.properties) {
     const known = sections.find((section) => JSON.stringify(section.field) === JSON.stringify(field))
-    if (known) known.places.push(place)
-    else sections.push({ places: [place], field })
+    if (known) known.paths.push(path)
+    else sections.push({ paths: [path], field })
     for (const [name, property] of Object.entries(field.properties)) {
-      sectionsOf(property, place === '' ? name : `${place}.${name}`, sections)
+      sectionsOf(property, path === '' ? name : `${path}.${name}`, sections)
     }
   }
-  if (field.items) sectionsOf(field.items, `${place}[]`, sections)
-  if (typeof field.additionalProperties === 'object')
-    sectionsOf(field.additionalProperties, `${place}.<name>`, sections)
+  if (field.items) sectionsOf(field.items, `${path}[]`, sections)
+  if (typeof field.additionalProperties === 'object') sectionsOf(field.additionalProperties, `${path}.<name>`, sections)
   return sections
 }
 
@@ -84,20 +83,20 @@ function row(name: string, field: Field, required: boolean): string {
   return `| ${cells.map(cell).join(' | ')} |\n`
 }
 
-/** Parts of both kinds of request are named once, by where they are within it. */
-function titleOf(places: readonly string[]): string {
-  if (places[0] === '') return 'The document'
-  if (places.length === 1) return `\`${places[0]}\``
-  const within = new Set(places.map((place) => `\`${place.replace(/^requests\.\w+\[\]\./, '')}\``))
+/** Parts of both kinds of requests are named once, by their path within the request. */
+function titleOf(paths: readonly string[]): string {
+  if (paths[0] === '') return 'The document'
+  if (paths.length === 1) return `\`${paths[0]}\``
+  const within = new Set(paths.map((path) => `\`${path.replace(/^requests\.\w+\[\]\./, '')}\``))
   return `${[...within].join(' and ')} of any request`
 }
 
-function table({ places, field }: Section): string {
+function table({ paths, field }: Section): string {
   const rows = Object.entries(field.properties ?? {}).map(([name, property]) =>
     row(name, property, field.required?.includes(name) ?? false),
   )
   const head = '| field | type | default | meaning | example |\n|---|---|---|---|---|\n'
-  return `\n## ${titleOf(places)}\n\n${field.description ?? ''}\n\n${head}${rows.join('')}`
+  return `\n## ${titleOf(paths)}\n\n${field.description ?? ''}\n\n${head}${rows.join('')}`
 }
 
 const sections = sectionsOf(EndpointField, '', [])

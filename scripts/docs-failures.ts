@@ -1,4 +1,4 @@
-/** Writes docs/failures.md from the catalogue of failures. `--check` compares instead. */
+/** Writes docs/failures.md from the table of failures. `--check` compares instead. */
 import { fileURLToPath } from 'node:url'
 import { FAILURES } from '../src/domain/failure-table.ts'
 import { generate, generatedBy } from './generated.ts'
@@ -6,24 +6,24 @@ import { generate, generatedBy } from './generated.ts'
 const INTRODUCTION = `${generatedBy('scripts/docs-failures.ts')}
 # Failures
 
-Whatever goes wrong is answered in one shape:
+Every failure is answered in one shape:
 
 | field | holds |
 |---|---|
-| \`error\` | one sentence that says what is wrong and what to do about it |
+| \`error\` | one sentence: the fault and its remedy |
 | \`code\` | one of the codes below; programs should look at this, not at \`error\` |
 | \`stage\` | the stage of the pipeline that failed |
-| \`path\` | the place in the endpoint document that is to blame, such as \`inputTransforms.age\` |
-| \`messageId\` | names the message in the log |
-| \`details\` | every single fault, where there can be several: each has \`path\` and \`message\` |
+| \`path\` | the field of the endpoint document that failed, such as \`inputTransforms.age\` |
+| \`messageId\` | the id of the message in the log |
+| \`details\` | the single faults, if there can be several: each has \`path\` and \`message\` |
 
 Fields that do not apply are left out. The answer comes in the endpoint's output type: as JSON, or as XML with the
 same fields under \`<root>\`. A lookup with \`fhirResponse\` has its failures answered as a FHIR R4 OperationOutcome.
-Where no endpoint is known, as for an unknown path or what is no whole request (\`REQUEST_…\`, \`EXPECTATION_REFUSED\`,
+Without an endpoint, as for an unknown path or an incomplete request (\`REQUEST_…\`, \`EXPECTATION_REFUSED\`,
 \`HEADERS_TOO_LARGE\`), it is JSON.
 
 A code marked *yes* under "try again" may succeed later with the same message and the same configuration. An answer
-with status 503 says in its header \`Retry-After\` after how many seconds.
+with status 503 has the header \`Retry-After\` with the number of seconds to wait.
 
 | code | status | try again | meaning |
 |---|---|---|---|

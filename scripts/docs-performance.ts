@@ -1,7 +1,7 @@
 /**
- * Writes the tables of docs/performance.md and of the README from the reports in bench/, which `npm run bench` wrote:
- * bench/report.json, and for the table of runs also bench/reports/. `--check` compares instead. The README shows only
- * whole runs on a quiet machine; after any other run its section stays as it is.
+ * Writes the tables of docs/performance.md and of the README from bench/report.json, and for the table of runs also from
+ * bench/reports/. `--check` compares instead. The README shows only whole runs on a quiet machine; after any other run its
+ * section does not change.
  */
 import { readdirSync, readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'

@@ -7,12 +7,12 @@ import { generate, generatedBy } from './generated.ts'
 const INTRODUCTION = `${generatedBy('scripts/docs-settings.ts')}
 # Settings
 
-The service is set up by environment variables. A file \`.env\` in the working directory is read too, where there is
-one; a variable that is set already wins over its line in the file. \`npm start -- --help\` prints this list.
+The service is configured by environment variables. It also reads a file \`.env\` in the working directory, if there is
+one; a variable of the environment overrides its line in the file. \`npm start -- --help\` prints this list.
 
-Each setting is checked at start. A wrong value stops the start: one line for each wrong setting, all of them at
-once, and exit code 1. A variable that is empty counts as not set. A name that looks like a setting and is none, such
-as \`PARSER_LIMT\`, is told in the log, with the setting that it resembles.
+Each setting is checked at start. Wrong values stop the start with exit code 1 and one line for each wrong setting. An empty
+variable counts as not set. The log warns of unknown names that look like a setting, such as \`PARSER_LIMT\`, with the setting
+that they resemble.
 
 Times are in milliseconds. Sizes are in bytes, or in units of 1024: \`512kb\`, \`1mb\`.
 `
@@ -20,7 +20,7 @@ Times are in milliseconds. Sizes are in bytes, or in units of 1024: \`512kb\`, \
 function markdown(): string {
   const parts = [INTRODUCTION]
   for (const { title, settings } of SETTING_GROUPS) {
-    parts.push(`\n## ${title}\n\n| setting | default | what it is for | takes |\n|---|---|---|---|\n`)
+    parts.push(`\n## ${title}\n\n| setting | default | meaning | takes |\n|---|---|---|---|\n`)
     for (const { name, kind, means, default: text } of settings) {
       parts.push(`| \`${name}\` | ${text === '' ? 'not set' : `\`${text}\``} | ${means} | ${kind.accepts} |\n`)
     }
@@ -28,7 +28,7 @@ function markdown(): string {
   return parts.join('')
 }
 
-/** Every line is a comment, so that a copy sets nothing until somebody means it to. */
+/** Every line is a comment, so that a copy of the file sets nothing by itself. */
 function exampleFile(): string {
   const lines = [
     '# Settings of Crosswalk. Copy this file to .env and take the # from the lines that you change.',

@@ -1,4 +1,4 @@
-/** `npm run services`: the services that tests use, for as long as this command runs. */
+/** `npm run services`: runs the services that tests use until Ctrl-C. */
 import { once } from 'node:events'
 import { startServices } from '../test/services/all.ts'
 

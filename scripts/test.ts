@@ -1,7 +1,6 @@
 /**
  * `npm test` and `npm run soak [-- options and files]`: starts the services that tests need, runs the tests, stops the
- * services. Arguments that end in `.ts` are the files to run, which may hold `*`; all others are options of node's test
- * runner.
+ * services. Arguments that end in `.ts` are files to run or patterns with `*`; all others are options of node's test runner.
  */
 import { spawnSync } from 'node:child_process'
 import { globSync } from 'node:fs'
@@ -13,7 +12,7 @@ import { type FileResult, runFiles } from './testing/run-file.ts'
 import { describeFile, describeRun } from './testing/summary.ts'
 
 const EVERYTHING = ['test/**/*.test.ts', 'samples/**/*.test.ts']
-/** Far longer than the longest takes where others keep the machine busy: what is not over by then will not end. */
+/** Far longer than the longest file takes on a busy machine: a file that takes longer hangs. */
 const LIMIT_MS = 300_000
 
 const root = fileURLToPath(new URL('..', import.meta.url))
@@ -25,7 +24,7 @@ const found = globSync(patterns.length > 0 ? patterns : EVERYTHING, { cwd: root 
 const files = patterns.length > 0 ? found : filesOf(run, found)
 process.env.TEST_FORM = run === 'soak' ? 'long' : 'short'
 
-// Tests that start the service as a process start what users start, which takes a third of the time of the source.
+// Tests that start the service as a process use the bundle, as users do; it starts in a third of the time of the source.
 if (entry().endsWith('.ts')) spawnSync(process.execPath, ['scripts/bundle.ts'], { cwd: root, stdio: 'inherit' })
 
 const stopping = new AbortController()
@@ -39,7 +38,7 @@ try {
     if (stopping.signal.aborted) return
     const limitMs = together.length > 1 ? 2 * LIMIT_MS : LIMIT_MS
     for (const result of await runFiles(together, { options, limitMs, signal: stopping.signal })) {
-      // Options may choose tests; without them a file that has none shows nothing.
+      // Options may select tests of other files; without options, every file must have tests.
       const isEmpty = options.length === 0 && result.counts.tests === 0 && result.failures.length === 0
       const checked = isEmpty ? { ...result, failures: ['It has no tests.'] } : result
       results.push(checked)

@@ -1,8 +1,5 @@
-/** Composition root: joins ports to adapters; the modules beside it join what belongs together. */
+/** Composition root: with the modules of wiring/, it joins ports to adapters. */
 import { randomBytes } from 'node:crypto'
-import { createTokenVerifier } from './adapters/jwt/token-verifier.ts'
-import { createSecretSource } from './adapters/secrets/secret-source.ts'
-import { createEgressPolicy } from './domain/egress/egress-policy.ts'
 import { createIds } from './domain/id.ts'
 import type { Logger } from './domain/ports/logger-port.ts'
 import { createDryRun } from './dry-run/dry-run.ts'
@@ -19,38 +16,36 @@ import { createHealth } from './wiring/health.ts'
 import { type ManagementRoute, openManagementAuth } from './wiring/management-auth.ts'
 import { openObservers } from './wiring/observers.ts'
 import { openBroker } from './wiring/open-broker.ts'
-import { openHttpClient } from './wiring/open-http-client.ts'
-import { openIdempotency } from './wiring/open-idempotency.ts'
-import { openSandbox } from './wiring/open-sandbox.ts'
 import { openStore } from './wiring/open-store.ts'
+import { openPipelineServices } from './wiring/pipeline-services.ts'
 import { createServers } from './wiring/servers.ts'
 import { consumesFor } from './workers/share.ts'
 import type { WorkerCluster } from './workers/worker-cluster.ts'
 
-/** The console stands beside src/, which has the source, and dist/, which has the bundle. */
+/** The same path from src/, which has the source, and from dist/, which has the bundle. */
 const CONSOLE = new URL('../console/', import.meta.url)
 
 export type App = Readonly<{
-  /** The ports listened on, where the settings leave the choice to the system. */
+  /** The ports that the servers listen on; with port 0 in the settings, the system chooses. */
   messagePort: number
   adminPort: number
-  /** Listens on the admin port, which a worker does only when it is told to; resolves to the port. */
+  /** Makes a worker listen on the admin port; resolves to the port. */
   administer(adminPort: number): Promise<number>
-  /** All that is guarded, with who may call it. */
+  /** All management routes with the roles that may call them. */
   managementRoutes: readonly ManagementRoute[]
   /**
-   * Readiness off, no new messages, those under way finish (at most shutdownTimeoutMs), then everything is closed.
-   * Resolves to the number of messages that had to be given up.
+   * Reports not ready, takes no new messages, waits for those in flight (at most shutdownTimeoutMs), then closes everything.
+   * Resolves to the number of messages that were given up.
    */
   stop(): Promise<number>
 }>
 
-/** How long stopping waits for the last bytes of answers already given. */
+/** How long stopping waits for callers to read their answers. */
 const FLUSH_MS = 1_000
 
 /**
- * Starts the service, or one of its workers where it has `workerCluster`. Rejects where the store cannot be opened or a port
- * cannot be listened on, with everything closed.
+ * Starts the service, or one of its workers if `workerCluster` is given. If the store cannot be opened or a port is not
+ * available, it closes everything and rejects.
  */
 export async function startApp(
   settings: Settings,
@@ -61,17 +56,11 @@ export async function startApp(
   const clock = Date.now
   const newId = createIds(clock, randomBytes(4).readUInt32BE())
   const store = await openStore(settings, logger, workerCluster !== undefined)
-  const egress = createEgressPolicy(settings)
-  const http = openHttpClient(settings, egress, logger)
   const registry = createEndpointRegistry()
+  const workerSlot = workerCluster?.workerSlot ?? { slot: 0, workers: 1 }
   const { producer, consumer, recordSettings } = openBroker(settings)
-  const secrets = createSecretSource(settings.secretsAllowed)
-  const place = workerCluster?.workerSlot ?? { slot: 0, workers: 1 }
-  const idempotency = openIdempotency(store.idempotency, settings, logger, place.slot === 0)
-  const tokens = createTokenVerifier(http)
-  const sandbox = await openSandbox(settings, logger)
-  const services = { http, states: store.states, producer, secrets, egress, tokens, idempotency, sandbox }
-  const catalogue = createEndpointService({
+  const services = await openPipelineServices({ settings, store, producer, logger, workerSlot })
+  const endpointService = createEndpointService({
     store: store.endpoints,
     changes: store.changes,
     announce: workerCluster?.announce,
@@ -82,15 +71,15 @@ export async function startApp(
     newId,
     logger,
   })
-  const observers = await openObservers({ settings, version, store, registry, place, clock, newId, logger })
+  const observers = await openObservers({ settings, version, store, registry, workerSlot, clock, newId, logger })
   const { observe, traceContext, recorder, stats } = observers
-  const intake = createIntake({ ...settings, workerSlot: place, clock, newId, logger, observe, traceContext })
+  const intake = createIntake({ ...settings, workerSlot, clock, newId, logger, observe, traceContext })
   registry.watch(() => intake.keep(registry.get))
-  const turns = createLoadShedder({
+  const loadShedder = createLoadShedder({
     capacity: settings.maxMessagesInFlight,
     waitMs: settings.messageWaitMs,
   })
-  const dryRun = createDryRun({ catalogue, registry, intake, services, settings, clock })
+  const dryRun = createDryRun({ catalogue: endpointService, registry, intake, services, settings, clock })
   let stopping = false
   let consumers: EndpointConsumers | undefined
 
@@ -98,17 +87,17 @@ export async function startApp(
     version,
     store,
     registry,
-    catalogue,
+    endpointService,
     intake,
     observers,
-    waiting: () => intake.waiting + turns.waiting,
-    outbound: http.health,
-    isolation: sandbox?.counts,
+    waiting: () => intake.waiting + loadShedder.waiting,
+    requests: services.http.health,
+    isolation: services.sandbox?.counts,
     consumers: () => consumers?.status() ?? [],
     isStopping: () => stopping,
     workerCluster,
   })
-  const guard = openManagementAuth({ settings, store, clock, newId, logger, place })
+  const managementAuth = openManagementAuth({ settings, store, clock, newId, logger, workerSlot })
   const caughtUp = workerCluster?.flushRecords ?? recorder.caughtUp
   const records = createMessageRecords({
     store: store.messages,
@@ -122,17 +111,17 @@ export async function startApp(
   })
   const servers = createServers({
     settings,
-    place,
+    workerSlot,
     version,
     registry,
     intake,
-    turns,
-    catalogue,
+    loadShedder,
+    endpointService,
     dryRun,
     records,
     health,
     isStopping: () => stopping,
-    guard,
+    managementAuth,
     consoleFolder: CONSOLE,
     clock,
     logger,
@@ -140,24 +129,21 @@ export async function startApp(
 
   const closeAll = async (givenUp = 0, stopBy = 0) => {
     await servers.close()
-    const callsDone = http.close()
-    // What a message that was given up still calls may take as long as its own timeouts.
-    if (givenUp === 0) await callsDone
-    await producer.close()
-    sandbox?.close()
-    await Promise.all([observers.close(stopBy), idempotency.close(), guard.close()])
+    // Calls of messages that were given up may take as long as their own timeouts.
+    await services.close(givenUp === 0)
+    await Promise.all([observers.close(stopBy), managementAuth.close()])
     await store.close()
   }
   try {
-    // Before loading: later changes must be announced to this worker.
+    // Before loading, so that no change between loading and joining is missed.
     await workerCluster?.join({
-      catchUp: catalogue.catchUp,
+      catchUp: endpointService.catchUp,
       flushRecords: recorder.caughtUp,
       flushCounts: stats.write,
       ...health.own,
     })
-    await catalogue.load()
-    catalogue.follow()
+    await endpointService.load()
+    endpointService.follow()
     await servers.listenForMessages()
     if (workerCluster === undefined) await servers.administer(settings.adminPort)
   } catch (thrown) {
@@ -173,7 +159,7 @@ export async function startApp(
     consumer,
     settings: recordSettings,
     intake,
-    producer,
+    producer: services.producer,
     logger,
   })
 
@@ -181,20 +167,20 @@ export async function startApp(
     messagePort: servers.messagePort(),
     adminPort: servers.adminPort(),
     administer: servers.administer,
-    managementRoutes: guard.routes,
+    managementRoutes: managementAuth.routes,
     stop: async () => {
       stopping = true
       records.plans.stop()
       const stopBy = performance.now() + settings.shutdownTimeoutMs
       servers.endConnections()
-      const left = await drain(intake, consumers, settings.shutdownTimeoutMs)
+      const givenUp = await drain(intake, consumers, settings.shutdownTimeoutMs)
       intake.giveUp()
       await servers.quiet()
-      // Answers may still be on their way out; a peer that does not read its own is not waited for.
+      // Callers may still be reading their answers; one that does not read is not waited for.
       const force = setTimeout(servers.closeAllConnections, FLUSH_MS)
-      await closeAll(left, stopBy)
+      await closeAll(givenUp, stopBy)
       clearTimeout(force)
-      return left
+      return givenUp
     },
   }
 }

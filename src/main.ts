@@ -7,7 +7,6 @@ import type { KeyCommands } from './cli/key-commands.ts'
 import type { Logger } from './domain/ports/logger-port.ts'
 import { loadEnvFile, readSettings, type Settings } from './settings/settings.ts'
 import { settingsHelp } from './settings/settings-help.ts'
-import { lockStore } from './wiring/store-lock.ts'
 import { WORKER_MARK } from './workers/ipc-protocol.ts'
 import type { Primary } from './workers/primary.ts'
 import type { WorkerCluster } from './workers/worker-cluster.ts'
@@ -25,22 +24,24 @@ const program = new Command('crosswalk')
 program
   .command('migrate')
   .description(
-    'brings the tables of DATABASE_URL up to date, as every start does, and ends; stop a service on a file first',
+    'updates the tables of DATABASE_URL, as every start does, and exits; stop a service on a SQLite file first',
   )
   .action(withSettings(migrate))
 program
   .command('copy-store')
   .description(
-    'copies a store with its API keys and audit log from SQLite to an empty PostgreSQL, verified; stop the service first',
+    'copies a store with its API keys and audit log from SQLite to an empty PostgreSQL and verifies the copy; stop the service first',
   )
   .requiredOption('--from <url>', '`sqlite:` and the path of a file')
-  .option('--to <url>', '`postgres://user:password@host:port/database`; DATABASE_URL where it is left out')
+  .option('--to <url>', '`postgres://user:password@host:port/database`; by default DATABASE_URL')
   .action((urls: { from: string; to?: string }) => withSettings((settings) => copy(urls, settings))())
-const keys = program.command('keys').description('API keys of those who may manage the service, also while it runs')
+const keys = program
+  .command('keys')
+  .description('manages the API keys of the management API, also while the service runs')
 keys
   .command('create')
-  .description('makes a key and prints it, this once')
-  .requiredOption('--name <name>', 'who or what uses it')
+  .description('creates a key and prints it; it cannot be shown again')
+  .requiredOption('--name <name>', 'the person or program that uses the key')
   .requiredOption('--role <role...>', 'viewer, operator, author or admin; several may be given')
   .action(({ name, role }: { name: string; role: string[] }) =>
     withKeys(async (commands) => {
@@ -51,15 +52,15 @@ keys
   )
 keys
   .command('list')
-  .description('lists the keys, revoked ones too')
+  .description('lists the keys, including revoked ones')
   .action(() => withKeys(async (commands) => void process.stdout.write(await commands.list())))
 keys
   .command('revoke <id>')
-  .description('takes a key back, at once')
+  .description('revokes a key; takes effect at once')
   .action((id: string) => withKeys(async (commands) => void process.stdout.write(await commands.revoke(id))))
 program.parse()
 
-/** A command that runs with checked settings, or not at all. */
+/** A command that runs only if all settings are valid. */
 function withSettings(run: (settings: Settings, warnings: readonly string[]) => Promise<void>): () => Promise<void> {
   return async () => {
     const file = loadEnvFile()
@@ -132,7 +133,7 @@ async function start(settings: Settings, warnings: readonly string[]): Promise<v
       { version, messagePort, adminPort, ...(settings.workers > 1 ? { workers: settings.workers } : {}) },
       `Crosswalk listens for messages on http://${urlHost(settings.host)}:${messagePort} and for its administrators on http://${urlHost(settings.adminHost)}:${adminPort}`,
     )
-    // Whoever waits for the service waits for this line, and others came just before it.
+    // Scripts wait for this line, so it must not stay in the buffer.
     logger.flush()
   } catch (thrown) {
     refuse([startFault(thrown, settings)])
@@ -144,9 +145,10 @@ async function listen(settings: Settings, logger: Logger, workerCluster?: Worker
   return startApp(settings, version, logger, workerCluster)
 }
 
-/** The store belongs to the service, so this process locks it for all of them. */
+/** The primary process locks the store for all workers. */
 async function startWorkers(settings: Settings, logger: Logger): Promise<Primary> {
   const { startPrimary } = await import('./workers/primary.ts')
+  const { lockStore } = await import('./wiring/open-store.ts')
   const lock = lockStore(settings)
   try {
     const primary = await startPrimary({ settings, logger })
@@ -163,14 +165,14 @@ function stopOnSignal(stop: () => Promise<number>, logger: Logger): void {
   let stopping = false
   const onSignal = async (signal: string) => {
     if (stopping) {
-      // A supervisor that signals the whole process group reaches us twice, by itself and through the launcher; a
-      // second Ctrl-C is a person who does not want to wait.
+      // A supervisor that signals the process group reaches this process twice, directly and through the launcher. A
+      // second Ctrl-C comes from a person who does not want to wait.
       if (signal !== 'SIGINT') return
-      logger.warn({ signal }, 'Told to stop again: stopping at once')
+      logger.warn({ signal }, 'Second stop signal: exiting at once')
       process.exit(1)
     }
     stopping = true
-    logger.info({ signal }, 'Stopping: no new messages, those under way finish')
+    logger.info({ signal }, 'Stopping: taking no new messages, finishing those in flight')
     const left = await stop()
     if (left > 0) logger.warn({ left }, 'Stopped; messages that took too long were given up')
     else logger.info({}, 'Stopped')
@@ -183,12 +185,13 @@ function startFault(thrown: unknown, settings: Settings): string {
   const { code, message, port } = thrown as { code?: string; message?: string; port?: number }
   const setting = port === settings.adminPort ? 'ADMIN_PORT' : 'SERVER_PORT'
   if (code === 'EADDRINUSE') return `Port ${port} is in use already; stop what uses it or set ${setting}.`
-  if (code === 'EACCES') return `Port ${port} needs more rights than this user has; set ${setting} to 1024 or higher.`
+  if (code === 'EACCES')
+    return `Port ${port} requires more rights than this user has; set ${setting} to 1024 or higher.`
   if (code === 'EADDRNOTAVAIL') return `This machine has no such address (${message}); set HOST or ADMIN_HOST.`
   return message ?? String(thrown)
 }
 
-/** Ends the process before it served anything: one line a fault, no stack. */
+/** Reports why the process cannot start: one line for each fault, without a stack. */
 function refuse(faults: readonly string[]): void {
   for (const fault of faults) process.stderr.write(`crosswalk: ${fault}\n`)
   process.exitCode = 1

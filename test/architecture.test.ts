@@ -357,6 +357,13 @@ describe('files', () => {
   })
 })
 
+test('CONTRIBUTING.md describes every folder and file at the root of src/, and no other', () => {
+  const text = readFileSync(`${root}/CONTRIBUTING.md`, 'utf8')
+  const [, table = ''] = /\n\| in `src\/` \|.*\n((?:\|.*\n)+)/.exec(text) ?? []
+  const described = Array.from(table.matchAll(/^\| `([^`]+?)\/?` \|/gm), ([, name]) => name)
+  assert.deepEqual(described.sort(), [...new Set(sources.map(({ path }) => path.split('/')[0]))].sort())
+})
+
 describe('types', () => {
   const cases: readonly { code: string; evades: boolean }[] = [
     { code: 'const a: any = 1', evades: true },

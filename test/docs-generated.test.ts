@@ -31,7 +31,7 @@ describe('generated files', () => {
     const path = join(directory, 'a.md')
     const files = [{ path, text: 'as the code says\n' }]
 
-    assert.match(writeOrCheck(files, ['--check']).join(), /a\.md is not what the code says\. Run `npm run docs`/)
+    assert.match(writeOrCheck(files, ['--check']).join(), /a\.md is not up to date\. Run `npm run docs`/)
     assert.deepEqual(writeOrCheck(files, []), [])
     assert.deepEqual(writeOrCheck(files, ['--check']), [])
 

@@ -43,7 +43,7 @@ const cases: readonly { name: string; code: string; failures: readonly RegExp[];
       code: `${BROKEN}`,
       failures: [/^Its process failed, and no test did: exit code/],
     },
-    { name: 'a file without tests', code: '', failures: [/^It told no end of its tests/] },
+    { name: 'a file without tests', code: '', failures: [/^It did not report the end of its tests/] },
     { name: 'a process that ends early', code: "test('a', () => process.exit(0))", failures: [/./] },
     {
       name: 'a process that is killed after its tests',
@@ -83,7 +83,7 @@ describe('of one file', { concurrency: 2 }, () => {
     const hangs = "test('a', () => {}); test('b', () => new Promise(() => setInterval(() => {}, 1000)))"
     const { failures } = await run(write('hangs', hangs), 3_000)
     assert.deepEqual(failures.length, 1)
-    assert.match(String(failures[0]), /^It did not end within 3000 ms, and was ended. The test begun last: b$/)
+    assert.match(String(failures[0]), /^It did not end within 3000 ms, and was killed. The test that started last: b$/)
   })
 
   test('passes on what a test notes and what node warns of', async () => {
@@ -195,13 +195,13 @@ describe('of several files in one process', { concurrency: 2 }, () => {
     {
       name: 'that hangs',
       code: "test('h', () => new Promise(() => setInterval(() => {}, 1000)))",
-      says: /It did not end within 3000 ms, .* begun last: .* > h/,
+      says: /It did not end within 3000 ms, .* started last: .* > h/,
       others: 1,
     },
     {
       name: 'that ends its process',
       code: "test('e', () => process.exit(0))",
-      says: /It told no end of its tests|did not run to its end/,
+      says: /It did not report the end of its tests|did not run to its end/,
       others: 1,
     },
     {

@@ -270,16 +270,16 @@ describe('faults', () => {
 
 describe('warnings', () => {
   const cases: readonly { name: string; warns: string | undefined }[] = [
-    { name: 'PARSER_LIMT', warns: 'PARSER_LIMT is no setting and has no effect; did you mean PARSER_LIMIT?' },
-    { name: 'server_port', warns: 'server_port is no setting and has no effect; did you mean SERVER_PORT?' },
-    { name: 'LOG_LEVLE', warns: 'LOG_LEVLE is no setting and has no effect; did you mean LOG_LEVEL?' },
+    { name: 'PARSER_LIMT', warns: 'PARSER_LIMT is not a setting and has no effect; did you mean PARSER_LIMIT?' },
+    { name: 'server_port', warns: 'server_port is not a setting and has no effect; did you mean SERVER_PORT?' },
+    { name: 'LOG_LEVLE', warns: 'LOG_LEVLE is not a setting and has no effect; did you mean LOG_LEVEL?' },
     {
       name: 'FOREACH_MAXITEMS',
-      warns: 'FOREACH_MAXITEMS is no setting and has no effect; did you mean FOREACH_MAX_ITEMS?',
+      warns: 'FOREACH_MAXITEMS is not a setting and has no effect; did you mean FOREACH_MAX_ITEMS?',
     },
     {
       name: 'KAFKA_SHARDS',
-      warns: 'KAFKA_SHARDS is no setting of this version and has no effect; `--help` lists all settings.',
+      warns: 'KAFKA_SHARDS is not a setting of this version and has no effect; `--help` lists all settings.',
     },
     { name: 'LOG_DIRECTORY_OF_ANOTHER_PROGRAM', warns: undefined },
     { name: 'PORT', warns: undefined },

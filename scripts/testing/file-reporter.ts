@@ -1,6 +1,6 @@
 /**
- * A reporter of node:test for one process: a line of JSON for each thing that the run of the tests needs to know, in the file
- * that the query of this module's URL names. Each is written at once, so that it is there however the process ends.
+ * A reporter of node:test for one process: it writes one line of JSON for each entry that the test run needs, to the file that
+ * the query of this module's URL names. Each line is written at once, so that none is lost if the process crashes.
  */
 import { openSync, writeSync } from 'node:fs'
 import { relative } from 'node:path'
@@ -12,29 +12,29 @@ export type Counts = Readonly<
   Record<'tests' | 'suites' | 'passed' | 'failed' | 'cancelled' | 'skipped' | 'todo', number>
 >
 
-export type Told = Readonly<
+export type ReportEntry = Readonly<
   | { kind: 'failure' | 'skipped'; test: string; where: string; what: string }
-  | { kind: 'begun'; test: string }
+  | { kind: 'started'; test: string }
   | { kind: 'note'; test: string; text: string }
-  /** Of a suite that stands in no other, once all of it has ended; in a batch each file is one. */
+  /** A top-level suite that has finished; in a batch each file is one. */
   | { kind: 'suite'; name: string; ms: number; counts: Counts }
   | { kind: 'counts'; counts: Counts }
 >
 
 export const NONE: Counts = { tests: 0, suites: 0, passed: 0, failed: 0, cancelled: 0, skipped: 0, todo: 0 }
 
-/** Values that were compared may be of any size. */
-const MOST_TOLD = 5_000
+/** In characters; a failure may quote values of any size. */
+const LONGEST_FAILURE = 5_000
 
-/** The runner's own summary, which it tells as notes too. */
+/** The runner's own summary, which it also reports as notes. */
 const SUMMARY = /^(?:tests|suites|pass|fail|cancelled|skipped|todo|duration_ms) [\d.]+$/
 
 const report = openSync(new URL(import.meta.url).searchParams.get('report') ?? '/dev/null', 'w')
-const tell = (told: Told): void => void writeSync(report, `${JSON.stringify(told)}\n`)
+const write = (entry: ReportEntry): void => void writeSync(report, `${JSON.stringify(entry)}\n`)
 
-/** Of the test that is told of, and of the suites around it; and of the one that was begun last, which node tells of later. */
+/** The names of the reported test and its suites, and of the test that started last, which node reports later. */
 const names: string[] = []
-const begun: string[] = []
+const started: string[] = []
 let counts = NONE
 
 export default new Transform({
@@ -47,22 +47,22 @@ export default new Transform({
 
 function note(event: TestEvent): void {
   if (event.type === 'test:dequeue') {
-    begun.splice(event.data.nesting, Number.POSITIVE_INFINITY, event.data.name)
-    tell({ kind: 'begun', test: begun.join(' > ') })
+    started.splice(event.data.nesting, Number.POSITIVE_INFINITY, event.data.name)
+    write({ kind: 'started', test: started.join(' > ') })
   }
   if (event.type === 'test:start') names.splice(event.data.nesting, Number.POSITIVE_INFINITY, event.data.name)
-  const told = toldOf(event)
-  if (told !== undefined) tell(told)
+  const entry = entryOf(event)
+  if (entry !== undefined) write(entry)
   if (event.type !== 'test:pass' && event.type !== 'test:fail') return
-  counts = withEnded(counts, event)
+  counts = countResult(counts, event)
   if (event.data.nesting > 0) return
   const { name, details } = event.data
-  if (details.type === 'suite') tell({ kind: 'suite', name, ms: details.duration_ms, counts })
+  if (details.type === 'suite') write({ kind: 'suite', name, ms: details.duration_ms, counts })
   counts = NONE
 }
 
-/** As node's own summary counts them. */
-function withEnded(counts: Counts, { type, data }: TestEvent & { type: 'test:pass' | 'test:fail' }): Counts {
+/** Counts as node's own summary does. */
+function countResult(counts: Counts, { type, data }: TestEvent & { type: 'test:pass' | 'test:fail' }): Counts {
   if (data.details.type === 'suite') return { ...counts, suites: counts.suites + 1 }
   const how = data.skip !== undefined ? 'skipped' : data.todo !== undefined ? 'todo' : HOW[type]
   return { ...counts, tests: counts.tests + 1, [how]: counts[how] + 1 }
@@ -70,12 +70,12 @@ function withEnded(counts: Counts, { type, data }: TestEvent & { type: 'test:pas
 
 const HOW = { 'test:pass': 'passed', 'test:fail': 'failed' } as const
 
-function toldOf({ type, data }: TestEvent): Told | undefined {
+function entryOf({ type, data }: TestEvent): ReportEntry | undefined {
   switch (type) {
     case 'test:diagnostic':
       return SUMMARY.test(data.message) ? undefined : { kind: 'note', test: names.join(' > '), text: data.message }
     case 'test:summary':
-      // The types leave out how many failed.
+      // The types lack the number of failures.
       return { kind: 'counts', counts: data.counts as unknown as Counts }
     case 'test:pass':
     case 'test:fail': {
@@ -84,7 +84,7 @@ function toldOf({ type, data }: TestEvent): Told | undefined {
       if (data.skip !== undefined) return { kind: 'skipped', test, where, what: String(data.skip) }
       if (type === 'test:pass' || data.todo !== undefined) return undefined
       const { error } = data.details
-      // A suite fails with its tests, which are told by themselves.
+      // A suite fails with its tests, which have entries of their own.
       if ('failureType' in error && error.failureType === 'subtestsFailed') return undefined
       return { kind: 'failure', test, where, what: shorten(inspect(error.cause ?? error)) }
     }
@@ -93,6 +93,6 @@ function toldOf({ type, data }: TestEvent): Told | undefined {
   }
 }
 
-/** The end of what went wrong tells where. */
+/** Keeps the end, which shows where the failure happened. */
 const shorten = (text: string): string =>
-  text.length <= MOST_TOLD ? text : `${text.slice(0, MOST_TOLD / 2)} … ${text.slice(-MOST_TOLD / 2)}`
+  text.length <= LONGEST_FAILURE ? text : `${text.slice(0, LONGEST_FAILURE / 2)} … ${text.slice(-LONGEST_FAILURE / 2)}`

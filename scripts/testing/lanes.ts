@@ -1,8 +1,8 @@
-/** The rules of both runs of tests: which files each of them takes, which share a process, and how many run at once. */
+/** The rules of both test runs: which files each of them runs, which share a process, and how many run at once. */
 
 export type Run = 'test' | 'soak'
 
-/** Only in `npm run soak`: what takes minutes, or judges times that other work on the machine would change. */
+/** Only in `npm run soak`: files that take minutes, or judge times that other work on the machine would change. */
 export const SOAK_ONLY: readonly string[] = [
   'test/bench/quick.test.ts',
   'test/broker/bad-records.test.ts',
@@ -24,7 +24,7 @@ export const IN_BOTH: readonly string[] = [
   'test/workers/start-stop.test.ts',
 ]
 
-/** These judge times, or need the whole machine: nothing runs beside them. */
+/** These judge times or need the whole machine, so each runs alone. */
 export const ALONE: readonly string[] = [
   'test/broker/bad-records.test.ts',
   'test/broker/neighbours.test.ts',
@@ -33,8 +33,8 @@ export const ALONE: readonly string[] = [
 ]
 
 /**
- * Each row is one process: what a file needs to start is mostly the same modules. No file of these folders starts the
- * service as a process, sends signals or looks at its own memory.
+ * Each row is one process, because its files mostly load the same modules. No file of these folders starts the service as a
+ * process, sends signals or measures its own memory.
  */
 export const TOGETHER: readonly (readonly string[])[] = [
   ['test/bench/', 'test/config/', 'test/corpus/', 'test/domain/', 'test/formats/', 'test/language/'],
@@ -44,11 +44,11 @@ export const TOGETHER: readonly (readonly string[])[] = [
   ['test/messages/'],
 ]
 
-/** Their files share one broker; topics and groups have names of their own. */
+/** These files share one broker; each uses topics and groups of its own. */
 const BROKER = 'test/broker/'
 const BROKER_LANES = 2
 
-/** Started first, so that none of them is left over at the end. */
+/** Started first, so that none of them runs alone at the end. */
 export const LONGEST: readonly string[] = [
   'test/workers/in-force.test.ts',
   'test/workers/lost.test.ts',
@@ -58,7 +58,7 @@ export const LONGEST: readonly string[] = [
   'test/process.test.ts',
 ]
 
-/** Processes at once, on every machine. Many of them wait more than they work: four keep two cores busy. */
+/** Processes at once, on every machine. Many of them wait more than they compute: four keep two cores busy. */
 export const AT_ONCE = 4
 
 /** Whether a path is one of the files, or in one of the folders. */
@@ -78,7 +78,7 @@ export function processesOf(files: readonly string[]): string[][] {
   return [...shared, ...single.map((file) => [file])]
 }
 
-/** Runs every file once, those of a process together; `run` never rejects. */
+/** Runs every file once; files of one process together. `run` must not reject. */
 export async function runInLanes(
   files: readonly string[],
   run: (files: readonly string[]) => Promise<void>,
@@ -87,7 +87,7 @@ export async function runInLanes(
   const isBroker = ([first = '']: readonly string[]) => first.startsWith(BROKER)
   const broker = beside.filter(isBroker)
   const others = beside.filter((each) => !isBroker(each))
-  // Each takes from the front what is left, so that all end at about the same time.
+  // Each lane takes the next file of the queue, so that all finish at about the same time.
   const lane = async (...queues: string[][][]) => {
     for (const queue of queues) for (let next = queue.shift(); next !== undefined; next = queue.shift()) await run(next)
   }

@@ -1,28 +1,28 @@
-/** Runs a test file in a process of its own, or several in one. */
+/** Runs one or several test files in a process. */
 import { spawn } from 'node:child_process'
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { type Counts, NONE, type Told } from './file-reporter.ts'
+import { type Counts, NONE, type ReportEntry } from './file-reporter.ts'
 
 export type FileResult = Readonly<{
   file: string
-  /** From the start of the process to its end; of one file of several, its tests alone. */
+  /** Duration of the process; for one of several files, of its tests alone. */
   ms: number
   counts: Counts
-  /** What is wrong, in words for whoever mends it; also where the process ended as no test said. */
+  /** Failed tests with their texts, and failures of the process itself. */
   failures: readonly string[]
   skipped: readonly string[]
   notes: readonly string[]
-  /** What the process wrote to its standard output and error. */
+  /** Standard output and standard error of the process. */
   output: string
 }>
 
 export type RunOptions = Readonly<{
   /** For node: `--test-name-pattern=…`. */
   options: readonly string[]
-  /** A process that takes longer is ended with all that it has started, and has failed. */
+  /** A process that takes longer is killed with its child processes, and has failed. */
   limitMs: number
   signal: AbortSignal
 }>
@@ -32,32 +32,32 @@ const reporter = new URL('file-reporter.ts', import.meta.url)
 const batch = fileURLToPath(new URL('run-batch.ts', import.meta.url))
 
 const env: NodeJS.ProcessEnv = {
-  // Compiled code is kept from one file to the next: most of a short one's time goes into the same modules.
+  // Files share compiled code: a short file spends most of its time on compiling the same modules.
   NODE_COMPILE_CACHE: join(root, 'node_modules/.cache/crosswalk'),
   ...process.env,
 }
-// Node's own runner sets it for what it starts, which then reports to it alone.
+// Node's runner sets this variable for its children, which then report to it alone.
 delete env.NODE_TEST_CONTEXT
 
-/** What node warns of is mostly something that is left open. */
+/** Warnings of node are mostly about handles that are left open. */
 const WARNING = /^\(node:\d+\) ((?!ExperimentalWarning)\w*Warning: .*)$/gm
 
-/** Runs the files in one process. Out: a result for each of them, in their order. Never rejects. */
+/** Runs the files in one process. Out: a result for each file, in the same order. Never rejects. */
 export async function runFiles(files: readonly string[], options: RunOptions): Promise<readonly FileResult[]> {
   const [file = ''] = files
   if (files.length < 2) return [(await runProcess([file], file, options)).result]
-  const { told, result } = await runProcess([batch, ...files], 'the process', options)
-  const begun = told.findLast((one) => one.kind === 'begun')?.test ?? file
+  const { entries, result } = await runProcess([batch, ...files], 'the process', options)
+  const last = entries.findLast((one) => one.kind === 'started')?.test ?? file
   const isOf = (file: string) => (text: string) => text === file || text.startsWith(`${file} `)
-  // What no test says of itself is said of the file in which it happened.
+  // A failure without a test belongs to the file whose test started last.
   const others = result.failures.filter((text) => !files.some((file) => isOf(file)(text)))
   return files.map((file): FileResult => {
-    const suite = told.find((one) => one.kind === 'suite' && one.name === file)
-    const isLast = isOf(file)(begun)
+    const suite = entries.find((one) => one.kind === 'suite' && one.name === file)
+    const isLast = isOf(file)(last)
     return {
       file,
       ms: suite?.kind === 'suite' ? suite.ms : 0,
-      // The file itself is no suite that anybody wrote.
+      // The file itself counts as a suite of the batch.
       counts: suite?.kind === 'suite' ? { ...suite.counts, suites: suite.counts.suites - 1 } : NONE,
       failures: [
         ...result.failures.filter(isOf(file)),
@@ -65,7 +65,7 @@ export async function runFiles(files: readonly string[], options: RunOptions): P
         ...(suite === undefined ? ['It did not run to its end.'] : []),
       ],
       skipped: result.skipped.filter(isOf(file)),
-      notes: told.flatMap((one) => (one.kind === 'note' && isOf(file)(one.test) ? [one.text] : [])),
+      notes: entries.flatMap((one) => (one.kind === 'note' && isOf(file)(one.test) ? [one.text] : [])),
       output: result.output,
     }
   })
@@ -75,7 +75,7 @@ export async function runFiles(files: readonly string[], options: RunOptions): P
 export const runFile = async (file: string, options: RunOptions): Promise<FileResult> =>
   (await runFiles([file], options))[0] as FileResult
 
-type Process = Readonly<{ told: readonly Told[]; result: FileResult }>
+type Process = Readonly<{ entries: readonly ReportEntry[]; result: FileResult }>
 
 async function runProcess(
   program: readonly string[],
@@ -86,26 +86,26 @@ async function runProcess(
   const report = join(folder, 'report')
   const startedAt = performance.now()
   const reporting = `--test-reporter=${reporter}?report=${encodeURIComponent(report)}`
-  // A group of its own, so that what it has started ends with it.
+  // A process group of its own, so that its child processes are killed with it.
   const child = spawn(process.execPath, [reporting, ...options, ...program], {
     cwd: root,
     env,
     detached: true,
     stdio: ['ignore', 'pipe', 'pipe'],
   })
-  const endAll = () => {
+  const killAll = () => {
     try {
       if (child.pid !== undefined) process.kill(-child.pid, 'SIGKILL')
     } catch {
-      // It has ended by itself meanwhile.
+      // It has exited meanwhile.
     }
   }
-  let isLate = false
+  let isTimedOut = false
   const limit = setTimeout(() => {
-    isLate = true
-    endAll()
+    isTimedOut = true
+    killAll()
   }, limitMs)
-  signal.addEventListener('abort', endAll, { once: true })
+  signal.addEventListener('abort', killAll, { once: true })
   const chunks: Buffer[] = []
   for (const stream of [child.stdout, child.stderr]) stream.on('data', (chunk: Buffer) => chunks.push(chunk))
   const { code, how } = await new Promise<Readonly<{ code: number | null; how: string }>>((resolve) => {
@@ -113,37 +113,38 @@ async function runProcess(
     child.on('close', (code, by) => resolve({ code, how: by === null ? `exit code ${code}` : `ended by ${by}` }))
   })
   clearTimeout(limit)
-  signal.removeEventListener('abort', endAll)
+  signal.removeEventListener('abort', killAll)
 
-  const told = readReport(report)
+  const entries = readReport(report)
   rmSync(folder, { recursive: true, force: true })
   const output = Buffer.concat(chunks).toString('utf8')
   const warnings = Array.from(output.matchAll(WARNING), ([, text = '']) => text)
-  const counts = told.find((one) => one.kind === 'counts')?.counts
+  const counts = entries.find((one) => one.kind === 'counts')?.counts
   const describe = (kind: 'failure' | 'skipped') =>
-    told.flatMap((one) => (one.kind === kind ? [`${one.test} (${one.where})\n${one.what}`] : []))
+    entries.flatMap((one) => (one.kind === kind ? [`${one.test} (${one.where})\n${one.what}`] : []))
   const failures = describe('failure')
-  const begun = told.findLast((one) => one.kind === 'begun')?.test ?? 'none'
-  if (isLate) failures.push(`It did not end within ${limitMs} ms, and was ended. The test begun last: ${begun}`)
+  const last = entries.findLast((one) => one.kind === 'started')?.test ?? 'none'
+  if (isTimedOut)
+    failures.push(`It did not end within ${limitMs} ms, and was killed. The test that started last: ${last}`)
   else if (code !== 0 && failures.length === 0) failures.push(`Its process failed, and no test did: ${how}.`)
-  else if (counts === undefined) failures.push('It told no end of its tests.')
+  else if (counts === undefined) failures.push('It did not report the end of its tests.')
   const result: FileResult = {
     file,
     ms: performance.now() - startedAt,
     counts: counts ?? NONE,
     failures,
     skipped: describe('skipped'),
-    notes: [...warnings, ...told.flatMap((one) => (one.kind === 'note' ? [one.text] : []))],
+    notes: [...warnings, ...entries.flatMap((one) => (one.kind === 'note' ? [one.text] : []))],
     output,
   }
-  return { told, result }
+  return { entries, result }
 }
 
-/** As far as it was written. */
-function readReport(path: string): Told[] {
+/** The entries that were written completely. */
+function readReport(path: string): ReportEntry[] {
   try {
     const lines = readFileSync(path, 'utf8').split('\n').slice(0, -1)
-    return lines.map((line): Told => JSON.parse(line))
+    return lines.map((line): ReportEntry => JSON.parse(line))
   } catch {
     return []
   }

@@ -1,4 +1,4 @@
-/** What is said of a run of tests: a line for each file as it ends, and the whole at the end. */
+/** The report of a test run: a line for each file, and a summary at the end. */
 import type { Counts } from './file-reporter.ts'
 import type { FileResult } from './run-file.ts'
 
@@ -7,7 +7,7 @@ const MOST_NOTES = 5
 
 const seconds = (ms: number): string => `${(ms / 1000).toFixed(1)} s`
 
-/** One line where all is well; else all that is needed to mend it. */
+/** One line for a file that passed; else also its failures and output. */
 export function describeFile({ file, ms, counts, failures, skipped, notes, output }: FileResult): string {
   const head = `${failures.length > 0 ? 'FAILED' : 'ok'}  ${file}  ${counts.tests} tests, ${seconds(ms)}`
   const indented = (text: string) => text.trimEnd().replaceAll(/^/gm, '    ')
@@ -21,14 +21,14 @@ export function describeFile({ file, ms, counts, failures, skipped, notes, outpu
   ].join('\n')
 }
 
-export type Whole = Readonly<{ counts: Counts; ok: boolean; text: string }>
+export type RunSummary = Readonly<{ counts: Counts; ok: boolean; text: string }>
 
-/** Of the run: the slowest files, what failed, and the counts in the words of node's own summary. */
-export function describeRun(results: readonly FileResult[], ms: number): Whole {
+/** The slowest files, the failures, and the counts in the form of node's own summary. */
+export function describeRun(results: readonly FileResult[], ms: number): RunSummary {
   const sum = (what: keyof Counts) => results.reduce((total, { counts }) => total + counts[what], 0)
-  // A file that ended as it must not is one failure more, whatever its tests said by then.
+  // A file whose process failed counts as one more failure.
   const failed = results.reduce((total, { failures, counts }) => total + Math.max(failures.length, counts.failed), 0)
-  // Node counts no suite that is skipped; its tests are not counted either.
+  // Node counts neither a skipped suite nor its tests.
   const skippedInAll = results.reduce(
     (total, { skipped, counts }) => total + Math.max(skipped.length, counts.skipped),
     0,

@@ -1,4 +1,4 @@
-/** What operators do with API keys on the command line: with the store itself, so that it works before there is any key. */
+/** API keys on the command line. The commands open the store itself, so they work before there is any key. */
 import { randomBytes } from 'node:crypto'
 import { userInfo } from 'node:os'
 import { createApiKeys, type KeyRequest } from '../access/api-keys.ts'
@@ -8,15 +8,15 @@ import type { Settings } from '../settings/settings.ts'
 import { openStoreBeside } from '../wiring/open-store.ts'
 
 export interface KeyCommands {
-  /** The key, and what to know about it. */
+  /** The key, and a note for the operator. */
   create(request: KeyRequest): Promise<Readonly<{ key: string; note: string }>>
-  /** One line a key. */
+  /** One line for each key. */
   list(): Promise<string>
   revoke(id: string): Promise<string>
   close(): Promise<void>
 }
 
-/** Works beside a running service, which obeys at once. Rejects with StoreUnavailable or a Failure, fit for the operator. */
+/** A running service applies changes at once. Rejects with StoreUnavailable or a Failure, with a sentence for the operator. */
 export async function openKeyCommands(settings: Settings, logger: Logger): Promise<KeyCommands> {
   const store = await openStoreBeside(settings, logger)
   const keys = createApiKeys({ store: store.keys, clock: Date.now, random: randomBytes })
@@ -35,9 +35,9 @@ export async function openKeyCommands(settings: Settings, logger: Logger): Promi
       const isFirst = !(await keys.exist())
       const { key, stored } = await keys.create(request)
       await audit('keys create', stored.id)
-      const note = `Key ${stored.id} (${stored.roles.join(', ')}). It is shown this once, on the next line.\n`
-      const closes = isFirst && settings.managementAuth === undefined
-      return { key, note: closes ? `${note}From now on every management call needs a key.\n` : note }
+      const note = `Key ${stored.id} (${stored.roles.join(', ')}). The next line shows it; it cannot be shown again.\n`
+      const isClosing = isFirst && settings.managementAuth === undefined
+      return { key, note: isClosing ? `${note}From now on every management call needs a key.\n` : note }
     },
     list: async () => {
       const lines = (await keys.list()).map(({ id, name, roles, createdAt, revokedAt }) =>

@@ -1,4 +1,4 @@
-/** What operators do with stores while no service runs on them. */
+/** Commands on stores that no service uses meanwhile. */
 import { existsSync } from 'node:fs'
 import { copyInto } from '../adapters/postgres/copy-into.ts'
 import { migratePostgres } from '../adapters/postgres/open-postgres-store.ts'
@@ -7,20 +7,19 @@ import { holdsStore, openSnapshot } from '../adapters/sqlite/snapshot.ts'
 import { fault, found, type Result } from '../domain/lint.ts'
 import type { Logger } from '../domain/ports/logger-port.ts'
 import { StoreUnavailable } from '../domain/ports/store-unavailable.ts'
-import { databaseUrl } from '../settings/setting-kinds.ts'
+import { databaseUrl, isPostgres, sqlitePath } from '../settings/setting-kinds.ts'
 import type { Settings } from '../settings/settings.ts'
 import { openSoleStore, type Store } from '../wiring/open-store.ts'
-import { isPostgres, sqlitePath } from '../wiring/store-lock.ts'
 
-type Patience = Pick<Settings, 'databaseStartTimeoutMs'>
+type StartTimeout = Pick<Settings, 'databaseStartTimeoutMs'>
 
 /**
- * Brings the tables of a store up to date, as every start does. Rejects with StoreUnavailable, also where a service works
- * on the file; a PostgreSQL may have services.
+ * Updates the tables of a store, as every start does. Rejects with StoreUnavailable, also if a service uses the SQLite file;
+ * services on PostgreSQL may run meanwhile.
  */
-export async function migrateStore(url: string, patience: Patience, logger: Logger): Promise<void> {
+export async function migrateStore(url: string, timeout: StartTimeout, logger: Logger): Promise<void> {
   if (isPostgres(url)) {
-    await migratePostgres({ url, startTimeoutMs: patience.databaseStartTimeoutMs, logger })
+    await migratePostgres({ url, startTimeoutMs: timeout.databaseStartTimeoutMs, logger })
   } else {
     await (await openSoleStore(sqlitePath(url), logger)).close()
   }
@@ -28,7 +27,7 @@ export async function migrateStore(url: string, patience: Patience, logger: Logg
 
 export type Copy = Readonly<{ from: string; to: string }>
 
-/** The URLs of a copy, or what is wrong with them; never repeats one, as it may hold a password. */
+/** The URLs of a copy, or their fault; it never repeats a URL, which may contain a password. */
 export function checkCopy({ from, to }: Copy): Result<Copy> {
   for (const [option, text] of Object.entries({ from, to })) {
     const url = databaseUrl.parse(text)
@@ -41,29 +40,28 @@ export function checkCopy({ from, to }: Copy): Result<Copy> {
 }
 
 /**
- * Copies everything but the message log and the counts of messages into an empty database: all of it or nothing. Gives
- * what both sides then hold.
- * Rejects with StoreUnavailable, in a sentence fit for the operator.
+ * Copies everything but the message log and the statistics into an empty database, in one transaction. Resolves to the
+ * content that both sides have afterwards. Rejects with StoreUnavailable, with a sentence for the operator.
  */
-export async function copyStore({ from, to }: Copy, patience: Patience, logger: Logger): Promise<StoreSummary> {
+export async function copyStore({ from, to }: Copy, timeout: StartTimeout, logger: Logger): Promise<StoreSummary> {
   const path = sqlitePath(from)
-  // Open until the end, so that no service works on it meanwhile.
+  // Open until the end, so that no service uses it meanwhile.
   const source = await openSource(path, logger)
   try {
-    await migrateStore(to, patience, logger)
+    await migrateStore(to, timeout, logger)
     return await copyInto(to, () => openSnapshot(path))
   } finally {
     await source.close()
   }
 }
 
-/** Opening a file makes the tables that it lacks: a wrong path would be copied as a store with nothing in it. */
+/** Opening a file creates missing tables, so a wrong path would be copied as an empty store. */
 async function openSource(path: string, logger: Logger): Promise<Store> {
   let holds: boolean
   try {
     holds = holdsStore(path)
   } catch {
-    // Opening it says what is wrong with it.
+    // Opening it reports the fault.
     holds = true
   }
   if (!holds) throw new StoreUnavailable(`The file ${path} holds no store of this service: is its path right?`)

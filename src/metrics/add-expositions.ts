@@ -1,23 +1,19 @@
 /**
- * Adds up the metrics of several processes to those of one service, in Prometheus' text format. Series that are no amounts,
- * as their names say, give their highest value. Done 2,000 lines at a time: prom-client adds up in one turn, in which no
- * message is answered.
+ * Adds up the expositions of several processes, in steps: prom-client adds up in one step, during which no message is answered
+ * (docs/decisions/message-metrics-are-written-directly.md).
  */
 import { setImmediate as turn } from 'node:timers/promises'
 
-/** The lines that are read before messages get their turn. */
+/** How many lines are read before the event loop continues. */
 const LINES_A_TURN = 2_000
 
-type Add = (one: number, other: number) => number
-type Family = { head: string; type: string; add: Add; series: Map<string, number> }
+type Combine = (one: number, other: number) => number
+type Family = { head: string; type: string; combine: Combine; series: Map<string, number> }
 
-/** Which series of a lost process are kept. In: the series with its labels. */
+/** Whether a series of a lost process counts. In: the series with its labels. */
 export type Keeps = (series: string) => boolean
 
-/**
- * In: expositions of running processes and of `lost` ones. Of a lost process only counters and histograms count, not its
- * last state.
- */
+/** In: expositions of running processes and of `lost` ones, of which only counters and histograms count. */
 export async function addExpositions(
   alive: readonly string[],
   lost: readonly string[] = [],
@@ -41,30 +37,30 @@ async function addTo(
   for (const line of text.split('\n')) {
     lines += 1
     if (lines % LINES_A_TURN === 0) await turn()
-    const [, what, name, rest] = /^# (HELP|TYPE) (\S+) (.*)$/.exec(line) ?? []
-    if (what !== undefined && name !== undefined) {
+    const [, keyword, name, rest] = /^# (HELP|TYPE) (\S+) (.*)$/.exec(line) ?? []
+    if (keyword !== undefined && name !== undefined) {
       family = families.get(name)
       if (family === undefined) {
-        family = { head: '', type: '', add: addOf(name), series: new Map() }
+        family = { head: '', type: '', combine: combineOf(name), series: new Map() }
         families.set(name, family)
       }
-      if (what === 'TYPE' && family.type === '') family.type = rest ?? ''
-      if (!family.head.includes(`# ${what} `)) family.head += `${line}\n`
+      if (keyword === 'TYPE' && family.type === '') family.type = rest ?? ''
+      if (!family.head.includes(`# ${keyword} `)) family.head += `${line}\n`
     } else if (line !== '' && family !== undefined) {
       const end = line.lastIndexOf(' ')
       const series = line.slice(0, end)
       if (!takes(series, family)) continue
       const value = Number(line.slice(end + 1))
       const before = family.series.get(series)
-      family.series.set(series, before === undefined ? value : family.add(before, value))
+      family.series.set(series, before === undefined ? value : family.combine(before, value))
     }
   }
 }
 
-const sum: Add = (one, other) => one + other
+const sum: Combine = (one, other) => one + other
 
-/** A value that all share, or the state of one process, is not added: the highest value is the most useful. */
-function addOf(name: string): Add {
+/** Values that describe one process or a limit, not an amount, are not added: the highest one is the most useful. */
+function combineOf(name: string): Combine {
   if (name === 'process_start_time_seconds') return Math.min
   return /_info$|^nodejs_eventloop_lag_|^process_max_fds$/.test(name) ? Math.max : sum
 }
@@ -81,7 +77,7 @@ async function textOf(families: Iterable<Family>): Promise<string> {
   return parts.join('')
 }
 
-/** The value of the label `endpoint` of a series; undefined where it has none. */
+/** The value of the label `endpoint` of a series; undefined without that label. */
 export function endpointOf(series: string): string | undefined {
   const [, text] = /[{,]endpoint="((?:[^"\\]|\\.)*)"/.exec(series) ?? []
   return text?.replace(/\\(.)/g, (_, character: string) => (character === 'n' ? '\n' : character))

@@ -1,8 +1,6 @@
-/**
- * Histograms of durations: rows of plain numbers in one typed array, so that adding one costs nanoseconds and no memory.
- */
+/** Histograms of durations: rows of numbers in one typed array, so that adding a duration allocates nothing. */
 
-/** Upper bounds of the buckets, in milliseconds; a last one without a bound follows. */
+/** Upper bounds of the buckets, in milliseconds; a last bucket without a bound follows. */
 export const BOUNDS_MS: readonly number[] = [
   0.5, 1, 2.5, 5, 10, 25, 50, 100, 250, 500, 1_000, 2_500, 5_000, 10_000, 30_000,
 ]
@@ -10,7 +8,7 @@ export const BOUNDS_MS: readonly number[] = [
 const BUCKETS = BOUNDS_MS.length + 1
 const WIDTH = BUCKETS + 1
 
-/** `rows` of one number a bucket, then the sum. */
+/** Each row has one number for each bucket, then the sum. */
 export const createDurations = (rows: number): Float64Array => new Float64Array(rows * WIDTH)
 
 export function addDuration(durations: Float64Array, row: number, ms: number): void {
@@ -22,13 +20,13 @@ export function addDuration(durations: Float64Array, row: number, ms: number): v
 }
 
 export type Histogram = Readonly<{
-  /** How many were at most as long as each of BOUNDS_MS. */
+  /** How many durations were at most each of BOUNDS_MS. */
   cumulative: readonly number[]
   count: number
   sumMs: number
 }>
 
-/** Undefined where nothing was added. */
+/** Undefined for a row without durations. */
 export function readDurations(durations: Float64Array, row: number): Histogram | undefined {
   const start = row * WIDTH
   const cumulative: number[] = []

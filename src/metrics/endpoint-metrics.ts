@@ -15,9 +15,9 @@ export type CallCount = Readonly<{
   kind: CallSpan['kind']
   /** Id of the request in the document. */
   request: string
-  /** Of the answer; empty where none came. */
+  /** Status of the answer; empty without an answer. */
   status: string
-  /** Why none did; empty where one came. */
+  /** Why there is no answer; empty if there is one. */
   fault: string
   count: number
 }>
@@ -25,7 +25,7 @@ export type CallCount = Readonly<{
 export type DurationEntry = Histogram & Readonly<{ stage: StageName | 'message' }>
 
 export type EndpointMetrics = {
-  /** The endpoint as it was counted last; undefined where several endpoints share the counts, or none was found. */
+  /** The endpoint when it was last counted; undefined if several endpoints share the counts or none matched. */
   compiled: CompiledEndpoint | undefined
   done: number
   readonly rest: Map<string, { outcome: OutcomeName; code: string; count: number }>
@@ -73,10 +73,10 @@ function countCall(byRequest: Map<string, Map<string | number, number>>, { id, a
   counts.set(how, (counts.get(how) ?? 0) + 1)
 }
 
-/** A target may answer with any three digits; those that mean nothing are one label. */
+/** A target may answer with any three digits; those without a meaning share one label. */
 const statusLabel = (status: number): number | 'other' => (status >= 100 && status <= 599 ? status : 'other')
 
-/** Forgets requests that the endpoint no longer has. */
+/** Removes requests that the endpoint no longer has. */
 export function dropRequests({ calls }: EndpointMetrics, { endpoint: { requests } }: CompiledEndpoint): void {
   for (const kind of ['lookup', 'response'] as const) {
     const ids = new Set(requests[kind].map(({ id }) => id))

@@ -1,14 +1,14 @@
 /**
- * Prometheus' text format, version 0.0.4 (https://prometheus.io/docs/instrumenting/exposition_formats/), written 500 lines
- * at a time: of 1,000 endpoints there are a hundred thousand lines, and prom-client, which writes them in one turn, stops
- * all messages about 30 times as long.
+ * Writes Prometheus' text format, version 0.0.4 (https://prometheus.io/docs/instrumenting/exposition_formats/), in steps:
+ * 1,000 endpoints have a hundred thousand lines. prom-client writes them in one step, during which no message is answered
+ * (docs/decisions/message-metrics-are-written-directly.md).
  */
 import { setImmediate as turn } from 'node:timers/promises'
 
 export type Sample = Readonly<{
   labels: Readonly<Record<string, string>>
   value: number
-  /** Behind the name of the family: `_bucket`, `_sum` or `_count` of a histogram. */
+  /** Follows the name of the family: `_bucket`, `_sum` or `_count` of a histogram. */
   suffix?: string
 }>
 
@@ -20,11 +20,11 @@ export type Family = Readonly<{
   samples(): Iterable<Sample>
 }>
 
-/** The lines that are written before messages get their turn. */
+/** How many lines are written before the event loop continues. */
 const LINES_A_TURN = 500
 
 export async function expose(families: readonly Family[]): Promise<Buffer> {
-  // As bytes: one long text would be joined in a single turn at the end.
+  // As bytes, because joining one long text would take a single step at the end.
   const chunks: Buffer[] = []
   let text = ''
   let lines = 0

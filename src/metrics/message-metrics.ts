@@ -1,8 +1,4 @@
-/**
- * Counts of messages since the process started, as plain numbers: prom-client's own counters and histograms take 3.9 µs a
- * message instead of 0.13, and W1 has 0.87 of the messages a second.
- */
-
+/** Counts of messages since the process started, as plain numbers (docs/decisions/message-metrics-are-written-directly.md). */
 import type { CompiledEndpoint } from '../endpoints/compiled-endpoint.ts'
 import type { CompletedMessage } from '../intake/completed-message.ts'
 import type { OutcomeName } from '../pipeline/outcome.ts'
@@ -18,25 +14,25 @@ import {
   type EndpointMetrics,
 } from './endpoint-metrics.ts'
 
-/** `endpoint` is a name, empty where no endpoint was found; `code` is empty where nothing failed. */
+/** `endpoint` is a name, empty if no endpoint matched; `code` is empty if nothing failed. */
 export type MessageCount = Readonly<{ endpoint: string; outcome: OutcomeName; code: string; count: number }>
 
 export type Counted = Pick<CompletedMessage, 'compiled' | 'outcome' | 'code'> &
   Partial<Pick<CompletedMessage, 'trace' | 'ms'>>
 
 export interface MessageMetrics {
-  count(finished: Counted): void
+  count(completed: Counted): void
   entries(): readonly MessageCount[]
   durations(): Iterable<DurationEntry & Readonly<{ endpoint: string }>>
   calls(): Iterable<CallCount & Readonly<{ endpoint: string }>>
-  /** Forgets endpoints and requests that are no longer active; `get` gives the active endpoint by id. */
+  /** Removes endpoints and requests that are no longer active; `get` returns the active endpoint by id. */
   keep(get: (id: string) => CompiledEndpoint | undefined): void
 }
 
-/** The name for all endpoints beyond the limit. */
+/** The name that all endpoints beyond the limit share. */
 export const OTHERS = '(others)'
 
-/** At most `mostEndpoints` are counted one by one, which bounds memory and the size of a scrape. */
+/** Counts at most `mostEndpoints` one by one, which bounds memory and the size of a scrape. */
 export function createMessageMetrics(mostEndpoints = 1_000): MessageMetrics {
   const byName = new Map<string, EndpointMetrics>()
 

@@ -1,6 +1,6 @@
 /**
- * The metrics of one process. Labels hold what a person wrote into a document (names of endpoints, ids of requests, topics)
- * and fixed words: never a path, a generated id or a part of a message.
+ * The metrics of one process. Labels contain fixed words and names from documents (endpoints, ids of requests, topics), never
+ * a path, a generated id or a part of a message.
  */
 import type { Registry } from 'prom-client'
 import type { MessageRecord } from '../domain/message-record.ts'
@@ -16,11 +16,11 @@ export type MetricsSource = Readonly<{
   inFlight: () => number
   waiting: () => number
   consumers: () => readonly ConsumerStatus[]
-  /** Of the isolated processes, by their lanes; undefined where there are none. */
+  /** Of the isolated processes, by pool; undefined without isolation. */
   isolation?: (() => Readonly<Record<'quick' | 'slow', IsolationCounts>>) | undefined
   /** Records of the message log since the process started. */
   messageLog: () => Readonly<{ written: number; dropped: Readonly<Record<MessageRecord['outcome'], number>> }>
-  /** Of the origins that are called. */
+  /** Circuits and retries of the HTTP client. */
   outbound: () => OutboundHealth
 }>
 
@@ -30,21 +30,21 @@ type IsolationCounts = Readonly<{
   ended: Readonly<Record<'time' | 'memory' | 'others', number>>
 }>
 
-/** Resolves to the metrics in Prometheus' text format, in UTF-8. */
+/** Resolves to an exposition in Prometheus' text format, in UTF-8. */
 export type Metrics = () => Promise<Uint8Array>
 
-/** The metrics of this process. */
 export function createMetrics(source: MetricsSource): Metrics {
   const families = describeMetrics(source)
   let loading: Promise<Registry> | undefined
   return async () => {
-    // Loaded at the first scrape: the library is large, and many services are never scraped.
+    // prom-client is loaded at the first scrape, since many services are never scraped.
     loading ??= processMetrics()
     const ofProcess = await loading
     return Buffer.concat([await expose(families), Buffer.from(`${await ofProcess.metrics()}\n`)])
   }
 }
 
+/** Memory, processor time, event loop: the only metrics that prom-client counts here. */
 async function processMetrics(): Promise<Registry> {
   const { collectDefaultMetrics, Registry } = await import('prom-client')
   const registry = new Registry()
@@ -52,39 +52,28 @@ async function processMetrics(): Promise<Registry> {
   return registry
 }
 
-export function describeMetrics({
-  version,
-  messageMetrics,
-  inFlight,
-  waiting,
-  consumers,
-  messageLog,
-  outbound,
-  isolation,
-}: MetricsSource): Family[] {
+/** A family of one series without labels. */
+const single = (type: 'gauge' | 'counter', name: string, help: string, value: () => number): Family => ({
+  name,
+  help,
+  type,
+  labels: [],
+  samples: () => [{ labels: {}, value: value() }],
+})
+
+export function describeMetrics(source: MetricsSource): Family[] {
+  const { version, messageMetrics, inFlight, waiting, consumers, messageLog, outbound, isolation } = source
   return [
     ...(isolation === undefined ? [] : describeIsolation(isolation)),
     {
       name: 'crosswalk_build_info',
-      help: 'Always 1; the labels say what runs.',
+      help: 'Always 1; the labels name the version of the service and of Node.js.',
       type: 'gauge',
       labels: ['version', 'node'],
       samples: () => [{ labels: { version, node: process.versions.node }, value: 1 }],
     },
-    {
-      name: 'crosswalk_messages_in_flight',
-      help: 'Messages under way.',
-      type: 'gauge',
-      labels: [],
-      samples: () => [{ labels: {}, value: inFlight() }],
-    },
-    {
-      name: 'crosswalk_messages_waiting',
-      help: 'Messages that wait to be begun with.',
-      type: 'gauge',
-      labels: [],
-      samples: () => [{ labels: {}, value: waiting() }],
-    },
+    single('gauge', 'crosswalk_messages_in_flight', 'Messages in flight.', inFlight),
+    single('gauge', 'crosswalk_messages_waiting', 'Messages that wait to start.', waiting),
     {
       name: 'crosswalk_messages_total',
       help: 'Messages answered, by endpoint, outcome and failure code.',
@@ -94,7 +83,7 @@ export function describeMetrics({
     },
     {
       name: 'crosswalk_message_duration_seconds',
-      help: 'How long messages took until their answer was there.',
+      help: 'Duration of messages until their answer was ready.',
       type: 'histogram',
       labels: ['endpoint'],
       *samples() {
@@ -104,7 +93,7 @@ export function describeMetrics({
     },
     {
       name: 'crosswalk_stage_duration_seconds',
-      help: 'How long each stage of messages took.',
+      help: 'Duration of each stage of messages.',
       type: 'histogram',
       labels: ['endpoint', 'stage'],
       *samples() {
@@ -114,17 +103,16 @@ export function describeMetrics({
     },
     {
       name: 'crosswalk_outbound_calls_total',
-      help: 'Lookups and responses, retries not counted, by the status of the answer or the fault that stands for it.',
+      help: 'Lookups and responses without their retries, by the status of the answer or the fault.',
       type: 'counter',
       labels: ['endpoint', 'kind', 'request', 'status', 'fault'],
       *samples() {
-        for (const { count, endpoint, ...labels } of messageMetrics.calls())
-          yield { labels: { endpoint, ...labels }, value: count }
+        for (const { count, ...labels } of messageMetrics.calls()) yield { labels, value: count }
       },
     },
     {
       name: 'crosswalk_outbound_retries_total',
-      help: 'Retries of calls: made, and withheld as the budget of the origin was used up.',
+      help: 'Retries of calls: made, or withheld because the budget of the origin was used up.',
       type: 'counter',
       labels: ['outcome'],
       *samples() {
@@ -135,25 +123,18 @@ export function describeMetrics({
     },
     {
       name: 'crosswalk_circuit_open',
-      help: 'Always 1, for each origin that is left alone now.',
+      help: 'Always 1, for each origin whose circuit is open.',
       type: 'gauge',
       labels: ['origin'],
       samples: () => outbound().open.map((origin) => ({ labels: { origin }, value: 1 })),
     },
-    {
-      name: 'crosswalk_circuit_opened_total',
-      help: 'How often an origin was found to fail and left alone.',
-      type: 'counter',
-      labels: [],
-      samples: () => [{ labels: {}, value: outbound().opened }],
-    },
-    {
-      name: 'crosswalk_circuit_refused_calls_total',
-      help: 'Calls that were not sent, as the origin was left alone.',
-      type: 'counter',
-      labels: [],
-      samples: () => [{ labels: {}, value: outbound().refused }],
-    },
+    single('counter', 'crosswalk_circuit_opened_total', 'How often a circuit opened.', () => outbound().opened),
+    single(
+      'counter',
+      'crosswalk_circuit_refused_calls_total',
+      'Calls that were not sent because of an open circuit.',
+      () => outbound().refused,
+    ),
     {
       name: 'crosswalk_consumer_lag',
       help: 'Records that wait in the partitions of this instance.',
@@ -161,13 +142,12 @@ export function describeMetrics({
       labels: ['endpoint', 'topic'],
       samples: () => consumers().map(({ endpoint, topic, lag }) => ({ labels: { endpoint, topic }, value: lag })),
     },
-    {
-      name: 'crosswalk_message_log_written_total',
-      help: 'Records of the message log that were stored.',
-      type: 'counter',
-      labels: [],
-      samples: () => [{ labels: {}, value: messageLog().written }],
-    },
+    single(
+      'counter',
+      'crosswalk_message_log_written_total',
+      'Records of the message log that were stored.',
+      () => messageLog().written,
+    ),
     {
       name: 'crosswalk_message_log_dropped_total',
       help: 'Records of the message log that were dropped under overload, by the outcome of their messages.',
@@ -179,29 +159,29 @@ export function describeMetrics({
 }
 
 function describeIsolation(isolation: NonNullable<MetricsSource['isolation']>): Family[] {
-  const lanes = () => Object.entries(isolation())
+  const pools = () => Object.entries(isolation())
   return [
     {
       name: 'crosswalk_isolation_processes',
-      help: 'Processes in which expressions and schemas run, by lane.',
+      help: 'Isolated processes for expressions and schemas, by pool.',
       type: 'gauge',
       labels: ['lane'],
-      samples: () => lanes().map(([lane, { processes }]) => ({ labels: { lane }, value: processes })),
+      samples: () => pools().map(([lane, { processes }]) => ({ labels: { lane }, value: processes })),
     },
     {
       name: 'crosswalk_isolation_waiting',
-      help: 'Messages that wait for such a process, by lane.',
+      help: 'Messages that wait for an isolated process, by pool.',
       type: 'gauge',
       labels: ['lane'],
-      samples: () => lanes().map(([lane, { waiting }]) => ({ labels: { lane }, value: waiting })),
+      samples: () => pools().map(([lane, { waiting }]) => ({ labels: { lane }, value: waiting })),
     },
     {
       name: 'crosswalk_isolation_ended_total',
-      help: 'Such processes that were ended, by lane and cause: `time`, `memory` or `others` (from outside).',
+      help: 'Isolated processes that ended, by pool and cause: `time`, `memory` or `others`.',
       type: 'counter',
       labels: ['lane', 'cause'],
       *samples() {
-        for (const [lane, { ended }] of lanes())
+        for (const [lane, { ended }] of pools())
           for (const [cause, value] of Object.entries(ended)) yield { labels: { lane, cause }, value }
       },
     },

@@ -1,6 +1,6 @@
 /**
- * The kinds of value that a setting can have. Each reads the text of an environment variable and says, in the words
- * of the user's guide, what it accepts: the same words stand in the fault, in `--help` and in the documentation.
+ * The kinds of values of settings. Each reads the text of an environment variable and describes the values that it accepts:
+ * faults, `--help` and the documentation use the same words.
  */
 import { isIP } from 'node:net'
 import { availableParallelism } from 'node:os'
@@ -9,78 +9,76 @@ import { fault, found, type Result } from '../domain/lint.ts'
 export type Kind<T> = Readonly<{
   /** Completes "Give …" and stands in the documentation: `a whole number from 0 to 65535`. */
   accepts: string
-  /** The value of a trimmed text, or a sentence to add where `accepts` would not explain enough. */
+  /** In: a trimmed text. Out: its value, or the sentence for the operator. */
   parse(text: string): Result<T>
 }>
 
+/** A kind whose fault is "Give …", followed by the hint. `read` returns undefined for a text that it does not accept. */
+export const kindOf = <T>(accepts: string, read: (text: string) => T | undefined, hint = ''): Kind<T> => ({
+  accepts,
+  parse: (text) => {
+    const value = read(text)
+    return value === undefined ? fault(`Give ${accepts}${hint}.`) : found(value)
+  },
+})
+
+/** A text that matches a pattern. */
+export const matching = (accepts: string, pattern: RegExp, hint = ''): Kind<string> =>
+  kindOf(accepts, (text) => (pattern.test(text) ? text : undefined), hint)
+
+/** The items of a list with commas; empty ones are dropped. */
+export const itemsOf = (text: string): string[] => text.split(',').flatMap((item) => item.trim() || [])
+
 /** A whole number in decimal digits, both bounds included. */
-export function wholeNumber(least: number, most: number): Kind<number> {
-  const accepts = `a whole number from ${least} to ${most}`
-  return {
-    accepts,
-    parse: (text) => {
-      const value = /^\d{1,15}$/.test(text) ? Number(text) : Number.NaN
-      return value >= least && value <= most ? found(value) : fault(`Give ${accepts}.`)
-    },
-  }
-}
+export const wholeNumber = (least: number, most: number): Kind<number> =>
+  kindOf(`a whole number from ${least} to ${most}`, (text) => {
+    const value = /^\d{1,15}$/.test(text) ? Number(text) : Number.NaN
+    return value >= least && value <= most ? value : undefined
+  })
 
 const MOST_WORKERS = 128
 const workers = wholeNumber(1, MOST_WORKERS)
 
-/** A number of processes; `auto` is what the machine or the container lets run at once. */
-export const workerCount: Kind<number> = {
-  accepts: `${workers.accepts}, or \`auto\``,
-  parse: (text) => {
-    if (text.toLowerCase() === 'auto') return found(Math.min(availableParallelism(), MOST_WORKERS))
-    return workers.parse(text).ok ? workers.parse(text) : fault(`Give ${workerCount.accepts}.`)
-  },
-}
+/** A number of processes; `auto` is how many the machine or the container runs at once. */
+export const workerCount: Kind<number> = kindOf(`${workers.accepts}, or \`auto\``, (text) => {
+  if (text.toLowerCase() === 'auto') return Math.min(availableParallelism(), MOST_WORKERS)
+  const count = workers.parse(text)
+  return count.ok ? count.value : undefined
+})
 
-/** Timers of Node.js fire at once beyond 2^31 - 1 ms; a day is far below that, and more than any exchange needs. */
+/** Timers of Node.js fire at once beyond 2^31 - 1 ms; a day is far below that, and longer than any exchange. */
 export const milliseconds: Kind<number> = wholeNumber(1, 86_400_000)
 
 export const port: Kind<number> = wholeNumber(0, 65_535)
 
-/** Only the two words, in any case: `ENABLE_LOGGING=no` must not quietly mean yes. */
-export const flag: Kind<boolean> = {
-  accepts: '`true` or `false`',
-  parse: (text) => {
-    const word = text.toLowerCase()
-    return word === 'true' || word === 'false' ? found(word === 'true') : fault('Give `true` or `false`.')
-  },
-}
+const FLAGS: Readonly<Record<string, boolean>> = { true: true, false: false }
+
+/** Only the two words, in any case: `ENABLE_LOGGING=no` must not be read as true. */
+export const flag: Kind<boolean> = kindOf('`true` or `false`', (text) => FLAGS[text.toLowerCase()])
 
 const FACTORS: Readonly<Record<string, number>> = { '': 1, b: 1, kb: 1024, mb: 1024 * 1024 }
 
 /** A size in bytes, from 1 byte to `mostMb` MiB: `1048576`, `512kb`, `1.5mb`, units in any case and of 1024. */
-export function size(mostMb: number): Kind<number> {
-  const accepts = `a size in bytes or with the unit \`kb\` or \`mb\`, such as \`512kb\`, at most ${mostMb}mb`
-  return {
-    accepts,
-    parse: (text) => {
-      const [, amount = '', unit = ''] = /^(\d{1,12}(?:\.\d{1,6})?) ?(b|kb|mb)?$/i.exec(text) ?? []
-      const bytes = Math.floor(Number(amount) * (FACTORS[unit.toLowerCase()] ?? Number.NaN))
-      return bytes >= 1 && bytes <= mostMb * 1024 * 1024 ? found(bytes) : fault(`Give ${accepts}.`)
-    },
-  }
-}
+export const size = (mostMb: number): Kind<number> =>
+  kindOf(`a size in bytes or with the unit \`kb\` or \`mb\`, such as \`512kb\`, at most ${mostMb}mb`, (text) => {
+    const [, amount = '', unit = ''] = /^(\d{1,12}(?:\.\d{1,6})?) ?(b|kb|mb)?$/i.exec(text) ?? []
+    const bytes = Math.floor(Number(amount) * (FACTORS[unit.toLowerCase()] ?? Number.NaN))
+    return bytes >= 1 && bytes <= mostMb * 1024 * 1024 ? bytes : undefined
+  })
 
-/** One of some words, in any case. */
+/** One of several words, in any case. */
 export function choice<const Word extends string>(...words: readonly Word[]): Kind<Word> {
   const quoted = words.map((word) => `\`${word}\``)
   const last = quoted.pop()
   const accepts = quoted.length === 0 ? `${last}` : `${quoted.join(', ')} or ${last}`
-  return {
-    accepts,
-    parse: (text) => {
-      const word = words.find((word) => word === text.toLowerCase())
-      return word === undefined ? fault(`Give ${accepts}.`) : found(word)
-    },
-  }
+  return kindOf(accepts, (text) => words.find((word) => word === text.toLowerCase()))
 }
 
-/** What may be left out: an empty text is undefined. */
+/** A name that brokers, collectors and their access rules accept without quotes. */
+export const plainName = (most: number): Kind<string> =>
+  matching(`1 to ${most} letters, digits, dots, underscores or hyphens`, new RegExp(`^[a-zA-Z0-9._-]{1,${most}}$`))
+
+/** A setting that may be empty; its value is undefined then. */
 export function optional<T>(kind: Kind<T>): Kind<T | undefined> {
   return {
     accepts: `${kind.accepts}, or nothing`,
@@ -90,26 +88,42 @@ export function optional<T>(kind: Kind<T>): Kind<T | undefined> {
 
 const LABEL = /^[a-z0-9_]([a-z0-9_-]{0,61}[a-z0-9_])?$/i
 
-/** An address to listen on; what looks like an IPv4 address must be one, so that a slip is no DNS question. */
-export const listenAddress: Kind<string> = {
-  accepts: 'an IP address or a host name, without port or brackets',
-  parse: (text) => {
+/** An address to listen on; a text that looks like an IPv4 address must be one, so that a slip is not looked up as a name. */
+export const listenAddress: Kind<string> = kindOf(
+  'an IP address or a host name, without port or brackets',
+  (text) => {
     const labels = text.split('.')
     const isName = labels.every((label) => LABEL.test(label)) && !/^\d+$/.test(labels.at(-1) ?? '')
-    // In this order: to compile Node's expression of IPv6 addresses takes longer than all other settings together.
-    if (isName || isIP(text) !== 0) return found(text)
-    return fault(`Give ${listenAddress.accepts}, such as \`127.0.0.1\`, \`::1\` or \`0.0.0.0\`.`)
+    // In this order: compiling Node's pattern of IPv6 addresses takes longer than all other settings together.
+    return isName || isIP(text) !== 0 ? text : undefined
   },
+  ', such as `127.0.0.1`, `::1` or `0.0.0.0`',
+)
+
+export function isPlainUrl(text: string): boolean {
+  const url = URL.parse(text)
+  if (url === null || !/^https?:$/.test(url.protocol)) return false
+  return [url.username, url.password, url.search, url.hash].every((part) => part === '')
 }
 
-/** Where the store is. Faults never repeat the value: such a URL may hold a password. */
+/** A URL to which the service appends paths. */
+export const httpUrl: Kind<string> = kindOf(
+  'an `http://` or `https://` URL without credentials, query and fragment',
+  (text) => (isPlainUrl(text) ? text : undefined),
+)
+
+export const isPostgres = (databaseUrl: string): boolean => /^postgres(ql)?:/i.test(databaseUrl)
+
+export const sqlitePath = (databaseUrl: string): string => databaseUrl.replace(/^sqlite:/, '')
+
+/** The URL of the store. Faults never repeat the value: such a URL may contain a password. */
 export const databaseUrl: Kind<string> = {
   accepts: '`sqlite:` and the path of a file, or `postgres://user:password@host:port/database`',
   parse: (text) => {
-    if (/^postgres(ql)?:/i.test(text)) return isPostgresUrl(text) ? found(text) : fault(POSTGRES_SHAPE)
+    if (isPostgres(text)) return isPostgresUrl(text) ? found(text) : fault(POSTGRES_SHAPE)
     const path = /^sqlite:(.+)$/.exec(text)?.[1]
     if (path === undefined) return fault(`Give ${databaseUrl.accepts}, such as \`sqlite:./data/crosswalk.db\`.`)
-    // `sqlite://data/x.db` reads as a host to some and as a relative path to others: neither is what it would open.
+    // Some read `sqlite://data/x.db` as a host and others as a relative path; it would open neither.
     if (/^\/\/[^/]/.test(path)) {
       return fault(
         'Give a relative path as `sqlite:./data/crosswalk.db`, an absolute one as `sqlite:/data/crosswalk.db`.',
@@ -125,7 +139,7 @@ const POSTGRES_SHAPE =
 function isPostgresUrl(text: string): boolean {
   if (!URL.canParse(text)) return false
   const { hostname, pathname, hash, searchParams } = new URL(text)
-  // A `#` in a password would cut the URL there.
+  // A `#` in a password would cut the URL.
   return (hostname !== '' || searchParams.has('host')) && /^\/[^/]+$/.test(pathname) && hash === ''
 }
 
@@ -133,10 +147,10 @@ export type Setting<T> = Readonly<{
   /** Name of the environment variable. */
   name: string
   kind: Kind<T>
-  /** As a user would write it; empty where the setting has no value of its own. */
+  /** As a user would write it; empty if the setting has no default. */
   default: string
-  /** What it is for, in whole sentences. */
+  /** Its meaning, in whole sentences. */
   means: string
-  /** The value may hold a secret, so no message repeats it. */
+  /** The value may contain a secret, so no message repeats it. */
   secret?: true
 }>

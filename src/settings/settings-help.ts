@@ -1,4 +1,4 @@
-/** The settings as `--help` shows them: what a user needs who has a terminal and no browser. */
+/** The settings as `--help` shows them. */
 import { SETTING_GROUPS } from './settings-table.ts'
 
 /** All settings with their defaults, in lines of at most 80 columns. */
@@ -14,7 +14,7 @@ export function settingsHelp(): string {
   return `${lines.join('\n')}\n`
 }
 
-/** Breaks a text at its spaces into lines of at most `columns`, each with the indent before it. */
+/** Breaks a text at its spaces into lines of at most `columns`, each with the indent. */
 export function wrap(text: string, indent: string, columns: number): string[] {
   const lines: string[] = []
   let line = indent

@@ -1,16 +1,12 @@
-/**
- * Every setting of the service, once: its name in the environment, what it accepts, its default and what it is for.
- * Reading, `--help`, docs/settings.md and .env.example all come from this table.
- */
+/** Every setting of the service. Reading, `--help`, docs/settings.md and .env.example all use this table. */
 import { documents } from './groups/documents-settings.ts'
 import { expressions } from './groups/expressions-settings.ts'
-import { idempotency } from './groups/idempotency-settings.ts'
 import { isolation } from './groups/isolation-settings.ts'
 import { kafka } from './groups/kafka-settings.ts'
 import { listeners } from './groups/listeners-settings.ts'
 import { management } from './groups/management-settings.ts'
 import { messageLog } from './groups/message-log-settings.ts'
-import { messages } from './groups/messages-settings.ts'
+import { idempotency, messages } from './groups/messages-settings.ts'
 import { log, metrics } from './groups/operations-settings.ts'
 import { requests } from './groups/requests-settings.ts'
 import { egress, secrets } from './groups/secrets-settings.ts'
@@ -18,7 +14,7 @@ import { store } from './groups/store-settings.ts'
 import { tracing } from './groups/tracing-settings.ts'
 import type { Setting } from './setting-kinds.ts'
 
-/** By the property that the code reads it under. */
+/** By the property of `Settings`. */
 export const SETTINGS = {
   ...listeners,
   ...management,

@@ -1,7 +1,4 @@
-/**
- * The environment as typed, frozen settings. A wrong value stops the start, so everything behind this module can rely
- * on what it is given.
- */
+/** The environment as typed, frozen settings. A wrong value stops the start, so all other code can rely on them. */
 import { fault, found, type Result } from '../domain/lint.ts'
 import type { Kind, Setting } from './setting-kinds.ts'
 import { SETTINGS, type SettingKey } from './settings-table.ts'
@@ -19,10 +16,10 @@ export type SettingsReading =
   | Readonly<{ ok: false; faults: readonly string[] }>
 
 /**
- * Reads every setting and tells all that is wrong at once.
+ * Reads every setting and reports all faults at once.
  *
- * In: the environment; a variable that is empty counts as not set. Out: frozen settings and warnings (names that look
- * like settings and are none), or the faults. Each fault and warning is one line.
+ * In: the environment; an empty variable counts as not set. Out: frozen settings and warnings (unknown names that look like
+ * settings), or the faults. Each fault and warning is one line.
  */
 export function readSettings(env: Environment): SettingsReading {
   const faults: string[] = []
@@ -35,7 +32,7 @@ export function readSettings(env: Environment): SettingsReading {
   }
   if (faults.length > 0) return { ok: false, faults }
 
-  // Every key of the table was read above, each with the parser that its type is taken from.
+  // Every key of the table was read above, each with the parser of its type.
   const settings = Object.freeze(values) as Settings
   const contradictions = findContradictions(settings)
   if (contradictions.length > 0) return { ok: false, faults: contradictions }
@@ -44,8 +41,8 @@ export function readSettings(env: Environment): SettingsReading {
 }
 
 /**
- * Adds the variables of a `.env` file to `process.env`, where there is such a file; what is set already stays.
- * Fails with one sentence where the file is there and cannot be read.
+ * Adds the variables of a `.env` file, if there is one, to `process.env`; variables that are set already stay.
+ * Fails with one sentence if the file cannot be read.
  */
 export function loadEnvFile(path = '.env'): Result<'loaded' | 'absent'> {
   try {
@@ -60,71 +57,58 @@ export function loadEnvFile(path = '.env'): Result<'loaded' | 'absent'> {
 
 const EVERY_ADDRESS = ['0.0.0.0', '::']
 
-/** What is right one by one and cannot be together. */
+/** Faults of settings that are valid one by one but contradict each other. */
 function findContradictions(settings: Settings): string[] {
   const { serverPort, host, adminPort, adminHost, serverHeadersTimeoutMs, serverRequestTimeoutMs } = settings
-  const found: string[] = []
-  const overlap = host === adminHost || EVERY_ADDRESS.includes(host) || EVERY_ADDRESS.includes(adminHost)
-  if (serverPort !== 0 && serverPort === adminPort && overlap) {
-    found.push(`SERVER_PORT and ADMIN_PORT are both ${serverPort}. Give each a port of its own.`)
-  }
-  // node:http refuses to start a server with these two the other way round.
-  if (serverHeadersTimeoutMs > serverRequestTimeoutMs) {
-    found.push(
-      `SERVER_HEADERS_TIMEOUT_MS is ${serverHeadersTimeoutMs}, more than SERVER_REQUEST_TIMEOUT_MS (${serverRequestTimeoutMs}). Lower the first or raise the second.`,
-    )
-  }
-  return [
-    ...found,
-    ...findManagementContradictions(settings),
-    ...findWorkerContradictions(settings),
-    ...findBrokerContradictions(settings),
-  ]
-}
-
-function findWorkerContradictions({ workers, maxMessagesInFlight, databaseUrl }: Settings): string[] {
-  if (workers === 1) return []
-  const found: string[] = []
-  if (maxMessagesInFlight < workers) {
-    found.push(
-      `MAX_MESSAGES_IN_FLIGHT is ${maxMessagesInFlight}, and ${workers} workers share it. Give it ${workers} at least, or lower WORKERS.`,
-    )
-  }
-  if (databaseUrl === 'sqlite::memory:') {
-    found.push('DATABASE_URL keeps everything in memory, which workers cannot share. Name a file, or set WORKERS to 1.')
-  }
-  return found
-}
-
-/** A provider that is given and not asked would leave open what it was to close. */
-function findManagementContradictions(settings: Settings): string[] {
+  const { workers, maxMessagesInFlight, databaseUrl } = settings
   const { managementAuth, managementOidcIssuer, managementOidcAudience, managementOidcJwksUrl } = settings
+  const { kafkaTls, kafkaTlsCa, kafkaTlsCert, kafkaTlsKey } = settings
+  const { kafkaSaslMechanism, kafkaSaslUsername, kafkaSaslPassword } = settings
+  const hostsOverlap = host === adminHost || EVERY_ADDRESS.includes(host) || EVERY_ADDRESS.includes(adminHost)
   const isOidc = managementAuth === 'oidc'
-  if (isOidc && (managementOidcIssuer === undefined || managementOidcAudience === undefined)) {
-    return ['MANAGEMENT_AUTH is oidc. Give MANAGEMENT_OIDC_ISSUER and MANAGEMENT_OIDC_AUDIENCE as well.']
-  }
-  const given = [managementOidcIssuer, managementOidcAudience, managementOidcJwksUrl].some((one) => one !== undefined)
-  if (isOidc || !given) return []
-  return ['MANAGEMENT_OIDC_… is given, but MANAGEMENT_AUTH is not oidc. Set it to oidc or leave the others out.']
-}
-
-/** A secret or a certificate that is given and not used would be sent in the clear, or not at all. */
-function findBrokerContradictions(settings: Settings): string[] {
-  const { kafkaTls, kafkaTlsCa, kafkaTlsCert, kafkaTlsKey, kafkaSaslMechanism } = settings
-  const found: string[] = []
-  if (!kafkaTls && (kafkaTlsCa ?? kafkaTlsCert ?? kafkaTlsKey) !== undefined) {
-    found.push('KAFKA_TLS is false, but files for TLS are given. Set KAFKA_TLS to true or leave them out.')
-  }
-  if ((kafkaTlsCert === undefined) !== (kafkaTlsKey === undefined)) {
-    found.push('KAFKA_TLS_CERT_FILE and KAFKA_TLS_KEY_FILE belong together. Give both or none.')
-  }
-  const credentials = [settings.kafkaSaslUsername, settings.kafkaSaslPassword].filter((one) => one !== undefined)
-  if (credentials.length !== (kafkaSaslMechanism === undefined ? 0 : 2)) {
-    found.push(
+  const isSasl = kafkaSaslMechanism !== undefined
+  const rules: readonly (readonly [isBroken: boolean, fault: string])[] = [
+    [
+      serverPort !== 0 && serverPort === adminPort && hostsOverlap,
+      `SERVER_PORT and ADMIN_PORT are both ${serverPort}. Give each a port of its own.`,
+    ],
+    [
+      // node:http refuses to start such a server.
+      serverHeadersTimeoutMs > serverRequestTimeoutMs,
+      `SERVER_HEADERS_TIMEOUT_MS is ${serverHeadersTimeoutMs}, more than SERVER_REQUEST_TIMEOUT_MS (${serverRequestTimeoutMs}). Lower the first or raise the second.`,
+    ],
+    [
+      isOidc && (managementOidcIssuer === undefined || managementOidcAudience === undefined),
+      'MANAGEMENT_AUTH is oidc. Give MANAGEMENT_OIDC_ISSUER and MANAGEMENT_OIDC_AUDIENCE as well.',
+    ],
+    [
+      // Without this rule, an operator who names a provider could believe that it is asked.
+      !isOidc && (managementOidcIssuer ?? managementOidcAudience ?? managementOidcJwksUrl) !== undefined,
+      'MANAGEMENT_OIDC_… is given, but MANAGEMENT_AUTH is not oidc. Set it to oidc or leave the others out.',
+    ],
+    [
+      workers > 1 && maxMessagesInFlight < workers,
+      `MAX_MESSAGES_IN_FLIGHT is ${maxMessagesInFlight}, and ${workers} workers share it. Give it ${workers} at least, or lower WORKERS.`,
+    ],
+    [
+      workers > 1 && databaseUrl === 'sqlite::memory:',
+      'DATABASE_URL keeps everything in memory, which workers cannot share. Name a file, or set WORKERS to 1.',
+    ],
+    [
+      // Otherwise the service would send in the clear data that the operator wants encrypted.
+      !kafkaTls && (kafkaTlsCa ?? kafkaTlsCert ?? kafkaTlsKey) !== undefined,
+      'KAFKA_TLS is false, but files for TLS are given. Set KAFKA_TLS to true or leave them out.',
+    ],
+    [
+      (kafkaTlsCert === undefined) !== (kafkaTlsKey === undefined),
+      'KAFKA_TLS_CERT_FILE and KAFKA_TLS_KEY_FILE belong together. Give both or none.',
+    ],
+    [
+      isSasl !== (kafkaSaslUsername !== undefined) || isSasl !== (kafkaSaslPassword !== undefined),
       'KAFKA_SASL_MECHANISM, KAFKA_SASL_USERNAME and KAFKA_SASL_PASSWORD belong together. Give all three or none.',
-    )
-  }
-  return found
+    ],
+  ]
+  return rules.flatMap(([isBroken, fault]) => (isBroken ? [fault] : []))
 }
 
 /** A value on one line, short enough to read. */

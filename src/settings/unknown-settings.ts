@@ -1,10 +1,7 @@
-/**
- * Tells names in the environment that look like settings and are none: a misspelt limit that is silently not in force
- * is worse than a line at start.
- */
+/** Reports unknown names in the environment that look like settings: a misspelt limit would silently have no effect. */
 import { nearest } from '../domain/nearest.ts'
 
-/** Names that begin so are ours, whatever follows. */
+/** Every name with one of these prefixes is ours. */
 const OWN = [
   'ADMIN_',
   'ANSWER_',
@@ -29,10 +26,10 @@ const OWN = [
   'VALIDATION_',
 ]
 
-/** Other programs on the machine use these too, so only what resembles a setting is told. */
+/** Other programs use these prefixes too, so only names that resemble a setting are reported. */
 const SHARED = ['DATABASE_', 'ENABLE_', 'LOG_', 'MAX_', 'OTEL_', 'WORKER']
 
-/** One warning for each name of `env` that is no setting and looks like one, with the setting that it resembles. */
+/** One warning for each unknown name of `env` that looks like a setting, with the setting that it resembles. */
 export function warnOfUnknown(env: Readonly<Record<string, string | undefined>>, known: readonly string[]): string[] {
   const warnings: string[] = []
   for (const name of Object.keys(env).sort()) {
@@ -40,9 +37,9 @@ export function warnOfUnknown(env: Readonly<Record<string, string | undefined>>,
     const isOwn = OWN.some(startsWith)
     if (known.includes(name) || !(isOwn || SHARED.some(startsWith))) continue
     const meant = nearest(name, known)
-    if (meant !== undefined) warnings.push(`${name} is no setting and has no effect; did you mean ${meant}?`)
+    if (meant !== undefined) warnings.push(`${name} is not a setting and has no effect; did you mean ${meant}?`)
     else if (isOwn)
-      warnings.push(`${name} is no setting of this version and has no effect; \`--help\` lists all settings.`)
+      warnings.push(`${name} is not a setting of this version and has no effect; \`--help\` lists all settings.`)
   }
   return warnings
 }

@@ -1,5 +1,4 @@
-/** How the service is: of this process and, where it is one of several workers, of the whole. */
-
+/** Health, status and metrics of this process and, if it is a worker, of the whole service. */
 import type { Health } from '../adapters/http-server/management/operation-routes.ts'
 import type { JsonObject } from '../domain/json.ts'
 import type { ConsumerStatus } from '../domain/ports/consumer-state.ts'
@@ -20,7 +19,7 @@ export type ServiceHealth = Readonly<{
   metrics: Metrics
   health(): Promise<Health>
   uptimeMs(): number
-  /** Of the messages of an endpoint; fails with STORE_UNAVAILABLE. */
+  /** Statistics of the messages of an endpoint. Fails with STORE_UNAVAILABLE. */
   report(endpointId: string): Promise<JsonObject>
 }>
 
@@ -28,12 +27,12 @@ export type HealthOptions = Readonly<{
   version: string
   store: Store
   registry: Registry
-  catalogue: EndpointService
+  endpointService: EndpointService
   intake: Intake
   observers: Observers
-  /** How many messages wait for a place or for their turn. */
+  /** How many messages wait for a permit or in the load shedder. */
   waiting: () => number
-  outbound: () => OutboundHealth
+  requests: () => OutboundHealth
   isolation: MetricsSource['isolation']
   consumers: () => readonly ConsumerStatus[]
   isStopping: () => boolean
@@ -45,11 +44,11 @@ export function createHealth(options: HealthOptions): ServiceHealth {
     version,
     store,
     registry,
-    catalogue,
+    endpointService,
     intake,
     observers,
     waiting,
-    outbound,
+    requests,
     isolation,
     consumers,
     isStopping,
@@ -67,7 +66,7 @@ export function createHealth(options: HealthOptions): ServiceHealth {
     waiting,
     consumers,
     messageLog: observers.recorder.counts,
-    outbound,
+    outbound: requests,
     isolation,
   })
   const status = workerCluster?.status ?? ownStatus
@@ -88,9 +87,9 @@ export function createHealth(options: HealthOptions): ServiceHealth {
         stopping,
         version,
         store: answers ? 'ok' : 'unavailable',
-        configurationVersion: catalogue.version(),
+        configurationVersion: endpointService.version(),
         endpoints: registry.size,
-        endpointsNotInForce: catalogue.inactive(),
+        endpointsNotInForce: endpointService.inactive(),
         ...(await status()),
       }
     },

@@ -1,4 +1,4 @@
-/** The guard of the management routes, with the client that asks the operator's provider of identities. */
+/** Authentication of management calls, with the client that asks the operator's identity provider. */
 import { randomBytes } from 'node:crypto'
 import type { FastifyInstance } from 'fastify'
 import { createManagementAccess, type ManagementAccess } from '../access/management-access.ts'
@@ -7,19 +7,19 @@ import { type GuardedRoute, protect } from '../adapters/http-server/management/a
 import { createTokenVerifier } from '../adapters/jwt/token-verifier.ts'
 import type { Logger } from '../domain/ports/logger-port.ts'
 import type { Clock } from '../domain/run.ts'
+import type { WorkerSlot } from '../domain/worker-processes.ts'
 import type { Settings } from '../settings/settings.ts'
 import type { Store } from './open-store.ts'
 
-/** The port that a guarded scope is on. */
 type Port = 'message' | 'admin'
 
 export type ManagementRoute = GuardedRoute & Readonly<{ port: Port }>
 
-export type Guard = Pick<ManagementAccess, 'keys' | 'audit'> &
+export type ManagementAuth = Pick<ManagementAccess, 'keys' | 'audit'> &
   Readonly<{
-    /** Guards everything in a scope; to be called before its routes are made. */
+    /** Requires a role for every route of a scope; to be called before the routes are added. */
     protect(scope: FastifyInstance, port: Port): void
-    /** All that is guarded, with who may call it. */
+    /** All management routes with the roles that may call them. */
     routes: readonly ManagementRoute[]
     close(): Promise<void>
   }>
@@ -30,17 +30,16 @@ export type ManagementAuthOptions = Readonly<{
   clock: Clock
   newId: () => string
   logger: Logger
-  /** Which of how many processes of the service this one is. */
-  place: Readonly<{ slot: number; workers: number }>
+  workerSlot: WorkerSlot
 }>
 
-export function openManagementAuth(options: ManagementAuthOptions): Guard {
-  const { requestConnectTimeoutMs: connectTimeoutMs, answerLimitBytes } = options.settings
-  // The settings say where the provider is, never a document: what bounds the requests of documents must not stop it.
+export function openManagementAuth(options: ManagementAuthOptions): ManagementAuth {
+  const { settings } = options
+  const { requestConnectTimeoutMs: connectTimeoutMs, answerLimitBytes } = settings
+  // The operator names the provider, so the egress rules for documents do not apply to it.
   const http = createHttpClient({ connectTimeoutMs, answerLimitBytes })
   const access = createManagementAccess({
     ...options,
-    workerSlot: options.place,
     tokens: createTokenVerifier(http),
     http,
     random: randomBytes,

@@ -1,6 +1,10 @@
-/** All that is told of a message when it has ended: counts, statistics, the message log, traces. */
+/** What observes completed messages: metrics, statistics, the message log, traces. */
+import type { Exporter } from '../adapters/otel/exporter.ts'
+import type { SampledMessage } from '../adapters/otel/sampling.ts'
 import type { Logger } from '../domain/ports/logger-port.ts'
 import type { Clock } from '../domain/run.ts'
+import type { TraceContext } from '../domain/tracing/trace-context.ts'
+import type { WorkerSlot } from '../domain/worker-processes.ts'
 import type { Registry } from '../endpoints/endpoint-registry.ts'
 import type { CompletedMessage } from '../intake/completed-message.ts'
 import { createRecorder, type Recorder } from '../message-log/recorder.ts'
@@ -9,17 +13,18 @@ import { createMessageMetrics, type MessageMetrics } from '../metrics/message-me
 import { createStats, type Stats } from '../metrics/stats/stats.ts'
 import type { Settings } from '../settings/settings.ts'
 import type { Store } from './open-store.ts'
-import { openTracing, type Tracing } from './tracing.ts'
+
+type Tracing = Exporter & Readonly<{ traceContext(incoming: SampledMessage): TraceContext }>
 
 export type Observers = Readonly<{
   /** Quick, and never throws. */
-  observe(finished: CompletedMessage): void
+  observe(completed: CompletedMessage): void
   messageMetrics: MessageMetrics
   stats: Stats
   recorder: Recorder
-  /** Where a message stands in a trace; undefined where nobody traces. */
+  /** The trace that a message belongs to; undefined without tracing. */
   traceContext: Tracing['traceContext'] | undefined
-  /** Tells what is not told yet. `stopBy`, as `performance.now()` tells time: how long the message log may take. */
+  /** Writes what is not written yet. `stopBy`: until when the message log may take, in ms of `performance.now()`. */
   close(stopBy: number): Promise<void>
 }>
 
@@ -28,25 +33,24 @@ export type ObserversOptions = Readonly<{
   version: string
   store: Store
   registry: Registry
-  /** Which of how many processes of the service this one is. */
-  place: Readonly<{ slot: number; workers: number }>
+  workerSlot: WorkerSlot
   clock: Clock
   newId: () => string
   logger: Logger
 }>
 
-/** How long stopping waits at least for the message log. */
+/** The least time that stopping waits for the message log. */
 const RECORDS_MS = 1_000
 
 export async function openObservers(options: ObserversOptions): Promise<Observers> {
-  const { settings, version, store, registry, place, clock, newId, logger } = options
+  const { settings, version, store, registry, workerSlot, clock, newId, logger } = options
   const messageMetrics = createMessageMetrics(settings.metricsMaxEndpoints)
   registry.watch(() => messageMetrics.keep(registry.get))
   const tracing = await openTracing(settings, version, logger)
   const stats = createStats({ store: store.stats, instance: newId(), clock, logger })
-  // Two workers that remove the oldest at once would remove more than they have looked at.
+  // Two workers that remove the oldest records at once would remove too many.
   const retention =
-    place.slot > 0
+    workerSlot.slot > 0
       ? undefined
       : startRetention({
           store: store.messages,
@@ -55,15 +59,15 @@ export async function openObservers(options: ObserversOptions): Promise<Observer
           clock,
           logger,
         })
-  // Each writes about as much as this one.
-  const onWritten = (bytes: number) => retention?.grew(bytes * place.workers)
+  // Each worker writes about as much as this one.
+  const onWritten = (bytes: number) => retention?.grew(bytes * workerSlot.workers)
   const recorder = createRecorder({ store: store.messages, settings, logger, onWritten })
   return {
-    observe: (finished) => {
-      messageMetrics.count(finished)
-      stats.count(finished)
-      recorder.record(finished)
-      tracing?.observe(finished)
+    observe: (completed) => {
+      messageMetrics.count(completed)
+      stats.count(completed)
+      recorder.record(completed)
+      tracing?.observe(completed)
     },
     messageMetrics,
     stats,
@@ -78,4 +82,20 @@ export async function openObservers(options: ObserversOptions): Promise<Observer
       ])
     },
   }
+}
+
+/** Loads OpenTelemetry only if a collector is set; undefined otherwise. */
+async function openTracing(settings: Settings, version: string, logger: Logger): Promise<Tracing | undefined> {
+  const { otlpEndpoint, otlpHeaders, otelServiceName, otelSampler, otelSamplerRatio } = settings
+  if (otlpEndpoint === undefined) return undefined
+  const { createExporter } = await import('../adapters/otel/exporter.ts')
+  const { createSampling } = await import('../adapters/otel/sampling.ts')
+  const exporter = createExporter({
+    url: `${otlpEndpoint}/v1/traces`,
+    headers: otlpHeaders,
+    serviceName: otelServiceName,
+    version,
+    logger,
+  })
+  return { traceContext: createSampling(otelSampler, otelSamplerRatio), ...exporter }
 }

@@ -1,4 +1,7 @@
-/** Joins the broker's adapter to its ports. */
+/**
+ * Joins the broker's adapter to its ports. Its client is loaded only when it is used, because it would cost every start
+ * memory and time.
+ */
 import type { RecordConsumer } from '../domain/ports/record-consumer.ts'
 import type { ClosableRecordProducer } from '../domain/ports/record-producer.ts'
 import type { RecordSettings } from '../intake/records/endpoint-consumer.ts'

@@ -1,6 +1,6 @@
-/** The store that DATABASE_URL names. */
+/** The store that DATABASE_URL names, and the lock that keeps other services out of a file. */
 import { openSqliteStore } from '../adapters/sqlite/open-sqlite-store.ts'
-import { takeServiceLock, tryServiceLock } from '../adapters/sqlite/service-lock.ts'
+import { type ServiceLock, takeServiceLock, tryServiceLock } from '../adapters/sqlite/service-lock.ts'
 import type { AuditStore } from '../domain/ports/audit-store-port.ts'
 import type { ChangeFeed } from '../domain/ports/change-feed-port.ts'
 import type { EndpointStore } from '../domain/ports/endpoint-store-port.ts'
@@ -10,8 +10,8 @@ import type { Logger } from '../domain/ports/logger-port.ts'
 import type { MessageStore } from '../domain/ports/message-store-port.ts'
 import type { StateStore } from '../domain/ports/state-store-port.ts'
 import type { StatsStore } from '../domain/ports/stats-store-port.ts'
+import { isPostgres, sqlitePath } from '../settings/setting-kinds.ts'
 import type { Settings } from '../settings/settings.ts'
-import { isPostgres, sqlitePath } from './store-lock.ts'
 
 export type Store = Readonly<{
   endpoints: EndpointStore
@@ -21,12 +21,17 @@ export type Store = Readonly<{
   messages: MessageStore
   keys: KeyStore
   audit: AuditStore
-  /** Where other instances may change the endpoints. */
+  /** Present if other instances may change the endpoints. */
   changes?: ChangeFeed
   close(): Promise<void>
 }>
 
-/** Opens a file for as long as nobody else does: until `close`. Rejects as `openStore` does. */
+/** Locks the file of a service whose workers share it. Throws StoreUnavailable with a sentence for the operator. */
+export function lockStore({ databaseUrl }: Pick<Settings, 'databaseUrl'>): ServiceLock {
+  return isPostgres(databaseUrl) ? { release() {} } : takeServiceLock(sqlitePath(databaseUrl))
+}
+
+/** Opens a file and locks it until `close`. Rejects as `openStore` does. */
 export async function openSoleStore(path: string, logger: Logger): Promise<Store> {
   const lock = takeServiceLock(path)
   try {
@@ -38,7 +43,7 @@ export async function openSoleStore(path: string, logger: Logger): Promise<Store
   }
 }
 
-/** For a command: beside the service that runs on the store, where one does. Rejects as `openStore` does. */
+/** For a command that may run beside the service on the same store. Rejects as `openStore` does. */
 export async function openStoreBeside(settings: Settings, logger: Logger): Promise<Store> {
   if (isPostgres(settings.databaseUrl)) return openStore(settings, logger)
   const path = sqlitePath(settings.databaseUrl)
@@ -49,8 +54,8 @@ export async function openStoreBeside(settings: Settings, logger: Logger): Promi
 }
 
 /**
- * `shared`: other processes of this service open the store too, and somebody else has locked it for them.
- * Rejects with StoreUnavailable, in one sentence fit for the operator, where it cannot be opened.
+ * `shared`: this process is a worker, and the primary process has locked the store for all workers.
+ * Rejects with StoreUnavailable, with a sentence for the operator, if the store cannot be opened.
  */
 export async function openStore(settings: Settings, logger: Logger, shared = false): Promise<Store> {
   const { databaseUrl, databasePoolSize, databaseTimeoutMs, databaseStartTimeoutMs } = settings
@@ -58,7 +63,7 @@ export async function openStore(settings: Settings, logger: Logger, shared = fal
     const path = sqlitePath(databaseUrl)
     return shared ? openSqliteStore({ path, logger, shared }) : openSoleStore(path, logger)
   }
-  // Loaded where it is used only: its driver costs every start time and memory.
+  // Loaded only for PostgreSQL: its driver would cost every start time and memory.
   const { openPostgresStore } = await import('../adapters/postgres/open-postgres-store.ts')
   return openPostgresStore({
     url: databaseUrl,

@@ -1,4 +1,4 @@
-/** The two ports with all that is served on them: messages on the one, the management of the service on both. */
+/** The message port and the admin port with their routes; both serve the management of endpoints. */
 import type { AddressInfo } from 'node:net'
 import type { FastifyInstance } from 'fastify'
 import { endConnections, quiet } from '../adapters/http-server/graceful-close.ts'
@@ -34,40 +34,38 @@ import { answerFailure } from '../pipeline/reply.ts'
 import type { MessageRecords } from '../replay/message-records.ts'
 import type { Settings } from '../settings/settings.ts'
 import type { ServiceHealth } from './health.ts'
-import type { Guard } from './management-auth.ts'
+import type { ManagementAuth } from './management-auth.ts'
 
 export type Servers = Readonly<{
-  /** Rejects where the port cannot be listened on. */
+  /** Rejects if the port is not available. */
   listenForMessages(): Promise<void>
-  /** The same; resolves to the port. */
+  /** Listens on the admin port; resolves to its number. Rejects if it is not available. */
   administer(port: number): Promise<number>
-  /** 0 where it is not listened on. */
+  /** 0 before the server listens. */
   messagePort(): number
   adminPort(): number
-  /** From now on each answer ends its connection. */
+  /** From now on each answer closes its connection. */
   endConnections(): void
-  /** Resolves when nobody has called or connected for a moment. */
+  /** Resolves after a moment without calls and new connections. */
   quiet(): Promise<void>
-  /** Resolves when every connection has ended. */
+  /** Resolves when every connection is closed. */
   close(): Promise<void>
   closeAllConnections(): void
 }>
 
 export type ServersOptions = Readonly<{
   settings: Settings
-  /** Which one this process is of those among which limits are divided. */
-  place: WorkerSlot
+  workerSlot: WorkerSlot
   version: string
   registry: Registry
   intake: Intake
-  turns: LoadShedder
-  catalogue: EndpointService
+  loadShedder: LoadShedder
+  endpointService: EndpointService
   dryRun: DryRun
   records: MessageRecords
   health: ServiceHealth
   isStopping(): boolean
-  guard: Guard
-  /** The files of the console. */
+  managementAuth: ManagementAuth
   consoleFolder: URL
   clock: Clock
   logger: Logger
@@ -104,15 +102,15 @@ export function createServers(options: ServersOptions): Servers {
 type AnswerFailure = Parameters<typeof createServer>[1]
 
 function createMessageServer(options: ServersOptions, answer: AnswerFailure): FastifyInstance {
-  const { settings, place, registry, intake, turns, isStopping, guard } = options
-  const roomBytes = portion(settings.maxIncompleteBodiesBytes, place)
+  const { settings, workerSlot, registry, intake, loadShedder, isStopping, managementAuth } = options
+  const roomBytes = portion(settings.maxIncompleteBodiesBytes, workerSlot)
   const readBody = createBodyReader({ limitBytes: settings.parserLimitBytes, roomBytes })
-  const messageOptions = { registry, intake, shedder: turns, readBody, isStopping }
+  const messageOptions = { registry, intake, shedder: loadShedder, readBody, isStopping }
   const listener = createMessageListener(messageOptions)
   const server = createServer(settings, answer, messageSide(messageOptions, listener))
-  server.server.on('connection', turns.connected)
+  server.server.on('connection', loadShedder.connected)
   server.register(async (scope) => {
-    guard.protect(scope, 'message')
+    managementAuth.protect(scope, 'message')
     serveEndpoints(scope, options)
   })
   serveMessages(server, listener)
@@ -120,12 +118,12 @@ function createMessageServer(options: ServersOptions, answer: AnswerFailure): Fa
 }
 
 function createAdminServer(options: ServersOptions, answer: AnswerFailure): FastifyInstance {
-  const { settings, version, records, health, guard, consoleFolder, clock } = options
+  const { settings, version, records, health, managementAuth, consoleFolder, clock } = options
   const server = createServer(settings, answer)
-  guard.protect(server, 'admin')
+  managementAuth.protect(server, 'admin')
   serveEndpoints(server, options)
-  serveKeys(server, guard.keys)
-  serveAudit(server, guard.audit, clock)
+  serveKeys(server, managementAuth.keys)
+  serveAudit(server, managementAuth.audit, clock)
   serveHealth(server, health.health)
   serveConsumers(server, async () => (await health.status()).consumers)
   serveMetrics(server, health.metrics)
@@ -135,12 +133,12 @@ function createAdminServer(options: ServersOptions, answer: AnswerFailure): Fast
   return server
 }
 
-function serveEndpoints(scope: FastifyInstance, { catalogue, dryRun, health }: ServersOptions): void {
+function serveEndpoints(scope: FastifyInstance, { endpointService, dryRun, health }: ServersOptions): void {
   serveUptime(scope, health.uptimeMs)
-  serveManagement(scope, catalogue)
-  serveVersions(scope, catalogue)
+  serveManagement(scope, endpointService)
+  serveVersions(scope, endpointService)
   serveDryRun(scope, dryRun)
-  serveStats(scope, catalogue, health.report)
+  serveStats(scope, endpointService, health.report)
 }
 
 const portOf = (server: FastifyInstance): number => (server.server.address() as AddressInfo | null)?.port ?? 0

@@ -1,11 +1,15 @@
-/** Message metrics are counted and written by hand for speed; the numbers and the text are those of prom-client. */
+/**
+ * The service counts messages, writes their metrics and adds up those of workers by its own code, for speed; the numbers and
+ * the text are those of prom-client.
+ */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
-import { Counter, Histogram, Registry } from 'prom-client'
+import { AggregatorRegistry, Counter, Histogram, Registry } from 'prom-client'
 import { checkDocument } from '../../src/config/checks/check-document.ts'
 import { STAGE_NAMES } from '../../src/domain/tracing/stages.ts'
 import type { CompiledEndpoint } from '../../src/endpoints/compiled-endpoint.ts'
+import { addExpositions } from '../../src/metrics/add-expositions.ts'
 import { BOUNDS_MS } from '../../src/metrics/duration-histogram.ts'
 import { expose } from '../../src/metrics/exposition.ts'
 import { createMessageMetrics } from '../../src/metrics/message-metrics.ts'
@@ -100,7 +104,7 @@ async function own(messages: readonly Message[]): Promise<string> {
   return String(await expose(families))
 }
 
-function plain(messages: readonly Message[]): Promise<string> {
+function plain(messages: readonly Message[]): Registry {
   const registry = new Registry()
   const shared = { help: 'help', registers: [registry], buckets: BOUNDS_MS.map((ms) => ms / 1_000) }
   const outcomes = new Counter({
@@ -137,7 +141,7 @@ function plain(messages: readonly Message[]): Promise<string> {
       outboundCalls.inc({ endpoint, kind, request, status, fault: how === 'timeout' ? how : '' })
     }
   }
-  return registry.metrics()
+  return registry
 }
 
 /** Series by name and labels; sums of seconds to a microsecond, as they are added up in another order. */
@@ -153,6 +157,19 @@ function numbersOf(text: string): Record<string, number> {
 test('any messages give the series of prom-client', () =>
   fc.assert(
     fc.asyncProperty(fc.array(message, { maxLength: 40 }), async (messages) => {
-      assert.deepEqual(numbersOf(await own(messages)), numbersOf(await plain(messages)))
+      assert.deepEqual(numbersOf(await own(messages)), numbersOf(await plain(messages).metrics()))
     }),
+  ))
+
+test('the sums of several workers are those of prom-client', () =>
+  fc.assert(
+    fc.asyncProperty(
+      fc.array(fc.array(message, { maxLength: 20 }), { minLength: 1, maxLength: 4 }),
+      async (workers) => {
+        const texts = await Promise.all(workers.map(own))
+        const metrics = await Promise.all(workers.map((messages) => plain(messages).getMetricsAsJSON()))
+        const sum = await AggregatorRegistry.aggregate(metrics).metrics()
+        assert.deepEqual(numbersOf(await addExpositions(texts)), numbersOf(sum))
+      },
+    ),
   ))

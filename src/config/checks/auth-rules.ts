@@ -10,7 +10,7 @@ type Auth = NonNullable<Endpoint['auth']>
 
 const EXAMPLE = 'CROSSWALK_SECRET_NAME'
 
-/** Lints at the places of the document. A way of proving who one is that is only half there would be open, or shut for all. */
+/** `lint` is at `auth`. An incomplete entry would let all callers in, or none. */
 export function lintAuth({ auth }: Endpoint, lint: LintSink): void {
   if (auth === undefined) return
   const { apiKey, basic, jwt } = auth
@@ -24,7 +24,7 @@ export function lintAuth({ auth }: Endpoint, lint: LintSink): void {
 
 function lintSecret(text: string, lint: LintSink): void {
   if (text === UNKNOWN || referencesIn(text).length > 0) return
-  // The text is not repeated: it is the secret.
+  // The message does not quote the text: it is the secret.
   lint.error(
     `A secret must not stand in a document; write a reference to it, such as "\${env:${EXAMPLE}}" or "\${file:/path}".`,
   )
@@ -62,7 +62,7 @@ function lintJwt({ jwksUrl, secret, issuer, audience }: NonNullable<Auth['jwt']>
   if (url === undefined || !/^https?:$/.test(url.protocol) || url.username !== '' || url.password !== '') {
     lint.at('jwksUrl').error('"jwksUrl" must be an absolute http or https URL without credentials.')
   }
-  // An issuer gives tokens to many, for many services.
+  // An issuer issues tokens to many callers, for many services.
   for (const [name, value] of Object.entries({ issuer, audience })) {
     if (value === undefined) lint.at(name).error(`"${name}" is required beside "jwksUrl": whose tokens, and for what?`)
   }

@@ -1,6 +1,6 @@
 /**
- * The first thing that happens to an endpoint document: its form is checked and its defaults are filled in, so that
- * everything after can rely on the type `Endpoint`.
+ * The first check of an endpoint document: its form is checked and its defaults are filled in, so that all later code can
+ * rely on the type `Endpoint`.
  */
 import { isObject, type Json } from '../../domain/json.ts'
 import { collectInto, type Lint } from '../../domain/lint.ts'
@@ -8,28 +8,27 @@ import { type Endpoint, EndpointField } from '../schema/schema.ts'
 import { UNKNOWN_URL } from '../schema/schema-fields.ts'
 import { checkField, standIn } from './check-field.ts'
 
-/** Set by the service; ignored in what users send, so that what was read can be sent back. */
+/** Set by the service and ignored in documents that are sent, so that a document that was read can be sent back. */
 const READ_ONLY: ReadonlySet<string> = new Set(['_id', 'createdAt', 'updatedAt', '__v'])
 
 /**
  * Checks the form of a document and normalises it: defaults filled in, single requests as arrays, methods in upper
- * case, read-only fields removed, the order of the fields kept.
+ * case, read-only fields removed, the order of the fields kept. Never throws.
  *
- * Out: the endpoint, and every fault of form, each once. With faults, the endpoint is what is sound of the document,
- * with stand-ins for what is not (`UNKNOWN…` of schema-fields.ts): good for further checks, never to be stored.
- * Never throws, whatever the value.
+ * Out: the endpoint, and every fault of form, each once. With faults, the endpoint has stand-ins for the faulty values
+ * (`UNKNOWN…` of schema-fields.ts): it can be checked further and must not be stored.
  */
 export function checkDocument(raw: Json): { endpoint: Endpoint; lints: readonly Lint[] } {
   const lints: Lint[] = []
   const sink = collectInto(lints)
   const written = isObject(raw) ? Object.fromEntries(Object.entries(raw).filter(([name]) => !READ_ONLY.has(name))) : raw
-  // The walk over the schema gives a value of the schema's type; a property test holds it to that.
+  // The walk over the schema returns a value of the schema's type; a property test checks this.
   const endpoint = (checkField(EndpointField, written, sink) ?? standIn(EndpointField)) as Endpoint
   checkInputType(endpoint, lints)
   return { endpoint: checkTargets(endpoint, written, lints), lints }
 }
 
-/** A rule over several fields holds only where none of them has a fault of its own. */
+/** Whether none of these fields has a fault; only then a rule between them is checked. */
 const areSound = (lints: readonly Lint[], ...paths: readonly string[]) =>
   !lints.some((lint) => paths.includes(lint.path))
 
@@ -42,7 +41,7 @@ function checkInputType({ endpoint, transformation }: Endpoint, lints: Lint[]): 
     .error(`"transformation.input" is required for ${endpoint.method}: say which type of message comes in.`)
 }
 
-/** A response request goes to a URL or to a topic; one that goes nowhere gets a stand-in for its URL. */
+/** A response request goes either to a URL or to a topic; one without both gets a stand-in for its URL. */
 function checkTargets(endpoint: Endpoint, written: Json, lints: Lint[]): Endpoint {
   const { requests } = endpoint
   const single = isObject(written) && isObject(written.requests) && isObject(written.requests.response)

@@ -1,22 +1,21 @@
 /**
- * Checks a value against its part of the schema and keeps what is sound of it. A validator of the shelf would tell
- * faults only; here the rest of the document must stay usable, so that one answer can tell the faults of every stage.
+ * Checks a value against its part of the schema and keeps its valid parts. A ready-made validator reports faults only; here
+ * the rest of the document must stay usable, so that one answer lists the faults of every stage.
  */
 import { isObject, type Json, type JsonObject, REFUSED_NAMES, typeName } from '../../domain/json.ts'
 import type { LintSink } from '../../domain/lint.ts'
 import { nearest } from '../../domain/nearest.ts'
 import type { Field } from '../schema/schema-fields.ts'
-import { belongsElsewhere } from './misplaced-field.ts'
-import { hasNoEffect } from './no-effect.ts'
+import { hasNoEffect, reportUnknown } from './unknown-fields.ts'
 
-/** JSON objects list such names first and by size, whatever the order they were written in. */
+/** Objects of JavaScript list such names first and by size, in whatever order the document has them. */
 const INTEGER_LIKE = /^(?:0|[1-9][0-9]{0,9})$/
 
 /**
- * Checks `raw` by `field`, normalised and with defaults filled in. A field of no type takes any value.
+ * Checks `raw` by `field`. A field without a type takes any value.
  *
- * Out: the value; at a fault, what stands in for it; undefined where nothing needs to.
- * Lints: every fault in it, with its place.
+ * Out: the value, normalised and with defaults; for a faulty value its stand-in, or undefined if it needs none.
+ * Lints: every fault, with its path.
  */
 export function checkField(field: Field, raw: Json, lint: LintSink): Json | undefined {
   if (field.anyOf) return checkAnyOf(field, field.anyOf, raw, lint)
@@ -27,10 +26,10 @@ export function checkField(field: Field, raw: Json, lint: LintSink): Json | unde
 }
 
 /**
- * What takes the place of a missing or faulty value, for the checks that follow.
+ * The stand-in of a missing or faulty value, for the checks that follow.
  *
- * Out: its `salvage`, else its default, else an object of what stands in for its required fields; undefined where the
- * value can simply be left out.
+ * Out: its `salvage`, else its default, else an object with the stand-ins of its required fields; undefined if the value can
+ * be left out.
  */
 export function standIn(field: Field): Json | undefined {
   if (field.salvage !== undefined) return field.salvage
@@ -61,11 +60,11 @@ function checkProperties(
   for (const [written, value] of present) {
     const name = Object.hasOwn(properties, written) ? written : reportUnknown(written, properties, lint)
     const property = properties[name]
-    // A misspelt field is checked as the one that was meant, unless that is there too.
+    // A misspelt field is checked as the one that was meant, unless the object has that one too.
     if (property === undefined || (name !== written && seen.has(name))) continue
     seen.add(name)
     const checked = checkField(property, value, lint.at(written))
-    // Null is a value where any is taken.
+    // `checked` may be null, which is a value of a field that takes any.
     const kept = checked === undefined ? standInWhereNeeded(field, name, property) : checked
     if (kept !== undefined) sound.set(name, kept)
   }
@@ -82,14 +81,6 @@ function checkProperties(
 const standInWhereNeeded = (field: Field, name: string, property: Field): Json | undefined =>
   field.required?.includes(name) ? standIn(property) : undefined
 
-/** Reports an unknown field and gives the name that was meant, or '' where there is none near. */
-function reportUnknown(written: string, properties: Readonly<Record<string, Field>>, lint: LintSink): string {
-  const meant = nearest(written, Object.keys(properties))
-  const advice = meant === undefined ? belongsElsewhere(written, lint.path) : `; did you mean "${meant}"?`
-  lint.at(written).error(`Unknown field "${written}"${advice}`)
-  return meant ?? ''
-}
-
 function checkNamed(field: Field, value: Field, raw: JsonObject, lint: LintSink): JsonObject {
   return Object.fromEntries(
     Object.entries(raw).flatMap(([name, item]): [string, Json][] => {
@@ -100,7 +91,7 @@ function checkNamed(field: Field, value: Field, raw: JsonObject, lint: LintSink)
       }
       if (field.namesInOrder && INTEGER_LIKE.test(name)) {
         sink.error(
-          `The name "${name}" looks like an integer and cannot keep its place in the order; begin it with a letter.`,
+          `The name "${name}" looks like an integer and cannot keep its place in the order; start it with a letter.`,
         )
       }
       const checked = checkField(value, item, sink) ?? standIn(value)
@@ -131,7 +122,7 @@ function checkEnum(field: Field, values: readonly string[], raw: Json, lint: Lin
   return field.salvage
 }
 
-/** Whether a string, an integer or a boolean is what the field takes. */
+/** Whether the field takes this string, integer or boolean. */
 function accepts(field: Field, raw: Json): boolean {
   if (field.type === 'boolean') return typeof raw === 'boolean'
   if (field.type === 'string') {
@@ -149,7 +140,7 @@ function mismatch(field: Field, raw: Json, lint: LintSink): Json | undefined {
 const mustBe = (field: Field, raw: Json, lint: LintSink): string =>
   `${lint.path === '' ? 'The document' : `"${lint.path}"`} must be ${expectation(field)}${butIs(field, raw)}`
 
-/** What a field takes, as it follows "must be" and as the user's guide lists it. */
+/** The values that a field takes, as they follow "must be" and as the user's guide lists them. */
 export function expectation(field: Field): string {
   if (field.expects !== undefined) return field.expects
   if (field.enum) return `one of ${field.enum.map((value) => `"${value}"`).join(', ')}`
@@ -159,7 +150,7 @@ export function expectation(field: Field): string {
   return `a whole number from ${field.minimum} to ${field.maximum}`
 }
 
-/** The value at fault where it helps to see it, else its type where that is wrong: free text may be a secret. */
+/** The faulty value if it helps the author, else its type if that is wrong. Free text is not quoted: it may be a secret. */
 function butIs(field: Field, raw: Json): string {
   if (typeof raw === 'number' && (field.type === 'integer' || field.anyOf)) return `, not ${raw}`
   if (typeof raw === 'string' && (field.enum || field.anyOf)) {

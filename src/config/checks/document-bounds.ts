@@ -1,4 +1,4 @@
-/** How much one endpoint document may ask of the service, before any of it is compiled. */
+/** Bounds on one endpoint document, checked before it is compiled. */
 import { Failure } from '../../domain/failure.ts'
 import type { LintSink } from '../../domain/lint.ts'
 import type { Endpoint } from '../schema/schema.ts'
@@ -10,11 +10,7 @@ export type DocumentBounds = Readonly<{
   documentMaxRequests: number
 }>
 
-/**
- * Reports each bound that a checked endpoint is over.
- *
- * Fails with DOCUMENT_TOO_LARGE, as compiling so much for its other faults is what the bound is against.
- */
+/** Lints each bound that a checked endpoint exceeds. Throws DOCUMENT_TOO_LARGE: compiling so large a document costs too much. */
 export function lintBounds(endpoint: Endpoint, bounds: DocumentBounds, lint: LintSink): void {
   const { documentLimitBytes, documentMaxMappings, documentMaxRequests } = bounds
   const bytes = Buffer.byteLength(JSON.stringify(endpoint))
@@ -27,18 +23,16 @@ export function lintBounds(endpoint: Endpoint, bounds: DocumentBounds, lint: Lin
   const { lookup, response } = endpoint.requests
   const requests = lookup.length + response.length
   if (requests > documentMaxRequests) {
-    lint
-      .at('requests')
-      .error(
-        `The document has ${requests} requests, and ${documentMaxRequests} is the most (DOCUMENT_MAX_REQUESTS); leave some out.`,
-      )
+    const sink = lint.at('requests')
+    sink.error(
+      `The document has ${requests} requests, and ${documentMaxRequests} is the most (DOCUMENT_MAX_REQUESTS); leave some out.`,
+    )
   }
   const mappings = Object.keys(endpoint.inputMapping ?? {}).length
   if (mappings > documentMaxMappings) {
-    lint
-      .at('inputMapping')
-      .error(
-        `The mapping has ${mappings} entries, and ${documentMaxMappings} is the most (DOCUMENT_MAX_MAPPINGS); map whole objects instead of their fields.`,
-      )
+    const sink = lint.at('inputMapping')
+    sink.error(
+      `The mapping has ${mappings} entries, and ${documentMaxMappings} is the most (DOCUMENT_MAX_MAPPINGS); map whole objects instead of their fields.`,
+    )
   }
 }

@@ -1,24 +1,24 @@
-/** The request of a dry run: what it may hold, and what is wrong with one. */
+/** The request of a dry run and its checks. */
 import { isObject, type Json, type JsonObject } from '../../domain/json.ts'
 import { collectInto, type Lint, type LintSink } from '../../domain/lint.ts'
 import type { Field } from '../schema/schema-fields.ts'
 import { checkField } from './check-field.ts'
 
-/** What another system is to have answered; nothing given stands for an empty 200. */
+/** The answer that stands in for another system; by default an empty 200. */
 export type Canned = Readonly<{
   status?: number
   headers?: Readonly<Record<string, string>>
   /** A text is sent as it is, any other value as JSON. */
   body?: Json
-  /** No answer came, for this reason. */
+  /** Instead of an answer: why there is none. */
   fault?: (typeof FAULTS)[number]
 }>
 
-/** By the id of the request; an array has one for each item of a forEach. */
+/** By the id of the request; an array has one answer for each item of a forEach. */
 export type CannedAnswers = Readonly<Record<string, Canned | readonly Canned[]>>
 
 export type DryRunRequest = Readonly<{
-  /** A document that need not be stored; beside `endpointId`, what would take the place of that one's. */
+  /** A document, stored or not; with `endpointId`, the document that would replace that endpoint's. */
   endpoint?: JsonObject
   endpointId?: string
   message: Readonly<{
@@ -32,7 +32,7 @@ export type DryRunRequest = Readonly<{
   }>
   lookups: CannedAnswers
   responses: CannedAnswers
-  /** Whether lookups without a canned answer are made. */
+  /** Whether lookups without a canned answer are sent. */
   live: boolean
 }>
 
@@ -68,7 +68,7 @@ const CANNED: Field = {
   },
 }
 
-/** Out: the request, and every fault of it; with faults, not to be run. */
+/** Out: the request and all its faults; a request with faults must not be run. */
 export function checkDryRun(raw: Json): Readonly<{ request: DryRunRequest; lints: readonly Lint[] }> {
   const lints: Lint[] = []
   const lint = collectInto(lints)
@@ -81,7 +81,7 @@ export function checkDryRun(raw: Json): Readonly<{ request: DryRunRequest; lints
   checkQuery(isObject(message) ? message.query : undefined, lint.at('message', 'query'))
   checkCanned(lookups, lint.at('lookups'))
   checkCanned(responses, lint.at('responses'))
-  // Held to the type by the checks above; where one of them found a fault, nobody reads it.
+  // The checks above ensure the type; a request with faults is not read.
   const request = { message: {}, lookups: {}, responses: {}, live: false, ...written } as unknown as DryRunRequest
   return { request, lints }
 }
@@ -98,7 +98,7 @@ function checkQuery(query: Json | undefined, lint: LintSink): void {
 function checkCanned(answers: Json | undefined, lint: LintSink): void {
   if (!isObject(answers)) return
   for (const [id, answer] of Object.entries(answers)) {
-    if (!Array.isArray(answer)) checkField(CANNED, answer, lint.at(id))
-    else for (const [index, one] of answer.entries()) checkField(CANNED, one, lint.at(id, index))
+    if (Array.isArray(answer)) checkField({ type: 'array', items: CANNED }, answer, lint.at(id))
+    else checkField(CANNED, answer, lint.at(id))
   }
 }

@@ -1,28 +1,25 @@
-/** The paths of `state.extract` are read within a part of the message, which authors often repeat in the path. */
+/** The service reads paths of `state.extract` within a part of the message; authors often repeat that part in the path. */
 import { type LintSink, place } from '../../domain/lint.ts'
-import { didYouMean } from '../../domain/nearest.ts'
 import type { Endpoint } from '../schema/schema.ts'
-import { UNKNOWN } from '../schema/schema-fields.ts'
+import { checkLookupId } from './names-below-roots.ts'
 
-/** In: `lint` at `state.extract`. Lints, as errors: ids of no lookup. As warnings: paths that start with the part they are read in. */
-export function lintExtract({ requests, state }: Endpoint, lint: LintSink): void {
-  const { requestBody = {}, responseBody = {}, query = {}, lookupRequests = {} } = state.extract ?? {}
+/** `lint` is at `state.extract`. Lints, as errors: unknown lookups. As warnings: paths that start with their part. */
+export function lintExtract(endpoint: Endpoint, lint: LintSink): void {
+  const { requestBody = {}, responseBody = {}, query = {}, lookupRequests = {} } = endpoint.state.extract ?? {}
   for (const [root, paths] of Object.entries({ requestBody, responseBody, query })) {
     for (const [name, path] of Object.entries(paths)) {
       if (path !== root && !path.startsWith(`${root}.`)) continue
       lint.at(root, name).warning(`The path is read within "${root}" already; leave "${root}" out of it.`)
     }
   }
-  const ids = requests.lookup.map(({ id }) => id)
   for (const [id, paths] of Object.entries(lookupRequests)) {
     const sink = lint.at('lookupRequests', id)
     for (const [name, path] of Object.entries(paths)) lintWithinData(path, place('lookupRequests', id), sink.at(name))
-    if (ids.includes(id) || ids.includes(UNKNOWN)) continue
-    sink.error(`There is no lookup with the id "${id}"${didYouMean(id, ids)}`)
+    checkLookupId(id, endpoint, sink)
   }
 }
 
-/** Data may have a field of its own that is named so. */
+/** A warning only, since the data of a lookup may have a field `data`. */
 function lintWithinData(path: string, lookup: string, lint: LintSink): void {
   const [, inner] = /^data(?:\.(?=.)|(?=\[))(.*)$/s.exec(path) ?? []
   if (inner === undefined) return

@@ -1,6 +1,6 @@
 /**
- * Warns of credentials that are written into the document: every reader of the document and its versions sees them, and
- * changing one means changing the document.
+ * Warns of credentials in the document: every reader of the document and its versions sees them, and a new credential
+ * requires a new document.
  */
 import { isObject, type Json } from '../../domain/json.ts'
 import type { LintSink } from '../../domain/lint.ts'
@@ -15,33 +15,34 @@ const URL_WITH_PASSWORD = /^[a-z][a-z0-9+.-]*:\/\/[^/?#@\s]*:[^/?#@\s]+@/i
 /** Lints, as warnings: values of headers, of query parameters and of constants that look like credentials. */
 export function lintCredentials({ constants, requests }: Endpoint, lint: LintSink): void {
   lintConstant(constants, lint.at('constants'))
-  for (const [index, request] of requests.lookup.entries()) lintRequest(request, lint.at('requests', 'lookup', index))
-  for (const [index, request] of requests.response.entries())
-    lintRequest(request, lint.at('requests', 'response', index))
+  for (const kind of ['lookup', 'response'] as const) {
+    for (const [index, { config }] of requests[kind].entries())
+      lintConfig(config, lint.at('requests', kind, index, 'config'))
+  }
 }
 
-function lintRequest({ config }: LookupRequest | ResponseRequest, lint: LintSink): void {
+function lintConfig(config: LookupRequest['config'] | ResponseRequest['config'], lint: LintSink): void {
   for (const [name, value] of Object.entries(config?.headers ?? {})) {
-    if (isWritten(value) && (isSecretName(name) || SCHEME.test(value))) {
-      lint.at('config', 'headers', name).warning(`The value looks like a credential; ${ADVICE}`)
+    if (isLiteral(value) && (isSecretName(name) || SCHEME.test(value))) {
+      lint.at('headers', name).warning(`The value looks like a credential; ${ADVICE}`)
     }
   }
   const [, query = ''] = /\?([^#]*)/.exec(config?.url ?? '') ?? []
   for (const parameter of query.split('&')) {
     const [name = '', value = ''] = parameter.split('=', 2)
-    if (isSecretName(name) && isWritten(value) && !value.startsWith(':')) {
-      lint.at('config', 'url').warning(`The query parameter "${name}" looks like a credential; ${ADVICE}`)
+    if (isSecretName(name) && isLiteral(value) && !value.startsWith(':')) {
+      lint.at('url').warning(`The query parameter "${name}" looks like a credential; ${ADVICE}`)
     }
   }
 }
 
 function lintConstant(value: Json, lint: LintSink): void {
   if (typeof value === 'string') {
-    if (isWritten(value) && (SCHEME.test(value) || URL_WITH_PASSWORD.test(value))) {
+    if (isLiteral(value) && (SCHEME.test(value) || URL_WITH_PASSWORD.test(value))) {
       lint.warning(`The value looks like a credential; ${ADVICE}`)
     }
   } else if (Array.isArray(value)) for (const [index, item] of value.entries()) lintConstant(item, lint.at(index))
   else if (isObject(value)) for (const [name, inner] of Object.entries(value)) lintConstant(inner, lint.at(name))
 }
 
-const isWritten = (value: string): boolean => value.trim() !== '' && referencesIn(value).length === 0
+const isLiteral = (value: string): boolean => value.trim() !== '' && referencesIn(value).length === 0

@@ -1,7 +1,4 @@
-/**
- * Warns where the document writes a name that no XML element can have, into something that goes out as XML: seen here
- * it costs an edit, seen in production it costs a message.
- */
+/** Warns of names in XML output that no XML element can have: each would fail a message. */
 import { isObject, type Json } from '../../domain/json.ts'
 import type { LintSink } from '../../domain/lint.ts'
 import { parseMediaType, syntaxOf, syntaxOfFormat } from '../../formats/media-type.ts'
@@ -9,10 +6,7 @@ import { isXmlName } from '../../formats/xml-characters.ts'
 import { type Endpoint, isPrimary } from '../schema/schema.ts'
 import { UNKNOWN } from '../schema/schema-fields.ts'
 
-/**
- * Lints, as warnings: names of mapping targets; ids of lookups where they are part of the output, of responses where
- * they are part of the answer.
- */
+/** Lints, as warnings: names of mapping targets; ids of lookups in the output, ids of responses in the answer. */
 export function lintXmlNames(endpoint: Endpoint, lint: LintSink): void {
   const { inputMapping, requests, transformation } = endpoint
   const answersXml = syntaxOfFormat(transformation.output) === 'xml'
@@ -52,14 +46,14 @@ function lintName(name: string, lint: LintSink): void {
   lint.warning(`"${name}" cannot be the name of an XML element, and would become one here; choose another.`)
 }
 
-/** The keys that an entry writes, in each form that a target can have; whether they parse is for the mapping to say. */
+/** The target keys of an entry, in each form of a target; compiling the mapping checks whether they parse. */
 function targetTexts(target: Json): string[] {
   const keyOf = (one: Json): Json | undefined => (Array.isArray(one) ? one[0] : isObject(one) ? one.key : one)
   const keys = Array.isArray(target) ? target.map(keyOf) : [keyOf(target)]
   return keys.filter((key) => typeof key === 'string')
 }
 
-/** The names in a target: brackets, a last `+` or `?` and the escapes of dots left aside. */
+/** The names in a target, without brackets, a last `+` or `?`, and the escapes of dots. */
 const targetNames = (text: string): string[] =>
   text
     .replace(/\?$/, '')

@@ -1,12 +1,9 @@
-/**
- * The schema of the endpoint document for tools outside: JSON Schema of what may be sent, without the notes that our
- * own checks read.
- */
+/** The JSON Schema of the endpoint document for other tools, without the notes that only our own checks read. */
 import type { JsonObject } from '../../domain/json.ts'
 import { EndpointField } from './schema.ts'
 import type { Field } from './schema-fields.ts'
 
-/** What the service sets; ignored in what is sent. */
+/** Set by the service and ignored in documents that are sent. */
 const STAMP = {
   _id: { type: 'string', pattern: '^[0-9a-f]{24}$', readOnly: true },
   createdAt: { type: 'string', format: 'date-time', readOnly: true },
@@ -14,7 +11,7 @@ const STAMP = {
   __v: { const: 0, readOnly: true },
 }
 
-/** JSON Schema (2020-12) of a document as it may be sent, and as it is given back: with the fields that the service sets. */
+/** JSON Schema (2020-12) of a document as it may be sent and as it is returned, with the fields that the service sets. */
 export function describeDocument(): JsonObject {
   const document = describe(EndpointField)
   return { ...document, properties: { ...(document.properties as JsonObject), ...STAMP } }
@@ -28,7 +25,7 @@ function describe(field: Field): JsonObject {
     description,
     examples,
     default: filledIn,
-    // Lower case is taken too, which an enum cannot say.
+    // Lower case is accepted too, which an enum cannot express.
     enum: anyCase ? undefined : field.enum,
     properties: properties && {
       ...Object.fromEntries(Object.keys(foreign).map((name) => [name, { description: 'Ignored.', writeOnly: true }])),

@@ -1,4 +1,4 @@
-/** The schema of `auth`: by what the callers of an endpoint prove who they are. */
+/** The schema of `auth`: how the callers of an endpoint authenticate. */
 import Type from 'typebox'
 import { list, named, nonEmptyText, optional, record, UNKNOWN } from './schema-fields.ts'
 
@@ -13,7 +13,7 @@ export const AuthSchema = record(
         {
           header: optional(
             nonEmptyText({
-              description: 'The header that holds the key.',
+              description: 'The header with the key.',
               assumed: '`X-API-Key`',
               examples: ['X-Lab-Key'],
             }),
@@ -25,7 +25,7 @@ export const AuthSchema = record(
               examples: [reference('CROSSWALK_SECRET_LAB')],
             }),
             {
-              description: `The keys that are taken, each a reference such as \`${SECRET}\`.`,
+              description: `The accepted keys, each a reference such as \`${SECRET}\`.`,
               expects: 'an array of references to secrets, with at least one of them',
               minItems: 1,
               salvage: [UNKNOWN],
@@ -33,7 +33,7 @@ export const AuthSchema = record(
             },
           ),
         },
-        { description: 'A key in a header.' },
+        { description: 'An API key in a header.' },
       ),
     ),
     basic: optional(
@@ -52,13 +52,11 @@ export const AuthSchema = record(
       record(
         {
           issuer: optional(
-            nonEmptyText({ description: 'The `iss` that a token must have.', examples: ['https://id.example.org/'] }),
+            nonEmptyText({ description: 'The required `iss` of a token.', examples: ['https://id.example.org/'] }),
           ),
-          audience: optional(
-            nonEmptyText({ description: 'The `aud` that a token must have.', examples: ['crosswalk'] }),
-          ),
+          audience: optional(nonEmptyText({ description: 'The required `aud` of a token.', examples: ['crosswalk'] })),
           jwksUrl: optional(
-            url('Where the public keys of the issuer are.', 'https://id.example.org/.well-known/jwks.json'),
+            url('URL of the public keys of the issuer.', 'https://id.example.org/.well-known/jwks.json'),
           ),
           secret: optional(
             nonEmptyText({
@@ -68,7 +66,7 @@ export const AuthSchema = record(
           ),
           scopes: optional(
             list(nonEmptyText({ description: 'A scope.', examples: ['orders.write'] }), {
-              description: 'Scopes (`scope` or `scp`) that a token must have, all of them.',
+              description: 'Scopes (`scope` or `scp`), all of which a token must have.',
               examples: [['orders.write']],
             }),
           ),
@@ -79,6 +77,6 @@ export const AuthSchema = record(
   },
   {
     description:
-      'By what callers prove who they are; of several ways, one is enough. Records of topics and replays need none.',
+      'How callers authenticate; of several methods, one is enough. Records of topics and replays need none.',
   },
 )

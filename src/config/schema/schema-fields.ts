@@ -1,37 +1,33 @@
-/**
- * The small vocabulary that the schema of the endpoint document is written in: kinds of fields, and what a field says
- * about itself beyond JSON Schema.
- */
+/** The kinds of fields of the endpoint document, and the notes of a field beyond JSON Schema. */
 import Type, { type Static, type TSchema } from 'typebox'
 import type { Json, JsonObject } from '../../domain/json.ts'
 
-/** What a field says about itself beyond JSON Schema. */
 export type FieldNotes = Readonly<{
   /** One sentence for the user's guide. */
   description: string
   examples?: readonly Json[]
-  /** What the field takes, as it follows "must be"; where the type alone would say too little. */
+  /** The values that the field takes, as they follow "must be", if the type alone says too little. */
   expects?: string
-  /** Filled in where the field is left out. */
+  /** Filled in if the field is left out. */
   default?: Json
-  /** What holds where the field is left out, without being filled in. */
+  /** Holds if the field is left out, without being filled in. */
   assumed?: string
-  /** An empty value that other services return for a field that is not set: read as if the field were left out. */
+  /** The empty value that other services return for a field that is not set; it is read as if the field were left out. */
   absentAs?: Json
   /**
-   * Fields of other services' documents that have no effect here and are read as if they were left out: name → the warning, or an
-   * empty text for none.
+   * Fields of other services' documents that have no effect here and are read as if they were left out: name → the warning,
+   * or an empty text for none.
    */
   foreign?: Readonly<Record<string, string>>
-  /** The property of named objects that an object of another name was probably written for; it has no effect either. */
+  /** The property with named objects for which an unknown object was probably written; that object has no effect either. */
   straysFrom?: string
-  /** Stands in for a value at fault, so that what depends on it is not reported as a second fault. */
+  /** Stands in for a faulty value, so that its consequences are not reported as further faults. */
   salvage?: Json
-  /** A single item is taken as an array of one. */
+  /** A single item is read as an array of one. */
   single?: true
-  /** Lower-case letters are taken as upper case. */
+  /** Lower-case letters are read as upper case. */
   anyCase?: true
-  /** The names of this object become names in the message: those that a prototype owns are refused. */
+  /** The names of this object become names in the message, so names of JavaScript's prototypes are refused. */
   namesInMessage?: true
   /** The order of the names matters; JSON keeps none for names that look like integers. */
   namesInOrder?: true
@@ -53,7 +49,7 @@ export type Field = Partial<FieldNotes> &
     minItems?: number
   }>
 
-/** The name of a part that could not be read. A reference into its container is not held against the document. */
+/** The name of a part that could not be read. References into its container are not checked. */
 export const UNKNOWN = '(unknown)'
 export const UNKNOWN_PATTERN = '/unknown-pattern'
 export const UNKNOWN_URL = 'http://unknown.invalid/'
@@ -63,6 +59,9 @@ export const text = (notes: FieldNotes) => Type.String({ ...notes })
 export const nonEmptyText = (notes: FieldNotes) =>
   Type.String({ pattern: '\\S', expects: 'a string that is not empty', ...notes })
 export const flag = (notes: FieldNotes) => Type.Boolean({ ...notes })
+/** An optional flag that is false if it is left out. */
+export const switchOn = (description: string, assumed = '`false`') =>
+  Type.Optional(flag({ description, assumed, examples: [true] }))
 export const whole = (minimum: number, maximum: number, notes: FieldNotes) =>
   Type.Integer({ minimum, maximum, ...notes })
 export const list = <T extends TSchema>(items: T, notes: FieldNotes & { minItems?: number }) =>

@@ -1,11 +1,8 @@
-/**
- * The schema of requests: lookups, which fetch what a message lacks, and responses, which the output is sent to.
- */
+/** The schema of requests: lookups fetch data that a message lacks, responses send the output on. */
 import Type from 'typebox'
 import type { Json } from '../../domain/json.ts'
 import {
   type FieldNotes,
-  flag,
   list,
   named,
   nonEmptyText,
@@ -14,6 +11,7 @@ import {
   record,
   STATUSES,
   status,
+  switchOn,
   text,
   topic,
   UNKNOWN,
@@ -25,27 +23,28 @@ import {
 /** The methods that a request can use. */
 export const REQUEST_METHODS = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'HEAD', 'OPTIONS'] as const
 
-export const ParameterSchema = record(
-  {
-    path: path('Where in the message the value is.', 'payload.patient.id'),
-    prefix: optional(text({ description: 'Text put before the value.', examples: ['code:'], absentAs: null })),
-    postfix: optional(text({ description: 'Text put after the value.', examples: [':exact'], absentAs: null })),
-  },
-  { description: 'A value read from the message for the URL of a request.' },
-)
+const valueFields = (what: string, prefix: string, postfix: string) => ({
+  path: path(`Path of the ${what} in the message.`, 'payload.patient.id'),
+  prefix: optional(text({ description: 'Text before the value.', examples: [prefix], absentAs: null })),
+  postfix: optional(text({ description: 'Text after the value.', examples: [postfix], absentAs: null })),
+})
+
+export const ParameterSchema = record(valueFields('value', 'code:', ':exact'), {
+  description: 'A value of the message for the URL of a request.',
+})
 
 const params = record(
   {
     query: optional(
       named(ParameterSchema, {
-        description: 'Query parameters by name; one whose path finds nothing is left out.',
+        description: 'Query parameters by name; a parameter whose path finds nothing is left out.',
         examples: [{ _id: { path: 'urlParams.id' } }],
       }),
     ),
     url: optional(
       named(ParameterSchema, {
         description:
-          'Values for the `:name` placeholders of the URL; one whose path finds nothing is answered with 400.',
+          'Values for the `:name` placeholders of the URL; if a path finds nothing, the message is answered with 400.',
         examples: [{ id: { path: 'payload.id', prefix: 'p-' } }],
         namesInMessage: true,
         salvage: { [UNKNOWN]: { path: UNKNOWN_PATH } },
@@ -53,7 +52,7 @@ const params = record(
     ),
   },
   {
-    description: 'Parameters of the URL, filled from the message.',
+    description: 'Parameters of the URL, with values of the message.',
     absentAs: {},
     straysFrom: 'query',
     salvage: { url: { [UNKNOWN]: { path: UNKNOWN_PATH } } },
@@ -87,7 +86,7 @@ const followRedirects = (assumed: string) =>
   optional(
     whole(0, 10, {
       description:
-        'How many redirects are followed, one after the other; across origins without headers that may be credentials.',
+        'How many redirects in a row are followed; headers that may be credentials do not go to another origin.',
       assumed,
       examples: [3],
     }),
@@ -96,12 +95,12 @@ const followRedirects = (assumed: string) =>
 const forEach = optional(
   record(
     {
-      items: path('Where in the message the array is.', 'payload.entry'),
+      items: path('Path of the array in the message.', 'payload.entry'),
       concurrency: optional(
         Type.Union(
           [Type.Integer({ minimum: 1, maximum: 1000 }), Type.String({ pattern: '^(?:[1-9][0-9]{0,2}|1000)$' })],
           {
-            description: 'How many calls of this request are under way at once, at most.',
+            description: 'The most calls of this request that are in flight at once.',
             expects: 'a whole number from 1 to 1000, or such a number as a string',
             assumed: '1',
             examples: [4],
@@ -110,7 +109,7 @@ const forEach = optional(
       ),
     },
     {
-      description: 'Makes the request once for each element of an array, which `item` then holds.',
+      description: 'Makes the request once for each element of an array; `item` is that element.',
       absentAs: {},
       salvage: { items: UNKNOWN_PATH },
     },
@@ -124,11 +123,11 @@ const requestId = (among: string) =>
     salvage: UNKNOWN,
   })
 
-const manners = {
+const sharedFields = {
   forEach,
   allowedStatuses: optional(
     list(status, {
-      description: 'The answers that count as success.',
+      description: 'The statuses that count as success.',
       expects: `${STATUSES}, with at least one of them`,
       minItems: 1,
       absentAs: [],
@@ -138,7 +137,7 @@ const manners = {
   ),
   timeoutMs: optional(
     whole(1, 300_000, {
-      description: 'Milliseconds that the whole exchange may take, retries included.',
+      description: 'Milliseconds that the request may take in all, including retries.',
       assumed: '`REQUEST_TIMEOUT_MS`',
       examples: [5000],
     }),
@@ -151,23 +150,14 @@ const manners = {
       examples: [2],
     }),
   ),
-  idempotent: optional(
-    flag({
-      description: 'Says that repeating the request does no harm, whatever its method, so that it may be retried.',
-      assumed: 'by the method: `false` for POST and PATCH',
-      examples: [true],
-    }),
+  idempotent: switchOn(
+    'Whether the request may be repeated without harm, whatever its method, so that it may be retried.',
+    'by the method: `false` for POST and PATCH',
   ),
-  optional: optional(
-    flag({
-      description: 'Lets the message go on where this request fails.',
-      assumed: '`false`',
-      examples: [true],
-    }),
-  ),
+  optional: switchOn('Lets the message continue if this request fails.'),
   default: optional(
     Type.Unsafe<Json>({
-      description: 'What stands in for the answer of an `optional` request that failed: any JSON value.',
+      description: 'Replaces the answer of an `optional` request that failed: any JSON value.',
       assumed: 'nothing',
       examples: [{ status: 'unknown' }],
     } satisfies FieldNotes),
@@ -189,23 +179,13 @@ export const LookupSchema = record(
       },
       { description: 'The HTTP request to make.' },
     ),
-    forwardExistingRequestBody: optional(
-      flag({
-        description: 'Sends the incoming body, or with `forEach` the current item, as the body of the request.',
-        assumed: '`false`',
-        examples: [true],
-      }),
+    forwardExistingRequestBody: switchOn(
+      'Sends the incoming body, or with `forEach` the current item, as the body of the request.',
     ),
-    ...manners,
-    fhirResponse: optional(
-      flag({
-        description: 'Answers a failure of this lookup as a FHIR R4 OperationOutcome.',
-        assumed: '`false`',
-        examples: [true],
-      }),
-    ),
+    ...sharedFields,
+    fhirResponse: switchOn('Answers a failure of this lookup as a FHIR R4 OperationOutcome.'),
   },
-  { description: 'A request made before the mapping; its answer is `lookupRequests.<id>`.', foreign: { _id: '' } },
+  { description: 'A request before the mapping; its answer is `lookupRequests.<id>`.', foreign: { _id: '' } },
 )
 
 export const ResponseSchema = record(
@@ -219,38 +199,27 @@ export const ResponseSchema = record(
           headers,
           params: optional(params),
           followRedirects: followRedirects('`0`: a redirect is an answer like any other'),
-          primary: optional(
-            flag({ description: 'Returns the answer of this request alone.', assumed: '`false`', examples: [true] }),
-          ),
+          primary: switchOn('Returns the answer of this request alone.'),
         },
         {
-          description: 'The HTTP request to make; needed unless `kafkaProducerTopic` is given.',
+          description: 'The HTTP request to make; required without `kafkaProducerTopic`.',
           salvage: { method: 'POST', url: UNKNOWN_URL },
         },
       ),
     ),
-    primary: optional(
-      flag({ description: 'Another place for `config.primary`.', assumed: '`false`', examples: [true] }),
-    ),
-    kafkaProducerTopic: optional(topic('Topic that the output is produced to, instead of calling a URL.', 'patients')),
+    primary: switchOn('The same as `config.primary`.'),
+    kafkaProducerTopic: optional(topic('Topic to which the output is produced, instead of calling a URL.', 'patients')),
     key: optional(
-      record(
-        {
-          path: path('Where in the message the key is.', 'payload.patient.id'),
-          prefix: optional(text({ description: 'Text put before the value.', examples: ['patient-'], absentAs: null })),
-          postfix: optional(text({ description: 'Text put after the value.', examples: ['-v2'], absentAs: null })),
-        },
-        {
-          description:
-            'Key of the record, for `kafkaProducerTopic`: records with the same key stay in order. A path that finds nothing leaves the key out.',
-          salvage: { path: UNKNOWN_PATH },
-        },
-      ),
+      record(valueFields('key', 'patient-', '-v2'), {
+        description:
+          'Key of the record, for `kafkaProducerTopic`: records with the same key stay in order. If the path finds nothing, the record has no key.',
+        salvage: { path: UNKNOWN_PATH },
+      }),
     ),
-    ...manners,
+    ...sharedFields,
   },
   {
-    description: 'A request that the output is sent to.',
+    description: 'A request that sends the output.',
     foreign: {
       _id: '',
       forwardExistingRequestBody: 'A response request sends the output, whatever this says; leave it out.',

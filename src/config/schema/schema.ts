@@ -1,8 +1,6 @@
 /**
- * The endpoint document, described once: its types, its checks and its page of the user's guide all come from here,
- * so that none of them can drift from the others.
- *
- * Beside the keywords of JSON Schema, a field may carry those of `FieldNotes` (schema-fields.ts).
+ * The endpoint document: its types, its checks and its page of the user's guide all come from this schema. Beside the
+ * keywords of JSON Schema, a field may have those of `FieldNotes` (schema-fields.ts).
  */
 import Type, { type Static, type TSchema } from 'typebox'
 import type { Json } from '../../domain/json.ts'
@@ -24,11 +22,9 @@ import {
   UNKNOWN_PATTERN,
   UNKNOWN_URL,
 } from './schema-fields.ts'
-import { IdempotencySchema } from './schema-idempotency.ts'
-import { LimitsSchema, RateLimitSchema } from './schema-limits.ts'
+import { IdempotencySchema, LimitsSchema, RateLimitSchema } from './schema-limits.ts'
 import { LookupSchema, type ParameterSchema, ResponseSchema } from './schema-requests.ts'
 
-/** The methods that an endpoint can answer. */
 export const ENDPOINT_METHODS = ['GET', 'POST', 'PUT', 'DELETE'] as const
 
 const pathsByName = (read: string, example: Json) =>
@@ -51,25 +47,27 @@ const extract = record(
       }),
     ),
   },
-  { description: 'What is kept of a message for the next one, which reads it under `state`.' },
+  { description: 'The values that a message leaves for the next one, which reads them under `state`.' },
 )
+
+const UNKNOWN_LOOKUPS = [{ id: UNKNOWN, config: { method: 'GET', url: UNKNOWN_URL } }]
 
 export const EndpointSchema = record(
   {
     name: nonEmptyText({ description: 'Unique name of the endpoint.', examples: ['Patient intake'], salvage: UNKNOWN }),
     description: optional(
-      text({ description: 'What the endpoint is for.', examples: ['Turns intake forms into Patients.'] }),
+      text({ description: 'Purpose of the endpoint.', examples: ['Turns intake forms into Patients.'] }),
     ),
     endpoint: record(
       {
         pattern: Type.String({
           description:
-            'Path that the endpoint listens on: segments of URI-safe characters or `:parameter` (letters, digits, `_`, `-`); a `/` at its end makes no difference.',
+            'Path of the endpoint: segments of URI-safe characters or `:parameter` (letters, digits, `_`, `-`); a `/` at its end makes no difference.',
           examples: ['/patients/:id'],
           salvage: UNKNOWN_PATTERN,
         }),
         method: Type.Enum([...ENDPOINT_METHODS], {
-          description: 'Method that the endpoint listens to.',
+          description: 'Method of the endpoint.',
           default: 'POST',
           examples: ['POST'],
         }),
@@ -84,35 +82,35 @@ export const EndpointSchema = record(
       {
         input: optional(
           Type.Enum([...FORMATS], {
-            description: 'Type of the messages that come in; required for POST and PUT.',
+            description: 'Format of incoming messages; required for POST and PUT.',
             examples: ['JSON'],
           }),
         ),
         output: Type.Enum([...FORMATS], {
-          description: 'Type of the outgoing message and of the answer.',
+          description: 'Format of the outgoing message and of the answer.',
           examples: ['FHIR+JSON'],
           salvage: 'JSON',
         }),
       },
-      { description: 'The types of the messages.' },
+      { description: 'The formats of the messages.' },
     ),
-    kafkaConsumerTopic: optional(topic('Topic that the endpoint consumes as well.', 'intake')),
+    kafkaConsumerTopic: optional(topic('Topic that the endpoint also consumes.', 'intake')),
     messageLog: optional(
       Type.Enum(['off', 'metadata', 'failures', 'all'], {
         description:
-          'What is kept of each message, instead of `MESSAGE_LOG`: nothing, its record, the bodies too where it did not end `done`, or always.',
+          'What the message log stores of each message, instead of `MESSAGE_LOG`: nothing, its record, its record with the bodies if the outcome is not `done`, or always with the bodies.',
         examples: ['all'],
       }),
     ),
     messageKeys: optional(
-      named(nonEmptyText({ description: 'Path of the value, from a root of the message.' }), {
+      named(nonEmptyText({ description: 'Path of the value from a root of the message.' }), {
         description:
-          'Name → path of a value by which the record of a message can be found; at most 10 values a message, of 200 characters.',
+          'Name → path of a value by which the record of a message can be found; at most 10 values for each message, of 200 characters.',
         examples: [{ patient: 'requestBody.patient.id' }],
       }),
     ),
     inputMapping: anyObject({
-      description: 'Source path → target, applied in the order written; without entries the body is passed on.',
+      description: 'Source path → target, applied in the given order; without entries the body is passed on.',
       default: {},
       examples: [{ 'requestBody.name': 'name[0].text' }],
     }),
@@ -124,7 +122,7 @@ export const EndpointSchema = record(
     }),
     inputTransforms: optional(
       named(text({ description: 'JSONata expression.', salvage: 'null' }), {
-        description: 'Name → JSONata expression, evaluated in the order written; each sees the ones before it.',
+        description: 'Name → JSONata expression, evaluated in the given order; each can read the ones before it.',
         examples: [{ total: '$sum(requestBody.lines.amount)' }],
         namesInMessage: true,
         namesInOrder: true,
@@ -140,13 +138,13 @@ export const EndpointSchema = record(
     requests: record(
       {
         lookup: list(LookupSchema, {
-          description: 'Requests made before the mapping, all at once; a single one may stand without the array.',
+          description: 'Requests before the mapping, all at once; a single request needs no array.',
           single: true,
           default: [],
-          salvage: [{ id: UNKNOWN, config: { method: 'GET', url: UNKNOWN_URL } }],
+          salvage: UNKNOWN_LOOKUPS,
         }),
         response: list(ResponseSchema, {
-          description: 'Requests that the output is sent to, all at once; a single one may stand without the array.',
+          description: 'Requests that send the output, all at once; a single request needs no array.',
           single: true,
           default: [],
         }),
@@ -155,7 +153,7 @@ export const EndpointSchema = record(
         description: 'The requests to other services.',
         foreign: { _id: '' },
         default: { lookup: [], response: [] },
-        salvage: { lookup: [{ id: UNKNOWN, config: { method: 'GET', url: UNKNOWN_URL } }], response: [] },
+        salvage: { lookup: UNKNOWN_LOOKUPS, response: [] },
       },
     ),
     state: record(
@@ -165,33 +163,33 @@ export const EndpointSchema = record(
           {
             networkErrors: Type.Enum(['no-filter', 'include', 'exclude'], {
               description:
-                'States of messages with a network error in a lookup: `exclude` passes over them, `include` takes no others.',
+                'States of messages with a network error in a lookup: `exclude` skips them, `include` takes only them.',
               default: 'no-filter',
               examples: ['exclude'],
             }),
             includeStatuses: list(status, {
-              description: 'Takes only states whose highest lookup status is among these; empty takes all.',
+              description: 'Takes only states whose highest lookup status is one of these; empty takes all.',
               expects: STATUSES,
               default: [],
               examples: [['2xx']],
             }),
           },
           {
-            description: 'Which of the states kept the next message sees.',
+            description: 'Which of the stored states the next message reads.',
             default: { networkErrors: 'no-filter', includeStatuses: [] },
           },
         ),
       },
       {
-        description: 'Values kept from one message to the next.',
+        description: 'Values that are stored from one message to the next.',
         default: { config: { networkErrors: 'no-filter', includeStatuses: [] } },
       },
     ),
   },
-  { description: 'Everything that makes an endpoint.' },
+  { description: 'The whole endpoint.' },
 )
 
-/** The same schema as the checks and the guide walk it: by its keywords, without the types that it stands for. */
+/** The same schema by its keywords, as the checks and the generated page read it. */
 export const EndpointField = EndpointSchema as TSchema as Field
 
 type Fixed<T> = T extends readonly (infer Item)[]
@@ -208,10 +206,14 @@ export type LookupRequest = Endpoint['requests']['lookup'][number]
 export type ResponseRequest = Endpoint['requests']['response'][number]
 export type ParameterSpec = Fixed<Static<typeof ParameterSchema>>
 
-/** Whether a response request is marked primary, in either place. */
+/** Whether the messages of the endpoint can have a body. */
+export const hasBody = ({ endpoint: { method }, kafkaConsumerTopic }: Endpoint): boolean =>
+  method === 'POST' || method === 'PUT' || kafkaConsumerTopic !== undefined
+
+/** Whether a response request is marked primary, in either field. */
 export const isMarkedPrimary = (request: ResponseRequest): boolean =>
   request.primary === true || request.config?.primary === true
 
-/** Whether its answer is returned alone. One with `forEach` has many answers and is never primary, whatever its mark. */
+/** Whether the answer of a request is returned alone. A request with `forEach` has many answers and is never primary. */
 export const isPrimary = (request: ResponseRequest): boolean =>
   request.forEach === undefined && isMarkedPrimary(request)

@@ -1,14 +1,10 @@
-/**
- * Times in buckets that grow with the time: a percentile is off by at most 10 %, whatever the times are, and a minute of
- * an endpoint is a few hundred bytes.
- */
+/** Durations in buckets that grow with the duration: percentiles are within 10 %, and a minute takes a few hundred bytes. */
 import type { Buckets } from '../../domain/ports/stats-store-port.ts'
 
-/** Four buckets for each doubling: their middle is at most 2^(1/8) - 1 = 9.1 % away from their ends. */
+/** With four buckets for each doubling, the middle of a bucket is at most 2^(1/8) - 1 = 9.1 % away from its bounds. */
 const BUCKETS_A_DOUBLING = 4
-/** Shorter times are as good as nothing. */
 const SHORTEST_MS = 0.01
-/** The last bucket begins at about 11 minutes. */
+/** The last bucket starts at about 11 minutes. */
 export const BUCKETS = 105
 
 export function bucketOf(ms: number): number {
@@ -18,7 +14,7 @@ export function bucketOf(ms: number): number {
 
 const middleOf = (bucket: number): number => SHORTEST_MS * 2 ** ((bucket + 0.5) / BUCKETS_A_DOUBLING)
 
-/** The time, in milliseconds and three digits, that this share of the messages did not exceed; null where there are none. */
+/** The duration in milliseconds, to three digits, that this share of the messages did not exceed; null without messages. */
 export function percentile(buckets: Buckets, share: number): number | null {
   const inOrder = [...buckets].sort(([one], [other]) => one - other)
   const all = inOrder.reduce((sum, [, count]) => sum + count, 0)

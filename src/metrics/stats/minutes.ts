@@ -1,26 +1,23 @@
-/**
- * Counts messages in memory: the minute under way as plain numbers, so that a message pays next to nothing, and what
- * the store does not have yet.
- */
+/** Counts messages in memory: the current minute as plain numbers, which is cheap for each message, and unsaved minutes. */
 import type { MinuteCount } from '../../domain/ports/stats-store-port.ts'
 import type { CompletedMessage } from '../../intake/completed-message.ts'
 import { BUCKETS, bucketOf } from './histogram.ts'
 
 export const MINUTE_MS = 60_000
 
-/** Where the store is away for long: counts of so many minutes and endpoints wait for it, the newest. */
+/** While the store is unavailable, so many counts wait in memory, one for each minute and endpoint; the newest stay. */
 const MOST_UNSAVED = 50_000
 
 export interface Minutes {
   /** On the path of every message. */
-  count(finished: Pick<CompletedMessage, 'compiled' | 'outcome' | 'startedAt' | 'ms' | 'trace'>): void
-  /** What has changed since it was taken last, up to that minute: all of each minute, as it takes the place of what was. */
+  count(completed: Pick<CompletedMessage, 'compiled' | 'outcome' | 'startedAt' | 'ms' | 'trace'>): void
+  /** The minutes that changed since the last call, each as a whole: the store replaces the earlier count. */
   take(minute: number): readonly MinuteCount[]
-  /** What was taken and could not be stored. */
+  /** Returns counts that could not be stored; the next `take` has them again. */
   putBack(counts: readonly MinuteCount[]): void
 }
 
-/** In minutes. A clock that is set back must not open one again that was let go. */
+/** In minutes. An idle endpoint is removed only after that, so that a clock set back does not start its minute again. */
 const OVER_AFTER = 5
 
 type Current = {
@@ -39,14 +36,10 @@ export function createMinutes(): Minutes {
     unsaved.set(`${count.minute} ${count.endpointId}`, count)
     if (unsaved.size > MOST_UNSAVED) for (const oldest of unsaved.keys()) return void unsaved.delete(oldest)
   }
-  const begin = (endpointId: string, minute: number): Current => {
-    const begun = { minute, count: 0, failures: 0, buckets: new Uint32Array(BUCKETS), changed: false }
-    current.set(endpointId, begun)
-    return begun
-  }
-  const change = (endpointId: string, before: Current, minute: number): Current => {
-    if (before.changed) keep(countOf(endpointId, before))
-    return begin(endpointId, minute)
+  const startMinute = (endpointId: string, minute: number): Current => {
+    const started = { minute, count: 0, failures: 0, buckets: new Uint32Array(BUCKETS), changed: false }
+    current.set(endpointId, started)
+    return started
   }
 
   return {
@@ -55,9 +48,11 @@ export function createMinutes(): Minutes {
       const endpointId = compiled.document._id
       const minute = Math.floor((startedAt + ms) / MINUTE_MS)
       let now = current.get(endpointId)
-      if (now === undefined) now = begin(endpointId, minute)
-      // A clock that goes back must not open a minute twice.
-      else if (minute > now.minute) now = change(endpointId, now, minute)
+      // Not for a lower minute: a clock that is set back must not start a minute twice.
+      if (now === undefined || minute > now.minute) {
+        if (now?.changed) keep(countOf(endpointId, now))
+        now = startMinute(endpointId, minute)
+      }
       now.count += 1
       if (outcome !== 'done') now.failures += 1
       if (trace !== undefined) (now.buckets[bucketOf(ms)] as number) += 1

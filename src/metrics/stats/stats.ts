@@ -1,6 +1,6 @@
 /**
- * How the messages of an endpoint went lately. Counted in memory, written behind every few seconds, and read from the
- * store, so that restarts and other instances are part of the picture.
+ * Statistics of the messages of an endpoint. They are counted in memory, written every few seconds, and read from the store,
+ * so that they include other instances and the time before a restart.
  */
 import type { JsonObject } from '../../domain/json.ts'
 import type { Logger } from '../../domain/ports/logger-port.ts'
@@ -11,19 +11,19 @@ import { addBuckets, percentile } from './histogram.ts'
 import { createMinutes, MINUTE_MS, type Minutes } from './minutes.ts'
 
 export type Stats = Readonly<{
-  /** On the path of every message; quick, never throws. */
+  /** On the path of every message; never throws. */
   count: Minutes['count']
-  /** The last hour and day, and each minute of the day in which messages ended. Fails with STORE_UNAVAILABLE. */
+  /** The last hour, the last day, and each minute of that day with completed messages. Fails with STORE_UNAVAILABLE. */
   report(endpointId: string): Promise<JsonObject>
-  /** Writes what is counted, for others to read. Fails with STORE_UNAVAILABLE. */
+  /** Writes the counts, so that other processes can read them. Fails with STORE_UNAVAILABLE. */
   write(): Promise<void>
-  /** Writes what is counted and stops. */
+  /** Writes the counts and stops. */
   close(): Promise<void>
 }>
 
 export type StatsOptions = Readonly<{
   store: StatsStore
-  /** Tells the counts of this process from those of others, earlier ones of this machine too. */
+  /** Identifies the counts of this process among those of all processes, also of earlier ones on this machine. */
   instance: string
   clock: Clock
   logger: Logger
@@ -34,7 +34,7 @@ const ENDPOINTS = 'The store of endpoints'
 const WRITE_EVERY_MS = 10_000
 const HOUR = 60
 const DAY = 24 * HOUR
-/** An hour longer than is shown: clocks of instances differ. */
+/** An hour longer than reports need, since the clocks of instances differ. */
 const KEPT = 25 * HOUR
 
 export function createStats({ store, instance, clock, logger }: StatsOptions): Stats {
@@ -42,7 +42,7 @@ export function createStats({ store, instance, clock, logger }: StatsOptions): S
   const minuteNow = () => Math.floor(clock() / MINUTE_MS)
   let writing: Promise<void> = Promise.resolve()
   let purgedAt = 0
-  let told = false
+  let isReported = false
 
   const write = async (): Promise<void> => {
     const counts = minutes.take(minuteNow())
@@ -51,21 +51,21 @@ export function createStats({ store, instance, clock, logger }: StatsOptions): S
       const minute = minuteNow()
       if (minute > purgedAt) await store.purge(minute - KEPT)
       purgedAt = minute
-      told = false
+      isReported = false
     } catch (thrown) {
       minutes.putBack(counts)
       throw thrown
     }
   }
-  /** One after the other, so that no older count takes the place of a newer one. */
+  /** Writes one after the other, so that no older count replaces a newer one. */
   const writeInTurn = (): Promise<void> => {
     const next = writing.then(write)
     writing = next.catch(() => undefined)
     return next
   }
   const warn = (err: unknown) => {
-    if (!told) logger.warn({ err }, 'How messages went could not be stored; trying again')
-    told = true
+    if (!isReported) logger.warn({ err }, 'Statistics could not be stored; trying again')
+    isReported = true
   }
   const timer = setInterval(() => void writeInTurn().catch(warn), WRITE_EVERY_MS)
   timer.unref()

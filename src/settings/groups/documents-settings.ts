@@ -1,7 +1,5 @@
-/** The settings that bound what may be registered. */
-
-import type { Setting } from '../setting-kinds.ts'
-import { size, wholeNumber } from '../setting-kinds.ts'
+/** The settings that bound endpoint documents. */
+import { type Setting, size, wholeNumber } from '../setting-kinds.ts'
 
 export const documents = {
   documentLimitBytes: {
@@ -9,7 +7,7 @@ export const documents = {
     kind: size(100),
     default: '256kb',
     means:
-      'The largest endpoint document: as it is stored, with every default, as JSON without white space and without what the service sets. `PARSER_LIMIT` bounds what is sent.',
+      'The largest endpoint document, measured as it is stored: with every default, as JSON without white space, without the fields that the service sets. `PARSER_LIMIT` bounds the body of the call.',
   },
   documentMaxMappings: {
     name: 'DOCUMENT_MAX_MAPPINGS',

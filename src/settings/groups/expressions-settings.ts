@@ -1,7 +1,5 @@
-/** The settings that bound what the expressions of documents may cost. */
-
-import type { Setting } from '../setting-kinds.ts'
-import { milliseconds, wholeNumber } from '../setting-kinds.ts'
+/** The settings that bound the cost of expressions. */
+import { milliseconds, type Setting, wholeNumber } from '../setting-kinds.ts'
 
 export const expressions = {
   expressionTimeoutMs: {
@@ -15,12 +13,12 @@ export const expressions = {
     kind: wholeNumber(1, 100_000),
     default: '10000',
     means:
-      'How many steps of an expression may be under way at once: calls within calls, and the parts of one object or list, which count some three each.',
+      'How deep the steps of an expression may nest: calls within calls, and the parts of one object or list, which count about three each.',
   },
   expressionMaxSequence: {
     name: 'EXPRESSION_MAX_SEQUENCE',
     kind: wholeNumber(1, 10_000_000),
     default: '100000',
-    means: 'The most items of a sequence that an expression builds.',
+    means: 'The most items of a sequence in an expression.',
   },
 } as const satisfies Record<string, Setting<unknown>>

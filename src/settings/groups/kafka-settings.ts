@@ -1,46 +1,45 @@
-/** The settings of the broker. Nothing of them is used while no endpoint names a topic. */
-import { brokerList, brokerName, credential, deadLetterTopic, pauses, pemFile } from '../kafka-kinds.ts'
-import type { Setting } from '../setting-kinds.ts'
-import { choice, flag, milliseconds, optional, wholeNumber } from '../setting-kinds.ts'
+/** The settings of the broker. They have no effect without an endpoint that names a topic. */
+import { brokerList, credential, deadLetterTopic, pauses, pemFile } from '../kafka-kinds.ts'
+import { choice, flag, milliseconds, optional, plainName, type Setting, wholeNumber } from '../setting-kinds.ts'
 
 export const kafka = {
   kafkaBrokers: {
     name: 'KAFKA_BROKERS',
     kind: brokerList,
     default: 'localhost:9092',
-    means: 'Where to find the brokers; one is enough to learn of the others.',
+    means: 'Addresses of the brokers; one is enough, since it names the others.',
   },
   kafkaClientId: {
     name: 'KAFKA_CLIENTID',
-    kind: brokerName,
+    kind: plainName(200),
     default: 'crosswalk',
     means: 'Name of the service in the logs and quotas of the brokers.',
   },
   kafkaGroupId: {
     name: 'KAFKA_CONSUMER_GROUPID',
-    kind: brokerName,
+    kind: plainName(200),
     default: 'mapping-mediator',
     means:
-      'Beginning of the consumer groups: each endpoint has its own, `<group id>.<endpoint id>`. Instances that share endpoints and this name share their records.',
+      'Prefix of the consumer groups: each endpoint has its own, `<group id>.<endpoint id>`. Instances that share endpoints and this prefix share the records.',
   },
   kafkaMaxInFlight: {
     name: 'KAFKA_MAX_IN_FLIGHT',
     kind: wholeNumber(1, 10_000),
     default: '64',
-    means:
-      'How many records of one endpoint are at work at a time, counting those done and not yet committed; one of each partition.',
+    means: 'How many records of one endpoint may be started and not yet committed; of each partition, one at a time.',
   },
   kafkaRetryPausesMs: {
     name: 'KAFKA_RETRY_PAUSES_MS',
     kind: pauses,
     default: '1000,5000,30000,120000',
-    means: 'The pauses before a record that may succeed later is tried again; then it goes to the dead-letter topic.',
+    means:
+      'The pauses before each further attempt at a record that may succeed later; after the last, it goes to the dead-letter topic.',
   },
   kafkaDeadLetterTopic: {
     name: 'KAFKA_DLQ',
     kind: deadLetterTopic,
     default: '{topic}.dlq',
-    means: 'Where records go that cannot be processed. `off`: consuming of their partition stops there.',
+    means: 'Topic for records that cannot be processed. `off`: the partition of such a record stops there.',
   },
   kafkaConnectTimeoutMs: {
     name: 'KAFKA_CONNECT_TIMEOUT_MS',
@@ -58,25 +57,25 @@ export const kafka = {
     name: 'KAFKA_SESSION_TIMEOUT_MS',
     kind: wholeNumber(1_000, 300_000),
     default: '10000',
-    means: 'After how long without a sign of life an instance loses its partitions to the others.',
+    means: 'How long an instance keeps its partitions without a heartbeat; then the others get them.',
   },
   kafkaTls: {
     name: 'KAFKA_TLS',
     kind: flag,
     default: 'false',
-    means: 'Whether connections to the brokers are encrypted; their certificates are always checked then.',
+    means: 'Whether connections to the brokers are encrypted; then their certificates are always checked.',
   },
   kafkaTlsCa: {
     name: 'KAFKA_TLS_CA_FILE',
     kind: optional(pemFile),
     default: '',
-    means: 'Certificates of the authorities to trust, instead of those that Node.js brings.',
+    means: 'Certificates of the trusted authorities, instead of those of Node.js.',
   },
   kafkaTlsCert: {
     name: 'KAFKA_TLS_CERT_FILE',
     kind: optional(pemFile),
     default: '',
-    means: 'Certificate that the service shows to the brokers; needs `KAFKA_TLS_KEY_FILE`.',
+    means: 'Certificate of the service for the brokers; requires `KAFKA_TLS_KEY_FILE`.',
   },
   kafkaTlsKey: {
     name: 'KAFKA_TLS_KEY_FILE',
@@ -88,7 +87,7 @@ export const kafka = {
     name: 'KAFKA_SASL_MECHANISM',
     kind: optional(choice('plain', 'scram-sha-256', 'scram-sha-512')),
     default: '',
-    means: 'How the service proves who it is; needs `KAFKA_SASL_USERNAME` and `KAFKA_SASL_PASSWORD`.',
+    means: 'How the service authenticates; requires `KAFKA_SASL_USERNAME` and `KAFKA_SASL_PASSWORD`.',
   },
   kafkaSaslUsername: {
     name: 'KAFKA_SASL_USERNAME',

@@ -1,7 +1,5 @@
 /** The settings of the two ports. */
-
-import type { Setting } from '../setting-kinds.ts'
-import { listenAddress, milliseconds, port } from '../setting-kinds.ts'
+import { listenAddress, milliseconds, port, type Setting } from '../setting-kinds.ts'
 
 export const listeners = {
   serverPort: {

@@ -1,7 +1,5 @@
-/** The settings of how messages are taken. */
-
-import type { Setting } from '../setting-kinds.ts'
-import { flag, milliseconds, size, wholeNumber, workerCount } from '../setting-kinds.ts'
+/** The settings of receiving and processing messages, and of endpoints with `idempotency`. */
+import { flag, milliseconds, type Setting, size, wholeNumber, workerCount } from '../setting-kinds.ts'
 import { limits } from './limits-settings.ts'
 
 export const messages = {
@@ -9,56 +7,73 @@ export const messages = {
     name: 'WORKERS',
     kind: workerCount,
     default: '1',
-    means: 'How many processes take messages; `auto` is one for each core that the service may use.',
+    means: 'How many processes handle messages; `auto`: one for each core that the service may use.',
   },
   parserLimitBytes: {
     name: 'PARSER_LIMIT',
     kind: size(100),
     default: '1mb',
-    means: 'The largest body of a message or of an endpoint document; a larger one is answered with 413.',
+    means: 'The largest body of a message or an endpoint document; a larger one is answered with 413.',
   },
   parserXmlTrim: {
     name: 'PARSER_XML_OPTIONS_TRIM',
     kind: flag,
     default: 'true',
-    means: 'Whether white space around the text of XML elements is dropped.',
+    means: 'Whether white space around the text of XML elements is removed.',
   },
   parserXmlExplicitRoot: {
     name: 'PARSER_XML_OPTIONS_EXPLICIT_ROOT',
     kind: flag,
     default: 'false',
-    means: 'Whether the root element of XML is kept as the one top-level name.',
+    means: 'Whether the root element of XML stays as the only top-level name.',
   },
   parserXmlExplicitArray: {
     name: 'PARSER_XML_OPTIONS_EXPLICIT_ARRAY',
     kind: flag,
     default: 'false',
-    means: 'Whether every XML child is an array, also where it occurs once.',
+    means: 'Whether every XML child is an array, even if it occurs once.',
   },
   validationAcceptNullValues: {
     name: 'VALIDATION_ACCEPT_NULL_VALUES',
     kind: flag,
     default: 'false',
-    means: 'Whether null passes any type in `inputValidation`.',
+    means: 'Whether null is valid for any type in `inputValidation`.',
   },
   validationCoerceTypes: {
     name: 'VALIDATION_COERCE_TYPES',
     kind: flag,
     default: 'false',
     means:
-      'Whether values are turned into the type that `inputValidation` asks for; the later stages see the new values.',
+      'Whether values are converted to the type that `inputValidation` requires; later stages see the converted values.',
   },
   messageTimeoutMs: {
     name: 'MESSAGE_TIMEOUT_MS',
     kind: milliseconds,
     default: '30000',
-    means: 'How long a message may take from its arrival to its answer; a longer one is answered with 504.',
+    means: 'How long a message may take from its arrival to its answer; then it is answered with 504.',
   },
   ...limits,
   shutdownTimeoutMs: {
     name: 'SHUTDOWN_TIMEOUT_MS',
     kind: wholeNumber(0, 86_400_000),
     default: '30000',
-    means: 'How long messages under way may go on after the service was told to stop.',
+    means: 'How long messages in flight may continue after a signal to stop.',
+  },
+} as const satisfies Record<string, Setting<unknown>>
+
+export const idempotency = {
+  idempotencyAnswerLimitBytes: {
+    name: 'IDEMPOTENCY_ANSWER_LIMIT',
+    kind: size(100),
+    default: '1mb',
+    means:
+      'The largest body of a response that is stored for replay. Of a larger one, only the fact is stored that its message was done: the same message sent again is answered with 409.',
+  },
+  idempotencyMaxMb: {
+    name: 'IDEMPOTENCY_MAX_MB',
+    kind: wholeNumber(1, 1_000_000),
+    default: '1024',
+    means:
+      'About how many MiB all stored responses may take; beyond that, messages with new keys are answered with 503 until some responses have expired.',
   },
 } as const satisfies Record<string, Setting<unknown>>

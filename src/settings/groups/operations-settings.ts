@@ -1,14 +1,12 @@
-/** The settings of what operators watch: the log and the metrics. */
-
-import type { Setting } from '../setting-kinds.ts'
-import { choice, flag, wholeNumber } from '../setting-kinds.ts'
+/** The settings of the log and the metrics. */
+import { choice, flag, type Setting, wholeNumber } from '../setting-kinds.ts'
 
 export const log = {
   logLevel: {
     name: 'LOG_LEVEL',
     kind: choice('trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'),
     default: 'info',
-    means: 'The least severe events that are logged.',
+    means: 'The lowest level that is logged.',
   },
   enableLogging: {
     name: 'ENABLE_LOGGING',
@@ -24,6 +22,6 @@ export const metrics = {
     kind: wholeNumber(0, 100_000),
     default: '1000',
     means:
-      'How many endpoints `/metrics` tells one by one; the messages of further ones are counted together, as endpoint `(others)`.',
+      'How many endpoints have metrics of their own; the messages of further endpoints are counted together, as endpoint `(others)`.',
   },
 } as const satisfies Record<string, Setting<unknown>>

@@ -1,41 +1,33 @@
-/** The settings of what documents may refer to and where their requests may go. */
+/** The settings of the secrets that documents may refer to, and of the targets of their requests. */
 import { type EgressRule, parseEgressRule } from '../../domain/egress/egress-policy.ts'
-import { fault, found } from '../../domain/lint.ts'
-import type { Setting } from '../setting-kinds.ts'
-import { choice, type Kind } from '../setting-kinds.ts'
+import { choice, itemsOf, type Kind, kindOf, type Setting } from '../setting-kinds.ts'
 
-const itemsOf = (text: string): string[] => text.split(',').flatMap((item) => item.trim() || [])
-
-/** Names of variables, and folders, which begin with a slash. */
-const secretsAllowed: Kind<Readonly<{ names: readonly string[]; folders: readonly string[] }>> = {
-  accepts:
-    'names of variables, in which `*` stands for any characters, and absolute paths of folders, joined by commas, or `none`',
-  parse: (text) => {
+const secretsAllowed = kindOf(
+  'names of variables, in which `*` stands for any characters, and absolute paths of folders, joined by commas, or `none`',
+  (text) => {
     const items = text.toLowerCase() === 'none' ? [] : itemsOf(text)
     const folders = items.filter((item) => item.startsWith('/'))
     const names = items.filter((item) => !item.startsWith('/'))
     const isFolder = (path: string): boolean => /^(?:\/[^/]+)+\/?$/.test(path) && !/\/\.\.?(?:\/|$)/.test(path)
-    return names.every((name) => /^[A-Za-z0-9_*]+$/.test(name)) && folders.every(isFolder)
-      ? found({ names, folders })
-      : fault(`Give ${secretsAllowed.accepts}.`)
+    const areNames = names.every((name) => /^[A-Za-z0-9_*]+$/.test(name))
+    return areNames && folders.every(isFolder) ? { names, folders } : undefined
   },
-}
+)
 
-const egressRules: Kind<readonly EgressRule[]> = {
-  accepts:
-    'nothing, or hosts (`api.example.org`, `*.example.org`, `*`), addresses and ranges (`10.1.0.0/16`), each with or without a port (`:443`, `:8000-8099`), joined by commas; IPv6 with a port in brackets',
-  parse: (text) => {
+const egressRules: Kind<readonly EgressRule[]> = kindOf(
+  'nothing, or hosts (`api.example.org`, `*.example.org`, `*`), addresses and ranges (`10.1.0.0/16`), each with or without a port (`:443`, `:8000-8099`), joined by commas; IPv6 with a port in brackets',
+  (text) => {
     const rules = itemsOf(text).map(parseEgressRule)
-    return rules.every((rule) => rule !== undefined) ? found(rules) : fault(`Give ${egressRules.accepts}.`)
+    return rules.every((rule) => rule !== undefined) ? rules : undefined
   },
-}
+)
 
 export const secrets = {
   secretsAllowed: {
     name: 'SECRETS_ALLOW',
     kind: secretsAllowed,
     default: 'CROSSWALK_SECRET_*,/run/secrets/crosswalk',
-    means: `What documents may refer to as \`\${env:NAME}\` and \`\${file:/path}\`: variables of the environment, and files in folders or below them.`,
+    means: `The secrets that documents may refer to as \`\${env:NAME}\` and \`\${file:/path}\`: variables of the environment, and files in these folders or below.`,
   },
 } as const satisfies Record<string, Setting<unknown>>
 
@@ -45,20 +37,20 @@ export const egress = {
     kind: egressRules,
     default: '',
     means:
-      'Where lookup and response requests may go; where it is set, nowhere else. Its addresses and ranges are allowed under `EGRESS_PRIVATE=deny` too, its hosts only with public addresses.',
+      'The only targets of lookup and response requests; empty allows all. With `EGRESS_PRIVATE=deny`, its addresses and ranges stay allowed, its hosts only with public addresses.',
   },
   egressDeny: {
     name: 'EGRESS_DENY',
     kind: egressRules,
     default: '',
     means:
-      'Where lookup and response requests may not go, whatever `EGRESS_ALLOW` says. Link-local addresses and those at which clouds serve credentials are denied always.',
+      'Targets that are denied even if `EGRESS_ALLOW` lists them. Link-local addresses and those at which clouds serve credentials are always denied.',
   },
   egressPrivate: {
     name: 'EGRESS_PRIVATE',
     kind: choice('allow', 'deny'),
     default: 'allow',
     means:
-      '`deny`: lookup and response requests go to public addresses only: not to this machine, nor to private or otherwise reserved ranges.',
+      '`deny`: lookup and response requests may go to public addresses only, not to this machine, private or otherwise reserved ranges.',
   },
 } as const satisfies Record<string, Setting<unknown>>

@@ -1,7 +1,5 @@
 /** The settings of the store. */
-
-import type { Setting } from '../setting-kinds.ts'
-import { databaseUrl, milliseconds, wholeNumber } from '../setting-kinds.ts'
+import { databaseUrl, milliseconds, type Setting, wholeNumber } from '../setting-kinds.ts'
 
 export const store = {
   databaseUrl: {
@@ -9,7 +7,7 @@ export const store = {
     kind: databaseUrl,
     default: 'sqlite:./data/crosswalk.db',
     means:
-      'Where endpoints and their state are stored: in a file for one service (a relative path starts at the working directory), or in a PostgreSQL that any number of instances share.',
+      'The store of endpoints and their state: a file for one service (a relative path starts at the working directory), or a PostgreSQL that any number of instances share.',
     secret: true,
   },
   databasePoolSize: {
@@ -17,19 +15,19 @@ export const store = {
     kind: wholeNumber(1, 1_000),
     default: '10',
     means:
-      'The most connections of one instance to PostgreSQL, over all its `WORKERS`, of which each has one at least; each has another one on which it hears of changes and up to three for the message log.',
+      'The most connections of one instance to PostgreSQL; all its `WORKERS` share them, and each has at least one. Each has one more for changes of other instances, and up to three for the message log.',
   },
   databaseTimeoutMs: {
     name: 'DATABASE_TIMEOUT_MS',
     kind: milliseconds,
     default: '5000',
-    means: 'How long PostgreSQL may take to answer before it counts as away.',
+    means: 'How long PostgreSQL may take to answer before it counts as unavailable.',
   },
   databaseStartTimeoutMs: {
     name: 'DATABASE_START_TIMEOUT_MS',
     kind: wholeNumber(0, 86_400_000),
     default: '30000',
     means:
-      'How long the start waits for a PostgreSQL that cannot be reached yet, or for another instance that brings its tables up to date (for that 10 s at least).',
+      'How long the start waits for a PostgreSQL that cannot be reached yet, or for another instance that updates the tables (for that, at least 10 s).',
   },
 } as const satisfies Record<string, Setting<unknown>>

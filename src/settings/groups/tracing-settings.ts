@@ -1,33 +1,27 @@
-/** The settings of tracing, with OpenTelemetry's names. They have no effect without a collector's URL. */
-import { fault, found } from '../../domain/lint.ts'
-import type { Setting } from '../setting-kinds.ts'
-import { choice, type Kind, optional } from '../setting-kinds.ts'
+/** The settings of tracing, named as in OpenTelemetry. They have no effect without the URL of a collector. */
+import { choice, httpUrl, isPlainUrl, type Kind, kindOf, optional, plainName, type Setting } from '../setting-kinds.ts'
 
-const collectorUrl: Kind<string> = {
-  accepts: 'an `http://` or `https://` URL without user name, password, query and fragment',
-  parse: (text) => {
-    const url = URL.parse(text)
-    const isPlain = url !== null && /^https?:$/.test(url.protocol) && url.search === '' && url.hash === ''
-    if (isPlain && url.username === '' && url.password === '') return found(text.replace(/\/+$/, ''))
-    return fault(`Give ${collectorUrl.accepts}; credentials go into \`OTEL_EXPORTER_OTLP_HEADERS\`.`)
-  },
-}
+const collectorUrl = kindOf(
+  httpUrl.accepts,
+  (text) => (isPlainUrl(text) ? text.replace(/\/+$/, '') : undefined),
+  '; credentials go into `OTEL_EXPORTER_OTLP_HEADERS`',
+)
 
 /** `name=value,name=value`, values percent-encoded, as in W3C Baggage. */
-const headerList: Kind<Readonly<Record<string, string>>> = {
-  accepts: '`name=value` pairs with commas between them, values percent-encoded',
-  parse: (text) => {
+const headerList: Kind<Readonly<Record<string, string>>> = kindOf(
+  '`name=value` pairs with commas between them, values percent-encoded',
+  (text) => {
     const pairs = text.split(',').filter((pair) => pair.trim() !== '')
     const headers: Record<string, string> = {}
     for (const pair of pairs) {
       const [, name, value] = /^\s*([\w!#$%&'*+.^`|~-]+)\s*=(.*)$/.exec(pair) ?? []
       const decoded = value === undefined ? undefined : decode(value.trim())
-      if (name === undefined || decoded === undefined) return fault(`Give ${headerList.accepts}.`)
+      if (name === undefined || decoded === undefined) return undefined
       headers[name.toLowerCase()] = decoded
     }
-    return found(headers)
+    return headers
   },
-}
+)
 
 function decode(text: string): string | undefined {
   try {
@@ -38,18 +32,9 @@ function decode(text: string): string | undefined {
   }
 }
 
-const ratio: Kind<number> = {
-  accepts: 'a number from 0 to 1',
-  parse: (text) =>
-    /^(0?\.\d{1,15}|[01](\.\d{0,15})?)$/.test(text) && Number(text) <= 1
-      ? found(Number(text))
-      : fault('Give a number from 0 to 1.'),
-}
-
-const serviceName: Kind<string> = {
-  accepts: '1 to 255 letters, digits, dots, underscores or hyphens',
-  parse: (text) => (/^[a-zA-Z0-9._-]{1,255}$/.test(text) ? found(text) : fault(`Give ${serviceName.accepts}.`)),
-}
+const ratio = kindOf('a number from 0 to 1', (text) =>
+  /^(0?\.\d{1,15}|[01](\.\d{0,15})?)$/.test(text) && Number(text) <= 1 ? Number(text) : undefined,
+)
 
 export const tracing = {
   otlpEndpoint: {
@@ -57,7 +42,7 @@ export const tracing = {
     kind: optional(collectorUrl),
     default: '',
     means:
-      'Where traces go: an OpenTelemetry collector that takes OTLP over HTTP as JSON, such as `http://localhost:4318`; `/v1/traces` is added. Unset: nothing is traced.',
+      'URL of an OpenTelemetry collector that takes OTLP over HTTP as JSON, such as `http://localhost:4318`; `/v1/traces` is added. Unset: nothing is traced.',
     secret: true,
   },
   otlpHeaders: {
@@ -69,7 +54,7 @@ export const tracing = {
   },
   otelServiceName: {
     name: 'OTEL_SERVICE_NAME',
-    kind: serviceName,
+    kind: plainName(255),
     default: 'crosswalk',
     means: 'Name of the service in traces.',
   },
@@ -85,7 +70,7 @@ export const tracing = {
     ),
     default: 'parentbased_always_on',
     means:
-      'Which messages are traced. `parentbased_`: where the caller has decided, as it did; `traceidratio`: the share `OTEL_TRACES_SAMPLER_ARG` of them.',
+      'Which messages are traced. `parentbased_`: if the caller has decided, as it decided; `traceidratio`: the share `OTEL_TRACES_SAMPLER_ARG` of them.',
   },
   otelSamplerRatio: {
     name: 'OTEL_TRACES_SAMPLER_ARG',

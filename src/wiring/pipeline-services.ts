@@ -1,0 +1,98 @@
+/** What the stages of endpoints use beside the message: HTTP client, producer, secrets, idempotency, sandbox. */
+import { createHttpClient, type OwnHttpClient } from '../adapters/http-client/http-client.ts'
+import { createTokenVerifier } from '../adapters/jwt/token-verifier.ts'
+import { createSecretSource } from '../adapters/secrets/secret-source.ts'
+import { createEgressPolicy, type EgressPolicy } from '../domain/egress/egress-policy.ts'
+import type { Logger } from '../domain/ports/logger-port.ts'
+import type { ClosableRecordProducer } from '../domain/ports/record-producer.ts'
+import type { WorkerSlot } from '../domain/worker-processes.ts'
+import type { IsolatedSandbox } from '../isolation/process-sandbox.ts'
+import { startIdempotencyCleanup } from '../pipeline/idempotency/idempotency-cleanup.ts'
+import { createIdempotencyService } from '../pipeline/idempotency/idempotency-service.ts'
+import type { Services } from '../pipeline/services.ts'
+import type { Settings } from '../settings/settings.ts'
+import type { Store } from './open-store.ts'
+
+export type PipelineServices = Services &
+  Readonly<{
+    http: OwnHttpClient
+    producer: ClosableRecordProducer
+    /** Undefined if expressions and schemas run in this process. */
+    sandbox: IsolatedSandbox | undefined
+    /** `waitForCalls`: whether to wait for the calls in flight, each of which takes at most its own timeout. */
+    close(waitForCalls: boolean): Promise<void>
+  }>
+
+export type PipelineServicesOptions = Readonly<{
+  settings: Settings
+  store: Store
+  producer: ClosableRecordProducer
+  logger: Logger
+  workerSlot: WorkerSlot
+}>
+
+export async function openPipelineServices(options: PipelineServicesOptions): Promise<PipelineServices> {
+  const { settings, store, producer, logger } = options
+  const egress = createEgressPolicy(settings)
+  const http = openHttpClient(settings, egress, logger)
+  const cleanup = startIdempotencyCleanup({
+    store: store.idempotency,
+    logger,
+    maxBytes: settings.idempotencyMaxMb * 1024 * 1024,
+    // One worker removes expired responses for all that share the store.
+    purges: options.workerSlot.slot === 0,
+  })
+  const limitBytes = settings.idempotencyAnswerLimitBytes
+  const idempotency = createIdempotencyService({ store: store.idempotency, cleanup, logger, limitBytes })
+  const sandbox = await openSandbox(settings, logger)
+  return {
+    http,
+    states: store.states,
+    producer,
+    secrets: createSecretSource(settings.secretsAllowed),
+    egress,
+    tokens: createTokenVerifier(http),
+    idempotency,
+    sandbox,
+    close: async (waitForCalls) => {
+      const callsDone = http.close()
+      if (waitForCalls) await callsDone
+      await producer.close()
+      sandbox?.close()
+      idempotency.stop()
+      await cleanup.stop()
+    },
+  }
+}
+
+const openHttpClient = (settings: Settings, egress: EgressPolicy, logger: Logger): OwnHttpClient =>
+  createHttpClient({
+    connectTimeoutMs: settings.requestConnectTimeoutMs,
+    answerLimitBytes: settings.answerLimitBytes,
+    egress: { policy: egress },
+    retryBudgetPercent: settings.requestRetryBudgetPercent,
+    circuit: {
+      failures: settings.circuitBreakerFailures,
+      pauseMs: settings.circuitBreakerPauseMs,
+      mostPauseMs: settings.circuitBreakerMaxPauseMs,
+    },
+    logger,
+  })
+
+/** Loads the sandbox only with ISOLATION=process. */
+async function openSandbox(settings: Settings, logger: Logger): Promise<IsolatedSandbox | undefined> {
+  if (settings.isolation === 'none') return undefined
+  const { createSandbox } = await import('../isolation/process-sandbox.ts')
+  const limits = {
+    timeoutMs: settings.expressionTimeoutMs,
+    maxDepth: settings.expressionMaxDepth,
+    maxSequence: settings.expressionMaxSequence,
+  }
+  const schema = { acceptNull: settings.validationAcceptNullValues, coerceTypes: settings.validationCoerceTypes }
+  return createSandbox({
+    processes: settings.isolationProcesses,
+    memoryMb: settings.isolationMemoryMb,
+    programOptions: { limits, schema },
+    logger,
+  })
+}
