@@ -1,8 +1,8 @@
 import { Failure } from '../domain/failure.ts'
 import type { Json } from '../domain/json.ts'
 import type { Lint } from '../domain/lint.ts'
+import { Unreadable } from '../formats/body-faults.ts'
 import { findDuplicateNames, parseJson } from '../formats/json-read.ts'
-import { Unreadable } from '../formats/unreadable.ts'
 
 /**
  * Reads a document's text. A name that stands twice in one object is a fault: JSON would silently keep the last, and

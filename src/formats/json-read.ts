@@ -1,8 +1,8 @@
 /** JSON as messages and endpoint documents use it: bounded in depth, and with faults that name their place. */
 import type { Json } from '../domain/json.ts'
 import { place } from '../domain/lint.ts'
+import { Unreadable } from './body-faults.ts'
 import { scanJson } from './json-scan.ts'
-import { Unreadable } from './unreadable.ts'
 
 /** Levels of nesting that a message may have; the XML reader keeps to it too. */
 export const MAX_DEPTH = 64

@@ -1,7 +1,7 @@
 /** Bytes to text, strictly: a wrong charset is reported to whoever sent it, never guessed into garbled names. */
 import { isAscii } from 'node:buffer'
 import { TextDecoder } from 'node:util'
-import { Unreadable } from './unreadable.ts'
+import { Unreadable } from './body-faults.ts'
 
 const UTF_8 = new TextDecoder('utf-8', { fatal: true })
 

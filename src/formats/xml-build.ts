@@ -4,19 +4,8 @@
  */
 import { isObject, type Json, type JsonObject } from '../domain/json.ts'
 import { place } from '../domain/lint.ts'
+import { Unwritable } from './body-faults.ts'
 import { escapeAttribute, escapeText, forbiddenIn, isXmlName, withoutForbidden } from './xml-characters.ts'
-
-/** A value that XML cannot hold. The message is a whole sentence, with the place: names in it are of the value. */
-export class Unwritable extends Error {
-  override readonly name = 'Unwritable'
-  /** Dotted place within the value; empty for the value as a whole. */
-  readonly place: string
-
-  constructor(at: string, problem: string) {
-    super(`The output cannot be written as XML: ${at === '' ? '' : `at "${shown(at)}", `}${problem}.`)
-    this.place = at
-  }
-}
 
 const DECLARATION = '<?xml version="1.0" encoding="UTF-8" standalone="yes"?>'
 const STEP = '  '
@@ -148,7 +137,7 @@ function scalarText(value: Scalar): string {
 const isArray = (value: Json | undefined): value is readonly Json[] => Array.isArray(value)
 
 function fail(writer: Writer, problem: string): never {
-  throw new Unwritable(place('', ...writer.path), problem)
+  throw new Unwritable('XML', shown(place('', ...writer.path)), problem)
 }
 
 function refuseCharacter(writer: Writer, text: string): never {

@@ -5,9 +5,9 @@
  */
 import { SaxesParser } from 'saxes'
 import type { Json } from '../domain/json.ts'
+import { Unreadable } from './body-faults.ts'
 import { MAX_DEPTH } from './json-read.ts'
 import { decodeText } from './text.ts'
-import { Unreadable } from './unreadable.ts'
 
 /** `trim`: space around text goes. `explicitRoot`: the root's name is kept. `explicitArray`: every child is in an array. */
 export type XmlOptions = Readonly<{ trim: boolean; explicitRoot: boolean; explicitArray: boolean }>

@@ -6,6 +6,7 @@ import type { RecordProducer } from '../domain/ports/record-producer.ts'
 import type { StateStore } from '../domain/ports/state-store-port.ts'
 import type { TokenVerifier } from '../domain/ports/token-verifier-port.ts'
 import type { SecretSource } from '../domain/secrets/secrets.ts'
+import type { ParserSettings } from '../formats/codec.ts'
 import type { IdempotencyService } from './idempotency/idempotency-service.ts'
 import type { Sandbox, SandboxedProgram } from './sandbox.ts'
 
@@ -25,17 +26,15 @@ export type Services = Readonly<{
 }>
 
 /** The part of the settings that the pipeline obeys; names and units as in src/settings/settings.ts. */
-export type PipelineSettings = Readonly<{
-  parserXmlTrim: boolean
-  parserXmlExplicitRoot: boolean
-  parserXmlExplicitArray: boolean
-  validationAcceptNullValues: boolean
-  validationCoerceTypes: boolean
-  requestTimeoutMs: number
-  requestRetries: number
-  forEachMaxItems: number
-  messageTimeoutMs: number
-  expressionTimeoutMs: number
-  expressionMaxDepth: number
-  expressionMaxSequence: number
-}>
+export type PipelineSettings = ParserSettings &
+  Readonly<{
+    validationAcceptNullValues: boolean
+    validationCoerceTypes: boolean
+    requestTimeoutMs: number
+    requestRetries: number
+    forEachMaxItems: number
+    messageTimeoutMs: number
+    expressionTimeoutMs: number
+    expressionMaxDepth: number
+    expressionMaxSequence: number
+  }>

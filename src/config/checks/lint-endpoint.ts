@@ -20,10 +20,10 @@ import {
 import { UNKNOWN, UNKNOWN_PATTERN, UNKNOWN_URL } from '../schema/schema-fields.ts'
 import { lintAuth } from './auth-rules.ts'
 import { lintExtract } from './extract-rules.ts'
+import { lintOutputNames } from './output-names.ts'
 import { checkPath } from './path-roots.ts'
 import { lintCredentials } from './plain-credentials.ts'
 import { lintGuards } from './validation-guards.ts'
-import { lintXmlNames } from './xml-names.ts'
 
 type Request = LookupRequest | ResponseRequest
 
@@ -53,7 +53,7 @@ export function lintEndpoint(endpoint: Endpoint, lint: LintSink): void {
   lintExtract(endpoint, lint.at('state', 'extract'))
   lintKeys(endpoint, lint.at('messageKeys'))
   lintGuards(endpoint, lint.at('inputValidation'))
-  lintXmlNames(endpoint, lint)
+  lintOutputNames(endpoint, lint)
   lintCredentials(endpoint, lint)
 }
 

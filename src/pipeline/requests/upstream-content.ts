@@ -2,58 +2,57 @@
 import { isUtf8 } from 'node:buffer'
 import type { Json, JsonObject } from '../../domain/json.ts'
 import type { OutboundAnswer } from '../../domain/ports/http-client-port.ts'
-import { parseJson } from '../../formats/json-read.ts'
-import { isBinary, type MediaType, parseMediaType, type Syntax, syntaxOf } from '../../formats/media-type.ts'
+import { Unreadable } from '../../formats/body-faults.ts'
+import type { Codec, ParserSettings } from '../../formats/codec.ts'
+import { codecOf, detect, NO_FORMAT } from '../../formats/codecs.ts'
+import { isBinary, type MediaType, parseMediaType } from '../../formats/media-type.ts'
 import { decodeText } from '../../formats/text.ts'
-import { Unreadable } from '../../formats/unreadable.ts'
-import { readXml, type XmlOptions } from '../../formats/xml-read.ts'
 
 export type Content = Readonly<{
-  /** JSON and XML parsed, other text as text, other bytes as `{ contentType, base64 }`, null where there is no body. */
+  /** Known formats parsed, other text as text, other bytes as `{ contentType, base64 }`, null if there is no body. */
   value: Json
-  /** What the bytes are; undefined for other text and for no body. */
-  syntax: Syntax | undefined
+  /** The format of the bytes; undefined for other text and for no body. */
+  codec: Codec | undefined
   /** Whether the bytes may be passed on under a media type without a charset. */
   portable: boolean
   /** Why the body cannot be converted to another form, as a sentence that quotes nothing of it. */
   unreadable?: string
 }>
 
-const NOTHING: Content = { value: null, syntax: undefined, portable: true }
-const NO_TEXT = 'The body of the answer is neither JSON nor XML nor text.'
+const NOTHING: Content = { value: null, codec: undefined, portable: true }
+const NO_TEXT = `The body of the answer is ${NO_FORMAT} nor text.`
 const NOT_DECODED =
   'The body of the answer cannot be read: it is not in the content coding that it declares, or in one that is not known.'
 
 /** Throws Unreadable where the body is not what its declared type says. */
-export function readContent(answer: OutboundAnswer, xml: XmlOptions): Content {
+export function readContent(answer: OutboundAnswer, settings: ParserSettings): Content {
   if (answer.body.byteLength === 0) return NOTHING
   const declared = declaredType(answer)
   const charset = declared?.charset
-  const syntax = declared && syntaxOf(declared)
-  // XML names its own encoding where the header does not (RFC 7303 §3.2); JSON and text are UTF-8 then.
+  const codec = declared && codecOf(declared)
+  // Without a charset in the header, XML names its own encoding (RFC 7303 section 3.2) and all else is UTF-8.
   const portable = charset === undefined || charset.toLowerCase() === 'utf-8'
-  if (syntax === 'xml') return { value: readXml(answer.body, charset, xml), syntax, portable }
-  if (syntax === 'json') return { value: parseJson(decodeText(answer.body, charset)), syntax, portable }
+  if (codec !== undefined) return { value: codec.read(answer.body, charset, settings), codec, portable }
   const text = textOf(answer, declared)
-  const value = text === undefined ? undefined : parseComposite(text)
-  if (value !== undefined) return { value, syntax: 'json', portable }
+  const detected = text === undefined ? undefined : detect(text)
+  if (detected !== undefined) return { ...detected, portable }
   if (text === undefined || (declared !== undefined && isBinary(declared))) {
-    return { value: asBase64(answer), syntax: undefined, portable: false, unreadable: NO_TEXT }
+    return { value: asBase64(answer), codec: undefined, portable: false, unreadable: NO_TEXT }
   }
-  return { value: text, syntax: undefined, portable }
+  return { value: text, codec: undefined, portable }
 }
 
 /**
  * Reads an answer that counts whatever its body is. A body that is not of its declared type becomes text, or base64 where it is not text.
  * The text of a refusal may still be converted: its reader may understand the output type only.
  */
-export function readAnyContent(answer: OutboundAnswer, xml: XmlOptions, isRefusal: boolean): Content {
+export function readAnyContent(answer: OutboundAnswer, settings: ParserSettings, isRefusal: boolean): Content {
   try {
-    return readContent(answer, xml)
+    return readContent(answer, settings)
   } catch (thrown) {
     if (!(thrown instanceof Unreadable)) throw thrown
     const value = asText(answer)
-    const content = { value: value ?? asBase64(answer), syntax: undefined, portable: false }
+    const content = { value: value ?? asBase64(answer), codec: undefined, portable: false }
     if (isRefusal && value !== undefined) return content
     const why = `The body of the answer cannot be read: ${thrown.unquoted}`
     return { ...content, unreadable: answer.isCoded === true ? NOT_DECODED : why }
@@ -87,17 +86,6 @@ function textOf({ body }: OutboundAnswer, declared: MediaType | undefined): stri
   try {
     const text = decodeText(body, charset)
     return text.includes('\0') ? undefined : text
-  } catch (thrown) {
-    if (thrown instanceof Unreadable) return undefined
-    throw thrown
-  }
-}
-
-/** A JSON object or array; undefined for anything else. */
-function parseComposite(text: string): Json | undefined {
-  if (!/^\s*[{[]/.test(text)) return undefined
-  try {
-    return parseJson(text)
   } catch (thrown) {
     if (thrown instanceof Unreadable) return undefined
     throw thrown

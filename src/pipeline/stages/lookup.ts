@@ -6,12 +6,12 @@ import type { LintSink } from '../../domain/lint.ts'
 import type { Enriched, Parsed } from '../../domain/message.ts'
 import type { OutboundAnswer } from '../../domain/ports/http-client-port.ts'
 import type { Run } from '../../domain/run.ts'
-import { MEDIA_TYPES, namesXml, parseMediaType, syntaxOfFormat } from '../../formats/media-type.ts'
-import { Unreadable } from '../../formats/unreadable.ts'
-import type { XmlOptions } from '../../formats/xml-read.ts'
+import { Unreadable } from '../../formats/body-faults.ts'
+import type { Codec, ParserSettings } from '../../formats/codec.ts'
+import { CODECS, codecOfFormat, codecOfHeader } from '../../formats/codecs.ts'
+import { parseMediaType } from '../../formats/media-type.ts'
 import { hasStatus } from '../../language/status-set.ts'
 import type { Step } from '../chain.ts'
-import { xmlOptions } from '../read-body.ts'
 import { compileCall } from '../requests/compile-call.ts'
 import { mapItems, settleAll } from '../requests/for-each.ts'
 import type { Body, PreparedRequest, RequestCall } from '../requests/request-call.ts'
@@ -106,7 +106,6 @@ function compileOne(
   lint: LintSink,
 ): Lookup {
   const call = compileCall('LOOKUP', request, endpoint, services, settings, lint)
-  const xml = xmlOptions(settings)
   const { items } = call
   const instead = request.optional === true ? insteadOf(request) : undefined
   const lookup = async (
@@ -119,7 +118,7 @@ function compileOne(
       const answer = await call.send(prepared, body, run, item)
       run.lookups.highestStatus = Math.max(run.lookups.highestStatus ?? 0, answer.status)
       if (!hasStatus(call.allowed, answer.status)) throw refusal(call, answer)
-      return { data: readData(call, answer, xml), headers: answer.headers }
+      return { data: readData(call, answer, settings), headers: answer.headers }
     } catch (thrown) {
       if (!(thrown instanceof Failure)) throw thrown
       if (NETWORK_ERRORS.has(thrown.code)) run.lookups.networkError = true
@@ -151,9 +150,9 @@ function compileOne(
 const insteadOf = ({ default: data }: LookupRequest): Result =>
   data === undefined ? { headers: {} } : { data, headers: {} }
 
-function readData(call: RequestCall, answer: OutboundAnswer, xml: XmlOptions): Json {
+function readData(call: RequestCall, answer: OutboundAnswer, settings: ParserSettings): Json {
   try {
-    return readContent(answer, xml).value
+    return readContent(answer, settings).value
   } catch (thrown) {
     if (!(thrown instanceof Unreadable)) throw thrown
     const sentence = (text: string) => `The answer of the lookup "${call.id}" cannot be read: ${text}`
@@ -188,27 +187,29 @@ function withOutcomes(prepare: Lookup['prepare']): Lookup['prepare'] {
   }
 }
 
+/** What a forwarded body is sent as: the format of the request's own Content-Type, else JSON. */
+function formOf({ contentType }: RequestCall): Readonly<{ codec: Codec; contentType: string }> {
+  return { codec: codecOfHeader(contentType) ?? CODECS.json, contentType: contentType ?? CODECS.json.mediaType }
+}
+
 /**
- * The incoming body for `forwardExistingRequestBody`: as JSON, unless the request's own Content-Type names XML.
- * Where the body came in that form it goes on byte for byte, so that neither digits nor the root element are lost;
- * what came with a GET or DELETE was never parsed, and does not go on.
+ * The incoming body for `forwardExistingRequestBody`. A body that came in the format that is sent goes on byte for byte, so that
+ * neither digits nor the root element are lost. The body of a GET or DELETE was never parsed, and does not go on.
  */
 function compileForward(endpoint: Endpoint, call: RequestCall): (message: Parsed, run: Run) => Body {
-  const syntax = namesXml(call.contentType) ? 'xml' : 'json'
-  const contentType = call.contentType ?? MEDIA_TYPES.JSON
+  const { codec, contentType } = formOf(call)
   const { input } = endpoint.transformation
   const { method } = endpoint.endpoint
   const parsed = method === 'POST' || method === 'PUT'
-  const sameForm = parsed && input !== undefined && syntaxOfFormat(input) === syntax
+  const sameForm = parsed && input !== undefined && codecOfFormat(input) === codec
   return (message, run) => {
     const charset = parseMediaType(message.requestHeaders['content-type'] ?? '')?.charset ?? 'utf-8'
     const asItCame = sameForm && run.body !== undefined && run.body.byteLength > 0 && charset.toLowerCase() === 'utf-8'
-    return { content: asItCame ? run.body : write(message.requestBody, syntax, call.path), contentType }
+    return { content: asItCame ? run.body : write(message.requestBody, codec, call.path), contentType }
   }
 }
 
 function compileItemBody(call: RequestCall): (item: Json) => Body {
-  const syntax = namesXml(call.contentType) ? 'xml' : 'json'
-  const contentType = call.contentType ?? MEDIA_TYPES.JSON
-  return (item) => ({ content: write(item, syntax, call.path), contentType })
+  const { codec, contentType } = formOf(call)
+  return (item) => ({ content: write(item, codec, call.path), contentType })
 }

@@ -1,18 +1,12 @@
 import type { Endpoint } from '../../config/schema/schema.ts'
 import { Failure } from '../../domain/failure.ts'
 import type { Parsed, Recalled } from '../../domain/message.ts'
-import {
-  type Format,
-  MEDIA_TYPES,
-  type MediaType,
-  parseMediaType,
-  syntaxOf,
-  syntaxOfFormat,
-} from '../../formats/media-type.ts'
+import { Unreadable } from '../../formats/body-faults.ts'
+import type { Codec } from '../../formats/codec.ts'
+import { codecOf, codecOfFormat, type Format, MEDIA_TYPES } from '../../formats/codecs.ts'
+import { type MediaType, parseMediaType } from '../../formats/media-type.ts'
 import { isKnownCharset } from '../../formats/text.ts'
-import { Unreadable } from '../../formats/unreadable.ts'
 import type { Step } from '../chain.ts'
-import { readBody, xmlOptions } from '../read-body.ts'
 import type { PipelineSettings } from '../services.ts'
 
 /**
@@ -29,8 +23,7 @@ export function compileParse(endpoint: Endpoint, settings: PipelineSettings): St
   const bodiless = method === 'GET' || method === 'DELETE'
   const consumes = endpoint.kafkaConsumerTopic !== undefined
   if (format === undefined || (bodiless && !consumes)) return { adds: { requestBody: {} } }
-  const syntax = syntaxOfFormat(format)
-  const xml = xmlOptions(settings)
+  const codec = codecOfFormat(format)
   const path = 'transformation.input'
   return (message, run) => {
     if (!run.isRecord && (bodiless || run.body === undefined || run.body.byteLength === 0)) {
@@ -38,9 +31,9 @@ export function compileParse(endpoint: Endpoint, settings: PipelineSettings): St
     }
     const { 'content-type': contentType, 'content-encoding': coding } = message.requestHeaders
     if (coding !== undefined && coding.toLowerCase() !== 'identity') throw codingRefused(coding)
-    const charset = contentType === undefined ? undefined : charsetOf(contentType, format)
+    const charset = contentType === undefined ? undefined : charsetOf(contentType, format, codec)
     try {
-      return { ...message, requestBody: readBody(run.body ?? new Uint8Array(), syntax, charset, xml) }
+      return { ...message, requestBody: codec.read(run.body ?? new Uint8Array(), charset, settings) }
     } catch (thrown) {
       if (!(thrown instanceof Unreadable)) throw thrown
       const { reason, unquoted } = thrown
@@ -56,9 +49,9 @@ function codingRefused(coding: string): Failure {
   })
 }
 
-function charsetOf(contentType: string, format: Format): string | undefined {
+function charsetOf(contentType: string, format: Format, codec: Codec): string | undefined {
   const declared = parseMediaType(contentType)
-  if (declared !== undefined && syntaxOf(declared) === syntaxOfFormat(format)) return knownCharset(declared)
+  if (declared !== undefined && codecOf(declared) === codec) return knownCharset(declared)
   throw new Failure(
     'MEDIA_TYPE_WRONG',
     `This endpoint takes ${format} (${MEDIA_TYPES[format]}), but the request declares "${contentType}".`,

@@ -6,18 +6,10 @@ import type { Answered, Serialised } from '../../domain/message.ts'
 import type { OutboundAnswer } from '../../domain/ports/http-client-port.ts'
 import type { Run } from '../../domain/run.ts'
 import { noteAnswer } from '../../domain/tracing/trace.ts'
-import {
-  type Format,
-  MEDIA_TYPES,
-  parseMediaType,
-  type Syntax,
-  syntaxOf,
-  syntaxOfFormat,
-} from '../../formats/media-type.ts'
-import type { XmlOptions } from '../../formats/xml-read.ts'
+import type { Codec, ParserSettings } from '../../formats/codec.ts'
+import { codecOfFormat, codecOfHeader, type Format, MEDIA_TYPES, NO_FORMAT } from '../../formats/codecs.ts'
 import { hasStatus } from '../../language/status-set.ts'
 import type { Stage } from '../chain.ts'
-import { xmlOptions } from '../read-body.ts'
 import { compileCall } from '../requests/compile-call.ts'
 import { mapItems, settleAll } from '../requests/for-each.ts'
 import type { Body, PreparedRequest, RequestCall } from '../requests/request-call.ts'
@@ -89,19 +81,16 @@ function compileOne(
   lint: LintSink,
 ): Response {
   const call = compileCall('RESPONSE', request, endpoint, services, settings, lint)
-  const xml = xmlOptions(settings)
   const { output } = endpoint.transformation
   const form = outgoingForm(call.contentType, output)
   if (call.contentType !== undefined && form.contentType !== call.contentType) {
     lint
       .at('config', 'headers')
-      .warning(
-        `A Content-Type that names neither JSON nor XML gives way to ${form.contentType}, the type of the output.`,
-      )
+      .warning(`A Content-Type that names ${NO_FORMAT} gives way to ${form.contentType}, the type of the output.`)
   }
   const { method } = request.config ?? {}
   const bodiless = request.kafkaProducerTopic === undefined && (method === 'GET' || method === 'HEAD')
-  const asOutput = form.syntax === syntaxOfFormat(output)
+  const asOutput = form.codec === codecOfFormat(output)
   const send = (
     prepared: PreparedRequest,
     content: string | undefined,
@@ -109,7 +98,7 @@ function compileOne(
     item?: number,
   ): Promise<RequestResult> => {
     const body: Body | undefined = content === undefined ? undefined : { content, contentType: form.contentType }
-    const outcome = exchange(call, prepared, body, xml, run, item)
+    const outcome = exchange(call, prepared, body, settings, run, item)
     return request.optional === true ? outcome.then((one) => forgive(one, request.default)) : outcome
   }
   const { items } = call
@@ -120,7 +109,7 @@ function compileOne(
       path: call.path,
       prepare: (message) => {
         const prepared = call.prepare(message)
-        const content = asOutput ? message.output : write(message.responseBody, form.syntax, call.path)
+        const content = asOutput ? message.output : write(message.responseBody, form.codec, call.path)
         return (run) => send(prepared, bodiless ? undefined : content, run)
       },
     }
@@ -131,7 +120,7 @@ function compileOne(
     prepare: (message) => {
       const calls = items(message).map(
         (item) =>
-          [call.prepare({ ...message, item }), bodiless ? undefined : write(item, form.syntax, call.path)] as const,
+          [call.prepare({ ...message, item }), bodiless ? undefined : write(item, form.codec, call.path)] as const,
       )
       return (run) =>
         mapItems(calls, call.concurrency, ([prepared, content], item) => send(prepared, content, run, item))
@@ -139,12 +128,11 @@ function compileOne(
   }
 }
 
-/** The form of an outgoing body: that of the request's own Content-Type where it names JSON or XML, else the output's. */
-function outgoingForm(own: string | undefined, output: Format): Readonly<{ syntax: Syntax; contentType: string }> {
-  const declared = own === undefined ? undefined : parseMediaType(own)
-  const syntax = declared && syntaxOf(declared)
-  if (own !== undefined && syntax !== undefined) return { syntax, contentType: own }
-  return { syntax: syntaxOfFormat(output), contentType: MEDIA_TYPES[output] }
+/** What an outgoing body is sent as: the format of the request's own Content-Type if it has one, else the output's. */
+function outgoingForm(own: string | undefined, output: Format): Readonly<{ codec: Codec; contentType: string }> {
+  const codec = codecOfHeader(own)
+  if (own !== undefined && codec !== undefined) return { codec, contentType: own }
+  return { codec: codecOfFormat(output), contentType: MEDIA_TYPES[output] }
 }
 
 /** One call with its answer read. A Failure is returned, not thrown: whether it fails the message is not known here. */
@@ -152,14 +140,14 @@ async function exchange(
   call: RequestCall,
   prepared: PreparedRequest,
   body: Body | undefined,
-  xml: XmlOptions,
+  settings: ParserSettings,
   run: Run,
   item: number | undefined,
 ): Promise<RequestOutcome> {
   try {
     const answer = await call.send(prepared, body, run, item)
     const ok = hasStatus(call.allowed, answer.status)
-    const content = readAnyContent(answer, xml, !ok)
+    const content = readAnyContent(answer, settings, !ok)
     if (content.unreadable !== undefined) noteAnswer(run.trace, answer, content.unreadable)
     return { answer, content, ok }
   } catch (thrown) {

@@ -1,16 +1,15 @@
 import { setImmediate } from 'node:timers/promises'
 import { checkReference } from '../../config/checks/path-roots.ts'
 import type { Endpoint } from '../../config/schema/schema.ts'
+import { Failure } from '../../domain/failure.ts'
 import type { Awaitable, Json, JsonObject } from '../../domain/json.ts'
 import { type LintSink, place } from '../../domain/lint.ts'
 import type { Enriched, Transformed } from '../../domain/message.ts'
 import type { Run } from '../../domain/run.ts'
 import { type Expression, ExpressionFault, parseExpression } from '../../language/jsonata/expression.ts'
 import type { Step } from '../chain.ts'
-import { failed, outOfTime } from '../expression-failures.ts'
 import type { SandboxedProgram } from '../sandbox.ts'
 import type { PipelineSettings } from '../services.ts'
-import { compileSandboxed } from './transform-sandboxed.ts'
 
 /** How long expressions run one after the other before others get their turn: they hold the event loop, even while they wait. */
 const SLICE_MS = 10
@@ -84,3 +83,54 @@ function fail(thrown: unknown, path: string): never {
   if (!(thrown instanceof ExpressionFault)) throw thrown
   throw failed(path, thrown, thrown)
 }
+
+/** As compileTransform, with the same lints and failures. */
+function compileSandboxed(
+  endpoint: Endpoint,
+  sandboxed: SandboxedProgram,
+  lint: LintSink,
+): Step<Enriched, Transformed> {
+  /** What any of the expressions reads; undefined where one reads the message as a whole. */
+  let roots: Set<string> | undefined = new Set()
+  for (const [name, result] of sandboxed.expressions) {
+    const sink = lint.at('inputTransforms', name)
+    if (!result.ok) {
+      sink.error(result.message)
+      continue
+    }
+    for (const reference of result.value.references) checkReference(reference, 'transform', endpoint, sink, name)
+    if (result.value.roots === undefined) roots = undefined
+    else for (const root of result.value.roots) roots?.add(root)
+  }
+  if (sandboxed.expressions.size === 0) return { adds: { transforms: {} } }
+
+  return async (message, run) => {
+    const outcome = await sandboxed.transform(rootsOf(message, roots), run.deadlineAt)
+    if (outcome.ok) return { ...message, transforms: outcome.transforms }
+    const path = outcome.name === undefined ? 'inputTransforms' : place('inputTransforms', outcome.name)
+    if (outcome.why === 'late') throw outOfTime(path)
+    if (outcome.why === 'failed') throw failed(path, outcome)
+    if (outcome.name !== undefined) throw failed(path, { message: outcome.message, unquoted: outcome.message })
+    throw new Failure('TRANSFORM_FAILED', `One of the expressions of "inputTransforms" failed: ${outcome.message}`, {
+      path,
+    })
+  }
+}
+
+function rootsOf(message: Enriched, roots: ReadonlySet<string> | undefined): JsonObject {
+  if (roots === undefined) return message
+  return Object.fromEntries(Object.entries(message).filter(([name]) => roots.has(name)))
+}
+
+/** `path` is the place of the expression in the document. */
+function failed(
+  path: string,
+  { message, unquoted }: Readonly<{ message: string; unquoted: string }>,
+  cause?: unknown,
+): Failure {
+  const sentence = (text: string) => `The expression "${path}" failed: ${text}`
+  return new Failure('TRANSFORM_FAILED', sentence(message), { path, cause, unquoted: sentence(unquoted) })
+}
+
+const outOfTime = (path: string): Failure =>
+  new Failure('DEADLINE_EXCEEDED', `The message ran out of time before the expression "${path}".`, { path })
