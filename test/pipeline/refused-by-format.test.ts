@@ -124,10 +124,7 @@ for (const [key, { bodies, outputs }] of Object.entries(REFUSED) as [Key, (typeo
       it(`refuses an output ${fault}, naming the place`, async () => {
         const reply = await service.fetch(`/write/${key}`, json('POST', cell.output))
         assert.deepEqual([reply.status, reply.headers.get('content-type')], [500, codec.mediaType])
-        const parser = { parserXmlTrim: true, parserXmlExplicitRoot: false, parserXmlExplicitArray: false }
-        const failure = codec.read(Buffer.from(reply.text), undefined, parser) as Record<string, Json>
-        assert.deepEqual([failure.code, failure.stage], ['SERIALISE_FAILED', 'serialise'])
-        assert.match(String(failure.error), cell.says)
+        for (const text of [/SERIALISE_FAILED/, /serialise/, cell.says]) assert.match(reply.text, text)
       })
     }
   })

@@ -13,7 +13,7 @@ const OWN_FOLDER = 'test/recipes/'
 
 /** `insert` goes before or after `anchor`, which exactly one file below `folder` has; it may use what the file then `imports`. */
 export type Edit = Readonly<{
-  folder: 'src' | 'test'
+  folder: 'src' | 'test' | 'docs'
   anchor: string
   insert: string
   where: 'before' | 'after'
@@ -115,7 +115,10 @@ export class TreeCopy {
     const has = (content: string) => (typeof text === 'string' ? content.includes(text) : text.test(content))
     const found = readdirSync(join(this.folder, folder), { recursive: true, encoding: 'utf8' })
       .map((path) => posix.join(folder, path))
-      .filter((path) => path.endsWith('.ts') && !path.startsWith(OWN_FOLDER) && has(this.#read(path)))
+      .filter(
+        (path) =>
+          path.endsWith(folder === 'docs' ? '.md' : '.ts') && !path.startsWith(OWN_FOLDER) && has(this.#read(path)),
+      )
     assert.equal(found.length, 1, `one file of ${folder}/ has ${text}: ${found}`)
     return found[0] as string
   }
