@@ -161,7 +161,10 @@ export const LINES_CODEC = {
   aliases: [],
   suffix: undefined,
   accept: 'text/x-lines, application/json;q=0.9, */*;q=0.8',
-  read: (bytes, charset) => Object.fromEntries(decodeText(bytes, charset).split('\\n').map(readLine)),
+  read: (bytes, charset) => {
+    const text = decodeText(bytes, charset)
+    return text === '' ? {} : Object.fromEntries(text.split('\\n').map(readLine))
+  },
   detect: () => undefined,
   build,
   buildFailure: build,
