@@ -1,16 +1,14 @@
-/** Media types as HTTP names them (`Content-Type`). */
-
-/** All lower-case; `charset` is undefined where the header names none. */
+/** All lower-case; `charset` is undefined if the header names none. */
 export type MediaType = Readonly<{ type: string; subtype: string; charset: string | undefined }>
 
 const ESSENCE = /^[ \t]*([\w!#$%&'*+.^`|~-]+)\/([\w!#$%&'*+.^`|~-]+)[ \t]*(?=;|$)/
 const PARAMETER = /[ \t]*([\w!#$%&'*+.^`|~-]+)=(?:([\w!#$%&'*+.^`|~-]+)|"([^"\\]*(?:\\.[^"\\]*)*)")[ \t]*(?=;|$)/y
 
 /**
- * Reads a `Content-Type` header; undefined where it names no media type, or several.
+ * Reads a `Content-Type` header; undefined if it names no media type, or several.
  *
- * The first readable `charset` counts. Parameters that cannot be read are skipped rather than refused, as clients send
- * `;` at the end and worse. Linear in the header's length. RFC 9110 §8.3.1 and §5.6.6.
+ * The first readable `charset` counts. Parameters that cannot be read are skipped, as clients send `;` at the end and
+ * worse. Time linear in the length. RFC 9110 §8.3.1 and §5.6.6.
  */
 export function parseMediaType(header: string): MediaType | undefined {
   const essence = ESSENCE.exec(header)
@@ -35,6 +33,6 @@ function charsetOf(header: string, start: number): string | undefined {
 const BINARY_TYPES: ReadonlySet<string> = new Set(['image', 'audio', 'video', 'font'])
 const BINARY_SUBTYPES: ReadonlySet<string> = new Set(['pdf', 'zip', 'gzip', 'dicom'])
 
-/** Whether bodies of the type are no text, also those whose bytes happen to be readable as one. */
+/** Whether bodies of the type are no text, even if their bytes are valid UTF-8 by chance. */
 export const isBinary = ({ type, subtype }: MediaType): boolean =>
   BINARY_TYPES.has(type) || (type === 'application' && BINARY_SUBTYPES.has(subtype))

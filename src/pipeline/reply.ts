@@ -1,16 +1,16 @@
-/** Turns a Failure into the answer of section 11 of the contract; the only place that does. */
+/** Turns a Failure into an answer; no other file does. */
 import type { Failure } from '../domain/failure.ts'
 import type { JsonObject } from '../domain/json.ts'
 import type { Answer } from '../domain/message.ts'
 import { codecOfFormat, type Format, MEDIA_TYPES } from '../formats/codecs.ts'
 
-/** Seconds after which a refused message may be sent again. */
+/** In seconds. */
 const RETRY_AFTER_SECONDS = '1'
 
 /**
- * Answers a failure in the output type of the endpoint, or as a FHIR R4 OperationOutcome where the request at fault asks for one.
+ * Answers a failure in the output type of the endpoint, or as a FHIR R4 OperationOutcome if the request at fault asks for one.
  *
- * `messageId` is left out for management calls. A cause is never part of the answer.
+ * `messageId`: undefined for management calls. The answer never has the cause.
  */
 export function answerFailure(failure: Failure, format: Format, messageId?: string): Answer {
   const codec = codecOfFormat(format)
@@ -39,7 +39,7 @@ function outcomeOf({ status, message }: Failure): JsonObject {
   return { resourceType: 'OperationOutcome', issue: [issue] }
 }
 
-/** Issue types of http://hl7.org/fhir/R4/valueset-issue-type.html that a status comes nearest to. */
+/** The nearest issue type of http://hl7.org/fhir/R4/valueset-issue-type.html. */
 function issueType(status: number): string {
   if (status === 401 || status === 403) return 'security'
   if (status === 404 || status === 410) return 'not-found'

@@ -1,5 +1,4 @@
-/** What compiled endpoints call and obey: the ports and the settings that stages read. */
-
+/** The ports and settings that stages use. */
 import type { EgressPolicy } from '../domain/egress/egress-policy.ts'
 import type { HttpClient } from '../domain/ports/http-client-port.ts'
 import type { RecordProducer } from '../domain/ports/record-producer.ts'
@@ -15,17 +14,17 @@ export type Services = Readonly<{
   states: StateStore
   producer: RecordProducer
   secrets: SecretSource
-  /** What `http` obeys, to be told of when a document is registered. */
+  /** The policy of `http`, for warnings when a document is registered. */
   egress: EgressPolicy
   tokens: TokenVerifier
   idempotency: IdempotencyService
-  /** Where expressions and schemas run; undefined where that is here. */
+  /** Runs expressions and schemas; undefined if they run in this process. */
   sandbox?: Sandbox | undefined
-  /** The document's own, compiled there. */
+  /** The program of the document, compiled in `sandbox`. */
   sandboxed?: SandboxedProgram | undefined
 }>
 
-/** The part of the settings that the pipeline obeys; names and units as in src/settings/settings.ts. */
+/** Names and units as in src/settings/settings.ts. */
 export type PipelineSettings = ParserSettings &
   Readonly<{
     validationAcceptNullValues: boolean

@@ -12,10 +12,10 @@ import type { PipelineSettings } from '../services.ts'
 /**
  * Reads the body in the format of `transformation.input`.
  *
- * In: the bytes of the run. Out: adds `requestBody`, `{}` where there is no body.
- * Fails: MEDIA_TYPE_WRONG where the request declares another type, a charset that is not known, or a content coding;
- * BODY_UNREADABLE; BODY_TOO_DEEP. A request that declares no type is taken at the endpoint's word. A record has a value or it is
- * unreadable: an empty one is no message without a body, as a request's would be.
+ * In: the bytes of the run. Out: adds `requestBody`, `{}` for a request without a body. A record without a value is
+ * unreadable.
+ * Fails: MEDIA_TYPE_WRONG if the request declares another type, an unknown charset or a content coding; BODY_UNREADABLE;
+ * BODY_TOO_DEEP. A request without a type has that of the endpoint.
  */
 export function compileParse(endpoint: Endpoint, settings: PipelineSettings): Step<Recalled, Parsed> {
   const { method } = endpoint.endpoint

@@ -11,7 +11,7 @@ import type { Step } from '../chain.ts'
 import type { SandboxedProgram } from '../sandbox.ts'
 import type { PipelineSettings } from '../services.ts'
 
-/** How long expressions run one after the other before others get their turn: they hold the event loop, even while they wait. */
+/** After this time the expressions of a message let other work run: even asynchronous ones hold the event loop. */
 const SLICE_MS = 10
 
 type Entry = Readonly<{ name: string; path: string; expression: Expression }>
@@ -19,9 +19,9 @@ type Entry = Readonly<{ name: string; path: string; expression: Expression }>
 /**
  * Runs `inputTransforms` in the order written; each may read the ones before it.
  *
- * In: `requestBody`, `lookupRequests`, … Out: adds `transforms`, one key for each expression that found something.
+ * In: `requestBody`, `lookupRequests`, … Out: adds `transforms`, one key for each expression that gave a value.
  * Lints: each expression that does not parse, with its position, and constants that are not defined.
- * Fails: TRANSFORM_FAILED at the expression to blame, DEADLINE_EXCEEDED at the one that there is no time left for.
+ * Fails: TRANSFORM_FAILED at the expression that failed, DEADLINE_EXCEEDED at the one that did not start in time.
  */
 export function compileTransform(
   endpoint: Endpoint,
@@ -46,37 +46,37 @@ export function compileTransform(
   })
   if (entries.length === 0) return { adds: { transforms: {} } }
 
-  /** The expressions from `first` on, after `transforms`. Waits only for those that wait themselves. */
-  const runFrom = (first: number, { message, run, transforms, turnedAt }: Progress): Awaitable<Transformed> => {
-    let found = transforms
+  /** Runs the expressions from `first` on. Returns a promise only if one of them does, or after SLICE_MS. */
+  const runFrom = (first: number, { message, run, transforms, sliceStart }: Progress): Awaitable<Transformed> => {
+    let values = transforms
     for (let at = first; at < entries.length; at += 1) {
       const { path, expression, name } = entries[at] as Entry
       const now = run.clock()
       if (now >= run.deadlineAt) throw outOfTime(path)
-      if (now - turnedAt > SLICE_MS) {
-        const progress = { message, run, transforms: found }
-        return setImmediate().then(() => runFrom(at, { ...progress, turnedAt: run.clock() }))
+      if (now - sliceStart > SLICE_MS) {
+        const progress = { message, run, transforms: values }
+        return setImmediate().then(() => runFrom(at, { ...progress, sliceStart: run.clock() }))
       }
-      const value = expression.evaluate({ ...message, transforms: found })
+      const value = expression.evaluate({ ...message, transforms: values })
       if (value instanceof Promise) {
-        const progress = { message, run, turnedAt }
-        const before = found
+        const progress = { message, run, sliceStart }
+        const before = values
         return value.then(
-          (later) => runFrom(at + 1, { ...progress, transforms: withFound(before, name, later) }),
+          (later) => runFrom(at + 1, { ...progress, transforms: withValue(before, name, later) }),
           (thrown) => fail(thrown, path),
         )
       }
-      found = withFound(found, name, value)
+      values = withValue(values, name, value)
     }
-    return { ...message, transforms: found }
+    return { ...message, transforms: values }
   }
-  return (message, run) => runFrom(0, { message, run, transforms: {}, turnedAt: run.clock() })
+  return (message, run) => runFrom(0, { message, run, transforms: {}, sliceStart: run.clock() })
 }
 
-type Progress = Readonly<{ message: Enriched; run: Run; transforms: JsonObject; turnedAt: number }>
+type Progress = Readonly<{ message: Enriched; run: Run; transforms: JsonObject; sliceStart: number }>
 
-/** A new object each time: an expression may have returned `transforms` itself, which must not come to contain itself. */
-const withFound = (transforms: JsonObject, name: string, value: Json | undefined): JsonObject =>
+/** A new object each time: an expression may return `transforms` itself, which must not contain itself. */
+const withValue = (transforms: JsonObject, name: string, value: Json | undefined): JsonObject =>
   value === undefined ? transforms : { ...transforms, [name]: value }
 
 function fail(thrown: unknown, path: string): never {
@@ -84,13 +84,13 @@ function fail(thrown: unknown, path: string): never {
   throw failed(path, thrown, thrown)
 }
 
-/** As compileTransform, with the same lints and failures. */
+/** As compileTransform, but the sandbox runs all expressions of a message in one call. */
 function compileSandboxed(
   endpoint: Endpoint,
   sandboxed: SandboxedProgram,
   lint: LintSink,
 ): Step<Enriched, Transformed> {
-  /** What any of the expressions reads; undefined where one reads the message as a whole. */
+  /** Roots that expressions read; undefined if one reads the whole message. */
   let roots: Set<string> | undefined = new Set()
   for (const [name, result] of sandboxed.expressions) {
     const sink = lint.at('inputTransforms', name)
@@ -122,7 +122,7 @@ function rootsOf(message: Enriched, roots: ReadonlySet<string> | undefined): Jso
   return Object.fromEntries(Object.entries(message).filter(([name]) => roots.has(name)))
 }
 
-/** `path` is the place of the expression in the document. */
+/** `path`: of the expression in the document. */
 function failed(
   path: string,
   { message, unquoted }: Readonly<{ message: string; unquoted: string }>,
