@@ -1,4 +1,3 @@
-/** Which responses are cached, and how a cached response is replayed. */
 import { FAILURES, Failure, type FailureCode } from '../../domain/failure.ts'
 import type { CachedResponse } from '../../domain/ports/idempotency-store-port.ts'
 import type { Outcome } from '../outcome.ts'

@@ -1,7 +1,4 @@
-/**
- * The `Accept` of a request whose document sets none. Without one, a service that knows several forms chooses, and some choose
- * XML or HTML.
- */
+/** The `Accept` of a request whose document sets none: without one, some services answer with XML or HTML. */
 import type { Codec } from '../../formats/codec.ts'
 import { CODECS, codecOfHeader, type Format } from '../../formats/codecs.ts'
 

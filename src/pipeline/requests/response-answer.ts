@@ -1,6 +1,6 @@
 /**
- * Makes the answer of the message from the answers of its response requests. The targets have accepted the requests by then, so
- * no body fails the message: one that cannot be converted is passed on unchanged.
+ * Makes the answer of the message from the answers of its response requests. Their targets have accepted the requests, so no
+ * body fails the message: one that cannot be converted is passed on unchanged.
  */
 import { Failure } from '../../domain/failure.ts'
 import type { Json, JsonObject } from '../../domain/json.ts'
@@ -13,9 +13,9 @@ import { endToEnd } from '../../language/headers.ts'
 import { write } from '../stages/serialise.ts'
 import { asBase64, asText, type Content, UNKNOWN_TYPE } from './upstream-content.ts'
 
-/** What one call gave: an answer from outside, or the failure that stands in its place. */
+/** The answer of the target, or the failure of the call. */
 export type RequestOutcome = Readonly<{ answer: OutboundAnswer; content: Content; ok: boolean }> | Failure
-/** An optional request that failed, which is no fault of the message. */
+/** The result of an optional request that failed, with its default. */
 export type Forgiven = Readonly<{ forgiven: RequestOutcome; instead: Json | undefined }>
 export type RequestResult = RequestOutcome | Forgiven
 
@@ -23,7 +23,7 @@ export const isAtFault = (result: RequestResult): boolean => result instanceof F
 
 /**
  * Passes on the answer of one request: its status, its end-to-end headers, and its body in the output type, or unchanged with its
- * own type where it cannot be converted. A status above 599 is a failure of the upstream (RFC 9110 §15) and becomes 502.
+ * own type if it cannot be converted. A status above 599 is a failure of the upstream (RFC 9110 §15) and becomes 502.
  */
 export function passOn(answer: OutboundAnswer, content: Content, format: Format, trace: Trace): Answer {
   const status = answer.status <= 599 ? answer.status : 502
@@ -36,20 +36,20 @@ export function passOn(answer: OutboundAnswer, content: Content, format: Format,
   if (content.codec === codec && content.portable)
     return { status, headers: { ...headers, ...type }, body: answer.body }
   const written = empty ? codec.emptyAnswer : convert(content, codec)
-  // As bytes: beside a string, Node would write the headers in UTF-8 too, and those are the upstream's Latin-1.
+  // As bytes: with a string, Node would write the headers in UTF-8 too, but the upstream's are Latin-1.
   if (written !== undefined) return { status, headers: { ...headers, ...type }, body: Buffer.from(written) }
   if (content.unreadable === undefined) noteAnswer(trace, answer, unwritable(codec))
   const coding = answer.isCoded === true ? { 'content-encoding': String(answer.headers['content-encoding']) } : {}
   return { status, headers: { ...headers, ...coding, 'content-type': own }, body: answer.body }
 }
 
-/** The answer where the only response request is optional and failed: its default, or the output, as if it were not there. */
+/** The answer if the only response request is optional and failed: its default, else the output. */
 export function withoutResponse(output: string, { instead }: Forgiven, format: Format): Answer {
   const body = instead === undefined ? output : write(instead, codecOfFormat(format))
   return { status: 200, headers: { 'content-type': MEDIA_TYPES[format] }, body }
 }
 
-/** Several answers as one, keyed by request id. Fails with SERIALISE_FAILED where an id or a default cannot be written. */
+/** Several answers as one, keyed by request id. Fails with SERIALISE_FAILED if an id or a default cannot be written. */
 export function aggregate(
   responses: readonly Readonly<{ id: string }>[],
   outcomes: readonly (RequestResult | RequestResult[])[],
@@ -82,7 +82,7 @@ function bodyOf(outcome: RequestResult): Json {
   return { error: `The target answered with status ${outcome.answer.status} and no body.` }
 }
 
-/** The body as text or base64 where the output type cannot hold it. */
+/** The body as a value; as text or base64 if the output type cannot hold it. */
 function writableBodyOf(outcome: RequestResult, codec: Codec, trace: Trace): Json {
   const body = bodyOf(outcome)
   if (!('answer' in outcome) || isWritable(body, codec)) return body
@@ -96,7 +96,7 @@ const isWritable = (value: Json, codec: Codec): boolean => tryWrite({ value }, c
 const convert = ({ value, unreadable }: Content, codec: Codec): string | undefined =>
   unreadable === undefined ? tryWrite(value, codec) : undefined
 
-/** Undefined where the value cannot be written in that form. */
+/** Undefined if the format cannot hold the value. */
 function tryWrite(value: Json, codec: Codec): string | undefined {
   try {
     return write(value, codec)

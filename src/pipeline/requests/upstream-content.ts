@@ -1,5 +1,6 @@
-/** Reads the body of an answer from outside: by its declared type, else as what it turns out to be. */
+/** Reads the body of an upstream's answer: by its declared type, else by its content. */
 import { isUtf8 } from 'node:buffer'
+import { Failure } from '../../domain/failure.ts'
 import type { Json, JsonObject } from '../../domain/json.ts'
 import type { OutboundAnswer } from '../../domain/ports/http-client-port.ts'
 import { Unreadable } from '../../formats/body-faults.ts'
@@ -13,9 +14,9 @@ export type Content = Readonly<{
   value: Json
   /** The format of the bytes; undefined for other text and for no body. */
   codec: Codec | undefined
-  /** Whether the bytes may be passed on under a media type without a charset. */
+  /** Whether the bytes may be passed on with a media type without a charset. */
   portable: boolean
-  /** Why the body cannot be converted to another form, as a sentence that quotes nothing of it. */
+  /** Why the body cannot be converted to another format, as a sentence that quotes nothing of it. */
   unreadable?: string
 }>
 
@@ -24,7 +25,7 @@ const NO_TEXT = `The body of the answer is ${NO_FORMAT} nor text.`
 const NOT_DECODED =
   'The body of the answer cannot be read: it is not in the content coding that it declares, or in one that is not known.'
 
-/** Throws Unreadable where the body is not what its declared type says. */
+/** Throws Unreadable if the body is not of its declared type. */
 export function readContent(answer: OutboundAnswer, settings: ParserSettings): Content {
   if (answer.body.byteLength === 0) return NOTHING
   const declared = declaredType(answer)
@@ -43,8 +44,8 @@ export function readContent(answer: OutboundAnswer, settings: ParserSettings): C
 }
 
 /**
- * Reads an answer that counts whatever its body is. A body that is not of its declared type becomes text, or base64 where it is not text.
- * The text of a refusal may still be converted: its reader may understand the output type only.
+ * As readContent, but a body that is not of its declared type becomes text, or base64 if it is no text. Only the text of a
+ * refusal may still be converted: its reader may understand no other type than the output's.
  */
 export function readAnyContent(answer: OutboundAnswer, settings: ParserSettings, isRefusal: boolean): Content {
   try {
@@ -59,10 +60,10 @@ export function readAnyContent(answer: OutboundAnswer, settings: ParserSettings,
   }
 }
 
-/** The body as text; undefined where it is none in its charset. */
+/** The body as text; undefined if it is not valid in its charset. */
 export const asText = (answer: OutboundAnswer): string | undefined => textOf(answer, declaredType(answer))
 
-/** The bytes of a body, with the type and the coding that a reader needs. */
+/** The body with its type and coding, as a value. */
 export function asBase64({ headers, body, isCoded }: OutboundAnswer): JsonObject {
   const { 'content-type': type, 'content-encoding': coding } = headers
   return {
@@ -81,7 +82,7 @@ function declaredType({ headers: { 'content-type': header } }: OutboundAnswer): 
 
 function textOf({ body }: OutboundAnswer, declared: MediaType | undefined): string | undefined {
   const charset = declared?.charset
-  // Checked first: decoding searches for the position of the first wrong byte, which takes long.
+  // First, as decodeText takes long to find the position of the first wrong byte.
   if (charset === undefined && !isUtf8(body)) return undefined
   try {
     const text = decodeText(body, charset)
@@ -92,8 +93,8 @@ function textOf({ body }: OutboundAnswer, declared: MediaType | undefined): stri
   }
 }
 
-/** The start of a body as one line of text, for the sentence that reports a refusal; never fails. */
-export function excerpt(body: Uint8Array): string {
+/** The start of a body as one line of text; never fails. */
+function excerpt(body: Uint8Array): string {
   const limit = 200
   const text = new TextDecoder()
     .decode(body.subarray(0, limit * 4))
@@ -102,13 +103,22 @@ export function excerpt(body: Uint8Array): string {
   return text.length > limit ? `${text.slice(0, limit)}…` : text
 }
 
-/** What a refusal says: a sentence on its status, with the start of its body; and the same for the log, which quotes nobody. */
-export function refusalText(sentence: string, { body, remark }: OutboundAnswer): { text: string; unquoted: string } {
+/**
+ * The failure for an answer with a status that the document does not allow: with that status, if it is a failure's, for the
+ * sender to see. `sentence`: without its full stop; the start of the body follows it, except in the log.
+ */
+export function refusal(
+  code: 'LOOKUP_REFUSED' | 'RESPONSE_REFUSED',
+  sentence: string,
+  path: string,
+  { status, body, remark }: OutboundAnswer,
+): Failure {
   const start = excerpt(body)
-  const text = start === '' ? sentence : `${sentence}: ${start}`
-  if (remark === undefined) return { text, unquoted: sentence }
-  return {
-    text: `${sentence}. ${remark}${start === '' ? '' : ` It said: ${start}`}`,
-    unquoted: `${sentence}. ${remark}`,
-  }
+  const unquoted = remark === undefined ? sentence : `${sentence}. ${remark}`
+  const quote = remark === undefined ? `: ${start}` : ` It said: ${start}`
+  return new Failure(code, start === '' ? unquoted : unquoted + quote, {
+    path,
+    status: status >= 400 && status <= 599 ? status : 502,
+    unquoted,
+  })
 }

@@ -15,26 +15,26 @@ import type { Step } from '../chain.ts'
 import { compileCall } from '../requests/compile-call.ts'
 import { mapItems, settleAll } from '../requests/for-each.ts'
 import type { Body, PreparedRequest, RequestCall } from '../requests/request-call.ts'
-import { readContent, refusalText } from '../requests/upstream-content.ts'
+import { readContent, refusal } from '../requests/upstream-content.ts'
 import type { PipelineSettings, Services } from '../services.ts'
 import { write } from './serialise.ts'
 
-/** Without data where an optional lookup failed that has no default. */
+/** Without data if an optional lookup failed and has no default. */
 type Result = { data?: Json; headers: JsonObject }
 
-/** A lookup that is ready to be sent: everything that the message could be wrong in was found. */
+/** Sends a lookup that could be built from the message. */
 type Ready = (run: Run) => Promise<Result | Result[]>
 type Lookup = Readonly<{ id: string; prepare(message: Parsed, run: Run): Ready }>
 
-/** What a lookup fails with where no answer came: kept with the state. */
+/** Failures without an answer: the state records that there was one. */
 const NETWORK_ERRORS: ReadonlySet<FailureCode> = new Set([
   'LOOKUP_UNREACHABLE',
   'LOOKUP_TIMED_OUT',
   'LOOKUP_CIRCUIT_OPEN',
 ])
 
-/** What an optional lookup may fail with; what is wrong with the message, and bugs, are none of it. */
-const OF_CALLS: ReadonlySet<FailureCode> = new Set([
+/** Failures that an optional lookup may have. Faults of the message and bugs still fail it. */
+const FORGIVEN: ReadonlySet<FailureCode> = new Set([
   ...NETWORK_ERRORS,
   'LOOKUP_REFUSED',
   'LOOKUP_UNREADABLE',
@@ -43,13 +43,13 @@ const OF_CALLS: ReadonlySet<FailureCode> = new Set([
 ])
 
 /**
- * Makes all lookups at once, after the calls of all of them could be built from the message.
+ * Makes all lookups at once, after all of them are built from the message.
  *
  * In: `requestBody`. Out: adds `lookupRequests` and `timestamps.lookupRequests`.
  * Lints: everything that compileCall does.
  * Fails: PARAMETER_INVALID and FOREACH_INVALID before anything is sent; LOOKUP_REFUSED, LOOKUP_UNREACHABLE,
- * LOOKUP_TIMED_OUT, LOOKUP_UNREADABLE, LOOKUP_CIRCUIT_OPEN, EGRESS_DENIED, DEADLINE_EXCEEDED, but none of these for one
- * that is optional; with several failures, the first in the order of the document.
+ * LOOKUP_TIMED_OUT, LOOKUP_UNREADABLE, LOOKUP_CIRCUIT_OPEN, EGRESS_DENIED, DEADLINE_EXCEEDED, but none of these for an
+ * optional lookup. Of several failures, the first in the order of the document.
  */
 export function compileLookup(
   endpoint: Endpoint,
@@ -70,21 +70,12 @@ export function compileLookup(
       run.lookupTimes[id] = times(start, run.clock())
     }
   }
-  const widen = (message: Parsed, run: Run, lookupRequests: JsonObject): Enriched => {
-    const timestamps = { ...message.timestamps, lookupRequests: { ...run.lookupTimes } }
-    return { ...message, timestamps, lookupRequests }
-  }
-
-  const [only] = lookups
-  if (only !== undefined && lookups.length === 1) {
-    // By far the most frequent number: nothing has to be put together.
-    const { id, prepare } = only
-    return async (message, run) => widen(message, run, { [id]: await timed(id, prepare(message, run), run) })
-  }
   return async (message, run) => {
     const ready = lookups.map(({ id, prepare }) => ({ id, send: prepare(message, run) }))
     const results = await settleAll(ready.map(({ id, send }) => timed(id, send, run)))
-    return widen(message, run, Object.fromEntries(ready.map(({ id }, index) => [id, results[index] as Json])))
+    const timestamps = { ...message.timestamps, lookupRequests: { ...run.lookupTimes } }
+    const lookupRequests = Object.fromEntries(ready.map(({ id }, index) => [id, results[index] as Json]))
+    return { ...message, timestamps, lookupRequests }
   }
 }
 
@@ -107,47 +98,43 @@ function compileOne(
 ): Lookup {
   const call = compileCall('LOOKUP', request, endpoint, services, settings, lint)
   const { items } = call
-  const instead = request.optional === true ? insteadOf(request) : undefined
-  const lookup = async (
-    prepared: PreparedRequest,
-    body: Body | undefined,
-    run: Run,
-    item?: number,
-  ): Promise<Result> => {
+  const fallback = request.optional === true ? fallbackOf(request) : undefined
+  const send = async (prepared: PreparedRequest, body: Body | undefined, run: Run, item?: number): Promise<Result> => {
     try {
       const answer = await call.send(prepared, body, run, item)
       run.lookups.highestStatus = Math.max(run.lookups.highestStatus ?? 0, answer.status)
-      if (!hasStatus(call.allowed, answer.status)) throw refusal(call, answer)
+      if (!hasStatus(call.allowed, answer.status)) {
+        const sentence = `The lookup "${call.id}" answered with status ${answer.status}`
+        throw refusal('LOOKUP_REFUSED', sentence, call.path, answer)
+      }
       return { data: readData(call, answer, settings), headers: answer.headers }
     } catch (thrown) {
       if (!(thrown instanceof Failure)) throw thrown
       if (NETWORK_ERRORS.has(thrown.code)) run.lookups.networkError = true
-      if (instead !== undefined && OF_CALLS.has(thrown.code)) return instead
+      if (fallback !== undefined && FORGIVEN.has(thrown.code)) return fallback
       throw thrown
     }
   }
-  const finish = (prepare: Lookup['prepare']): Lookup => ({
-    id: request.id,
-    prepare: request.fhirResponse === true ? withOutcomes(prepare) : prepare,
-  })
-
-  if (items === undefined) {
-    const forward = request.forwardExistingRequestBody === true ? compileForward(endpoint, call) : () => undefined
-    return finish((message, run) => {
+  const forwards = request.forwardExistingRequestBody === true
+  const bodyOfMessage = forwards ? compileForward(endpoint, call) : () => undefined
+  const bodyOfItem = forwards ? compileItemBody(call) : () => undefined
+  const prepare = (message: Parsed, run: Run): Ready => {
+    if (items === undefined) {
       const prepared = call.prepare(message)
-      const body = forward(message, run)
-      return () => lookup(prepared, body, run)
-    })
+      const body = bodyOfMessage(message, run)
+      return () => send(prepared, body, run)
+    }
+    const calls = items(message).map((item) => ({
+      prepared: call.prepare({ ...message, item }),
+      body: bodyOfItem(item),
+    }))
+    return () => mapItems(calls, call.concurrency, ({ prepared, body }, item) => send(prepared, body, run, item))
   }
-  const bodyOf = request.forwardExistingRequestBody === true ? compileItemBody(call) : () => undefined
-  return finish((message, run) => {
-    const calls = items(message).map((item) => [call.prepare({ ...message, item }), bodyOf(item)] as const)
-    return () => mapItems(calls, call.concurrency, ([prepared, body], item) => lookup(prepared, body, run, item))
-  })
+  return { id: request.id, prepare: request.fhirResponse === true ? withOutcomes(prepare) : prepare }
 }
 
-/** What the message goes on with where an optional lookup failed: paths into its data find the default, or nothing. */
-const insteadOf = ({ default: data }: LookupRequest): Result =>
+/** The result of an optional lookup that failed. */
+const fallbackOf = ({ default: data }: LookupRequest): Result =>
   data === undefined ? { headers: {} } : { data, headers: {} }
 
 function readData(call: RequestCall, answer: OutboundAnswer, settings: ParserSettings): Json {
@@ -161,17 +148,7 @@ function readData(call: RequestCall, answer: OutboundAnswer, settings: ParserSet
   }
 }
 
-/** An answer outside allowedStatuses: its own status where that is a failure, for the message's sender to see. */
-function refusal(call: RequestCall, answer: OutboundAnswer): Failure {
-  const { text, unquoted } = refusalText(`The lookup "${call.id}" answered with status ${answer.status}`, answer)
-  return new Failure('LOOKUP_REFUSED', text, {
-    path: call.path,
-    status: answer.status >= 400 && answer.status <= 599 ? answer.status : 502,
-    unquoted,
-  })
-}
-
-/** Marks what a lookup with `fhirResponse` fails with, before it is sent and after, for the answer to be an OperationOutcome. */
+/** Marks all failures of a lookup with `fhirResponse`, so that the answer is an OperationOutcome. */
 function withOutcomes(prepare: Lookup['prepare']): Lookup['prepare'] {
   const rethrow = (thrown: unknown): never => {
     if (!(thrown instanceof Failure)) throw thrown

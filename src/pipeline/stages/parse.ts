@@ -9,6 +9,8 @@ import { isKnownCharset } from '../../formats/text.ts'
 import type { Step } from '../chain.ts'
 import type { PipelineSettings } from '../services.ts'
 
+const PATH = 'transformation.input'
+
 /**
  * Reads the body in the format of `transformation.input`.
  *
@@ -24,7 +26,6 @@ export function compileParse(endpoint: Endpoint, settings: PipelineSettings): St
   const consumes = endpoint.kafkaConsumerTopic !== undefined
   if (format === undefined || (bodiless && !consumes)) return { adds: { requestBody: {} } }
   const codec = codecOfFormat(format)
-  const path = 'transformation.input'
   return (message, run) => {
     if (!run.isRecord && (bodiless || run.body === undefined || run.body.byteLength === 0)) {
       return { ...message, requestBody: {} }
@@ -37,7 +38,10 @@ export function compileParse(endpoint: Endpoint, settings: PipelineSettings): St
     } catch (thrown) {
       if (!(thrown instanceof Unreadable)) throw thrown
       const { reason, unquoted } = thrown
-      throw new Failure(reason === 'too-deep' ? 'BODY_TOO_DEEP' : 'BODY_UNREADABLE', thrown.message, { path, unquoted })
+      throw new Failure(reason === 'too-deep' ? 'BODY_TOO_DEEP' : 'BODY_UNREADABLE', thrown.message, {
+        path: PATH,
+        unquoted,
+      })
     }
   }
 }
@@ -56,7 +60,7 @@ function charsetOf(contentType: string, format: Format, codec: Codec): string | 
     'MEDIA_TYPE_WRONG',
     `This endpoint takes ${format} (${MEDIA_TYPES[format]}), but the request declares "${contentType}".`,
     {
-      path: 'transformation.input',
+      path: PATH,
       headers: { accept: MEDIA_TYPES[format] },
       unquoted: `This endpoint takes ${format} (${MEDIA_TYPES[format]}), but the request declares another type.`,
     },
@@ -68,6 +72,6 @@ function knownCharset({ charset }: MediaType): string | undefined {
   throw new Failure(
     'MEDIA_TYPE_WRONG',
     `The body has the charset "${charset}", which is not known; send it as UTF-8.`,
-    { path: 'transformation.input', unquoted: 'The charset of the body is not known.' },
+    { path: PATH, unquoted: 'The charset of the body is not known.' },
   )
 }

@@ -21,7 +21,7 @@ import {
   type RequestResult,
   withoutResponse,
 } from '../requests/response-answer.ts'
-import { readAnyContent, refusalText } from '../requests/upstream-content.ts'
+import { readAnyContent, refusal } from '../requests/upstream-content.ts'
 import type { PipelineSettings, Services } from '../services.ts'
 import { write } from './serialise.ts'
 
@@ -29,12 +29,12 @@ type Ready = (run: Run) => Promise<RequestResult | RequestResult[]>
 type Response = Readonly<{ id: string; path: string; prepare(message: Serialised): Ready }>
 
 /**
- * Sends the output to the response requests, all at once, and makes the answer from what they give (section 6.7).
+ * Sends the output to the response requests, all at once, and makes the answer from their answers.
  *
  * In: `output`. Out: adds `answer`; without response requests, the output itself.
- * Lints: everything that compileCall does. Fails: PARAMETER_INVALID and FOREACH_INVALID before anything is sent; where
- * there is one response alone or a primary one, its RESPONSE_UNREACHABLE, RESPONSE_TIMED_OUT, RESPONSE_REFUSED or
- * RESPONSE_UNREADABLE; with those of every topic; a record with those of every response.
+ * Lints: everything that compileCall does. Fails: PARAMETER_INVALID and FOREACH_INVALID before anything is sent. Then
+ * RESPONSE_UNREACHABLE, RESPONSE_TIMED_OUT, RESPONSE_REFUSED and RESPONSE_UNREADABLE: of the only or primary response and
+ * of every topic; for a record, of every response.
  */
 export function compileRespond(
   endpoint: Endpoint,
@@ -91,41 +91,26 @@ function compileOne(
   const { method } = request.config ?? {}
   const bodiless = request.kafkaProducerTopic === undefined && (method === 'GET' || method === 'HEAD')
   const asOutput = form.codec === codecOfFormat(output)
-  const send = (
-    prepared: PreparedRequest,
-    content: string | undefined,
-    run: Run,
-    item?: number,
-  ): Promise<RequestResult> => {
-    const body: Body | undefined = content === undefined ? undefined : { content, contentType: form.contentType }
+  const send = (prepared: PreparedRequest, content: string, run: Run, item?: number): Promise<RequestResult> => {
+    const body = bodiless ? undefined : { content, contentType: form.contentType }
     const outcome = exchange(call, prepared, body, settings, run, item)
     return request.optional === true ? outcome.then((one) => forgive(one, request.default)) : outcome
   }
   const { items } = call
-
-  if (items === undefined) {
-    return {
-      id: request.id,
-      path: call.path,
-      prepare: (message) => {
-        const prepared = call.prepare(message)
-        const content = asOutput ? message.output : write(message.responseBody, form.codec, call.path)
-        return (run) => send(prepared, bodiless ? undefined : content, run)
-      },
+  const prepare = (message: Serialised): Ready => {
+    if (items === undefined) {
+      const prepared = call.prepare(message)
+      const content = asOutput ? message.output : write(message.responseBody, form.codec, call.path)
+      return (run) => send(prepared, content, run)
     }
+    const calls = items(message).map((item) => {
+      const prepared = call.prepare({ ...message, item })
+      return { prepared, content: bodiless ? '' : write(item, form.codec, call.path) }
+    })
+    return (run) =>
+      mapItems(calls, call.concurrency, ({ prepared, content }, item) => send(prepared, content, run, item))
   }
-  return {
-    id: request.id,
-    path: call.path,
-    prepare: (message) => {
-      const calls = items(message).map(
-        (item) =>
-          [call.prepare({ ...message, item }), bodiless ? undefined : write(item, form.codec, call.path)] as const,
-      )
-      return (run) =>
-        mapItems(calls, call.concurrency, ([prepared, content], item) => send(prepared, content, run, item))
-    },
-  }
+  return { id: request.id, path: call.path, prepare }
 }
 
 /** What an outgoing body is sent as: the format of the request's own Content-Type if it has one, else the output's. */
@@ -135,7 +120,7 @@ function outgoingForm(own: string | undefined, output: Format): Readonly<{ codec
   return { codec: codecOfFormat(output), contentType: MEDIA_TYPES[output] }
 }
 
-/** One call with its answer read. A Failure is returned, not thrown: whether it fails the message is not known here. */
+/** Makes one call and reads its answer. Returns a Failure, as only the other responses decide whether it fails the message. */
 async function exchange(
   call: RequestCall,
   prepared: PreparedRequest,
@@ -156,10 +141,7 @@ async function exchange(
   }
 }
 
-/**
- * A success is a promise that the records are in their topics (section 12), so that it can be no partial one. What may
- * succeed later comes first: only that is worth sending the message again.
- */
+/** A success promises that the records are in their topics, so it is never partial. */
 function refuseUnproduced(
   requests: readonly ResponseRequest[],
   outcomes: readonly (RequestResult | RequestResult[])[],
@@ -167,33 +149,28 @@ function refuseUnproduced(
   const failures = requests
     .flatMap(({ kafkaProducerTopic }, index) => (kafkaProducerTopic === undefined ? [] : outcomes[index]))
     .filter((outcome) => outcome instanceof Failure)
-  const first = failures.find(({ retry }) => retry) ?? failures[0]
-  if (first !== undefined) throw first
+  throwFirst(failures)
 }
 
-/**
- * Nobody reads the answer to a record, so whatever went wrong with one of its responses must fail the record itself.
- * What may succeed later comes first: the record is then sent again.
- */
+/** A record has no reader of its answer, so a failure of any response fails the record. */
 function refuseFailed(responses: readonly Response[], outcomes: readonly (RequestResult | RequestResult[])[]): void {
   const failures = outcomes.flatMap((outcome, index) =>
     [outcome].flat().flatMap((one) => {
       if (one instanceof Failure) return [one]
-      return 'forgiven' in one || one.ok ? [] : [refusal(responses[index] as Response, one.answer)]
+      return 'forgiven' in one || one.ok ? [] : [refusalOf(responses[index] as Response, one.answer)]
     }),
   )
+  throwFirst(failures)
+}
+
+/** A failure that may succeed later comes first: only that is worth sending the message again. */
+function throwFirst(failures: readonly Failure[]): void {
   const first = failures.find(({ retry }) => retry) ?? failures[0]
   if (first !== undefined) throw first
 }
 
-function refusal({ id, path }: Response, answer: OutboundAnswer): Failure {
-  const { text, unquoted } = refusalText(`The request "${id}" was answered with status ${answer.status}`, answer)
-  return new Failure('RESPONSE_REFUSED', text, {
-    path,
-    status: answer.status >= 400 && answer.status <= 599 ? answer.status : 502,
-    unquoted,
-  })
-}
+const refusalOf = ({ id, path }: Response, answer: OutboundAnswer): Failure =>
+  refusal('RESPONSE_REFUSED', `The request "${id}" was answered with status ${answer.status}`, path, answer)
 
 const forgive = (outcome: RequestOutcome, instead: Json | undefined): RequestResult =>
   isAtFault(outcome) ? { forgiven: outcome, instead } : outcome
