@@ -35,7 +35,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   'pipeline/stages': ['config', 'domain', 'formats', 'language', 'pipeline'],
   endpoints: ['config', 'domain', 'endpoints/sync', 'formats', 'language', 'pipeline'],
   'endpoints/sync': ['domain', 'endpoints', 'pipeline'],
-  intake: ['domain', 'endpoints', 'intake/admission', 'pipeline'],
+  intake: ['domain', 'endpoints', 'formats', 'intake/admission', 'pipeline'],
   'intake/admission': ['domain', 'endpoints'],
   'intake/records': ['domain', 'endpoints', 'formats', 'intake'],
   'dry-run': ['config', 'domain', 'endpoints', 'formats', 'intake', 'pipeline'],

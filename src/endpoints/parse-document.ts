@@ -1,8 +1,8 @@
 import { Failure } from '../domain/failure.ts'
 import type { Json } from '../domain/json.ts'
 import type { Lint } from '../domain/lint.ts'
+import { Unreadable } from '../formats/body-faults.ts'
 import { findDuplicateNames, parseJson } from '../formats/json-read.ts'
-import { Unreadable } from '../formats/unreadable.ts'
 
 /** A document as JSON; `faults` are names that occur twice in one object. */
 export type ParsedDocument = Readonly<{ raw: Json; faults: readonly Lint[] }>

@@ -1,18 +1,18 @@
-/** JSON as messages and endpoint documents use it: bounded in depth, and with faults that name their place. */
+/** JSON of messages and endpoint documents: bounded in depth, with faults that name their line and column. */
 import type { Json } from '../domain/json.ts'
 import { place } from '../domain/lint.ts'
+import { Unreadable } from './body-faults.ts'
 import { scanJson } from './json-scan.ts'
-import { Unreadable } from './unreadable.ts'
 
-/** Levels of nesting that a message may have; the XML reader keeps to it too. */
+/** The levels of nesting that a message may have, in any format. */
 export const MAX_DEPTH = 64
 
 /**
- * Parses a JSON text (RFC 8259). Names such as `__proto__` become plain own properties; of a repeated name the last counts.
+ * Parses a JSON text (RFC 8259). Names such as `__proto__` become plain own properties; the last of a repeated name counts.
  *
- * Throws Unreadable: `too-deep` beyond MAX_DEPTH objects and arrays within each other (of a text that is malformed too,
- * what comes first counts as far as it can be read), else `malformed`, with the line and column of the first character
- * that cannot stand there or of a number that is larger than a number here can be (it would go on as null).
+ * Throws Unreadable: `too-deep` beyond MAX_DEPTH nested objects and arrays, even if the text is malformed after them;
+ * else `malformed`, with the line and column of the first wrong character, or of a number beyond the range of doubles,
+ * which would be written as null.
  */
 export function parseJson(text: string): Json {
   let value: Json
@@ -29,14 +29,10 @@ export function parseJson(text: string): Json {
   return value
 }
 
-/**
- * Whether a value has more than so many objects and arrays within each other, or a number that is infinite. Asked of the
- * value rather than the text, as there are far fewer values than characters.
- */
+/** Whether a value is nested deeper than `levels` or has an infinite number. A text has far more characters than values. */
 function isBeyond(value: Json, levels: number): boolean {
   if (typeof value === 'number') return value === Infinity || value === -Infinity
-  if (typeof value !== 'object') return false
-  if (value === null) return false
+  if (typeof value !== 'object' || value === null) return false
   if (levels === 0) return true
   if (isArray(value)) {
     for (let at = 0; at < value.length; at++) if (isBeyond(value[at] ?? null, levels - 1)) return true
@@ -71,7 +67,7 @@ function refuseTooDeep(text: string): void {
   }
 }
 
-/** The text is well-formed: whatever is no string and begins with a digit or a minus is a number. */
+/** The text is well-formed, so a digit or minus outside of strings starts a number. */
 function refuseTooLarge(text: string): void {
   const stringOrNumber = /"|-?\d[\d.eE+-]*/g
   for (let token = stringOrNumber.exec(text); token !== null; token = stringOrNumber.exec(text)) {
@@ -85,7 +81,7 @@ function refuseTooLarge(text: string): void {
   }
 }
 
-/** Index of the quote that ends the string opened at `start`; the text's length where none does. */
+/** The index of the quote that ends the string opened at `start`; the length of the text if it does not end. */
 function closingQuote(text: string, start: number): number {
   for (let quote = text.indexOf('"', start + 1); quote !== -1; quote = text.indexOf('"', quote + 1)) {
     let backslashes = 0
@@ -116,10 +112,10 @@ function position(text: string, index: number): string {
 }
 
 /**
- * The names that one object of a document holds more than once, each with its place (`inputTransforms.age`), in the
- * order of the text. For endpoint documents, where the member that silently loses is a mistake of whoever wrote it.
+ * The names that one object holds more than once, each with its path (`inputTransforms.age`), in the order of the text.
+ * JSON.parse drops all members of a name but the last.
  *
- * `text` is well-formed JSON; names are compared decoded, so `"\u0061"` repeats `"a"`.
+ * In: well-formed JSON. Names are compared decoded, so `"\u0061"` repeats `"a"`.
  */
 export function findDuplicateNames(text: string): readonly { place: string; name: string }[] {
   const duplicates: { place: string; name: string }[] = []

@@ -1,14 +1,14 @@
 /**
- * A walk over JSON text that builds no values: for what JSON.parse does not tell, which is where a text is malformed
- * (its own messages differ by fault and by engine, and quote the body) and which names of an object are repeated.
+ * A walk over JSON text that builds no values. JSON.parse reports neither repeated names nor, without quoting the body,
+ * the position of a fault.
  */
 
-/** What the walk meets, in the order of the text. */
+/** Called in the order of the text. */
 export type JsonVisitor = Readonly<{
   open(kind: Kind): void
   /** The name of the next member, as written: quoted, with its escapes. */
   name(literal: string): void
-  /** A further element of an array; its first is met by `open`. */
+  /** A further element of an array; `open` announces the first. */
   item(): void
   close(): void
 }>
@@ -20,14 +20,14 @@ const NUMBER = /-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?/y
 const ESCAPE = /\\(?:["\\/bfnrt]|u[\da-fA-F]{4})/y
 const LITERALS = ['true', 'false', 'null']
 
-/** A scan function's answer: the index after what it read, or `fault(index)` of the character that cannot stand there. */
+/** The result of a scan function: the index after what it read, or `fault(index)` of the first wrong character. */
 type Outcome = number
 const fault = (index: number): Outcome => ~index
 const isFault = (outcome: Outcome): boolean => outcome < 0
 
 /**
- * The index of the first character that cannot stand where it does (the text's length where it ends too early);
- * undefined where the text is well-formed. Any depth; linear in the text's length. RFC 8259 §2 to §7.
+ * Out: the index of the first wrong character, the length of the text if that ends too early; undefined if the text is
+ * well-formed. Any depth; time linear in the length. RFC 8259 §2 to §7.
  */
 export function scanJson(text: string, visitor?: JsonVisitor): number | undefined {
   const walk: Walk = { text, open: [], visitor }
@@ -56,7 +56,7 @@ function scanToValueEnd({ text, open, visitor }: Walk, start: number): Outcome {
   return isFault(at) ? at : scanScalar(text, at)
 }
 
-/** Closes what ends here, up to the place of the next value; with nothing left open, up to the end of the text. */
+/** Closes objects and arrays up to the next value; with none open, up to the end of the text. */
 function scanToNextValue({ text, open, visitor }: Walk, start: number): Outcome {
   let at = skipSpace(text, start)
   for (let kind = open.at(-1); kind !== undefined; kind = open.at(-1)) {

@@ -1,30 +1,14 @@
-/** Which syntax a body has, from the names that endpoints (`transformation.input`) and HTTP (`Content-Type`) use. */
-
-export const FORMATS = ['JSON', 'XML', 'FHIR+JSON', 'JSON+OPENHIM'] as const
-
-export type Format = (typeof FORMATS)[number]
-
-export type Syntax = 'json' | 'xml'
-
-/** The media type of a body that the service writes in a format. */
-export const MEDIA_TYPES: Readonly<Record<Format, string>> = {
-  JSON: 'application/json',
-  XML: 'application/xml',
-  'FHIR+JSON': 'application/fhir+json',
-  'JSON+OPENHIM': 'application/json+openhim',
-}
-
-/** All lower-case; `charset` is undefined where the header names none. */
+/** All lower-case; `charset` is undefined if the header names none. */
 export type MediaType = Readonly<{ type: string; subtype: string; charset: string | undefined }>
 
 const ESSENCE = /^[ \t]*([\w!#$%&'*+.^`|~-]+)\/([\w!#$%&'*+.^`|~-]+)[ \t]*(?=;|$)/
 const PARAMETER = /[ \t]*([\w!#$%&'*+.^`|~-]+)=(?:([\w!#$%&'*+.^`|~-]+)|"([^"\\]*(?:\\.[^"\\]*)*)")[ \t]*(?=;|$)/y
 
 /**
- * Reads a `Content-Type` header; undefined where it names no media type, or several.
+ * Reads a `Content-Type` header; undefined if it names no media type, or several.
  *
- * The first readable `charset` counts. Parameters that cannot be read are skipped rather than refused, as clients send
- * `;` at the end and worse. Linear in the header's length. RFC 9110 §8.3.1 and §5.6.6.
+ * The first readable `charset` counts. Parameters that cannot be read are skipped, as clients send `;` at the end and
+ * worse. Time linear in the length. RFC 9110 §8.3.1 and §5.6.6.
  */
 export function parseMediaType(header: string): MediaType | undefined {
   const essence = ESSENCE.exec(header)
@@ -46,33 +30,9 @@ function charsetOf(header: string, start: number): string | undefined {
   return undefined
 }
 
-/**
- * The syntax of a media type, structured suffixes included; undefined where it is neither JSON nor XML.
- *
- * RFC 6839 §3.1 and RFC 7303 §8 for the suffixes. `json+openhim` is older than these rules, and named as it is.
- */
-export function syntaxOf(mediaType: MediaType): Syntax | undefined {
-  const { type, subtype } = mediaType
-  const plain = type === 'application' || type === 'text'
-  if ((plain && subtype === 'json') || subtype.endsWith('+json')) return 'json'
-  if (type === 'application' && subtype === 'json+openhim') return 'json'
-  if ((plain && subtype === 'xml') || subtype.endsWith('+xml')) return 'xml'
-  return undefined
-}
-
 const BINARY_TYPES: ReadonlySet<string> = new Set(['image', 'audio', 'video', 'font'])
 const BINARY_SUBTYPES: ReadonlySet<string> = new Set(['pdf', 'zip', 'gzip', 'dicom'])
 
-/** Whether bodies of the type are no text, also those whose bytes happen to be readable as one. */
+/** Whether bodies of the type are no text, even if their bytes are valid UTF-8 by chance. */
 export const isBinary = ({ type, subtype }: MediaType): boolean =>
   BINARY_TYPES.has(type) || (type === 'application' && BINARY_SUBTYPES.has(subtype))
-
-/** Whether a `Content-Type` header names XML. */
-export function namesXml(contentType: string | undefined): boolean {
-  const declared = contentType === undefined ? undefined : parseMediaType(contentType)
-  return declared !== undefined && syntaxOf(declared) === 'xml'
-}
-
-export function syntaxOfFormat(format: Format): Syntax {
-  return format === 'XML' ? 'xml' : 'json'
-}

@@ -1,17 +1,16 @@
-/** Bytes to text, strictly: a wrong charset is reported to whoever sent it, never guessed into garbled names. */
+/** Bytes to text, strictly: bytes that are not in their charset are refused, never decoded into garbled names. */
 import { isAscii } from 'node:buffer'
 import { TextDecoder } from 'node:util'
-import { Unreadable } from './unreadable.ts'
+import { Unreadable } from './body-faults.ts'
 
 const UTF_8 = new TextDecoder('utf-8', { fatal: true })
 
 /**
- * Decodes a body by the charset of its media type, UTF-8 where there is none. A byte order mark is dropped.
+ * Decodes a body by the charset of its media type, undefined for UTF-8. Drops a byte order mark.
  *
- * Labels are those of the WHATWG Encoding Standard §4.2 (so `iso-8859-1` is read as its superset windows-1252), except
- * that `us-ascii` is read as ASCII. UTF-16 without a byte order mark is taken in the order in which the first
- * character is ASCII, as it is in every JSON or XML text.
- * Throws Unreadable for bytes that are not valid in the charset, and for an unknown charset.
+ * Labels are those of the WHATWG Encoding Standard §4.2 (`iso-8859-1` is its superset windows-1252), but `us-ascii` is
+ * ASCII. UTF-16 without a byte order mark has the byte order in which the first character is ASCII.
+ * Throws Unreadable for an unknown charset and for bytes that are not valid in theirs.
  */
 export function decodeText(bytes: Uint8Array, charset: string | undefined): string {
   const label = charset === undefined ? 'utf-8' : charset.trim().toLowerCase()
@@ -32,7 +31,7 @@ export function decodeText(bytes: Uint8Array, charset: string | undefined): stri
   }
 }
 
-/** Whether `decodeText` knows the charset: what it does not know is a wrong media type rather than a broken body. */
+/** Whether `decodeText` knows the charset: an unknown one is a wrong media type rather than a broken body. */
 export function isKnownCharset(charset: string): boolean {
   return decoderOf(charset.trim().toLowerCase(), new Uint8Array(0)) !== undefined
 }
@@ -59,14 +58,14 @@ const invalidBytes = (label: string, index: number): Unreadable =>
     `The body is not valid ${quoted(label)} at byte ${index + 1}; name the charset that it is encoded in, or send it as UTF-8.`,
   )
 
-/** How many bytes can be read before the one that cannot follow; all of them where the text ends within a character. */
+/** The number of bytes before the first invalid one; all of them if the text ends within a character. */
 function lengthOfValid(bytes: Uint8Array, { encoding }: TextDecoder): number {
   let valid = 0
   let invalid = bytes.length + 1
   while (invalid - valid > 1) {
     const middle = Math.floor((valid + invalid) / 2)
     try {
-      // One of its own each time: a decoder keeps what a stream that failed has left.
+      // A new decoder each time: one that failed keeps the rest of its stream.
       new TextDecoder(encoding, { fatal: true }).decode(bytes.subarray(0, middle), { stream: true })
       valid = middle
     } catch {
@@ -76,5 +75,5 @@ function lengthOfValid(bytes: Uint8Array, { encoding }: TextDecoder): number {
   return valid
 }
 
-/** The label comes from outside: bounded, and of characters that any log and format can hold. */
+/** The label comes from the sender: bounded, and of characters that any log and format can hold. */
 const quoted = (label: string): string => `"${label.slice(0, 40).replace(/[^ -~]/g, '?')}"`

@@ -1,34 +1,23 @@
 /**
- * Values as XML, the reverse of reading it (section 9 of the contract). Our own, because the one thing that counts is
- * that no value can break out of its element, and that is easier to see in a page of code than in a library.
+ * Values as XML, the reverse of xml-read.ts. Our own code: no value may break out of its element, which a page of code
+ * shows better than a library.
  */
 import { isObject, type Json, type JsonObject } from '../domain/json.ts'
 import { place } from '../domain/lint.ts'
+import { Unwritable } from './body-faults.ts'
 import { escapeAttribute, escapeText, forbiddenIn, isXmlName, withoutForbidden } from './xml-characters.ts'
-
-/** A value that XML cannot hold. The message is a whole sentence, with the place: names in it are of the value. */
-export class Unwritable extends Error {
-  override readonly name = 'Unwritable'
-  /** Dotted place within the value; empty for the value as a whole. */
-  readonly place: string
-
-  constructor(at: string, problem: string) {
-    super(`The output cannot be written as XML: ${at === '' ? '' : `at "${shown(at)}", `}${problem}.`)
-    this.place = at
-  }
-}
 
 const DECLARATION = '<?xml version="1.0" encoding="UTF-8" standalone="yes"?>'
 const STEP = '  '
 
-/** The element that holds what has no single name of its own, and the one for items of an array without a name. */
+/** The element around a value without a single name, and the element of an item of an array without a name. */
 const ROOT_NAME = 'root'
 const ITEM_NAME = 'item'
 
-/** Far more than is useful, and far less than exhausts the stack. */
+/** Far less than exhausts the stack. */
 const MAX_BUILD_DEPTH = 1_000
 
-/** A long name repeated for every item of a long array could otherwise make gigabytes of a message of one megabyte. */
+/** In characters. A long name of a long array would make gigabytes of a message of one megabyte. */
 const MAX_BUILT_LENGTH = 64 * 1024 * 1024
 
 type Scalar = Exclude<Json, JsonObject | readonly Json[]>
@@ -43,7 +32,7 @@ type Writer = { xml: string; readonly path: (string | number)[] }
  * `$` holds attributes, `_` the text. An array repeats its element; an array within an array, or at the top, becomes
  * one element with `<item>` children. null, "" and {} are empty elements; numbers that are not finite too.
  * Throws Unwritable for names that are no XML names, characters that XML 1.0 cannot hold (§2.2), a `$` or `_` of the
- * wrong type, and values too deep or too long to be meant.
+ * wrong type, and values beyond MAX_BUILD_DEPTH or MAX_BUILT_LENGTH.
  */
 export function buildXml(value: Json): string {
   const writer: Writer = { xml: DECLARATION, path: [] }
@@ -53,7 +42,7 @@ export function buildXml(value: Json): string {
   return writer.xml
 }
 
-/** The single top-level name, where it gives exactly one element. */
+/** The single top-level name, if it gives exactly one element. */
 function rootName(value: Json): string | undefined {
   if (!isObject(value)) return undefined
   const [name, ...others] = Object.keys(value)
@@ -78,7 +67,7 @@ function writeItems(writer: Writer, name: string, items: readonly Json[], indent
   })
 }
 
-/** `indent` is the line break and spaces before the element; empty within text, where both would be part of it. */
+/** `indent`: the line break and spaces before the element; empty within text, which both would change. */
 function writeElement(writer: Writer, name: string, value: Json, indent: string): void {
   if (writer.path.length > MAX_BUILD_DEPTH) fail(writer, `the value is nested deeper than ${MAX_BUILD_DEPTH} levels`)
   if (writer.xml.length > MAX_BUILT_LENGTH) fail(writer, `the output is longer than ${MAX_BUILT_LENGTH} characters`)
@@ -89,7 +78,7 @@ function writeElement(writer: Writer, name: string, value: Json, indent: string)
   writer.xml = isEmpty ? `${start}/>` : `${writer.xml}${indentOfEnd}</${name}>`
 }
 
-/** Writes what stands between the tags; returns the indentation of the end tag. */
+/** Writes the content between the tags. Out: the indentation of the end tag. */
 function writeContent(writer: Writer, value: Json, indent: string): string {
   if (isArray(value)) {
     writeItems(writer, ITEM_NAME, value, indent === '' ? '' : indent + STEP)
@@ -148,7 +137,7 @@ function scalarText(value: Scalar): string {
 const isArray = (value: Json | undefined): value is readonly Json[] => Array.isArray(value)
 
 function fail(writer: Writer, problem: string): never {
-  throw new Unwritable(place('', ...writer.path), problem)
+  throw new Unwritable('XML', shown(place('', ...writer.path)), problem)
 }
 
 function refuseCharacter(writer: Writer, text: string): never {
@@ -156,7 +145,7 @@ function refuseCharacter(writer: Writer, text: string): never {
   return fail(writer, `the value holds the character U+${code}, which XML cannot hold; remove or replace it`)
 }
 
-/** Text of a message within an error: bounded, and only of characters that any format can hold. */
+/** Text of the message in an error: bounded, and of characters that any format can hold. */
 function shown(text: string): string {
   return withoutForbidden(text.length > 80 ? `${text.slice(0, 80)}…` : text)
 }

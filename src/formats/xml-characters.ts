@@ -1,13 +1,13 @@
-/** What XML 1.0 lets be written where: characters, their escapes, and names. */
+/** Characters, escapes and names of XML 1.0. */
 
-/** Values that may stand as they are; most pass this one test and cost nothing more. */
+/** Values without anything to escape. Most values pass this one test. */
 const PLAIN_TEXT = /^[\t\n -%'-;=?-\uD7FF\uE000-\uFFFD]*$/
 const PLAIN_ATTRIBUTE = /^[ !#-%'-;=?-\uD7FF\uE000-\uFFFD]*$/
 
 /** The production `Char` of §2.2, negated; half a surrogate pair is not in it. */
 const FORBIDDEN = /[^\t\n\r -\uD7FF\uE000-\uFFFD\u{10000}-\u{10FFFF}]/gu
 
-/** White space is written as references where a reader would normalise it: §2.11 and §3.3.3. */
+/** White space that a reader would normalise is written as references: §2.11 and §3.3.3. */
 const REFERENCES: Readonly<Record<string, string>> = {
   '&': '&amp;',
   '<': '&lt;',
@@ -18,12 +18,12 @@ const REFERENCES: Readonly<Record<string, string>> = {
   '\r': '&#13;',
 }
 
-/** The text as it is written between tags; undefined where it holds a character that XML cannot hold. */
+/** The text as it is written between tags; undefined if it has a character that XML cannot hold. */
 export function escapeText(text: string): string | undefined {
   return PLAIN_TEXT.test(text) ? text : withReferences(text, /[&<>\r]/g)
 }
 
-/** The text as it is written between double quotes; undefined where it holds a character that XML cannot hold. */
+/** The text as it is written between double quotes; undefined if it has a character that XML cannot hold. */
 export function escapeAttribute(text: string): string | undefined {
   return PLAIN_ATTRIBUTE.test(text) ? text : withReferences(text, /[&<>"\t\n\r]/g)
 }
@@ -52,8 +52,7 @@ const XML_NAME = new RegExp(`^${NC_NAME}(?::${NC_NAME})?$`, 'u')
 
 /**
  * Whether an element or attribute can have this name: an XML 1.0 name with at most one colon, between a prefix and a
- * local part, as readers that know namespaces ask for (Namespaces in XML 1.0 §4). That the prefix is declared is up
- * to the document.
+ * local part (Namespaces in XML 1.0 §4). Whether the prefix is declared is not checked.
  */
 export function isXmlName(name: string): boolean {
   return XML_NAME.test(name)

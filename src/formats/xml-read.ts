@@ -1,32 +1,30 @@
 /**
- * XML as the values that documents address (section 9 of the contract): attributes under `$`, text beside them under
- * `_`, repeated children as arrays. Saxes checks well-formedness; entities other than the five of XML itself, and so
- * everything that could grow while it is read, cannot be declared, because a DOCTYPE is refused.
+ * XML as the values that documents address: attributes under `$`, text beside them under `_`, repeated children as arrays.
+ * Saxes checks well-formedness. A DOCTYPE is refused, so that no entity can be declared that grows while it is read.
  */
 import { SaxesParser } from 'saxes'
 import type { Json } from '../domain/json.ts'
+import { Unreadable } from './body-faults.ts'
 import { MAX_DEPTH } from './json-read.ts'
 import { decodeText } from './text.ts'
-import { Unreadable } from './unreadable.ts'
 
-/** `trim`: space around text goes. `explicitRoot`: the root's name is kept. `explicitArray`: every child is in an array. */
+/** `trim`: drops space around text. `explicitRoot`: keeps the name of the root. `explicitArray`: puts every child in an array. */
 export type XmlOptions = Readonly<{ trim: boolean; explicitRoot: boolean; explicitArray: boolean }>
 
 /** `$` and the children of an element. */
 type Content = Record<string, Json>
 
-/** An element whose end has not come yet. */
 type OpenElement = { text: string; hasCdata: boolean; content: Content | undefined }
 
 /**
- * Parses bytes of XML, whose encoding is named by a byte order mark, else by the charset of the media type, else by the
- * XML declaration; without any of them they are UTF-8. RFC 7303 §3, XML 1.0 §4.3.3 and appendix F.
+ * Parses bytes of XML. Their encoding: that of a byte order mark, else the charset of the media type, else that of the XML
+ * declaration, else UTF-8. RFC 7303 §3, XML 1.0 §4.3.3 and appendix F.
  *
  * Throws Unreadable as `parseXml` and `decodeText` do, and for a declaration that the bytes contradict.
  */
 export function readXml(bytes: Uint8Array, charset: string | undefined, options: XmlOptions): Json {
   const text = decodeText(bytes, encodingByMark(bytes) ?? charset ?? encodingByDeclaration(bytes))
-  // Saxes would take it for the mark, which is gone by now.
+  // Saxes would accept it as the mark that decodeText dropped.
   if (text.startsWith('\ufeff')) {
     throw new Unreadable('malformed', 'The XML is not well-formed: a second byte order mark at line 1, column 1.')
   }
@@ -60,11 +58,11 @@ function encodingByDeclaration(bytes: Uint8Array): string | undefined {
  * Parses an XML 1.0 document. Everything is a string; an element with neither text, attributes nor children is "".
  *
  * Names keep their prefixes and may be any, `__proto__` included: they become plain own properties.
- * Throws Unreadable: `malformed` for what is not well-formed or has a DOCTYPE, `too-deep` for more than MAX_DEPTH
- * elements within each other; both with line and column.
+ * Throws Unreadable: `malformed` for a text that is not well-formed or has a DOCTYPE, `too-deep` for more than MAX_DEPTH
+ * nested elements; both with line and column.
  */
 export function parseXml(text: string, options: XmlOptions): Json {
-  // Saxes takes whatever follows half a surrogate pair for the other half, a `<` too.
+  // Saxes takes any character after half a surrogate pair for the other half, a `<` too.
   if (!text.isWellFormed()) throw new Unreadable('malformed', 'The XML holds half of a surrogate pair.')
   const parser = new SaxesParser({ xmlns: false, position: false, defaultXMLVersion: '1.0', forceXMLVersion: true })
   const refuse = (reason: Unreadable['reason'], what: string): never => {
@@ -119,7 +117,7 @@ function addChild(content: Content, name: string, value: Json, explicitArray: bo
   else define(content, name, [present, value])
 }
 
-/** Sets a property that is the object's own whatever its name: assigning to `__proto__` would set the prototype. */
+/** Sets an own property of any name: an assignment to `__proto__` would set the prototype. */
 function define(target: Content, name: string, value: Json): Content {
   if (name !== '__proto__') target[name] = value
   else Object.defineProperty(target, name, { value, writable: true, enumerable: true, configurable: true })
@@ -127,8 +125,8 @@ function define(target: Content, name: string, value: Json): Content {
 }
 
 /**
- * White space between elements is no text, except where it was written as CDATA and was not trimmed. An element that is
- * itself called `_` shares that name with the text, as though both were repeated children.
+ * White space between elements is no text, except as CDATA that is not trimmed. An element that is itself called `_`
+ * shares that name with the text, as though both were repeated children.
  */
 function valueOfElement({ text, hasCdata, content }: OpenElement, trim: boolean): Json {
   const kept = trim ? text.trim() : text
@@ -137,7 +135,7 @@ function valueOfElement({ text, hasCdata, content }: OpenElement, trim: boolean)
   return { _: kept, ...content, ...(Object.hasOwn(content, '_') && { _: [kept, content._ ?? ''].flat() }) }
 }
 
-/** What saxes found, without the names that it adds: they are the sender's, and of any length. */
+/** The fault that saxes found, without the names that it adds: they come from the sender and have any length. */
 function describe(message: string, text: string): string {
   const [what = ''] = message.replace(/\.$/, '').split(': ')
   const bareAmpersand = what === 'unclosed tag' && /&(?!#?\w+;)/.test(text)

@@ -1,11 +1,9 @@
 /** What of a body is kept: all of it, its beginning, or nothing but its size. */
 import type { Json } from '../domain/json.ts'
 import type { BodyName, RecordedBody } from '../domain/message-record.ts'
-import { findDuplicateNames, parseJson } from '../formats/json-read.ts'
-import { parseMediaType, type Syntax, syntaxOf } from '../formats/media-type.ts'
-import { decodeText } from '../formats/text.ts'
-import { buildXml } from '../formats/xml-build.ts'
-import { readXml } from '../formats/xml-read.ts'
+import type { Codec } from '../formats/codec.ts'
+import { CODECS, codecOf } from '../formats/codecs.ts'
+import { parseMediaType } from '../formats/media-type.ts'
 import { withoutSecrets } from './recorded-secrets.ts'
 import { type Mask, scrubTexts } from './redaction.ts'
 
@@ -25,7 +23,6 @@ export type BodyKeeper = Readonly<{
 const FULL_BODIES = 16
 
 const NOTHING = new Uint8Array()
-const XML = { trim: false, explicitRoot: true, explicitArray: false }
 
 /** `secrets`: what is in no body that is kept. */
 export function createBodyKeeper(limitBytes: number, mask: Mask | undefined, secrets: readonly string[]): BodyKeeper {
@@ -73,24 +70,12 @@ export function createBodyKeeper(limitBytes: number, mask: Mask | undefined, sec
   }
 }
 
-/**
- * The body with its value changed: the same bytes where nothing changed; undefined where it cannot be read, so that
- * nobody knows what is in it. Of a name that stands twice only the last is read, and the others would stay.
- */
+/** The body with its value changed, as JSON if its type is unknown; undefined if it may hold what `change` does not see. */
 function rewrite(contentType: string, content: Uint8Array, change: (value: Json) => Json): Uint8Array | undefined {
   const media = parseMediaType(contentType)
-  const syntax: Syntax | undefined = media && syntaxOf(media)
+  const codec: Codec = (media && codecOf(media)) ?? CODECS.json
   try {
-    if (syntax === 'xml') {
-      const value = readXml(content, media?.charset, XML)
-      const changed = change(value)
-      return changed === value ? content : Buffer.from(buildXml(changed))
-    }
-    const text = decodeText(content, media?.charset)
-    const value = parseJson(text)
-    if (typeof value !== 'object' || value === null || findDuplicateNames(text).length > 0) return undefined
-    const changed = change(value)
-    return JSON.stringify(changed) === JSON.stringify(value) ? content : Buffer.from(JSON.stringify(changed))
+    return codec.rewrite(content, media?.charset, change)
   } catch {
     return undefined
   }

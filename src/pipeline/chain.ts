@@ -11,7 +11,7 @@ import { endStage } from '../domain/tracing/trace.ts'
 /** Takes a read-only message and returns a wider one. Shares nothing mutable with other messages. */
 export type Stage<In, Out> = (message: In, run: Run) => Awaitable<Out>
 
-/** A stage that an endpoint does not use: what it would have added is known when compiling, so nothing runs. */
+/** A stage that an endpoint does not use: the compiler knows what it would add, so nothing runs. */
 export type Unused<Out> = Readonly<{ adds: Partial<Out> }>
 
 export type Step<In, Out> = Stage<In, Out> | Unused<Out>
@@ -66,7 +66,7 @@ function join(links: readonly Link[], constants: object): Pipeline<object, objec
   }
 }
 
-/** The rest of the pipeline from the first stage that gave a promise. */
+/** Runs the rest of the pipeline from the first stage that returned a promise. */
 async function resume(
   links: readonly Link[],
   from: number,
@@ -82,7 +82,7 @@ async function resume(
     for (index += 1; index < links.length; index += 1) {
       const { name, stage } = links[index] as Link
       const next = stage(current, run)
-      // An await takes its time even of what is there already.
+      // An await takes time even for a value that is no promise.
       current = next instanceof Promise ? await next : next
       endStage(run.trace, name)
     }

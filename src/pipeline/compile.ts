@@ -1,4 +1,4 @@
-/** THE PIPELINE: one line a stage. Compiles an endpoint document once; its messages only run what comes out. */
+/** THE PIPELINE: one line a stage. Compiles an endpoint document once; its messages only run the result. */
 import type { Endpoint } from '../config/schema/schema.ts'
 import { asFailure } from '../domain/failure.ts'
 import type { Awaitable } from '../domain/json.ts'
@@ -20,9 +20,9 @@ import { compileTransform } from './stages/transform.ts'
 import { compileValidate } from './stages/validate.ts'
 
 /**
- * Compiles a checked document. `id` is the endpoint's, under which its state is kept.
+ * Compiles a checked document. `id`: of the endpoint, the key of its state.
  *
- * Faults go to `lint`; where it got an error, the result must not be run.
+ * Faults go to `lint`; after an error there, the result must not run.
  */
 export function compileEndpoint(
   endpoint: Endpoint,
@@ -46,7 +46,7 @@ export function compileEndpoint(
   return handleWith(withConstants(pipeline, endpoint, services, lint), states && compileKeep(id, states), endpoint)
 }
 
-/** Constants that refer to secrets are resolved for each message; the others cost nothing. */
+/** Only constants that refer to secrets are resolved for each message. */
 function withConstants(
   pipeline: Pipeline<Received, Answered>,
   endpoint: Endpoint,
@@ -78,7 +78,7 @@ function handleWith(
   if (keep === undefined) return handle
 
   const keepThen = (outcome: Outcome, run: Run): Awaitable<Outcome> => {
-    // What could not be recalled says nothing about this message's lookups: there is nothing to keep.
+    // A message that failed to recall its state has made no lookups: there is nothing to keep.
     if (outcome.failure?.kind.store === 'state') return outcome
     const failKeeping = (thrown: unknown): Outcome => fail(notKept(thrown), run)
     try {
@@ -89,6 +89,6 @@ function handleWith(
   }
   return (message, run) => {
     const outcome = handle(message, run)
-    return outcome instanceof Promise ? outcome.then((ended) => keepThen(ended, run)) : keepThen(outcome, run)
+    return outcome instanceof Promise ? outcome.then((done) => keepThen(done, run)) : keepThen(outcome, run)
   }
 }

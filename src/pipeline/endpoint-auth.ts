@@ -1,11 +1,10 @@
 /**
- * `auth` of an endpoint: who may send it messages. It is asked before a message is read, and what it was told is no part
- * of the message: neither the pipeline nor the message log ever see a credential.
+ * `auth` of an endpoint: who may send it messages. It runs before a message is read and takes the credentials out of the
+ * headers, so that neither the pipeline nor the message log ever see one.
  */
 import { createHash, timingSafeEqual } from 'node:crypto'
 import type { Endpoint } from '../config/schema/schema.ts'
-import type { EgressPolicy } from '../domain/egress/egress-policy.ts'
-import { refusalOf } from '../domain/egress/egress-policy.ts'
+import { type EgressPolicy, refusalOf } from '../domain/egress/egress-policy.ts'
 import { Failure } from '../domain/failure.ts'
 import type { Awaitable, JsonObject } from '../domain/json.ts'
 import type { LintSink } from '../domain/lint.ts'
@@ -19,35 +18,35 @@ import { lintReferences } from './requests/secret-references.ts'
 
 export type EndpointAuth = Readonly<{
   /**
-   * Who calls, in words that stay the same when a secret is changed or a token renewed, and tell nothing secret; or what
-   * the call is refused with: CREDENTIALS_REFUSED, ACCESS_DENIED, SECRET_UNAVAILABLE, IDENTITY_UNAVAILABLE.
+   * Out: the caller, as a text that has no secret and stays the same when a secret or token changes; or the failure:
+   * CREDENTIALS_REFUSED, ACCESS_DENIED, SECRET_UNAVAILABLE, IDENTITY_UNAVAILABLE.
    */
   identify(headers: Headers): Awaitable<string | Failure>
-  /** The headers of the message: without those that held the credentials. */
+  /** The headers of the message. */
   withoutCredentials(headers: Headers): Headers
-  /** Notes what the secrets are now, for a message that repeats one of them somewhere else. */
+  /** Adds the secrets to the trace, for a message that repeats one of them elsewhere. */
   noteSecrets(run: Run): void
 }>
 
 export type AuthServices = Readonly<{ secrets: SecretSource; tokens: TokenVerifier; egress: EgressPolicy }>
 
-/** One way to prove who one is. */
-type Way = Readonly<{
+/** One method of authentication. */
+type AuthMethod = Readonly<{
   /** Lower case. */
   header: string
   challenge: string
-  /** The credential in a value of the header; undefined where it is none of this kind. */
+  /** The credential in a value of the header; undefined if it is of another kind. */
   read(value: string): string | undefined
-  /** Whose it is, where it is accepted. */
+  /** Out: the caller. */
   check(credential: string): Awaitable<string | Failure>
 }>
 
 type Auth = NonNullable<Endpoint['auth']>
 
-/** Undefined where the endpoint has no `auth`. Lints, as warnings: secrets that are not there now, and keys that may not be fetched. */
+/** Undefined if the endpoint has no `auth`. Lints, as warnings: secrets that are missing now, and keys on a host that egress denies. */
 export function compileAuth({ auth }: Endpoint, services: AuthServices, lint: LintSink): EndpointAuth | undefined {
   if (auth === undefined) return undefined
-  const ways = [
+  const methods = [
     ...(auth.apiKey === undefined ? [] : [byKey(auth.apiKey, services, lint.at('auth', 'apiKey', 'keys'))]),
     ...(auth.basic === undefined ? [] : [byPassword(auth.basic, services, lint.at('auth', 'basic', 'users'))]),
     ...(auth.jwt === undefined ? [] : [byToken(auth.jwt, services, lint.at('auth', 'jwt'))]),
@@ -55,36 +54,30 @@ export function compileAuth({ auth }: Endpoint, services: AuthServices, lint: Li
   const references = [...(auth.apiKey?.keys ?? []), ...Object.values(auth.basic?.users ?? {}), auth.jwt?.secret ?? '']
     .flatMap(referencesIn)
     .map(({ text }) => text)
-  const challenge = ways.map((way) => way.challenge).join(', ')
+  const challenge = methods.map((method) => method.challenge).join(', ')
   const refused = (failure: Failure): Failure =>
     failure.status === 401
       ? new Failure(failure.code, failure.message, { headers: { 'www-authenticate': challenge } })
       : failure
   return {
     identify: (headers) => {
-      const given = ways.flatMap((way) => {
-        const value = headers[way.header]
-        const credential = typeof value === 'string' ? way.read(value) : undefined
-        return credential === undefined ? [] : [{ way, credential }]
+      const checks = methods.flatMap((method) => {
+        const value = headers[method.header]
+        const credential = typeof value === 'string' ? method.read(value) : undefined
+        return credential === undefined ? [] : [() => method.check(credential)]
       })
-      if (given.length === 0) return refused(new Failure('CREDENTIALS_REFUSED', MISSING))
-      return firstGood(
-        given.map(
-          ({ way, credential }) =>
-            () =>
-              way.check(credential),
-        ),
-      ).then((found) => (found instanceof Failure ? refused(found) : found))
+      if (checks.length === 0) return refused(new Failure('CREDENTIALS_REFUSED', MISSING))
+      return firstAccepted(checks).then((caller) => (caller instanceof Failure ? refused(caller) : caller))
     },
     withoutCredentials: (headers) => {
-      const names = new Set(ways.map(({ header }) => header))
+      const names = new Set(methods.map(({ header }) => header))
       return Object.fromEntries(Object.entries(headers).filter(([name]) => !names.has(name)))
     },
     noteSecrets: ({ trace }) => noteSecrets(trace, valuesOf(references, services.secrets)),
   }
 }
 
-/** By value; without those that are not there now. */
+/** Value → reference, without secrets that are missing now. */
 function valuesOf(references: readonly string[], secrets: SecretSource): ReadonlyMap<string, string> {
   const values = new Map<string, string>()
   for (const reference of references) {
@@ -100,13 +93,13 @@ function valuesOf(references: readonly string[], secrets: SecretSource): Readonl
 const MISSING = 'This endpoint is for callers who prove who they are; the header WWW-Authenticate says by what.'
 const WRONG = 'The credentials are not known to this endpoint.'
 
-/** What the first check says that accepts; else what says most: that it may succeed later, or why it did not. */
-async function firstGood(checks: readonly (() => Awaitable<string | Failure>)[]): Promise<string | Failure> {
+/** The first caller that a check accepts, else the failure of the highest status: a 503 may pass, a 403 says more than a 401. */
+async function firstAccepted(checks: readonly (() => Awaitable<string | Failure>)[]): Promise<string | Failure> {
   const failures: Failure[] = []
   for (const check of checks) {
-    const found = await check()
-    if (!(found instanceof Failure)) return found
-    failures.push(found)
+    const result = await check()
+    if (!(result instanceof Failure)) return result
+    failures.push(result)
   }
   return failures.reduce((most, one) => (one.status > most.status ? one : most))
 }
@@ -115,9 +108,9 @@ function byKey(
   { header = 'X-API-Key', keys }: NonNullable<Auth['apiKey']>,
   { secrets }: AuthServices,
   lint: LintSink,
-): Way {
+): AuthMethod {
   const known = keys.map((key, index) => ({
-    who: `apiKey ${key}`,
+    caller: `apiKey ${key}`,
     hash: compileSecret(key, (value) => value, secrets, lint.at(index)),
   }))
   return {
@@ -128,9 +121,9 @@ function byKey(
   }
 }
 
-function byPassword({ users }: NonNullable<Auth['basic']>, { secrets }: AuthServices, lint: LintSink): Way {
+function byPassword({ users }: NonNullable<Auth['basic']>, { secrets }: AuthServices, lint: LintSink): AuthMethod {
   const known = Object.entries(users).map(([user, password]) => ({
-    who: `basic ${user}`,
+    caller: `basic ${user}`,
     hash: compileSecret(password, (value) => `${user}:${value}`, secrets, lint.at(user)),
   }))
   return {
@@ -144,10 +137,15 @@ function byPassword({ users }: NonNullable<Auth['basic']>, { secrets }: AuthServ
   }
 }
 
-/** The hash of a secret as it is now. Fails with SECRET_UNAVAILABLE. */
-type Secret = () => Buffer
+/** The hash of the current secret. Fails with SECRET_UNAVAILABLE. */
+type SecretHash = () => Buffer
 
-function compileSecret(text: string, asSent: (value: string) => string, secrets: SecretSource, lint: LintSink): Secret {
+function compileSecret(
+  text: string,
+  asSent: (value: string) => string,
+  secrets: SecretSource,
+  lint: LintSink,
+): SecretHash {
   let last = ''
   let hash = hashOf('')
   lintReferences(text, secrets, lint)
@@ -163,14 +161,17 @@ function compileSecret(text: string, asSent: (value: string) => string, secrets:
 
 const hashOf = (text: string): Buffer => createHash('sha256').update(text).digest()
 
-/** Compares hashes of one length, all of them, whichever is right: the time that it takes tells nothing. */
-function checkSecret(credential: string, known: readonly Readonly<{ who: string; hash: Secret }>[]): string | Failure {
+/** Always compares all hashes, which have one length, so that the time reveals nothing. */
+function checkSecret(
+  credential: string,
+  known: readonly Readonly<{ caller: string; hash: SecretHash }>[],
+): string | Failure {
   const given = hashOf(credential)
   let accepted: string | undefined
   let missing: Failure | undefined
-  for (const { who, hash } of known) {
+  for (const { caller, hash } of known) {
     try {
-      if (timingSafeEqual(given, hash())) accepted = who
+      if (timingSafeEqual(given, hash())) accepted = caller
     } catch (thrown) {
       if (!(thrown instanceof Failure)) throw thrown
       missing = thrown
@@ -178,12 +179,12 @@ function checkSecret(credential: string, known: readonly Readonly<{ who: string;
   }
   if (accepted !== undefined) return accepted
   if (missing === undefined) return new Failure('CREDENTIALS_REFUSED', WRONG)
-  // The caller is a stranger so far: which secret it is, is told to the log.
+  // The caller is unknown so far: only the log says which secret is missing.
   const sentence = 'The credentials cannot be checked now; the log of the service says why.'
   return new Failure('SECRET_UNAVAILABLE', sentence, { unquoted: missing.message, cause: missing })
 }
 
-function byToken(jwt: NonNullable<Auth['jwt']>, { secrets, tokens, egress }: AuthServices, lint: LintSink): Way {
+function byToken(jwt: NonNullable<Auth['jwt']>, { secrets, tokens, egress }: AuthServices, lint: LintSink): AuthMethod {
   const { issuer, audience, jwksUrl, secret, scopes = [] } = jwt
   if (secret !== undefined) lintReferences(secret, secrets, lint.at('secret'))
   const url = jwksUrl === undefined ? null : URL.parse(jwksUrl)
@@ -199,7 +200,7 @@ function byToken(jwt: NonNullable<Auth['jwt']>, { secrets, tokens, egress }: Aut
       try {
         const claims = await tokens.verify(token, { issuer, audience, key: keyNow() })
         const missing = scopes.filter((scope) => !scopesOf(claims).includes(scope))
-        return missing.length === 0 ? whoseToken(claims, token) : insufficient(scopes)
+        return missing.length === 0 ? callerOfToken(claims, token) : insufficient(scopes)
       } catch (thrown) {
         if (!(thrown instanceof Failure)) throw thrown
         return thrown
@@ -208,10 +209,10 @@ function byToken(jwt: NonNullable<Auth['jwt']>, { secrets, tokens, egress }: Aut
   }
 }
 
-/** Another token of the same subject is the same caller; one without a subject stands for itself. */
-function whoseToken({ iss, sub }: JsonObject, token: string): string {
-  const whose = typeof sub === 'string' ? [iss ?? null, sub] : hashOf(token).toString('base64url')
-  return `jwt ${JSON.stringify(whose)}`
+/** Tokens of one subject are one caller; a token without a subject is a caller of its own. */
+function callerOfToken({ iss, sub }: JsonObject, token: string): string {
+  const subject = typeof sub === 'string' ? [iss ?? null, sub] : hashOf(token).toString('base64url')
+  return `jwt ${JSON.stringify(subject)}`
 }
 
 function scopesOf({ scope, scp }: JsonObject): readonly unknown[] {
@@ -223,7 +224,5 @@ const insufficient = (scopes: readonly string[]): Failure =>
   new Failure(
     'ACCESS_DENIED',
     `The token does not have every scope that this endpoint asks for: ${scopes.join(' ')}.`,
-    {
-      headers: { 'www-authenticate': 'Bearer realm="crosswalk", error="insufficient_scope"' },
-    },
+    { headers: { 'www-authenticate': 'Bearer realm="crosswalk", error="insufficient_scope"' } },
   )

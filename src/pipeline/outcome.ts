@@ -4,7 +4,7 @@ import type { Awaitable } from '../domain/json.ts'
 import type { Answer, Received } from '../domain/message.ts'
 import type { Run } from '../domain/run.ts'
 
-/** Always an answer; `failure` is the reason behind it, undefined if nothing failed. */
+/** `failure`: the reason for the answer, undefined if nothing failed. */
 export type Outcome = Readonly<{ answer: Answer; failure: Failure | undefined }>
 
 /** Runs one message; never throws or rejects. Returns a promise only if a stage does. */

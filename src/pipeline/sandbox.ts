@@ -1,9 +1,9 @@
-/** Where expressions and schemas of documents run that their operator does not trust: outside of this process. */
+/** The sandbox: expressions and schemas of documents that the operator does not trust run outside of this process. */
 import type { Json, JsonObject } from '../domain/json.ts'
 import type { Lint, Result } from '../domain/lint.ts'
 import type { Verdict } from '../language/json-schema/json-schema.ts'
 
-/** The parts of a document that run there. */
+/** The parts of a document that run in the sandbox. */
 export type Program = Readonly<{
   /** The name of the endpoint, for the log. */
   endpoint: string
@@ -13,31 +13,31 @@ export type Program = Readonly<{
   schema: JsonObject | undefined
 }>
 
-/** What an expression reads, as of `Expression`. */
+/** As `Expression` has it. */
 export type Reads = Readonly<{
   roots: readonly string[] | undefined
   references: readonly (readonly string[])[]
 }>
 
-/** How the expressions of a message went: what they found, by name, or the one that failed with its reason. */
+/** The values of the expressions of a message, by name, or the expression that failed with its reason. */
 export type Transformation =
   | Readonly<{ ok: true; transforms: JsonObject }>
   | Readonly<{ ok: false; name: string; why: 'late' }>
   | Readonly<{ ok: false; name: string; why: 'failed'; message: string; unquoted: string }>
-  /** Its process was ended; `name` is undefined where it may be any of several. */
+  /** The process was killed; `name` is undefined if any of several expressions may be the reason. */
   | Readonly<{ ok: false; name: string | undefined; why: 'ended'; message: string }>
 
-/** A program that was compiled there. Its calls reject with DEADLINE_EXCEEDED or OVERLOADED where there is no room for them. */
+/** A program that is compiled in the sandbox. Its calls reject with DEADLINE_EXCEEDED, and with OVERLOADED if no process is free. */
 export type SandboxedProgram = Readonly<{
-  /** By name; what is wrong with one is its message. */
+  /** By name; a fault is the message of its result. */
   expressions: ReadonlyMap<string, Result<Reads>>
-  /** Of the schema; places are from there. */
+  /** Of the schema; paths are relative to it. */
   lints: readonly Lint[]
   transform(message: JsonObject, deadlineAt: number): Promise<Transformation>
   validate(data: Json, deadlineAt: number): Promise<Verdict>
 }>
 
 export interface Sandbox {
-  /** A program that cannot be compiled there has its faults. Rejects with OVERLOADED where there was no process for it. */
+  /** Faults of the program are in the result. Rejects with OVERLOADED if no process is free. */
   compile(program: Program): Promise<SandboxedProgram>
 }

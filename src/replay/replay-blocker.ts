@@ -3,7 +3,7 @@ import type { BodyName, MessageRecord } from '../domain/message-record.ts'
 import type { CompiledEndpoint } from '../endpoints/compiled-endpoint.ts'
 import type { Registry } from '../endpoints/endpoint-registry.ts'
 import type { Incoming } from '../intake/incoming-message.ts'
-import { refusesNull, TOMBSTONE } from '../intake/records/tombstone.ts'
+import { refusesNull, tombstoneOf } from '../intake/records/tombstone.ts'
 import { parseRoutePattern } from '../language/route-pattern.ts'
 
 const BLOCKERS = {
@@ -52,7 +52,7 @@ export function endpointBlocker(
 ): ReplayBlocker | undefined {
   if (isRecord) {
     if (!consumes(compiled)) return blocker('no-topic')
-    const isNull = body !== undefined && TOMBSTONE.equals(body)
+    const isNull = body !== undefined && tombstoneOf(compiled)?.equals(body)
     return isNull && !acceptsNull && refusesNull(compiled) ? blocker('tombstone') : undefined
   }
   const pattern = parseRoutePattern(compiled.endpoint.endpoint.pattern)

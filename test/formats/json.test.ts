@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import fc from 'fast-check'
+import { Unreadable } from '../../src/formats/body-faults.ts'
 import { findDuplicateNames, MAX_DEPTH, parseJson } from '../../src/formats/json-read.ts'
 import { scanJson } from '../../src/formats/json-scan.ts'
-import { Unreadable } from '../../src/formats/unreadable.ts'
 
 const refusal = (text: string): Unreadable => {
   try {

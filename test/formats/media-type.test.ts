@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import fc from 'fast-check'
-import { FORMATS, MEDIA_TYPES, parseMediaType, syntaxOf, syntaxOfFormat } from '../../src/formats/media-type.ts'
+import { parseMediaType } from '../../src/formats/media-type.ts'
 
 describe('parseMediaType', () => {
   const cases = [
@@ -46,42 +46,6 @@ describe('parseMediaType', () => {
       parseMediaType(`a/b;x="${unit.repeat((1 << 20) / unit.length)}`)
       parseMediaType(unit.repeat((1 << 20) / unit.length))
       assert.ok(performance.now() - startedAt < 2_000, unit)
-    }
-  })
-})
-
-describe('syntaxOf', () => {
-  const cases = [
-    { header: 'application/json', expect: 'json' },
-    { header: 'text/json', expect: 'json' },
-    { header: 'application/fhir+json', expect: 'json' },
-    { header: 'application/json+openhim', expect: 'json' },
-    { header: 'model/gltf+json', expect: 'json' },
-    { header: 'application/xml', expect: 'xml' },
-    { header: 'text/xml', expect: 'xml' },
-    { header: 'application/soap+xml', expect: 'xml' },
-    { header: 'image/svg+xml', expect: 'xml' },
-    { header: 'application/jsonp', expect: undefined },
-    { header: 'application/x-ndjson', expect: undefined },
-    { header: 'application/json-seq', expect: undefined },
-    { header: 'image/json', expect: undefined },
-    { header: 'text/plain', expect: undefined },
-    { header: 'application/xml+zip', expect: undefined },
-    { header: 'application/x-www-form-urlencoded', expect: undefined },
-  ]
-  for (const { header, expect } of cases) {
-    test(header, () => {
-      const mediaType = parseMediaType(header)
-      assert.ok(mediaType !== undefined)
-      assert.equal(syntaxOf(mediaType), expect)
-    })
-  }
-
-  test('is that of the format, for what the service itself writes', () => {
-    for (const format of FORMATS) {
-      const mediaType = parseMediaType(MEDIA_TYPES[format])
-      assert.ok(mediaType !== undefined)
-      assert.equal(syntaxOf(mediaType), syntaxOfFormat(format))
     }
   })
 })

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import fc from 'fast-check'
-import { Unreadable } from '../../src/formats/unreadable.ts'
+import { Unreadable } from '../../src/formats/body-faults.ts'
 import { readXml, type XmlOptions } from '../../src/formats/xml-read.ts'
 
 const defaults: XmlOptions = { trim: true, explicitRoot: false, explicitArray: false }

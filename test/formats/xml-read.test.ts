@@ -3,7 +3,7 @@ import { describe, test } from 'node:test'
 import fc from 'fast-check'
 import { parseString } from 'xml2js'
 import type { Json } from '../../src/domain/json.ts'
-import { Unreadable } from '../../src/formats/unreadable.ts'
+import { Unreadable } from '../../src/formats/body-faults.ts'
 import { parseXml, type XmlOptions } from '../../src/formats/xml-read.ts'
 import examples from '../data/xml.json' with { type: 'json' }
 import { xmlDocuments } from './xml-documents.ts'

@@ -2,8 +2,8 @@ import assert from 'node:assert/strict'
 import { after, before, describe, it } from 'node:test'
 import { Failure } from '../../src/domain/failure.ts'
 import { FAILURES, type FailureCode } from '../../src/domain/failure-table.ts'
-import { isObject, type Json, type JsonObject } from '../../src/domain/json.ts'
-import { parseXml } from '../../src/formats/xml-read.ts'
+import type { Json, JsonObject } from '../../src/domain/json.ts'
+import { codecOfFormat, FORMATS, type Format, MEDIA_TYPES } from '../../src/formats/codecs.ts'
 import { answerFailure } from '../../src/pipeline/reply.ts'
 import { json, type Service, startService, startUpstream, type Upstream } from '../service.ts'
 
@@ -252,26 +252,21 @@ const cases: Case[] = [
 
 let routes = 0
 
-const OUTPUTS = { JSON: 'application/json', 'FHIR+JSON': 'application/fhir+json', XML: 'application/xml' }
+const PARSER = { parserXmlTrim: true, parserXmlExplicitRoot: false, parserXmlExplicitArray: false }
 
-/** The body of a failure as JSON would have it; XML tells no list of one from a single value. */
-function bodyOf(text: string, output: string): JsonObject {
-  if (output !== 'XML') return JSON.parse(text)
-  const { root } = parseXml(text, { trim: true, explicitRoot: true, explicitArray: false }) as JsonObject
-  assert.ok(isObject(root), text)
-  return root
-}
+const bodyOf = (body: string | Uint8Array, output: Format): JsonObject =>
+  codecOfFormat(output).read(Buffer.from(body), undefined, PARSER) as JsonObject
 
-describe(`answered as ${Object.keys(OUTPUTS).join(', ')}`, () => {
+describe(`answered as ${FORMATS.join(', ')}`, () => {
   for (const { name, document, body = {}, headers, says, status, details, header, ...place } of cases) {
     it(name, async () => {
-      for (const [output, type] of Object.entries(OUTPUTS)) {
+      for (const output of FORMATS) {
         routes += 1
         const pattern = `/failure-${routes}`
         await service.register({ endpoint: { pattern }, transformation: { input: 'JSON', output }, ...document?.() })
         const sent = Buffer.isBuffer(body) ? { method: 'POST', body, headers: headers ?? {} } : json('POST', body)
         const reply = await service.fetch(pattern, sent)
-        assert.deepEqual([reply.status, reply.headers.get('content-type')], [status, type], reply.text)
+        assert.deepEqual([reply.status, reply.headers.get('content-type')], [status, MEDIA_TYPES[output]], reply.text)
         if (header !== undefined) assert.equal(reply.headers.get(header[0]), header[1])
         const { error, messageId, ...rest } = bodyOf(reply.text, output)
         assert.deepEqual(rest, { ...place, ...(details === undefined ? {} : { details }) })
@@ -286,7 +281,7 @@ describe(`answered as ${Object.keys(OUTPUTS).join(', ')}`, () => {
     })
   }
 
-  for (const [output, type] of Object.entries(OUTPUTS) as [keyof typeof OUTPUTS, string][]) {
+  for (const output of FORMATS) {
     it(`every code of the catalogue, whole: ${output}`, () => {
       for (const code of Object.keys(FAILURES) as FailureCode[]) {
         const details = [
@@ -295,9 +290,9 @@ describe(`answered as ${Object.keys(OUTPUTS).join(', ')}`, () => {
         ]
         const failure = new Failure(code, 'Not <this> & "that"', { path: 'a.b', details })
         const { status, headers, body } = answerFailure(failure, output, '0'.repeat(24))
-        assert.deepEqual([status, headers['content-type']], [FAILURES[code].status, type])
+        assert.deepEqual([status, headers['content-type']], [FAILURES[code].status, MEDIA_TYPES[output]])
         const told = { error: 'Not <this> & "that"', code, path: 'a.b', messageId: '0'.repeat(24), details }
-        assert.deepEqual(bodyOf(String(body), output), told)
+        assert.deepEqual(bodyOf(body, output), told)
         const isSoon = status === 503 || code === 'IDEMPOTENCY_KEY_IN_USE'
         assert.equal(headers['retry-after'], isSoon ? '1' : undefined)
       }

@@ -69,8 +69,6 @@ describe('XML', () => {
     { why: 'entities of its own', xml: laughs, code: 'BODY_UNREADABLE' },
     { why: 'entities that name a file', xml: file, code: 'BODY_UNREADABLE' },
     { why: 'two roots', xml: '<a/><b/>', code: 'BODY_UNREADABLE' },
-    { why: '65 levels', xml: nested(65), code: 'BODY_TOO_DEEP' },
-    { why: '100,000 levels', xml: nested(100_000), code: 'BODY_TOO_DEEP' },
   ]
   for (const { why, xml, code } of refused) {
     it(`refuses ${why}`, async () => {

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import { after, before, describe, it } from 'node:test'
 import type { Json } from '../../src/domain/json.ts'
+import { CODECS } from '../../src/formats/codecs.ts'
 import { write } from '../../src/pipeline/stages/serialise.ts'
 import { endpointDocument, json, type Service, startService } from '../service.ts'
 
@@ -58,10 +59,8 @@ describe('XML', () => {
   }
 
   const refused = [
-    { why: 'a name with a space', input: { m: { 'a b': 1 } }, says: /&quot;a b&quot;|"a b"/ },
     { why: 'a name that begins with a digit', input: { '1a': 1 }, says: /1a/ },
     { why: 'a name that would open an element', input: { 'a><b': 1 }, says: /a&gt;&lt;b/ },
-    { why: 'a character that XML cannot hold', input: { m: '\u0001' }, says: /U\+0001/ },
     { why: 'attributes that are none', input: { m: { $: 'a' } }, says: /at "m\.\$"/ },
   ]
   for (const { why, input, says } of refused) {
@@ -98,7 +97,7 @@ describe('XML', () => {
 it('refuses what is too long or too deep for a text', () => {
   let deep: Json = []
   for (let depth = 0; depth < 100_000; depth++) deep = [deep]
-  for (const syntax of ['json', 'xml'] as const) {
-    assert.throws(() => write(deep, syntax), { code: 'SERIALISE_FAILED' })
+  for (const codec of Object.values(CODECS)) {
+    assert.throws(() => write(deep, codec), { code: 'SERIALISE_FAILED' })
   }
 })

@@ -1,5 +1,6 @@
 /** What each recipe of CONTRIBUTING.md comes to, for a setting, a failure code and so on that do nothing useful. */
 import { addBroker } from './broker-recipe.ts'
+import { addFormat } from './format-recipe.ts'
 import type { Recipe } from './recipe.ts'
 import { addStage } from './stage-recipe.ts'
 
@@ -94,4 +95,5 @@ export function serveRecipes(server: FastifyInstance): void {
   },
   'Add a stage': addStage,
   'Add a broker': addBroker,
+  'Add a format': addFormat,
 }

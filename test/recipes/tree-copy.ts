@@ -13,7 +13,7 @@ const OWN_FOLDER = 'test/recipes/'
 
 /** `insert` goes before or after `anchor`, which exactly one file below `folder` has; it may use what the file then `imports`. */
 export type Edit = Readonly<{
-  folder: 'src' | 'test'
+  folder: 'src' | 'test' | 'docs'
   anchor: string
   insert: string
   where: 'before' | 'after'
@@ -119,9 +119,10 @@ export class TreeCopy {
 
   #fileWith(folder: string, text: string | RegExp): string {
     const has = (content: string) => (typeof text === 'string' ? content.includes(text) : text.test(content))
+    const kind = folder === 'docs' ? /\.md$/ : /\.(?:ts|json)$/
     const found = readdirSync(join(this.folder, folder), { recursive: true, encoding: 'utf8' })
       .map((path) => posix.join(folder, path))
-      .filter((path) => /\.(?:ts|json)$/.test(path) && !path.startsWith(OWN_FOLDER) && has(this.#read(path)))
+      .filter((path) => kind.test(path) && !path.startsWith(OWN_FOLDER) && has(this.#read(path)))
     assert.equal(found.length, 1, `one file of ${folder}/ has ${text}: ${found}`)
     return found[0] as string
   }

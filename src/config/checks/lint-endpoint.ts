@@ -10,10 +10,10 @@ import { type Endpoint, hasBody } from '../schema/schema.ts'
 import { UNKNOWN_PATTERN } from '../schema/schema-fields.ts'
 import { lintAuth } from './auth-rules.ts'
 import { lintExtract } from './extract-rules.ts'
+import { lintOutputNames } from './output-names.ts'
 import { checkPath } from './path-roots.ts'
 import { lintCredentials } from './plain-credentials.ts'
 import { lintRequests } from './request-rules.ts'
-import { lintXmlNames } from './xml-names.ts'
 
 /**
  * Checks the rules between the fields of an endpoint. In: an endpoint as checkDocument returns it; stand-ins are skipped.
@@ -28,7 +28,7 @@ export function lintEndpoint(endpoint: Endpoint, lint: LintSink): void {
   lintExtract(endpoint, lint.at('state', 'extract'))
   lintKeys(endpoint, lint.at('messageKeys'))
   lintRequired(endpoint, lint.at('inputValidation'))
-  lintXmlNames(endpoint, lint)
+  lintOutputNames(endpoint, lint)
   lintCredentials(endpoint, lint)
 }
 

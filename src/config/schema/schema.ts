@@ -4,7 +4,7 @@
  */
 import Type, { type Static, type TSchema } from 'typebox'
 import type { Json } from '../../domain/json.ts'
-import { FORMATS } from '../../formats/media-type.ts'
+import { FORMATS } from '../../formats/codecs.ts'
 import { AuthSchema } from './schema-auth.ts'
 import {
   anyObject,

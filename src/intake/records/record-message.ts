@@ -3,9 +3,8 @@ import { Failure } from '../../domain/failure.ts'
 import type { Headers } from '../../domain/message.ts'
 import type { ConsumedRecord } from '../../domain/ports/record-consumer.ts'
 import type { CompiledEndpoint } from '../../endpoints/compiled-endpoint.ts'
-import { syntaxOfFormat } from '../../formats/media-type.ts'
 import type { Incoming } from '../incoming-message.ts'
-import { refusesNull, TOMBSTONE } from './tombstone.ts'
+import { refusesNull, tombstoneOf } from './tombstone.ts'
 
 export type RecordLimits = Readonly<{
   /** Bytes of a record's value. */
@@ -15,12 +14,10 @@ export type RecordLimits = Readonly<{
 
 /**
  * In: a record; `triesAgain`: whether a failure that may pass would be retried. Out: the message. A tombstone is the
- * value null where JSON is expected; XML has no null, so its endpoints get no body and fail with BODY_UNREADABLE.
+ * value null; in a format without null it is no body, which fails with BODY_UNREADABLE.
  */
-export function toIncoming(record: ConsumedRecord, { endpoint }: CompiledEndpoint, triesAgain: boolean): Incoming {
-  const { input } = endpoint.transformation
-  const isJson = input !== undefined && syntaxOfFormat(input) === 'json'
-  const body = record.value ?? (isJson ? TOMBSTONE : undefined)
+export function toIncoming(record: ConsumedRecord, compiled: CompiledEndpoint, triesAgain: boolean): Incoming {
+  const body = record.value ?? tombstoneOf(compiled)
   return { requestHeaders: headersOf(record), query: {}, urlParams: {}, body, isRecord: true, triesAgain }
 }
 

@@ -1,9 +1,13 @@
-/** A record without a value where JSON is expected: null, but only for endpoints that accept null. */
+/** A record without a value is null, if the input format has null and the endpoint accepts it. */
 import { isObject, type JsonObject } from '../../domain/json.ts'
 import type { CompiledEndpoint } from '../../endpoints/compiled-endpoint.ts'
+import { codecOfFormat } from '../../formats/codecs.ts'
 
-/** The body of its message. */
-export const TOMBSTONE = Buffer.from('null')
+/** The body that a record without a value gets; undefined if the input format has no null. */
+export function tombstoneOf({ endpoint }: CompiledEndpoint): Buffer | undefined {
+  const { input } = endpoint.transformation
+  return input === undefined ? undefined : codecOfFormat(input).nullBody
+}
 
 /**
  * Whether a tombstone is refused: an endpoint with a schema takes null only if the schema names the type. JSON Schema

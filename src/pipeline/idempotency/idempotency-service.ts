@@ -149,7 +149,7 @@ export function createIdempotencyService(options: IdempotencyOptions): Idempoten
       response.resolve(typeof processed === 'object' ? processed.response : undefined)
     }
     if (processed !== 'claim-lost') return processed.outcome
-    // Another process took this one for dead and has claimed the key: its response is the one to replay.
+    // Another process claimed the key after the claim expired: its response is replayed.
     logger.warn({ messageId: run.messageId }, 'The claim of a message expired before the message ended')
     return undefined
   }
@@ -204,11 +204,11 @@ async function failUnavailable<T>(call: Promise<T>, sentence: string): Promise<T
 }
 
 const NOT_PROCESSED =
-  'The store does not answer whether the message was already processed, so the message was not begun; send it again.'
+  'The store does not answer whether the message was already processed, so the message was not started; send it again.'
 const NOT_CACHED =
   'The message was processed, but its response could not be cached. If it is sent again, it is processed again, and its requests may already have arrived.'
 const STORE_FULL =
-  'There is no room to cache the response (IDEMPOTENCY_MAX_MB), so the message was not begun; send it again later.'
+  'There is no room to cache the response (IDEMPOTENCY_MAX_MB), so the message was not started; send it again later.'
 
 const keyReused = (): Failure =>
   new Failure(

@@ -5,7 +5,10 @@ import { CircuitOpen, type OutboundError } from '../../domain/ports/http-client-
 import type { PreparedRequest, RequestKind } from './request-call.ts'
 import { withoutValues } from './secret-references.ts'
 
-/** `id` and `path`: of the request. No text of it holds the value of a secret, nor, for the log, the path of a URL. */
+/**
+ * The failure of a message by a call without a whole answer. `id` and `path`: of the request. No text has the value of a
+ * secret; the text for the log has no path of a URL.
+ */
 export function outboundFailure(
   kind: RequestKind,
   id: string,
@@ -39,16 +42,16 @@ export function outboundFailure(
   )
 }
 
-/** The status that the calls before had: whoever sends messages need not know of circuits, and gets what they stand for. */
+/** The status of the calls that opened the circuit: senders need not know of circuits. */
 const ofCircuit = ({ status, retryAfterMs }: CircuitOpen) => ({
   status,
   headers: { 'retry-after': `${Math.ceil(retryAfterMs / 1000)}` },
 })
 
-/** A reference in place of an origin. */
+/** A secret reference in place of an origin. */
 const BASE = /^\$\{[^}]*\}/
 
-/** The path of a URL may hold what came in, such as the number of a patient. */
+/** The path of a URL may have values of the message, such as the number of a patient. */
 const withoutPaths = (text: string): string => text.replace(/(https?:\/\/[^\s/]+|\$\{[^}]*\})\/\S*/g, '$1')
 
 const withoutQuery = (url: string): string => url.split('?', 1)[0] ?? ''

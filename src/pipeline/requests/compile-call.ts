@@ -1,4 +1,4 @@
-/** What lookups and response requests share: building a call from a message, sending it, and reading what came back. */
+/** The calls of lookups and response requests: built from a message, and sent. */
 import { checkPath } from '../../config/checks/path-roots.ts'
 import type { Endpoint, LookupRequest, ResponseRequest } from '../../config/schema/schema.ts'
 import { UNKNOWN_URL } from '../../config/schema/schema-fields.ts'
@@ -14,16 +14,16 @@ import { parseUrlTemplate, type UrlTemplate } from '../../language/url-template.
 import type { PipelineSettings, Services } from '../services.ts'
 import { withAccept } from './accept.ts'
 import { outboundFailure } from './call-failure.ts'
-import { deliverToTopic, deliverToUrl, type Manner } from './delivery.ts'
+import { type CallOptions, deliverToTopic, deliverToUrl } from './delivery.ts'
 import type { RequestCall, RequestKind } from './request-call.ts'
 import { type Check, compileItems, compileParameter, fillUrl, parameterText } from './request-parameters.ts'
 import { compileHeaders, lintReferences, openAccount, secretsOfUrl } from './secret-references.ts'
 
 /**
- * Compiles what a request needs besides its body.
+ * Compiles all of a request but its body.
  *
- * Lints, with `lint` at the request: the URL, paths, what they read at their stage, allowedStatuses. Where there is an
- * error, the call is not to be used.
+ * Lints, with `lint` at the request: the URL, paths and whether their stage has what they read, allowedStatuses. After an
+ * error, the call must not be used.
  */
 export function compileCall(
   kind: RequestKind,
@@ -47,7 +47,7 @@ export function compileCall(
   const query = parameters('query')
   const named = parameters('url')
   const url = compileUrl(config.url, Object.keys(config.params?.url ?? {}), services, lint.at('config', 'url'))
-  // A value without a placeholder is not read, so that a message without it does not fail.
+  // A value without a placeholder is not read: a message without it must not fail.
   const placeholders = named.filter(({ name }) => url.placeholders.includes(name))
   const topic = 'kafkaProducerTopic' in request ? request.kafkaProducerTopic : undefined
   const written = config.headers ?? {}
@@ -66,13 +66,13 @@ export function compileCall(
   const retries = idempotent ? (request.retries ?? settings.requestRetries) : 0
   const timeoutMs = request.timeoutMs ?? settings.requestTimeoutMs
   const originName = url.base?.reference.text
-  const manner: Manner = {
+  const options: CallOptions = {
     retries,
     ...compileRedirects(kind, config, allowed),
     ...(request.idempotent === true ? { idempotent: true } : {}),
     ...(originName === undefined ? {} : { originName }),
   }
-  const deliver = topic === undefined ? deliverToUrl(services.http, manner) : deliverToTopic(topic, services.producer)
+  const deliver = topic === undefined ? deliverToUrl(services.http, options) : deliverToTopic(topic, services.producer)
   const keySpec = 'key' in request ? request.key : undefined
   const [key] = keySpec === undefined ? [] : compileParameter('key', keySpec, check, lint.at('key'))
 
@@ -127,7 +127,7 @@ export function compileCall(
   }
 }
 
-/** A response without a URL has a topic instead, and is not called. */
+/** `text`: undefined for a response that has a topic instead. */
 function compileUrl(
   text: string | undefined,
   names: readonly string[],
@@ -154,14 +154,14 @@ function compileUrl(
   return template.value
 }
 
-/** How many redirects within its origin a GET lookup follows by default. */
+/** The redirects within its origin that a GET lookup follows by default. */
 const ASSUMED_REDIRECTS = 5
 
 function compileRedirects(
   kind: RequestKind,
   { method, followRedirects }: NonNullable<ResponseRequest['config']>,
   { ranges }: StatusSet,
-): Pick<Manner, 'redirects' | 'staysOnOrigin'> {
+): Pick<CallOptions, 'redirects' | 'staysOnOrigin'> {
   if (followRedirects !== undefined) return followRedirects === 0 ? {} : { redirects: followRedirects }
   if (kind !== 'LOOKUP' || method !== 'GET') return {}
   // A lookup that names a redirect as a success reads the redirect itself.

@@ -1,5 +1,4 @@
-/** The two places that a request can go to: a URL, whose answer comes back, and a topic, whose acknowledgement does. */
-
+/** The two targets of a request: a URL, which answers, and a topic, which acknowledges. */
 import type { HttpClient, OutboundAnswer, OutboundRequest } from '../../domain/ports/http-client-port.ts'
 import type { RecordProducer } from '../../domain/ports/record-producer.ts'
 import type { Run } from '../../domain/run.ts'
@@ -16,27 +15,19 @@ export type Deliver = (
   called: CallSpan,
 ) => Promise<OutboundAnswer>
 
-/** What of a request is the same for each message. */
-export type Manner = Pick<OutboundRequest, 'retries' | 'redirects' | 'staysOnOrigin' | 'idempotent' | 'originName'>
+/** Options that are the same for each message. */
+export type CallOptions = Pick<OutboundRequest, 'retries' | 'redirects' | 'staysOnOrigin' | 'idempotent' | 'originName'>
 
-export function deliverToUrl(http: HttpClient, manner: Manner): Deliver {
+export function deliverToUrl(http: HttpClient, options: CallOptions): Deliver {
   return ({ method, url, headers: own }, body, timeoutMs, run, called) => {
     const headers = withTrace(own, run, called)
-    if (body === undefined) return http.send({ ...manner, method, url, headers, timeoutMs, patient: run.isPatient })
-    const { content, contentType } = body
-    return http.send({
-      ...manner,
-      method,
-      url,
-      headers: { ...headers, 'content-type': contentType },
-      body: content,
-      timeoutMs,
-      patient: run.isPatient,
-    })
+    const request = { ...options, method, url, headers, timeoutMs, patient: run.isPatient }
+    if (body === undefined) return http.send(request)
+    return http.send({ ...request, headers: { ...headers, 'content-type': body.contentType }, body: body.content })
   }
 }
 
-/** Produces the body; the answer is `{ topic, partition, offset }`, once every replica in sync has the record. */
+/** Produces the body. The answer, once every in-sync replica has the record, is `{ topic, partition, offset }`. */
 export function deliverToTopic(topic: string, producer: RecordProducer): Deliver {
   return async ({ headers, key }, body, timeoutMs, run, called) => {
     const ownHeaders = Object.entries(withTrace(headers, run, called)).filter(([name]) => name !== 'content-type')
@@ -58,7 +49,7 @@ export function deliverToTopic(topic: string, producer: RecordProducer): Deliver
   }
 }
 
-/** The trace goes on at the other side, where somebody traces. */
+/** `traceparent` and `tracestate`, if the call is traced. */
 function withTrace(
   headers: PreparedRequest['headers'],
   { trace: { context } }: Run,

@@ -1,10 +1,8 @@
-/** Runs one piece of work an item, a bounded number at a time, and waits for all that was started. */
-
 /**
- * Results in the order of the items, whichever finishes first.
+ * Runs `work` for each item, at most `concurrency` at once. Out: results in the order of the items.
  *
- * After a failure no further item is started; those under way are awaited, so that nothing goes on behind an answer
- * already given. Then the failure of the first item that failed is thrown.
+ * After a failure it starts no further item, waits for those in progress, so that no call outlives the answer, and throws
+ * the failure of the first item that failed.
  */
 export async function mapItems<Item, Result>(
   items: readonly Item[],
@@ -31,13 +29,8 @@ export async function mapItems<Item, Result>(
   return results
 }
 
-/** Starts everything at once and waits for all; then throws the first failure in the order given, if any. */
+/** Waits for all; then throws the first failure in the order given, if any. */
 export async function settleAll<Result>(pending: readonly Promise<Result>[]): Promise<Result[]> {
-  // By far the most frequent number, which needs none of the rest.
-  if (pending.length === 1) return [await (pending[0] as Promise<Result>)]
-  const settled = await Promise.allSettled(pending)
-  return settled.map((result) => {
-    if (result.status === 'rejected') throw result.reason
-    return result.value
-  })
+  await Promise.allSettled(pending)
+  return Promise.all(pending)
 }

@@ -1,4 +1,3 @@
-/** What a request reads from a message: its parameters, filled into its URL, and the items of its forEach. */
 import type { ParameterSpec } from '../../config/schema/schema.ts'
 import { Failure } from '../../domain/failure.ts'
 import { isObject, type Json, type JsonObject, typeName } from '../../domain/json.ts'
@@ -13,7 +12,7 @@ export type CallScope = JsonObject
 
 export type Parameter = Readonly<{ name: string; path: string; source: SourcePath; prefix: string; postfix: string }>
 
-/** Checks what a path reads; `inside` where it is read once an item. */
+/** Lints a path that its stage cannot read; `inside`: whether it is read for each item. */
 export type Check = (path: SourcePath, inside: boolean, lint: LintSink) => void
 
 /** `payload` is another name for `requestBody` in request parameters and forEach.items. */
@@ -27,7 +26,7 @@ function parseRequestPath(text: string, lint: LintSink): SourcePath | undefined 
   return renamed.ok ? { ...renamed.value, text } : undefined
 }
 
-/** Empty where the path is at fault, which is reported to `lint`. */
+/** Empty if the path is at fault, which goes to `lint`. */
 export function compileParameter(name: string, spec: ParameterSpec, check: Check, lint: LintSink): Parameter[] {
   const source = parseRequestPath(spec.path, lint.at('path'))
   if (source === undefined) return []
@@ -46,23 +45,16 @@ export function compileItems(
   if (source === undefined) return () => []
   check(source, false, lint)
   const limit = settings.forEachMaxItems
+  const invalid = (sentence: string) => new Failure('FOREACH_INVALID', sentence, { path: lint.path })
   return (message) => {
     const items = source.read(message)
-    if (!Array.isArray(items)) {
-      throw new Failure('FOREACH_INVALID', `"${text}" must give an array to go over, but gave ${typeName(items)}.`, {
-        path: lint.path,
-      })
-    }
-    if (items.length > limit) {
-      throw new Failure('FOREACH_INVALID', `"${text}" gave ${items.length} items; at most ${limit} are allowed.`, {
-        path: lint.path,
-      })
-    }
+    if (!Array.isArray(items)) throw invalid(`"${text}" must give an array to go over, but gave ${typeName(items)}.`)
+    if (items.length > limit) throw invalid(`"${text}" gave ${items.length} items; at most ${limit} are allowed.`)
     return items
   }
 }
 
-/** The URL for one message; with references in place of secrets where `secretOf` is not given. Fails with PARAMETER_INVALID. */
+/** The URL for one message, with references in place of secrets if `secretOf` is undefined. Fails with PARAMETER_INVALID. */
 export function fillUrl(
   url: UrlTemplate,
   placeholders: readonly Parameter[],
@@ -75,13 +67,8 @@ export function fillUrl(
   for (const parameter of placeholders) {
     const value = parameterText(parameter, scope)
     if (value === undefined) {
-      throw new Failure(
-        'PARAMETER_INVALID',
-        `"${parameter.source.text}" found nothing for the URL's :${parameter.name}.`,
-        {
-          path: parameter.path,
-        },
-      )
+      const { source, name, path: at } = parameter
+      throw new Failure('PARAMETER_INVALID', `"${source.text}" found nothing for the URL's :${name}.`, { path: at })
     }
     values[parameter.name] = value
   }
@@ -94,7 +81,7 @@ export function fillUrl(
   return pairs.length === 0 ? filled.value : appendQuery(filled.value, pairs)
 }
 
-/** The text of a parameter: arrays joined by commas; undefined where its path finds nothing. Fails with PARAMETER_INVALID. */
+/** The text of a parameter: arrays joined by commas; undefined if its path finds nothing. Fails with PARAMETER_INVALID. */
 export function parameterText(
   { source, prefix, postfix, path }: Parameter,
   scope: CallScope,

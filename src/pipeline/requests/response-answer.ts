@@ -1,20 +1,21 @@
 /**
- * Makes the answer of the message from the answers of its response requests. The targets have accepted the requests by then, so
- * no body fails the message: one that cannot be converted is passed on unchanged.
+ * Makes the answer of the message from the answers of its response requests. Their targets have accepted the requests, so no
+ * body fails the message: one that cannot be converted is passed on unchanged.
  */
 import { Failure } from '../../domain/failure.ts'
 import type { Json, JsonObject } from '../../domain/json.ts'
 import type { Answer } from '../../domain/message.ts'
 import type { OutboundAnswer } from '../../domain/ports/http-client-port.ts'
 import { noteAnswer, type Trace } from '../../domain/tracing/trace.ts'
-import { type Format, MEDIA_TYPES, type Syntax, syntaxOfFormat } from '../../formats/media-type.ts'
+import type { Codec } from '../../formats/codec.ts'
+import { codecOfFormat, type Format, MEDIA_TYPES } from '../../formats/codecs.ts'
 import { endToEnd } from '../../language/headers.ts'
 import { write } from '../stages/serialise.ts'
 import { asBase64, asText, type Content, UNKNOWN_TYPE } from './upstream-content.ts'
 
-/** What one call gave: an answer from outside, or the failure that stands in its place. */
+/** The answer of the target, or the failure of the call. */
 export type RequestOutcome = Readonly<{ answer: OutboundAnswer; content: Content; ok: boolean }> | Failure
-/** An optional request that failed, which is no fault of the message. */
+/** The result of an optional request that failed, with its default. */
 export type Forgiven = Readonly<{ forgiven: RequestOutcome; instead: Json | undefined }>
 export type RequestResult = RequestOutcome | Forgiven
 
@@ -22,40 +23,40 @@ export const isAtFault = (result: RequestResult): boolean => result instanceof F
 
 /**
  * Passes on the answer of one request: its status, its end-to-end headers, and its body in the output type, or unchanged with its
- * own type where it cannot be converted. A status above 599 is a failure of the upstream (RFC 9110 §15) and becomes 502.
+ * own type if it cannot be converted. A status above 599 is a failure of the upstream (RFC 9110 §15) and becomes 502.
  */
 export function passOn(answer: OutboundAnswer, content: Content, format: Format, trace: Trace): Answer {
   const status = answer.status <= 599 ? answer.status : 502
   const { 'content-type': own = UNKNOWN_TYPE, ...headers } = endToEnd(answer.headers)
-  const syntax = syntaxOfFormat(format)
+  const codec = codecOfFormat(format)
   const type = { 'content-type': MEDIA_TYPES[format] }
   const empty = answer.body.byteLength === 0
   const mayHaveBody = status !== 204 && status !== 205 && status !== 304
-  if (empty && (syntax === 'json' || !mayHaveBody)) return { status, headers, body: '' }
-  if (content.syntax === syntax && content.portable)
+  if (empty && (codec.emptyAnswer === '' || !mayHaveBody)) return { status, headers, body: '' }
+  if (content.codec === codec && content.portable)
     return { status, headers: { ...headers, ...type }, body: answer.body }
-  const written = content.unreadable === undefined ? tryWrite(empty ? {} : content.value, syntax) : undefined
-  // As bytes: beside a string, Node would write the headers in UTF-8 too, and those are the upstream's Latin-1.
+  const written = empty ? codec.emptyAnswer : convert(content, codec)
+  // As bytes: with a string, Node would write the headers in UTF-8 too, but the upstream's are Latin-1.
   if (written !== undefined) return { status, headers: { ...headers, ...type }, body: Buffer.from(written) }
-  if (content.unreadable === undefined) noteAnswer(trace, answer, unwritable(syntax))
+  if (content.unreadable === undefined) noteAnswer(trace, answer, unwritable(codec))
   const coding = answer.isCoded === true ? { 'content-encoding': String(answer.headers['content-encoding']) } : {}
   return { status, headers: { ...headers, ...coding, 'content-type': own }, body: answer.body }
 }
 
-/** The answer where the only response request is optional and failed: its default, or the output, as if it were not there. */
+/** The answer if the only response request is optional and failed: its default, else the output. */
 export function withoutResponse(output: string, { instead }: Forgiven, format: Format): Answer {
-  const body = instead === undefined ? output : write(instead, syntaxOfFormat(format))
+  const body = instead === undefined ? output : write(instead, codecOfFormat(format))
   return { status: 200, headers: { 'content-type': MEDIA_TYPES[format] }, body }
 }
 
-/** Several answers as one, keyed by request id. Fails with SERIALISE_FAILED where an id or a default cannot be written. */
+/** Several answers as one, keyed by request id. Fails with SERIALISE_FAILED if an id or a default cannot be written. */
 export function aggregate(
   responses: readonly Readonly<{ id: string }>[],
   outcomes: readonly (RequestResult | RequestResult[])[],
   format: Format,
   trace: Trace,
 ): Answer {
-  const syntax = syntaxOfFormat(format)
+  const codec = codecOfFormat(format)
   const gather = (bodyOfOne: (result: RequestResult) => Json): JsonObject =>
     Object.fromEntries(
       responses.map(({ id }, index) => {
@@ -64,10 +65,10 @@ export function aggregate(
       }),
     )
   const body =
-    tryWrite(gather(bodyOf), syntax) ??
+    tryWrite(gather(bodyOf), codec) ??
     write(
-      gather((result) => writableBodyOf(result, syntax, trace)),
-      syntax,
+      gather((result) => writableBodyOf(result, codec, trace)),
+      codec,
     )
   const headers = { 'content-type': MEDIA_TYPES[format] }
   if (!outcomes.flat().some(isAtFault)) return { status: 200, headers, body }
@@ -81,25 +82,28 @@ function bodyOf(outcome: RequestResult): Json {
   return { error: `The target answered with status ${outcome.answer.status} and no body.` }
 }
 
-/** The body as text or base64 where the output type cannot hold it. */
-function writableBodyOf(outcome: RequestResult, syntax: Syntax, trace: Trace): Json {
+/** The body as a value; as text or base64 if the output type cannot hold it. */
+function writableBodyOf(outcome: RequestResult, codec: Codec, trace: Trace): Json {
   const body = bodyOf(outcome)
-  if (!('answer' in outcome) || isWritable(body, syntax)) return body
-  noteAnswer(trace, outcome.answer, outcome.content.unreadable ?? unwritable(syntax))
+  if (!('answer' in outcome) || isWritable(body, codec)) return body
+  noteAnswer(trace, outcome.answer, outcome.content.unreadable ?? unwritable(codec))
   const text = asText(outcome.answer)
-  return text !== undefined && isWritable(text, syntax) ? text : asBase64(outcome.answer)
+  return text !== undefined && isWritable(text, codec) ? text : asBase64(outcome.answer)
 }
 
-const isWritable = (value: Json, syntax: Syntax): boolean => tryWrite({ value }, syntax) !== undefined
+const isWritable = (value: Json, codec: Codec): boolean => tryWrite({ value }, codec) !== undefined
 
-/** Undefined where the value cannot be written in that form. */
-function tryWrite(value: Json, syntax: Syntax): string | undefined {
+const convert = ({ value, unreadable }: Content, codec: Codec): string | undefined =>
+  unreadable === undefined ? tryWrite(value, codec) : undefined
+
+/** Undefined if the format cannot hold the value. */
+function tryWrite(value: Json, codec: Codec): string | undefined {
   try {
-    return write(value, syntax)
+    return write(value, codec)
   } catch (thrown) {
     if (thrown instanceof Failure) return undefined
     throw thrown
   }
 }
 
-const unwritable = (syntax: Syntax): string => `The body of the answer cannot be written as ${syntax.toUpperCase()}.`
+const unwritable = ({ name }: Codec): string => `The body of the answer cannot be written as ${name}.`

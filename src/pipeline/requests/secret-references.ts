@@ -1,29 +1,28 @@
 /**
- * What refers to secrets in a document, compiled to be resolved at each use. The values are noted beside the message, for
- * whoever keeps or tells something of it to take them out.
+ * References to secrets in a document, resolved at each use. The values are noted in the trace, so that records and logs of
+ * the message have references in their place.
  */
 import { Failure } from '../../domain/failure.ts'
 import { isObject, type Json, type JsonObject } from '../../domain/json.ts'
 import type { LintSink } from '../../domain/lint.ts'
 import type { Run } from '../../domain/run.ts'
 import { almostReference, parseReferences, type Reference, referencesIn } from '../../domain/secrets/references.ts'
-import type { SecretSource } from '../../domain/secrets/secrets.ts'
-import { type SecretValues, withReferences } from '../../domain/secrets/secrets.ts'
+import { type SecretSource, type SecretValues, withReferences } from '../../domain/secrets/secrets.ts'
 import { noteSecrets } from '../../domain/tracing/trace.ts'
 import { isHeaderValue } from '../../language/headers.ts'
 import type { UrlTemplate } from '../../language/url-template.ts'
 
-/** Gives the value of a reference, and keeps account of it. Fails with SECRET_UNAVAILABLE at the place in the document. */
+/** Gives the value of a reference and notes it. Fails with SECRET_UNAVAILABLE at `path` of the document. */
 export type ResolveSecret = (reference: Reference, path: string) => string
 
 type Account = Readonly<{
   resolve: ResolveSecret
-  /** Another value that the reference stands for, such as a part of its own. */
+  /** Notes a further value of the reference, such as a part of its value. */
   note(reference: Reference, value: string): void
   values: SecretValues
 }>
 
-/** One for each use of what refers to secrets. */
+/** Collects the secrets of one request or message. */
 export function openAccount(source: SecretSource): Account {
   const values = new Map<string, string>()
   return {
@@ -46,7 +45,7 @@ function at<T>(path: string, work: () => T): T {
   }
 }
 
-/** Lints, as warnings: secrets that cannot be had now, and what looks like a reference and is none. */
+/** Lints, as warnings: secrets that are unavailable now, and text that looks like a reference but is none. */
 export function lintReferences(text: string, source: SecretSource, lint: LintSink): void {
   const almost = almostReference(text)
   if (almost !== undefined) lint.warning(almost)
@@ -60,7 +59,7 @@ export function lintReferences(text: string, source: SecretSource, lint: LintSin
   }
 }
 
-/** Undefined where the text is sent as it is. */
+/** Undefined if the text has no references. */
 function compileText(text: string, path: string): ((resolve: ResolveSecret) => string) | undefined {
   const parts = parseReferences(text)
   return parts && ((resolve) => parts.map((part) => (typeof part === 'string' ? part : resolve(part, path))).join(''))
@@ -68,7 +67,7 @@ function compileText(text: string, path: string): ((resolve: ResolveSecret) => s
 
 export type SecretHeaders = (resolve: ResolveSecret) => Readonly<Record<string, string>>
 
-/** Undefined where no header refers to anything. In: headers as written, with `lint` at them. Out: lower-case names. */
+/** Undefined if no header has references. In: headers as written, with `lint` at them. Out: lower-case names. */
 export function compileHeaders(
   headers: Readonly<Record<string, string>>,
   source: SecretSource,
@@ -96,10 +95,10 @@ export function compileHeaders(
   }
 }
 
-/** `/api` is no secret, and stands in many texts. */
+/** In characters. A short part such as `/api` is no secret, and occurs in many texts. */
 const SHORTEST_PART = 8
 
-/** Gives the values of the references in a URL, as its template takes them. */
+/** Gives the values of the references in a URL, as its template reads them. */
 export const secretsOfUrl =
   ({ base }: UrlTemplate, { resolve, note }: Account, path: string) =>
   (reference: Reference): string => {
@@ -108,7 +107,7 @@ export const secretsOfUrl =
     const read = base.read(value)
     if (read.ok) {
       const { pathname, search, searchParams } = new URL(read.value)
-      // The other side knows its own path and query, and may repeat these.
+      // The target may repeat its own path and query.
       const parts = [`${pathname}${search}`, pathname, ...searchParams.values()]
       for (const part of parts) if (part.length >= SHORTEST_PART) note(reference, part)
       return read.value
@@ -116,7 +115,7 @@ export const secretsOfUrl =
     throw new Failure('SECRET_UNAVAILABLE', `The secret "${reference.text}" ${read.message}.`, { path })
   }
 
-/** What the constants are for one message; undefined where they refer to nothing. Fails with SECRET_UNAVAILABLE. */
+/** Resolves the constants for one message; undefined if they have no references. Fails with SECRET_UNAVAILABLE. */
 export function compileConstants(
   constants: JsonObject,
   source: SecretSource,
@@ -154,7 +153,7 @@ function compileValue(
   }
 }
 
-/** The failure with references in place of values, whatever it repeats. */
+/** The failure with references in place of secrets. */
 export function withoutValues(failure: Failure, secrets: SecretValues | undefined): Failure {
   if (secrets === undefined) return failure
   const hide = (text: string): string => withReferences(text, secrets)

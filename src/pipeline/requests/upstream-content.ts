@@ -1,69 +1,69 @@
-/** Reads the body of an answer from outside: by its declared type, else as what it turns out to be. */
+/** Reads the body of an upstream's answer: by its declared type, else by its content. */
 import { isUtf8 } from 'node:buffer'
+import { Failure } from '../../domain/failure.ts'
 import type { Json, JsonObject } from '../../domain/json.ts'
 import type { OutboundAnswer } from '../../domain/ports/http-client-port.ts'
-import { parseJson } from '../../formats/json-read.ts'
-import { isBinary, type MediaType, parseMediaType, type Syntax, syntaxOf } from '../../formats/media-type.ts'
+import { Unreadable } from '../../formats/body-faults.ts'
+import type { Codec, ParserSettings } from '../../formats/codec.ts'
+import { codecOf, detect, NO_FORMAT } from '../../formats/codecs.ts'
+import { isBinary, type MediaType, parseMediaType } from '../../formats/media-type.ts'
 import { decodeText } from '../../formats/text.ts'
-import { Unreadable } from '../../formats/unreadable.ts'
-import { readXml, type XmlOptions } from '../../formats/xml-read.ts'
 
 export type Content = Readonly<{
-  /** JSON and XML parsed, other text as text, other bytes as `{ contentType, base64 }`, null where there is no body. */
+  /** Known formats parsed, other text as text, other bytes as `{ contentType, base64 }`, null if there is no body. */
   value: Json
-  /** What the bytes are; undefined for other text and for no body. */
-  syntax: Syntax | undefined
-  /** Whether the bytes may be passed on under a media type without a charset. */
+  /** The format of the bytes; undefined for other text and for no body. */
+  codec: Codec | undefined
+  /** Whether the bytes may be passed on with a media type without a charset. */
   portable: boolean
-  /** Why the body cannot be converted to another form, as a sentence that quotes nothing of it. */
+  /** Why the body cannot be converted to another format, as a sentence that quotes nothing of it. */
   unreadable?: string
 }>
 
-const NOTHING: Content = { value: null, syntax: undefined, portable: true }
-const NO_TEXT = 'The body of the answer is neither JSON nor XML nor text.'
+const NOTHING: Content = { value: null, codec: undefined, portable: true }
+const NO_TEXT = `The body of the answer is ${NO_FORMAT} nor text.`
 const NOT_DECODED =
   'The body of the answer cannot be read: it is not in the content coding that it declares, or in one that is not known.'
 
-/** Throws Unreadable where the body is not what its declared type says. */
-export function readContent(answer: OutboundAnswer, xml: XmlOptions): Content {
+/** Throws Unreadable if the body is not of its declared type. */
+export function readContent(answer: OutboundAnswer, settings: ParserSettings): Content {
   if (answer.body.byteLength === 0) return NOTHING
   const declared = declaredType(answer)
   const charset = declared?.charset
-  const syntax = declared && syntaxOf(declared)
-  // XML names its own encoding where the header does not (RFC 7303 §3.2); JSON and text are UTF-8 then.
+  const codec = declared && codecOf(declared)
+  // Without a charset in the header, XML names its own encoding (RFC 7303 section 3.2) and all else is UTF-8.
   const portable = charset === undefined || charset.toLowerCase() === 'utf-8'
-  if (syntax === 'xml') return { value: readXml(answer.body, charset, xml), syntax, portable }
-  if (syntax === 'json') return { value: parseJson(decodeText(answer.body, charset)), syntax, portable }
+  if (codec !== undefined) return { value: codec.read(answer.body, charset, settings), codec, portable }
   const text = textOf(answer, declared)
-  const value = text === undefined ? undefined : parseComposite(text)
-  if (value !== undefined) return { value, syntax: 'json', portable }
+  const detected = text === undefined ? undefined : detect(text)
+  if (detected !== undefined) return { ...detected, portable }
   if (text === undefined || (declared !== undefined && isBinary(declared))) {
-    return { value: asBase64(answer), syntax: undefined, portable: false, unreadable: NO_TEXT }
+    return { value: asBase64(answer), codec: undefined, portable: false, unreadable: NO_TEXT }
   }
-  return { value: text, syntax: undefined, portable }
+  return { value: text, codec: undefined, portable }
 }
 
 /**
- * Reads an answer that counts whatever its body is. A body that is not of its declared type becomes text, or base64 where it is not text.
- * The text of a refusal may still be converted: its reader may understand the output type only.
+ * As readContent, but a body that is not of its declared type becomes text, or base64 if it is no text. Only the text of a
+ * refusal may still be converted: its reader may understand no other type than the output's.
  */
-export function readAnyContent(answer: OutboundAnswer, xml: XmlOptions, isRefusal: boolean): Content {
+export function readAnyContent(answer: OutboundAnswer, settings: ParserSettings, isRefusal: boolean): Content {
   try {
-    return readContent(answer, xml)
+    return readContent(answer, settings)
   } catch (thrown) {
     if (!(thrown instanceof Unreadable)) throw thrown
     const value = asText(answer)
-    const content = { value: value ?? asBase64(answer), syntax: undefined, portable: false }
+    const content = { value: value ?? asBase64(answer), codec: undefined, portable: false }
     if (isRefusal && value !== undefined) return content
     const why = `The body of the answer cannot be read: ${thrown.unquoted}`
     return { ...content, unreadable: answer.isCoded === true ? NOT_DECODED : why }
   }
 }
 
-/** The body as text; undefined where it is none in its charset. */
+/** The body as text; undefined if it is not valid in its charset. */
 export const asText = (answer: OutboundAnswer): string | undefined => textOf(answer, declaredType(answer))
 
-/** The bytes of a body, with the type and the coding that a reader needs. */
+/** The body with its type and coding, as a value. */
 export function asBase64({ headers, body, isCoded }: OutboundAnswer): JsonObject {
   const { 'content-type': type, 'content-encoding': coding } = headers
   return {
@@ -82,7 +82,7 @@ function declaredType({ headers: { 'content-type': header } }: OutboundAnswer): 
 
 function textOf({ body }: OutboundAnswer, declared: MediaType | undefined): string | undefined {
   const charset = declared?.charset
-  // Checked first: decoding searches for the position of the first wrong byte, which takes long.
+  // First, as decodeText takes long to find the position of the first wrong byte.
   if (charset === undefined && !isUtf8(body)) return undefined
   try {
     const text = decodeText(body, charset)
@@ -93,19 +93,8 @@ function textOf({ body }: OutboundAnswer, declared: MediaType | undefined): stri
   }
 }
 
-/** A JSON object or array; undefined for anything else. */
-function parseComposite(text: string): Json | undefined {
-  if (!/^\s*[{[]/.test(text)) return undefined
-  try {
-    return parseJson(text)
-  } catch (thrown) {
-    if (thrown instanceof Unreadable) return undefined
-    throw thrown
-  }
-}
-
-/** The start of a body as one line of text, for the sentence that reports a refusal; never fails. */
-export function excerpt(body: Uint8Array): string {
+/** The start of a body as one line of text; never fails. */
+function excerpt(body: Uint8Array): string {
   const limit = 200
   const text = new TextDecoder()
     .decode(body.subarray(0, limit * 4))
@@ -114,13 +103,22 @@ export function excerpt(body: Uint8Array): string {
   return text.length > limit ? `${text.slice(0, limit)}…` : text
 }
 
-/** What a refusal says: a sentence on its status, with the start of its body; and the same for the log, which quotes nobody. */
-export function refusalText(sentence: string, { body, remark }: OutboundAnswer): { text: string; unquoted: string } {
+/**
+ * The failure for an answer with a status that the document does not allow: with that status, if it is a failure's, for the
+ * sender to see. `sentence`: without its full stop; the start of the body follows it, except in the log.
+ */
+export function refusal(
+  code: 'LOOKUP_REFUSED' | 'RESPONSE_REFUSED',
+  sentence: string,
+  path: string,
+  { status, body, remark }: OutboundAnswer,
+): Failure {
   const start = excerpt(body)
-  const text = start === '' ? sentence : `${sentence}: ${start}`
-  if (remark === undefined) return { text, unquoted: sentence }
-  return {
-    text: `${sentence}. ${remark}${start === '' ? '' : ` It said: ${start}`}`,
-    unquoted: `${sentence}. ${remark}`,
-  }
+  const unquoted = remark === undefined ? sentence : `${sentence}. ${remark}`
+  const quote = remark === undefined ? `: ${start}` : ` It said: ${start}`
+  return new Failure(code, start === '' ? unquoted : unquoted + quote, {
+    path,
+    status: status >= 400 && status <= 599 ? status : 502,
+    unquoted,
+  })
 }

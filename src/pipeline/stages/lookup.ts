@@ -6,34 +6,34 @@ import type { LintSink } from '../../domain/lint.ts'
 import type { Enriched, Parsed } from '../../domain/message.ts'
 import type { OutboundAnswer } from '../../domain/ports/http-client-port.ts'
 import type { Run } from '../../domain/run.ts'
-import { MEDIA_TYPES, namesXml, parseMediaType, syntaxOfFormat } from '../../formats/media-type.ts'
-import { Unreadable } from '../../formats/unreadable.ts'
-import type { XmlOptions } from '../../formats/xml-read.ts'
+import { Unreadable } from '../../formats/body-faults.ts'
+import type { Codec, ParserSettings } from '../../formats/codec.ts'
+import { CODECS, codecOfFormat, codecOfHeader } from '../../formats/codecs.ts'
+import { parseMediaType } from '../../formats/media-type.ts'
 import { hasStatus } from '../../language/status-set.ts'
 import type { Step } from '../chain.ts'
-import { xmlOptions } from '../read-body.ts'
 import { compileCall } from '../requests/compile-call.ts'
 import { mapItems, settleAll } from '../requests/for-each.ts'
 import type { Body, PreparedRequest, RequestCall } from '../requests/request-call.ts'
-import { readContent, refusalText } from '../requests/upstream-content.ts'
+import { readContent, refusal } from '../requests/upstream-content.ts'
 import type { PipelineSettings, Services } from '../services.ts'
 import { write } from './serialise.ts'
 
-/** Without data where an optional lookup failed that has no default. */
+/** Without data if an optional lookup failed and has no default. */
 type Result = { data?: Json; headers: JsonObject }
 
-/** A lookup that is ready to be sent: everything that the message could be wrong in was found. */
+/** Sends a lookup that could be built from the message. */
 type Ready = (run: Run) => Promise<Result | Result[]>
 type Lookup = Readonly<{ id: string; prepare(message: Parsed, run: Run): Ready }>
 
 /**
- * Makes all lookups at once, after the calls of all of them could be built from the message.
+ * Makes all lookups at once, after all of them are built from the message.
  *
  * In: `requestBody`. Out: adds `lookupRequests` and `timestamps.lookupRequests`.
  * Lints: everything that compileCall does.
  * Fails: PARAMETER_INVALID and FOREACH_INVALID before anything is sent; LOOKUP_REFUSED, LOOKUP_UNREACHABLE,
- * LOOKUP_TIMED_OUT, LOOKUP_UNREADABLE, LOOKUP_CIRCUIT_OPEN, EGRESS_DENIED, DEADLINE_EXCEEDED, but none of these for one
- * that is optional; with several failures, the first in the order of the document.
+ * LOOKUP_TIMED_OUT, LOOKUP_UNREADABLE, LOOKUP_CIRCUIT_OPEN, EGRESS_DENIED, DEADLINE_EXCEEDED, but none of these for an
+ * optional lookup. Of several failures, the first in the order of the document.
  */
 export function compileLookup(
   endpoint: Endpoint,
@@ -54,21 +54,12 @@ export function compileLookup(
       run.lookupTimes[id] = times(start, run.clock())
     }
   }
-  const widen = (message: Parsed, run: Run, lookupRequests: JsonObject): Enriched => {
-    const timestamps = { ...message.timestamps, lookupRequests: { ...run.lookupTimes } }
-    return { ...message, timestamps, lookupRequests }
-  }
-
-  const [only] = lookups
-  if (only !== undefined && lookups.length === 1) {
-    // By far the most frequent number: nothing has to be put together.
-    const { id, prepare } = only
-    return async (message, run) => widen(message, run, { [id]: await timed(id, prepare(message, run), run) })
-  }
   return async (message, run) => {
     const ready = lookups.map(({ id, prepare }) => ({ id, send: prepare(message, run) }))
     const results = await settleAll(ready.map(({ id, send }) => timed(id, send, run)))
-    return widen(message, run, Object.fromEntries(ready.map(({ id }, index) => [id, results[index] as Json])))
+    const timestamps = { ...message.timestamps, lookupRequests: { ...run.lookupTimes } }
+    const lookupRequests = Object.fromEntries(ready.map(({ id }, index) => [id, results[index] as Json]))
+    return { ...message, timestamps, lookupRequests }
   }
 }
 
@@ -90,55 +81,50 @@ function compileOne(
   lint: LintSink,
 ): Lookup {
   const call = compileCall('LOOKUP', request, endpoint, services, settings, lint)
-  const xml = xmlOptions(settings)
   const { items } = call
-  const instead = request.optional === true ? insteadOf(request) : undefined
-  const lookup = async (
-    prepared: PreparedRequest,
-    body: Body | undefined,
-    run: Run,
-    item?: number,
-  ): Promise<Result> => {
+  const fallback = request.optional === true ? fallbackOf(request) : undefined
+  const send = async (prepared: PreparedRequest, body: Body | undefined, run: Run, item?: number): Promise<Result> => {
     try {
       const answer = await call.send(prepared, body, run, item)
       run.lookups.highestStatus = Math.max(run.lookups.highestStatus ?? 0, answer.status)
-      if (!hasStatus(call.allowed, answer.status)) throw refusal(call, answer)
-      return { data: readData(call, answer, xml), headers: answer.headers }
+      if (!hasStatus(call.allowed, answer.status)) {
+        const sentence = `The lookup "${call.id}" answered with status ${answer.status}`
+        throw refusal('LOOKUP_REFUSED', sentence, call.path, answer)
+      }
+      return { data: readData(call, answer, settings), headers: answer.headers }
     } catch (thrown) {
       if (!(thrown instanceof Failure)) throw thrown
       const { lookup: fault } = thrown.kind
       if (fault === 'unanswered') run.lookups.networkError = true
-      if (instead !== undefined && fault !== undefined) return instead
+      if (fallback !== undefined && fault !== undefined) return fallback
       throw thrown
     }
   }
-  const finish = (prepare: Lookup['prepare']): Lookup => ({
-    id: request.id,
-    prepare: request.fhirResponse === true ? withOutcomes(prepare) : prepare,
-  })
-
-  if (items === undefined) {
-    const forward = request.forwardExistingRequestBody === true ? compileForward(endpoint, call) : () => undefined
-    return finish((message, run) => {
+  const forwards = request.forwardExistingRequestBody === true
+  const bodyOfMessage = forwards ? compileForward(endpoint, call) : () => undefined
+  const bodyOfItem = forwards ? compileItemBody(call) : () => undefined
+  const prepare = (message: Parsed, run: Run): Ready => {
+    if (items === undefined) {
       const prepared = call.prepare(message)
-      const body = forward(message, run)
-      return () => lookup(prepared, body, run)
-    })
+      const body = bodyOfMessage(message, run)
+      return () => send(prepared, body, run)
+    }
+    const calls = items(message).map((item) => ({
+      prepared: call.prepare({ ...message, item }),
+      body: bodyOfItem(item),
+    }))
+    return () => mapItems(calls, call.concurrency, ({ prepared, body }, item) => send(prepared, body, run, item))
   }
-  const bodyOf = request.forwardExistingRequestBody === true ? compileItemBody(call) : () => undefined
-  return finish((message, run) => {
-    const calls = items(message).map((item) => [call.prepare({ ...message, item }), bodyOf(item)] as const)
-    return () => mapItems(calls, call.concurrency, ([prepared, body], item) => lookup(prepared, body, run, item))
-  })
+  return { id: request.id, prepare: request.fhirResponse === true ? withOutcomes(prepare) : prepare }
 }
 
-/** What the message goes on with where an optional lookup failed: paths into its data find the default, or nothing. */
-const insteadOf = ({ default: data }: LookupRequest): Result =>
+/** The result of an optional lookup that failed. */
+const fallbackOf = ({ default: data }: LookupRequest): Result =>
   data === undefined ? { headers: {} } : { data, headers: {} }
 
-function readData(call: RequestCall, answer: OutboundAnswer, xml: XmlOptions): Json {
+function readData(call: RequestCall, answer: OutboundAnswer, settings: ParserSettings): Json {
   try {
-    return readContent(answer, xml).value
+    return readContent(answer, settings).value
   } catch (thrown) {
     if (!(thrown instanceof Unreadable)) throw thrown
     const sentence = (text: string) => `The answer of the lookup "${call.id}" cannot be read: ${text}`
@@ -147,17 +133,7 @@ function readData(call: RequestCall, answer: OutboundAnswer, xml: XmlOptions): J
   }
 }
 
-/** An answer outside allowedStatuses: its own status where that is a failure, for the message's sender to see. */
-function refusal(call: RequestCall, answer: OutboundAnswer): Failure {
-  const { text, unquoted } = refusalText(`The lookup "${call.id}" answered with status ${answer.status}`, answer)
-  return new Failure('LOOKUP_REFUSED', text, {
-    path: call.path,
-    status: answer.status >= 400 && answer.status <= 599 ? answer.status : 502,
-    unquoted,
-  })
-}
-
-/** Marks what a lookup with `fhirResponse` fails with, before it is sent and after, for the answer to be an OperationOutcome. */
+/** Marks all failures of a lookup with `fhirResponse`, so that the answer is an OperationOutcome. */
 function withOutcomes(prepare: Lookup['prepare']): Lookup['prepare'] {
   const rethrow = (thrown: unknown): never => {
     if (!(thrown instanceof Failure)) throw thrown
@@ -173,27 +149,29 @@ function withOutcomes(prepare: Lookup['prepare']): Lookup['prepare'] {
   }
 }
 
+/** What a forwarded body is sent as: the format of the request's own Content-Type, else JSON. */
+function formOf({ contentType }: RequestCall): Readonly<{ codec: Codec; contentType: string }> {
+  return { codec: codecOfHeader(contentType) ?? CODECS.json, contentType: contentType ?? CODECS.json.mediaType }
+}
+
 /**
- * The incoming body for `forwardExistingRequestBody`: as JSON, unless the request's own Content-Type names XML.
- * Where the body came in that form it goes on byte for byte, so that neither digits nor the root element are lost;
- * what came with a GET or DELETE was never parsed, and does not go on.
+ * The incoming body for `forwardExistingRequestBody`. A body that came in the format that is sent goes on byte for byte, so that
+ * neither digits nor the root element are lost. The body of a GET or DELETE was never parsed, and does not go on.
  */
 function compileForward(endpoint: Endpoint, call: RequestCall): (message: Parsed, run: Run) => Body {
-  const syntax = namesXml(call.contentType) ? 'xml' : 'json'
-  const contentType = call.contentType ?? MEDIA_TYPES.JSON
+  const { codec, contentType } = formOf(call)
   const { input } = endpoint.transformation
   const { method } = endpoint.endpoint
   const parsed = method === 'POST' || method === 'PUT'
-  const sameForm = parsed && input !== undefined && syntaxOfFormat(input) === syntax
+  const sameForm = parsed && input !== undefined && codecOfFormat(input) === codec
   return (message, run) => {
     const charset = parseMediaType(message.requestHeaders['content-type'] ?? '')?.charset ?? 'utf-8'
     const asItCame = sameForm && run.body !== undefined && run.body.byteLength > 0 && charset.toLowerCase() === 'utf-8'
-    return { content: asItCame ? run.body : write(message.requestBody, syntax, call.path), contentType }
+    return { content: asItCame ? run.body : write(message.requestBody, codec, call.path), contentType }
   }
 }
 
 function compileItemBody(call: RequestCall): (item: Json) => Body {
-  const syntax = namesXml(call.contentType) ? 'xml' : 'json'
-  const contentType = call.contentType ?? MEDIA_TYPES.JSON
-  return (item) => ({ content: write(item, syntax, call.path), contentType })
+  const { codec, contentType } = formOf(call)
+  return (item) => ({ content: write(item, codec, call.path), contentType })
 }

@@ -11,7 +11,7 @@ import type { Stage } from '../chain.ts'
  * In: everything so far. Out: adds `responseBody`; without a mapping, the parsed body, or
  * `{ requestBody, lookupRequests }` where there are lookups.
  * Lints: every entry that does not parse, and sources that do not exist.
- * Fails: OUTPUT_TOO_LARGE where this message would grow far beyond any use; anything else can be mapped.
+ * Fails: OUTPUT_TOO_LARGE if the message would grow beyond the limits of compileMapping.
  */
 export function compileMap(endpoint: Endpoint, lint: LintSink): Stage<Transformed, Mapped> {
   const sink = lint.at('inputMapping')

@@ -1,27 +1,23 @@
 import type { Endpoint } from '../../config/schema/schema.ts'
 import { Failure } from '../../domain/failure.ts'
 import type { Parsed, Recalled } from '../../domain/message.ts'
-import {
-  type Format,
-  MEDIA_TYPES,
-  type MediaType,
-  parseMediaType,
-  syntaxOf,
-  syntaxOfFormat,
-} from '../../formats/media-type.ts'
+import { Unreadable } from '../../formats/body-faults.ts'
+import type { Codec } from '../../formats/codec.ts'
+import { codecOf, codecOfFormat, type Format, MEDIA_TYPES } from '../../formats/codecs.ts'
+import { type MediaType, parseMediaType } from '../../formats/media-type.ts'
 import { isKnownCharset } from '../../formats/text.ts'
-import { Unreadable } from '../../formats/unreadable.ts'
 import type { Step } from '../chain.ts'
-import { readBody, xmlOptions } from '../read-body.ts'
 import type { PipelineSettings } from '../services.ts'
+
+const PATH = 'transformation.input'
 
 /**
  * Reads the body in the format of `transformation.input`.
  *
- * In: the bytes of the run. Out: adds `requestBody`, `{}` where there is no body.
- * Fails: MEDIA_TYPE_WRONG where the request declares another type, a charset that is not known, or a content coding;
- * BODY_UNREADABLE; BODY_TOO_DEEP. A request that declares no type is taken at the endpoint's word. A record has a value or it is
- * unreadable: an empty one is no message without a body, as a request's would be.
+ * In: the bytes of the run. Out: adds `requestBody`, `{}` for a request without a body. A record without a value is
+ * unreadable.
+ * Fails: MEDIA_TYPE_WRONG if the request declares another type, an unknown charset or a content coding; BODY_UNREADABLE;
+ * BODY_TOO_DEEP. A request without a type has that of the endpoint.
  */
 export function compileParse(endpoint: Endpoint, settings: PipelineSettings): Step<Recalled, Parsed> {
   const { method } = endpoint.endpoint
@@ -29,22 +25,23 @@ export function compileParse(endpoint: Endpoint, settings: PipelineSettings): St
   const bodiless = method === 'GET' || method === 'DELETE'
   const consumes = endpoint.kafkaConsumerTopic !== undefined
   if (format === undefined || (bodiless && !consumes)) return { adds: { requestBody: {} } }
-  const syntax = syntaxOfFormat(format)
-  const xml = xmlOptions(settings)
-  const path = 'transformation.input'
+  const codec = codecOfFormat(format)
   return (message, run) => {
     if (!run.isRecord && (bodiless || run.body === undefined || run.body.byteLength === 0)) {
       return { ...message, requestBody: {} }
     }
     const { 'content-type': contentType, 'content-encoding': coding } = message.requestHeaders
     if (coding !== undefined && coding.toLowerCase() !== 'identity') throw codingRefused(coding)
-    const charset = contentType === undefined ? undefined : charsetOf(contentType, format)
+    const charset = contentType === undefined ? undefined : charsetOf(contentType, format, codec)
     try {
-      return { ...message, requestBody: readBody(run.body ?? new Uint8Array(), syntax, charset, xml) }
+      return { ...message, requestBody: codec.read(run.body ?? new Uint8Array(), charset, settings) }
     } catch (thrown) {
       if (!(thrown instanceof Unreadable)) throw thrown
       const { reason, unquoted } = thrown
-      throw new Failure(reason === 'too-deep' ? 'BODY_TOO_DEEP' : 'BODY_UNREADABLE', thrown.message, { path, unquoted })
+      throw new Failure(reason === 'too-deep' ? 'BODY_TOO_DEEP' : 'BODY_UNREADABLE', thrown.message, {
+        path: PATH,
+        unquoted,
+      })
     }
   }
 }
@@ -56,14 +53,14 @@ function codingRefused(coding: string): Failure {
   })
 }
 
-function charsetOf(contentType: string, format: Format): string | undefined {
+function charsetOf(contentType: string, format: Format, codec: Codec): string | undefined {
   const declared = parseMediaType(contentType)
-  if (declared !== undefined && syntaxOf(declared) === syntaxOfFormat(format)) return knownCharset(declared)
+  if (declared !== undefined && codecOf(declared) === codec) return knownCharset(declared)
   throw new Failure(
     'MEDIA_TYPE_WRONG',
     `This endpoint takes ${format} (${MEDIA_TYPES[format]}), but the request declares "${contentType}".`,
     {
-      path: 'transformation.input',
+      path: PATH,
       headers: { accept: MEDIA_TYPES[format] },
       unquoted: `This endpoint takes ${format} (${MEDIA_TYPES[format]}), but the request declares another type.`,
     },
@@ -75,6 +72,6 @@ function knownCharset({ charset }: MediaType): string | undefined {
   throw new Failure(
     'MEDIA_TYPE_WRONG',
     `The body has the charset "${charset}", which is not known; send it as UTF-8.`,
-    { path: 'transformation.input', unquoted: 'The charset of the body is not known.' },
+    { path: PATH, unquoted: 'The charset of the body is not known.' },
   )
 }

@@ -6,18 +6,10 @@ import type { Answered, Serialised } from '../../domain/message.ts'
 import type { OutboundAnswer } from '../../domain/ports/http-client-port.ts'
 import type { Run } from '../../domain/run.ts'
 import { noteAnswer } from '../../domain/tracing/trace.ts'
-import {
-  type Format,
-  MEDIA_TYPES,
-  parseMediaType,
-  type Syntax,
-  syntaxOf,
-  syntaxOfFormat,
-} from '../../formats/media-type.ts'
-import type { XmlOptions } from '../../formats/xml-read.ts'
+import type { Codec, ParserSettings } from '../../formats/codec.ts'
+import { codecOfFormat, codecOfHeader, type Format, MEDIA_TYPES, NO_FORMAT } from '../../formats/codecs.ts'
 import { hasStatus } from '../../language/status-set.ts'
 import type { Stage } from '../chain.ts'
-import { xmlOptions } from '../read-body.ts'
 import { compileCall } from '../requests/compile-call.ts'
 import { mapItems, settleAll } from '../requests/for-each.ts'
 import type { Body, PreparedRequest, RequestCall } from '../requests/request-call.ts'
@@ -29,7 +21,7 @@ import {
   type RequestResult,
   withoutResponse,
 } from '../requests/response-answer.ts'
-import { readAnyContent, refusalText } from '../requests/upstream-content.ts'
+import { readAnyContent, refusal } from '../requests/upstream-content.ts'
 import type { PipelineSettings, Services } from '../services.ts'
 import { write } from './serialise.ts'
 
@@ -37,12 +29,12 @@ type Ready = (run: Run) => Promise<RequestResult | RequestResult[]>
 type Response = Readonly<{ id: string; path: string; prepare(message: Serialised): Ready }>
 
 /**
- * Sends the output to the response requests, all at once, and makes the answer from what they give (section 6.7).
+ * Sends the output to the response requests, all at once, and makes the answer from their answers.
  *
  * In: `output`. Out: adds `answer`; without response requests, the output itself.
- * Lints: everything that compileCall does. Fails: PARAMETER_INVALID and FOREACH_INVALID before anything is sent; where
- * there is one response alone or a primary one, its RESPONSE_UNREACHABLE, RESPONSE_TIMED_OUT, RESPONSE_REFUSED or
- * RESPONSE_UNREADABLE; with those of every topic; a record with those of every response.
+ * Lints: everything that compileCall does. Fails: PARAMETER_INVALID and FOREACH_INVALID before anything is sent. Then
+ * RESPONSE_UNREACHABLE, RESPONSE_TIMED_OUT, RESPONSE_REFUSED and RESPONSE_UNREADABLE: of the only or primary response and
+ * of every topic; for a record, of every response.
  */
 export function compileRespond(
   endpoint: Endpoint,
@@ -89,77 +81,58 @@ function compileOne(
   lint: LintSink,
 ): Response {
   const call = compileCall('RESPONSE', request, endpoint, services, settings, lint)
-  const xml = xmlOptions(settings)
   const { output } = endpoint.transformation
   const form = outgoingForm(call.contentType, output)
   if (call.contentType !== undefined && form.contentType !== call.contentType) {
     lint
       .at('config', 'headers')
-      .warning(
-        `A Content-Type that names neither JSON nor XML gives way to ${form.contentType}, the type of the output.`,
-      )
+      .warning(`A Content-Type that names ${NO_FORMAT} gives way to ${form.contentType}, the type of the output.`)
   }
   const { method } = request.config ?? {}
   const bodiless = request.kafkaProducerTopic === undefined && (method === 'GET' || method === 'HEAD')
-  const asOutput = form.syntax === syntaxOfFormat(output)
-  const send = (
-    prepared: PreparedRequest,
-    content: string | undefined,
-    run: Run,
-    item?: number,
-  ): Promise<RequestResult> => {
-    const body: Body | undefined = content === undefined ? undefined : { content, contentType: form.contentType }
-    const outcome = exchange(call, prepared, body, xml, run, item)
+  const asOutput = form.codec === codecOfFormat(output)
+  const send = (prepared: PreparedRequest, content: string, run: Run, item?: number): Promise<RequestResult> => {
+    const body = bodiless ? undefined : { content, contentType: form.contentType }
+    const outcome = exchange(call, prepared, body, settings, run, item)
     return request.optional === true ? outcome.then((one) => forgive(one, request.default)) : outcome
   }
   const { items } = call
-
-  if (items === undefined) {
-    return {
-      id: request.id,
-      path: call.path,
-      prepare: (message) => {
-        const prepared = call.prepare(message)
-        const content = asOutput ? message.output : write(message.responseBody, form.syntax, call.path)
-        return (run) => send(prepared, bodiless ? undefined : content, run)
-      },
+  const prepare = (message: Serialised): Ready => {
+    if (items === undefined) {
+      const prepared = call.prepare(message)
+      const content = asOutput ? message.output : write(message.responseBody, form.codec, call.path)
+      return (run) => send(prepared, content, run)
     }
+    const calls = items(message).map((item) => {
+      const prepared = call.prepare({ ...message, item })
+      return { prepared, content: bodiless ? '' : write(item, form.codec, call.path) }
+    })
+    return (run) =>
+      mapItems(calls, call.concurrency, ({ prepared, content }, item) => send(prepared, content, run, item))
   }
-  return {
-    id: request.id,
-    path: call.path,
-    prepare: (message) => {
-      const calls = items(message).map(
-        (item) =>
-          [call.prepare({ ...message, item }), bodiless ? undefined : write(item, form.syntax, call.path)] as const,
-      )
-      return (run) =>
-        mapItems(calls, call.concurrency, ([prepared, content], item) => send(prepared, content, run, item))
-    },
-  }
+  return { id: request.id, path: call.path, prepare }
 }
 
-/** The form of an outgoing body: that of the request's own Content-Type where it names JSON or XML, else the output's. */
-function outgoingForm(own: string | undefined, output: Format): Readonly<{ syntax: Syntax; contentType: string }> {
-  const declared = own === undefined ? undefined : parseMediaType(own)
-  const syntax = declared && syntaxOf(declared)
-  if (own !== undefined && syntax !== undefined) return { syntax, contentType: own }
-  return { syntax: syntaxOfFormat(output), contentType: MEDIA_TYPES[output] }
+/** What an outgoing body is sent as: the format of the request's own Content-Type if it has one, else the output's. */
+function outgoingForm(own: string | undefined, output: Format): Readonly<{ codec: Codec; contentType: string }> {
+  const codec = codecOfHeader(own)
+  if (own !== undefined && codec !== undefined) return { codec, contentType: own }
+  return { codec: codecOfFormat(output), contentType: MEDIA_TYPES[output] }
 }
 
-/** One call with its answer read. A Failure is returned, not thrown: whether it fails the message is not known here. */
+/** Makes one call and reads its answer. Returns a Failure, as only the other responses decide whether it fails the message. */
 async function exchange(
   call: RequestCall,
   prepared: PreparedRequest,
   body: Body | undefined,
-  xml: XmlOptions,
+  settings: ParserSettings,
   run: Run,
   item: number | undefined,
 ): Promise<RequestOutcome> {
   try {
     const answer = await call.send(prepared, body, run, item)
     const ok = hasStatus(call.allowed, answer.status)
-    const content = readAnyContent(answer, xml, !ok)
+    const content = readAnyContent(answer, settings, !ok)
     if (content.unreadable !== undefined) noteAnswer(run.trace, answer, content.unreadable)
     return { answer, content, ok }
   } catch (thrown) {
@@ -168,10 +141,7 @@ async function exchange(
   }
 }
 
-/**
- * A success is a promise that the records are in their topics (section 12), so that it can be no partial one. What may
- * succeed later comes first: only that is worth sending the message again.
- */
+/** A success promises that the records are in their topics, so it is never partial. */
 function refuseUnproduced(
   requests: readonly ResponseRequest[],
   outcomes: readonly (RequestResult | RequestResult[])[],
@@ -179,33 +149,28 @@ function refuseUnproduced(
   const failures = requests
     .flatMap(({ kafkaProducerTopic }, index) => (kafkaProducerTopic === undefined ? [] : outcomes[index]))
     .filter((outcome) => outcome instanceof Failure)
-  const first = failures.find(({ retry }) => retry) ?? failures[0]
-  if (first !== undefined) throw first
+  throwFirst(failures)
 }
 
-/**
- * Nobody reads the answer to a record, so whatever went wrong with one of its responses must fail the record itself.
- * What may succeed later comes first: the record is then sent again.
- */
+/** A record has no reader of its answer, so a failure of any response fails the record. */
 function refuseFailed(responses: readonly Response[], outcomes: readonly (RequestResult | RequestResult[])[]): void {
   const failures = outcomes.flatMap((outcome, index) =>
     [outcome].flat().flatMap((one) => {
       if (one instanceof Failure) return [one]
-      return 'forgiven' in one || one.ok ? [] : [refusal(responses[index] as Response, one.answer)]
+      return 'forgiven' in one || one.ok ? [] : [refusalOf(responses[index] as Response, one.answer)]
     }),
   )
+  throwFirst(failures)
+}
+
+/** A failure that may succeed later comes first: only that is worth sending the message again. */
+function throwFirst(failures: readonly Failure[]): void {
   const first = failures.find(({ retry }) => retry) ?? failures[0]
   if (first !== undefined) throw first
 }
 
-function refusal({ id, path }: Response, answer: OutboundAnswer): Failure {
-  const { text, unquoted } = refusalText(`The request "${id}" was answered with status ${answer.status}`, answer)
-  return new Failure('RESPONSE_REFUSED', text, {
-    path,
-    status: answer.status >= 400 && answer.status <= 599 ? answer.status : 502,
-    unquoted,
-  })
-}
+const refusalOf = ({ id, path }: Response, answer: OutboundAnswer): Failure =>
+  refusal('RESPONSE_REFUSED', `The request "${id}" was answered with status ${answer.status}`, path, answer)
 
 const forgive = (outcome: RequestOutcome, instead: Json | undefined): RequestResult =>
   isAtFault(outcome) ? { forgiven: outcome, instead } : outcome

@@ -15,7 +15,7 @@ import type { Step } from '../chain.ts'
 
 const PATH = 'state'
 
-/** Whether messages of this endpoint read or leave state; the others touch no store on their way. */
+/** Whether messages of this endpoint read or leave state. */
 export function usesState({ state, inputMapping, inputTransforms, requests, messageKeys }: Endpoint): boolean {
   if (state.extract !== undefined) return true
   const calls = [...requests.lookup, ...requests.response]
@@ -33,7 +33,7 @@ export function usesState({ state, inputMapping, inputTransforms, requests, mess
   return Object.values(inputTransforms ?? {}).some(mayReadState)
 }
 
-/** What does not parse is never run; what reads the message as a whole reads its state too. */
+/** An expression that reads the whole message reads its state too. One that does not parse never runs. */
 function mayReadState(expression: string): boolean {
   try {
     const { roots } = readsOf(parseTree(expression))
@@ -46,7 +46,7 @@ function mayReadState(expression: string): boolean {
 /**
  * Reads what earlier messages left.
  *
- * In: the endpoint's own state, in `states` where it uses any. Out: adds `state`, the newest record that passes `state.config`, `{}` where there is none.
+ * `states`: undefined if the endpoint uses no state. Out: adds `state`, the newest record that passes `state.config`, else `{}`.
  * Fails: STATE_UNAVAILABLE.
  */
 export function compileRecall(
@@ -56,7 +56,7 @@ export function compileRecall(
   lint: LintSink,
 ): Step<Received, Recalled> {
   const { networkErrors, includeStatuses } = endpoint.state.config
-  // A list that names nothing takes everything: section 10 lets messages without lookups pass an empty list.
+  // An empty list accepts every status, and so messages without lookups.
   const set = parseStatusSet(includeStatuses.length === 0 ? ['*'] : includeStatuses)
   if (!set.ok) lint.at('state', 'config', 'includeStatuses').error(set.message)
   if (!set.ok || states === undefined) return { adds: { state: {} } }
@@ -80,7 +80,7 @@ export function compileRecall(
   }
 }
 
-/** What the root `state` shows of a record. */
+/** A record as the root `state` has it. */
 export const rootOf = ({ values, lookupStatus, networkError }: StateRecord): JsonObject => ({
   ...values,
   ...(lookupStatus === undefined ? {} : { lookupHttpStatus: lookupStatus }),
@@ -88,7 +88,7 @@ export const rootOf = ({ values, lookupStatus, networkError }: StateRecord): Jso
 })
 
 /**
- * Takes the values of `state.extract` from the mapped message; `compileKeep` stores them when the message is done.
+ * Takes the values of `state.extract` from the mapped message; `compileKeep` stores them at the end of the message.
  *
  * In: everything. Out: the same. Lints: each path that does not parse.
  */
@@ -118,7 +118,7 @@ export function compileExtract(endpoint: Endpoint, lint: LintSink): Step<Mapped,
 
 type Group = readonly (readonly [name: string, path: SourcePath])[]
 
-/** Paths are written relative to their root, which may be an array: `[0].id`. */
+/** Paths are relative to their root, which may be an array: `[0].id`. */
 function compileGroup(paths: Readonly<Record<string, string>>, base: string, lint: LintSink): Group {
   return Object.entries(paths).flatMap(([name, text]) => {
     const relative = text.startsWith('[') ? parsePath(`${base}${text}`) : parsePath(text)
@@ -137,7 +137,7 @@ const readGroup = (group: Group, message: JsonObject): JsonObject =>
     }),
   )
 
-/** Stores what a message leaves, whether it succeeded or failed. Resolves when that is durable; rejects as the store does. */
+/** Stores the state of a message that succeeded or failed. Resolves when it is durable; rejects as the store does. */
 export type Keep = (run: Run) => Promise<void>
 
 export function compileKeep(id: string, states: StateStore): Keep {
@@ -145,7 +145,7 @@ export function compileKeep(id: string, states: StateStore): Keep {
     const { highestStatus, networkError } = run.lookups
     const end = run.clock()
     return states.append(id, {
-      // Read where it is written only: of messages that end together, most are replaced before that.
+      // A getter: of messages that end together, the store writes only the last.
       get values() {
         return { ...run.extracted?.(), system: { timestamps: endTimes(run, end) } }
       },
@@ -164,7 +164,7 @@ function endTimes(run: Run, end: number): JsonObject {
   }
 }
 
-/** What a message fails with whose state could not be kept: STATE_UNAVAILABLE where the store did not answer. */
+/** The failure of a message whose state was not stored: STATE_UNAVAILABLE if the store did not answer. */
 export function notKept(thrown: unknown): Failure {
   const failure = asFailure(unavailable(thrown))
   failure.stage ??= 'extract'

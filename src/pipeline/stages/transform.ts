@@ -1,18 +1,17 @@
 import { setImmediate } from 'node:timers/promises'
 import { checkReference } from '../../config/checks/path-roots.ts'
 import type { Endpoint } from '../../config/schema/schema.ts'
+import { Failure } from '../../domain/failure.ts'
 import type { Awaitable, Json, JsonObject } from '../../domain/json.ts'
 import { type LintSink, place } from '../../domain/lint.ts'
 import type { Enriched, Transformed } from '../../domain/message.ts'
 import type { Run } from '../../domain/run.ts'
 import { type Expression, ExpressionFault, parseExpression } from '../../language/jsonata/expression.ts'
 import type { Step } from '../chain.ts'
-import { failed, outOfTime } from '../expression-failures.ts'
 import type { SandboxedProgram } from '../sandbox.ts'
 import type { PipelineSettings } from '../services.ts'
-import { compileSandboxed } from './transform-sandboxed.ts'
 
-/** How long expressions run one after the other before others get their turn: they hold the event loop, even while they wait. */
+/** After this time the expressions of a message let other work run: even asynchronous ones hold the event loop. */
 const SLICE_MS = 10
 
 type Entry = Readonly<{ name: string; path: string; expression: Expression }>
@@ -20,9 +19,9 @@ type Entry = Readonly<{ name: string; path: string; expression: Expression }>
 /**
  * Runs `inputTransforms` in the order written; each may read the ones before it.
  *
- * In: `requestBody`, `lookupRequests`, … Out: adds `transforms`, one key for each expression that found something.
+ * In: `requestBody`, `lookupRequests`, … Out: adds `transforms`, one key for each expression that gave a value.
  * Lints: each expression that does not parse, with its position, and constants that are not defined.
- * Fails: TRANSFORM_FAILED at the expression to blame, DEADLINE_EXCEEDED at the one that there is no time left for.
+ * Fails: TRANSFORM_FAILED at the expression that failed, DEADLINE_EXCEEDED at the one that did not start in time.
  */
 export function compileTransform(
   endpoint: Endpoint,
@@ -47,40 +46,91 @@ export function compileTransform(
   })
   if (entries.length === 0) return { adds: { transforms: {} } }
 
-  /** The expressions from `first` on, after `transforms`. Waits only for those that wait themselves. */
-  const runFrom = (first: number, { message, run, transforms, turnedAt }: Progress): Awaitable<Transformed> => {
-    let found = transforms
+  /** Runs the expressions from `first` on. Returns a promise only if one of them does, or after SLICE_MS. */
+  const runFrom = (first: number, { message, run, transforms, sliceStart }: Progress): Awaitable<Transformed> => {
+    let values = transforms
     for (let at = first; at < entries.length; at += 1) {
       const { path, expression, name } = entries[at] as Entry
       const now = run.clock()
       if (now >= run.deadlineAt) throw outOfTime(path)
-      if (now - turnedAt > SLICE_MS) {
-        const progress = { message, run, transforms: found }
-        return setImmediate().then(() => runFrom(at, { ...progress, turnedAt: run.clock() }))
+      if (now - sliceStart > SLICE_MS) {
+        const progress = { message, run, transforms: values }
+        return setImmediate().then(() => runFrom(at, { ...progress, sliceStart: run.clock() }))
       }
-      const value = expression.evaluate({ ...message, transforms: found })
+      const value = expression.evaluate({ ...message, transforms: values })
       if (value instanceof Promise) {
-        const progress = { message, run, turnedAt }
-        const before = found
+        const progress = { message, run, sliceStart }
+        const before = values
         return value.then(
-          (later) => runFrom(at + 1, { ...progress, transforms: withFound(before, name, later) }),
+          (later) => runFrom(at + 1, { ...progress, transforms: withValue(before, name, later) }),
           (thrown) => fail(thrown, path),
         )
       }
-      found = withFound(found, name, value)
+      values = withValue(values, name, value)
     }
-    return { ...message, transforms: found }
+    return { ...message, transforms: values }
   }
-  return (message, run) => runFrom(0, { message, run, transforms: {}, turnedAt: run.clock() })
+  return (message, run) => runFrom(0, { message, run, transforms: {}, sliceStart: run.clock() })
 }
 
-type Progress = Readonly<{ message: Enriched; run: Run; transforms: JsonObject; turnedAt: number }>
+type Progress = Readonly<{ message: Enriched; run: Run; transforms: JsonObject; sliceStart: number }>
 
-/** A new object each time: an expression may have returned `transforms` itself, which must not come to contain itself. */
-const withFound = (transforms: JsonObject, name: string, value: Json | undefined): JsonObject =>
+/** A new object each time: an expression may return `transforms` itself, which must not contain itself. */
+const withValue = (transforms: JsonObject, name: string, value: Json | undefined): JsonObject =>
   value === undefined ? transforms : { ...transforms, [name]: value }
 
 function fail(thrown: unknown, path: string): never {
   if (!(thrown instanceof ExpressionFault)) throw thrown
   throw failed(path, thrown, thrown)
 }
+
+/** As compileTransform, but the sandbox runs all expressions of a message in one call. */
+function compileSandboxed(
+  endpoint: Endpoint,
+  sandboxed: SandboxedProgram,
+  lint: LintSink,
+): Step<Enriched, Transformed> {
+  /** Roots that expressions read; undefined if one reads the whole message. */
+  let roots: Set<string> | undefined = new Set()
+  for (const [name, result] of sandboxed.expressions) {
+    const sink = lint.at('inputTransforms', name)
+    if (!result.ok) {
+      sink.error(result.message)
+      continue
+    }
+    for (const reference of result.value.references) checkReference(reference, 'transform', endpoint, sink, name)
+    if (result.value.roots === undefined) roots = undefined
+    else for (const root of result.value.roots) roots?.add(root)
+  }
+  if (sandboxed.expressions.size === 0) return { adds: { transforms: {} } }
+
+  return async (message, run) => {
+    const outcome = await sandboxed.transform(rootsOf(message, roots), run.deadlineAt)
+    if (outcome.ok) return { ...message, transforms: outcome.transforms }
+    const path = outcome.name === undefined ? 'inputTransforms' : place('inputTransforms', outcome.name)
+    if (outcome.why === 'late') throw outOfTime(path)
+    if (outcome.why === 'failed') throw failed(path, outcome)
+    if (outcome.name !== undefined) throw failed(path, { message: outcome.message, unquoted: outcome.message })
+    throw new Failure('TRANSFORM_FAILED', `One of the expressions of "inputTransforms" failed: ${outcome.message}`, {
+      path,
+    })
+  }
+}
+
+function rootsOf(message: Enriched, roots: ReadonlySet<string> | undefined): JsonObject {
+  if (roots === undefined) return message
+  return Object.fromEntries(Object.entries(message).filter(([name]) => roots.has(name)))
+}
+
+/** `path`: of the expression in the document. */
+function failed(
+  path: string,
+  { message, unquoted }: Readonly<{ message: string; unquoted: string }>,
+  cause?: unknown,
+): Failure {
+  const sentence = (text: string) => `The expression "${path}" failed: ${text}`
+  return new Failure('TRANSFORM_FAILED', sentence(message), { path, cause, unquoted: sentence(unquoted) })
+}
+
+const outOfTime = (path: string): Failure =>
+  new Failure('DEADLINE_EXCEEDED', `The message ran out of time before the expression "${path}".`, { path })

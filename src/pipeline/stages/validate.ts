@@ -1,4 +1,3 @@
-/** Checks what came in, before anything is made of it: the stage of `inputValidation`. */
 import type { Endpoint } from '../../config/schema/schema.ts'
 import { Failure } from '../../domain/failure.ts'
 import { type Awaitable, isObject, type Json, type JsonObject } from '../../domain/json.ts'
@@ -12,10 +11,10 @@ import type { Step } from '../chain.ts'
 import type { SandboxedProgram } from '../sandbox.ts'
 import type { PipelineSettings } from '../services.ts'
 
-/** The roots that a schema may speak of; one that speaks of none describes the message itself. */
+/** The roots that a schema may name at its top level; a schema that names none describes the body. */
 const PARTS = ['requestBody', 'query', 'lookupRequests'] as const
 
-/** What a schema is applied to; its result. */
+/** Applies the schema. */
 type Apply = (data: Json, run: Run) => Awaitable<Verdict>
 
 /**
@@ -23,7 +22,7 @@ type Apply = (data: Json, run: Run) => Awaitable<Verdict>
  *
  * In and out: Enriched; the same object unless types are coerced, then one with the coerced `requestBody`, `query` and
  * `lookupRequests`. Lints every fault of the schema. Fails: VALIDATION_FAILED, with a JSON Pointer for each fault: from
- * the message's parts (`/requestBody/name`) where the schema speaks of them, from the body (`/name`) where it does not.
+ * the message (`/requestBody/name`) if the schema names parts of it, else from the body (`/name`).
  */
 export function compileValidate(
   { inputValidation: schema, endpoint }: Pick<Endpoint, 'inputValidation'> & Partial<Pick<Endpoint, 'endpoint'>>,
@@ -35,7 +34,7 @@ export function compileValidate(
   if (schema === undefined) return unused
   const apply = compileApply(schema, settings, lint.at('inputValidation'), sandboxed)
   if (apply === undefined) return unused
-  const inParts = speaksOfParts(schema, schema)
+  const inParts = namesParts(schema, schema)
   const subjectOf = inParts ? partsOf(endpoint?.method) : ({ requestBody }: Enriched) => requestBody
   const widen = inParts ? withParts : (message: Enriched, requestBody: Json) => ({ ...message, requestBody })
   const finish = (message: Enriched, verdict: Verdict): Enriched => {
@@ -48,7 +47,7 @@ export function compileValidate(
   }
 }
 
-/** In this process, or outside of it: the lints of the schema come from there then. Undefined where it has faults. */
+/** Compiles the schema here or takes the one of the sandbox. Undefined if it has faults. */
 function compileApply(
   schema: JsonObject,
   { validationAcceptNullValues: acceptNull, validationCoerceTypes: coerceTypes }: Parameters<typeof compileValidate>[1],
@@ -60,14 +59,13 @@ function compileApply(
   return (data, run) => sandboxed.validate(data, run.deadlineAt)
 }
 
-/** The parts that a message has, so that `required` guards them. A record always has a body. */
+/** The parts that a message has, so that `required` finds missing ones. A record always has a body. */
 function partsOf(method: string | undefined): (message: Enriched, run: Run) => JsonObject {
   const bodiless = method === 'GET' || method === 'DELETE'
   return ({ requestBody, query, lookupRequests }, run) => {
     const parts: Record<string, Json> = {}
     if (!bodiless || run.isRecord) parts.requestBody = requestBody
     if (!isEmpty(query)) parts.query = query
-    // Those of an endpoint with lookups have a field for each.
     if (!isEmpty(lookupRequests)) parts.lookupRequests = lookupRequests
     return parts
   }
@@ -78,27 +76,27 @@ function isEmpty(object: JsonObject): boolean {
   return true
 }
 
-/** Whether the schema names one of PARTS at its top level, also by way of what is applied to the same data. */
-function speaksOfParts(schema: Json | undefined, root: JsonObject, seen = new Set<Json>()): boolean {
+/** Whether the schema, or a schema that it applies to the same data, names one of PARTS at its top level. */
+function namesParts(schema: Json | undefined, root: JsonObject, seen = new Set<Json>()): boolean {
   if (!isObject(schema) || seen.has(schema)) return false
   seen.add(schema)
   const { required, properties, $ref, allOf, anyOf, oneOf } = schema
   const names = [...(Array.isArray(required) ? required : []), ...(isObject(properties) ? Object.keys(properties) : [])]
   if (PARTS.some((part) => names.includes(part))) return true
-  if (typeof $ref === 'string' && speaksOfParts(resolveLocal(root, $ref), root, seen)) return true
+  if (typeof $ref === 'string' && namesParts(resolveLocal(root, $ref), root, seen)) return true
   return [allOf, anyOf, oneOf].some(
-    (list) => Array.isArray(list) && list.some((part: Json) => speaksOfParts(part, root, seen)),
+    (list) => Array.isArray(list) && list.some((part: Json) => namesParts(part, root, seen)),
   )
 }
 
-/** The value of a verdict; throws VALIDATION_FAILED where there is none. */
+/** The value of a verdict. Throws VALIDATION_FAILED. */
 function accepted(verdict: Verdict): Json {
   if (verdict.ok) return verdict.value
   const details = verdict.faults.map(({ pointer, message }) => ({ path: pointer, message }))
   throw new Failure('VALIDATION_FAILED', `Validation failed: ${verdict.faults.map(sentence).join('; ')}.`, {
     path: 'inputValidation',
     details,
-    // Names of fields are the sender's too.
+    // The sender chooses names of fields too.
     unquoted: `Validation failed: ${details.length} ${details.length === 1 ? 'fault' : 'faults'}.`,
   })
 }
@@ -108,7 +106,7 @@ function sentence({ pointer, message, custom }: SchemaFault): string {
   return `${pointer === '' ? 'the message' : pointer} ${message}`
 }
 
-/** Coercing changes values, never their names: what was an object still is one. */
+/** Coercion changes values, never names or objects. */
 function withParts(message: Enriched, value: Json): Enriched {
   const parts = isObject(value) ? value : {}
   const { requestBody = message.requestBody, query, lookupRequests } = parts

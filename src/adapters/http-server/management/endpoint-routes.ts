@@ -8,9 +8,10 @@ import type { Origin } from '../../../domain/stored-document.ts'
 import type { EndpointService } from '../../../endpoints/endpoint-service.ts'
 import type { Accepted } from '../../../endpoints/endpoint-writer.ts'
 import { etagOf } from '../../../endpoints/precondition.ts'
-import { type MediaType, parseMediaType, syntaxOf } from '../../../formats/media-type.ts'
+import { Unreadable } from '../../../formats/body-faults.ts'
+import { CODECS, codecOf } from '../../../formats/codecs.ts'
+import { type MediaType, parseMediaType } from '../../../formats/media-type.ts'
 import { decodeText, isKnownCharset } from '../../../formats/text.ts'
-import { Unreadable } from '../../../formats/unreadable.ts'
 import { pathOf, refuse, sendAnswer, sendJson } from '../replies.ts'
 import { methodOf } from '../unrouted-methods.ts'
 import { callerOf, needs, noteEffect } from './auth-hook.ts'
@@ -155,7 +156,7 @@ const proved = ({ who, name }: Caller): Origin =>
 /** A change must say that it is JSON: what a web page can send to this machine unasked never does. */
 export function demandJson(request: FastifyRequest): MediaType {
   const declared = parseMediaType(request.headers['content-type'] ?? '')
-  if (declared !== undefined && syntaxOf(declared) === 'json') return declared
+  if (declared !== undefined && codecOf(declared) === CODECS.json) return declared
   throw new Failure('MEDIA_TYPE_WRONG', 'Send the document as JSON, with the header Content-Type: application/json.')
 }
 

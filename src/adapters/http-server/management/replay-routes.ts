@@ -4,7 +4,7 @@ import { Failure } from '../../../domain/failure.ts'
 import { isObject, type Json, type JsonObject } from '../../../domain/json.ts'
 import type { Answer } from '../../../domain/message.ts'
 import { parseDocument } from '../../../endpoints/parse-document.ts'
-import { parseMediaType, syntaxOf } from '../../../formats/media-type.ts'
+import { CODECS, codecOfHeader } from '../../../formats/codecs.ts'
 import type { CompletedMessage } from '../../../intake/completed-message.ts'
 import { type FilterTexts, wrongValue } from '../../../message-log/message-filter.ts'
 import type { MessageSearch } from '../../../message-log/message-search.ts'
@@ -113,8 +113,7 @@ function describe(
 /** JSON as what it is, anything else as text. */
 function bodyOf({ headers, body }: Answer): Json {
   const text = typeof body === 'string' ? body : Buffer.from(body).toString()
-  const type = parseMediaType(String(headers['content-type'] ?? ''))
-  if (type === undefined || syntaxOf(type) !== 'json') return text
+  if (codecOfHeader(String(headers['content-type'] ?? '')) !== CODECS.json) return text
   try {
     return JSON.parse(text) as JsonObject
   } catch {

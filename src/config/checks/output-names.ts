@@ -1,49 +1,49 @@
-/** Warns of names in XML output that no XML element can have: each would fail a message. */
+/** Warns of names that the format of the output cannot have: each would fail a message. */
 import { isObject, type Json } from '../../domain/json.ts'
 import type { LintSink } from '../../domain/lint.ts'
-import { parseMediaType, syntaxOf, syntaxOfFormat } from '../../formats/media-type.ts'
-import { isXmlName } from '../../formats/xml-characters.ts'
+import type { Codec } from '../../formats/codec.ts'
+import { codecOfFormat, codecOfHeader } from '../../formats/codecs.ts'
 import { type Endpoint, isPrimary } from '../schema/schema.ts'
 import { UNKNOWN } from '../schema/schema-fields.ts'
 
 /** Lints, as warnings: names of mapping targets; ids of lookups in the output, ids of responses in the answer. */
-export function lintXmlNames(endpoint: Endpoint, lint: LintSink): void {
+export function lintOutputNames(endpoint: Endpoint, lint: LintSink): void {
   const { inputMapping, requests, transformation } = endpoint
-  const answersXml = syntaxOfFormat(transformation.output) === 'xml'
-  if (answersXml || requests.response.some(sendsXml)) {
-    lintTargets(inputMapping, lint.at('inputMapping'))
-    if (Object.keys(inputMapping).length === 0) lintIds(requests.lookup, lint.at('requests', 'lookup'))
+  const output = codecOfFormat(transformation.output)
+  for (const codec of new Set([output, ...requests.response.flatMap(sentAs)])) {
+    lintTargets(inputMapping, codec, lint.at('inputMapping'))
+    if (Object.keys(inputMapping).length === 0) lintIds(requests.lookup, codec, lint.at('requests', 'lookup'))
   }
   const alone = requests.response.length === 1 || requests.response.some(isPrimary)
   const aggregated = !alone || requests.response.some(({ forEach }) => forEach !== undefined)
-  if (answersXml && aggregated) lintIds(requests.response, lint.at('requests', 'response'))
+  if (aggregated) lintIds(requests.response, output, lint.at('requests', 'response'))
 }
 
-function sendsXml({ config }: Endpoint['requests']['response'][number]): boolean {
+/** The format of the request's own Content-Type, if it has one. */
+function sentAs({ config }: Endpoint['requests']['response'][number]): readonly Codec[] {
   const own = Object.entries(config?.headers ?? {}).find(([name]) => name.toLowerCase() === 'content-type')
-  const declared = own && parseMediaType(own[1])
-  return declared !== undefined && syntaxOf(declared) === 'xml'
+  const codec = codecOfHeader(own?.[1])
+  return codec === undefined ? [] : [codec]
 }
 
-function lintTargets(inputMapping: Endpoint['inputMapping'], lint: LintSink): void {
+function lintTargets(inputMapping: Endpoint['inputMapping'], codec: Codec, lint: LintSink): void {
   for (const [source, target] of Object.entries(inputMapping)) {
     const names = new Set(targetTexts(target).flatMap(targetNames))
     for (const name of names) {
-      // `$` holds the attributes of an element, `_` its text.
-      if (name !== '$' && name !== '_' && name !== '') lintName(name, lint.at(source))
+      if (name !== '' && !codec.markers.includes(name)) lintName(name, codec, lint.at(source))
     }
   }
 }
 
-function lintIds(requests: readonly Readonly<{ id: string }>[], lint: LintSink): void {
+function lintIds(requests: readonly Readonly<{ id: string }>[], codec: Codec, lint: LintSink): void {
   requests.forEach(({ id }, index) => {
-    if (id !== UNKNOWN) lintName(id, lint.at(index, 'id'))
+    if (id !== UNKNOWN) lintName(id, codec, lint.at(index, 'id'))
   })
 }
 
-function lintName(name: string, lint: LintSink): void {
-  if (isXmlName(name)) return
-  lint.warning(`"${name}" cannot be the name of an XML element, and would become one here; choose another.`)
+function lintName(name: string, codec: Codec, lint: LintSink): void {
+  const fault = codec.keyFault(name)
+  if (fault !== undefined) lint.warning(fault)
 }
 
 /** The target keys of an entry, in each form of a target; compiling the mapping checks whether they parse. */

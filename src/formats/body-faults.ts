@@ -1,0 +1,31 @@
+/** The two errors of formats: every codec throws them, so that a stage maps them to failures once. */
+
+/**
+ * A body that cannot be read. Its message is a whole sentence with the position where there is one. It never repeats the
+ * text of the body, so it is safe to send.
+ */
+export class Unreadable extends Error {
+  override readonly name = 'Unreadable'
+  readonly reason: 'malformed' | 'too-deep'
+  /** For the log: without the names of charsets, which the sender chooses. */
+  readonly unquoted: string
+
+  constructor(reason: 'malformed' | 'too-deep', message: string, unquoted = message) {
+    super(message)
+    this.reason = reason
+    this.unquoted = unquoted
+  }
+}
+
+/** A value that a format cannot hold. The message is a whole sentence with the path, whose names come from the value. */
+export class Unwritable extends Error {
+  override readonly name = 'Unwritable'
+  /** For the log: without names from the value. */
+  readonly unquoted: string
+
+  /** `format`: the name of the codec; `path`: within the value, empty for the value as a whole. */
+  constructor(format: string, path: string, problem: string) {
+    super(`The output cannot be written as ${format}: ${path === '' ? '' : `at "${path}", `}${problem}.`)
+    this.unquoted = `The output cannot be written as ${format}.`
+  }
+}

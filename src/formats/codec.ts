@@ -1,0 +1,50 @@
+/** What the service asks of a format. A new format answers all of it in one file, and the compiler finds what is missing. */
+import type { Json, JsonObject } from '../domain/json.ts'
+
+/** The settings of parsers; names as in src/settings/settings.ts. */
+export type ParserSettings = Readonly<{
+  parserXmlTrim: boolean
+  parserXmlExplicitRoot: boolean
+  parserXmlExplicitArray: boolean
+}>
+
+export type Codec = Readonly<{
+  /** The name in endpoint documents (`transformation.input`, `transformation.output`) and in messages to users. */
+  name: string
+  /** The media type of what the service writes. */
+  mediaType: string
+  /** Formats with names and media types of their own that are read and written the same way. */
+  profiles: Readonly<Record<string, string>>
+  /** Further media types that are read. */
+  aliases: readonly string[]
+  /** The structured suffix (RFC 6839) of media types that are read, without the `+`; undefined if there is none. */
+  suffix: string | undefined
+  /** `Accept` of a request that sends this format and names no `Accept` of its own (RFC 9110 section 12.5.1). */
+  accept: string
+
+  /** Parses a body. `charset`: of its media type, undefined if that names none. Throws Unreadable. */
+  read(bytes: Uint8Array, charset: string | undefined, settings: ParserSettings): Json
+  /** Parses a text without a known media type; undefined if the text is not surely of this format. */
+  detect(text: string): Json | undefined
+  /** Writes a value. Throws Unwritable, and RangeError for a text longer than the engine can hold. */
+  build(value: Json): string
+  /** Writes the body of a failure, which may quote any character: never throws. */
+  buildFailure(body: JsonObject): string
+  /** Writes a FHIR R4 OperationOutcome, given in FHIR's JSON form; never throws. A format that FHIR lacks uses JSON's. */
+  fhir: Readonly<{ mediaType: string; build(resource: JsonObject): string }>
+  /** The answer in place of an empty answer of an upstream; '' leaves it empty. */
+  emptyAnswer: string
+  /** The body that stands for null: what a record without a value is read as. Undefined if the format has no null. */
+  nullBody: Buffer | undefined
+
+  /**
+   * Changes the value of a recorded body. Out: the same bytes if nothing changes; undefined if the body has parts that
+   * its value does not show. Throws Unreadable and Unwritable.
+   */
+  rewrite(bytes: Uint8Array, charset: string | undefined, change: (value: Json) => Json): Uint8Array | undefined
+
+  /** Keys that mappings may write although they fail `keyFault`, because the format gives them another meaning. */
+  markers: readonly string[]
+  /** Why a member of an object cannot have this key, as a sentence; undefined if it can. */
+  keyFault(key: string): string | undefined
+}>

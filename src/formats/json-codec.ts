@@ -1,0 +1,49 @@
+import type { Json } from '../domain/json.ts'
+import { Unreadable } from './body-faults.ts'
+import type { Codec } from './codec.ts'
+import { findDuplicateNames, parseJson } from './json-read.ts'
+import { decodeText } from './text.ts'
+
+export const JSON_CODEC = {
+  name: 'JSON',
+  mediaType: 'application/json',
+  // `json+openhim` is older than the rules for suffixes (RFC 6839).
+  profiles: { 'FHIR+JSON': 'application/fhir+json', 'JSON+OPENHIM': 'application/json+openhim' },
+  aliases: ['text/json'],
+  suffix: 'json',
+  accept: 'application/json, */*;q=0.8',
+  read: (bytes, charset) => parseJson(decodeText(bytes, charset)),
+  detect,
+  build: (value) => JSON.stringify(value),
+  buildFailure: (body) => JSON.stringify(body),
+  fhir: { mediaType: 'application/fhir+json', build: (resource) => JSON.stringify(resource) },
+  emptyAnswer: '',
+  nullBody: Buffer.from('null'),
+  rewrite,
+  markers: [],
+  keyFault: () => undefined,
+} as const satisfies Codec
+
+/** Objects and arrays only: other texts are JSON by chance. */
+function detect(text: string): Json | undefined {
+  if (!/^\s*[{[]/.test(text)) return undefined
+  try {
+    return parseJson(text)
+  } catch (thrown) {
+    if (thrown instanceof Unreadable) return undefined
+    throw thrown
+  }
+}
+
+/** A repeated name hides the values before its last, and a scalar has no names to tell what it is. */
+function rewrite(
+  bytes: Uint8Array,
+  charset: string | undefined,
+  change: (value: Json) => Json,
+): Uint8Array | undefined {
+  const text = decodeText(bytes, charset)
+  const value = parseJson(text)
+  if (typeof value !== 'object' || value === null || findDuplicateNames(text).length > 0) return undefined
+  const changed = JSON.stringify(change(value))
+  return changed === JSON.stringify(value) ? bytes : Buffer.from(changed)
+}

@@ -1,0 +1,58 @@
+import { isObject, type Json, type JsonObject } from '../domain/json.ts'
+import type { Codec } from './codec.ts'
+import { buildXml } from './xml-build.ts'
+import { isXmlName, withoutForbidden } from './xml-characters.ts'
+import { readXml } from './xml-read.ts'
+
+/** Loses nothing that is not white space between elements. */
+const WHOLE = { trim: false, explicitRoot: true, explicitArray: false }
+
+export const XML_CODEC = {
+  name: 'XML',
+  mediaType: 'application/xml',
+  profiles: {},
+  aliases: ['text/xml'],
+  suffix: 'xml',
+  accept: 'application/xml, application/json;q=0.9, */*;q=0.8',
+  read: (bytes, charset, { parserXmlTrim, parserXmlExplicitRoot, parserXmlExplicitArray }) =>
+    readXml(bytes, charset, {
+      trim: parserXmlTrim,
+      explicitRoot: parserXmlExplicitRoot,
+      explicitArray: parserXmlExplicitArray,
+    }),
+  detect: () => undefined,
+  build: buildXml,
+  buildFailure: (body) => buildXml(withoutControls({ root: body })),
+  fhir: { mediaType: 'application/fhir+xml', build: (resource) => buildXml(withoutControls(fhirAsXml(resource))) },
+  emptyAnswer: buildXml({}),
+  nullBody: undefined,
+  rewrite: (bytes, charset, change) => {
+    const value = readXml(bytes, charset, WHOLE)
+    const changed = change(value)
+    return changed === value ? bytes : Buffer.from(buildXml(changed))
+  },
+  markers: ['$', '_'],
+  keyFault: (key) =>
+    isXmlName(key)
+      ? undefined
+      : `"${key}" cannot be the name of an XML element, and would become one here; choose another.`,
+} as const satisfies Codec
+
+function withoutControls(value: Json): Json {
+  if (typeof value === 'string') return withoutForbidden(value)
+  if (Array.isArray(value)) return value.map(withoutControls)
+  if (!isObject(value)) return value
+  return Object.fromEntries(Object.entries(value).map(([name, member]) => [name, withoutControls(member)]))
+}
+
+/** FHIR's XML holds values in attributes (http://hl7.org/fhir/R4/xml.html). For resources without ids and extensions. */
+function fhirAsXml({ resourceType, ...elements }: JsonObject): JsonObject {
+  const children = fhirElement(elements)
+  return { [String(resourceType)]: { $: { xmlns: 'http://hl7.org/fhir' }, ...(isObject(children) ? children : {}) } }
+}
+
+function fhirElement(value: Json): Json {
+  if (Array.isArray(value)) return value.map(fhirElement)
+  if (!isObject(value)) return { $: { value } }
+  return Object.fromEntries(Object.entries(value).map(([name, member]) => [name, fhirElement(member)]))
+}
