@@ -11,7 +11,7 @@ import { BUILT_INS } from './expression-functions.ts'
 import { readPaths } from './expression-paths.ts'
 import { copyRoots, plain } from './expression-result.ts'
 import type { Node } from './expression-tree.ts'
-import { compileDirect } from './fast-path/fast-path.ts'
+import { compileFastPath } from './fast-path/fast-path.ts'
 
 export type { ExpressionLimits } from './expression-engine.ts'
 export { ExpressionFault } from './expression-fault.ts'
@@ -72,13 +72,13 @@ export function parseExpression(text: string, limits: ExpressionLimits): Result<
       throw asExpressionFault(thrown)
     }
   }
-  const direct = compileDirect(tree, limits)
+  const fastPath = compileFastPath(tree, limits)
   const evaluate: Expression['evaluate'] =
-    direct === undefined
+    fastPath === undefined
       ? evaluateInEngine
       : (input) => {
           try {
-            return plain(direct(input))
+            return plain(fastPath(input))
           } catch {
             // Whatever it was, the engine says it.
             return evaluateInEngine(input)

@@ -10,10 +10,10 @@ import { isObject, type JsonObject } from '../../../domain/json.ts'
 import { isFunction } from '../expression-size.ts'
 import type { Node } from '../expression-tree.ts'
 import { calledBuiltIn } from './fast-path-calls.ts'
-import { binaryOperator, booleanOf, LEFT, negated } from './fast-path-operators.ts'
+import { binaryOperator, booleanOf, ENGINE_NEEDED, negated } from './fast-path-operators.ts'
 
 /** The value, or undefined where nothing is found; throws where the engine must answer. Never waits, never writes. */
-export type Direct = (message: JsonObject) => unknown
+export type FastPath = (message: JsonObject) => unknown
 
 type Evaluate = (message: JsonObject, variables: unknown[]) => unknown
 
@@ -40,10 +40,10 @@ const PARTS: Readonly<Record<string, readonly string[]>> = {
 }
 
 /** Of the tree as it was parsed; undefined where the engine must answer for every message. */
-export function compileDirect(
+export function compileFastPath(
   tree: Node,
   limits: Readonly<{ maxDepth: number; maxSequence: number }>,
-): Direct | undefined {
+): FastPath | undefined {
   const most = Math.min(NODE_LIMIT, limits.maxDepth / STEPS_PER_NODE, limits.maxSequence)
   const evaluate = compiler(most)(tree, new Map())
   return evaluate && ((message) => evaluate(message, []))
@@ -158,7 +158,7 @@ function compiler(most: number): Compile {
         const list: unknown[] = []
         for (let at = 0; at < evaluates.length; at++) {
           const value = evaluates[at]?.(message, slots)
-          if (Array.isArray(value) && lists[at] !== true) throw LEFT
+          if (Array.isArray(value) && lists[at] !== true) throw ENGINE_NEEDED
           if (value !== undefined) list.push(value)
         }
         return list
@@ -238,7 +238,7 @@ function namesOf(steps: readonly (Node | undefined)[]): readonly string[] | unde
 function readFrom(from: unknown, names: readonly string[]): unknown {
   let value = from
   for (let at = 0; ; at++) {
-    if (typeof value === 'object' && (Array.isArray(value) || isFunction(value))) throw LEFT
+    if (typeof value === 'object' && (Array.isArray(value) || isFunction(value))) throw ENGINE_NEEDED
     if (at === names.length || value === undefined) return value
     const name = names[at] ?? ''
     value = isObject(value) && Object.hasOwn(value, name) ? value[name] : undefined

@@ -2,18 +2,18 @@ import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import fc from 'fast-check'
 import jsonata from 'jsonata'
-import type { Json, JsonObject } from '../../src/domain/json.ts'
-import { parseExpression } from '../../src/language/jsonata/expression.ts'
-import type { Node } from '../../src/language/jsonata/expression-tree.ts'
-import { compileDirect, type Direct } from '../../src/language/jsonata/fast-path/fast-path.ts'
+import type { Json, JsonObject } from '../../../../src/domain/json.ts'
+import { parseExpression } from '../../../../src/language/jsonata/expression.ts'
+import type { Node } from '../../../../src/language/jsonata/expression-tree.ts'
+import { compileFastPath, type FastPath } from '../../../../src/language/jsonata/fast-path/fast-path.ts'
 
 const limits = { timeoutMs: 10_000, maxDepth: 10_000, maxSequence: 100_000 }
 
-const direct = (text: string, given = limits): Direct | undefined =>
-  compileDirect(jsonata(text).ast() as unknown as Node, given)
+const fastPath = (text: string, given = limits): FastPath | undefined =>
+  compileFastPath(jsonata(text).ast() as unknown as Node, given)
 
 /** What is answered without the engine, as JSON; undefined where the engine must answer. */
-function answered(evaluate: Direct | undefined, message: JsonObject): string | undefined {
+function answered(evaluate: FastPath | undefined, message: JsonObject): string | undefined {
   if (evaluate === undefined) return undefined
   let value: unknown
   try {
@@ -103,7 +103,7 @@ describe('expressions answered without the engine', () => {
   ]
   for (const text of cases) {
     it(`are as in the engine: ${text}`, async () => {
-      assert.equal(answered(direct(text), message), await expectedOf(text, message))
+      assert.equal(answered(fastPath(text), message), await expectedOf(text, message))
     })
   }
 
@@ -137,13 +137,13 @@ describe('expressions answered without the engine', () => {
   ] as const
   for (const [what, text] of left) {
     it(`leave to the engine: ${what}`, () => {
-      assert.equal(answered(direct(text), message), undefined)
+      assert.equal(answered(fastPath(text), message), undefined)
     })
   }
 
   it('leave to the engine what its limits might refuse', () => {
-    assert.equal(direct('[r.a, r.b, r.k]', { ...limits, maxDepth: 8 }), undefined)
-    assert.equal(direct('[r.a, r.b, r.k]', { ...limits, maxSequence: 2 }), undefined)
+    assert.equal(fastPath('[r.a, r.b, r.k]', { ...limits, maxDepth: 8 }), undefined)
+    assert.equal(fastPath('[r.a, r.b, r.k]', { ...limits, maxSequence: 2 }), undefined)
   })
 
   it('give their answer at once, and what fails as the engine says it', async () => {
@@ -166,7 +166,7 @@ describe('expressions answered without the engine', () => {
     let compared = 0
     await fc.assert(
       fc.asyncProperty(expressions, messages, async (text, given) => {
-        const found = answered(direct(text), given)
+        const found = answered(fastPath(text), given)
         if (found === undefined) return
         compared += 1
         assert.equal(found, await expectedOf(text, given))

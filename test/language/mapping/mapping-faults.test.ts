@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
-import type { JsonObject } from '../../src/domain/json.ts'
-import { collectInto, type Lint } from '../../src/domain/lint.ts'
-import { compileMapping, type Mapping } from '../../src/language/mapping/mapping.ts'
+import type { JsonObject } from '../../../src/domain/json.ts'
+import { collectInto, type Lint } from '../../../src/domain/lint.ts'
+import { compileMapping, type Mapping } from '../../../src/language/mapping/mapping.ts'
 
 function compile(inputMapping: JsonObject): { mapping: Mapping; lints: readonly Lint[] } {
   const lints: Lint[] = []
