@@ -1,6 +1,6 @@
 /** The keywords that compare values with each other: the library's own take long, or call what a message holds. */
 import type { Ajv, ErrorObject } from 'ajv'
-import { identityOf } from '../jsonata/expression-identity.ts'
+import { identityOf } from '../jsonata/expression-order.ts'
 import { spend, type Work } from './json-schema-work.ts'
 
 /** Replaces `uniqueItems`, `enum` and `const`. */

@@ -3,7 +3,7 @@
  * names replaced, null let through and unknown keywords left out. Keywords are looked for where schemas are, so that a
  * property called "min" or a default that holds one stays what it is.
  */
-import { isObject, type Json, type JsonObject, typeName } from '../../domain/json.ts'
+import { define, isObject, type Json, type JsonObject, typeName } from '../../domain/json.ts'
 import type { LintSink } from '../../domain/lint.ts'
 import { nearest } from '../../domain/nearest.ts'
 import { compilePattern } from '../re2-pattern.ts'
@@ -194,9 +194,4 @@ function withoutNull(schema: Json): Json {
 function said(value: Json): string {
   const text = JSON.stringify(value)
   return text.length > 60 ? `${text.slice(0, 60)}…` : text
-}
-
-/** Assignment would call the setter of `__proto__`. */
-function define(target: Written, name: string, value: Json): void {
-  Object.defineProperty(target, name, { value, enumerable: true, configurable: true, writable: true })
 }
