@@ -4,8 +4,7 @@
  */
 
 import type { PathStep } from '../../language/paths/path.ts'
-import { isElementName } from '../../language/paths/path-steps.ts'
-import { pathText } from '../../language/paths/path-text.ts'
+import { isElementName, pathText } from '../../language/paths/path-steps.ts'
 
 const PARTS: readonly string[] = ['data', 'headers']
 
