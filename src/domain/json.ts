@@ -15,11 +15,5 @@ export function typeName(value: unknown): string {
   return Array.isArray(value) ? 'array' : typeof value
 }
 
-/** Sets an own field of any name: assigning to `__proto__` would call its setter. */
-export function define(target: Record<string, Json>, name: string, value: Json): void {
-  if (name !== '__proto__') target[name] = value
-  else Object.defineProperty(target, name, { value, enumerable: true, configurable: true, writable: true })
-}
-
 /** Names that reach a prototype when a careless reader assigns them: refused wherever a document names a field. */
 export const REFUSED_NAMES: ReadonlySet<string> = new Set(['__proto__', 'constructor', 'prototype'])

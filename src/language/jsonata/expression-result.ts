@@ -1,5 +1,5 @@
 /** Copies of messages for the engine and of its values for the service, so that neither can change what the other holds. */
-import { define, isObject, type Json, type JsonObject } from '../../domain/json.ts'
+import { isObject, type Json, type JsonObject } from '../../domain/json.ts'
 import { ExpressionFault } from './expression-fault.ts'
 import { DEPTH_LIMIT, isFunction, SIZE_LIMIT } from './expression-size.ts'
 
@@ -49,4 +49,10 @@ function plainPart(value: unknown, budget: { left: number }, depth: number): Jso
     if (item !== undefined) define(copy, name, plainPart(item, budget, depth + 1))
   }
   return copy
+}
+
+/** Assigning to `__proto__` would call its setter. */
+function define(target: Record<string, Json>, name: string, value: Json): void {
+  if (name !== '__proto__') target[name] = value
+  else Object.defineProperty(target, name, { value, enumerable: true, configurable: true, writable: true })
 }
