@@ -89,7 +89,9 @@ function rewriteValue(name: string, kind: SchemaKind, value: Json, lint: LintSin
       return value
     }
     case 'format':
-      return reading.formats.includes(String(value)) ? value : unknownFormat(String(value), reading, lint)
+      if (reading.formats.includes(String(value))) return value
+      lintUnknown('format', String(value), reading.formats, lint, '; use "pattern" instead.')
+      return undefined
     default:
       return value
   }
@@ -129,17 +131,14 @@ function knownKeyword(name: string, schema: JsonObject, { draft }: Reading, lint
   }
   if (known !== undefined) return known.note ? undefined : name
   if (name.startsWith('x-')) return undefined
-  const near = nearest(name, KEYWORD_NAMES)
-  if (near !== undefined) lint.at(name).error(`unknown keyword "${name}"; did you mean "${near}"?`)
-  else lint.at(name).warning(`unknown keyword "${name}" checks nothing.`)
+  lintUnknown('keyword', name, KEYWORD_NAMES, lint.at(name), '.')
   return undefined
 }
 
-function unknownFormat(format: string, { formats }: Reading, lint: LintSink): undefined {
-  const near = nearest(format, formats)
-  if (near !== undefined) lint.error(`unknown format "${format}"; did you mean "${near}"?`)
-  else lint.warning(`unknown format "${format}" checks nothing; use "pattern" instead.`)
-  return undefined
+function lintUnknown(noun: string, name: string, known: readonly string[], lint: LintSink, advice: string): void {
+  const near = nearest(name, known)
+  if (near !== undefined) lint.error(`unknown ${noun} "${name}"; did you mean "${near}"?`)
+  else lint.warning(`unknown ${noun} "${name}" checks nothing${advice}`)
 }
 
 function checkPattern(source: string, lint: LintSink): void {

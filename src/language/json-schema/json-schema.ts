@@ -78,11 +78,14 @@ export function compileJsonSchema(schema: JsonObject, options: SchemaOptions, li
   // Ajv optimises code in quadratic time.
   if (reading.count > OPTIMISED_SCHEMAS) for (const { opts } of [quick, whole]) opts.code.optimize = 0
   try {
-    const validators = {
+    const compiled: Compiled = {
       quick: quick.compile(written as AnySchemaObject),
       whole: whole.compile(written as AnySchemaObject),
+      schemas: reading.count,
+      coerceTypes: options.coerceTypes,
+      work,
     }
-    return (data) => validate(data, validators, reading.count, options.coerceTypes, work)
+    return (data) => validate(data, compiled)
   } catch (thrown) {
     const text = thrown instanceof RangeError || !(thrown instanceof Error) ? 'it is nested too deeply' : thrown.message
     lint.error(`The schema does not compile: ${text}.`)
@@ -160,25 +163,30 @@ const linearRegExp = (work: Work) => (source: string) => {
   }
 }
 
-type Validators = Readonly<{ quick: ValidateFunction; whole: ValidateFunction }>
+type Compiled = Readonly<{
+  /** Stops at the first fault. */
+  quick: ValidateFunction
+  /** Lists all faults. */
+  whole: ValidateFunction
+  /** The number of schemas in the schema. */
+  schemas: number
+  coerceTypes: boolean
+  work: Work
+}>
 
-function validate(
-  data: Json,
-  { quick, whole }: Validators,
-  schemas: number,
-  coerceTypes: boolean,
-  work: Work,
-): Verdict {
+function validate(data: Json, compiled: Compiled): Verdict {
+  const { quick, schemas } = compiled
   try {
-    const quickly = run(quick, data, coerceTypes, work)
+    const quickly = run(quick, data, compiled)
     if (quickly.errors === undefined) return { ok: true, value: quickly.value }
     const first = faultsOf(quickly.errors)
     if (countValues(data, LISTING_LIMIT / schemas) * schemas >= LISTING_LIMIT) {
       return { ok: false, faults: [...first, only('the message is too large to list further faults')] }
     }
-    const all = listAll(whole, data, coerceTypes, work)
-    if (all === undefined)
+    const all = listAll(data, compiled)
+    if (all === undefined) {
       return { ok: false, faults: [...first, only('there are too many further faults to list them')] }
+    }
     const faults = faultsOf(all)
     return { ok: false, faults: faults.length > 0 ? faults : first }
   } catch (thrown) {
@@ -193,9 +201,9 @@ const isTooMuch = (thrown: unknown): boolean => thrown instanceof TooMuchWork ||
  * Undefined if there are too many errors to gather. Empty if ajv-errors fails: it looks fields up in plain objects, which
  * inherit `toString`, so that it fails at a field of the message with this name.
  */
-function listAll(whole: ValidateFunction, data: Json, coerceTypes: boolean, work: Work) {
+function listAll(data: Json, compiled: Compiled) {
   try {
-    return run(whole, data, coerceTypes, work).errors ?? []
+    return run(compiled.whole, data, compiled).errors ?? []
   } catch (thrown) {
     if (thrown instanceof TypeError) return []
     if (isTooMuch(thrown)) return undefined
@@ -203,7 +211,7 @@ function listAll(whole: ValidateFunction, data: Json, coerceTypes: boolean, work
   }
 }
 
-function run(validator: ValidateFunction, data: Json, coerceTypes: boolean, work: Work) {
+function run(validator: ValidateFunction, data: Json, { coerceTypes, work }: Compiled) {
   const holder = { value: coerceTypes ? structuredClone(data) : data }
   work.steps = STEP_LIMIT
   work.units = UNIT_LIMIT

@@ -4,7 +4,6 @@
  */
 import jsonata from 'jsonata'
 import { fault, found, type Result } from '../../domain/result.ts'
-import { PatternTooCostly } from '../re2-pattern.ts'
 import { LimitReached } from './expression-fault.ts'
 import {
   BUILT_INS,
@@ -152,7 +151,7 @@ function evaluateText(marks: Marks): BuiltIn['implementation'] {
   }
 }
 
-/** A stand-in for RegExp with the parts that the engine uses: `lastIndex` and `exec`, on linear-time patterns. */
+/** Replaces RegExp in the engine, which uses `lastIndex` and `exec` only, by patterns in linear time. */
 function regexEngine({ patterns }: Marks, limits: CallLimits): RegExpConstructor {
   function LinearRegExp(expression: RegExp) {
     const pattern = patterns.get(expression)
@@ -162,17 +161,10 @@ function regexEngine({ patterns }: Marks, limits: CallLimits): RegExpConstructor
       lastIndex: 0,
       exec(text: string) {
         limits.checkTime()
-        const match = findIn(text)
+        const match = find(text, engine.lastIndex)
         engine.lastIndex = match === undefined ? 0 : match.start + match.text.length
         return match === undefined ? null : Object.assign([match.text, ...match.groups], { index: match.start })
       },
-    }
-    const findIn = (text: string) => {
-      try {
-        return find(text, engine.lastIndex)
-      } catch (thrown) {
-        throw thrown instanceof PatternTooCostly ? new LimitReached(thrown.message) : thrown
-      }
     }
     return engine
   }

@@ -1,5 +1,6 @@
 /** The failures of expressions as safe sentences: JSONata throws plain objects whose texts quote message data. */
 import { typeName } from '../../domain/json.ts'
+import { PatternTooCostly } from '../re2-pattern.ts'
 
 /** An expression that failed on a message. Its text is safe to send: it quotes the expression, never the message. */
 export class ExpressionFault extends Error {
@@ -47,7 +48,9 @@ export function asExpressionFault(thrown: unknown): ExpressionFault {
   if (thrown instanceof ExpressionFault) return thrown
   const { code, position, message, value, value2, exp } = fieldsOf(thrown)
   const at = typeof position === 'number' ? position : undefined
-  if (thrown instanceof LimitReached) return new ExpressionFault(sentence(thrown.message), undefined, at)
+  if (thrown instanceof LimitReached || thrown instanceof PatternTooCostly) {
+    return new ExpressionFault(sentence(thrown.message), undefined, at)
+  }
   if (thrown instanceof RangeError) {
     return new ExpressionFault('The expression recurses too deeply, or builds a text or list that is too large')
   }

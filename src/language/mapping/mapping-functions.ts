@@ -53,10 +53,9 @@ export function compileFunction(
   lint: LintSink,
 ): MappingFunction | undefined {
   if (!isFunctionName(name)) {
-    const names = Object.keys(FUNCTIONS)
-    const near = nearest(name, names)
-    const hint = near === undefined ? `the functions are ${names.join(', ')}` : `did you mean "${near}"?`
-    lint.at('function').error(`There is no function "${name}"; ${hint}${near === undefined ? '.' : ''}`)
+    lint
+      .at('function')
+      .error(`There is no function "${name}"; ${nearestOrAll(name, 'functions', Object.keys(FUNCTIONS))}`)
     return undefined
   }
   const spec: FunctionSpec = FUNCTIONS[name]
@@ -70,6 +69,12 @@ export function compileFunction(
 }
 
 const isFunctionName = (name: string): name is keyof typeof FUNCTIONS => Object.hasOwn(FUNCTIONS, name)
+
+/** The end of a sentence about an unknown name. */
+export function nearestOrAll(name: string, plural: string, known: readonly string[]): string {
+  const near = nearest(name, known)
+  return near === undefined ? `the ${plural} are ${known.join(', ')}.` : `did you mean "${near}"?`
+}
 
 function checkParameters(name: string, spec: FunctionSpec, parameters: Json | undefined, lint: LintSink): boolean {
   const given = parameters !== undefined && parameters !== null

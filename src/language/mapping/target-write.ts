@@ -57,8 +57,7 @@ function compilePut(target: MappingTarget, { placement, fill, written, documentP
   const containerAt = (at: number): Container => ({ isShared: shared[at] ?? true, documentPath })
 
   let put: Put = (_existing, value) => value
-  if (appends) put = putAppended(containerAt(kept.length))
-  if (placement === 'concat') put = putElements(containerAt(kept.length))
+  if (appends || placement === 'concat') put = putAppended(placement === 'concat', containerAt(kept.length))
   for (const [at, step] of [...kept.entries()].reverse()) {
     const container = containerAt(at)
     if (step.kind === 'name') put = putInField(step.name, put, container)
@@ -136,19 +135,12 @@ function putInAll(next: Put, container: Container): Put {
   }
 }
 
-function putAppended(container: Container): Put {
+/** `joins`: whether the elements of an array are appended, not the array. */
+function putAppended(joins: boolean, container: Container): Put {
   return (existing, value, account) => {
     const elements = ownArray(existing, container, account)
-    elements.push(value)
-    return elements
-  }
-}
-
-function putElements(container: Container): Put {
-  return (existing, value, account) => {
-    const elements = ownArray(existing, container, account)
-    if (!isArray(value)) elements.push(value)
-    else for (let at = 0; at < value.length; at++) elements.push(value[at] ?? null)
+    if (joins && isArray(value)) for (const element of value) elements.push(element)
+    else elements.push(value)
     return elements
   }
 }

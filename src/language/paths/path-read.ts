@@ -35,16 +35,20 @@ function compileStep(step: PathStep, next: Read, joined: boolean): Read {
     case 'each':
       return next === itself ? readLastEach : readEach(next, joined)
     case 'any':
-      return readAny(next, joined)
+      return readFields((object) => gather(Object.values(object), next, joined, 0), joined)
   }
 }
 
 function readName(name: string, next: Read, joined: boolean): Read {
-  const inherited = isInherited(name)
+  const isOwn = !isInherited(name)
+  return readFields((object) => next(isOwn ? object[name] : ownField(object, name), 0), joined)
+}
+
+/** Reads an object; of an array, each element. */
+function readFields(readObject: (object: JsonObject) => Json | undefined, joined: boolean): Read {
   const read: Read = (value, nesting) => {
     if (typeof value !== 'object' || value === null) return undefined
-    if (isArray(value)) return gather(value, read, joined, nesting + 1)
-    return next(inherited ? ownField(value, name) : value[name], 0)
+    return isArray(value) ? gather(value, read, joined, nesting + 1) : readObject(value)
   }
   return read
 }
@@ -71,15 +75,6 @@ function readEach(next: Read, joined: boolean): Read {
 const readLastEach: Read = (value) => {
   if (value === undefined || value === null || isArray(value)) return value
   return [value]
-}
-
-function readAny(next: Read, joined: boolean): Read {
-  const read: Read = (value, nesting) => {
-    if (typeof value !== 'object' || value === null) return undefined
-    if (isArray(value)) return gather(value, read, joined, nesting + 1)
-    return gather(Object.values(value), next, joined, 0)
-  }
-  return read
 }
 
 /** The values of `read`, one for each value; null for undefined. */

@@ -47,7 +47,11 @@ describe('mappings at fault', () => {
       { why: 'null', mapping: { b: null }, errors: [['b', /this is null/]] },
       { why: 'null in an array', mapping: { b: ['x', null, 'D'] }, errors: [['b[1]', /short form/]] },
       { why: 'an empty short form', mapping: { b: [[]] }, errors: [['b[0][0]', /this is nothing/]] },
-      { why: 'a long short form', mapping: { b: [['x', null, 1, 2]] }, errors: [['b[0]', /remove what comes after/]] },
+      {
+        why: 'a long short form',
+        mapping: { b: [['x', null, 1, 2]] },
+        errors: [['b[0]', /remove the other elements/]],
+      },
       { why: 'no key', mapping: { b: {} }, errors: [['b.key', /this is nothing/]] },
       {
         why: 'a slip in a key',
@@ -111,7 +115,7 @@ describe('mappings at fault', () => {
       {
         why: 'oneToAllElements of one place',
         mapping: { b: { key: 'x', transform: all } },
-        warnings: [['b.key', /to one place/]],
+        warnings: [['b.key', /writes one value/]],
       },
       {
         why: 'parameters that are not read',

@@ -22,12 +22,8 @@ import {
 /** Of an entry: the steps of its path, the array of its target, and the function for each element. */
 type Part = Readonly<{ from: readonly PathStep[]; to: Destination; convert: Convert | undefined }>
 
-/** `array[].field`, or `array[].inner[].field`. */
-type Reading = Readonly<{
-  array: readonly PathStep[]
-  inner: readonly PathStep[] | undefined
-  field: readonly PathStep[]
-}>
+/** `array[].field`. */
+type Reading = Readonly<{ array: readonly PathStep[]; field: readonly PathStep[] }>
 
 /** From the elements of one array to those of another. */
 export type Spread = {
@@ -35,8 +31,6 @@ export type Spread = {
   readonly reading: Reading
   /** The local that holds whether closures must map the array of this message. */
   readonly isLeft: string
-  /** The elements of the array, and those of the inner arrays; the same scope if there are none. */
-  readonly outer: ReadScope
   readonly element: ReadScope
   readonly writeScope: WriteScope
   readonly lines: string[]
@@ -49,12 +43,11 @@ export function startSpread(code: Code, { from, to }: Part): Spread | undefined 
   const reading = readingOf(from)
   if (reading === undefined) return undefined
   const isLeft = newLocal(code)
-  const outer = startReadScope(newLocal(code), giveUp(isLeft))
-  const element = reading.inner === undefined ? outer : startReadScope(newLocal(code), giveUp(isLeft))
+  const element = startReadScope(newLocal(code), giveUp(isLeft))
   const target = newLocal(code)
   const make = `if (${target} === undefined) ${target} = ${newObject(code)};`
   const writeScope = startWriteScope(target, make, newLocal(code))
-  return { to, reading, isLeft, outer, element, writeScope, lines: [], hasFunction: false }
+  return { to, reading, isLeft, element, writeScope, lines: [], hasFunction: false }
 }
 
 const giveUp = (isLeft: string): string => `break ${isLeft}elements`
@@ -62,8 +55,7 @@ const giveUp = (isLeft: string): string => `break ${isLeft}elements`
 /** Adds an entry; false if it reads other elements or does not fit the entries before it. */
 export function addToSpread(code: Code, spread: Spread, { from, to, convert }: Part): boolean {
   const reading = readingOf(from)
-  const { array, inner } = spread.reading
-  if (reading === undefined || !isSame(reading.array, array) || !isSame(reading.inner, inner)) return false
+  if (reading === undefined || JSON.stringify(reading.array) !== JSON.stringify(spread.reading.array)) return false
   if (to.within[0]?.kind !== 'name') return false
   const destination = findDestination(code, spread.writeScope, to.within)
   if (destination === undefined || destination.kind === 'spread') return false
@@ -80,39 +72,19 @@ export function addToSpread(code: Code, spread: Spread, { from, to, convert }: P
   return true
 }
 
+/** Closures read paths with several `[]`. */
 function readingOf(from: readonly PathStep[]): Reading | undefined {
-  const [array, ...others] = atEach(from)
-  const field = others.at(-1)
-  if (array === undefined || field === undefined || others.length > 2) return undefined
-  if (![array, ...others].every(isStraight) || field[0]?.kind !== 'name') return undefined
-  return { array, inner: others.length === 2 ? others[0] : undefined, field }
+  const at = from.findIndex(({ kind }) => kind === 'each')
+  const [array, field] = [from.slice(0, Math.max(at, 0)), from.slice(at + 1)]
+  return isStraight(array) && isStraight(field) && field[0]?.kind === 'name' ? { array, field } : undefined
 }
-
-/** The steps before, between and after each `[]`. */
-function atEach(steps: readonly PathStep[]): readonly (readonly PathStep[])[] {
-  const parts: PathStep[][] = [[]]
-  for (const step of steps) {
-    if (step.kind === 'each') parts.push([])
-    else parts.at(-1)?.push(step)
-  }
-  return parts
-}
-
-const isSame = (some: readonly PathStep[] | undefined, others: readonly PathStep[] | undefined): boolean =>
-  JSON.stringify(some) === JSON.stringify(others)
 
 /** The code that iterates over the elements. `scope`: the array's source. The code writes all elements or none. */
 export function spreadCode(code: Code, spread: Spread, scope: ReadScope): string {
-  const { to, reading, isLeft, outer, element, writeScope, lines, hasFunction } = spread
+  const { to, reading, isLeft, element, writeScope, lines, hasFunction } = spread
   const [array, made, at] = [newLocal(code), newLocal(code), newLocal(code)]
   const { addedBytes } = writeScope
   const { local } = writeScope.root
-  const each = `
-let ${[local, ...writeScope.locals].join(', ')};
-${element.lines.join('\n')}
-${lines.join('\n')}
-${made}.push(${local} === undefined ? null : ${local});
-if (account.addedBytes + ${addedBytes} > ${ADDED_BYTES_MAX}) ${giveUp(isLeft)};`
   return `
 let ${isLeft} = true;
 ${isLeft}elements: {
@@ -122,29 +94,16 @@ if (!${arrayTest(array)}) ${giveUp(isLeft)};
 const ${made} = [];
 let ${addedBytes} = 0;
 for (let ${at} = 0; ${at} < ${array}.length; ${at}++) {
-let ${outer.from} = ${array}[${at}];
-${objectTest(outer.from, outer.giveUp)}
-${reading.inner === undefined ? each : overInner(code, outer, element, reading.inner, each)}
+let ${element.from} = ${array}[${at}];
+${objectTest(element.from, element.giveUp)}
+let ${[local, ...writeScope.locals].join(', ')};
+${element.lines.join('\n')}
+${lines.join('\n')}
+${made}.push(${local} === undefined ? null : ${local});
+if (account.addedBytes + ${addedBytes} > ${ADDED_BYTES_MAX}) ${giveUp(isLeft)};
 }
 ${to.write(made)}
 account.addedBytes += ${addedBytes};
 ${isLeft} = false;
 }`
 }
-
-/** An element without the inner array still makes one element of the output. */
-function overInner(code: Code, outer: ReadScope, element: ReadScope, inner: readonly PathStep[], each: string): string {
-  const [array, at] = [newLocal(code), newLocal(code)]
-  const value = valueAt(code, outer, inner)
-  return `${outer.lines.join('\n')}
-let ${array} = ${value};
-if (${array} === undefined || ${array} === null) ${array} = ${bind(code, ONE_ELEMENT)};
-else if (!${arrayTest(array)}) ${outer.giveUp};
-for (let ${at} = 0; ${at} < ${array}.length; ${at}++) {
-let ${element.from} = ${array}[${at}];
-${objectTest(element.from, element.giveUp)}
-${each}
-}`
-}
-
-const ONE_ELEMENT: readonly null[] = [null]
