@@ -1,20 +1,16 @@
-/** What may stand in an HTTP header, and which headers of an answer may travel on. */
+/** The syntax of HTTP headers, and the headers of a response that may be passed on. */
 type HeaderValues = Readonly<Record<string, string | readonly string[]>>
 
-/** Whether the text can name a header: a token of RFC 9110 section 5.6.2. */
-export function isHeaderName(name: string): boolean {
-  return /^[!#$%&'*+\-.^_`|~0-9A-Za-z]+$/.test(name)
-}
+/** Whether the text is a token (RFC 9110 section 5.6.2). */
+export const isHeaderName = (name: string): boolean => /^[!#$%&'*+\-.^_`|~0-9A-Za-z]+$/.test(name)
 
 /**
- * Whether the text can be a header's value: no control characters but the tab, nothing above U+00FF
- * (RFC 9110 section 5.5). Whitespace at its ends is taken; receivers drop it.
+ * Whether the text can be a header's value: no control characters but the tab, nothing above U+00FF (RFC 9110 section 5.5).
+ * Whitespace at its ends is accepted; receivers drop it.
  */
-export function isHeaderValue(value: string): boolean {
-  return /^[\t\x20-\x7e\x80-\xff]*$/.test(value)
-}
+export const isHeaderValue = (value: string): boolean => /^[\t\x20-\x7e\x80-\xff]*$/.test(value)
 
-/** About one connection or one rendering of the body, so wrong as soon as either changes. */
+/** These describe one connection or one encoding of the body. */
 const NOT_PASSED_ON: ReadonlySet<string> = new Set([
   'connection',
   'content-encoding',
@@ -32,11 +28,10 @@ const NOT_PASSED_ON: ReadonlySet<string> = new Set([
 ])
 
 /**
- * The headers of an answer that may be passed on to another client.
+ * The headers of a response that may be passed on to another client.
  *
- * In and out: lower-case names. Drops hop-by-hop headers, those that `connection` names among them (RFC 9110
- * section 7.6.1), those of a proxy's own dialogue (section 11.7), `set-cookie`, and what describes the body as it
- * was transferred: its length and codings.
+ * In and out: lower-case names. Drops hop-by-hop headers, those that `connection` names among them (RFC 9110 section 7.6.1),
+ * headers between a client and its proxy (section 11.7), `set-cookie`, and the length and codings of the transfer.
  */
 export function endToEnd(headers: HeaderValues): Record<string, string | readonly string[]> {
   const named = connectionOptions(headers)

@@ -1,37 +1,35 @@
 /**
- * Regular expressions of documents, run in linear time. V8's own engine backtracks: one pattern such as `(a+)+b` and a
- * text of forty characters stop a process, and patterns come from documents, the texts from anybody.
+ * Regular expressions of documents in linear time. V8's engine backtracks: a pattern such as `(a+)+b` on a text of forty
+ * characters stops the process, and any sender can send such a text.
  */
 import { RE2JS } from 're2js'
 import { fault, found, type Result } from '../domain/lint.ts'
 
-export type PatternMatch = Readonly<{ text: string; start: number; groups: readonly (string | undefined)[] }>
+type PatternMatch = Readonly<{ text: string; start: number; groups: readonly (string | undefined)[] }>
 
 export type Pattern = Readonly<{
-  source: string
-  /** Whether the pattern is found anywhere in the text. Linear in the length of the text. */
+  /** Whether the pattern matches anywhere in the text, in time linear in its length. */
   test(text: string): boolean
-  /** What testing a character may cost, in nanoseconds or so. */
+  /** About the nanoseconds that testing a character may take. */
   unitsPerCharacter: number
-  /** A search of its own, which keeps the text that it was last given: for the matches of a text one after the other. */
+  /** A search that keeps its last text, to find the matches of one text in turn. */
   finder(): Find
 }>
 
 /**
- * The first match at or after `from` (a UTF-16 index); `start` is one too.
- * Throws PatternTooCostly where finding the groups in so long a text could take seconds.
+ * The first match at or after `from`; `from` and `start` are UTF-16 indexes.
+ * Throws PatternTooCostly if finding the groups in so long a text could take seconds.
  */
 export type Find = (text: string, from: number) => PatternMatch | undefined
 
-/** A text too long for a pattern of this size. */
 export class PatternTooCostly extends Error {
   override readonly name = 'PatternTooCostly'
 }
 
-/** Finding groups takes up to text × program steps; this many take about a second. */
+/** Finding groups takes up to text length × program size steps; this many take about a second. */
 const FIND_STEPS = 50_000_000
 
-/** Of a test that needs no groups, which mostly runs as an automaton that remembers its states. */
+/** Of a test, which needs no groups and mostly runs as an automaton with cached states. */
 const UNITS_PER_CHARACTER = 50
 
 /** Instructions of a compiled pattern: `.{0,1000}` has 2,003. */
@@ -40,9 +38,9 @@ const PROGRAM_LIMIT = 10_000
 /**
  * Compiles an ECMAScript pattern to run on RE2. `flags` may hold `i` and `m`; others are ignored.
  *
- * Fails with one sentence for what is no ECMAScript pattern, for what RE2 does not have (look-ahead, look-behind,
- * back-references, repeats over 1,000) and for programs that are too large. Two differences to ECMAScript remain: `\s`
- * and `.` know the ASCII white space and line ends only.
+ * Fails with one sentence for a text that is no ECMAScript pattern, for parts that RE2 lacks (look-ahead, look-behind,
+ * back-references, repeats over 1,000), and for programs that are too large. Two differences to ECMAScript remain: `\s`
+ * and `.` only know the white space and the line ends of ASCII.
  * Source: https://github.com/google/re2/wiki/Syntax, ECMA-262 section 22.2.
  */
 export function compilePattern(source: string, flags = ''): Result<Pattern> {
@@ -56,25 +54,25 @@ export function compilePattern(source: string, flags = ''): Result<Pattern> {
     const plain = flags === '' ? plainTest(source) : undefined
     const test = plain ?? ((text: string) => program.test(text))
     const unitsPerCharacter = plain === undefined ? UNITS_PER_CHARACTER : 1
-    return found({ source, test, unitsPerCharacter, finder: () => finder(source, program) })
+    return found({ test, unitsPerCharacter, finder: () => finder(source, program) })
   } catch (thrown) {
     const text = thrown instanceof Error ? thrown.message.replace(/^error parsing regexp: /, '') : 'it does not compile'
     return fault(`the pattern ${quote(source)} cannot run in linear time: ${text}.`)
   }
 }
 
-/** One character, or one of a set, in ASCII: where both engines mean the same. */
+/** One ASCII character, or one of a set: both engines read these alike. */
 const ATOM = String.raw`(?:[\w !"#%&',/:;<=>@~-]|\\[.^$|?*+()[\]{}\\/d]|\[(?:[\w .:;,/@#+*()-]|\\[.\]\\/d-])+\])`
 const PLAIN = new RegExp(String.raw`^\^(?:${ATOM}(?:[*+?]|\{\d+(?:,\d*)?\})?)*\$?$`)
 const REPEATS = /\\.|\[(?:\\.|[^\]])*\]|([*+?])|\{(\d+)(,?)(\d*)\}/g
 
-/** Steps that a text may cost, where only so much of it can match, and those that each of its characters may. */
+/** Steps for a pattern that matches a bounded length only, and steps for each character of a text for any other. */
 const STEPS_MAX = 50_000
 const STEPS_PER_CHARACTER_MAX = 200
 
 /**
- * The pattern on V8's engine, which is ten times as fast, where little can be tried again: atoms in a row from the start
- * of the text, at most one of them repeated without bound. Undefined for all other patterns.
+ * The pattern on V8's engine, which is ten times as fast. Undefined if V8 could backtrack much: only atoms in a row from the
+ * start of the text qualify, at most one of them repeated without bound.
  */
 function plainTest(source: string): Pattern['test'] | undefined {
   if (!PLAIN.test(source)) return undefined
@@ -115,7 +113,7 @@ function re2Flags(flags: string): number {
   return (flags.includes('i') ? RE2JS.CASE_INSENSITIVE : 0) | (flags.includes('m') ? RE2JS.MULTILINE : 0)
 }
 
-/** Compiling with V8 only parses: nothing of the pattern runs. Both modes, since many patterns escape more than `u` allows. */
+/** V8 only parses the pattern here. Both modes, since many patterns escape more than `u` allows. */
 function whyNotEcmaScript(source: string): string | undefined {
   for (const mode of ['u', '']) {
     try {
@@ -126,7 +124,7 @@ function whyNotEcmaScript(source: string): string | undefined {
   return 'is no regular expression'
 }
 
-/** What RE2 refuses in words that do not help, and what the translation would silently read as something else. */
+/** Parts that RE2 refuses without a helpful text, or that its translation silently reads as something else. */
 function whyNotLinear(source: string): string | undefined {
   const plain = source.replace(/\\[^1-9kpP]/g, '').replace(/\[(?:\\.|[^\]\\])*\]/g, '')
   if (/\(\?<?[=!]/.test(plain)) {

@@ -1,7 +1,4 @@
-/**
- * `endpoint.pattern`: the paths that an endpoint answers. A pattern means exactly what it says:
- * characters with a meaning of their own in routers (`*`, `(`, `)`, `?`, `::`) are refused.
- */
+/** `endpoint.pattern`: the paths of an endpoint. Characters that routers interpret (`*`, `(`, `)`, `?`, `::`) are refused. */
 import { reservedBy } from '../domain/http.ts'
 import { fault, found, type Result } from '../domain/lint.ts'
 
@@ -9,7 +6,7 @@ export type RoutePattern = Readonly<{
   pattern: string
   /** Names of the parameters, in the order of their segments. */
   parameters: readonly string[]
-  /** What clashes with another endpoint's: method and pattern, parameter names and a last "/" aside, as in `POST /patients/:`. */
+  /** Two endpoints conflict if their keys are equal: the method, and the pattern without parameter names, as in `POST /patients/:`. */
   routeKey(method: string): string
 }>
 
@@ -18,7 +15,7 @@ const PARAMETER = /^[A-Za-z_][A-Za-z0-9_-]*$/
 /** RFC 3986 section 3.3: pchar without percent-encodings, `:`, `*` and parentheses. */
 const WRONG_IN_LITERAL = /[^A-Za-z0-9\-._~!$&'+,;=@]/u
 
-/** Reads a pattern of section 4 of the contract; fails with what is wrong and what to write instead. */
+/** Fails with one sentence: the fault and the correction. */
 export function parseRoutePattern(pattern: string): Result<RoutePattern> {
   if (!pattern.startsWith('/'))
     return fault(`The pattern ${quote(pattern)} must start with "/": write ${quote(`/${pattern}`)}.`)
@@ -45,11 +42,10 @@ export function parseRoutePattern(pattern: string): Result<RoutePattern> {
   return found({ pattern, parameters, routeKey: (method) => `${method.toUpperCase()} ${shape}` })
 }
 
-/** The segments of a pattern, parameters with their colon. A last "/" makes no difference and is none. */
+/** The segments of a pattern, parameters with their colon. A last "/" starts no segment. */
 export const segmentsOf = (pattern: string): readonly string[] =>
   pattern === '/' ? [] : withoutLastSlash(pattern).slice(1).split('/')
 
-/** The path or pattern that matches the same. */
 export const withoutLastSlash = (path: string): string =>
   path.length > 1 && path.endsWith('/') ? path.slice(0, -1) : path
 

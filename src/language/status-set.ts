@@ -8,8 +8,8 @@ type Range = readonly [from: number, to: number]
 /**
  * Reads the elements of `allowedStatuses` or `state.config.includeStatuses`.
  *
- * An empty list is the empty set: what an empty field means is for its reader to say. Statuses are 100 to 599
- * (RFC 9110 section 15). Fails with one sentence that names every wrong element.
+ * An empty list is the empty set. Statuses are 100 to 599 (RFC 9110 section 15). Fails with one sentence that names every
+ * wrong element.
  */
 export function parseStatusSet(values: readonly (string | number)[]): Result<StatusSet> {
   const ranges: Range[] = []
@@ -30,16 +30,11 @@ export function parseStatusSet(values: readonly (string | number)[]): Result<Sta
 
 function parseRange(value: string | number): Range | undefined {
   const text = String(value)
-  if (/^[1-5]xx$/i.test(text)) {
-    const from = Number(text[0]) * 100
-    return [from, from + 99]
-  }
-  if (!/^[1-5][0-9]{2}$/.test(text)) return undefined
-  return [Number(text), Number(text)]
+  const first = Number(text[0]) * 100
+  if (/^[1-5]xx$/i.test(text)) return [first, first + 99]
+  return /^[1-5][0-9]{2}$/.test(text) ? [Number(text), Number(text)] : undefined
 }
 
-/** Whether the set holds the status; undefined, for what has no status, is in `"*"` alone. */
-export function hasStatus(set: StatusSet, status: number | undefined): boolean {
-  if (set.any) return true
-  return status !== undefined && set.ranges.some(([from, to]) => from <= status && status <= to)
-}
+/** `status`: undefined for an outcome without one, which only `"*"` holds. */
+export const hasStatus = (set: StatusSet, status: number | undefined): boolean =>
+  set.any || (status !== undefined && set.ranges.some(([from, to]) => from <= status && status <= to))

@@ -1,57 +1,54 @@
 /**
- * `config.url` of a request: an absolute URL with `:name` placeholders. It is cut once, when an endpoint is
- * registered, and arranged so that no value can change which resource is addressed beyond its own place: no added
- * segment, parameter or fragment, no step up the path, no other authority.
+ * `config.url` of a request: an absolute URL with `:name` placeholders, parsed once at registration. A value can change its
+ * own part of the URL only: it adds no segment, parameter or fragment, no step up the path, and no other authority.
  */
-
 import { fault, found, type Result } from '../domain/lint.ts'
 import { parseReferences, type Reference } from '../domain/secrets/references.ts'
 
 export type UrlTemplate = Readonly<{
   /** Names of the placeholders, each once, in the order of the URL. */
   placeholders: readonly string[]
-  /** Names of the path segments `:name` that are no placeholders and are sent as they are, each once. */
+  /** Names of path segments `:name` that are no placeholders and stay in the URL, each once. */
   undefinedNames: readonly string[]
   /** References to secrets, in the order of the URL. */
   references: readonly Reference[]
-  /** The one of them that the URL begins with, whose value is the beginning of a URL itself. */
+  /** The reference that the URL starts with; its value is the start of a URL. */
   base: Base | undefined
   /**
-   * The URL with its placeholders replaced by encoded values; further values are ignored. References stay as they are
-   * written, unless `secretOf` gives their values: encoded then, but for that of `base`, which is to be what `base.read` gives.
-   * Fails where a value is missing or is not well-formed Unicode, where a path segment becomes `.` or `..`, where an empty value
-   * would make the path start with `//`, and where an empty secret would leave its segment empty.
+   * The URL with encoded values for its placeholders; other values are ignored. Without `secretOf`, references stay in the
+   * URL. With it, their values replace them, encoded except that of `base`, for which it must return what `base.read` returns.
+   * Fails if a value is missing or is not well-formed Unicode, if a path segment becomes `.` or `..`, if an empty value makes
+   * the path start with `//`, and if an empty secret leaves its segment empty.
    */
-  fill(values: Readonly<Record<string, string>>, secretOf?: (reference: Reference) => string): Result<string>
+  fill(values: Readonly<Record<string, string>>, secretOf?: SecretOf): Result<string>
 }>
 
-export type Base = Readonly<{
+type SecretOf = (reference: Reference) => string
+
+type Base = Readonly<{
   reference: Reference
-  /** Fails where the value begins no URL, or none that can go on as this one does; a sentence for after its name. */
+  /** Fails if the value is no start of a URL, or the template cannot continue it; the text continues the name of the secret. */
   read(value: string): Result<string>
 }>
 
-/** Literal text and names of placeholders, in turn: `['/p/', 'id', '/x']`; references to secrets among them. */
 type Part = Readonly<{ literal: string }> | Readonly<{ name: string }> | Readonly<{ reference: Reference }>
-/** The parts of a path segment that a value may change, or of anything else. */
+/** A path segment, or another part of the URL. */
 type Piece = Readonly<{ parts: readonly Part[]; isVariableSegment: boolean; isFollowedFirst: boolean }>
 
-/** What separates placeholders from literal text, and references from both. */
+/** Splits a text into literals, placeholders and references. */
 type Cut = (text: string) => readonly Part[]
 
 const NAME_SEGMENT = /^:([A-Za-z0-9_-]+)$/
 const ABSOLUTE = /^(https?:\/\/)([^/?#]*)([^?#]*)(\?[^#]*)?(#.*)?$/i
-/** What the WHATWG URL parser takes for `.` or `..`, https://url.spec.whatwg.org/#double-dot-path-segment. */
+/** The forms of `.` and `..` for the WHATWG URL parser, https://url.spec.whatwg.org/#double-dot-path-segment. */
 const DOT_SEGMENT = /^(?:\.|%2e){1,2}$/i
 
-/** Whether `:name` can be a placeholder. */
 export const isPlaceholderName = (name: string): boolean => /^[A-Za-z0-9_-]+$/.test(name)
 
 /**
- * Reads a template. `:name` is a placeholder anywhere in the path and the query where `names` has the name (letters,
- * digits, `_` and `-`); every other colon is itself. Of several names that fit, the longest counts; a name fits where no
- * letter, digit or `_` follows it. White space around the URL is cut. Characters that no URI holds (RFC 3986 section 2) are
- * encoded. Fails with what is wrong and what to write instead.
+ * Parses a template. `:name` in the path and the query is a placeholder if `names` has the name (letters, digits, `_` and
+ * `-`) and no letter, digit or `_` follows; the longest name wins. Every other colon is a colon. White space around the URL
+ * is removed, and characters that no URI has (RFC 3986 section 2) are encoded. Fails with the fault and the correction.
  */
 export function parseUrlTemplate(authored: string, names: readonly string[]): Result<UrlTemplate> {
   const text = authored.trim()
@@ -65,7 +62,7 @@ export function parseUrlTemplate(authored: string, names: readonly string[]): Re
   return parse(parts.map(code).join(''), names, references)
 }
 
-/** A URL is cut with one private character for each reference, whose own colons and slashes are none of its. */
+/** A private character stands for each reference while the URL is split, since a reference has colons and slashes. */
 const FIRST_STAND_IN = 0xe000
 const MOST_REFERENCES = 100
 const STAND_IN = /([\ue000-\ue063])/
@@ -188,7 +185,7 @@ function cutLiteral(text: string, references: readonly Reference[]): readonly Pa
   })
 }
 
-/** Encodes what RFC 3986 allows nowhere in a path or query, and leaves what is encoded already. */
+/** Encodes characters that RFC 3986 does not allow in a path or query; percent-encodings stay. */
 const encodeLiteral = (text: string): string =>
   text.replace(/[^A-Za-z0-9\-._~:/?@!$&'()*+,;=%]+/gu, (characters) => encodeURIComponent(characters))
 
@@ -196,18 +193,14 @@ function fill(
   pieces: readonly Piece[],
   values: Readonly<Record<string, string>>,
   base: Base | undefined,
-  secretOf: ((reference: Reference) => string) | undefined,
+  secretOf: SecretOf | undefined,
 ): Result<string> {
   let url = ''
   for (const { parts, isVariableSegment, isFollowedFirst } of pieces) {
     let text = ''
     for (const part of parts) {
-      if ('literal' in part) {
-        text += part.literal
-        continue
-      }
-      if ('reference' in part) {
-        text += written(part.reference, base, secretOf)
+      if (!('name' in part)) {
+        text += 'literal' in part ? part.literal : written(part.reference, base, secretOf)
         continue
       }
       const value = Object.hasOwn(values, part.name) ? values[part.name] : undefined
@@ -241,17 +234,13 @@ function faultOfSegment(text: string, parts: readonly Part[], isFirst: boolean):
     : `${segment} is empty, so the path would start with "//", and some servers read another host there.`
 }
 
-function written(
-  reference: Reference,
-  base: Base | undefined,
-  secretOf: ((reference: Reference) => string) | undefined,
-): string {
+function written(reference: Reference, base: Base | undefined, secretOf: SecretOf | undefined): string {
   if (secretOf === undefined) return reference.text
   const value = secretOf(reference)
   return reference === base?.reference ? value : encodeUrlValue(value)
 }
 
-/** `isWhole`: nothing of the URL follows. */
+/** `isWhole`: the template ends after the value. */
 function readBase(value: string, isWhole: boolean): Result<string> {
   const [, scheme, authority, path = '', query = '', fragment] = ABSOLUTE.exec(value) ?? []
   const isSound = faultOfText(value) === undefined && fragment === undefined && (isWhole || query === '')
@@ -268,7 +257,7 @@ function readBase(value: string, isWhole: boolean): Result<string> {
   return found(scheme + authority + encodeLiteral(isWhole ? path + query : path.replace(/\/+$/, '')))
 }
 
-/** Adds parameters behind those that a URL without fragment has already; nothing is dropped or replaced. */
+/** In: a URL without a fragment. Adds parameters after those that it has. */
 export function appendQuery(url: string, query: readonly (readonly [name: string, value: string])[]): string {
   if (query.length === 0) return url
   const added = query.map(([name, value]) => `${encodeUrlValue(name)}=${encodeUrlValue(value)}`).join('&')
@@ -279,8 +268,8 @@ export function appendQuery(url: string, query: readonly (readonly [name: string
 const UNRESERVED = /^[\w.~-]*$/
 
 /**
- * Percent-encodes a value for a place in a path or query (RFC 3986 section 2.1); `:` and `,` stay as they are.
- * Halves of surrogate pairs become U+FFFD, as in the URL standard: check `isWellFormed` first to refuse them.
+ * Percent-encodes a value for a path or query (RFC 3986 section 2.1), except `:` and `,`. Lone surrogates become U+FFFD, as
+ * in the URL standard; a caller that refuses them checks `isWellFormed` first.
  */
 export function encodeUrlValue(text: string): string {
   if (UNRESERVED.test(text)) return text

@@ -1,24 +1,24 @@
-/** What a validator found, in sentences for the people who send messages. */
+/** The errors of Ajv as sentences for the people who send messages. */
 import type { ErrorObject } from 'ajv'
 import { typeName } from '../../domain/json.ts'
 
 export type SchemaFault = Readonly<{
-  /** JSON Pointer (RFC 6901) to the place in the data. */
+  /** JSON Pointer (RFC 6901) into the data. */
   pointer: string
-  /** What is wrong there: continues the pointer, or is a whole message of the schema's own. */
+  /** Continues the pointer, or is a whole sentence if `custom`. */
   message: string
-  /** From `errorMessage`. */
+  /** Whether the message is from `errorMessage`, or about the message as a whole. */
   custom: boolean
 }>
 
 export const FAULT_LIMIT = 100
 
-/** The faults behind the validator's errors, each once, at most FAULT_LIMIT and a last one that tells of the rest. */
+/** The faults of these errors without repeats: at most FAULT_LIMIT, and a last one with the number of the others. */
 export function faultsOf(errors: readonly ErrorObject[]): SchemaFault[] {
   const faults = new Map<string, SchemaFault>()
   let left = 0
   for (const error of errors) {
-    // What the branch of an `if` demands is told by errors of its own.
+    // The failed branch of an `if` has errors of its own.
     if (error.keyword === 'if') continue
     const fault = shortened(faultOf(error))
     const key = `${fault.pointer} ${fault.message}`
@@ -30,7 +30,7 @@ export function faultsOf(errors: readonly ErrorObject[]): SchemaFault[] {
   return all
 }
 
-/** Names are the sender's, messages the author's; both may be as long as what they stand in. */
+/** Names come from the sender, messages from the author; both may be as long as the message or the document. */
 const LONGEST = 1_000
 
 function shortened(fault: SchemaFault): SchemaFault {
@@ -46,14 +46,14 @@ function faultOf(error: ErrorObject): SchemaFault {
   return { pointer: pointerOf(error), message: messageOf(error), custom: false }
 }
 
-/** The place of the one error that a custom message replaces, else that of the schema which has the message. */
+/** The pointer of the one error that a custom message replaces, else that of the schema with the message. */
 function customPointer(error: ErrorObject): string {
   const replaced = (error.params as { errors?: ErrorObject[] }).errors ?? []
   const [only] = replaced
   return replaced.length === 1 && only !== undefined ? pointerOf(only) : error.instancePath
 }
 
-/** Errors about a field are at the object in the validator, at the field for people. */
+/** Ajv reports errors about a field at its object. */
 function pointerOf({ instancePath, params }: ErrorObject): string {
   const { missingProperty, additionalProperty, unevaluatedProperty } = params
   const field = missingProperty ?? additionalProperty ?? unevaluatedProperty
@@ -68,7 +68,6 @@ function messageOf(error: ErrorObject): string {
 
 type Params = Readonly<Record<string, unknown>>
 
-/** `what` is written with an s unless there is one. */
 const count = (limit: unknown, what: string) => `${limit} ${what}${limit === 1 ? '' : 's'}`
 const fields = (limit: unknown) => count(limit, 'field')
 

@@ -1,4 +1,4 @@
-/** The formats of JSON Schema, as checks that cannot take long: some of the library's backtrack. */
+/** The formats of JSON Schema as checks in bounded time: some of those in ajv-formats backtrack. */
 import { domainToASCII } from 'node:url'
 import type { Ajv } from 'ajv'
 import addFormats from 'ajv-formats'
@@ -6,12 +6,12 @@ import { spend, type Work } from './json-schema-work.ts'
 
 type Check = (text: string) => boolean
 
-/** Longer texts are of no format but these, whose checks are linear. */
+/** Longer texts match only formats whose checks are linear. */
 const LONGEST = 4096
 const UNITS_PER_CHARACTER = 20
 const ANY_LENGTH = new Set(['byte', 'binary', 'password', 'json-pointer'])
 
-/** What JSON Schema 2020-12 section 7.3 has and the library has not: each by way of its ASCII form. */
+/** Formats of JSON Schema 2020-12 section 7.3 that ajv-formats lacks; their ASCII form is checked. */
 const INTERNATIONAL: Readonly<Record<string, Readonly<{ as: string; toAscii: (text: string) => string }>>> = {
   iri: { as: 'uri', toAscii: percentEncoded },
   'iri-reference': { as: 'uri-reference', toAscii: percentEncoded },
@@ -19,7 +19,6 @@ const INTERNATIONAL: Readonly<Record<string, Readonly<{ as: string; toAscii: (te
   'idn-email': { as: 'email', toAscii: asciiAddress },
 }
 
-/** Adds every format to the instance. */
 export function addAllFormats(ajv: Ajv, work: Work): void {
   addFormats.default(ajv)
   for (const [name, { as, toAscii }] of Object.entries(INTERNATIONAL)) {
@@ -37,7 +36,7 @@ export function addAllFormats(ajv: Ajv, work: Work): void {
   }
 }
 
-/** The check of a format for strings; undefined for the formats of numbers and those that check nothing. */
+/** The check of a format for strings; undefined for a format of numbers or one that checks nothing. */
 function checkOf(format: Ajv['formats'][string]): Check | undefined {
   if (format instanceof RegExp) return (text) => format.test(text)
   if (typeof format === 'function') return format as Check
@@ -45,7 +44,7 @@ function checkOf(format: Ajv['formats'][string]): Check | undefined {
   return checkOf(format.validate as Ajv['formats'][string])
 }
 
-/** RFC 3987 section 3.1: what is not ASCII, percent-encoded; lone surrogates stay, and no URI has them. */
+/** Percent-encodes all that is not ASCII (RFC 3987 section 3.1). Lone surrogates stay, so that the check refuses them. */
 function percentEncoded(text: string): string {
   return text.replace(/[^\0-\x7f]+/g, (part) => (part.isWellFormed() ? encodeURIComponent(part) : part))
 }

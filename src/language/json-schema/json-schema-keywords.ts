@@ -1,8 +1,7 @@
-/** The keywords of JSON Schema that documents may use, with the values that each takes. */
+/** The keywords of JSON Schema that documents may use, and the values of each. */
 
 export type Draft = 'draft-07' | '2020-12'
 
-/** What a keyword's value must be. Kinds that hold schemas say where in the value they are. */
 export type SchemaKind =
   | 'schema'
   | 'schemas'
@@ -29,7 +28,7 @@ export type Keyword = Readonly<{
   kind: SchemaKind
   /** The one draft that has it. */
   only?: Draft
-  /** Tells people something and checks nothing. */
+  /** For people only; it checks nothing. */
   note?: true
 }>
 
@@ -97,7 +96,6 @@ const KEYWORDS: Readonly<Record<string, Keyword>> = {
   ),
 }
 
-/** Other names of keywords, and what they stand for. */
 export const OTHER_NAMES: Readonly<Record<string, string>> = { min: 'minimum', max: 'maximum' }
 
 export const KEYWORD_NAMES: readonly string[] = [...Object.keys(KEYWORDS), ...Object.keys(OTHER_NAMES)]
@@ -116,7 +114,7 @@ const isTypes = (value: unknown): boolean => {
   return types.length > 0 && types.every((type) => TYPES.includes(type))
 }
 
-/** Whether a value is of a kind, and what to say where it is not. Elements of lists and maps are looked at one by one. */
+/** The check of each kind and its text for faults. `rewriteSchema` checks the schemas in lists and maps one by one. */
 export const KINDS: Readonly<Record<SchemaKind, Readonly<{ fits: (value: unknown) => boolean; must: string }>>> = {
   schema: { fits: isSchema, must: 'a schema (an object, true or false)' },
   schemas: { fits: isSchemas, must: 'a list of schemas' },

@@ -1,8 +1,8 @@
-/** `minLength` and `maxLength`, counting characters only where it matters: the library counts those of every text. */
+/** `minLength` and `maxLength`: Ajv counts the characters of every text, these only if the result depends on them. */
 import { _, type Ajv, type KeywordCxt } from 'ajv'
 import { spend, type Work } from './json-schema-work.ts'
 
-/** Replaces the library's own; JSON Schema counts Unicode code points (RFC 8259 section 1), of which each takes one or two units. */
+/** JSON Schema counts Unicode code points (RFC 8259 section 1), each of which is one or two units of a text. */
 export function addLengths(ajv: Ajv, work: Work): void {
   const countCharacters = (text: string): number => {
     spend(work, text.length * UNITS_PER_CHARACTER)

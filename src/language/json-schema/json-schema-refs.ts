@@ -1,10 +1,10 @@
-/** References within a schema: where they lead, and whether one leads back to itself without looking at new data. */
+/** References within a schema: their targets, and loops that read no new data. */
 import { isObject, type Json, type JsonObject } from '../../domain/json.ts'
 
-/** Documents that the validator has; anything else outside the schema is never fetched. */
+/** The documents outside of a schema that Ajv has; no others are fetched. */
 const META_SCHEMAS = new Set(['http://json-schema.org/draft-07/schema', 'https://json-schema.org/draft/2020-12/schema'])
 
-/** Names that references of a schema can lead to, beside JSON Pointers. */
+/** Names that references of a schema can use besides JSON Pointers. */
 export type SchemaTargets = Readonly<{ ids: ReadonlySet<string>; anchors: ReadonlySet<string> }>
 
 /** Every `$id`, `$anchor` and `$dynamicAnchor` in the document. */
@@ -22,7 +22,7 @@ export function targetsOf(root: JsonObject): SchemaTargets {
   return { ids, anchors }
 }
 
-/** One sentence for a reference that leads nowhere or out of the document; undefined where it is sound. */
+/** One sentence for a reference without a target or to another document; undefined for a sound one. */
 export function wrongReference(reference: string, root: JsonObject, targets: SchemaTargets): string | undefined {
   const [base = '', fragment = ''] = reference.split('#', 2)
   if (base !== '') {
@@ -31,13 +31,13 @@ export function wrongReference(reference: string, root: JsonObject, targets: Sch
     return `refers to another document, ${JSON.stringify(reference)}, which is never fetched; copy what it defines into "definitions" and refer to "#/definitions/<name>".`
   }
   if (fragment === '' || targets.anchors.has(fragment)) return undefined
-  // A pointer starts at the nearest `$id` above it: only the validator knows which.
+  // A pointer starts at the nearest `$id` above it, which only Ajv knows.
   if (fragment.startsWith('/') && (targets.ids.size > 0 || resolveLocal(root, reference) !== undefined))
     return undefined
   return `refers to ${JSON.stringify(reference)}, which this schema does not have.`
 }
 
-/** What a reference such as `#`, `#/definitions/a%20b` or `#/$defs/a~1b` leads to (RFC 6901 section 6). */
+/** The target of a reference such as `#`, `#/definitions/a%20b` or `#/$defs/a~1b` (RFC 6901 section 6). */
 export function resolveLocal(root: JsonObject, reference: string): Json | undefined {
   if (!reference.startsWith('#')) return undefined
   let at: Json | undefined = root
@@ -57,8 +57,8 @@ function decoded(segment: string): string {
   }
 }
 
-/** The schemas that are applied to the same data as this one. */
-export function inPlace(schema: JsonObject, root: JsonObject): JsonObject[] {
+/** The schemas that apply to the same data as this one. */
+function inPlace(schema: JsonObject, root: JsonObject): JsonObject[] {
   const parts: (Json | undefined)[] = [schema.not, schema.if, schema.then, schema.else]
   for (const list of [schema.allOf, schema.anyOf, schema.oneOf]) if (Array.isArray(list)) parts.push(...list)
   for (const map of [schema.dependencies, schema.dependentSchemas]) if (isObject(map)) parts.push(...Object.values(map))
@@ -66,10 +66,13 @@ export function inPlace(schema: JsonObject, root: JsonObject): JsonObject[] {
   return parts.filter(isObject)
 }
 
-/** Those of the schemas from which references lead round without end: one for each loop. */
-export function endless(schemas: readonly JsonObject[], root: JsonObject): JsonObject[] {
+/** The references in loops that never end, one for each loop. */
+export function endless<Reference extends Readonly<{ schema: JsonObject }>>(
+  references: readonly Reference[],
+  root: JsonObject,
+): readonly Reference[] {
   const done = new Set<JsonObject>()
-  return schemas.filter((start) => {
+  return references.filter(({ schema: start }) => {
     const open = new Set<JsonObject>()
     const pending = [{ schema: start, leave: false }]
     let found = false

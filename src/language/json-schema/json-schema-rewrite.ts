@@ -1,7 +1,6 @@
 /**
- * Reads a schema of a document: reports every fault in it, and gives the schema that the validator compiles, with other
- * names replaced, null let through and unknown keywords left out. Keywords are looked for where schemas are, so that a
- * property called "min" or a default that holds one stays what it is.
+ * Reports every fault of a document's schema, and rewrites it for Ajv: other names replaced, null accepted, unknown keywords
+ * left out. Only schemas are rewritten, so that a property called "min" or a default that has one stays unchanged.
  */
 import { isObject, type Json, type JsonObject, typeName } from '../../domain/json.ts'
 import type { LintSink } from '../../domain/lint.ts'
@@ -15,7 +14,7 @@ export type Reading = {
   readonly root: JsonObject
   readonly targets: SchemaTargets
   readonly formats: readonly string[]
-  /** Schemas that hold a reference, with where to report them. */
+  /** Schemas with a reference, and the sinks for their faults. */
   readonly references: { schema: JsonObject; lint: LintSink }[]
   /** Schemas read so far. */
   count: number
@@ -23,12 +22,12 @@ export type Reading = {
 
 const DEEPEST = 100
 
-/** Compiling takes a time by the square of such a list. */
+/** Ajv compiles such a list in quadratic time. */
 const LONGEST_LIST = 500
 
 type Written = Record<string, Json>
 
-/** `nulls`: let null pass here and below. */
+/** `nulls`: whether this schema and those below accept null. */
 export function rewriteSchema(schema: Json, reading: Reading, lint: LintSink, nulls: boolean, depth = 0): Json {
   reading.count++
   if (typeof schema === 'boolean') return schema
@@ -49,66 +48,63 @@ export function rewriteSchema(schema: Json, reading: Reading, lint: LintSink, nu
       lint.at(name).error(`"${name}" must be ${KINDS[kind].must}, not ${said(value)}.`)
       continue
     }
-    const next = (inner: Json, at: LintSink, innerNulls: boolean) =>
-      rewriteSchema(inner, reading, at, innerNulls, depth + 1)
-    const rewritten = rewriteValue(meant, kind, value, lint.at(name), reading, nulls, next)
-    if (rewritten !== undefined) define(written, meant, rewritten)
+    const innerNulls = nulls && !QUESTIONS.has(meant)
+    const next: Next = (inner, at) => rewriteSchema(inner, reading, at, innerNulls, depth + 1)
+    const rewritten = rewriteValue(meant, kind, value, lint.at(name), reading, next)
+    if (rewritten === undefined) continue
+    written[meant] = meant === 'oneOf' && nulls ? nullInFirst(rewritten) : rewritten
   }
   return finish(schema, written, reading, lint, nulls)
 }
 
-type Next = (inner: Json, at: LintSink, nulls: boolean) => Json
+type Next = (inner: Json, at: LintSink) => Json
 
-/** In these a schema is a question, not a demand: letting null through would turn the answer round. */
+/** The results of these schemas are conditions: if null passed them, it could fail the schema around them. */
 const QUESTIONS = new Set(['not', 'if', 'contains', 'propertyNames'])
 
-function rewriteValue(
-  name: string,
-  kind: SchemaKind,
-  value: Json,
-  lint: LintSink,
-  reading: Reading,
-  nulls: boolean,
-  next: Next,
-) {
-  const inner = nulls && !QUESTIONS.has(name)
-  const each = (map: JsonObject, read: (value: Json, at: LintSink) => Json): Json => {
-    const all: Written = {}
-    for (const [key, item] of Object.entries(map)) {
-      // The validator would skip it without a word.
-      if (key === '__proto__') lint.at(key).error('"__proto__" cannot be the name of a field.')
-      else define(all, key, read(item, lint.at(key)))
-    }
-    return all
-  }
+/** In: a value that fits its kind. Out: undefined to leave the keyword out. */
+function rewriteValue(name: string, kind: SchemaKind, value: Json, lint: LintSink, reading: Reading, next: Next) {
   if (isTooLong(kind, value)) {
     lint.error(`has more than ${LONGEST_LIST} schemas; say it with fewer.`)
     return undefined
   }
-  if (Array.isArray(value) && (kind === 'schemas' || kind === 'schema or schemas')) {
-    return value.map((item, index) => {
-      const schema = next(item, lint.at(index), inner)
-      return name === 'oneOf' && inner && index > 0 ? withoutNull(schema) : schema
-    })
+  switch (kind) {
+    case 'schema':
+    case 'schemas':
+    case 'schema or schemas':
+      return Array.isArray(value) ? value.map((item: Json, index) => next(item, lint.at(index))) : next(value, lint)
+    case 'schemas by pattern':
+      for (const pattern of Object.keys(value as JsonObject)) checkPattern(pattern, lint.at(pattern))
+      return rewriteFields(value, lint, next)
+    case 'schemas by name':
+      return rewriteFields(value, lint, next)
+    case 'schemas or names by name':
+      return rewriteFields(value, lint, (item, at) => (KINDS.names.fits(item) ? item : next(item, at)))
+    case 'pattern':
+      checkPattern(String(value), lint)
+      return value
+    case 'reference': {
+      const wrong = wrongReference(String(value), reading.root, reading.targets)
+      if (wrong !== undefined) lint.error(`"${name}" ${wrong}`)
+      return value
+    }
+    case 'format':
+      if (reading.formats.includes(String(value))) return value
+      lintUnknown('format', String(value), reading.formats, lint, '; use "pattern" instead.')
+      return undefined
+    default:
+      return value
   }
-  if (kind === 'schema' || kind === 'schema or schemas') return next(value, lint, inner)
-  if (kind === 'schemas by pattern' && isObject(value)) {
-    for (const pattern of Object.keys(value)) checkPattern(pattern, lint.at(pattern))
+}
+
+function rewriteFields(fields: Json, lint: LintSink, next: Next): Json {
+  const all: Written = {}
+  for (const [name, item] of Object.entries(fields as JsonObject)) {
+    // Ajv would ignore it.
+    if (name === '__proto__') lint.at(name).error('"__proto__" cannot be the name of a field.')
+    else all[name] = next(item, lint.at(name))
   }
-  if ((kind === 'schemas by name' || kind === 'schemas by pattern') && isObject(value)) {
-    return each(value, (item, at) => next(item, at, inner))
-  }
-  if (kind === 'schemas or names by name' && isObject(value)) {
-    return each(value, (item, at) => (KINDS.names.fits(item) ? item : next(item, at, inner)))
-  }
-  if (kind === 'pattern' && typeof value === 'string') checkPattern(value, lint)
-  if (kind === 'reference' && typeof value === 'string') {
-    const wrong = wrongReference(value, reading.root, reading.targets)
-    if (wrong !== undefined) lint.error(`"${name}" ${wrong}`)
-  }
-  if (kind === 'format' && typeof value === 'string' && !reading.formats.includes(value))
-    return unknownFormat(value, reading, lint)
-  return value
+  return all
 }
 
 function isTooLong(kind: SchemaKind, value: Json): boolean {
@@ -116,7 +112,7 @@ function isTooLong(kind: SchemaKind, value: Json): boolean {
   return (kind === 'schemas' || kind === 'schema or schemas') && Array.isArray(value) && value.length > LONGEST_LIST
 }
 
-/** The keyword that a name stands for; undefined, with a lint where it looks like a slip, for what checks nothing. */
+/** The keyword that a name stands for; undefined for a name that checks nothing, which is linted if it is unknown. */
 function knownKeyword(name: string, schema: JsonObject, { draft }: Reading, lint: LintSink): string | undefined {
   const other = Object.hasOwn(OTHER_NAMES, name) ? OTHER_NAMES[name] : undefined
   if (other !== undefined) {
@@ -135,17 +131,14 @@ function knownKeyword(name: string, schema: JsonObject, { draft }: Reading, lint
   }
   if (known !== undefined) return known.note ? undefined : name
   if (name.startsWith('x-')) return undefined
-  const near = nearest(name, KEYWORD_NAMES)
-  if (near !== undefined) lint.at(name).error(`unknown keyword "${name}"; did you mean "${near}"?`)
-  else lint.at(name).warning(`unknown keyword "${name}" checks nothing.`)
+  lintUnknown('keyword', name, KEYWORD_NAMES, lint.at(name), '.')
   return undefined
 }
 
-function unknownFormat(format: string, { formats }: Reading, lint: LintSink): undefined {
-  const near = nearest(format, formats)
-  if (near !== undefined) lint.error(`unknown format "${format}"; did you mean "${near}"?`)
-  else lint.warning(`unknown format "${format}" checks nothing; use "pattern" instead.`)
-  return undefined
+function lintUnknown(noun: string, name: string, known: readonly string[], lint: LintSink, advice: string): void {
+  const near = nearest(name, known)
+  if (near !== undefined) lint.error(`unknown ${noun} "${name}"; did you mean "${near}"?`)
+  else lint.warning(`unknown ${noun} "${name}" checks nothing${advice}`)
 }
 
 function checkPattern(source: string, lint: LintSink): void {
@@ -155,7 +148,7 @@ function checkPattern(source: string, lint: LintSink): void {
 
 function finish(schema: JsonObject, written: Written, reading: Reading, lint: LintSink, nulls: boolean): Json {
   if (isObject(written.errorMessage)) written.errorMessage = renamedMessages(written.errorMessage)
-  if (nulls || written.nullable === true) letNullPass(written)
+  if (nulls || written.nullable === true) acceptNull(written)
   if (written.nullable === true && !('type' in written || 'enum' in written)) {
     lint.at('nullable').warning('"nullable" works beside "type", "enum" or "const"; here it changes nothing.')
   }
@@ -164,12 +157,12 @@ function finish(schema: JsonObject, written: Written, reading: Reading, lint: Li
   return written
 }
 
-/** `errorMessage` has the names of keywords for names. */
+/** The names in `errorMessage` are those of keywords. */
 function renamedMessages(messages: JsonObject): Json {
   return Object.fromEntries(Object.entries(messages).map(([name, text]) => [OTHER_NAMES[name] ?? name, text]))
 }
 
-function letNullPass(written: Written): void {
+function acceptNull(written: Written): void {
   if (Object.hasOwn(written, 'const')) {
     written.enum = [written.const ?? null]
     delete written.const
@@ -184,7 +177,12 @@ function letNullPass(written: Written): void {
   written.type = types.includes('null') ? types : [...types, 'null']
 }
 
-/** Of the alternatives of a `oneOf`, the first alone takes null: several would, and null pass none. */
+/** Only the first alternative of a `oneOf` accepts null: if several did, `oneOf` would refuse it. */
+const nullInFirst = (alternatives: Json): Json =>
+  Array.isArray(alternatives)
+    ? alternatives.map((schema: Json, index) => (index > 0 ? withoutNull(schema) : schema))
+    : alternatives
+
 function withoutNull(schema: Json): Json {
   const not: Json = { not: { type: 'null' } }
   if (!isObject(schema)) return schema === true ? not : schema
@@ -194,9 +192,4 @@ function withoutNull(schema: Json): Json {
 function said(value: Json): string {
   const text = JSON.stringify(value)
   return text.length > 60 ? `${text.slice(0, 60)}…` : text
-}
-
-/** Assignment would call the setter of `__proto__`. */
-function define(target: Written, name: string, value: Json): void {
-  Object.defineProperty(target, name, { value, enumerable: true, configurable: true, writable: true })
 }

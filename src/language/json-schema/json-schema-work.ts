@@ -1,24 +1,23 @@
 /**
- * What one validation may cost. The validator's code runs in one go, so that nothing can interrupt it: instead, the code
- * itself counts. It comes from the library one statement a line, and texts of the schema never hold a line end there, so
- * that whole lines can be told for what they are.
+ * Bounds the cost of one validation. Nothing can interrupt the synchronous code that Ajv generates, so that code itself
+ * counts. Ajv writes one statement a line and no line end within a text, so a whole line shows what it does.
  */
 
-/** What is left of the validation under way; validating is synchronous, so that there is one at a time. */
+/** The budget of the running validation. Validating is synchronous, so only one runs at a time. */
 export type Work = {
-  /** References that may still be followed: a schema may have two at each level, and messages sixty levels. */
+  /** References that the validation may still follow. */
   steps: number
-  /** Nanoseconds or so that the statements, texts and faults still to come may take. */
+  /** About the nanoseconds that statements, texts and faults may still take. */
   units: number
 }
 
-/** For one validation: a third of a second, and some seconds on a machine that is slow or has other work to do. */
+/** For one validation: a third of a second, or some seconds on a slow or busy machine. */
 export const UNIT_LIMIT = 300_000_000
 
-/** Faults that one validation may gather, those of alternatives that did not match among them. */
-export const GATHERED_LIMIT = 10_000
+/** Faults that one validation may gather, including those of alternatives that do not match. */
+const GATHERED_LIMIT = 10_000
 
-/** A validation that was given up. */
+/** Ends a validation that exceeds its budget. */
 export class TooMuchWork extends Error {
   override readonly name = 'TooMuchWork'
 }
@@ -28,10 +27,10 @@ export function spend(work: Work, units: number): void {
   if (work.units < 0) throw new TooMuchWork()
 }
 
-/** Statements up to which the code costs no message of 1 MiB more than a second: it need not count. */
+/** Code with fewer statements need not count them: a message of 1 MiB takes at most a second. */
 const SHORT_LINES = 1_000
 
-/** What the code that `counting` returns expects under this name of the validator instance. */
+/** The code that `counting` returns reads a WorkMeter from this property of the Ajv instance. */
 export const METER = 'crosswalkMeter'
 export type WorkMeter = Readonly<{
   step(): void
@@ -48,15 +47,15 @@ const LOOP = /^for ?\(.*\)\{$/
 const FUNCTION = /^return function validate\d+\(/
 
 /**
- * Rewrites the validator's code so that it stops where it follows too many references or gathers too many faults; and where it is long, or `always`,
- * where it runs too many statements: each function and each turn of a loop pays for its lines.
+ * Rewrites Ajv's code so that it stops after too many references or faults. Long code, and any code if `always`, also stops
+ * after too many statements: each function and each iteration of a loop pays for its lines.
  */
 export function counting(code: string, always: boolean): string {
   const lines = code.split('\n')
   const counts = always || lines.length > SHORT_LINES
   const prices = counts ? pricesOf(lines) : new Map<number, number>()
   const rewritten = lines.map((line, at) => {
-    // A function of its own is what a reference leads to; the others are written into one.
+    // Ajv makes a function of each schema that a reference leads to, and inlines all others.
     if (FUNCTION.test(line)) return `${line}meter.step();${payFor(prices.get(at))}`
     const price = prices.get(at)
     if (price !== undefined) return `${line}${payFor(price)}`
@@ -65,13 +64,13 @@ export function counting(code: string, always: boolean): string {
     if (line === CONCAT) return `${line}if(errors>=${GATHERED_LIMIT})meter.giveUp();`
     return line
   })
-  // Messages of the schema may quote the data, by `JSON.stringify`.
+  // An `errorMessage` may quote the data, which Ajv writes with `JSON.stringify`.
   return `const meter=self.${METER};const JSON=meter.JSON;${rewritten.join('\n')}`
 }
 
 const payFor = (price: number | undefined) => (price === undefined ? '' : `meter.spend(${price});`)
 
-/** How many lines each function and each loop has, without those of the loops in it, by the line where it begins. */
+/** The number of lines of each function and loop without its inner loops, by the index of its first line. */
 function pricesOf(lines: readonly string[]): Map<number, number> {
   const prices = new Map<number, number>()
   const blocks: { start: number; counts: boolean }[] = []
@@ -93,12 +92,12 @@ function pricesOf(lines: readonly string[]): Map<number, number> {
   return prices
 }
 
-/** As JSON.stringify, but for what is long: no more of a value is written than people read. */
+/** As JSON.stringify, but cuts a long text after QUOTED_LENGTH characters. */
 export function shortJson(value: unknown, work: Work): string {
   const room = { left: QUOTED_LENGTH }
   const text = writeShort(value, room)
   spend(work, text?.length ?? 0)
-  // As the library does, which puts the result into its texts.
+  // Ajv concatenates the result of JSON.stringify, undefined too.
   return text ?? String(undefined)
 }
 

@@ -1,9 +1,9 @@
-/** JSON Schema for messages: compiled when an endpoint is registered, and never able to stop the process. */
+/** JSON Schema for messages, compiled when an endpoint is registered. No schema or message can stop the process. */
 import { Ajv, type AnySchemaObject, type Options, type ValidateFunction } from 'ajv'
 import { Ajv2020 } from 'ajv/dist/2020.js'
 import addErrors from 'ajv-errors'
 import { isObject, type Json, type JsonObject } from '../../domain/json.ts'
-import type { LintSink } from '../../domain/lint.ts'
+import { collectInto, type Lint, type LintSink } from '../../domain/lint.ts'
 import { compilePattern } from '../re2-pattern.ts'
 import { addEquality } from './json-schema-equality.ts'
 import { faultsOf, type SchemaFault } from './json-schema-faults.ts'
@@ -24,13 +24,13 @@ import {
 } from './json-schema-work.ts'
 
 export type SchemaOptions = Readonly<{
-  /** Null passes any type, `enum` and `const`. */
+  /** Null matches every `type`, `enum` and `const`. */
   acceptNull: boolean
-  /** Values are converted to the type that the schema names, in a copy. */
+  /** Converts values to the type in the schema, in a copy. */
   coerceTypes: boolean
 }>
 
-/** `value` is the data itself, or the coerced copy of it. */
+/** `value`: the data itself, or its coerced copy. */
 export type Verdict = Readonly<{ ok: true; value: Json }> | Readonly<{ ok: false; faults: readonly SchemaFault[] }>
 
 /** Throws nothing, whatever the data. */
@@ -44,24 +44,22 @@ const DRAFTS: Readonly<Record<string, Draft>> = {
 /** References followed for one message: a schema may have two at each level, and messages sixty levels. */
 const STEP_LIMIT = 200_000
 
-/** Schemas within a schema up to which the code is made as short as it can be: a tenth of a second or so. */
+/** Ajv optimises the code of a schema with at most this many schemas in it, in about a tenth of a second. */
 const OPTIMISED_SCHEMAS = 300
 
-/** Values of a message × schemas up to which every fault is listed; above it the first alone, for memory's sake. */
+/** Values of the message × schemas: above this, only the first fault is listed, to save memory. */
 const LISTING_LIMIT = 4_000_000
 
 /**
  * Compiles a JSON Schema of draft-07, or of 2020-12 where `$schema` names it.
  *
- * Knows all formats, `errorMessage` (ajv-errors), `nullable`, and `min` / `max` for `minimum` / `maximum`. Patterns run in
- * linear time; references to other documents are never fetched. Lints every fault with its place; undefined where one is
- * an error. Source: https://json-schema.org/draft-07, https://json-schema.org/draft/2020-12.
+ * Supports all formats, `errorMessage` (ajv-errors), `nullable`, and `min` / `max` for `minimum` / `maximum`. Patterns run in
+ * linear time; references to other documents are never fetched. Lints every fault at its path. Out: undefined if the lint
+ * has an error. Source: https://json-schema.org/draft-07, https://json-schema.org/draft/2020-12.
  */
 export function compileJsonSchema(schema: JsonObject, options: SchemaOptions, lint: LintSink): Validator | undefined {
-  let sound = true
-  const sink = noticing(lint, () => {
-    sound = false
-  })
+  const lints: Lint[] = []
+  const sink = collectInto(lints)
   const draft = draftOf(schema, sink)
   const work: Work = { steps: STEP_LIMIT, units: UNIT_LIMIT }
   const common: Options = { verbose: true, coerceTypes: options.coerceTypes, ownProperties: namesInherited(schema) }
@@ -71,25 +69,23 @@ export function compileJsonSchema(schema: JsonObject, options: SchemaOptions, li
   const formats = Object.keys(quick.formats)
   const reading: Reading = { draft, root: schema, targets: targetsOf(schema), formats, references: [], count: 0 }
   const written = rewriteSchema(schema, reading, sink, options.acceptNull)
-  const loops = new Set(
-    endless(
-      reading.references.map((reference) => reference.schema),
-      schema,
-    ),
-  )
-  for (const { schema: from, lint: at } of reading.references) {
-    if (loops.has(from))
-      at.at('$ref').error('refers back to itself without end; put a keyword such as "properties" between.')
+  const loops = endless(reading.references, schema)
+  for (const { lint: at } of loops) {
+    at.at('$ref').error('refers back to itself without end; put a keyword such as "properties" between.')
   }
-  if (!sound || !isObject(written)) return undefined
-  // Making the code shorter takes a time by the square of its length.
+  for (const { path, severity, message } of lints) lint.below(path)[severity](message)
+  if (lints.some(({ severity }) => severity === 'error') || !isObject(written)) return undefined
+  // Ajv optimises code in quadratic time.
   if (reading.count > OPTIMISED_SCHEMAS) for (const { opts } of [quick, whole]) opts.code.optimize = 0
   try {
-    const validators = {
+    const compiled: Compiled = {
       quick: quick.compile(written as AnySchemaObject),
       whole: whole.compile(written as AnySchemaObject),
+      schemas: reading.count,
+      coerceTypes: options.coerceTypes,
+      work,
     }
-    return (data) => validate(data, validators, reading.count, options.coerceTypes, work)
+    return (data) => validate(data, compiled)
   } catch (thrown) {
     const text = thrown instanceof RangeError || !(thrown instanceof Error) ? 'it is nested too deeply' : thrown.message
     lint.error(`The schema does not compile: ${text}.`)
@@ -98,8 +94,8 @@ export function compileJsonSchema(schema: JsonObject, options: SchemaOptions, li
 }
 
 /**
- * Whether the schema may speak of a field that every object inherits: only then must each field be asked whether it is
- * the message's own, which takes a third of the time of validating.
+ * Whether the schema may name a field that every object inherits. Only then does Ajv check that a field is the message's
+ * own, which takes a third of the time of a validation.
  */
 function namesInherited(schema: JsonObject): boolean {
   const text = JSON.stringify(schema)
@@ -120,32 +116,18 @@ function draftOf(schema: JsonObject, lint: LintSink): Draft {
   return draft ?? 'draft-07'
 }
 
-/** The sink, calling `onError` for each error. */
-function noticing(lint: LintSink, onError: () => void): LintSink {
-  return {
-    path: lint.path,
-    warning: (message) => lint.warning(message),
-    error: (message) => {
-      onError()
-      lint.error(message)
-    },
-    at: (...segments) => noticing(lint.at(...segments), onError),
-    below: (written) => noticing(lint.below(written), onError),
-  }
-}
-
-/** An instance of its own for each compiled schema: instances keep every schema that they ever saw. */
+/** Each compiled schema has its own instance: an instance keeps every schema that it compiles. */
 function openAjv(draft: Draft, options: Options, work: Work): Ajv {
   const common: Options = {
     ...options,
     strict: false,
-    // The schema was checked while it was rewritten, with better sentences.
+    // `rewriteSchema` has checked the schema, with better sentences.
     validateSchema: false,
     logger: false,
     code: {
       regExp: Object.assign(linearRegExp(work), { code: 'linearRegExp' }),
       lines: true,
-      // Faults are listed for few messages; what it costs to count there is no matter.
+      // Few messages have their faults listed, so that counting may cost more there.
       process: (code) => counting(code, options.allErrors === true),
     },
   }
@@ -181,25 +163,30 @@ const linearRegExp = (work: Work) => (source: string) => {
   }
 }
 
-type Validators = Readonly<{ quick: ValidateFunction; whole: ValidateFunction }>
+type Compiled = Readonly<{
+  /** Stops at the first fault. */
+  quick: ValidateFunction
+  /** Lists all faults. */
+  whole: ValidateFunction
+  /** The number of schemas in the schema. */
+  schemas: number
+  coerceTypes: boolean
+  work: Work
+}>
 
-function validate(
-  data: Json,
-  { quick, whole }: Validators,
-  schemas: number,
-  coerceTypes: boolean,
-  work: Work,
-): Verdict {
+function validate(data: Json, compiled: Compiled): Verdict {
+  const { quick, schemas } = compiled
   try {
-    const quickly = run(quick, data, coerceTypes, work)
+    const quickly = run(quick, data, compiled)
     if (quickly.errors === undefined) return { ok: true, value: quickly.value }
     const first = faultsOf(quickly.errors)
     if (countValues(data, LISTING_LIMIT / schemas) * schemas >= LISTING_LIMIT) {
       return { ok: false, faults: [...first, only('the message is too large to list further faults')] }
     }
-    const all = listAll(whole, data, coerceTypes, work)
-    if (all === undefined)
+    const all = listAll(data, compiled)
+    if (all === undefined) {
       return { ok: false, faults: [...first, only('there are too many further faults to list them')] }
+    }
     const faults = faultsOf(all)
     return { ok: false, faults: faults.length > 0 ? faults : first }
   } catch (thrown) {
@@ -211,12 +198,12 @@ function validate(
 const isTooMuch = (thrown: unknown): boolean => thrown instanceof TooMuchWork || thrown instanceof RangeError
 
 /**
- * ajv-errors looks fields up in plain objects, and so fails at a field of the message that is called `toString` where it
- * has messages for fields: none are listed then. Undefined where there are too many to gather.
+ * Undefined if there are too many errors to gather. Empty if ajv-errors fails: it looks fields up in plain objects, which
+ * inherit `toString`, so that it fails at a field of the message with this name.
  */
-function listAll(whole: ValidateFunction, data: Json, coerceTypes: boolean, work: Work) {
+function listAll(data: Json, compiled: Compiled) {
   try {
-    return run(whole, data, coerceTypes, work).errors ?? []
+    return run(compiled.whole, data, compiled).errors ?? []
   } catch (thrown) {
     if (thrown instanceof TypeError) return []
     if (isTooMuch(thrown)) return undefined
@@ -224,28 +211,28 @@ function listAll(whole: ValidateFunction, data: Json, coerceTypes: boolean, work
   }
 }
 
-function run(validator: ValidateFunction, data: Json, coerceTypes: boolean, work: Work) {
+function run(validator: ValidateFunction, data: Json, { coerceTypes, work }: Compiled) {
   const holder = { value: coerceTypes ? structuredClone(data) : data }
   work.steps = STEP_LIMIT
   work.units = UNIT_LIMIT
-  // The place lets the validator replace the value as a whole where it coerces that.
-  const place = {
+  // Coercing the whole value replaces it in its parent.
+  const context = {
     instancePath: '',
     parentData: holder,
     parentDataProperty: 'value',
     rootData: holder.value,
     dynamicAnchors: {},
   }
-  const passed = validator(holder.value, place as Parameters<ValidateFunction>[1])
+  const passed = validator(holder.value, context as Parameters<ValidateFunction>[1])
   const errors = passed ? undefined : (validator.errors ?? [])
-  // They hold parts of the message, and the validator lives as long as the endpoint.
+  // The errors hold parts of the message, and the validator lives as long as the endpoint.
   validator.errors = null
   return { value: holder.value, errors }
 }
 
 const only = (message: string): SchemaFault => ({ pointer: '', message, custom: true })
 
-/** How many values the data has, counted up to `limit`. */
+/** The number of values in the data, counted up to `limit`. */
 function countValues(data: Json, limit: number): number {
   let count = 0
   const pending: Json[] = [data]

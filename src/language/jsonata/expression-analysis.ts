@@ -1,6 +1,6 @@
 /**
- * What can be known of an expression without running it: what it reads of the message, which names it calls that do not
- * exist, and whether running it may write to its input (JSONata 2.2.2 does, in places).
+ * What the syntax tree alone shows of an expression: what it reads of the message, which unknown names it has, and whether
+ * it may write to its input (JSONata 2.2.2 does in places).
  */
 import { nearest } from '../../domain/nearest.ts'
 import { calledName, type Node, namesBoundBy, partsOf } from './expression-tree.ts'
@@ -10,7 +10,7 @@ export type ExpressionReads = Readonly<{
   references: readonly (readonly string[])[]
 }>
 
-/** Built-ins that take the context for an argument left out, with the number of arguments from which they do not. */
+/** Built-ins that read the context if called with fewer arguments than this. */
 const READS_CONTEXT: Readonly<Record<string, number>> = {
   boolean: 1,
   clone: 1,
@@ -23,21 +23,21 @@ const READS_CONTEXT: Readonly<Record<string, number>> = {
   string: 1,
 }
 
-/** Calls `visit` for the node and everything below it; `inner` as in partsOf, for all that is above. */
+/**
+ * Calls `visit` for each node before its parts, in the order written. `inner`: whether the node or one above it is an inner
+ * part (`Part`). `depth`: 1 for the root.
+ */
 export function walk(node: Node, visit: (node: Node, inner: boolean, depth: number) => void, inner = false, depth = 1) {
   visit(node, inner, depth)
   for (const part of partsOf(node)) walk(part.node, visit, inner || part.inner, depth + 1)
 }
 
-/**
- * The root names that an expression reads, and its static head paths.
- * `roots` is undefined where some part reads the message as a whole, or climbs (`%`), or runs text (`$eval`).
- */
+/** What the fields `roots` and `references` of an Expression hold. */
 export function readsOf(tree: Node): ExpressionReads {
   const references: string[][] = []
   const roots = new Set<string>()
   const heads = new Set<Node>()
-  let known = true
+  let isKnown = true
   const refer = (steps: readonly Node[]) => {
     const names = leadingNames(steps)
     const root = names[0]
@@ -45,21 +45,21 @@ export function readsOf(tree: Node): ExpressionReads {
     roots.add(root)
     references.push(names)
   }
-  walk(tree, (node, inner, _depth) => {
+  walk(tree, (node, inner) => {
     const [first, second] = node.steps ?? []
     if (first?.type === 'name' && !inner) refer(node.steps ?? [])
     else if (first !== undefined && namesMessage(first, inner) && second?.type === 'name' && !isFiltered(first)) {
       heads.add(first)
       refer(node.steps?.slice(1) ?? [])
     }
-    if (readsWhole(node, inner) && !heads.has(node)) known = false
+    if (readsWhole(node, inner) && !heads.has(node)) isKnown = false
   })
-  return { roots: known ? roots : undefined, references }
+  return { roots: isKnown ? roots : undefined, references }
 }
 
 const isFiltered = (step: Node) => step.predicate !== undefined || step.stages !== undefined
 
-/** `$$` anywhere, `$` where the context is the message. */
+/** `$$` anywhere, `$` outside of inner parts. */
 const namesMessage = (node: Node, inner: boolean): boolean =>
   node.type === 'variable' && (node.value === '$' || (node.value === '' && !inner))
 
@@ -82,7 +82,7 @@ function leadingNames(steps: readonly Node[]): string[] {
   return names
 }
 
-/** One sentence for the first name that is called or read and does not exist; undefined where all do. */
+/** One sentence for the first name that the expression calls or reads and that does not exist; undefined if all exist. */
 export function unknownName(tree: Node, builtIns: readonly string[]): string | undefined {
   const bound = new Set<string>(['', '$'])
   const sites: { name: string; position: number | undefined; call: boolean }[] = []
@@ -106,19 +106,18 @@ export function unknownName(tree: Node, builtIns: readonly string[]): string | u
   const site = unknown.find(({ call }) => call) ?? (evaluates ? undefined : unknown[0])
   if (site === undefined) return undefined
   const meant = nearest(site.name, [...builtIns, ...bound])
-  const hint = meant === undefined || meant === '' ? '' : `; did you mean "$${meant}"?`
-  const what = site.call ? 'There is no function' : 'There is no variable'
-  const otherwise = site.call ? '.' : '; bind it with ":=", or read a field of the message without "$".'
-  return `${what} "$${site.name}"${near(site.position)}${hint === '' ? otherwise : hint}`
+  const advice = site.call ? '.' : '; bind it with ":=", or read a field of the message without "$".'
+  const hint = meant === undefined || meant === '' ? advice : `; did you mean "$${meant}"?`
+  return `There is no ${site.call ? 'function' : 'variable'} "$${site.name}"${near(site.position)}${hint}`
 }
 
 const near = (position: number | undefined) => (position === undefined ? '' : ` (near character ${position})`)
 
 /**
- * Whether running the expression may write to its input, which it must then get a copy of.
+ * Whether the expression may write to its input, so that it must get a copy.
  *
  * JSONata marks arrays that `[]` keeps, pushes to empty arrays that it groups or that are the context of an object
- * constructor, marks what is called and is no function, and trusts `$clone` to copy even where the expression binds it.
+ * constructor, marks a value that is called and is no function, and relies on `$clone` even if the expression binds it.
  */
 export function mayWrite(tree: Node, builtIns: readonly string[]): boolean {
   const lambdas = new Set<string>()

@@ -1,54 +1,47 @@
 /**
- * One running instance of the JSONata engine for an expression. An instance keeps the time, the limits and the bindings
- * of its evaluation, so it must not run twice at once; whoever opens instances sees to that.
+ * One instance of the JSONata engine for an expression. An instance holds the deadline, the limits and the bindings of its
+ * evaluation, so the caller must not run it twice at once.
  */
 import jsonata from 'jsonata'
 import { fault, found, type Result } from '../../domain/lint.ts'
-import { PatternTooCostly } from '../re2-pattern.ts'
 import { LimitReached } from './expression-fault.ts'
 import {
-  type ArgumentGuard,
   BUILT_INS,
   type BuiltIn,
+  type CallLimits,
   type Focus,
-  guarded,
   ORDER_BY,
   orderByBuiltIn,
+  withLimits,
 } from './expression-functions.ts'
 import { doublesTooOften, harden, type Marks } from './expression-harden.ts'
-import { type HoistedPath, hoistPaths } from './expression-paths.ts'
 import { type KnownSizes, sizeOf, TEXT_LIMIT, tooLong } from './expression-size.ts'
 import type { Node } from './expression-tree.ts'
 
 export type ExpressionLimits = Readonly<{
-  /** For one evaluation. */
   timeoutMs: number
-  /** Steps under way at once: levels of calls and of nested parts, and parts side by side, which the engine counts too. */
+  /** Steps that may run at once: levels of calls and of nested parts, and parts side by side, which the engine counts too. */
   maxDepth: number
   /** Items of any list that an expression builds. */
   maxSequence: number
 }>
 
 export type Instance = Readonly<{
-  /** What `run` must be given the values of, in this order. */
-  paths: readonly HoistedPath[]
-  /** What the engine finds; rejects with whatever it throws. After a rejection, `stop` the instance and drop it. */
-  run(input: unknown, values: readonly unknown[]): Promise<unknown>
-  /** Lets go of the values that it was given. */
-  rest(): void
-  /** Branches of a failed evaluation go on by themselves: this ends them at their next step. */
+  /** Rejects with what the engine throws; the caller then stops the instance and drops it. */
+  run(input: unknown): Promise<unknown>
+  /** Ends the other branches of a failed evaluation at their next step: the engine lets them run on. */
   stop(): void
 }>
 
 type Environment = Readonly<{ lookup(name: string | symbol): unknown }>
 
-/** The engine's own hooks: called around every step with its node, input, environment and result. */
+/** The engine calls these hooks around every step with its node, input, environment and result. */
 const ON_ENTRY = Symbol.for('jsonata.__evaluate_entry') as unknown as string
 const ON_EXIT = Symbol.for('jsonata.__evaluate_exit') as unknown as string
 
 const EXPRESSION_LIMIT = 65_536
 
-/** Parses a text; throws what the engine throws, or LimitReached where it must not be parsed. */
+/** Throws what the engine throws, or LimitReached for a text that would take too long to parse. */
 export function parseTree(text: string): Node {
   if (text.length > EXPRESSION_LIMIT) {
     throw new LimitReached(`An expression may have at most ${EXPRESSION_LIMIT.toLocaleString('en')} characters`)
@@ -59,13 +52,10 @@ export function parseTree(text: string): Node {
   return jsonata(text).ast() as Node
 }
 
-/**
- * Opens an instance, whose plain paths are read beforehand where it `hoists` them. Fails with one sentence for what
- * `harden` refuses. The text must parse.
- */
-export function openInstance(text: string, limits: ExpressionLimits, hoists: boolean): Result<Instance> {
+/** In: a text that `parseTree` accepts. Fails with one sentence for an expression that `harden` refuses. */
+export function openInstance(text: string, limits: ExpressionLimits): Result<Instance> {
   const state = { deadlineAt: 0, known: new WeakMap() as KnownSizes }
-  const guard: ArgumentGuard = {
+  const callLimits: CallLimits = {
     maxSequence: limits.maxSequence,
     checkTime: () => {
       if (Date.now() <= state.deadlineAt) return
@@ -77,13 +67,12 @@ export function openInstance(text: string, limits: ExpressionLimits, hoists: boo
     timeout: limits.timeoutMs,
     stack: limits.maxDepth,
     sequence: limits.maxSequence,
-    RegexEngine: regexEngine(marks, guard),
+    RegexEngine: regexEngine(marks, callLimits),
   }
   const engine = jsonata(text, options)
   const wrong = harden(engine.ast() as Node, marks)
   if (wrong !== undefined) return fault(wrong)
-  const paths = hoists ? hoistPaths(engine.ast() as Node) : []
-  bindFunctions(engine, guard, marks)
+  bindFunctions(engine, callLimits, marks)
   engine.assign(ON_EXIT, (node: object, _input: unknown, _environment: unknown, result: unknown) => {
     if (typeof result === 'string') {
       if (result.length > TEXT_LIMIT) throw tooLong()
@@ -91,53 +80,47 @@ export function openInstance(text: string, limits: ExpressionLimits, hoists: boo
       state.known.set(result, sizeOf(result, state.known))
     }
   })
-  const assign = (values: readonly unknown[]) => {
-    for (let at = 0; at < paths.length; at++) engine.assign(paths[at]?.variable ?? '', values[at])
-  }
   return found({
-    paths,
-    rest: () => assign([]),
-    run(input, values) {
-      assign(values)
+    run(input) {
       state.known = new WeakMap()
       state.deadlineAt = Date.now() + limits.timeoutMs
       return engine.evaluate(input)
     },
     stop() {
       state.deadlineAt = 0
-      // The engine looks at it before each step, and takes 0 for none.
+      // The engine checks it before each step, and reads 0 as no timeout.
       options.timeout = Number.MIN_VALUE
     },
   })
 }
 
-function bindFunctions(engine: jsonata.Expression, guard: ArgumentGuard, marks: Marks): void {
+function bindFunctions(engine: jsonata.Expression, limits: CallLimits, marks: Marks): void {
   const environment = environmentOf(engine)
   for (const name of BUILT_INS) {
     const original = environment.lookup(name) as BuiltIn
     const own = name === 'eval' ? { ...original, implementation: evaluateText(marks) } : original
-    engine.assign(name, guarded(name, own, guard))
+    engine.assign(name, withLimits(name, own, limits))
   }
-  engine.assign(ORDER_BY, { _jsonata_function: true, ...guarded(ORDER_BY, orderByBuiltIn(), guard) })
+  engine.assign(ORDER_BY, { _jsonata_function: true, ...withLimits(ORDER_BY, orderByBuiltIn(), limits) })
 }
 
-const NO_LIMIT: ArgumentGuard = { maxSequence: Number.POSITIVE_INFINITY, checkTime: () => undefined }
+const NO_LIMITS: CallLimits = { maxSequence: Number.POSITIVE_INFINITY, checkTime: () => undefined }
 
 let environment: Environment | undefined
 
-/** A built-in that needs no evaluation around it, guarded but for the time that it takes. */
+/** A built-in that runs outside an evaluation, with every limit but the deadline. */
 export function builtInOf(name: string): (...values: readonly unknown[]) => unknown {
   environment ??= environmentOf(jsonata('null'))
-  const { implementation } = guarded(name, environment.lookup(name) as BuiltIn, NO_LIMIT)
+  const { implementation } = withLimits(name, environment.lookup(name) as BuiltIn, NO_LIMITS)
   return implementation as (...values: readonly unknown[]) => unknown
 }
 
-/** The frame that built-ins are found in. The engine shows it to its hooks alone, the first time before it ever waits. */
+/** The frame that holds the built-ins. The engine passes it to its hooks only, the first time before its first await. */
 function environmentOf(engine: jsonata.Expression): Environment {
   let environment: Environment | undefined
   engine.assign(ON_ENTRY, (_node: unknown, _input: unknown, current: Environment) => {
     environment = current
-    throw new LimitReached('The environment was asked for')
+    throw new LimitReached('The environment was captured')
   })
   engine.evaluate({}).catch(() => {})
   engine.assign(ON_ENTRY, undefined)
@@ -146,8 +129,8 @@ function environmentOf(engine: jsonata.Expression): Environment {
 }
 
 /**
- * `$eval`, hardened as the expression itself is: gives the engine a tail call of a function whose body is the text.
- * It sees the variables around it; what it binds stays its own.
+ * `$eval`, hardened like the expression itself: gives the engine a tail call of a function whose body is the text. The text
+ * sees the variables of its call; variables that it binds are not visible outside.
  */
 function evaluateText(marks: Marks): BuiltIn['implementation'] {
   return function $eval(this: Focus, expr: unknown, focus: unknown) {
@@ -168,8 +151,8 @@ function evaluateText(marks: Marks): BuiltIn['implementation'] {
   }
 }
 
-/** A stand-in for RegExp with the parts that the engine uses: `lastIndex` and `exec`, on linear-time patterns. */
-function regexEngine({ patterns }: Marks, guard: ArgumentGuard): RegExpConstructor {
+/** Replaces RegExp in the engine, which uses `lastIndex` and `exec` only, by patterns in linear time. */
+function regexEngine({ patterns }: Marks, limits: CallLimits): RegExpConstructor {
   function LinearRegExp(expression: RegExp) {
     const pattern = patterns.get(expression)
     if (pattern === undefined) throw new LimitReached('The regular expression was not compiled')
@@ -177,18 +160,11 @@ function regexEngine({ patterns }: Marks, guard: ArgumentGuard): RegExpConstruct
     const engine = {
       lastIndex: 0,
       exec(text: string) {
-        guard.checkTime()
-        const match = findIn(text)
+        limits.checkTime()
+        const match = find(text, engine.lastIndex)
         engine.lastIndex = match === undefined ? 0 : match.start + match.text.length
         return match === undefined ? null : Object.assign([match.text, ...match.groups], { index: match.start })
       },
-    }
-    const findIn = (text: string) => {
-      try {
-        return find(text, engine.lastIndex)
-      } catch (thrown) {
-        throw thrown instanceof PatternTooCostly ? new LimitReached(thrown.message) : thrown
-      }
     }
     return engine
   }

@@ -1,12 +1,13 @@
-/** What goes wrong in an expression, as sentences: JSONata throws plain objects whose texts quote message data. */
+/** The failures of expressions as safe sentences: JSONata throws plain objects whose texts quote message data. */
 import { typeName } from '../../domain/json.ts'
+import { PatternTooCostly } from '../re2-pattern.ts'
 
-/** An expression that failed on a message. Its message is safe to send: it quotes the expression, never the message. */
+/** An expression that failed on a message. Its text is safe to send: it quotes the expression, never the message. */
 export class ExpressionFault extends Error {
   override readonly name = 'ExpressionFault'
-  /** JSONata's code, for example `T2001`; undefined for limits of this service. */
+  /** JSONata's code, for example `T2001`; undefined for the limits of this service. */
   readonly code: string | undefined
-  /** Index in the expression's text, shortly after the place to blame. */
+  /** Index in the expression's text, shortly after the part that failed. */
   readonly position: number | undefined
 
   constructor(message: string, code?: string, position?: number) {
@@ -15,7 +16,7 @@ export class ExpressionFault extends Error {
     this.position = position
   }
 
-  /** What is wrong, without the engine's words: those of `$error` may be made of the message. */
+  /** The failure without JSONata's text, which may quote the message if it comes from `$error`. */
   get unquoted(): string {
     if (this.code === undefined || this.code in LIMITS) return this.message
     const where = this.position === undefined ? '' : `, near character ${this.position} of the expression`
@@ -23,18 +24,18 @@ export class ExpressionFault extends Error {
   }
 }
 
-/** A limit that an evaluation hit; the engine adds the position while it passes. */
+/** A limit that an evaluation reached. The engine sets the position when it passes the error on. */
 export class LimitReached extends Error {
   override readonly name = 'LimitReached'
   position?: number
 }
 
-/** Codes whose texts are the author's own message: they are told as they are. */
+/** Codes of `$error` and `$assert`, whose texts are the author's own and are sent unchanged. */
 const OWN_WORDS = new Set(['D3137', 'D3141'])
 
-/** The limits, in words that say what to do about them; \0 stands for the value that the engine gives. */
+/** Sentences for the engine's limits; \0 stands for the value that the engine gives. */
 const LIMITS: Readonly<Record<string, string>> = {
-  // The engine counts parts that it evaluates side by side as if they were levels.
+  // The engine counts parts that run side by side as levels.
   D1011:
     'The expression has more than \0 steps under way at once; where it calls itself, make the call the last step of the function, and where it builds an object or list, build fewer parts of it (EXPRESSION_MAX_DEPTH)',
   D1012: 'The expression took longer than \0 milliseconds',
@@ -42,12 +43,14 @@ const LIMITS: Readonly<Record<string, string>> = {
   D2015: 'The expression builds a list with more items than it may',
 }
 
-/** Any thrown value of the engine as a fault of the expression. */
+/** In: whatever the engine throws. */
 export function asExpressionFault(thrown: unknown): ExpressionFault {
   if (thrown instanceof ExpressionFault) return thrown
   const { code, position, message, value, value2, exp } = fieldsOf(thrown)
   const at = typeof position === 'number' ? position : undefined
-  if (thrown instanceof LimitReached) return new ExpressionFault(sentence(thrown.message), undefined, at)
+  if (thrown instanceof LimitReached || thrown instanceof PatternTooCostly) {
+    return new ExpressionFault(sentence(thrown.message), undefined, at)
+  }
   if (thrown instanceof RangeError) {
     return new ExpressionFault('The expression recurses too deeply, or builds a text or list that is too large')
   }
@@ -58,7 +61,7 @@ export function asExpressionFault(thrown: unknown): ExpressionFault {
   return new ExpressionFault(shortened(sentence(text)), code, at)
 }
 
-/** An author's own words may be made of the message, and as long as that. */
+/** An author's text may contain the whole message. */
 const LONGEST = 1_000
 const shortened = (text: string): string => (text.length > LONGEST ? `${text.slice(0, LONGEST)}…` : text)
 
@@ -68,7 +71,7 @@ function fieldsOf(thrown: unknown): Readonly<Record<string, unknown>> {
 
 const sentence = (text: string): string => text.replace(/\s+/g, ' ').replace(/[.\s]+$/, '')
 
-/** The engine writes values into its texts as JSON: they may be a patient's. */
+/** The engine writes values into its texts as JSON; they may be confidential. */
 function withoutData(text: string, values: readonly unknown[]): string {
   let safe = text
   for (const value of values) {
@@ -81,10 +84,10 @@ function withoutData(text: string, values: readonly unknown[]): string {
   return safe.length > 500 ? `${safe.slice(0, 500)}…` : safe
 }
 
-/** The value 1 is not meant by the 1 of "2012". */
+/** The 1 of "2012" does not stand for the value 1. */
 const partOfWord = (before: string, after: string): boolean => /[\w.]$/.test(before) || /^\w/.test(after)
 
-/** Undefined for functions, which hold themselves; no text quotes them. */
+/** Undefined for functions: they contain themselves, and no text quotes them. */
 function json(value: unknown): string | undefined {
   try {
     return JSON.stringify(value)

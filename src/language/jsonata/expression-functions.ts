@@ -1,19 +1,18 @@
 /**
- * The engine's built-ins behind guards: its own limits are looked at between steps of an expression only, so that one
- * call of `$pad`, `$join` or `$toMillis` could fill the memory or never return.
+ * The engine's built-ins with limits: the engine checks its own limits between the steps of an expression only, so that
+ * one call of `$pad`, `$join` or `$toMillis` could fill the memory or never return.
  */
 import { LimitReached } from './expression-fault.ts'
 import { type Callable, distinctItems, orderBy, sortBy } from './expression-order.ts'
 import { isFunction, sizeOf, TEXT_LIMIT, tooLong } from './expression-size.ts'
 
-/** A built-in as the engine keeps it. */
 export type BuiltIn = { implementation: (this: Focus, ...args: unknown[]) => unknown; signature?: unknown }
 
 /** `this` of a built-in. */
 export type Focus = { createSequence(...items: unknown[]): unknown[]; input: unknown; environment: unknown }
 
-/** What a guard may ask of the evaluation under way. */
-export type ArgumentGuard = Readonly<{ maxSequence: number; checkTime(): void }>
+/** The limits of the running evaluation that hold for each call. */
+export type CallLimits = Readonly<{ maxSequence: number; checkTime(): void }>
 
 export const BUILT_INS = (
   'abs append assert average base64decode base64encode boolean ceil clone contains count decodeUrl decodeUrlComponent ' +
@@ -28,7 +27,7 @@ export const ORDER_BY = '\0orderBy'
 
 const PICTURE_LIMIT = 256
 
-/** Looked at before a call; each throws LimitReached for arguments that the built-in would not survive. */
+/** Checks before a call: each throws LimitReached for arguments that would take the built-in too long or too much memory. */
 const BEFORE: Readonly<Record<string, (...args: unknown[]) => void>> = {
   clone: (value) => sizeOf(value, new WeakMap()),
   string: (value) => sizeOf(value, new WeakMap()),
@@ -54,7 +53,7 @@ const BEFORE: Readonly<Record<string, (...args: unknown[]) => void>> = {
 
 const textOf = (value: unknown): string => (typeof value === 'string' ? value : '')
 
-/** Pictures name widths: `[Y,9-999999999]` would be written out. */
+/** The engine writes out the widths of a picture: `[Y,9-999999999]` would fill the memory. */
 function checkPicture(picture: unknown): void {
   const text = textOf(picture)
   if (text.length > PICTURE_LIMIT) {
@@ -65,7 +64,7 @@ function checkPicture(picture: unknown): void {
   }
 }
 
-/** The engine loops for ever on some symbols that are not one character (XPath functions 3.1, section 4.7.1). */
+/** The engine never returns for some symbols of more than one character (XPath functions 3.1, section 4.7.1). */
 function checkSymbols(symbols: unknown): void {
   if (typeof symbols !== 'object' || symbols === null) return
   for (const [name, symbol] of Object.entries(symbols)) {
@@ -75,7 +74,7 @@ function checkSymbols(symbols: unknown): void {
   }
 }
 
-/** The engine parses by a backtracking expression made from the picture: what is ambiguous takes time by a power. */
+/** The engine parses with a backtracking expression made from the picture; an ambiguous one takes exponential time. */
 function checkParsing(text: unknown, picture: unknown): void {
   if (textOf(text).length > 100)
     throw new LimitReached('A date, time or number to parse may have at most 100 characters')
@@ -86,7 +85,7 @@ function checkParsing(text: unknown, picture: unknown): void {
   }
 }
 
-/** What replaces the engine's own implementation. */
+/** Implementations that replace those of the engine. */
 const INSTEAD: Readonly<Record<string, BuiltIn['implementation']>> = {
   distinct(list) {
     if (!Array.isArray(list) || list.length <= 1) return list
@@ -124,7 +123,7 @@ function spread(focus: Focus, value: unknown): unknown {
   return inSequence(focus, parts.flat(1))
 }
 
-/** `$orderBy(list, key, descending, key, descending, …)`, called by the tree that harden makes of `list^( … )`. */
+/** `$orderBy(list, key, descending, key, descending, …)`; `harden` turns `list^( … )` into a call of it. */
 export function orderByBuiltIn(): BuiltIn {
   return {
     implementation(list, ...rest) {
@@ -138,26 +137,26 @@ export function orderByBuiltIn(): BuiltIn {
   }
 }
 
-/** The built-in with its guards around it: same signature, same parameters, for the engine reads those from its text. */
-export function guarded(name: string, original: BuiltIn, guard: ArgumentGuard): BuiltIn {
+/** The built-in with its limits. The engine reads a function's parameters from its text, so the text stays the original's. */
+export function withLimits(name: string, original: BuiltIn, limits: CallLimits): BuiltIn {
   const inner = INSTEAD[name] ?? original.implementation
   const before = BEFORE[name]
   const implementation = function (this: Focus, ...args: unknown[]): unknown {
-    guard.checkTime()
+    limits.checkTime()
     for (const argument of args) if (typeof argument === 'string' && argument.length > TEXT_LIMIT) throw tooLong()
     before?.(...args)
     const result = inner.apply(this, args)
-    return result instanceof Promise ? result.then((value) => checkResult(value, guard)) : checkResult(result, guard)
+    return result instanceof Promise ? result.then((value) => checkResult(value, limits)) : checkResult(result, limits)
   }
   Object.defineProperty(implementation, 'length', { value: original.implementation.length })
   implementation.toString = () => original.implementation.toString()
   return { ...original, implementation }
 }
 
-function checkResult(value: unknown, guard: ArgumentGuard): unknown {
+function checkResult(value: unknown, { maxSequence }: CallLimits): unknown {
   if (typeof value === 'string' && value.length > TEXT_LIMIT) throw tooLong()
-  if (Array.isArray(value) && value.length > guard.maxSequence) {
-    throw new LimitReached(`The expression builds a list of more than ${guard.maxSequence.toLocaleString('en')} items`)
+  if (Array.isArray(value) && value.length > maxSequence) {
+    throw new LimitReached(`The expression builds a list of more than ${maxSequence.toLocaleString('en')} items`)
   }
   return value
 }

@@ -1,46 +1,44 @@
-/** Makes a parsed tree safe to run, in place: what the engine offers no option for. */
-
+/** Makes a parsed tree safe to run, in place, where the engine has no option for it. */
 import { compilePattern, type Pattern } from '../re2-pattern.ts'
+import { walk } from './expression-analysis.ts'
 import { ORDER_BY } from './expression-functions.ts'
-import { type Node, partsOf } from './expression-tree.ts'
+import type { Node } from './expression-tree.ts'
 
-/** What is known of hardened trees by their nodes; held weakly, since `$eval` adds trees that nobody keeps. */
+/** Facts about hardened trees, by node. The sets are weak, since `$eval` adds trees that live for one call. */
 export type Marks = Readonly<{
-  /** Nodes whose results may be larger than what they were made from; they are weighed. */
+  /** Nodes whose results may be larger than their inputs; the engine's exit hook weighs these results. */
   growing: WeakSet<object>
-  /** The regular expressions of the trees. */
   patterns: WeakMap<RegExp, Pattern>
 }>
 
-/** Steps of a path that only walk down: what they find is part of what they walk. */
-const WALKING = new Set(['name', 'wildcard', 'number'])
+/** Steps of a path that read parts of their input and build nothing. */
+const READING = new Set(['name', 'wildcard', 'number'])
 
 /**
- * Hardens the tree and adds its marks; gives one sentence for the first regular expression or function signature that
- * cannot run in bounded time, and undefined where there is none.
+ * Hardens the tree and adds its marks. Out: one sentence for the first regular expression or function signature that
+ * cannot run in bounded time; undefined if there is none.
  */
 export function harden(tree: Node, { growing, patterns }: Marks): string | undefined {
-  const pending = [tree]
-  for (let node = pending.pop(); node !== undefined; node = pending.pop()) {
-    for (const part of partsOf(node)) pending.push(part.node)
-    const wrong = addPattern(node, patterns) ?? wrongSignature(node)
-    if (wrong !== undefined) return wrong
-    replaceSort(node, growing)
+  let wrong: string | undefined
+  walk(tree, (node) => {
+    wrong ??= addPattern(node, patterns) ?? wrongSignature(node)
+    // Before the walk reads the parts of the node, which this replaces.
+    replaceSort(node)
     if (mayGrow(node)) growing.add(node)
-  }
-  return undefined
+  })
+  return wrong
 }
 
 function mayGrow(node: Node): boolean {
   if (node.group !== undefined) return true
-  if (node.type === 'path') return node.steps?.some((step) => !WALKING.has(step.type) || step.tuple === true) ?? false
+  if (node.type === 'path') return node.steps?.some((step) => !READING.has(step.type) || step.tuple === true) ?? false
   return ['unary', 'function', 'apply', 'descendant', 'sort'].includes(node.type)
 }
 
 function addPattern(node: Node, patterns: Marks['patterns']): string | undefined {
   if (node.type !== 'regex') return undefined
   const place = `near character ${node.position}`
-  // The engine copies the left side of `?:` and `??` as JSON, which loses what is no JSON.
+  // The engine copies the left side of `?:` and `??` as JSON, which has no regular expressions.
   if (!(node.value instanceof RegExp)) {
     return `A regular expression on the left of "?:" or "??" is lost (${place}); bind it to a variable first.`
   }
@@ -50,7 +48,7 @@ function addPattern(node: Node, patterns: Marks['patterns']): string | undefined
   return undefined
 }
 
-/** The engine matches arguments by a backtracking expression made from the signature. */
+/** The engine matches arguments with a backtracking expression made from the signature. */
 function wrongSignature(node: Node): string | undefined {
   const definition = node.signature?.definition ?? ''
   const repeats = definition.match(/\+/g)?.length ?? 0
@@ -60,16 +58,15 @@ function wrongSignature(node: Node): string | undefined {
 }
 
 /**
- * Turns `list^(terms)` into a call of our own ordering: `($ordered := $orderBy(list, …); $ordered)`, with what follows
- * in the path after it. Tuple paths (`@`, `#`, `%`) keep the engine's ordering, whose terms see their bindings.
+ * Turns `list^(terms)` into a call of `$orderBy`: `($ordered := $orderBy(list, …); $ordered)`, followed by the rest of the
+ * path. Tuple paths (`@`, `#`, `%`) keep the engine's ordering, whose terms see their bindings.
  */
-function replaceSort(node: Node, growing: Marks['growing']): void {
+function replaceSort(node: Node): void {
   const at = node.type === 'path' ? (node.steps ?? []).findLastIndex((step) => step.type === 'sort') : -1
   const steps = node.steps ?? []
   const sort = steps[at]
   if (at < 1 || sort?.terms === undefined || steps.some((step) => step.tuple === true)) return
   const list: Node = { type: 'path', steps: steps.slice(0, at) }
-  replaceSort(list, growing)
   const variable = '\0ordered'
   const order: Node = {
     type: 'function',
@@ -83,7 +80,6 @@ function replaceSort(node: Node, growing: Marks['growing']): void {
   for (const key of Object.keys(node)) if (key !== 'position' && key !== 'keepArray') delete node[key as keyof Node]
   node.type = 'block'
   node.expressions = [{ type: 'bind', value: ':=', lhs: { type: 'variable', value: variable }, rhs: order }, rest]
-  for (const grown of [list, order, rest]) if (mayGrow(grown)) growing.add(grown)
 }
 
 function termArguments({ expression, descending }: { expression: Node; descending: boolean }): Node[] {
@@ -96,8 +92,8 @@ function termArguments({ expression, descending }: { expression: Node; descendin
 }
 
 /**
- * Whether parsing the text would take exponential time: the engine copies the left side of `?:` and `??`, so that a chain
- * of them nested to the left, `((a ?? b) ?? c) ?? d`, doubles with every level.
+ * Whether parsing the text would take exponential time. The engine copies the left side of `?:` and `??`, so a chain
+ * nested to the left, `((a ?? b) ?? c) ?? d`, doubles with every level.
  */
 export function doublesTooOften(text: string): boolean {
   const tokens = text.matchAll(/"(?:[^"\\]|\\[\s\S])*"|'(?:[^'\\]|\\[\s\S])*'|`[^`]*`|\/\*[\s\S]*?\*\/|\?[?:]|[^\s]/g)

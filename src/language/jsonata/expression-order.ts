@@ -1,18 +1,15 @@
 /**
- * Sorting and removing duplicates, in place of the engine's own: its merge sort keeps every remainder of both halves
- * (gigabytes for 40,000 items), its `$distinct` compares each item with all before it.
+ * Sorting and removing duplicates in place of the engine, whose merge sort keeps every remainder of both halves (gigabytes
+ * for 40,000 items) and whose `$distinct` compares each item with all before it.
  */
 import { LimitReached } from './expression-fault.ts'
-import { identityOf } from './expression-identity.ts'
 import { isFunction, sizeOf } from './expression-size.ts'
 
-/** A function of the expression, as the engine hands it to built-ins. */
 export type Callable = (...args: unknown[]) => unknown
 
-/** A term of `^( … )`: what to order by, for each item. */
-export type OrderTerm = Readonly<{ keyOf: Callable; descending: boolean }>
+type OrderTerm = Readonly<{ keyOf: Callable; descending: boolean }>
 
-/** `$sort`: stable; `comesAfter` tells whether its first argument belongs after its second. */
+/** `$sort`, stable. `comesAfter(a, b)`: whether `a` belongs after `b`. */
 export async function sortBy(list: readonly unknown[], comesAfter: Callable | undefined): Promise<unknown[]> {
   if (comesAfter === undefined) return sortPlain(list)
   let from = [...list]
@@ -85,7 +82,7 @@ function checkOneType(keys: readonly unknown[]): void {
   if (types.size > 1) throw new LimitReached('A term of an order-by gives numbers for some items and texts for others')
 }
 
-/** The list without the items that equal an earlier one; objects are equal whatever the order of their names. */
+/** The list without items that equal an earlier one; the order of an object's names makes no difference. */
 export function distinctItems(list: readonly unknown[]): unknown[] {
   sizeOf(list, new WeakMap())
   const seen = new Set<unknown>()
@@ -95,4 +92,17 @@ export function distinctItems(list: readonly unknown[]): unknown[] {
     seen.add(key)
     return true
   })
+}
+
+/** A key that is the same for equal JSON values, whatever the order of an object's names, and differs for all others. */
+export function identityOf(value: unknown): unknown {
+  if (typeof value === 'string') return `"${value}`
+  return typeof value === 'object' && value !== null ? canonicalText(value) : value
+}
+
+function canonicalText(value: unknown): string {
+  if (Array.isArray(value)) return `[${value.map(canonicalText).join(',')}]`
+  if (typeof value !== 'object' || value === null) return JSON.stringify(value) ?? 'undefined'
+  const fields = Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1))
+  return `{${fields.map(([name, item]) => `${JSON.stringify(name)}:${canonicalText(item)}`).join(',')}}`
 }

@@ -1,10 +1,9 @@
-/** The way of messages into the engine and of its values out: neither side ever holds what the other may change. */
+/** Copies of messages for the engine and of its values for the service, so that neither can change what the other holds. */
 import { isObject, type Json, type JsonObject } from '../../domain/json.ts'
 import { ExpressionFault } from './expression-fault.ts'
 import { DEPTH_LIMIT, isFunction, SIZE_LIMIT } from './expression-size.ts'
 
-/** A copy that may be written to. */
-export function copyOf(value: Json): Json {
+function copyOf(value: Json): Json {
   if (Array.isArray(value)) return value.map(copyOf)
   if (!isObject(value)) return value
   const copy: Record<string, Json> = {}
@@ -12,7 +11,7 @@ export function copyOf(value: Json): Json {
   return copy
 }
 
-/** The message with copies of the roots named; all of them where `roots` is undefined. */
+/** The message with copies of these roots; copies of all if `roots` is undefined. */
 export function copyRoots(message: JsonObject, roots: ReadonlySet<string> | undefined): JsonObject {
   const copy: Record<string, Json> = {}
   for (const [name, value] of Object.entries(message)) {
@@ -22,13 +21,11 @@ export function copyRoots(message: JsonObject, roots: ReadonlySet<string> | unde
 }
 
 /**
- * What an evaluation found, as plain JSON; undefined where it found nothing.
- * Fails with ExpressionFault for functions, for numbers that JSON does not have, and for what is too large or too deep.
+ * In: the value of an evaluation. Out: a copy as plain JSON; undefined for undefined.
+ * Fails with ExpressionFault for functions, for numbers that JSON does not have, and for values that are too large or deep.
  */
-export function plain(value: unknown): Json | undefined {
-  if (value === undefined) return undefined
-  return plainPart(value, { left: SIZE_LIMIT }, 0)
-}
+export const plain = (value: unknown): Json | undefined =>
+  value === undefined ? undefined : plainPart(value, { left: SIZE_LIMIT }, 0)
 
 function plainPart(value: unknown, budget: { left: number }, depth: number): Json {
   budget.left -= 16 + (typeof value === 'string' ? value.length : 0)
@@ -39,7 +36,7 @@ function plainPart(value: unknown, budget: { left: number }, depth: number): Jso
     if (!Number.isFinite(value)) throw new ExpressionFault(`The result holds ${value}, which is no number of JSON`)
     return value
   }
-  // Lists hold undefined where a regular expression has a group that did not take part.
+  // A group of a regular expression that did not match is undefined in the list of groups.
   if (value === undefined) return null
   if (typeof value !== 'object' || isFunction(value)) {
     throw new ExpressionFault('The result is or holds a function; call it, or return a value')
@@ -54,7 +51,7 @@ function plainPart(value: unknown, budget: { left: number }, depth: number): Jso
   return copy
 }
 
-/** Assignment would call the setter of `__proto__`. */
+/** Assigning to `__proto__` would call its setter. */
 function define(target: Record<string, Json>, name: string, value: Json): void {
   if (name !== '__proto__') target[name] = value
   else Object.defineProperty(target, name, { value, enumerable: true, configurable: true, writable: true })

@@ -1,7 +1,4 @@
-/**
- * The parts of a JSONata syntax tree that we rely on (jsonata 2.2.2, processAST in its parser): what a node holds, and
- * whether a part is evaluated in the same context as the node itself. Everything else about the tree lives in the readers.
- */
+/** The parts of a JSONata syntax tree that the service relies on (jsonata 2.2.2, processAST in its parser). */
 
 export type Node = {
   type: string
@@ -37,12 +34,11 @@ export type Node = {
   index?: string
 }
 
-export type SortTerm = { descending: boolean; expression: Node }
+type SortTerm = { descending: boolean; expression: Node }
 
-/** `inner`: evaluated once for each item of something, so that its names are no roots of the message. */
-export type Part = Readonly<{ node: Node; inner: boolean }>
+/** `inner`: the engine evaluates the part once for each item of a list, so its names are no roots of the message. */
+type Part = Readonly<{ node: Node; inner: boolean }>
 
-/** The direct parts of a node, in the order written. */
 export function partsOf(node: Node): Part[] {
   const parts: Part[] = []
   const add = (inner: boolean, ...nodes: readonly (Node | undefined)[]) => {
@@ -75,7 +71,7 @@ export function namesBoundBy(node: Node): string[] {
   return names.filter((name) => typeof name === 'string')
 }
 
-/** The name that a call or partial application calls, where it calls a variable. */
+/** The variable that a call or a partial application calls; undefined if it calls something else. */
 export function calledName(node: Node): string | undefined {
   if (node.type !== 'function' && node.type !== 'partial') return undefined
   const name = node.procedure?.type === 'variable' ? node.procedure.value : undefined

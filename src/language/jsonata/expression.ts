@@ -1,6 +1,6 @@
 /**
- * JSONata expressions, compiled once and evaluated for each message. Documents bring them, so one must not be able to
- * stop the process, to change the message, or to put anything but JSON into it.
+ * JSONata expressions, compiled once and evaluated for each message. An expression comes from a document, so it must not
+ * be able to stop the process, change the message, or put anything but JSON into it.
  */
 import type { Awaitable, Json, JsonObject } from '../../domain/json.ts'
 import { fault, found, type Result } from '../../domain/lint.ts'
@@ -8,10 +8,9 @@ import { mayWrite, readsOf, unknownName, walk } from './expression-analysis.ts'
 import { type ExpressionLimits, type Instance, openInstance, parseTree } from './expression-engine.ts'
 import { asExpressionFault } from './expression-fault.ts'
 import { BUILT_INS } from './expression-functions.ts'
-import { readPaths } from './expression-paths.ts'
 import { copyRoots, plain } from './expression-result.ts'
 import type { Node } from './expression-tree.ts'
-import { compileDirect } from './fast-path/fast-path.ts'
+import { compileFastPath } from './fast-path/fast-path.ts'
 
 export type { ExpressionLimits } from './expression-engine.ts'
 export { ExpressionFault } from './expression-fault.ts'
@@ -19,26 +18,26 @@ export { ExpressionFault } from './expression-fault.ts'
 export type Expression = Readonly<{
   text: string
   /**
-   * Gives plain JSON, or undefined where the expression finds nothing: at once, or as a promise, which rejects with
-   * ExpressionFault. Never throws. Safe to call concurrently. The input is not changed, and the result shares nothing
-   * with it.
+   * In: the message. Out: plain JSON that shares nothing with the message, or undefined if the expression finds nothing.
+   * The fast path returns the value itself, the engine a promise that rejects with ExpressionFault. Never throws. Safe to
+   * call concurrently.
    */
   evaluate(input: JsonObject): Awaitable<Json | undefined>
-  /** Names at the head of its paths; undefined where that cannot be known (`$$` alone, `$eval`, `%`, `*` at the head). */
+  /** First names of its paths; undefined if they cannot be known (`$$` alone, `$eval`, `%`, a leading `*`). */
   roots: ReadonlySet<string> | undefined
-  /** Head paths as far as they are static, for example `['constants', 'x']`. */
+  /** The static beginnings of its paths, for example `['constants', 'x']`. */
   references: readonly (readonly string[])[]
 }>
 
-/** Instances kept for the next messages, some 50 KB each; more are opened while more messages are evaluated at once. */
+/** Idle instances kept, about 50 KB each. More are open only while more messages are evaluated at once. */
 const KEPT_INSTANCES = 64
 
 /**
  * Compiles a JSONata 2 expression.
  *
- * Fails with one sentence, with the position, for what does not parse, for functions and variables that do not exist,
- * and for what cannot run in bounded time (regular expressions beyond RE2). Limits hold for one evaluation; apart from
- * them, no value that an expression builds may have more than 16 Mi characters or 256 levels.
+ * Fails with one sentence and the position: for text that does not parse, functions and variables that do not exist, and
+ * regular expressions that RE2 cannot run. The limits hold for one evaluation. Besides, no value that an expression
+ * builds may have more than 16 Mi characters or 256 levels.
  * Source: https://docs.jsonata.org, version 2.2.
  */
 export function parseExpression(text: string, limits: ExpressionLimits): Result<Expression> {
@@ -52,43 +51,37 @@ export function parseExpression(text: string, limits: ExpressionLimits): Result<
   if (wrong !== undefined) return fault(wrong)
   const reads = readsOf(tree)
   const writes = mayWrite(tree, BUILT_INS)
-  const first = openInstance(text, limits, !writes)
+  const first = openInstance(text, limits)
   if (!first.ok) return fault(first.message)
-  const { paths } = first.value
-  const free: Instance[] = [first.value]
-  /** For messages whose paths cannot be read beforehand. */
-  const freeWhole: Instance[] = paths.length === 0 ? free : []
+  const idle: Instance[] = [first.value]
   const evaluateInEngine = async (input: JsonObject): Promise<Json | undefined> => {
-    const values = readPaths(paths, input)
-    const pool = values === undefined ? freeWhole : free
-    const instance = pool.pop() ?? reopen(text, limits, !writes && values !== undefined)
+    const instance = idle.pop() ?? reopen(text, limits)
     try {
-      const result = plain(await instance.run(writes ? copyRoots(input, reads.roots) : input, values ?? []))
-      instance.rest()
-      if (pool.length < KEPT_INSTANCES) pool.push(instance)
+      const result = plain(await instance.run(writes ? copyRoots(input, reads.roots) : input))
+      if (idle.length < KEPT_INSTANCES) idle.push(instance)
       return result
     } catch (thrown) {
       instance.stop()
       throw asExpressionFault(thrown)
     }
   }
-  const direct = compileDirect(tree, limits)
+  const fastPath = compileFastPath(tree, limits)
   const evaluate: Expression['evaluate'] =
-    direct === undefined
+    fastPath === undefined
       ? evaluateInEngine
       : (input) => {
           try {
-            return plain(direct(input))
+            return plain(fastPath(input))
           } catch {
-            // Whatever it was, the engine says it.
+            // The fast path has no failures of its own: the engine decides whether this is one.
             return evaluateInEngine(input)
           }
         }
   return found({ text, ...reads, evaluate })
 }
 
-function reopen(text: string, limits: ExpressionLimits, hoists: boolean): Instance {
-  const opened = openInstance(text, limits, hoists)
+function reopen(text: string, limits: ExpressionLimits): Instance {
+  const opened = openInstance(text, limits)
   if (!opened.ok) throw new TypeError(opened.message)
   return opened.value
 }

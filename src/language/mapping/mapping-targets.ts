@@ -1,11 +1,10 @@
-/** What the entries of `inputMapping` declare, in each of the forms that a target can be written in. */
+/** The targets of an entry of `inputMapping`, which a document can write in several forms. */
 import { isObject, type Json, type JsonObject, typeName } from '../../domain/json.ts'
 import type { LintSink } from '../../domain/lint.ts'
-import { nearest } from '../../domain/nearest.ts'
-import { compileFunction, type MappingFunction } from './mapping-functions.ts'
+import { compileFunction, type MappingFunction, nearestOrAll } from './mapping-functions.ts'
 import { type MappingTarget, parseTarget, spreads } from './target.ts'
 
-/** One target of an entry, as declared. */
+/** One target of an entry. `fill`: its default. */
 export type Plan = Readonly<{
   target: MappingTarget
   function: MappingFunction | undefined
@@ -13,9 +12,9 @@ export type Plan = Readonly<{
   sink: LintSink
 }>
 
-type Parts = Readonly<{ key: Json | undefined; transform: Json | undefined; fill: Json | undefined }>
+type Parts = Readonly<Partial<Record<'key' | 'transform' | 'fill', Json | undefined>>>
 
-/** What an entry declares; undefined where any of it is at fault. */
+/** In: the value of an entry. Out: undefined if any target is faulty; `sink` then has an error. */
 export function readTargets(declared: Json, sink: LintSink): readonly Plan[] | undefined {
   if (!Array.isArray(declared)) return allOf([readTarget(declared, sink)])
   if (declared.length === 0) {
@@ -29,8 +28,7 @@ const allOf = (plans: readonly (Plan | undefined)[]): readonly Plan[] | undefine
   plans.every((plan) => plan !== undefined) ? plans : undefined
 
 function readTarget(declared: Json, sink: LintSink, inArray = false): Plan | undefined {
-  if (typeof declared === 'string')
-    return readParts({ key: declared, transform: null, fill: undefined }, sink, sink, sink)
+  if (typeof declared === 'string') return readParts({ key: declared }, sink, sink, sink)
   if (isObject(declared)) {
     const sound = checkKeys(declared, ['key', 'default', 'transform'], sink)
     const { key, transform, default: fill } = declared
@@ -39,7 +37,7 @@ function readTarget(declared: Json, sink: LintSink, inArray = false): Plan | und
   }
   if (inArray && Array.isArray(declared)) {
     const [key, transform, fill]: readonly Json[] = declared
-    if (declared.length > 3) sink.error('The short form is [key, transform, default]; remove what comes after these.')
+    if (declared.length > 3) sink.error('The short form is [key, transform, default]; remove the other elements.')
     const plan = readParts({ key, transform, fill }, sink, sink.at(0), sink.at(1))
     return declared.length > 3 ? undefined : plan
   }
@@ -57,9 +55,7 @@ function readParts(parts: Parts, sink: LintSink, keySink: LintSink, transformSin
     keySink.warning('A default of null writes nothing, unless the key ends in "?".')
   }
   if (applied?.placement === 'all' && !spreads(target)) {
-    keySink.warning(
-      'oneToAllElements writes to one place here; put "[]" before the name that every element is to have.',
-    )
+    keySink.warning('oneToAllElements writes one value here; put "[]" before the name that every element should have.')
   }
   return { target, function: applied, fill: fill === null && !target.takesNull ? undefined : fill, sink }
 }
@@ -94,10 +90,6 @@ function readTransform(transform: Json | undefined, sink: LintSink): MappingFunc
 
 function checkKeys(object: JsonObject, known: readonly string[], sink: LintSink): boolean {
   const unknown = Object.keys(object).filter((key) => !known.includes(key))
-  for (const key of unknown) {
-    const near = nearest(key, known)
-    const hint = near === undefined ? `the keys are ${known.join(', ')}.` : `did you mean "${near}"?`
-    sink.at(key).error(`There is no key "${key}" here; ${hint}`)
-  }
+  for (const key of unknown) sink.at(key).error(`There is no key "${key}" here; ${nearestOrAll(key, 'keys', known)}`)
   return unknown.length === 0
 }

@@ -1,6 +1,6 @@
 /**
- * `inputMapping`: what turns a message into the output object. The document is read once, here; a message then runs one
- * closure a target, and of a mapping that is busy a function of its own.
+ * `inputMapping`: turns a message into the output object. The document is read once; each message runs one closure for
+ * each target, or the generated code of a busy mapping.
  */
 import type { JsonObject } from '../../domain/json.ts'
 import type { LintSink } from '../../domain/lint.ts'
@@ -10,56 +10,52 @@ import type { Convert } from './mapping-functions.ts'
 import { type Plan, readTargets } from './mapping-targets.ts'
 import { spreadSteps, spreads } from './target.ts'
 import type { Account } from './target-budget.ts'
-import { nothingWritten, placesAlong, recordWritten, type Written } from './target-sharing.ts'
+import { elementsAlong, nothingWritten, recordWritten, type Written } from './target-sharing.ts'
 import { compileWrite, type Output, type Write } from './target-write.ts'
 
-/**
- * The most places of arrays that one target may ask for by indexes alone. Far more than anyone writes by hand, and
- * little enough for each of them to hold a value of some hundred bytes.
- */
-const FIXED_PLACES_MAX = 100_000
+/** The most array elements that the indexes of one target may make in every message. */
+const FIXED_ELEMENTS_MAX = 100_000
 
-/** Messages after which a mapping is worth a function of its own: writing it takes as long as mapping some hundred. */
+/** Messages before code is generated, which takes as long as mapping some hundred messages. */
 const GENERATE_AFTER = 200
 
 export type Mapping = Readonly<{
   /**
-   * The output for a message: a new object, which shares values with the message and with the document but never
-   * changes them. Throws nothing but OUTPUT_TOO_LARGE where the output would grow out of bounds (`compileWrite`).
+   * Out: a new object, which shares values with the message and the document but never changes them.
+   * Fails with OUTPUT_TOO_LARGE only (`compileWrite`).
    */
   apply(source: PathSource): JsonObject
-  /** What it reads, with the place of each entry; entries whose target is at fault included. */
-  sources: readonly Readonly<{ path: SourcePath; place: string }>[]
+  /** The paths of all entries, also of those with a faulty target. */
+  sources: readonly SourcePath[]
 }>
 
 /**
  * Compiles `inputMapping`, an object of source paths (`parsePath`) and their targets: a target's text (`parseTarget`),
  * an object `{ key, default?, transform? }`, or an array of those and of `[key, transform, default]`.
  *
- * Entries apply in the order written, a later one over an earlier one where they conflict. A value that is missing or
- * null (or that the function of its target makes so) is replaced by the default; without one, nothing is written, but
- * null where the target ends in `?`. A default is written as it is, past the function. Where an array is spread over
- * elements, all of this holds for each element.
+ * Entries apply in the order written; a later one overwrites an earlier one. The default replaces a value that is missing
+ * or null, before or after the function of the target; the function does not convert it. Without a default, nothing is
+ * written, or null if the target ends in `?`. For an array that is spread over elements, this holds for each element.
  *
- * Lints, each at the place of its entry: every fault of every path, target, function and parameter; unknown keys with
- * the nearest known one, more than FIXED_PLACES_MAX places. Warns of two entries with one target. An entry at fault is left out; nothing is thrown.
+ * Lints, each at its entry: every fault of every path, target, function and parameter; unknown keys with the nearest known
+ * one; more than FIXED_ELEMENTS_MAX elements. Warns of two entries with one target. A faulty entry is left out.
  *
- * `generateAfter`: how many applications until it gets a function of its own (`generate`); nothing but the time depends on it.
+ * `generateAfter`: the number of messages before code is generated; it changes the speed only.
  */
 export function compileMapping(inputMapping: JsonObject, lint: LintSink, generateAfter = GENERATE_AFTER): Mapping {
-  const sources: Readonly<{ path: SourcePath; place: string }>[] = []
+  const sources: SourcePath[] = []
   const assignments: MappingAssignment[] = []
   const written = nothingWritten()
-  const places = new Map<string, string>()
+  const entryOfTarget = new Map<string, string>()
 
   for (const [text, declared] of Object.entries(inputMapping)) {
     const sink = lint.at(text)
     const path = parsePath(text)
-    if (path.ok) sources.push({ path: path.value, place: sink.path })
+    if (path.ok) sources.push(path.value)
     else sink.error(path.message)
     const plans = readTargets(declared, sink)
     if (!path.ok || plans === undefined) continue
-    for (const plan of plans) warnOfRepeat(plan, places)
+    for (const plan of plans) warnOfRepeat(plan, entryOfTarget)
     assignments.push(...compileAssignments(path.value, plans, written, sink.path))
   }
   return { sources, apply: compileApply(assignments, generateAfter) }
@@ -78,38 +74,36 @@ function compileApply(assignments: readonly MappingAssignment[], generateAfter: 
   }
 }
 
-/** Warns where an earlier entry has the same target, unless both add to it. `places`: target to place, added to. */
-function warnOfRepeat({ target, function: applied, sink }: Plan, places: Map<string, string>): void {
+/** Warns if an earlier entry has the same target, unless both append to it. */
+function warnOfRepeat({ target, function: applied, sink }: Plan, entryOfTarget: Map<string, string>): void {
   const adds = target.steps.at(-1)?.kind === 'each' || applied?.placement === 'concat'
   if (adds || applied?.placement === 'root') return
   const steps = JSON.stringify(spreadSteps(target))
-  const earlier = places.get(steps)
-  if (earlier === undefined) places.set(steps, sink.path)
+  const earlier = entryOfTarget.get(steps)
+  if (earlier === undefined) entryOfTarget.set(steps, sink.path)
   else sink.warning(`This writes the same target as ${earlier}, and replaces its value where both have one.`)
-}
-
-function asksTooMuch(places: number, { target, sink }: Plan): boolean {
-  if (places <= FIXED_PLACES_MAX) return false
-  sink.error(
-    `The indexes up to here make "${target.text}" write ${places} places for every message; the most is ${FIXED_PLACES_MAX}. Use lower indexes, or "[]".`,
-  )
-  return true
 }
 
 function compileAssignments(
   { root, steps, read }: SourcePath,
   plans: readonly Plan[],
   written: Written,
-  place: string,
+  documentPath: string,
 ): readonly MappingAssignment[] {
   const first: readonly PathStep[] = [{ kind: 'name', name: root }]
-  // Not spread: an array that grows has room for 17 at least, and this one is kept.
+  // `concat`, not a spread: V8 gives an array that grows room for 17 elements, and this one is kept.
   const from = first.concat(steps)
   return plans.flatMap((plan): MappingAssignment[] => {
-    const { target, function: applied, fill } = plan
+    const { target, function: applied, fill, sink } = plan
     const placement = applied?.placement ?? 'spread'
-    if (asksTooMuch(placesAlong(written, target, placement), plan)) return []
-    const write = compileWrite(target, { placement, fill, written, place })
+    const elements = elementsAlong(written, target, placement)
+    if (elements > FIXED_ELEMENTS_MAX) {
+      sink.error(
+        `The indexes up to here make "${target.text}" write ${elements} elements for every message; the most is ${FIXED_ELEMENTS_MAX}. Use lower indexes, or "[]".`,
+      )
+      return []
+    }
+    const write = compileWrite(target, { placement, fill, written, documentPath })
     recordWritten(written, target, placement)
     const convert = spreads(target) ? applied?.convertEach : applied?.convert
     const choose = compileChoice(plan, convert)
@@ -119,7 +113,7 @@ function compileAssignments(
   })
 }
 
-/** Made here, as a closure keeps all that closures beside it ask for: here that would be the tree of what was written. */
+/** A function of its own: V8 keeps for a closure all that any closure beside it uses, here the tree `written`. */
 function compileRun(read: SourcePath['read'], choose: Convert, write: Write): RunAssignment {
   return (source, output, account) => {
     const value = choose(read(source))
@@ -127,7 +121,7 @@ function compileRun(read: SourcePath['read'], choose: Convert, write: Write): Ru
   }
 }
 
-/** From the value that was read to the one that is written; undefined: nothing is. */
+/** From the value at the path to the value to write; undefined to write nothing. */
 function compileChoice({ target: { takesNull }, fill }: Plan, convert: Convert | undefined): Convert {
   return (value) => {
     const converted = convert === undefined ? value : convert(value)

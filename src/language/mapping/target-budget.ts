@@ -1,35 +1,34 @@
-/** What bounds the growth of an output: the account of one application of a mapping. */
+/** Bounds how much a mapping may add to one message. */
 import { Failure } from '../../domain/failure.ts'
 import type { Json } from '../../domain/json.ts'
 import { isArray } from '../paths/path-read.ts'
 
-/** What one application adds beyond the values that it was given; see `charge`. */
+/** Bytes that the mapping of one message has added to the values of the message; see `charge`. */
 export type Account = { addedBytes: number }
 
 /**
- * The most that one application may add beyond the values it was given, roughly in bytes of memory or text: null places
- * before an index, copies, the value of `oneToAllElements` and of a default in each element. Without a bound, a message
- * of 1 MiB could grow to gigabytes through a mapping that is fine for every other message.
+ * The most that a mapping may add to one message, roughly in bytes of memory or text: nulls before an index, copies, the
+ * value of `oneToAllElements` and of a default in each element. Without it, a message of 1 MiB could grow to gigabytes.
  */
 export const ADDED_BYTES_MAX = 64 * 1024 * 1024
-/** Of a place in an array or object, and of any value without what is in it. */
+/** Of an element or field, and of any value without its parts. */
 export const BYTES_PER_VALUE = 8
-/** Deeper than any message; where it is not, the value counts as too heavy. */
+/** Deeper than any message; a deeper value counts as too heavy. */
 const NESTING_MAX = 256
 
-/** Adds to the account. Fails: OUTPUT_TOO_LARGE at the place, where that is more than ADDED_BYTES_MAX. */
-export function charge(bytes: number, account: Account, place: string): void {
+/** Adds to the account. Fails with OUTPUT_TOO_LARGE at `documentPath` if the account exceeds ADDED_BYTES_MAX. */
+export function charge(bytes: number, account: Account, documentPath: string): void {
   account.addedBytes += bytes
   if (account.addedBytes <= ADDED_BYTES_MAX) return
   const limit = `${ADDED_BYTES_MAX / 1024 / 1024} MiB`
   throw new Failure(
     'OUTPUT_TOO_LARGE',
-    `The mapping of this message would add more than ${limit} to it at ${place}: high indexes, defaults or oneToAllElements over many elements.`,
-    { path: place },
+    `The mapping of this message would add more than ${limit} to it at ${documentPath}: high indexes, defaults or oneToAllElements over many elements.`,
+    { path: documentPath },
   )
 }
 
-/** About the length of the value's JSON text; no more than just above ADDED_BYTES_MAX. */
+/** About the length of the value's JSON text in bytes; the count stops above ADDED_BYTES_MAX. */
 export function weighBytes(value: Json, nesting = 0): number {
   if (typeof value === 'string') return BYTES_PER_VALUE + value.length
   if (typeof value !== 'object' || value === null) return BYTES_PER_VALUE

@@ -1,4 +1,4 @@
-/** Writing to a target, compiled to a chain of closures: one a step, each giving back what is to be at its place. */
+/** Writing to a target, compiled to a chain of closures, one for each step. */
 import { isObject, type Json, REFUSED_NAMES } from '../../domain/json.ts'
 import { isArray } from '../paths/path-read.ts'
 import type { Placement } from './mapping-functions.ts'
@@ -6,44 +6,34 @@ import { type MappingTarget, spreadSteps } from './target.ts'
 import { type Account, BYTES_PER_VALUE, charge, weighBytes } from './target-budget.ts'
 import { sharedAlong, type Written } from './target-sharing.ts'
 
-/** The output while it is built. */
 export type Output = { [name: string]: Json }
 
 export type Write = (output: Output, value: Json, account: Account) => void
 
 export type WriteOptions = Readonly<{
   placement: Placement
-  /** What stands in for a missing element of an array that is spread. */
+  /** Replaces a missing element of an array that is spread. */
   fill: Json | undefined
-  /** What the entries before this one have written. */
+  /** The targets of the entries before this one. */
   written: Written
-  /** Of the entry, for a failure to name. */
-  place: string
+  /** The path of the entry in the document, for failures. */
+  documentPath: string
 }>
 
 /**
- * Compiles a target to the function that writes a value there. Objects and arrays that are missing on the way are made,
- * values of another type on the way are replaced; array places before a written index hold null.
+ * Compiles a target to the function that writes a value there. The function makes missing objects and arrays on the way,
+ * replaces values of another type on the way, and fills an array with nulls up to the written index.
  *
- * `spread`: an array goes one element each over one `[]` of the target (`spreadSteps`); a missing element adds no field
- * and keeps its place. `all`: the value goes to all elements that exist. `concat`: its elements are appended.
- * `root`: its fields become fields of the output; the target only stands for them.
+ * `spread`: each element of an array goes to one element of one `[]` of the target (`spreadSteps`); a missing element adds
+ * no field, and its position stays. `all`: the value goes to all elements that exist. `concat`: its elements are appended.
+ * `root`: its fields become fields of the output, whatever the target.
  *
- * Writing fails with OUTPUT_TOO_LARGE where one application would add more than `ADDED_BYTES_MAX`, and with nothing else.
+ * Writing fails with OUTPUT_TOO_LARGE only, for a message that would grow by more than `ADDED_BYTES_MAX`.
  */
 export function compileWrite(target: MappingTarget, options: WriteOptions): Write {
   if (options.placement === 'root') return writeFields
-  const { steps } = target
-  const [first, ...rest] = steps
-  if (rest.length === 0 && first?.kind === 'name' && options.placement !== 'concat') return writeField(first.name)
   const put = compilePut(target, options)
   return (output, value, account) => void put(output, value, account)
-}
-
-function writeField(name: string): Write {
-  return (output, value) => {
-    output[name] = value
-  }
 }
 
 const writeFields: Write = (output, value) => {
@@ -54,51 +44,40 @@ const writeFields: Write = (output, value) => {
 }
 
 /**
- * Puts a value into what is at a place of the output (undefined: nothing), and gives what is to be there then: the
- * same object or array, changed, or a new one. Undefined: nothing was written.
+ * In: the part of the output at the end of some steps, undefined for none. Out: what must stand there instead: the same
+ * object or array, changed, or a new one. Undefined: nothing was written.
  */
 type Put = (existing: Json | undefined, value: Json, account: Account) => Json | undefined
 
-const putWhole: Put = (_existing, value) => value
-
-function compilePut(target: MappingTarget, { placement, fill, written, place }: WriteOptions): Put {
+function compilePut(target: MappingTarget, { placement, fill, written, documentPath }: WriteOptions): Put {
   const steps = placement === 'spread' ? spreadSteps(target) : target.steps
   const shared = sharedAlong(written, steps)
   const appends = steps.at(-1)?.kind === 'each'
   const kept = appends ? steps.slice(0, -1) : steps
-  const copies = { shared: shared[kept.length] ?? true, place }
+  const containerAt = (at: number): Container => ({ isShared: shared[at] ?? true, documentPath })
 
-  let put = appends ? putAppended(copies) : putWhole
-  if (placement === 'concat') put = putElements(copies)
+  let put: Put = (_existing, value) => value
+  if (appends || placement === 'concat') put = putAppended(placement === 'concat', containerAt(kept.length))
   for (const [at, step] of [...kept.entries()].reverse()) {
-    const inner = { shared: shared[at] ?? true, place }
-    if (step.kind === 'name') put = put === putWhole ? putField(step.name, inner) : putInField(step.name, put, inner)
-    else if (step.kind === 'index') put = putAt(step.index, put, inner)
-    else if (placement === 'all') put = putInAll(put, inner)
-    else if (placement === 'spread') put = putSpread(put, fill ?? (target.takesNull ? null : undefined), inner)
-    else put = putAt(0, put, inner)
+    const container = containerAt(at)
+    if (step.kind === 'name') put = putInField(step.name, put, container)
+    else if (step.kind === 'index') put = putAt(step.index, put, container)
+    else if (placement === 'all') put = putInAll(put, container)
+    else if (placement === 'spread') put = putSpread(put, fill ?? (target.takesNull ? null : undefined), container)
+    else put = putAt(0, put, container)
   }
   return put
 }
 
 type Container = Readonly<{
-  /** Whether what is there may be the message's, or in several places of the output, and is copied before a change. */
-  shared: boolean
-  place: string
+  /** Whether the object or array may belong to the message too, or stand in the output twice: a write copies it first. */
+  isShared: boolean
+  documentPath: string
 }>
-
-/** The last name. What is there already does not matter, and is not read. */
-function putField(name: string, container: Container): Put {
-  return (existing, value, account) => {
-    const object = ownObject(existing, container, account)
-    object[name] = value
-    return object
-  }
-}
 
 function putInField(name: string, next: Put, container: Container): Put {
   return (existing, value, account) => {
-    // What objects inherit under the names that are not refused are functions, which count as nothing.
+    // Objects inherit functions under names that are not refused; the next step replaces a function.
     const before = isObject(existing) ? existing[name] : undefined
     const after = next(before, value, account)
     if (after === undefined) return undefined
@@ -115,7 +94,7 @@ function putAt(index: number, next: Put, container: Container): Put {
     const after = next(before, value, account)
     if (after === undefined) return undefined
     const elements = ownArray(existing, container, account)
-    if (elements.length < index) charge((index - elements.length) * BYTES_PER_VALUE, account, container.place)
+    if (elements.length < index) charge((index - elements.length) * BYTES_PER_VALUE, account, container.documentPath)
     while (elements.length < index) elements.push(null)
     elements[index] = after
     return elements
@@ -131,7 +110,7 @@ function putSpread(next: Put, fill: Json | undefined, container: Container): Put
     for (let at = 0; at < value.length; at++) {
       let element: Json | undefined = value[at] ?? undefined
       if (element === undefined && fill !== undefined) {
-        charge(fillBytes, account, container.place)
+        charge(fillBytes, account, container.documentPath)
         element = fill
       }
       const exists = at < elements.length
@@ -146,7 +125,7 @@ function putSpread(next: Put, fill: Json | undefined, container: Container): Put
 function putInAll(next: Put, container: Container): Put {
   return (existing, value, account) => {
     if (!isArray(existing) || existing.length === 0) return undefined
-    charge(weighBytes(value) * existing.length, account, container.place)
+    charge(weighBytes(value) * existing.length, account, container.documentPath)
     const elements = ownArray(existing, container, account)
     for (let at = 0; at < elements.length; at++) {
       const after = next(elements[at], value, account)
@@ -156,34 +135,27 @@ function putInAll(next: Put, container: Container): Put {
   }
 }
 
-function putAppended(container: Container): Put {
+/** `joins`: whether the elements of an array are appended, not the array. */
+function putAppended(joins: boolean, container: Container): Put {
   return (existing, value, account) => {
     const elements = ownArray(existing, container, account)
-    elements.push(value)
+    if (joins && isArray(value)) for (const element of value) elements.push(element)
+    else elements.push(value)
     return elements
   }
 }
 
-function putElements(container: Container): Put {
-  return (existing, value, account) => {
-    const elements = ownArray(existing, container, account)
-    if (!isArray(value)) elements.push(value)
-    else for (let at = 0; at < value.length; at++) elements.push(value[at] ?? null)
-    return elements
-  }
-}
-
-/** The object at a place, free to be changed: itself, a copy where it is shared, a new one where there is none. */
-function ownObject(existing: Json | undefined, { shared, place }: Container, account: Account): Output {
+/** An object that may be changed: the existing one, a copy of a shared one, or a new one. */
+function ownObject(existing: Json | undefined, { isShared, documentPath }: Container, account: Account): Output {
   if (!isObject(existing)) return {}
-  if (!shared) return existing as Output
-  charge(Object.keys(existing).length * BYTES_PER_VALUE, account, place)
+  if (!isShared) return existing as Output
+  charge(Object.keys(existing).length * BYTES_PER_VALUE, account, documentPath)
   return { ...existing }
 }
 
-function ownArray(existing: Json | undefined, { shared, place }: Container, account: Account): Json[] {
+function ownArray(existing: Json | undefined, { isShared, documentPath }: Container, account: Account): Json[] {
   if (!isArray(existing)) return []
-  if (!shared) return existing as Json[]
-  charge(existing.length * BYTES_PER_VALUE, account, place)
+  if (!isShared) return existing as Json[]
+  charge(existing.length * BYTES_PER_VALUE, account, documentPath)
   return existing.slice()
 }

@@ -1,25 +1,25 @@
-/** Targets of a mapping: places in the output, as documents write them. */
+/** Targets of a mapping: paths into the output, as documents write them. */
 import { REFUSED_NAMES } from '../../domain/json.ts'
 import { fault, found, type Result } from '../../domain/lint.ts'
 import { parseSteps } from '../paths/path-steps.ts'
 
-/** `each` is element 0 or the place to spread an array over; as the last step, it appends. */
+/** `each` is element 0, or the list that an array is spread over; as the last step, it appends. */
 export type TargetStep = Readonly<{ kind: 'name'; name: string } | { kind: 'index'; index: number } | { kind: 'each' }>
 
 export type MappingTarget = Readonly<{
   text: string
   /** At least one, the first a name. */
   steps: readonly TargetStep[]
-  /** Ends in `?`: null is written too. */
+  /** Whether the text ends in `?`. */
   takesNull: boolean
 }>
 const INDEX_MAX = 10_000
 
 /**
  * Parses a target such as `entry[].resource.name[0].given[]+?`: names as in paths, `[2]` an element, `[]` element 0 or
- * one element each, a last `[]` or `[]+` to append, a last `?` to write null too (`\?` is one within a name).
+ * one element each, a last `[]` or `[]+` to append, a last `?` to write null too (`\?` is a question mark within a name).
  *
- * Fails with a sentence: what parsing a path fails with, `*`, names that are refused, an index above 10,000.
+ * Fails with a sentence for the faults of a path, `*`, refused names, and an index above 10,000.
  */
 export function parseTarget(text: string): Result<MappingTarget> {
   const takesNull = endsInMark(text)
@@ -37,7 +37,7 @@ export function parseTarget(text: string): Result<MappingTarget> {
     }
     steps.push(step)
   }
-  // A copy: an array that grew has room for 17 at least, and this one is kept.
+  // A copy: V8 gives an array that grew room for 17 elements, and this one is kept.
   return found({ text, steps: [...steps], takesNull })
 }
 
@@ -49,13 +49,13 @@ function endsInMark(text: string): boolean {
   return backslashes % 2 === 0
 }
 
-/** Whether an array is spread over elements of this target: it has `[]` with a name or index after it. */
+/** Whether an array is spread over elements of this target: a name or an index follows one of its `[]`. */
 export const spreads = (target: MappingTarget): boolean => spreadStep(target.steps) !== -1
 
 /**
- * The step that an array is spread over; -1 where there is none. It is the first `[]` whose next segment (a name and its
- * brackets) has no `[]`: the outermost list of the target, or the last of several that follow each other directly. A last
- * `[]` appends and does not count.
+ * The index of the step that an array is spread over; -1 for none. It is the first `[]` whose next segment (a name and its
+ * brackets) has no `[]`: the outermost list of the target, or the last of several that follow each other directly. A `[]`
+ * at the end appends and does not count.
  */
 function spreadStep(steps: readonly TargetStep[]): number {
   let found = -1
@@ -74,10 +74,7 @@ function spreadStep(steps: readonly TargetStep[]): number {
 
 const FIRST_ELEMENT: TargetStep = { kind: 'index', index: 0 }
 
-/**
- * The steps by which a value is written: an `each` step is left where an array is spread, and at the end, where it
- * appends; every other `[]` is element 0.
- */
+/** The steps to write a value by. `each` steps stay where an array is spread and at the end; every other `[]` is element 0. */
 export function spreadSteps({ steps }: MappingTarget): readonly TargetStep[] {
   const spreadAt = spreadStep(steps)
   return steps.map((step, at) =>

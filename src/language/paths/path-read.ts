@@ -1,86 +1,67 @@
-/**
- * Reading the steps of a path, compiled to a chain of closures: a message then neither splits text nor asks what kind
- * of step comes next.
- */
+/** Reading the steps of a path, compiled to a chain of closures, one for each step. */
 import type { Json, JsonObject } from '../../domain/json.ts'
 import { isElementName, type PathStep } from './path-steps.ts'
 
-/** Arrays directly within arrays that a name is looked for in: deeper ones read as missing, instead of a full stack. */
+/** The most arrays directly within arrays that a name is read through; deeper ones read as missing, to spare the stack. */
 const NESTING_MAX = 256
 
-/** `nesting`: how many arrays directly within arrays a name has been looked for in, down to `value`. */
-export type Read = (value: Json | undefined, nesting: number) => Json | undefined
+/** `nesting`: the arrays directly around `value` that the same name has been read through. */
+type Read = (value: Json | undefined, nesting: number) => Json | undefined
 
 export const isArray = (value: unknown): value is readonly Json[] => Array.isArray(value)
 
-/** Whether every object inherits something of that name: `toString`, `constructor`, `__proto__`. */
-const isInherited = (name: string): boolean => name in Object.prototype
+/** Whether every object inherits something of that name, such as `toString` or `__proto__`: only then `ownField` is needed. */
+export const isInherited = (name: string): boolean => name in Object.prototype
 
-/**
- * A field of its own; what an object inherits is not the message's. Which names that concerns is known when a path is
- * compiled (`isInherited`): the others are read without asking, which takes half the time.
- */
-const own = (object: JsonObject, name: string, inherited: boolean): Json | undefined =>
-  inherited && !Object.hasOwn(object, name) ? undefined : object[name]
+export const ownField = (object: JsonObject, name: string): Json | undefined =>
+  Object.hasOwn(object, name) ? object[name] : undefined
 
-/** The reader of these steps, from the object that the first is a field of. Never throws. */
+/** The reader of these steps. Never throws. */
 export function compileRead(steps: readonly PathStep[]): Read {
   const joined = steps.at(-1)?.kind !== 'each'
-  return steps.reduceRight<Read | undefined>((next, step) => compileStep(step, next, joined), undefined) ?? itself
+  return steps.reduceRight<Read>((next, step) => compileStep(step, next, joined), itself)
 }
 
 const itself: Read = (value) => value
 
-/** Reads one step, then `next` from what it found; undefined: the step is the last. */
-function compileStep(step: PathStep, next: Read | undefined, joined: boolean): Read {
+/** Reads one step, then `next` from its value; `itself` after the last step. */
+function compileStep(step: PathStep, next: Read, joined: boolean): Read {
   switch (step.kind) {
     case 'name':
-      if (isElementName(step.name)) return readElementOrField(step.name, next ?? itself)
-      return next === undefined ? readLastName(step.name, joined) : readName(step.name, next, joined)
+      if (isElementName(step.name)) return (value) => next(elementOrField(value, step.name), 0)
+      return readName(step.name, next, joined)
     case 'index':
-      return readIndex(step.index, next ?? itself)
+      return (value) => next(elementAt(value, step.index), 0)
     case 'each':
-      return next === undefined ? readLastEach : readEach(next, joined)
+      return next === itself ? readLastEach : readEach(next, joined)
     case 'any':
-      return readAny(next ?? itself, joined)
+      return readFields((object) => gather(Object.values(object), next, joined, 0), joined)
   }
 }
 
 function readName(name: string, next: Read, joined: boolean): Read {
-  const inherited = isInherited(name)
+  const isOwn = !isInherited(name)
+  return readFields((object) => next(isOwn ? object[name] : ownField(object, name), 0), joined)
+}
+
+/** Reads an object; of an array, each element. */
+function readFields(readObject: (object: JsonObject) => Json | undefined, joined: boolean): Read {
   const read: Read = (value, nesting) => {
     if (typeof value !== 'object' || value === null) return undefined
-    if (isArray(value)) return gather(value, read, joined, nesting + 1)
-    return next(own(value, name, inherited), 0)
+    return isArray(value) ? gather(value, read, joined, nesting + 1) : readObject(value)
   }
   return read
 }
 
-/** The same as `readName` before `itself`: nearly every path ends so, and a call less is a tenth of its time. */
-function readLastName(name: string, joined: boolean): Read {
-  const inherited = isInherited(name)
-  const read: Read = (value, nesting) => {
-    if (typeof value !== 'object' || value === null) return undefined
-    if (isArray(value)) return gather(value, read, joined, nesting + 1)
-    return own(value, name, inherited)
-  }
-  return read
-}
-
-/** A number as a name: the element of an array, the field of an object. Nothing inherits one of such a name. */
+/** A number as a name: the element of an array, or the field of an object. No object inherits such a field. */
 export const elementOrField = (value: Json | undefined, name: string): Json | undefined =>
   typeof value === 'object' && value !== null ? (value as JsonObject)[name] : undefined
 
-function readElementOrField(name: string, next: Read): Read {
-  return (value) => next(elementOrField(value, name), 0)
-}
-
-function readIndex(index: number, next: Read): Read {
-  return (value) => {
-    if (value === undefined || value === null) return undefined
-    if (!isArray(value)) return index === 0 ? next(value, 0) : undefined
-    return index < value.length ? next(value[index], 0) : undefined
-  }
+/** An index in brackets, which reads a value that is no array as an array of one. */
+export function elementAt(value: Json | undefined, index: number): Json | undefined {
+  if (value === undefined || value === null) return undefined
+  if (!isArray(value)) return index === 0 ? value : undefined
+  return index < value.length ? value[index] : undefined
 }
 
 function readEach(next: Read, joined: boolean): Read {
@@ -90,22 +71,13 @@ function readEach(next: Read, joined: boolean): Read {
   }
 }
 
-/** Null stays null, so that a target that takes null can have it. */
+/** Null stays null, for a target that takes null. */
 const readLastEach: Read = (value) => {
   if (value === undefined || value === null || isArray(value)) return value
   return [value]
 }
 
-function readAny(next: Read, joined: boolean): Read {
-  const read: Read = (value, nesting) => {
-    if (typeof value !== 'object' || value === null) return undefined
-    if (isArray(value)) return gather(value, read, joined, nesting + 1)
-    return gather(Object.values(value), next, joined, 0)
-  }
-  return read
-}
-
-/** What `read` finds in each value, one place each: null where it finds nothing. */
+/** The values of `read`, one for each value; null for undefined. */
 function gather(values: readonly Json[], read: Read, joined: boolean, nesting: number): Json | undefined {
   if (nesting > NESTING_MAX) return undefined
   const results = new Array<Json>(values.length)

@@ -1,4 +1,4 @@
-/** The steps that the text of a path or a target stands for: one grammar for both. */
+/** The steps of paths and targets, which share one grammar. */
 import { fault, found, type Result } from '../../domain/lint.ts'
 
 export type PathStep = Readonly<
@@ -13,17 +13,17 @@ export type PathStep = Readonly<
 /** https://tc39.es/ecma262/#array-index */
 const INDEX_BELOW = 2 ** 32 - 1
 
-/** Whether a name in a path is a number that elements of arrays can have: `0`, `12`; not `007`. It reads that element. */
+/** Whether a name in a path is the index of an array element, such as `0` or `12`, but not `007`. */
 export const isElementName = (name: string): boolean => /^(?:0|[1-9][0-9]*)$/.test(name) && Number(name) < INDEX_BELOW
 
-/** Steps of one path: far beyond what a message can nest (64), and a bound on the recursion that reads and writes it. */
+/** Twice the nesting of a message (64); it bounds the recursion that reads and writes a path. */
 const STEPS_MAX = 128
 /** Longer indexes are not exact numbers. */
 const INDEX_DIGITS_MAX = 15
-/** What a backslash takes the meaning from; before any other character it stands for itself. */
+/** Characters that a backslash escapes; before any other character, the backslash is a backslash. */
 const SPECIAL = '.[]*?+\\'
 
-/** The steps of a path or a target; the first is a name or `any`. Fails with a sentence. */
+/** The steps of a text; the first is a name or `any`. Fails with a sentence. */
 export function parseSteps(text: string, noun: 'path' | 'target'): Result<readonly PathStep[]> {
   const steps: PathStep[] = []
   let at = 0
@@ -96,3 +96,16 @@ function isDigits(text: string): boolean {
   for (const char of text) if (char < '0' || char > '9') return false
   return true
 }
+
+/** The text that `parseSteps` reads as these steps. */
+export function pathText(steps: readonly PathStep[]): string {
+  let text = ''
+  for (const step of steps) {
+    if (step.kind === 'index') text += `[${step.index}]`
+    else if (step.kind === 'each') text += '[]'
+    else text += `${text === '' ? '' : '.'}${step.kind === 'any' ? '*' : nameText(step.name)}`
+  }
+  return text
+}
+
+const nameText = (name: string): string => (name === '*' ? '\\*' : name.replace(/[.[\]\\]/g, '\\$&'))

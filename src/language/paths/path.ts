@@ -1,4 +1,3 @@
-/** Paths into a message, as documents write them. */
 import type { Json } from '../../domain/json.ts'
 import { fault, found, type Result } from '../../domain/lint.ts'
 import { compileRead } from './path-read.ts'
@@ -6,20 +5,20 @@ import { type PathStep, parseSteps } from './path-steps.ts'
 
 export type { PathStep } from './path-steps.ts'
 
-/** What a path is read from: a message, or any JSON object. The roots that documents may name hold JSON. */
+/** A message, or any JSON object. The roots that documents may name hold JSON. */
 export type PathSource = Readonly<Record<string, unknown>>
 
 export type SourcePath = Readonly<{
   text: string
   /** The first name. */
   root: string
-  /** The names before the first bracket or `*`, root included: what a check against the document can know. */
+  /** The root and the names before the first bracket or `*`: a check of the document can follow these. */
   names: readonly string[]
-  /** What comes after the root. */
+  /** The steps after the root. */
   steps: readonly PathStep[]
   /**
-   * The value at this path, or undefined where there is none. Own fields only; never throws, never copies or changes
-   * what it reads: an array that no step looks into is returned as it is.
+   * The value at this path, undefined for none. Reads own fields only; never throws, never changes the source. A value
+   * that the last step names is the source's own, not a copy.
    */
   read(source: PathSource): Json | undefined
 }>
@@ -27,15 +26,15 @@ export type SourcePath = Readonly<{
 /**
  * Parses a path such as `requestBody.phones[0].number`; any root is accepted.
  *
- * Names are joined by dots. `\.` is a dot within a name; `\[`, `\]`, `\*`, `\?`, `\+` and `\\` likewise.
+ * Names are joined by dots. A backslash escapes a dot within a name, as well as `[`, `]`, `*`, `?`, `+` and a backslash.
  * - A name reads a field; on an array, that field of every element. A number as a name (`list.2`) reads that element of an
- *   array, as `[2]` does, and of an object the field of that name.
- * - `[2]` reads an element, `[]` every element, `*` every field of an object. For brackets, a value that is no array
- *   counts as an array of one: XML cannot tell a list of one from a single value.
- * - Reading many gives an array with one place each: null stands where nothing was found, so that two paths over one
- *   array stay aligned. Arrays found within are joined to one, unless the path ends in `[]`.
+ *   array, as `[2]` does, and that field of an object.
+ * - `[2]` reads an element, `[]` every element, `*` every field of an object. Brackets read a value that is no array as
+ *   an array of one: XML cannot tell a list of one from a single value.
+ * - Reading many gives an array with one element each, null for a missing value, so that two paths over one array stay
+ *   aligned. Arrays within it are joined to one, unless the path ends in `[]`.
  *
- * Fails with a sentence that names the path, the position (from 1) and what to write instead.
+ * Fails with a sentence that names the path, the position (from 1) and the correction.
  */
 export function parsePath(text: string): Result<SourcePath> {
   const parsed = parseSteps(text, 'path')
@@ -44,7 +43,7 @@ export function parsePath(text: string): Result<SourcePath> {
   if (root?.kind !== 'name') return fault(`The path "${text}" begins with "*"; begin it with the name of a root.`)
   const read = compileRead(parsed.value)
   const names = leadingNames(parsed.value)
-  // A source is read as the object it is; what it holds beside JSON (the bytes of a body) is no root of documents.
+  // The parts of a source that are no JSON, such as the bytes of a body, are no roots of documents.
   return found({ text, root: root.name, names, steps, read: (source) => read(source as Json, 0) })
 }
 

@@ -16,7 +16,7 @@ import type { Stage } from '../chain.ts'
 export function compileMap(endpoint: Endpoint, lint: LintSink): Stage<Transformed, Mapped> {
   const sink = lint.at('inputMapping')
   const { sources, apply } = compileMapping(endpoint.inputMapping, sink)
-  for (const { path } of sources) checkPath(path, 'map', endpoint, sink.at(path.text))
+  for (const path of sources) checkPath(path, 'map', endpoint, sink.at(path.text))
 
   if (Object.keys(endpoint.inputMapping).length > 0) {
     return (message) => ({ ...message, responseBody: apply(message) })

@@ -1,7 +1,6 @@
-/** Calls of the engine's built-ins with single values, past the matching of signatures that it does for each call. */
-
+/** Calls of the engine's built-ins with single values, without the engine's check of signatures at each call. */
 import { builtInOf } from '../expression-engine.ts'
-import { LEFT, SHORT_TEXT } from './fast-path-operators.ts'
+import { ENGINE_NEEDED, SHORT_TEXT } from './fast-path-operators.ts'
 
 type Is = (value: unknown) => boolean
 
@@ -12,7 +11,10 @@ const isSingle: Is = (value) => isText(value) || typeof value === 'number' || ty
 const isAny: Is = () => true
 const areTexts: Is = (value) => Array.isArray(value) && value.every(isText)
 
-/** Of the built-ins that give nothing for nothing and need no evaluation around them: what they must be given, then may. */
+/**
+ * Built-ins that need no running evaluation and return undefined for an undefined first argument: their required and
+ * their optional arguments.
+ */
 const TAKES: Readonly<Record<string, readonly [must: readonly Is[], may: readonly Is[]]>> = {
   abs: [[isNumber], []],
   base64decode: [[isText], []],
@@ -46,7 +48,7 @@ const TAKES: Readonly<Record<string, readonly [must: readonly Is[], may: readonl
   uppercase: [[isText], []],
 }
 
-/** A built-in for a number of arguments; undefined where the engine must call it. It throws as `Direct` does. */
+/** A built-in for `count` arguments; undefined if the engine must call it. The function throws as `FastPath` does. */
 export function calledBuiltIn(name: string, count: number): ((values: readonly unknown[]) => unknown) | undefined {
   const takes = Object.hasOwn(TAKES, name) ? TAKES[name] : undefined
   if (takes === undefined || count < takes[0].length || count > takes[0].length + takes[1].length) return undefined
@@ -55,12 +57,12 @@ export function calledBuiltIn(name: string, count: number): ((values: readonly u
   return (values) => {
     for (let at = 0; at < count; at++) {
       const value = values[at]
-      if (all[at]?.(value) !== true && (at > 0 || value !== undefined)) throw LEFT
+      if (all[at]?.(value) !== true && (at > 0 || value !== undefined)) throw ENGINE_NEEDED
     }
     const result = implementation(...values)
-    if (typeof result === 'string' && result.length > SHORT_TEXT) throw LEFT
-    // Whatever takes a number refuses this one.
-    if (typeof result === 'number' && !Number.isFinite(result)) throw LEFT
+    if (typeof result === 'string' && result.length > SHORT_TEXT) throw ENGINE_NEEDED
+    // The engine fails at the next use of such a number.
+    if (typeof result === 'number' && !Number.isFinite(result)) throw ENGINE_NEEDED
     return result
   }
 }

@@ -1,9 +1,9 @@
-/** The operators of JSONata for single values, as its engine computes them (jsonata 2.2.2, evaluateBinary). */
+/** The operators of JSONata for single values, as in its engine (jsonata 2.2.2, evaluateBinary). */
 
-/** Thrown where the engine must answer. No Error: it says nothing, and taking a stack would cost more than the answer. */
-export const LEFT: unique symbol = Symbol('left to the engine')
+/** Thrown if the engine must evaluate the message. No Error: its stack would cost more than the evaluation. */
+export const ENGINE_NEEDED: unique symbol = Symbol('the engine must evaluate the message')
 
-/** Longer texts are left to the engine, which looks at the time. */
+/** Texts with more characters go to the engine, which checks the time. */
 export const SHORT_TEXT = 4_096
 
 type Operator = (left: unknown, right: unknown) => unknown
@@ -21,15 +21,15 @@ const OPERATORS: Readonly<Record<string, Operator>> = {
   '<=': comparison((left, right) => left <= right),
   '>': comparison((left, right) => left > right),
   '>=': comparison((left, right) => left >= right),
-  '=': (left, right) => isFound(left, right) && left === right,
-  '!=': (left, right) => isFound(left, right) && left !== right,
+  '=': (left, right) => areFound(left, right) && left === right,
+  '!=': (left, right) => areFound(left, right) && left !== right,
   '&': (left, right) => {
     const text = textOf(left) + textOf(right)
-    if (text.length > SHORT_TEXT) throw LEFT
+    if (text.length > SHORT_TEXT) throw ENGINE_NEEDED
     return text
   },
   in: (left, right) => {
-    if (typeof left === 'object' && left !== null) throw LEFT
+    if (typeof left === 'object' && left !== null) throw ENGINE_NEEDED
     if (left === undefined || right === undefined) return false
     return Array.isArray(right) ? right.includes(left) : right === left
   },
@@ -41,7 +41,7 @@ function arithmetic(compute: (left: number, right: number) => number): Operator 
       const result = compute(left, right)
       if (Number.isFinite(result)) return result
     } else if (isNumberOrNothing(left) && isNumberOrNothing(right)) return undefined
-    throw LEFT
+    throw ENGINE_NEEDED
   }
 }
 
@@ -51,34 +51,34 @@ function comparison(compare: (left: number | string, right: number | string) => 
   return (left, right) => {
     if (typeof left === 'number' && typeof right === 'number') return compare(left, right)
     if (typeof left === 'string' && typeof right === 'string') return compare(left, right)
-    throw LEFT
+    throw ENGINE_NEEDED
   }
 }
 
 export function negated(value: unknown): number | undefined {
   if (value === undefined) return undefined
   if (typeof value === 'number') return -value
-  throw LEFT
+  throw ENGINE_NEEDED
 }
 
-/** Whether there is something on both sides, which must be single values. */
-function isFound(left: unknown, right: unknown): boolean {
+/** Whether both sides have a value. Throws ENGINE_NEEDED for lists and objects. */
+function areFound(left: unknown, right: unknown): boolean {
   if (left === undefined || right === undefined) return false
-  if ((typeof left === 'object' && left !== null) || (typeof right === 'object' && right !== null)) throw LEFT
+  if ((typeof left === 'object' && left !== null) || (typeof right === 'object' && right !== null)) throw ENGINE_NEEDED
   return true
 }
 
-/** What `&` takes a value for. */
+/** A value as `&` reads it. */
 function textOf(value: unknown): string {
   if (typeof value === 'string') return value
   if (value === undefined) return ''
   if (typeof value === 'boolean' || Number.isInteger(value)) return String(value)
   if (typeof value === 'number' && Number.isFinite(value)) return String(Number(value.toPrecision(15)))
-  throw LEFT
+  throw ENGINE_NEEDED
 }
 
-/** What a condition takes a value for. */
+/** A value as a condition reads it. */
 export function booleanOf(value: unknown): boolean {
-  if (typeof value === 'object' && value !== null) throw LEFT
+  if (typeof value === 'object' && value !== null) throw ENGINE_NEEDED
   return Boolean(value)
 }

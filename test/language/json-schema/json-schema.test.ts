@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import fc from 'fast-check'
-import type { Json, JsonObject } from '../../src/domain/json.ts'
-import { collectInto, type Lint } from '../../src/domain/lint.ts'
-import { compileJsonSchema, type SchemaOptions, type Validator } from '../../src/language/json-schema/json-schema.ts'
+import type { Json, JsonObject } from '../../../src/domain/json.ts'
+import { collectInto, type Lint } from '../../../src/domain/lint.ts'
+import { compileJsonSchema, type SchemaOptions, type Validator } from '../../../src/language/json-schema/json-schema.ts'
 
 const plain: SchemaOptions = { acceptNull: false, coerceTypes: false }
 const DRAFT_2020 = 'https://json-schema.org/draft/2020-12/schema'

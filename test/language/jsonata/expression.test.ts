@@ -2,8 +2,8 @@ import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import fc from 'fast-check'
 import jsonata from 'jsonata'
-import type { Json, JsonObject } from '../../src/domain/json.ts'
-import { type Expression, ExpressionFault, parseExpression } from '../../src/language/jsonata/expression.ts'
+import type { Json, JsonObject } from '../../../src/domain/json.ts'
+import { type Expression, ExpressionFault, parseExpression } from '../../../src/language/jsonata/expression.ts'
 
 const limits = { timeoutMs: 2000, maxDepth: 500, maxSequence: 100_000 }
 

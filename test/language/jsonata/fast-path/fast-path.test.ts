@@ -2,18 +2,18 @@ import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import fc from 'fast-check'
 import jsonata from 'jsonata'
-import type { Json, JsonObject } from '../../src/domain/json.ts'
-import { parseExpression } from '../../src/language/jsonata/expression.ts'
-import type { Node } from '../../src/language/jsonata/expression-tree.ts'
-import { compileDirect, type Direct } from '../../src/language/jsonata/fast-path/fast-path.ts'
+import type { Json, JsonObject } from '../../../../src/domain/json.ts'
+import { parseExpression } from '../../../../src/language/jsonata/expression.ts'
+import type { Node } from '../../../../src/language/jsonata/expression-tree.ts'
+import { compileFastPath, type FastPath } from '../../../../src/language/jsonata/fast-path/fast-path.ts'
 
 const limits = { timeoutMs: 10_000, maxDepth: 10_000, maxSequence: 100_000 }
 
-const direct = (text: string, given = limits): Direct | undefined =>
-  compileDirect(jsonata(text).ast() as unknown as Node, given)
+const fastPath = (text: string, given = limits): FastPath | undefined =>
+  compileFastPath(jsonata(text).ast() as unknown as Node, given)
 
-/** What is answered without the engine, as JSON; undefined where the engine must answer. */
-function answered(evaluate: Direct | undefined, message: JsonObject): string | undefined {
+/** The value of the fast path as JSON; undefined if the engine must evaluate the message. */
+function answered(evaluate: FastPath | undefined, message: JsonObject): string | undefined {
   if (evaluate === undefined) return undefined
   let value: unknown
   try {
@@ -24,7 +24,7 @@ function answered(evaluate: Direct | undefined, message: JsonObject): string | u
   return JSON.stringify({ value })
 }
 
-/** What the engine as it comes gives for the same; the engine writes to its input in places. */
+/** The value of the unchanged engine. It gets a copy, since it writes to its input in places. */
 async function expectedOf(text: string, message: JsonObject): Promise<string> {
   try {
     return JSON.stringify({ value: await jsonata(text).evaluate(structuredClone(message)) })
@@ -48,7 +48,7 @@ const message: JsonObject = {
   list: [1, 2],
 }
 
-describe('expressions answered without the engine', () => {
+describe('the fast path', () => {
   const cases = [
     'r.a',
     'r',
@@ -102,8 +102,8 @@ describe('expressions answered without the engine', () => {
     '()',
   ]
   for (const text of cases) {
-    it(`are as in the engine: ${text}`, async () => {
-      assert.equal(answered(direct(text), message), await expectedOf(text, message))
+    it(`gives what the engine gives: ${text}`, async () => {
+      assert.equal(answered(fastPath(text), message), await expectedOf(text, message))
     })
   }
 
@@ -136,24 +136,24 @@ describe('expressions answered without the engine', () => {
     ['over 200 nodes', Array(202).fill('1').join(' + ')],
   ] as const
   for (const [what, text] of left) {
-    it(`leave to the engine: ${what}`, () => {
-      assert.equal(answered(direct(text), message), undefined)
+    it(`leaves to the engine: ${what}`, () => {
+      assert.equal(answered(fastPath(text), message), undefined)
     })
   }
 
-  it('leave to the engine what its limits might refuse', () => {
-    assert.equal(direct('[r.a, r.b, r.k]', { ...limits, maxDepth: 8 }), undefined)
-    assert.equal(direct('[r.a, r.b, r.k]', { ...limits, maxSequence: 2 }), undefined)
+  it('leaves to the engine expressions that its limits might refuse', () => {
+    assert.equal(fastPath('[r.a, r.b, r.k]', { ...limits, maxDepth: 8 }), undefined)
+    assert.equal(fastPath('[r.a, r.b, r.k]', { ...limits, maxSequence: 2 }), undefined)
   })
 
-  it('give their answer at once, and what fails as the engine says it', async () => {
+  it('returns a value, not a promise; the engine reports failures', async () => {
     const parsed = parseExpression('"Patient/" & $uppercase(r.a)', limits)
     assert.ok(parsed.ok)
     assert.equal(parsed.value.evaluate({ r: { a: 'x' } }), 'Patient/X')
     await assert.rejects(async () => parsed.value.evaluate({ r: { a: 1 } }), { code: 'T0410' })
   })
 
-  it('share nothing with the message', () => {
+  it('shares nothing with the message', () => {
     const parsed = parseExpression('{"f": r.f}', limits)
     assert.ok(parsed.ok)
     const value = parsed.value.evaluate(message) as { f: { i: unknown } }
@@ -162,18 +162,18 @@ describe('expressions answered without the engine', () => {
     assert.notEqual(value.f.i, f.i)
   })
 
-  it('are as in the engine for any expression and message', async () => {
+  it('gives what the engine gives for any expression and message', async () => {
     let compared = 0
     await fc.assert(
       fc.asyncProperty(expressions, messages, async (text, given) => {
-        const found = answered(direct(text), given)
+        const found = answered(fastPath(text), given)
         if (found === undefined) return
         compared += 1
         assert.equal(found, await expectedOf(text, given))
       }),
       { numRuns: 5_000 },
     )
-    assert.ok(compared > 1_000, `Only ${compared} were answered without the engine.`)
+    assert.ok(compared > 1_000, `Only ${compared} expressions ran on the fast path.`)
   })
 })
 

@@ -2,8 +2,8 @@ import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import fc from 'fast-check'
 import jsonata from 'jsonata'
-import type { Json, JsonObject } from '../../src/domain/json.ts'
-import { type Expression, parseExpression } from '../../src/language/jsonata/expression.ts'
+import type { Json, JsonObject } from '../../../src/domain/json.ts'
+import { type Expression, parseExpression } from '../../../src/language/jsonata/expression.ts'
 
 function parsed(text: string): Expression {
   const expression = parseExpression(text, { timeoutMs: 10_000, maxDepth: 500, maxSequence: 100_000 })
@@ -101,9 +101,9 @@ const fixed: readonly Json[] = [
 /** The engine writes to its input in places. */
 const copy = (value: JsonObject): JsonObject => structuredClone(value) as JsonObject
 
-describe('paths that are read before an expression runs', () => {
+describe('expressions give what the engine without limits gives', () => {
   for (const text of texts) {
-    it(`change nothing in ${text}`, async () => {
+    it(text, async () => {
       const [expression, engine] = [parsed(text), jsonata(text)]
       for (const r of fixed) {
         for (const message of [{ r }, { r, q: [r, r] }]) {
@@ -115,7 +115,7 @@ describe('paths that are read before an expression runs', () => {
     })
   }
 
-  it('change nothing for any message', async () => {
+  it('for any message', async () => {
     const name = fc.constantFrom('a', 'b', 'c')
     const value = fc.letrec<{ value: Json }>((tie) => ({
       value: fc.oneof(
@@ -135,7 +135,7 @@ describe('paths that are read before an expression runs', () => {
     )
   })
 
-  it('are of one message each, where several are evaluated at once', async () => {
+  it('for each of several messages that are evaluated at once', async () => {
     const expression = parsed("r.a & '-' & $string(r.b)")
     const messages = Array.from({ length: 100 }, (_, n) => ({ r: { a: `${n}`, b: n % 3 === 0 ? [n] : n } }))
     const values = await Promise.all(messages.map((message) => expression.evaluate(message)))
@@ -145,7 +145,7 @@ describe('paths that are read before an expression runs', () => {
     )
   })
 
-  it('change no hint about what is called', async () => {
+  it('with its hint about a call without "$"', async () => {
     const expression = parsed('($f := function($x) { $x }; f(r.a))')
     await assert.rejects(async () => expression.evaluate({ r: { a: 1 } }), /Did you mean \$f\?/)
   })

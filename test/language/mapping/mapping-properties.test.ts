@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import fc from 'fast-check'
-import { isObject, type Json, type JsonObject } from '../../src/domain/json.ts'
-import { collectInto, type Lint } from '../../src/domain/lint.ts'
-import { compileMapping, type Mapping } from '../../src/language/mapping/mapping.ts'
-import { FUNCTIONS } from '../../src/language/mapping/mapping-functions.ts'
-import { parseTarget, type TargetStep } from '../../src/language/mapping/target.ts'
-import { parsePath } from '../../src/language/paths/path.ts'
+import { isObject, type Json, type JsonObject } from '../../../src/domain/json.ts'
+import { collectInto, type Lint } from '../../../src/domain/lint.ts'
+import { compileMapping, type Mapping } from '../../../src/language/mapping/mapping.ts'
+import { FUNCTIONS } from '../../../src/language/mapping/mapping-functions.ts'
+import { parseTarget, type TargetStep } from '../../../src/language/mapping/target.ts'
+import { parsePath } from '../../../src/language/paths/path.ts'
 
 function compile(inputMapping: JsonObject): { mapping: Mapping; lints: readonly Lint[] } {
   const lints: Lint[] = []

@@ -2,9 +2,9 @@ import assert from 'node:assert/strict'
 import { spawnSync } from 'node:child_process'
 import { describe, it } from 'node:test'
 import fc from 'fast-check'
-import type { Json, JsonObject } from '../../src/domain/json.ts'
-import { collectInto } from '../../src/domain/lint.ts'
-import { compileMapping } from '../../src/language/mapping/mapping.ts'
+import type { Json, JsonObject } from '../../../../src/domain/json.ts'
+import { collectInto } from '../../../../src/domain/lint.ts'
+import { compileMapping } from '../../../../src/language/mapping/mapping.ts'
 
 const byClosures = (mapping: JsonObject) => compileMapping(mapping, collectInto([]), Number.POSITIVE_INFINITY)
 const byCode = (mapping: JsonObject) => compileMapping(mapping, collectInto([]), 0)
@@ -219,8 +219,8 @@ describe('a mapping that became a function of its own', () => {
 
   it('does without, where Node.js must not make functions of text', () => {
     const program = `
-      const { compileMapping } = await import(${JSON.stringify(new URL('../../src/language/mapping/mapping.ts', import.meta.url))})
-      const { collectInto } = await import(${JSON.stringify(new URL('../../src/domain/lint.ts', import.meta.url))})
+      const { compileMapping } = await import(${JSON.stringify(new URL('../../../../src/language/mapping/mapping.ts', import.meta.url))})
+      const { collectInto } = await import(${JSON.stringify(new URL('../../../../src/domain/lint.ts', import.meta.url))})
       console.log(JSON.stringify(compileMapping({ 'r.a': 'x.a' }, collectInto([]), 0).apply({ r: { a: 1 } })))`
     const flags = ['--disallow-code-generation-from-strings', '--input-type=module', '--eval', program]
     const { stdout, stderr } = spawnSync(process.execPath, flags, { encoding: 'utf8' })

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
-import { Failure } from '../../src/domain/failure.ts'
-import type { Json, JsonObject } from '../../src/domain/json.ts'
-import { collectInto, type Lint } from '../../src/domain/lint.ts'
-import { compileMapping } from '../../src/language/mapping/mapping.ts'
+import { Failure } from '../../../src/domain/failure.ts'
+import type { Json, JsonObject } from '../../../src/domain/json.ts'
+import { collectInto, type Lint } from '../../../src/domain/lint.ts'
+import { compileMapping } from '../../../src/language/mapping/mapping.ts'
 
 /** Writing to a frozen value throws, so a mapping that changes what it was given fails. */
 function freeze<T extends Json>(value: T): T {

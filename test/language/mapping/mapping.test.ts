@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import { describe, it } from 'node:test'
-import type { Json, JsonObject } from '../../src/domain/json.ts'
-import { collectInto, type Lint } from '../../src/domain/lint.ts'
-import { compileMapping } from '../../src/language/mapping/mapping.ts'
+import type { Json, JsonObject } from '../../../src/domain/json.ts'
+import { collectInto, type Lint } from '../../../src/domain/lint.ts'
+import { compileMapping } from '../../../src/language/mapping/mapping.ts'
 
 function apply(inputMapping: JsonObject, source: JsonObject): JsonObject {
   const lints: Lint[] = []
@@ -25,7 +25,7 @@ function freeze<T extends Json>(value: T): T {
 type Case = Readonly<{ why: string; mapping: JsonObject; output: JsonObject }>
 
 describe('worked examples of the contract', () => {
-  const file = new URL('../data/mapping.json', import.meta.url)
+  const file = new URL('../../data/mapping.json', import.meta.url)
   const { source, cases }: { source: JsonObject; cases: readonly Case[] } = JSON.parse(readFileSync(file, 'utf8'))
   freeze(source)
   assert.ok(cases.length >= 70)
