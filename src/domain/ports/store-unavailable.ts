@@ -1,4 +1,4 @@
-/** The one error of a store that does not answer, and the failure that a message or call gets from it. */
+/** The error of a store that does not answer, and the failure that a message or call gets from it. */
 import { Failure, type FailureCode } from '../failure.ts'
 
 /** The store did not answer; the message or call may be tried again. */
@@ -7,7 +7,7 @@ export class StoreUnavailable extends Error {
 }
 
 /**
- * The failure to answer with where `thrown` is StoreUnavailable; any other error is returned as it is.
+ * The failure to answer with if `thrown` is StoreUnavailable; any other error is returned as it is.
  *
  * In: the code and sentence of the failure; `path`: its place in the document, if it has one.
  */
