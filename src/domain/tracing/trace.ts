@@ -73,17 +73,10 @@ export function endStage(trace: Trace, stage: StageName): void {
   trace.lastMs = endMs
 }
 
-export function startCall(
-  trace: Trace,
-  { kind, id, item, method, target }: Pick<CallSpan, 'kind' | 'id' | 'item' | 'method' | 'target'>,
-): CallSpan {
+export function startCall(trace: Trace, call: Pick<CallSpan, 'kind' | 'id' | 'item' | 'method' | 'target'>): CallSpan {
   const spanId = trace.context === undefined ? undefined : newSpanId()
-  const call = {
-    kind,
-    id,
-    item,
-    method,
-    target,
+  const span = {
+    ...call,
     spanId,
     startMs: performance.now(),
     endMs: Number.NaN,
@@ -91,8 +84,8 @@ export function startCall(
     remark: undefined,
     fault: undefined,
   }
-  trace.calls.push(call)
-  return call
+  trace.calls.push(span)
+  return span
 }
 
 export function endCall(call: CallSpan, result: OutboundAnswer | NonNullable<CallSpan['fault']>): void {
