@@ -39,6 +39,22 @@ export function createEndpointRegistry(): Registry {
     const before = active.get(id)?.endpoint.endpoint
     if (before !== undefined) routes.remove(before.method, before.pattern)
   }
+  const update: Registry['update'] = (removed, compiled) => {
+    // All routes are removed first: one endpoint may take the route that another gives up.
+    for (const id of [...removed, ...compiled.map(({ document }) => document._id)]) unroute(id)
+    for (const id of removed) active.remove(id)
+    const hasNew = compiled.some(({ document }) => active.get(document._id) === undefined)
+    for (const one of compiled) {
+      active.add(one)
+      route(routes, one)
+    }
+    if (hasNew) {
+      active = createActiveEndpoints(
+        active.all().toSorted((one, other) => (one.document._id < other.document._id ? -1 : 1)),
+      )
+    }
+    notify()
+  }
   return {
     match: (method, url) => match(routes, method, url),
     get size() {
@@ -54,27 +70,8 @@ export function createEndpointRegistry(): Registry {
       route(routes, compiled)
       notify()
     },
-    remove: (id) => {
-      unroute(id)
-      active.remove(id)
-      notify()
-    },
-    update: (removed, compiled) => {
-      // All routes are removed first: one endpoint may take the route that another gives up.
-      for (const id of [...removed, ...compiled.map(({ document }) => document._id)]) unroute(id)
-      for (const id of removed) active.remove(id)
-      const hasNew = compiled.some(({ document }) => active.get(document._id) === undefined)
-      for (const one of compiled) {
-        active.add(one)
-        route(routes, one)
-      }
-      if (hasNew) {
-        active = createActiveEndpoints(
-          active.all().toSorted((one, other) => (one.document._id < other.document._id ? -1 : 1)),
-        )
-      }
-      notify()
-    },
+    remove: (id) => update([id], []),
+    update,
     load: (compiled) => {
       active = createActiveEndpoints(compiled)
       routes = createRouteTable()

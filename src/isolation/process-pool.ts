@@ -31,7 +31,6 @@ export type CallOutcome =
   | Readonly<{ refused: 'deadline' | 'full' }>
 
 export type ProcessPoolOptions = Readonly<{
-  name: 'quick' | 'slow'
   processes: number
   memoryMb: number
   programOptions: ProgramOptions
@@ -72,8 +71,10 @@ const MOST_WAITING_EACH = 256
 /** The pauses after processes that ended before they were ready. */
 const BACKOFF: Backoff = { firstMs: 250, longestMs: 30_000 }
 
-export function createProcessPool(options: ProcessPoolOptions): ProcessPool {
-  const { name, processes, memoryMb, programOptions, logger } = options
+export function createProcessPool(
+  name: 'quick' | 'slow',
+  { processes, memoryMb, programOptions, logger }: ProcessPoolOptions,
+): ProcessPool {
   const active = new Set<ProcessRecord>()
   const retired = new Set<ProcessRecord>()
   const queue = createQuotaQueue<PoolCall>(MOST_WAITING_EACH, MOST_WAITING)

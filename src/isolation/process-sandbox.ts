@@ -6,18 +6,17 @@ import type { Logger } from '../domain/ports/logger-port.ts'
 import type { Verdict } from '../language/json-schema/json-schema.ts'
 import type { Program, Sandbox, SandboxedProgram, Transformation } from '../pipeline/sandbox.ts'
 import { addCall, newCpuQuota } from './cpu-quota.ts'
-import type { Compilation, IsolationTask, ProgramOptions } from './isolation-protocol.ts'
-import { type CallOutcome, createProcessPool, type ProcessPoolCounts, type ProgramOwner } from './process-pool.ts'
+import type { Compilation, IsolationTask } from './isolation-protocol.ts'
+import {
+  type CallOutcome,
+  createProcessPool,
+  type ProcessPoolCounts,
+  type ProcessPoolOptions,
+  type ProgramOwner,
+} from './process-pool.ts'
 
-export type SandboxOptions = Readonly<{
-  /** In each of the two pools. */
-  processes: number
-  memoryMb: number
-  programOptions: ProgramOptions
-  /** The limit for compiling a program, and for waiting for a process before that. Default 10,000. */
-  compileMs?: number
-  logger: Logger
-}>
+/** `processes`: in each of the two pools. `compileMs`: see COMPILE_MS. */
+export type SandboxOptions = ProcessPoolOptions & Readonly<{ compileMs?: number }>
 
 export type IsolatedSandbox = Sandbox &
   Readonly<{
@@ -30,6 +29,7 @@ export type IsolatedSandbox = Sandbox &
 const GRACE_MS = 1_000
 /** The time that it gets beyond the deadline of its message. */
 const LATE_MS = 100
+/** The limit for compiling a program, and for waiting for a process before that. */
 const COMPILE_MS = 10_000
 
 /** Sentences about the process: they quote neither the program nor the message. */
@@ -40,8 +40,8 @@ const REASONS = {
 
 export function createSandbox(options: SandboxOptions): IsolatedSandbox {
   const { programOptions, compileMs = COMPILE_MS } = options
-  const quick = createProcessPool({ ...options, name: 'quick' })
-  const slow = createProcessPool({ ...options, name: 'slow' })
+  const quick = createProcessPool('quick', options)
+  const slow = createProcessPool('slow', options)
   let programs = 0
 
   const call = (owner: ProgramOwner, task: IsolationTask, limitMs: number, deadlineAt: number): Promise<CallOutcome> =>

@@ -31,7 +31,7 @@ export function createMessageRecords(options: MessageRecordsOptions): MessageRec
   const claims = createClaims()
   return {
     search,
-    replayByHand: createReplayByHand({ store, replay, claims }),
+    replayByHand: createReplayByHand(store, replay, claims),
     plans: createReplayPlans({ store, search, replay, claims, clock, newId, logger }),
   }
 }

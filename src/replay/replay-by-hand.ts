@@ -7,18 +7,13 @@ import { blocker } from './replay-blocker.ts'
 import { type Claims, originalsOf, rememberSuccess, succeededAmong } from './replay-history.ts'
 import type { EditedBody } from './replay-original.ts'
 
-export type ReplayedByHand = Readonly<{
-  replayed: Replayed
-  /** The id of an earlier replay whose outcome is done. */
-  alreadyDoneBy: string | undefined
-}>
+/** `alreadyDoneBy`: the id of an earlier replay whose outcome is done. Fails as Replay.run does. */
+export type ReplayByHand = (
+  record: MessageRecord,
+  edited?: EditedBody,
+) => Promise<Readonly<{ replayed: Replayed; alreadyDoneBy: string | undefined }>>
 
-/** Fails as Replay.run does. */
-export type ReplayByHand = (record: MessageRecord, edited?: EditedBody) => Promise<ReplayedByHand>
-
-export type ReplayByHandOptions = Readonly<{ store: MessageStore; replay: Replay; claims: Claims }>
-
-export function createReplayByHand({ store, replay, claims }: ReplayByHandOptions): ReplayByHand {
+export function createReplayByHand(store: MessageStore, replay: Replay, claims: Claims): ReplayByHand {
   return async (record, edited) => {
     const ids = await callMessageLog(() => originalsOf(store, record))
     if (ids.some((id) => claims.underWay.has(id))) {

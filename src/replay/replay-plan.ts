@@ -10,10 +10,11 @@ import { everyMatch, succeededAmong } from './replay-history.ts'
 
 /** Messages with one endpoint, outcome and failure code. */
 export type PlanGroup = Readonly<{
-  endpointId?: string
-  endpoint?: string
+  endpointId: string | undefined
+  /** The newest name of the endpoint. */
+  endpoint: string | undefined
   outcome: RecordedOutcome
-  code?: string
+  code: string | undefined
   count: number
 }>
 
@@ -97,17 +98,9 @@ function repetitionBlocker(
 
 function addTo(groups: Map<string, PlanGroup>, { endpointId, endpoint, outcome, code }: MessageRecord): void {
   const key = JSON.stringify([endpointId, outcome, code])
-  const group = groups.get(key)
-  groups.set(key, {
-    ...(group ?? {
-      ...(endpointId === undefined ? {} : { endpointId }),
-      // Records come newest first, so this is the newest name.
-      ...(endpoint === undefined ? {} : { endpoint }),
-      outcome,
-      ...(code === undefined ? {} : { code }),
-    }),
-    count: (group?.count ?? 0) + 1,
-  })
+  // Records come newest first, so the first one has the newest name.
+  const group = groups.get(key) ?? { endpointId, endpoint, outcome, code, count: 0 }
+  groups.set(key, { ...group, count: group.count + 1 })
 }
 
 export type BlockerCounts = Readonly<{
@@ -129,12 +122,13 @@ export function countBlockers(): BlockerCounts {
 }
 
 /** The filter as texts, with absolute times. */
-export function describeFilter(texts: FilterTexts, { outcome, source, from, to }: MessageFilter) {
-  return {
-    ...Object.fromEntries(texts),
-    outcome,
-    source,
-    ...(from === undefined ? {} : { from: new Date(from).toISOString() }),
-    ...(to === undefined ? {} : { to: new Date(to).toISOString() }),
-  }
-}
+export const describeFilter = (texts: FilterTexts, { outcome, source, from, to }: MessageFilter) => ({
+  ...Object.fromEntries(texts),
+  outcome,
+  source,
+  from: timeText(from),
+  to: timeText(to),
+})
+
+const timeText = (ms: number | undefined): string | undefined =>
+  ms === undefined ? undefined : new Date(ms).toISOString()

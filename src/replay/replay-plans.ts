@@ -45,7 +45,7 @@ export type PlanView = Readonly<{
   skippedFor: readonly PlanBlocker[]
   left: number
   /** The failure that stopped the last run. */
-  stoppedBy?: string
+  stoppedBy: string | undefined
 }>
 
 /** Fails with FILTER_INVALID, REPLAY_PLAN_UNKNOWN, REPLAY_PLAN_BUSY, STORE_UNAVAILABLE. */
@@ -212,6 +212,6 @@ function viewOf(plan: Plan): PlanView {
     skipped: skipped.total(),
     skippedFor: skipped.all(),
     left: leftOf(plan),
-    ...(stoppedBy === undefined ? {} : { stoppedBy: stoppedBy.message }),
+    stoppedBy: stoppedBy?.message,
   }
 }

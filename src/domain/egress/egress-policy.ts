@@ -1,6 +1,6 @@
 /**
- * Where requests of documents may go. A document's author names hosts, and whoever runs their name servers says what these
- * are: so names are judged by what was written, and addresses again when one of them is about to be connected to.
+ * Decides where requests of documents may go. An author names hosts, and the name servers of these hosts choose their
+ * addresses: so a host is checked as it is written, and each address is checked again before the connection.
  */
 import {
   type Address,
@@ -12,28 +12,28 @@ import {
   standsFor,
 } from './ip-address.ts'
 
-/** A host or a range of addresses, with the ports for which it holds, both bounds included. */
+/** A host or a range of addresses, with a range of ports, both bounds included. */
 export type EgressRule = Readonly<{ ports: readonly [from: number, to: number] }> &
   (Readonly<{ kind: 'host'; pattern: string }> | Readonly<{ kind: 'range'; range: AddressRange }>)
 
 export type EgressSettings = Readonly<{
-  /** Where there are any, nothing else is allowed. */
+  /** If there are any, nothing else is allowed. */
   egressAllow: readonly EgressRule[]
-  /** Wins over `egressAllow`. */
+  /** Overrides `egressAllow`. */
   egressDeny: readonly EgressRule[]
-  /** `deny`: addresses that are not public are denied, but for ranges in `egressAllow`. */
+  /** `deny`: addresses that are not public are denied, except for ranges in `egressAllow`. */
   egressPrivate: 'allow' | 'deny'
 }>
 
-/** Refusals complete "… is not allowed: ". None of them tells an address that a name was looked up to. */
+/** Refusals complete "… is not allowed: ". They never contain the address that a name server returned. */
 export interface EgressPolicy {
-  /** What can be said before a name is looked up. `host`: as in a URL, IPv6 with or without brackets. */
+  /** The check before a name is looked up. In: the host of a URL, IPv6 with or without brackets. */
   refusal(host: string, port: number): string | undefined
-  /** The same of an address that the host was found to have. */
+  /** The check of an address that the name server returned. */
   addressRefusal(host: string, address: string, port: number): string | undefined
 }
 
-/** Link-local addresses, and where clouds serve the credentials of a machine to whoever asks from it. */
+/** Link-local addresses, and those at which clouds serve credentials to every program on the machine. */
 const NEVER = [
   '169.254.0.0/16',
   'fe80::/10',
@@ -48,7 +48,7 @@ const NEVER = [
 ]
 const NEVER_NAMES = new Set(['metadata.google.internal', 'metadata.goog', 'instance-data.ec2.internal'])
 
-/** What is no public address, by the registries of IANA for special purposes (RFC 6890). */
+/** Addresses that are not public, by IANA's registries of special purposes (RFC 6890). */
 const PRIVATE = [
   '0.0.0.0/8',
   '10.0.0.0/8',
@@ -117,8 +117,8 @@ export function createEgressPolicy({
 }
 
 /**
- * Reads `host`, `*.host`, `*`, an address or a range, each with or without `:port` or `:from-to`; IPv6 with a port stands
- * in brackets. Undefined where it is none of these.
+ * In: `host`, `*.host`, `*`, an address or a range, each with or without `:port` or `:from-to`; IPv6 with a port is in
+ * brackets. Out: undefined for any other text.
  */
 export function parseEgressRule(text: string): EgressRule | undefined {
   const [, bracketed, bare, portText] =
@@ -133,7 +133,7 @@ export function parseEgressRule(text: string): EgressRule | undefined {
   return pattern === undefined ? undefined : { kind: 'host', pattern, ports }
 }
 
-/** The colons of an IPv6 address without brackets begin no port. */
+/** Adds brackets to an IPv6 address, whose colons do not start a port. */
 const withoutPort = (text: string): string => (/^[0-9a-f]*:[^[\]]*:/i.test(text) ? `[${text}]` : text)
 
 function parsePorts(text: string | undefined): readonly [number, number] | undefined {
@@ -142,7 +142,7 @@ function parsePorts(text: string | undefined): readonly [number, number] | undef
   return from >= 1 && to >= from && to <= 65_535 ? [from, to] : undefined
 }
 
-/** Lower case, in ASCII, as URLs have it; undefined where it can be no name, or is an address in another spelling. */
+/** In lower-case ASCII, as in URLs; undefined if it is not a name, or is another spelling of an address. */
 function parsePattern(text: string): string | undefined {
   if (text === '*') return text
   const [, star = '', name = ''] = /^(\*\.)?([^*/?#@:\\%\s]+)$/.exec(text) ?? []
@@ -151,7 +151,7 @@ function parsePattern(text: string): string | undefined {
   return star + normalised(url.hostname)
 }
 
-/** Without brackets and the dot of the root. */
+/** Removes brackets and the final dot. */
 const normalised = (host: string): string =>
   host
     .replace(/^\[(.*)\]$/, '$1')
@@ -173,6 +173,6 @@ const isIn = (address: Address, all: readonly AddressRange[]): boolean => all.so
 
 const rangesOf = (texts: readonly string[]): readonly AddressRange[] => texts.flatMap((text) => parseRange(text) ?? [])
 
-/** The reason why nothing is sent to a URL of a document; undefined if requests may go there. */
+/** The reason why a request to a URL is refused; undefined if it is allowed. */
 export const refusalOf = ({ hostname, port, protocol }: URL, egress: EgressPolicy): string | undefined =>
   egress.refusal(hostname, port === '' ? (protocol === 'https:' ? 443 : 80) : Number(port))

@@ -1,31 +1,30 @@
-/** What is kept of management calls: who did what, from where, and what came of it. Nothing of it is ever changed. */
-
+/** The store of the audit log: one entry a management call. Entries are never changed. */
 export type AuditEntry = Readonly<{
   /** Time-ordered (domain/id.ts). */
   id: string
-  /** ISO 8601 with milliseconds and `Z`: the time in its id, which stores keep only once. */
+  /** ISO 8601 with milliseconds and `Z`; derived from the id, so stores do not store it again. */
   at: string
-  /** As `Caller.who`; `unknown` where the credentials were missing or refused. */
+  /** As `Caller.who`; `unknown` if the credentials were missing or wrong. */
   who: string
-  /** Of the key or the token, at the time. */
+  /** The name of the key or the token at that time. */
   name?: string
-  /** IP address that the call came from. Left out for commands. */
+  /** IP address of the caller; left out for commands. */
   address?: string
-  /** Method and route, never what stood in the URL: `PUT /endpoints/{id}`. */
+  /** Method and route, never the URL itself: `PUT /endpoints/{id}`. */
   what: string
-  /** Id of what was called on or made. */
+  /** Id of the endpoint, message or key that the call used or created. */
   target?: string
-  /** Versions of an endpoint; 0 before it was there. */
+  /** Versions of an endpoint; 0 if it did not exist. */
   before?: number
   after?: number
   /** HTTP status of the answer; 0 for commands. */
   status: number
   code?: string
-  /** How many more refused calls there were since the refused one before this, of which nothing is kept. */
+  /** The number of refused calls since the one before this entry that were not written. */
   omitted?: number
 }>
 
-/** All that is given must hold; several values of one name are alternatives. */
+/** An entry must match all fields; several values of one field are alternatives. */
 export type AuditFilter = Readonly<{
   /** `who` or `name`. */
   who?: readonly string[]
@@ -36,15 +35,15 @@ export type AuditFilter = Readonly<{
   to?: number
 }>
 
-/** Rejects with StoreUnavailable where the store does not answer. */
+/** Rejects with StoreUnavailable if the store does not answer. */
 export interface AuditStore {
-  /** Resolves when it is durable. */
+  /** Resolves when the entry is durable. */
   append(entry: AuditEntry): Promise<void>
-  /** Newest first, at most `limit`, all of them older than `before` (an id) where it is given. */
+  /** Newest first, at most `limit`, all older than the id `before` if it is given. */
   find(filter: AuditFilter, limit: number, before?: string): Promise<readonly AuditEntry[]>
-  /** Removes what is older than `before` (milliseconds since the epoch), and all but the newest `refused` refused calls. */
+  /** Removes entries older than `before` (milliseconds since the epoch), and all but the newest `refused` refused calls. */
   purge(before: number, refused: number): Promise<void>
 }
 
-/** Whether nobody was let in: strangers can cause as many of these as they like. */
+/** Whether the call was refused: unauthenticated callers can cause any number of these. */
 export const isRefused = ({ status }: Pick<AuditEntry, 'status'>): boolean => status === 401 || status === 403

@@ -1,9 +1,9 @@
 /** The store of API keys. */
 import type { Role } from '../access.ts'
 
-/** An API key as it is kept. The key itself is kept nowhere. */
+/** An API key without the key itself, which is stored nowhere. */
 export type StoredKey = Readonly<{
-  /** The part of the key by which it is looked up: 16 lower-case hex digits. */
+  /** The part of the key that finds it: 16 lower-case hex digits. */
   id: string
   name: string
   roles: readonly Role[]
@@ -14,12 +14,12 @@ export type StoredKey = Readonly<{
   revokedAt?: string
 }>
 
-/** Where API keys live. Revoked ones stay, so that it can be told later whose they were. Rejects with StoreUnavailable. */
+/** Revoked keys stay, so that the audit log can be read later. Rejects with StoreUnavailable. */
 export interface KeyStore {
   insert(key: StoredKey): Promise<void>
   get(id: string): Promise<StoredKey | undefined>
   /** Oldest first. */
   list(): Promise<readonly StoredKey[]>
-  /** Resolves to false where there is no such key, or it is revoked already. */
+  /** Resolves to false if there is no such key or it is revoked already. */
   revoke(id: string, at: string): Promise<boolean>
 }

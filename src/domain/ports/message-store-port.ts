@@ -8,7 +8,7 @@ import type {
   RecordedSource,
 } from '../message-record.ts'
 
-/** All that is given must hold; several values of one name are alternatives. */
+/** A record must match all fields; several values of one field are alternatives. */
 export type MessageFilter = Readonly<{
   endpointId?: readonly string[]
   outcome?: readonly RecordedOutcome[]
@@ -16,20 +16,20 @@ export type MessageFilter = Readonly<{
   stage?: readonly string[]
   source?: readonly RecordedSource[]
   status?: readonly number[]
-  /** A business key that has exactly this value; without a name, whichever key has it. */
+  /** A business key with exactly this value; without a name, any key. */
   key?: readonly Readonly<{ name?: string; value: string }>[]
-  /** Of `startedAt`, in milliseconds since the epoch: from, inclusive; to, exclusive. */
+  /** The range of `startedAt`, in milliseconds since the epoch: from, inclusive; to, exclusive. */
   from?: number
   to?: number
   replayOf?: readonly string[]
   /**
-   * Whether a replay, or a replay of a replay, ended done. Either way of messages that did not end done, and that are
-   * themselves no replays.
+   * Whether a replay, or a replay of a replay, has the outcome done. Both values select only messages whose outcome is not
+   * done and that are not replays.
    */
   replayed?: boolean
 }>
 
-/** Failures that are alike. */
+/** Failures with the same endpoint, stage and code. */
 export type MessageGroup = Readonly<{
   endpointId: string | undefined
   endpoint: string | undefined
@@ -39,26 +39,26 @@ export type MessageGroup = Readonly<{
   /** ISO 8601. */
   firstSeen: string
   lastSeen: string
-  /** The newest of them. */
+  /** The id of the newest message. */
   sampleId: string
 }>
 
-/** Where records live. Rejects with StoreUnavailable where the store does not answer. */
+/** Rejects with StoreUnavailable if the store does not answer. */
 export interface MessageStore {
-  /** Resolves when all of them are stored. Records that are there already (by id) are left as they are. */
+  /** Resolves when all records are stored. Records whose id is stored already stay as they are. */
   append(batch: readonly Recorded[]): Promise<void>
-  /** The same for records of messages that ended done, as lines (domain/done-line.ts) in UTF-8. */
+  /** The same for records whose outcome is done, as lines (domain/done-line.ts) in UTF-8. */
   appendDone(lines: Uint8Array): Promise<void>
-  /** Newest first, at most `limit`, all of them older than `before` (an id) where it is given. */
+  /** Newest first, at most `limit`, all older than the id `before` if it is given. */
   find(filter: MessageFilter, limit: number, before?: string): Promise<readonly MessageRecord[]>
   get(id: string): Promise<MessageRecord | undefined>
   body(id: string, which: BodyName): Promise<RecordedBody | undefined>
   count(filter: MessageFilter): Promise<number>
-  /** Of messages that did not end done, the largest group first. */
+  /** Groups of messages whose outcome is not done, the largest first. */
   groups(filter: MessageFilter): Promise<readonly MessageGroup[]>
   /**
-   * Removes a small batch of the oldest records where one is older than `before` (milliseconds since the epoch) or all
-   * of them take more than `maxBytes`. Resolves to how many; 0 where there is nothing left to remove.
+   * Removes a small batch of the oldest records if one is older than `before` (milliseconds since the epoch) or all
+   * records take more than `maxBytes`. Resolves to their number; 0 if there is nothing left to remove.
    */
   purge(before: number, maxBytes: number): Promise<number>
   close(): Promise<void>

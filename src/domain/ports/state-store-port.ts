@@ -4,13 +4,13 @@ import type { Awaitable, JsonObject } from '../json.ts'
 /** The state that one message leaves. */
 export type StateRecord = Readonly<{
   /**
-   * The values of `state.extract`, with `system.timestamps`: the content of the root `state`, beside the results of the lookups. May be computed when it
-   * is read; a store reads it once, when it writes it.
+   * The values of `state.extract`, with `system.timestamps`: the content of the root `state`, beside the results of the
+   * lookups. May be computed when it is read; a store reads it once, when it writes it.
    */
   values: JsonObject
   /** The highest HTTP status of the message's lookups; undefined if none of them answered. */
   lookupStatus: number | undefined
-  /** Undefined only in a dry run whose caller does not say it. */
+  /** Undefined only in a dry run whose caller leaves it out. */
   networkError: boolean | undefined
 }>
 

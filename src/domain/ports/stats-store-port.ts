@@ -1,27 +1,26 @@
-/** How the messages of endpoints went, by minute: what is counted, and where the counts are kept. */
+/** The store of the counts of messages, by endpoint and minute. */
 
-/** Numbers of messages, by the position of the bucket that their time falls into. */
+/** Numbers of messages by the index of the bucket of their duration histogram. */
 export type Buckets = ReadonlyMap<number, number>
 
-/** One endpoint in one minute. */
 export type MinuteCount = Readonly<{
   endpointId: string
   /** Minutes since the epoch. */
   minute: number
-  /** Messages that ended in it. */
+  /** Messages that were completed in it. */
   count: number
-  /** Those of them that did not end `done`. */
+  /** Those of them whose outcome is not `done`. */
   failures: number
-  /** Of those that came as far as the pipeline. */
+  /** The durations of those that reached the pipeline. */
   buckets: Buckets
 }>
 
-/** Where the counts of all instances are kept. Rejects with StoreUnavailable where the store does not answer. */
+/** The counts of all instances. Rejects with StoreUnavailable if the store does not answer. */
 export interface StatsStore {
-  /** Each count takes the place of the one that this instance wrote for the same endpoint and minute before. */
+  /** Each count replaces the one that this instance wrote before for the same endpoint and minute. */
   write(instance: string, counts: readonly MinuteCount[]): Promise<void>
-  /** Those of every instance, from that minute on; several of one minute where several instances wrote. */
+  /** The counts of every instance from that minute on; a minute occurs once for each instance that wrote it. */
   read(endpointId: string, fromMinute: number): Promise<readonly MinuteCount[]>
-  /** Removes what is older. */
+  /** Removes the counts of older minutes. */
   purge(beforeMinute: number): Promise<void>
 }

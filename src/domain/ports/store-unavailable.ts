@@ -1,4 +1,4 @@
-/** The one error of a store that does not answer, and the failure that a message or call gets from it. */
+/** The error of a store that does not answer, and the failure that a message or call gets from it. */
 import { Failure } from '../failure.ts'
 import type { FailureCode } from '../failure-table.ts'
 
@@ -8,7 +8,7 @@ export class StoreUnavailable extends Error {
 }
 
 /**
- * The failure to answer with where `thrown` is StoreUnavailable; any other error is returned as it is.
+ * The failure to answer with if `thrown` is StoreUnavailable; any other error is returned as it is.
  *
  * In: the code and sentence of the failure; `path`: its place in the document, if it has one.
  */

@@ -1,6 +1,6 @@
 /**
- * References to secrets within the texts of a document: `${env:NAME}` and `${file:/path}`. Nothing else is one, so that texts
- * with other dollars and braces mean what they say.
+ * References to secrets in the texts of a document: `${env:NAME}` and `${file:/path}`. Any other text with dollars and
+ * braces stays as it is.
  */
 
 export type Reference = Readonly<{
@@ -11,11 +11,11 @@ export type Reference = Readonly<{
   name: string
 }>
 
-/** `$${env:NAME}` is the text `${env:NAME}`. */
+/** `$${env:NAME}` escapes a reference: it is the text `${env:NAME}`. */
 const REFERENCE = /(\$?)(\$\{(?:env:([A-Za-z_][A-Za-z0-9_]*)|file:(\/[^{}\p{Cc}]*))\})/gu
 const ALMOST = /\$\{\s*(?:env|file)\s*:/i
 
-/** Texts and references in turn; undefined where the text is to be taken as it is. */
+/** Out: the texts and references in their order; undefined if there is nothing to replace. */
 export function parseReferences(text: string): readonly (string | Reference)[] | undefined {
   if (!text.includes('${')) return undefined
   const parts: (string | Reference)[] = []
@@ -37,11 +37,10 @@ export function parseReferences(text: string): readonly (string | Reference)[] |
   return end === text.length ? parts : [...parts, text.slice(end)]
 }
 
-/** The references in a text. */
 export const referencesIn = (text: string): readonly Reference[] =>
   (parseReferences(text) ?? []).filter((part) => typeof part !== 'string')
 
-/** What looks like a reference to a reader and is none, as a sentence. */
+/** Out: a sentence, if a part of the text looks like a reference and is none. */
 export function almostReference(text: string): string | undefined {
   if (!ALMOST.test(text.replace(REFERENCE, ''))) return undefined
   return 'This looks like a reference to a secret and is sent as it is; write "${env:NAME}", or "${file:/path}" with an absolute path.'

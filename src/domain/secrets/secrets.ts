@@ -1,31 +1,30 @@
-/** Secrets: names that mark them, the source of their values, and finding the values again in any text. */
+/** Secrets: the names that indicate them, the source of their values, and finding their values in texts. */
 
-/** Headers and properties whose value is, or may be, a credential. Only parts of names: full names would miss `x-acme-api-key`. */
+/** Parts of the names of headers and properties that may hold a credential: full names would miss `x-acme-api-key`. */
 const SECRET = /authorization|cookie|api-?_?key|subscription-key|token|secret|password|credential/i
 
 export const isSecretName = (name: string): boolean => SECRET.test(name)
 
-/** Replaces a value that is not shown. */
 export const REDACTED = '[redacted]'
 
 /** Supplies the values of the secrets that documents refer to. */
 export interface SecretSource {
   /**
-   * The text with each reference (`${env:NAME}`, `${file:/path}`) replaced by its present value.
-   * Fails with SECRET_UNAVAILABLE where a value is missing or not allowed; the message contains no value.
+   * Replaces each reference (`${env:NAME}`, `${file:/path}`) in a text by its present value.
+   * Fails with SECRET_UNAVAILABLE if a value is missing or not allowed; the message contains no value.
    */
   resolve(text: string): string
 }
 
-/** By value, the reference (`${env:NAME}`) that it came from: the secrets that one message used. */
+/** The secrets that one message used: by value, its reference (`${env:NAME}`). */
 export type SecretValues = ReadonlyMap<string, string>
 
-/** Shorter values occur in texts by chance. */
+/** A shorter value occurs in texts by chance. */
 const SHORTEST = 3
 
 /**
- * How texts may have a value: as it is, encoded for a URL, escaped for XML or for JSON by any of its writers, twice too, as in
- * JSON within JSON, and in UTF-8 that is read as Latin-1. None where the value is too short to be told from chance.
+ * The forms of a value in texts: unchanged, percent-encoded, escaped for XML or by any writer of JSON, also twice as in
+ * JSON within JSON, and its UTF-8 bytes read as Latin-1. None if the value is too short.
  */
 export function formsOf(value: string): readonly string[] {
   if (value.length < SHORTEST) return []
@@ -52,11 +51,11 @@ function inJson(value: string): readonly string[] {
 
 const asLatin1 = (text: string): string => Buffer.from(text).toString('latin1')
 
-/** The text with each value replaced by its reference. */
+/** Replaces each value in a text by its reference. */
 export function withReferences(text: string, secrets: SecretValues | undefined): string {
   if (secrets === undefined || secrets.size === 0) return text
   const forms = [...secrets].flatMap(([value, reference]) => formsOf(value).map((form) => [form, reference] as const))
-  // The longest first: one may be a part of another.
+  // The longest first, since one form may contain another.
   forms.sort(([one], [other]) => other.length - one.length)
   return forms.reduce((left, [form, reference]) => left.replaceAll(form, () => reference), text)
 }

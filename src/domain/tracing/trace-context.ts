@@ -1,27 +1,24 @@
-/**
- * Where a message stands in a trace that goes through many systems: the headers `traceparent` and `tracestate` of W3C
- * Trace Context (https://www.w3.org/TR/trace-context/), level 1.
- */
+/** The headers `traceparent` and `tracestate` of W3C Trace Context, level 1 (https://www.w3.org/TR/trace-context/). */
 import type { Headers } from '../message.ts'
 
 export type TraceContext = Readonly<{
-  /** 32 hex digits, those of the caller where there is one. */
+  /** 32 hex digits, those of the caller if it sent any. */
   traceId: string
-  /** 16 hex digits: of the span of the message. */
+  /** The span of the message: 16 hex digits. */
   spanId: string
-  /** Of the caller's span; undefined where the trace begins here. */
+  /** The span of the caller; undefined if the trace starts here. */
   parentId: string | undefined
   sampled: boolean
-  /** What other systems on the way have noted, passed on as it came. */
+  /** `tracestate`, passed on unchanged. */
   state: string | undefined
 }>
 
 export type Parent = Readonly<{ traceId: string; parentId: string; sampled: boolean; state: string | undefined }>
 
-/** A header that is not well-formed counts as none, as section 3.2 of the standard says. */
+/** A header that is not well-formed is ignored (section 3.2). */
 const TRACEPARENT = /^(?!ff)([0-9a-f]{2})-(?!0{32})([0-9a-f]{32})-(?!0{16})([0-9a-f]{16})-([0-9a-f]{2})(-.*)?$/
 
-/** More than this of `tracestate` need not be passed on (section 3.3.1.5). */
+/** A longer `tracestate` need not be passed on (section 3.3.1.5). */
 const MOST_STATE = 512
 
 export function readParent(headers: Headers): Parent | undefined {
@@ -33,7 +30,7 @@ export function readParent(headers: Headers): Parent | undefined {
   return { traceId, parentId, sampled: (Number.parseInt(flags ?? '0', 16) & 1) === 1, state }
 }
 
-/** The headers that make a call from here a part of the trace. */
+/** The headers of a call that is part of the trace. */
 export function traceHeaders({ traceId, sampled, state }: TraceContext, spanId: string): Headers {
   const traceparent = `00-${traceId}-${spanId}-${sampled ? '01' : '00'}`
   return state === undefined ? { traceparent } : { traceparent, tracestate: state }
@@ -42,7 +39,7 @@ export function traceHeaders({ traceId, sampled, state }: TraceContext, spanId: 
 export const newTraceId = (): string => randomHex(32)
 export const newSpanId = (): string => randomHex(16)
 
-/** These need not be secret, only different from each other; never zero alone, which stands for no id. */
+/** Ids must differ from each other but need not be secret; all zeros are not a valid id. */
 function randomHex(digits: 16 | 32): string {
   let text = ''
   while (text.length < digits)

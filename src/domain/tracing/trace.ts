@@ -1,52 +1,51 @@
 /**
- * The course of one message: which stages it went through, what it called, how far it came. Kept by reference while the
- * message is under way, so that it costs next to nothing; what is made of it (a record, metrics, spans) is made behind
- * the answer.
+ * The trace of one message: its stages, its calls and the data it produced. A message in flight only adds references; its
+ * record, metrics and spans are made from the trace after the answer.
  */
 import type { OutboundAnswer, OutboundFault } from '../ports/http-client-port.ts'
 import type { SecretValues } from '../secrets/secrets.ts'
 import type { StageName } from './stages.ts'
 import { newSpanId, type TraceContext } from './trace-context.ts'
 
-/** Times are in milliseconds of a clock that never goes back (`performance.now()`); only their differences mean anything. */
+/** Times are in milliseconds of `performance.now()`, a monotonic clock. */
 export type StageSpan = Readonly<{ stage: StageName; startMs: number; endMs: number }>
 
 /** One outbound call, its retries included. */
 export type CallSpan = {
   readonly kind: 'lookup' | 'response'
-  /** Of the request in the document. */
+  /** The id of the request in the document. */
   readonly id: string
-  /** Position of the item, inside a forEach. */
+  /** The index of the item in a forEach. */
   readonly item: number | undefined
   readonly method: string
-  /** Where it went: a URL with its query, which may hold secrets, or `kafka:` and a topic. */
+  /** A URL with its query, which may contain secrets, or `kafka:` and a topic. */
   readonly target: string
-  /** Undefined where nobody traces. */
+  /** Undefined if the message is not traced. */
   readonly spanId: string | undefined
   readonly startMs: number
-  /** NaN while it is under way. */
+  /** NaN while the call is in progress. */
   endMs: number
-  /** Undefined where no answer came. */
+  /** Undefined if there is no answer. */
   answer: OutboundAnswer | undefined
-  /** A note on an answer that was accepted, as a sentence that quotes nothing of its body. */
+  /** A note on an accepted answer: a sentence that does not quote its body. */
   remark: string | undefined
-  /** Why none did; INTERNAL's cause is not told here. */
+  /** The reason why there is no answer, without the cause of an internal error. */
   fault: OutboundFault | 'deadline' | 'internal' | undefined
 }
 
 export type Trace = {
   readonly startMs: number
-  /** When the last stage ended, and so the next one began. */
+  /** The end of the last stage, which is the start of the next one. */
   lastMs: number
-  /** In the order in which they ran; the last one is where a failed message failed. */
+  /** In their order; a failed message failed in the last one. */
   readonly stages: StageSpan[]
-  /** In the order in which they were begun. */
+  /** In the order of their starts. */
   readonly calls: CallSpan[]
-  /** The message (domain/message.ts) with what the stages that succeeded have added; undefined until it has ended. */
+  /** The message (domain/message.ts) after its last successful stage; undefined until it is completed. */
   reached: object | undefined
-  /** Undefined where nobody traces. */
+  /** Undefined if the message is not traced. */
   readonly context: TraceContext | undefined
-  /** Those that the message was given; undefined where it was given none. */
+  /** The secrets that the message used; undefined if it used none. */
   secrets: Map<string, string> | undefined
 }
 
@@ -55,54 +54,44 @@ export function startTrace(context?: TraceContext): Trace {
   return { startMs, lastMs: startMs, stages: [], calls: [], reached: undefined, context, secrets: undefined }
 }
 
-/** Of a message that goes on: what comes later is not seen in it. */
+/** A copy of the trace of a message in flight, which later stages do not change. */
 export const traceSoFar = (trace: Trace): Trace => ({
   ...trace,
   stages: [...trace.stages],
   calls: trace.calls.map((call) => ({ ...call })),
 })
 
-/** The values of secrets that the message is about to be given. */
+/** Adds the secrets that the message uses next. */
 export function noteSecrets(trace: Trace, secrets: SecretValues): void {
   trace.secrets ??= new Map()
   for (const [value, reference] of secrets) trace.secrets.set(value, reference)
 }
 
-/** The stage that began when the one before it ended has ended now. */
 export function endStage(trace: Trace, stage: StageName): void {
   const endMs = performance.now()
   trace.stages.push({ stage, startMs: trace.lastMs, endMs })
   trace.lastMs = endMs
 }
 
-export function startCall(
-  trace: Trace,
-  { kind, id, item, method, target }: Pick<CallSpan, 'kind' | 'id' | 'item' | 'method' | 'target'>,
-): CallSpan {
-  const startMs = performance.now()
+export function startCall(trace: Trace, call: Pick<CallSpan, 'kind' | 'id' | 'item' | 'method' | 'target'>): CallSpan {
   const spanId = trace.context === undefined ? undefined : newSpanId()
-  const call = {
-    kind,
-    id,
-    item,
-    method,
-    target,
+  const span = {
+    ...call,
     spanId,
-    startMs,
+    startMs: performance.now(),
     endMs: Number.NaN,
     answer: undefined,
     remark: undefined,
     fault: undefined,
   }
-  trace.calls.push(call)
-  return call
+  trace.calls.push(span)
+  return span
 }
 
-/** What came of a call: its answer, or why there is none. */
-export function endCall(call: CallSpan, ended: OutboundAnswer | NonNullable<CallSpan['fault']>): void {
+export function endCall(call: CallSpan, result: OutboundAnswer | NonNullable<CallSpan['fault']>): void {
   call.endMs = performance.now()
-  if (typeof ended === 'string') call.fault = ended
-  else call.answer = ended
+  if (typeof result === 'string') call.fault = result
+  else call.answer = result
 }
 
 /** Sets the remark of the call that gave the answer. */
