@@ -1,6 +1,6 @@
 /** JSON as messages and endpoint documents use it: bounded in depth, and with faults that name their place. */
 import type { Json } from '../domain/json.ts'
-import { place } from '../domain/lint.ts'
+import { documentPath } from '../domain/lint.ts'
 import { scanJson } from './json-scan.ts'
 import { Unreadable } from './unreadable.ts'
 
@@ -138,7 +138,7 @@ export function findDuplicateNames(text: string): readonly { place: string; name
       const count = (object.names.get(name) ?? 0) + 1
       object.names.set(name, count)
       object.step = name
-      if (count === 2) duplicates.push({ place: place('', ...open.map(({ step }) => step)), name })
+      if (count === 2) duplicates.push({ place: documentPath('', ...open.map(({ step }) => step)), name })
     },
   })
   return duplicates

@@ -3,7 +3,7 @@
  * that no value can break out of its element, and that is easier to see in a page of code than in a library.
  */
 import { isObject, type Json, type JsonObject } from '../domain/json.ts'
-import { place } from '../domain/lint.ts'
+import { documentPath } from '../domain/lint.ts'
 import { escapeAttribute, escapeText, forbiddenIn, isXmlName, withoutForbidden } from './xml-characters.ts'
 
 /** A value that XML cannot hold. The message is a whole sentence, with the place: names in it are of the value. */
@@ -148,7 +148,7 @@ function scalarText(value: Scalar): string {
 const isArray = (value: Json | undefined): value is readonly Json[] => Array.isArray(value)
 
 function fail(writer: Writer, problem: string): never {
-  throw new Unwritable(place('', ...writer.path), problem)
+  throw new Unwritable(documentPath('', ...writer.path), problem)
 }
 
 function refuseCharacter(writer: Writer, text: string): never {

@@ -1,5 +1,5 @@
 /** The paths of `state.extract` are read within a part of the message, which authors often repeat in the path. */
-import { type LintSink, place } from '../../domain/lint.ts'
+import { documentPath, type LintSink } from '../../domain/lint.ts'
 import { didYouMean } from '../../domain/nearest.ts'
 import type { Endpoint } from '../schema/schema.ts'
 import { UNKNOWN } from '../schema/schema-fields.ts'
@@ -16,7 +16,8 @@ export function lintExtract({ requests, state }: Endpoint, lint: LintSink): void
   const ids = requests.lookup.map(({ id }) => id)
   for (const [id, paths] of Object.entries(lookupRequests)) {
     const sink = lint.at('lookupRequests', id)
-    for (const [name, path] of Object.entries(paths)) lintWithinData(path, place('lookupRequests', id), sink.at(name))
+    for (const [name, path] of Object.entries(paths))
+      lintWithinData(path, documentPath('lookupRequests', id), sink.at(name))
     if (ids.includes(id) || ids.includes(UNKNOWN)) continue
     sink.error(`There is no lookup with the id "${id}"${didYouMean(id, ids)}`)
   }

@@ -1,6 +1,6 @@
 /**
- * Where requests of documents may go. A document's author names hosts, and whoever runs their name servers says what these
- * are: so names are judged by what was written, and addresses again when one of them is about to be connected to.
+ * Where requests of documents may go. The author of a document names hosts, but their name servers decide on the addresses:
+ * so the policy judges the name as it is written, and each address before a connection.
  */
 import {
   type Address,
@@ -17,23 +17,23 @@ export type EgressRule = Readonly<{ ports: readonly [from: number, to: number] }
   (Readonly<{ kind: 'host'; pattern: string }> | Readonly<{ kind: 'range'; range: AddressRange }>)
 
 export type EgressSettings = Readonly<{
-  /** Where there are any, nothing else is allowed. */
+  /** If not empty, nothing else is allowed. */
   egressAllow: readonly EgressRule[]
   /** Wins over `egressAllow`. */
   egressDeny: readonly EgressRule[]
-  /** `deny`: addresses that are not public are denied, but for ranges in `egressAllow`. */
+  /** `deny`: denies addresses that are not public, except for ranges in `egressAllow`. */
   egressPrivate: 'allow' | 'deny'
 }>
 
-/** Refusals complete "… is not allowed: ". None of them tells an address that a name was looked up to. */
+/** Refusals complete "… is not allowed: ". None contains an address that a name resolves to. */
 export interface EgressPolicy {
-  /** What can be said before a name is looked up. `host`: as in a URL, IPv6 with or without brackets. */
+  /** The refusal that is known before the name is resolved. `host`: as in a URL, IPv6 with or without brackets. */
   refusal(host: string, port: number): string | undefined
-  /** The same of an address that the host was found to have. */
+  /** The refusal of an address that the host resolves to. */
   addressRefusal(host: string, address: string, port: number): string | undefined
 }
 
-/** Link-local addresses, and where clouds serve the credentials of a machine to whoever asks from it. */
+/** Link-local addresses, and those at which clouds serve the credentials of a machine. */
 const NEVER = [
   '169.254.0.0/16',
   'fe80::/10',
@@ -48,7 +48,7 @@ const NEVER = [
 ]
 const NEVER_NAMES = new Set(['metadata.google.internal', 'metadata.goog', 'instance-data.ec2.internal'])
 
-/** What is no public address, by the registries of IANA for special purposes (RFC 6890). */
+/** Addresses that are not public, by the registries of IANA for special purposes (RFC 6890). */
 const PRIVATE = [
   '0.0.0.0/8',
   '10.0.0.0/8',
@@ -118,7 +118,7 @@ export function createEgressPolicy({
 
 /**
  * Reads `host`, `*.host`, `*`, an address or a range, each with or without `:port` or `:from-to`; IPv6 with a port stands
- * in brackets. Undefined where it is none of these.
+ * in brackets. Undefined for any other text.
  */
 export function parseEgressRule(text: string): EgressRule | undefined {
   const [, bracketed, bare, portText] =
@@ -133,7 +133,7 @@ export function parseEgressRule(text: string): EgressRule | undefined {
   return pattern === undefined ? undefined : { kind: 'host', pattern, ports }
 }
 
-/** The colons of an IPv6 address without brackets begin no port. */
+/** The colons of an IPv6 address without brackets do not start a port. */
 const withoutPort = (text: string): string => (/^[0-9a-f]*:[^[\]]*:/i.test(text) ? `[${text}]` : text)
 
 function parsePorts(text: string | undefined): readonly [number, number] | undefined {
@@ -142,7 +142,7 @@ function parsePorts(text: string | undefined): readonly [number, number] | undef
   return from >= 1 && to >= from && to <= 65_535 ? [from, to] : undefined
 }
 
-/** Lower case, in ASCII, as URLs have it; undefined where it can be no name, or is an address in another spelling. */
+/** The pattern in lower-case ASCII, as in URLs; undefined if it cannot be a name, or is an address in another spelling. */
 function parsePattern(text: string): string | undefined {
   if (text === '*') return text
   const [, star = '', name = ''] = /^(\*\.)?([^*/?#@:\\%\s]+)$/.exec(text) ?? []
@@ -151,7 +151,7 @@ function parsePattern(text: string): string | undefined {
   return star + normalised(url.hostname)
 }
 
-/** Without brackets and the dot of the root. */
+/** The host without brackets and the dot of the root. */
 const normalised = (host: string): string =>
   host
     .replace(/^\[(.*)\]$/, '$1')

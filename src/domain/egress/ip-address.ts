@@ -1,17 +1,14 @@
-/**
- * IP addresses as numbers, so that one range holds an address however it is written, and the IPv4 addresses that an IPv6
- * address leads to.
- */
+/** IP addresses as numbers, so that their spelling does not matter, and the IPv4 addresses that an IPv6 address leads to. */
 
 export type Address = Readonly<{ family: 4 | 6; value: bigint }>
 
-/** All addresses that begin with the same bits. */
+/** All addresses that start with the same bits. */
 export type AddressRange = Readonly<{ family: 4 | 6; base: bigint; bits: number }>
 
 const WIDTH = { 4: 32, 6: 128 } as const
 const LOW_32 = 0xffff_ffffn
 
-/** Four decimal numbers, or IPv6 (RFC 4291 section 2.2) without brackets; a zone (`%eth0`) is passed over. */
+/** Four decimal numbers, or IPv6 (RFC 4291 section 2.2) without brackets; a zone (`%eth0`) is ignored. */
 export function parseAddress(text: string): Address | undefined {
   if (!text.includes(':')) return parseIpv4(text)
   const [address = ''] = text.split('%', 1)
@@ -35,19 +32,19 @@ export function parseRange(text: string): AddressRange | undefined {
 export const isInRange = (address: Address, range: AddressRange): boolean =>
   address.family === range.family && head(address, range.bits) === range.base
 
-/** IPv4 where that is all that the address says: `::ffff:10.0.0.1` is 10.0.0.1 to every system. */
+/** An IPv4 address that is written as IPv6, as IPv4: `::ffff:10.0.0.1` is 10.0.0.1 to every system. */
 export function canonical(address: Address): Address {
   return address.family === 6 && address.value >> 32n === 0xffffn ? ipv4(address.value) : address
 }
 
-/** To connect to no address at all is to connect to this machine. */
+/** A connection to the unspecified address goes to this machine. */
 const LOOPBACK: readonly Address[] = [
   { family: 4, value: 0x7f00_0001n },
   { family: 6, value: 1n },
 ]
 
 /**
- * The other addresses that one leads to. Gateways and tunnels take IPv6 addresses for the IPv4 addresses within them:
+ * The other addresses that an address leads to. Gateways and tunnels read IPv4 addresses from IPv6 addresses:
  * translated (RFC 6052, RFC 8215, RFC 2765), compatible (RFC 4291 section 2.5.5.1), 6to4 (RFC 3056), Teredo (RFC 4380),
  * ISATAP (RFC 5214).
  */

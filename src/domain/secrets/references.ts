@@ -1,6 +1,6 @@
 /**
- * References to secrets within the texts of a document: `${env:NAME}` and `${file:/path}`. Nothing else is one, so that texts
- * with other dollars and braces mean what they say.
+ * References to secrets in the texts of a document: `${env:NAME}` and `${file:/path}`. Texts with other dollars and braces
+ * stay as they are.
  */
 
 export type Reference = Readonly<{
@@ -15,7 +15,7 @@ export type Reference = Readonly<{
 const REFERENCE = /(\$?)(\$\{(?:env:([A-Za-z_][A-Za-z0-9_]*)|file:(\/[^{}\p{Cc}]*))\})/gu
 const ALMOST = /\$\{\s*(?:env|file)\s*:/i
 
-/** Texts and references in turn; undefined where the text is to be taken as it is. */
+/** The texts and references in their order; undefined if the text has none and stays as it is. */
 export function parseReferences(text: string): readonly (string | Reference)[] | undefined {
   if (!text.includes('${')) return undefined
   const parts: (string | Reference)[] = []
@@ -41,7 +41,7 @@ export function parseReferences(text: string): readonly (string | Reference)[] |
 export const referencesIn = (text: string): readonly Reference[] =>
   (parseReferences(text) ?? []).filter((part) => typeof part !== 'string')
 
-/** What looks like a reference to a reader and is none, as a sentence. */
+/** The warning for a text that looks like a reference but is none. */
 export function almostReference(text: string): string | undefined {
   if (!ALMOST.test(text.replace(REFERENCE, ''))) return undefined
   return 'This looks like a reference to a secret and is sent as it is; write "${env:NAME}", or "${file:/path}" with an absolute path.'

@@ -12,20 +12,20 @@ export const REDACTED = '[redacted]'
 export interface SecretSource {
   /**
    * The text with each reference (`${env:NAME}`, `${file:/path}`) replaced by its present value.
-   * Fails with SECRET_UNAVAILABLE where a value is missing or not allowed; the message contains no value.
+   * Fails with SECRET_UNAVAILABLE if a value is missing or not allowed; the message contains no value.
    */
   resolve(text: string): string
 }
 
-/** By value, the reference (`${env:NAME}`) that it came from: the secrets that one message used. */
+/** The secrets that one message used: by value, its reference (`${env:NAME}`). */
 export type SecretValues = ReadonlyMap<string, string>
 
 /** Shorter values occur in texts by chance. */
 const SHORTEST = 3
 
 /**
- * How texts may have a value: as it is, encoded for a URL, escaped for XML or for JSON by any of its writers, twice too, as in
- * JSON within JSON, and in UTF-8 that is read as Latin-1. None where the value is too short to be told from chance.
+ * The forms of a value in texts: unchanged, encoded for a URL, escaped for XML or by any writer of JSON, also twice as in JSON
+ * within JSON, and in UTF-8 that is read as Latin-1. None if the value is so short that it occurs by chance.
  */
 export function formsOf(value: string): readonly string[] {
   if (value.length < SHORTEST) return []
@@ -56,7 +56,7 @@ const asLatin1 = (text: string): string => Buffer.from(text).toString('latin1')
 export function withReferences(text: string, secrets: SecretValues | undefined): string {
   if (secrets === undefined || secrets.size === 0) return text
   const forms = [...secrets].flatMap(([value, reference]) => formsOf(value).map((form) => [form, reference] as const))
-  // The longest first: one may be a part of another.
+  // The longest first: a form may be a part of another one.
   forms.sort(([one], [other]) => other.length - one.length)
   return forms.reduce((left, [form, reference]) => left.replaceAll(form, () => reference), text)
 }

@@ -1,27 +1,27 @@
 /**
- * Where a message stands in a trace that goes through many systems: the headers `traceparent` and `tracestate` of W3C
- * Trace Context (https://www.w3.org/TR/trace-context/), level 1.
+ * The position of a message in a distributed trace: the headers `traceparent` and `tracestate` of W3C Trace Context
+ * (https://www.w3.org/TR/trace-context/), level 1.
  */
 import type { Headers } from '../message.ts'
 
 export type TraceContext = Readonly<{
-  /** 32 hex digits, those of the caller where there is one. */
+  /** 32 hex digits, those of the caller if it sends any. */
   traceId: string
-  /** 16 hex digits: of the span of the message. */
+  /** 16 hex digits, of the span of the message. */
   spanId: string
-  /** Of the caller's span; undefined where the trace begins here. */
+  /** The caller's span; undefined if the trace starts here. */
   parentId: string | undefined
   sampled: boolean
-  /** What other systems on the way have noted, passed on as it came. */
+  /** `tracestate` of the caller, passed on unchanged. */
   state: string | undefined
 }>
 
 export type Parent = Readonly<{ traceId: string; parentId: string; sampled: boolean; state: string | undefined }>
 
-/** A header that is not well-formed counts as none, as section 3.2 of the standard says. */
+/** A malformed header counts as none (section 3.2). */
 const TRACEPARENT = /^(?!ff)([0-9a-f]{2})-(?!0{32})([0-9a-f]{32})-(?!0{16})([0-9a-f]{16})-([0-9a-f]{2})(-.*)?$/
 
-/** More than this of `tracestate` need not be passed on (section 3.3.1.5). */
+/** A longer `tracestate` need not be passed on (section 3.3.1.5). */
 const MOST_STATE = 512
 
 export function readParent(headers: Headers): Parent | undefined {
@@ -33,7 +33,7 @@ export function readParent(headers: Headers): Parent | undefined {
   return { traceId, parentId, sampled: (Number.parseInt(flags ?? '0', 16) & 1) === 1, state }
 }
 
-/** The headers that make a call from here a part of the trace. */
+/** The headers by which a call of this service joins the trace. */
 export function traceHeaders({ traceId, sampled, state }: TraceContext, spanId: string): Headers {
   const traceparent = `00-${traceId}-${spanId}-${sampled ? '01' : '00'}`
   return state === undefined ? { traceparent } : { traceparent, tracestate: state }
@@ -42,7 +42,7 @@ export function traceHeaders({ traceId, sampled, state }: TraceContext, spanId: 
 export const newTraceId = (): string => randomHex(32)
 export const newSpanId = (): string => randomHex(16)
 
-/** These need not be secret, only different from each other; never zero alone, which stands for no id. */
+/** Ids need not be secret, only unique; never all zeros, which stand for no id. */
 function randomHex(digits: 16 | 32): string {
   let text = ''
   while (text.length < digits)

@@ -1,52 +1,51 @@
 /**
- * The course of one message: which stages it went through, what it called, how far it came. Kept by reference while the
- * message is under way, so that it costs next to nothing; what is made of it (a record, metrics, spans) is made behind
- * the answer.
+ * The course of one message: its stages, its calls and their results. A running message only collects references, which costs
+ * next to nothing; records, metrics and spans are built from them after the answer.
  */
 import type { OutboundAnswer, OutboundFault } from '../ports/http-client-port.ts'
 import type { SecretValues } from '../secrets/secrets.ts'
 import type { StageName } from './stages.ts'
 import { newSpanId, type TraceContext } from './trace-context.ts'
 
-/** Times are in milliseconds of a clock that never goes back (`performance.now()`); only their differences mean anything. */
+/** Times are milliseconds of `performance.now()`, which never goes back; only differences have a meaning. */
 export type StageSpan = Readonly<{ stage: StageName; startMs: number; endMs: number }>
 
 /** One outbound call, its retries included. */
 export type CallSpan = {
   readonly kind: 'lookup' | 'response'
-  /** Of the request in the document. */
+  /** The id of the request in the document. */
   readonly id: string
   /** Position of the item, inside a forEach. */
   readonly item: number | undefined
   readonly method: string
-  /** Where it went: a URL with its query, which may hold secrets, or `kafka:` and a topic. */
+  /** A URL with its query, which may hold secrets, or `kafka:` and a topic. */
   readonly target: string
-  /** Undefined where nobody traces. */
+  /** Undefined if tracing is off. */
   readonly spanId: string | undefined
   readonly startMs: number
-  /** NaN while it is under way. */
+  /** NaN while the call runs. */
   endMs: number
-  /** Undefined where no answer came. */
+  /** Undefined if no answer arrived. */
   answer: OutboundAnswer | undefined
   /** A note on an answer that was accepted, as a sentence that quotes nothing of its body. */
   remark: string | undefined
-  /** Why none did; INTERNAL's cause is not told here. */
+  /** Why there is no answer; `internal` does not contain its cause. */
   fault: OutboundFault | 'deadline' | 'internal' | undefined
 }
 
 export type Trace = {
   readonly startMs: number
-  /** When the last stage ended, and so the next one began. */
+  /** When the last stage ended, and so the next one started. */
   lastMs: number
   /** In the order in which they ran; the last one is where a failed message failed. */
   readonly stages: StageSpan[]
-  /** In the order in which they were begun. */
+  /** In the order in which they started. */
   readonly calls: CallSpan[]
-  /** The message (domain/message.ts) with what the stages that succeeded have added; undefined until it has ended. */
+  /** The message (domain/message.ts) after the last stage that succeeded; undefined until the message ends. */
   reached: object | undefined
-  /** Undefined where nobody traces. */
+  /** Undefined if tracing is off. */
   readonly context: TraceContext | undefined
-  /** Those that the message was given; undefined where it was given none. */
+  /** The secrets that the message used; undefined if it used none. */
   secrets: Map<string, string> | undefined
 }
 
@@ -55,20 +54,20 @@ export function startTrace(context?: TraceContext): Trace {
   return { startMs, lastMs: startMs, stages: [], calls: [], reached: undefined, context, secrets: undefined }
 }
 
-/** Of a message that goes on: what comes later is not seen in it. */
+/** A copy of the trace of a running message: later stages and calls do not change it. */
 export const traceSoFar = (trace: Trace): Trace => ({
   ...trace,
   stages: [...trace.stages],
   calls: trace.calls.map((call) => ({ ...call })),
 })
 
-/** The values of secrets that the message is about to be given. */
+/** Notes the secrets that the message uses from now on. */
 export function noteSecrets(trace: Trace, secrets: SecretValues): void {
   trace.secrets ??= new Map()
   for (const [value, reference] of secrets) trace.secrets.set(value, reference)
 }
 
-/** The stage that began when the one before it ended has ended now. */
+/** Ends the stage that started when the one before it ended. */
 export function endStage(trace: Trace, stage: StageName): void {
   const endMs = performance.now()
   trace.stages.push({ stage, startMs: trace.lastMs, endMs })
@@ -98,7 +97,7 @@ export function startCall(
   return call
 }
 
-/** What came of a call: its answer, or why there is none. */
+/** `ended`: the answer of the call, or why there is none. */
 export function endCall(call: CallSpan, ended: OutboundAnswer | NonNullable<CallSpan['fault']>): void {
   call.endMs = performance.now()
   if (typeof ended === 'string') call.fault = ended

@@ -3,7 +3,7 @@ import { checkReference } from '../../config/checks/path-roots.ts'
 import type { Endpoint } from '../../config/schema/schema.ts'
 import { Failure } from '../../domain/failure.ts'
 import type { JsonObject } from '../../domain/json.ts'
-import { type LintSink, place } from '../../domain/lint.ts'
+import { documentPath, type LintSink } from '../../domain/lint.ts'
 import type { Enriched, Transformed } from '../../domain/message.ts'
 import type { Step } from '../chain.ts'
 import { failed, outOfTime } from '../expression-failures.ts'
@@ -32,7 +32,7 @@ export function compileSandboxed(
   return async (message, run) => {
     const outcome = await sandboxed.transform(rootsOf(message, roots), run.deadlineAt)
     if (outcome.ok) return { ...message, transforms: outcome.transforms }
-    const path = outcome.name === undefined ? 'inputTransforms' : place('inputTransforms', outcome.name)
+    const path = outcome.name === undefined ? 'inputTransforms' : documentPath('inputTransforms', outcome.name)
     if (outcome.why === 'late') throw outOfTime(path)
     if (outcome.why === 'failed') throw failed(path, outcome)
     if (outcome.name !== undefined) throw failed(path, { message: outcome.message, unquoted: outcome.message })

@@ -2,7 +2,7 @@ import { setImmediate } from 'node:timers/promises'
 import { checkReference } from '../../config/checks/path-roots.ts'
 import type { Endpoint } from '../../config/schema/schema.ts'
 import type { Awaitable, Json, JsonObject } from '../../domain/json.ts'
-import { type LintSink, place } from '../../domain/lint.ts'
+import { documentPath, type LintSink } from '../../domain/lint.ts'
 import type { Enriched, Transformed } from '../../domain/message.ts'
 import type { Run } from '../../domain/run.ts'
 import { type Expression, ExpressionFault, parseExpression } from '../../language/jsonata/expression.ts'
@@ -43,7 +43,7 @@ export function compileTransform(
       return []
     }
     for (const reference of parsed.value.references) checkReference(reference, 'transform', endpoint, sink, name)
-    return [{ name, path: place('inputTransforms', name), expression: parsed.value }]
+    return [{ name, path: documentPath('inputTransforms', name), expression: parsed.value }]
   })
   if (entries.length === 0) return { adds: { transforms: {} } }
 
