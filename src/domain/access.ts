@@ -1,8 +1,8 @@
-/** Who may manage the service, and by what they prove it. */
+/** The roles of callers who manage the service. */
 
 /**
- * viewer: everything that tells how things are, but no bodies of messages; operator: these and replays as well; author:
- * documents; admin: all of it, keys and the audit log.
+ * viewer: reads everything but the bodies of messages; operator: bodies and replays as well; author: documents; admin:
+ * everything, keys and the audit log too.
  */
 export const ROLES = ['viewer', 'operator', 'author', 'admin'] as const
 export type Role = (typeof ROLES)[number]
@@ -14,7 +14,7 @@ const GRANTS: Readonly<Record<Role, readonly Role[]>> = {
   admin: ROLES,
 }
 
-/** Whether one of the roles lets do what `needed` stands for. */
+/** Whether one of the roles includes `needed`. */
 export const allows = (roles: readonly Role[], needed: Role): boolean =>
   roles.some((role) => GRANTS[role].includes(needed))
 
@@ -24,7 +24,7 @@ export const isRole = (text: unknown): text is Role => ROLES.some((role) => role
 export type Caller = Readonly<{
   /** `key:<id>`, `token:<subject>`, `command:<user>`, `local` (a call from this machine), `anyone` (no check is made). */
   who: string
-  /** What people know it by. */
+  /** The name for people. */
   name?: string
   roles: readonly Role[]
 }>

@@ -85,7 +85,7 @@ export const FAILURES = {
     status: 502,
     retry: true,
     means:
-      'A lookup was not sent, as its target failed too often in a row; answered with the status that the last call came to (502, 503 or 504) and `Retry-After`.',
+      'A lookup was not sent, as its target failed too often in a row; answered with the status of the last call (502, 503 or 504) and `Retry-After`.',
     lookup: 'unanswered',
   },
   TRANSFORM_FAILED: { status: 500, retry: false, means: 'An expression of `inputTransforms` failed.' },
@@ -118,13 +118,13 @@ export const FAILURES = {
   EGRESS_DENIED: {
     status: 502,
     retry: false,
-    means: 'A request of the document leads to where `EGRESS_…` lets nothing go; nothing was sent.',
+    means: 'The settings `EGRESS_…` deny the target of a request of the document; nothing was sent.',
     lookup: 'unusable',
   },
   SECRET_UNAVAILABLE: {
     status: 503,
     retry: true,
-    means: 'A secret that the document refers to is not there, or `SECRETS_ALLOW` does not name it.',
+    means: 'A secret that the document refers to is missing, or `SECRETS_ALLOW` does not name it.',
   },
   DEADLINE_EXCEEDED: {
     status: 504,
@@ -157,24 +157,25 @@ export const FAILURES = {
   IDEMPOTENCY_KEY_REUSED: {
     status: 422,
     retry: false,
-    means: 'Another message (path, query, body or media type) was sent with this `Idempotency-Key` already.',
+    means: 'A message that differs in path, query, body or media type was already sent with this `Idempotency-Key`.',
   },
   IDEMPOTENCY_KEY_IN_USE: {
     status: 409,
     retry: true,
-    means: 'The message with this `Idempotency-Key` was still under way after `MESSAGE_TIMEOUT_MS`.',
+    means: 'The message with this `Idempotency-Key` was still in progress after `MESSAGE_TIMEOUT_MS`.',
     retryAfterSeconds: 1,
   },
   IDEMPOTENCY_ANSWER_NOT_KEPT: {
     status: 409,
     retry: false,
-    means: 'The message with this `Idempotency-Key` was done; its answer was larger than `IDEMPOTENCY_ANSWER_LIMIT`.',
+    means:
+      'The message with this `Idempotency-Key` was already processed; its response cannot be replayed, as it was larger than `IDEMPOTENCY_ANSWER_LIMIT`.',
   },
   IDEMPOTENCY_UNAVAILABLE: {
     status: 503,
     retry: true,
     means:
-      'The store of kept answers did not answer, or is full (`IDEMPOTENCY_MAX_MB`); the sentence says what was done.',
+      'The idempotency store did not answer, or is full (`IDEMPOTENCY_MAX_MB`); `error` says whether the message was processed.',
   },
   OVERLOADED: {
     status: 503,
@@ -191,7 +192,7 @@ export const FAILURES = {
   CONFIGURATION_INVALID: {
     status: 400,
     retry: false,
-    means: 'The endpoint document has faults; `details` lists all of them, each with its place.',
+    means: 'The endpoint document has faults; `details` lists all of them, each with its path.',
   },
   DOCUMENT_TOO_LARGE: {
     status: 413,
@@ -201,7 +202,7 @@ export const FAILURES = {
   ENDPOINTS_TOO_MANY: {
     status: 409,
     retry: false,
-    means: 'There are as many endpoints as `MAX_ENDPOINTS` lets be; delete one that is not needed.',
+    means: 'There are as many endpoints as `MAX_ENDPOINTS` allows; delete one that is not needed.',
   },
   CONFIGURATION_CLASH: {
     status: 409,
@@ -213,18 +214,18 @@ export const FAILURES = {
     status: 400,
     retry: false,
     means:
-      'The request of a dry run is wrong; `details` lists every fault. Faults of the document are no failure of it.',
+      'The request of a dry run is wrong; `details` lists every fault. Faults of the document do not fail the dry run.',
   },
   DRY_RUN_ANSWER_MISSING: {
     status: 400,
     retry: false,
-    means: 'Within a dry run: a lookup for which no answer was given, and which is not to be live.',
+    means: 'Within a dry run: a lookup has no canned answer, and is not live.',
     dryRun: true,
   },
   VERSION_UNKNOWN: {
     status: 404,
     retry: false,
-    means: 'The endpoint has no version of this number any more, or the version is a deletion.',
+    means: 'The endpoint has no version of this number, or no longer, or the version is a deletion.',
   },
   ID_MALFORMED: { status: 400, retry: false, means: 'The id is not 24 lower-case hexadecimal digits.' },
   FILTER_INVALID: {
@@ -260,24 +261,24 @@ export const FAILURES = {
   MESSAGE_UNKNOWN: {
     status: 404,
     retry: false,
-    means: 'The message log has no message with this id, or not any more.',
+    means: 'The message log has no message with this id, or no longer.',
   },
-  MESSAGE_BODY_UNKNOWN: { status: 404, retry: false, means: 'This body of the message was not kept.' },
+  MESSAGE_BODY_UNKNOWN: { status: 404, retry: false, means: 'This body of the message was not recorded.' },
   REPLAY_REFUSED: {
     status: 409,
     retry: false,
-    means: 'The message cannot be replayed: what came was not kept whole, or its endpoint does not take it any more.',
+    means: 'The message cannot be replayed: it was not recorded whole, or its endpoint no longer accepts it.',
   },
   REPLAY_OPTION_INVALID: {
     status: 400,
     retry: false,
     means: 'A limit of a replay is not known, or has a value that it cannot have.',
   },
-  REPLAY_PLAN_UNKNOWN: { status: 404, retry: false, means: 'There is no such plan of a replay, or not any more.' },
+  REPLAY_PLAN_UNKNOWN: { status: 404, retry: false, means: 'There is no such plan of a replay, or no longer.' },
   REPLAY_PLAN_BUSY: {
     status: 409,
     retry: false,
-    means: 'The plan of a replay is being run, or has ended; or too many plans are being run.',
+    means: 'The plan of a replay is running, or has ended; or too many plans are running.',
   },
   STORE_UNAVAILABLE: {
     status: 503,

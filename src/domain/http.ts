@@ -3,7 +3,7 @@
 /** Methods whose repetition does no harm (RFC 9110 §9.2.2). */
 export const IDEMPOTENT_METHODS: ReadonlySet<string> = new Set(['GET', 'HEAD', 'PUT', 'DELETE', 'OPTIONS', 'TRACE'])
 
-/** Headers that whoever holds the connection sets, from the URL, the body and the connection (RFC 9110 §7.2, §7.6.1, §8.6, §10.1.1). */
+/** Headers that the client or server of the connection sets, from the URL, the body and the connection (RFC 9110 §7.2, §7.6.1, §8.6, §10.1.1). */
 export const FRAMING_HEADERS: ReadonlySet<string> = new Set([
   'connection',
   'content-length',
@@ -17,7 +17,7 @@ export const FRAMING_HEADERS: ReadonlySet<string> = new Set([
   'upgrade',
 ])
 
-/** Statuses whose `Location` says where to ask instead (RFC 9110 §15.4). */
+/** Statuses whose `Location` names the URL to request instead (RFC 9110 §15.4). */
 export const REDIRECT_STATUSES: ReadonlySet<number> = new Set([301, 302, 303, 307, 308])
 
 /** Paths of the message port that are reserved for the service, with everything below them. */

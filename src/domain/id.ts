@@ -4,10 +4,10 @@ import type { Clock } from './run.ts'
 export const isId = (text: string): boolean => /^[0-9a-f]{24}$/.test(text)
 
 /**
- * Makes ids: 12 digits of milliseconds, 4 that count within them, 8 of `random`, drawn once a generator so that
- * two processes do not collide.
+ * Creates ids: 12 digits of milliseconds, 4 of a count within the millisecond, 8 of `random`, which is drawn once for each
+ * generator so that two processes do not collide.
  *
- * `random` is an integer from 0 to 2^32 - 1. Ids of one generator always ascend, even where the clock goes back.
+ * `random` is an integer from 0 to 2^32 - 1. Ids of one generator always ascend, even if the clock goes back.
  */
 export function createIds(clock: Clock, random: number): () => string {
   const tail = random.toString(16).padStart(8, '0')
@@ -27,7 +27,7 @@ export function createIds(clock: Clock, random: number): () => string {
   }
 }
 
-/** When an id was made, in milliseconds since the epoch. */
+/** When an id was created, in milliseconds since the epoch. */
 export const timeOfId = (id: string): number => Number.parseInt(id.slice(0, 12), 16)
 
 /** The text that no id of this time or of a later one is below. */

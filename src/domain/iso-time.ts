@@ -1,6 +1,9 @@
 /** Times as ISO 8601 text: writing them, and reading them as people write them in filters. */
 
-/** Out: a function that writes milliseconds since the epoch as ISO 8601. It repeats its last result within one millisecond: formatting takes a tenth of a message. */
+/**
+ * Out: a function that writes milliseconds since the epoch as ISO 8601. It repeats its last result within one millisecond:
+ * formatting takes a tenth of a message.
+ */
 export function createIsoTime(): (timeMs: number) => string {
   let lastMs = Number.NaN
   let text = ''
@@ -22,9 +25,9 @@ export const TIME_ACCEPTS =
   'a time such as 2026-11-21T09:30:00Z or 2026-11-21, or one before now such as -15m, -1h or -7d'
 
 /**
- * Milliseconds since the epoch; undefined where it is no such time. A date alone is its beginning in UTC.
+ * Milliseconds since the epoch; undefined if the text is no such time. A date alone is its start in UTC.
  *
- * A space stands for the `+` of an offset, which is what a query makes of one that was not encoded.
+ * A space stands for the `+` of an offset: a query turns an unencoded `+` into a space.
  */
 export function readTime(text: string, nowMs: number): number | undefined {
   const [, count, unit] = AGO.exec(text) ?? []

@@ -1,8 +1,8 @@
-/** The values that messages are made of. Nothing in the pipeline changes one once it exists. */
+/** The values that messages consist of. The pipeline never changes one. */
 export type Json = null | boolean | number | string | readonly Json[] | JsonObject
 export type JsonObject = { readonly [name: string]: Json }
 
-/** Something that may already be there: awaited only where it is a promise, so that synchronous work stays synchronous. */
+/** A value or its promise; callers await only a promise, so that synchronous work stays synchronous. */
 export type Awaitable<T> = T | Promise<T>
 
 export const isObject = (value: unknown): value is JsonObject =>
@@ -15,5 +15,5 @@ export function typeName(value: unknown): string {
   return Array.isArray(value) ? 'array' : typeof value
 }
 
-/** Names that reach a prototype when a careless reader assigns them: refused wherever a document names a field. */
+/** Names that could reach a prototype by assignment: no document may name a field so. */
 export const REFUSED_NAMES: ReadonlySet<string> = new Set(['__proto__', 'constructor', 'prototype'])

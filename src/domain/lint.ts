@@ -1,17 +1,14 @@
-/**
- * Faults of a configuration, collected as data: compiling never throws for a bad document, so that one answer
- * can tell everything that is wrong, and where.
- */
+/** Faults of a configuration as data: compiling never throws for a bad document, so that one answer lists every fault. */
 export type Lint = Readonly<{
   /** Place in the document, for example `requests.lookup[0].config.url`; empty for the document as a whole. */
   path: string
   /** What is wrong and what to do about it, in one sentence. */
   message: string
-  /** An error refuses the document; a warning is told and the document accepted. */
+  /** A document with an error is refused; a warning is reported and the document accepted. */
   severity: 'error' | 'warning'
   /**
-   * Of an error: its rule is newer than stored documents that violate it and run all the same. These stay active; when one is sent again,
-   * it is refused.
+   * Of an error: stored documents are older than its rule, and run although they violate it. They stay active; when one is
+   * sent again, it is refused.
    */
   toleratedInStored?: true
 }>
@@ -25,18 +22,18 @@ export type Result<T> = Readonly<{ ok: true; value: T }> | Readonly<{ ok: false;
 export const found = <T>(value: T): Result<T> => ({ ok: true, value })
 export const fault = <T = never>(message: string): Result<T> => ({ ok: false, message })
 
-/** Where compiling reports to; `at` gives a sink for a place further in. */
+/** Compiling reports to it; `at` gives the sink of a path further in. */
 export type LintSink = Readonly<{
   path: string
   error(message: string, options?: Pick<Lint, 'toleratedInStored'>): void
   warning(message: string): void
   at(...segments: readonly (string | number)[]): LintSink
-  /** The same for a place that is written already: `place` as of a Lint, from here. */
+  /** The same for a path in its written form, relative to this one. */
   below(written: string): LintSink
 }>
 
-/** Appends segments to a place: names joined by dots (dots within a name escaped), numbers as `[n]`. */
-export function place(base: string, ...segments: readonly (string | number)[]): string {
+/** Appends segments to a path: names joined by dots (dots within a name escaped), numbers as `[n]`. */
+export function documentPath(base: string, ...segments: readonly (string | number)[]): string {
   let text = base
   for (const segment of segments) {
     if (typeof segment === 'number') text += `[${segment}]`
@@ -56,7 +53,7 @@ export function collectInto(lints: Lint[], path = ''): LintSink {
     path,
     error: (message, options) => void lints.push({ path, message, severity: 'error', ...options }),
     warning: (message) => void lints.push({ path, message, severity: 'warning' }),
-    at: (...segments) => collectInto(lints, place(path, ...segments)),
+    at: (...segments) => collectInto(lints, documentPath(path, ...segments)),
     below: (written) => collectInto(lints, joined(path, written)),
   }
 }

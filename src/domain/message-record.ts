@@ -1,4 +1,4 @@
-/** What is kept of a message after it was answered: the message log. */
+/** The records of the message log. */
 
 import type { StageName } from './tracing/stages.ts'
 import type { CallSpan } from './tracing/trace.ts'
@@ -10,7 +10,7 @@ export type RecordedStage = Readonly<{ stage: StageName; ms: number }>
 export type RecordedCall = Readonly<
   Pick<CallSpan, 'kind' | 'id' | 'method' | 'target'> & {
     item?: number
-    /** Milliseconds after the message began. */
+    /** Milliseconds after the message started. */
     startMs: number
     ms: number
     status?: number
@@ -29,9 +29,9 @@ export type RecordedSource = (typeof SOURCES)[number]
 export type MessageRecord = Readonly<{
   /** Time-ordered (domain/id.ts). */
   id: string
-  /** Left out where no endpoint listens. */
+  /** Left out if no endpoint listens. */
   endpointId?: string
-  /** Its name at the time. */
+  /** Its name when the message arrived. */
   endpoint?: string
   endpointVersion?: number
   source: RecordedSource
@@ -41,46 +41,46 @@ export type MessageRecord = Readonly<{
   outcome: RecordedOutcome
   /** HTTP status of the answer. */
   status: number
-  /** Of the failure, as it was answered (section 11). */
+  /** The code of the failure that was answered. */
   code?: string
   stage?: string
   path?: string
   error?: string
-  /** It is an attempt at a record of a topic, and was followed by another one. */
+  /** The message is an attempt at a record of a topic, and another attempt followed. */
   triedAgain?: true
   stages: readonly RecordedStage[]
-  /** In the order in which they began. */
+  /** In the order in which they started. */
   calls: readonly RecordedCall[]
-  /** How many more there were than are kept. */
+  /** How many calls are left out. */
   callsOmitted?: number
-  /** Business keys, by the names of the endpoint's `messageKeys`; several where the path found an array. */
+  /** Business keys, by the names of the endpoint's `messageKeys`; several values if the path found an array. */
   keys: Readonly<Record<string, string | readonly string[]>>
-  /** The message that this one repeats. */
+  /** The message that this one replays. */
   replayOf?: string
-  /** The message whose kept answer was given again: this one was not worked on. */
+  /** The message whose cached response was replayed: this one was not processed. */
   answerOf?: string
-  /** Which bodies were kept, in the order of the stages. */
+  /** The recorded bodies, in the order of the stages. */
   bodies: readonly BodySummary[]
 }>
 
 /**
- * Which body: `incoming`, `lookup.<id>`, `transforms`, `mapped`, `response.<id>`, `answer`; and `request`, what came
- * beside the incoming body (`{ requestHeaders, query, urlParams }`), without which a message could not be replayed.
+ * `incoming`, `lookup.<id>`, `transforms`, `mapped`, `response.<id>`, `answer`; and `request`: the rest of the incoming
+ * message (`{ requestHeaders, query, urlParams }`), which its replay needs.
  */
 export type BodyName = string
 
 export type BodySummary = Readonly<{
   which: BodyName
   contentType: string
-  /** Of the whole body, in bytes. */
+  /** Bytes of the whole body. */
   size: number
-  /** Only its beginning was kept. */
+  /** Only the start of the body is recorded. */
   cut?: true
-  /** Parts of it were masked. */
+  /** Parts of it are redacted. */
   masked?: true
 }>
 
 export type RecordedBody = Readonly<{ summary: BodySummary; content: Uint8Array }>
 
-/** A record with what was kept of its bodies, as it goes to the store. */
+/** A record with its bodies, as the store gets it. */
 export type Recorded = Readonly<{ record: MessageRecord; bodies: readonly RecordedBody[] }>

@@ -7,7 +7,7 @@ import { STAGE_NAMES, STAGES, type StageKind, type StageName } from './tracing/s
 
 export type Headers = Readonly<Record<string, string>>
 
-/** A message as it reached the service, before its body was read; the body's bytes are in the Run, where no path can address them. */
+/** A message before its body is parsed; the bytes of the body are in the Run, where no path can address them. */
 export type Received = Readonly<{
   constants: JsonObject
   requestHeaders: Headers
@@ -18,24 +18,27 @@ export type Received = Readonly<{
 
 export type Recalled = Received & Readonly<{ state: JsonObject }>
 export type Parsed = Recalled & Readonly<{ requestBody: Json }>
-/** `lookupRequests.<id>` is `{ data, headers }`, or an array of them where the lookup has a `forEach`; an optional one that failed may have no `data`. */
+/**
+ * `lookupRequests.<id>` is `{ data, headers }`, or an array of these if the lookup has a `forEach`; an optional lookup that
+ * failed may have no `data`.
+ */
 export type Enriched = Parsed & Readonly<{ lookupRequests: JsonObject }>
 export type Transformed = Enriched & Readonly<{ transforms: JsonObject }>
 export type Mapped = Transformed & Readonly<{ responseBody: Json }>
 export type Serialised = Mapped & Readonly<{ output: string }>
 export type Answered = Serialised & Readonly<{ answer: Answer }>
 
-/** What goes back to whoever sent the message. */
+/** The answer to the sender of the message. */
 export type Answer = Readonly<{
   status: number
-  /** Lower-case names; content-type among them where there is a body. */
+  /** Names in lower case; an answer with a body has a content-type. */
   headers: Readonly<Record<string, string | readonly string[]>>
   body: string | Uint8Array
-  /** Whether some of several response requests failed, told in the answer or not. */
+  /** Some of several response requests failed, even if the answer does not say so. */
   partial?: true
-  /** Whether it is the answer of a response request whose target refused: outside `allowedStatuses`. */
+  /** The target of the response request refused: its status is outside `allowedStatuses`. */
   refused?: true
-  /** The message that it is the answer of, where it was kept from that one and is given again. */
+  /** The id of the earlier message whose cached response is replayed. */
   repeats?: string
 }>
 

@@ -1,16 +1,13 @@
-/**
- * The name that somebody probably meant. Most unknown names are slips of typing, and an answer that tells the right
- * one saves a look into the guide.
- */
+/** The name that a user probably meant: most unknown names are slips of typing. */
 
-/** Longer names are no slips, and comparing them costs time by the square. */
+/** Longer names are hardly slips, and the time to compare them grows by the square. */
 const LONGEST = 64
 
 /**
- * The known name nearest to `name`, or undefined where none is near.
+ * The known name nearest to `name`, or undefined if none is near.
  *
  * Near: the same but for upper and lower case, or at most one slip in three characters. A slip is a character too many,
- * missing, or wrong, or two neighbours swapped (optimal string alignment). The first of several as near wins.
+ * missing, or wrong, or two neighbours swapped (optimal string alignment). The first of equally near names wins.
  */
 export function nearest(name: string, known: Iterable<string>): string | undefined {
   if (name.length > LONGEST) return undefined
@@ -25,7 +22,7 @@ export function nearest(name: string, known: Iterable<string>): string | undefin
   return best
 }
 
-/** `; did you mean "x"?` where a known name is near, else a full stop. */
+/** `; did you mean "x"?` if a known name is near, else a full stop. */
 export function didYouMean(name: string, known: Iterable<string>): string {
   const meant = nearest(name, known)
   return meant === undefined ? '.' : `; did you mean "${meant}"?`

@@ -1,8 +1,8 @@
-/** The account of one message on its way: what stages report to, and what bounds them. Never shared by two messages. */
+/** The account of one running message: stages report to it, and it bounds them. Two messages never share one. */
 import type { JsonObject } from './json.ts'
 import type { Trace } from './tracing/trace.ts'
 
-/** Milliseconds since the epoch; injected, so that tests own the time. */
+/** Milliseconds since the epoch; injected, so that tests set the time. */
 export type Clock = () => number
 
 export type Run = {
@@ -10,26 +10,26 @@ export type Run = {
   readonly clock: Clock
   /** Milliseconds since the epoch. */
   readonly startedAt: number
-  /** After this moment no outbound call is started, and those under way are given up. */
+  /** After this time no call starts, and calls under way are aborted. */
   readonly deadlineAt: number
-  /** Whether the message is a record of a topic: nobody waits for its answer, so what went wrong must fail it. */
+  /** The message is a record of a topic: nobody reads its answer, so a refusal of a target fails it. */
   readonly isRecord: boolean
-  /** Whether it may take its time: a record, and what is replayed. */
+  /** Its caller does not wait on a connection: a record or a replay. */
   readonly isPatient: boolean
-  /** The bytes of the incoming body; undefined where there is none. */
+  /** The bytes of the incoming body; undefined if there is none. */
   readonly body: Uint8Array | undefined
   /** `timestamps.lookupRequests` of the message, filled by the lookups. */
   readonly lookupTimes: Record<string, JsonObject>
-  /** How the lookups went; kept with the state. */
+  /** The result of the lookups, which is stored with the state. */
   readonly lookups: LookupOutcome
-  /** What it did on its way, for whoever asks later. */
+  /** The course of the message. */
   readonly trace: Trace
-  /** Takes from the message what `state.extract` names; undefined until it was mapped. */
+  /** Reads the values of `state.extract` from the message; undefined until it is mapped. */
   extracted: (() => JsonObject) | undefined
 }
 
 export type LookupOutcome = {
-  /** The highest HTTP status that a lookup answered; undefined where none did. */
+  /** The highest HTTP status that a lookup answered; undefined if none did. */
   highestStatus: number | undefined
   /** Whether a lookup was refused, reset, unresolvable or timed out. */
   networkError: boolean

@@ -1,40 +1,37 @@
 /**
- * What a dry run calls in place of other systems: answers that the caller gave. Nothing here reaches the network but
- * lookups that the caller asked to be live, nothing is produced and no state is written.
+ * The services of a dry run: they give the answers that its caller supplied. Only lookups that are to be live reach the
+ * network; nothing is produced and no state is written.
  */
 import type { Canned, CannedAnswers, DryRunRequest } from '../config/checks/dry-run-request.ts'
 import { Failure } from '../domain/failure.ts'
 import type { Json, JsonObject } from '../domain/json.ts'
-import { place } from '../domain/lint.ts'
+import { documentPath } from '../domain/lint.ts'
 import { type OutboundAnswer, OutboundError } from '../domain/ports/http-client-port.ts'
 import type { CallSpan } from '../domain/tracing/trace.ts'
 import type { Services } from '../pipeline/services.ts'
 import { rootOf } from '../pipeline/stages/state.ts'
 
-/** Where the answer to a call came from; assumed: nobody said what it would be. */
+/** Where the answer to a call came from; assumed: the caller supplied none. */
 export type AnswerSource = 'canned' | 'live' | 'assumed' | 'missing'
 
-/** What a call would have sent. */
+/** The request that a call would have sent. */
 export type Sent = Readonly<{
   source: AnswerSource
   headers: readonly (readonly [name: string, value: string])[]
   body: string | Uint8Array | undefined
-  /** Of a record. */
+  /** Key of a record. */
   key?: string | null
 }>
 
 export type CannedServices = Readonly<{
   services: Services
-  /** Undefined where a call was not sent: the message ran out of time. */
+  /** Undefined if the message ran out of time before the call. */
   sent(call: CallSpan): Sent | undefined
   /** The root `state` that the next message would have seen. */
   kept(): JsonObject | undefined
 }>
 
-/**
- * `current` is the call that is being sent: the pipeline begins one in the trace right before it asks a service, in the
- * same turn.
- */
+/** `current`: the call that is being sent. The pipeline adds it to the trace synchronously before it calls the service. */
 export function cannedServices(
   { message, lookups, responses, live }: DryRunRequest,
   current: () => CallSpan,
@@ -93,14 +90,14 @@ export function cannedServices(
   }
 }
 
-/** One answer that is no array stands for every item. */
+/** A single answer counts for every item. */
 function cannedOf(answers: CannedAnswers, id: string, item: number | undefined): Canned | undefined {
   const given = Object.hasOwn(answers, id) ? answers[id] : undefined
   return Array.isArray(given) ? given[item ?? 0] : (given as Canned | undefined)
 }
 
 function missing({ id, item }: CallSpan): Failure {
-  const where = item === undefined ? place('lookups', id) : place('lookups', id, item)
+  const where = item === undefined ? documentPath('lookups', id) : documentPath('lookups', id, item)
   return new Failure(
     'DRY_RUN_ANSWER_MISSING',
     `The dry run has no answer for the lookup "${id}"; give one in "${where}", or set "live": true to make the call.`,
@@ -117,6 +114,6 @@ function answerOf({ status = 200, headers = {}, body, fault }: Canned): Outbound
   return { status, headers: { ...type, ...own }, body: bytesOf(body) }
 }
 
-/** A text as it is, any other value as JSON. */
+/** Text unchanged, any other value as JSON. */
 export const bytesOf = (body: Json | undefined): Uint8Array =>
   Buffer.from(body === undefined ? '' : typeof body === 'string' ? body : JSON.stringify(body))

@@ -1,4 +1,4 @@
-/** What a dry run tells: what each stage made of the message, what would have been called, and the answer. */
+/** The report of a dry run: the result of each stage, the calls, and the answer. */
 import type { Failure } from '../domain/failure.ts'
 import { isObject, type Json, type JsonObject } from '../domain/json.ts'
 import { STAGES, type StageKind } from '../domain/tracing/stages.ts'
@@ -7,11 +7,11 @@ import type { CompletedMessage } from '../intake/completed-message.ts'
 import type { CannedServices, Sent } from './canned-services.ts'
 import { BODY_LIMIT, shownBody, shownHeaders, shownSafely, shownValue } from './shown-values.ts'
 
-/** The first ones; a forEach may have thousands. */
+/** A forEach may make thousands of calls. */
 const CALLS_SHOWN = 200
 
-export function reportOf(finished: CompletedMessage, trace: Trace, canned: CannedServices): JsonObject {
-  const { outcome, ms, failure, answer } = finished
+export function reportOf(completed: CompletedMessage, trace: Trace, canned: CannedServices): JsonObject {
+  const { outcome, ms, failure, answer } = completed
   const kept = canned.kept()
   const { secrets } = trace
   const assumed = trace.calls.some((call) => canned.sent(call)?.source === 'assumed')
@@ -36,17 +36,16 @@ export function reportOf(finished: CompletedMessage, trace: Trace, canned: Canne
 function stagesOf({ stages, reached }: Trace, failure: Failure | undefined): Json {
   const message = (reached ?? {}) as JsonObject
   return stages.map(({ stage, startMs, endMs }, index) => {
-    const told = { stage, ms: rounded(endMs - startMs) }
-    if (failure !== undefined && index === stages.length - 1) return { ...told, failed: true }
+    const shown = { stage, ms: rounded(endMs - startMs) }
+    if (failure !== undefined && index === stages.length - 1) return { ...shown, failed: true }
     const name = (STAGES[stage] as StageKind).adds
     const value = name === undefined ? undefined : message[name]
     return name === undefined || value === undefined
-      ? told
-      : { ...told, result: { [name]: shownValue(name === 'lookupRequests' ? withoutSecrets(value) : value) } }
+      ? shown
+      : { ...shown, result: { [name]: shownValue(name === 'lookupRequests' ? withoutSecrets(value) : value) } }
   })
 }
 
-/** Lookups hold the headers of their answers. */
 function withoutSecrets(lookups: Json): Json {
   if (!isObject(lookups)) return lookups
   return Object.fromEntries(
@@ -101,11 +100,9 @@ function failureOf({ message, code, status, stage, options: { path, details } }:
     status,
     ...(stage === undefined ? {} : { stage }),
     ...(path === undefined ? {} : { path }),
-    ...(details === undefined
-      ? {}
-      : { details: details.map(({ path: where, message: text }) => ({ path: where, message: text })) }),
+    ...(details === undefined ? {} : { details: details.map((one) => ({ path: one.path, message: one.message })) }),
   }
 }
 
-/** Microseconds are enough, and short to read. */
+/** Milliseconds with three decimals. */
 const rounded = (ms: number): number => Math.round(ms * 1_000) / 1_000

@@ -1,6 +1,6 @@
 /**
- * Runs a sample message through an endpoint as it would run, and tells all about it, with nothing done: the document is
- * compiled by the same compiler and run by the same intake, only what it calls is not there.
+ * Runs a sample message through an endpoint and reports its course, without effects: the same compiler and intake as for
+ * real messages, with canned answers in place of other systems.
  */
 import type { DocumentBounds } from '../config/checks/document-bounds.ts'
 import { checkDryRun, type DryRunRequest } from '../config/checks/dry-run-request.ts'
@@ -29,7 +29,7 @@ export type DryRunOptions = Readonly<{
   catalogue: EndpointService
   registry: Registry
   intake: Intake
-  /** For lookups that are to be live. */
+  /** The services of live lookups. */
   services: Services
   settings: PipelineSettings & DocumentBounds
   clock: Clock
@@ -38,16 +38,16 @@ export type DryRunOptions = Readonly<{
 /**
  * In: the request as JSON text. Out: the report.
  *
- * Fails with BODY_UNREADABLE, BODY_TOO_DEEP, DOCUMENT_TOO_LARGE and DRY_RUN_INVALID where the request itself is wrong, with ID_MALFORMED,
- * ENDPOINT_UNKNOWN and STORE_UNAVAILABLE for an endpoint that is not there, with OVERLOADED and SHUTTING_DOWN as a
- * message would; never for a fault of the document or the message.
+ * Fails with BODY_UNREADABLE, BODY_TOO_DEEP, DOCUMENT_TOO_LARGE and DRY_RUN_INVALID if the request itself is wrong, with
+ * ID_MALFORMED, ENDPOINT_UNKNOWN and STORE_UNAVAILABLE if its endpoint cannot be read, with OVERLOADED and SHUTTING_DOWN as
+ * a message would; never for a fault of the document or the message.
  */
 export type DryRun = (text: string) => Promise<JsonObject>
 
-/** Of a document that has none: no endpoint ever gets it. */
+/** The id of a document without one: no endpoint ever gets it. */
 const NO_ID = '0'.repeat(24)
 
-/** Faults of the document within the request have their place in the document. */
+/** Faults with this path are faults of the document, not of the request. */
 const IN_DOCUMENT = 'endpoint.'
 
 export function createDryRun({ catalogue, registry, intake, services, settings, clock }: DryRunOptions): DryRun {
@@ -76,12 +76,12 @@ export function createDryRun({ catalogue, registry, intake, services, settings, 
     if (unknown.length > 0) throw failures.dryRunInvalid(unknown)
 
     trace = startTrace()
-    const finished = await intake.rehearse(compiled, incomingOf(request, compiled), trace)
-    return { ran: true, lint, ...reportOf(finished, trace, canned) }
+    const completed = await intake.rehearse(compiled, incomingOf(request, compiled), trace)
+    return { ran: true, lint, ...reportOf(completed, trace, canned) }
   }
 }
 
-/** Canned answers that no request would ever get: whoever gave one meant to try something else. */
+/** Canned answers that no request of the endpoint would get: they are mistakes. */
 function unknownRequests(request: DryRunRequest, { requests }: Endpoint): Lint[] {
   const lints: Lint[] = []
   const check = (group: 'lookups' | 'responses', known: readonly string[]) => {
@@ -102,7 +102,7 @@ function unknownRequests(request: DryRunRequest, { requests }: Endpoint): Lint[]
   return lints
 }
 
-/** The document to run, and the id of the endpoint whose place it would take. */
+/** The document to run, and the id of the endpoint that it would replace. */
 async function documentOf(
   { endpoint, endpointId }: DryRunRequest,
   catalogue: EndpointService,
@@ -113,15 +113,13 @@ async function documentOf(
   return { document: endpoint ?? stored ?? {}, id }
 }
 
-type Told = Readonly<{ path: string; message: string }>
-
-/** As registering the document would tell it; clashes do not keep it from running. */
+/** The faults as its registration would report them; a document with clashes still runs. */
 function lintOf(lints: readonly Lint[], clashes: readonly Lint[]) {
-  const told = (some: readonly Lint[]): Told[] => some.map(({ path, message }) => ({ path, message }))
+  const shown = (some: readonly Lint[]) => some.map(({ path, message }) => ({ path, message }))
   return {
-    errors: told(lints.filter(({ severity }) => severity === 'error')),
-    clashes: told(clashes),
-    warnings: told(lints.filter(({ severity }) => severity === 'warning')),
+    errors: shown(lints.filter(({ severity }) => severity === 'error')),
+    clashes: shown(clashes),
+    warnings: shown(lints.filter(({ severity }) => severity === 'warning')),
   }
 }
 

@@ -2,37 +2,37 @@
 import { isObject, type Json, type JsonObject } from '../domain/json.ts'
 import { isSecretName, REDACTED, type SecretValues, withReferences } from '../domain/secrets/secrets.ts'
 
-/** Undefined where a message was given none. */
+/** Undefined if the message got none. */
 type Secrets = SecretValues | undefined
 
-/** Of one value of a stage, or the answer, in characters. */
+/** The most characters of one value of a stage, or of the answer. */
 const VALUE_LIMIT = 1_048_576
-/** Of the body of one call, in characters. */
+/** The most characters of the body of one call. */
 export const BODY_LIMIT = 65_536
-/** What is nested deeper might be too deep to be written. */
+/** A value that is nested deeper may exceed the stack of JSON.stringify. */
 const MOST_LEVELS = 500
 
 export type ShownBody = Readonly<{ body: string; cut?: true }>
 
-/** The text of a body, its beginning where it is long; what is no UTF-8 is shown with replacement characters. */
+/** The text of a body, cut to `limit` characters; replacement characters stand for bytes that are not UTF-8. */
 export function shownBody(body: string | Uint8Array, secrets: Secrets, limit = VALUE_LIMIT): ShownBody {
-  // Four bytes a character at most: the rest need not be decoded.
+  // A character has at most four bytes: the rest need not be decoded.
   const given = typeof body === 'string' ? body : new TextDecoder().decode(body.subarray(0, limit * 4 + 4))
-  // Before it is cut: a part of a secret would not be found.
+  // Before the cut: a part of a secret would not be found.
   const text = withReferences(given, secrets)
   return text.length <= limit ? { body: text } : { body: text.slice(0, limit), cut: true }
 }
 
 /**
- * The value itself where it is small enough to be shown. Weighed rather than written: a value that refers to one part many
- * times is small in memory, and its text is not.
+ * The value itself if it is small enough to be shown. It is weighed, not written: a value that refers to one part many times
+ * is small in memory, but its text is not.
  */
 export function shownValue(value: Json): Json {
-  const tooMuch = weigh(value, MOST_LEVELS, { left: VALUE_LIMIT })
-  return tooMuch === undefined ? value : { cut: true, reason: tooMuch }
+  const reason = weigh(value, MOST_LEVELS, { left: VALUE_LIMIT })
+  return reason === undefined ? value : { cut: true, reason }
 }
 
-/** What is too much about a value, as a sentence. */
+/** A sentence on the limit that the value exceeds; undefined if it exceeds none. */
 function weigh(value: Json, levels: number, budget: { left: number }): string | undefined {
   budget.left -= typeof value === 'string' ? value.length + 1 : 1
   if (budget.left < 0) return `It has more than ${VALUE_LIMIT} characters as JSON.`
@@ -40,8 +40,8 @@ function weigh(value: Json, levels: number, budget: { left: number }): string | 
   if (levels === 0) return `It is nested deeper than ${MOST_LEVELS} levels.`
   for (const name in value) {
     if (!Array.isArray(value)) budget.left -= name.length
-    const tooMuch = weigh((value as JsonObject)[name] as Json, levels - 1, budget)
-    if (tooMuch !== undefined) return tooMuch
+    const reason = weigh((value as JsonObject)[name] as Json, levels - 1, budget)
+    if (reason !== undefined) return reason
   }
   return undefined
 }

@@ -1,6 +1,6 @@
 /** JSON of messages and endpoint documents: bounded in depth, with faults that name their line and column. */
 import type { Json } from '../domain/json.ts'
-import { place } from '../domain/lint.ts'
+import { documentPath } from '../domain/lint.ts'
 import { Unreadable } from './body-faults.ts'
 import { scanJson } from './json-scan.ts'
 
@@ -134,7 +134,7 @@ export function findDuplicateNames(text: string): readonly { place: string; name
       const count = (object.names.get(name) ?? 0) + 1
       object.names.set(name, count)
       object.step = name
-      if (count === 2) duplicates.push({ place: place('', ...open.map(({ step }) => step)), name })
+      if (count === 2) duplicates.push({ place: documentPath('', ...open.map(({ step }) => step)), name })
     },
   })
   return duplicates

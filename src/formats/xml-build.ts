@@ -3,7 +3,7 @@
  * shows better than a library.
  */
 import { isObject, type Json, type JsonObject } from '../domain/json.ts'
-import { place } from '../domain/lint.ts'
+import { documentPath } from '../domain/lint.ts'
 import { Unwritable } from './body-faults.ts'
 import { escapeAttribute, escapeText, forbiddenIn, isXmlName, withoutForbidden } from './xml-characters.ts'
 
@@ -137,7 +137,7 @@ function scalarText(value: Scalar): string {
 const isArray = (value: Json | undefined): value is readonly Json[] => Array.isArray(value)
 
 function fail(writer: Writer, problem: string): never {
-  throw new Unwritable('XML', shown(place('', ...writer.path)), problem)
+  throw new Unwritable('XML', shown(documentPath('', ...writer.path)), problem)
 }
 
 function refuseCharacter(writer: Writer, text: string): never {

@@ -1,4 +1,4 @@
-/** What became of a message: one account of it for all who keep one (metrics, the log, records, spans). */
+/** A completed message, as metrics, the log, records and spans get it. */
 import type { Trace } from '../domain/tracing/trace.ts'
 import type { CompiledEndpoint } from '../endpoints/compiled-endpoint.ts'
 import type { Outcome, OutcomeName } from '../pipeline/outcome.ts'
@@ -9,20 +9,20 @@ export type CompletedMessage = Outcome &
     messageId: string
     source: Source
     outcome: OutcomeName
-    /** Empty where nothing failed. */
+    /** Empty if nothing failed. */
     code: string
-    /** Undefined where no endpoint listens. */
+    /** Undefined if no endpoint listens. */
     compiled: CompiledEndpoint | undefined
-    /** Undefined where the message was refused before it was read. */
+    /** Undefined if the message was refused before it was read. */
     incoming: Incoming | undefined
     /** Milliseconds since the epoch. */
     startedAt: number
-    /** Until its answer was there, the writing of state included; 0 where it did not come as far as the pipeline. */
+    /** Milliseconds until the answer, the writing of state included; 0 if the message did not reach the pipeline. */
     ms: number
-    /** Undefined where the message did not come as far as the pipeline. */
+    /** Undefined if the message did not reach the pipeline. */
     trace: Trace | undefined
   }>
 
-/** Whether another message follows that is the same one tried again. */
+/** Whether the consumer tries the record again, as another message. */
 export const isTriedAgain = ({ incoming, failure }: Pick<CompletedMessage, 'incoming' | 'failure'>): boolean =>
   incoming?.triesAgain === true && failure?.retry === true

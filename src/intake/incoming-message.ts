@@ -1,6 +1,7 @@
 /** A message as it enters the intake: a request, a record of a topic, or a replay of one of these. */
 import type { JsonObject } from '../domain/json.ts'
 import type { Headers } from '../domain/message.ts'
+import type { RecordedSource } from '../domain/message-record.ts'
 
 export type Incoming = Readonly<{
   requestHeaders: Headers
@@ -18,7 +19,7 @@ export type Incoming = Readonly<{
 }>
 
 /** How a message arrived. */
-export type Source = 'http' | 'broker' | 'replay'
+export type Source = RecordedSource
 
 export const sourceOf = ({ replayOf, isRecord }: Incoming): Source => {
   if (replayOf !== undefined) return 'replay'

@@ -1,12 +1,12 @@
-/** The line that a message has in the log, whatever became of it. */
+/** The log line of a completed message. */
 import type { Logger } from '../domain/ports/logger-port.ts'
 import type { CompiledEndpoint } from '../endpoints/compiled-endpoint.ts'
 import type { OutcomeName } from '../pipeline/outcome.ts'
 import type { CompletedMessage } from './completed-message.ts'
 import type { Source } from './incoming-message.ts'
-import { createTurnedAwayLines } from './shed-lines.ts'
+import { createShedLines } from './shed-lines.ts'
 
-/** Where no failure has a sentence of its own. */
+/** The sentences for messages without a failure. */
 const SENTENCES: Readonly<Record<OutcomeName, string>> = {
   done: 'The message is done',
   partial: 'The message is done in part: some of its response requests failed',
@@ -14,31 +14,31 @@ const SENTENCES: Readonly<Record<OutcomeName, string>> = {
   failed: 'The target of the response request failed the message',
 }
 
-type Usual = Readonly<{ source: Source; status: number; write: ReturnType<Logger['repeat']> }>
+type LastLine = Readonly<{ source: Source; status: number; write: ReturnType<Logger['repeat']> }>
 
 /**
- * Writes the lines. A sender's mistake is information; what only we or an upstream can mend is a warning, a bug an error
- * with its cause. Of what other systems said, and of the message itself, nothing is told.
+ * Writes the lines: a sender's mistake at level info, a fault of the service or an upstream as a warning, a bug as an error
+ * with its cause. No line quotes another system or the message.
  */
-export function createMessageLines(logger: Logger): (finished: CompletedMessage) => void {
-  /** Of the last message of each endpoint that ended done: the next one is mostly alike. */
-  const usual = new WeakMap<CompiledEndpoint, Usual>()
-  const hasLine = createTurnedAwayLines(logger)
+export function createMessageLines(logger: Logger): (completed: CompletedMessage) => void {
+  /** The line of the last message of each endpoint that ended done: the next one mostly has the same fields. */
+  const lastLines = new WeakMap<CompiledEndpoint, LastLine>()
+  const hasLine = createShedLines(logger)
 
-  function usualOf(compiled: CompiledEndpoint, { source, answer: { status } }: CompletedMessage): Usual {
-    const last = usual.get(compiled)
+  function lastLineOf(compiled: CompiledEndpoint, { source, answer: { status } }: CompletedMessage): LastLine {
+    const last = lastLines.get(compiled)
     if (last !== undefined && last.source === source && last.status === status) return last
     const { name, _id } = compiled.document
     const common = { endpoint: name, endpointId: _id, source, outcome: 'done', status }
-    const made = { source, status, write: logger.repeat(common, SENTENCES.done) }
-    usual.set(compiled, made)
-    return made
+    const line = { source, status, write: logger.repeat(common, SENTENCES.done) }
+    lastLines.set(compiled, line)
+    return line
   }
 
-  return (finished) => {
-    const { failure, outcome, compiled, trace, code, messageId, source, answer } = finished
+  return (completed) => {
+    const { failure, outcome, compiled, trace, code, messageId, source, answer } = completed
     if (outcome === 'done' && compiled !== undefined && trace?.context === undefined) {
-      usualOf(compiled, finished).write(messageId, finished.ms)
+      lastLineOf(compiled, completed).write(messageId, completed.ms)
       return
     }
     if (!hasLine(code)) return
@@ -52,7 +52,7 @@ export function createMessageLines(logger: Logger): (finished: CompletedMessage)
       stage: failure?.stage,
       path: failure?.options.path,
       messageId,
-      ms: Math.round(finished.ms * 1_000) / 1_000,
+      ms: Math.round(completed.ms * 1_000) / 1_000,
       traceId: trace?.context?.traceId,
     }
     if (failure?.kind.bug) logger.error({ ...fields, err: failure.cause }, failure.message)

@@ -2,7 +2,6 @@
 import { Failure } from '../domain/failure.ts'
 import type { JsonObject } from '../domain/json.ts'
 import { fault } from '../domain/lint.ts'
-import type { Logger } from '../domain/ports/logger-port.ts'
 import type { Verdict } from '../language/json-schema/json-schema.ts'
 import type { Program, Sandbox, SandboxedProgram, Transformation } from '../pipeline/sandbox.ts'
 import { addCall, newCpuQuota } from './cpu-quota.ts'

@@ -3,7 +3,7 @@ import { randomBytes } from 'node:crypto'
 import type { FastifyInstance } from 'fastify'
 import { createManagementAccess, type ManagementAccess } from '../access/management-access.ts'
 import { createHttpClient } from '../adapters/http-client/http-client.ts'
-import { type GuardedRoute, protect } from '../adapters/http-server/management/auth-hook.ts'
+import { type AuthorisedRoute, addAuthHook } from '../adapters/http-server/management/auth-hook.ts'
 import { createTokenVerifier } from '../adapters/jwt/token-verifier.ts'
 import type { Logger } from '../domain/ports/logger-port.ts'
 import type { Clock } from '../domain/run.ts'
@@ -13,7 +13,7 @@ import type { Store } from './open-store.ts'
 
 type Port = 'message' | 'admin'
 
-export type ManagementRoute = GuardedRoute & Readonly<{ port: Port }>
+export type ManagementRoute = AuthorisedRoute & Readonly<{ port: Port }>
 
 export type ManagementAuth = Pick<ManagementAccess, 'keys' | 'audit'> &
   Readonly<{
@@ -48,7 +48,7 @@ export function openManagementAuth(options: ManagementAuthOptions): ManagementAu
   return {
     keys: access.keys,
     audit: access.audit,
-    protect: (scope, port) => protect(scope, { ...access, onRoute: (route) => routes.push({ port, ...route }) }),
+    protect: (scope, port) => addAuthHook(scope, { ...access, onRoute: (route) => routes.push({ port, ...route }) }),
     routes,
     close: async () => {
       await Promise.all([http.close(), access.audit.stop()])

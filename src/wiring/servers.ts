@@ -2,11 +2,9 @@
 import type { AddressInfo } from 'node:net'
 import type { FastifyInstance } from 'fastify'
 import { endConnections, quiet } from '../adapters/http-server/graceful-close.ts'
-import { serveAudit } from '../adapters/http-server/management/audit-routes.ts'
+import { serveAudit, serveKeys } from '../adapters/http-server/management/access-routes.ts'
 import { serveConsole } from '../adapters/http-server/management/console-files.ts'
-import { serveDryRun } from '../adapters/http-server/management/dry-run-routes.ts'
-import { serveManagement } from '../adapters/http-server/management/endpoint-routes.ts'
-import { serveKeys } from '../adapters/http-server/management/key-routes.ts'
+import { serveDryRun, serveManagement, serveStats } from '../adapters/http-server/management/endpoint-routes.ts'
 import { serveMessageRecords } from '../adapters/http-server/management/message-record-routes.ts'
 import {
   serveConsumers,
@@ -14,7 +12,6 @@ import {
   serveMetrics,
   serveUptime,
 } from '../adapters/http-server/management/operation-routes.ts'
-import { serveStats } from '../adapters/http-server/management/stats-routes.ts'
 import { serveVersions } from '../adapters/http-server/management/version-routes.ts'
 import { createBodyReader } from '../adapters/http-server/messages/body-reader.ts'
 import { createMessageListener, messageSide, serveMessages } from '../adapters/http-server/messages/message-listener.ts'

@@ -5,7 +5,7 @@ import { describe, test } from 'node:test'
 import fc from 'fast-check'
 import { createApiKeys } from '../../src/access/api-keys.ts'
 import { createAuthorise } from '../../src/access/authorise.ts'
-import { protect } from '../../src/adapters/http-server/management/auth-hook.ts'
+import { addAuthHook } from '../../src/adapters/http-server/management/auth-hook.ts'
 import { createServer } from '../../src/adapters/http-server/server.ts'
 import { openSqliteStore } from '../../src/adapters/sqlite/open-sqlite-store.ts'
 import { Failure } from '../../src/domain/failure.ts'
@@ -111,7 +111,7 @@ describe('a route', () => {
 
   test('that does not say who may call it keeps the service from starting', async () => {
     const server = createServer(limits, (failure) => answerFailure(failure, 'JSON'))
-    protect(server, { authorise: async () => ({ caller: undefined }), audit, onRoute: () => undefined })
+    addAuthHook(server, { authorise: async () => ({ caller: undefined }), audit, onRoute: () => undefined })
     assert.throws(() => server.get('/forgotten', async () => 'open'), /GET \/forgotten does not say who may call it/)
     await server.close()
   })
@@ -119,7 +119,7 @@ describe('a route', () => {
   test('that is not there needs a caller too', async () => {
     const { keys, close } = await keysWith(['viewer'])
     const server = createServer(limits, (failure) => answerFailure(failure, 'JSON'))
-    protect(server, { authorise: createAuthorise({ managementAuth: 'keys', keys }), audit })
+    addAuthHook(server, { authorise: createAuthorise({ managementAuth: 'keys', keys }), audit })
     assert.equal((await server.inject({ url: '/nothing' })).statusCode, 401)
     await server.close()
     await close()

@@ -1,7 +1,6 @@
 /** The message port without its sockets: everything from the HTTP server inwards, for very many calls. */
 
-import { serveDryRun } from '../../src/adapters/http-server/management/dry-run-routes.ts'
-import { serveManagement } from '../../src/adapters/http-server/management/endpoint-routes.ts'
+import { serveDryRun, serveManagement } from '../../src/adapters/http-server/management/endpoint-routes.ts'
 import { serveVersions } from '../../src/adapters/http-server/management/version-routes.ts'
 import { createBodyReader } from '../../src/adapters/http-server/messages/body-reader.ts'
 import { createMessageListener, serveMessages } from '../../src/adapters/http-server/messages/message-listener.ts'

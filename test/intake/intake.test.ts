@@ -191,7 +191,7 @@ describe('a rate that is exceeded', () => {
   }
 })
 
-describe('what is turned away', () => {
+describe('what is shed', () => {
   const codes = ['OVERLOADED', 'RATE_LIMITED'] as const
   for (const code of codes) {
     test(`with ${code} has ten lines a second, and one more for the rest`, (t) => {
@@ -207,7 +207,7 @@ describe('what is turned away', () => {
       assert.deepEqual(log.at(-1), {
         level: 'warn',
         fields: { more: 15 },
-        message: '15 more messages were turned away within a second',
+        message: '15 more messages were shed within a second',
       })
       refuseMany(5)
       t.mock.timers.tick(1_000)
@@ -270,7 +270,7 @@ describe('draining', () => {
   })
 })
 
-describe('what became of a message', () => {
+describe('the line and the account of a message', () => {
   const cause = new Error('secret')
   const cases = [
     {

@@ -67,8 +67,8 @@ test('an unknown recipe is refused', () => assert.throws(refuseRecipe, { code: '
       },
       {
         folder: 'src',
-        anchor: "      '/metrics': {\n",
-        insert: "      '/recipes': { get: { summary: 'All recipes.', responses: { 200: answer('Recipes.') } } },\n",
+        anchor: "  '/metrics': {",
+        insert: "  '/recipes': { get: { summary: 'All recipes.', responses: { 200: answer('Recipes.') } } },\n",
         where: 'before',
       },
       { folder: 'test', anchor: "      '/uptime',\n    ])", insert: "      '/recipes',\n", where: 'before' },

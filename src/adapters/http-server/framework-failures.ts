@@ -2,13 +2,13 @@
 import type { FastifyError } from 'fastify'
 import { asFailure, Failure } from '../../domain/failure.ts'
 
-/** What is left of the body stays unread, so the connection cannot carry another request. */
+/** The rest of the body stays unread, so the connection cannot carry another request. */
 export const bodyTooLarge = (): Failure =>
   new Failure('BODY_TOO_LARGE', 'The body is larger than this service takes (PARSER_LIMIT).', {
     headers: { connection: 'close' },
   })
 
-/** Fastify's own errors by their codes (https://fastify.dev/docs/latest/Reference/Errors/); any other is a bug. */
+/** The failure for an error of Fastify by its code (https://fastify.dev/docs/latest/Reference/Errors/); any other error is a bug. */
 export function fromFastify(error: unknown): Failure {
   const { code, statusCode } = error as Partial<FastifyError>
   switch (code) {

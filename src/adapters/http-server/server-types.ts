@@ -1,4 +1,4 @@
-/** What a server is configured with: its limits, and how it answers without a route. */
+/** The limits of a server, and how it answers without a route. */
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Failure } from '../../domain/failure.ts'
 import type { Answer } from '../../domain/message.ts'
@@ -10,17 +10,17 @@ export type ServerLimits = Readonly<{
   serverKeepAliveTimeoutMs: number
 }>
 
-/** Answers a failure that happened outside of any route, or before one was known. */
+/** Answers a failure of a management call, or of input that no route is known for. */
 export type AnswerFailure = (failure: Failure) => Answer
 
-/** Answers a request before any route is looked for; tells whether it did. */
+/** Answers a request before the router sees it. Out: whether it did. */
 export type Front = (request: IncomingMessage, response: ServerResponse) => boolean
 
-/** What a server of messages does by itself. */
+/** What a server of messages adds to the router. */
 export type MessageSide = Readonly<{
   front: Front
-  /** Refuses a request whose URL cannot be read; tells whether it did. */
+  /** Refuses a request whose URL cannot be read. Out: whether it did. */
   refuseUnreadable(failure: Failure, request: IncomingMessage, response: ServerResponse): boolean
-  /** Answers what was no request yet, and leaves a record of it. */
+  /** Answers input that is not a request yet, and records the refusal. */
   refuseUnparsed: AnswerFailure
 }>

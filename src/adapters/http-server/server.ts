@@ -1,6 +1,6 @@
-/** A bare HTTP server with every limit set; what it serves is added by the modules beside this one. */
+/** An HTTP server with every limit set and no routes. */
 import { createServer as createHttpServer, type RequestListener } from 'node:http'
-import Fastify, { type FastifyError, type FastifyInstance, type FastifyRequest } from 'fastify'
+import Fastify, { type FastifyError, type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify'
 import { Failure } from '../../domain/failure.ts'
 import { fromFastify } from './framework-failures.ts'
 import { pathOf, sendAnswer } from './replies.ts'
@@ -9,9 +9,7 @@ import { answerUnparsed, listenBehind, refuseExpectation } from './unparsed-requ
 import { methodOf } from './unrouted-methods.ts'
 
 /**
- * Bodies are handed on as bytes, at most parserLimitBytes of them.
- *
- * Node's own defaults leave a slow sender 300 s; Fastify's, for ever.
+ * Handlers get bodies as bytes, at most parserLimitBytes of them. Node's own limits allow a slow sender 300 s; Fastify has none.
  */
 export function createServer(
   limits: ServerLimits,
@@ -19,6 +17,7 @@ export function createServer(
   messages?: MessageSide,
 ): FastifyInstance {
   const answerUnread = messages?.refuseUnparsed ?? answerFailure
+  const sendFailure = (reply: FastifyReply, failure: Failure) => sendAnswer(reply, answerFailure(failure))
   const server = Fastify({
     bodyLimit: limits.parserLimitBytes,
     serverFactory: (route) => {
@@ -28,22 +27,22 @@ export function createServer(
         keepAliveTimeout: limits.serverKeepAliveTimeoutMs,
         headersTimeout: limits.serverHeadersTimeoutMs,
         connectionsCheckingInterval: 1_000,
-        // Node would refuse it with nothing but a status; `listenBehind` does.
+        // Node would answer with a status alone; `listenBehind` refuses such a request.
         requireHostHeader: false,
       }
       return createHttpServer(options, listener).on('checkExpectation', refuseExpectation(answerUnread))
     },
     exposeHeadRoutes: false,
-    // Fastify would load its compilers of schemas at every start.
+    // Else Fastify loads its schema compilers at every start.
     schemaController: { compilersFactory: { buildValidator: noSchemas, buildSerializer: noSchemas } },
-    // While stopping, messages are still answered: with a 503 of our own.
+    // While the service stops, the intake answers with a 503 of its own.
     return503OnClosing: false,
     routerOptions: { maxParamLength: 65_536 },
     clientErrorHandler: (error, socket) => answerUnparsed(error, socket, answerUnread),
     frameworkErrors: (error, request, reply) => {
       const failure = fromFastify(error)
       if (messages?.refuseUnreadable(failure, request.raw, reply.raw)) reply.hijack()
-      else sendAnswer(reply, answerFailure(failure))
+      else sendFailure(reply, failure)
     },
   })
   server.removeAllContentTypeParsers()
@@ -52,25 +51,20 @@ export function createServer(
   server.setErrorHandler((error: FastifyError, request: Failed, reply) => {
     const failure = fromFastify(error)
     request[FAILURE] = failure
-    return sendAnswer(reply, answerFailure(failure))
+    return sendFailure(reply, failure)
   })
-  server.setNotFoundHandler((request, reply) =>
-    sendAnswer(
-      reply,
-      answerFailure(
-        new Failure('ROUTE_UNKNOWN', `There is nothing at ${methodOf(request.raw)} ${pathOf(request.url)}.`),
-      ),
-    ),
-  )
+  server.setNotFoundHandler((request) => {
+    throw new Failure('ROUTE_UNKNOWN', `There is nothing at ${methodOf(request.raw)} ${pathOf(request.url)}.`)
+  })
   return server
 }
 
 const noSchemas = (): never => {
-  throw new TypeError('No route has a schema of Fastify: what is checked is checked by the service.')
+  throw new TypeError('No route has a schema of Fastify: the service checks its input itself.')
 }
 
 const FAILURE = Symbol('failure')
 type Failed = FastifyRequest & { [FAILURE]?: Failure }
 
-/** What a call was answered with, where it failed. */
+/** The failure that a call was answered with. */
 export const failureOf = (request: FastifyRequest): Failure | undefined => (request as Failed)[FAILURE]

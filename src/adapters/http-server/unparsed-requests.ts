@@ -1,16 +1,16 @@
-/** What comes in and is no request that anything could be done with: refused here, before any route is looked for. */
+/** Refuses input that is not a request which the router could serve. */
 import { type IncomingMessage, type RequestListener, type ServerResponse, STATUS_CODES } from 'node:http'
 import type { Socket } from 'node:net'
 import { Failure } from '../../domain/failure.ts'
 import type { AnswerFailure, Front } from './server-types.ts'
 import { standIn } from './unrouted-methods.ts'
 
-/** Connections whose last request was refused while its body came in: it ends with an error that tells nothing new. */
+/** Connections whose last request was refused while its body arrived: the error that ends it is not a second failure. */
 const refusedWithin = new WeakSet<Socket>()
 
 export const wasRefused = (socket: Socket): boolean => refusedWithin.has(socket)
 
-/** Answers what node's parser refused: there is neither a request nor a reply, only the socket. */
+/** Answers input that node's parser refused: there is neither a request nor a response, only the socket. */
 export function answerUnparsed(error: NodeJS.ErrnoException, socket: Socket, answer: AnswerFailure): void {
   if (error.code === 'ECONNRESET' || !socket.writable) {
     socket.destroy()
@@ -41,12 +41,12 @@ export const refuseExpectation =
       answer(new Failure('EXPECTATION_REFUSED', 'The header Expect can be "100-continue" only; leave it out.')),
     )
 
-/** What stands behind it has a host, and the path and query of its URL alone. */
+/** Out: a listener in front of `route`, whose requests then have a host, and a URL of path and query alone. */
 export function listenBehind(route: RequestListener, answer: AnswerFailure, front?: Front): RequestListener {
   return (request, response) => {
     const { url = '/', headers, socket } = request
     if (headers.host === undefined && request.httpVersion !== '1.0') {
-      // Behind an answer that ends its connection nothing is answered any more.
+      // An answer before has ended the connection.
       if (socket.writableEnded) return
       send(
         response,
@@ -61,7 +61,7 @@ export function listenBehind(route: RequestListener, answer: AnswerFailure, fron
   }
 }
 
-/** The path and query of a URL that a caller sends whole, as to a proxy (RFC 9112 section 3.2.2). */
+/** The path and query of a URL in absolute form, as to a proxy (RFC 9112 section 3.2.2). */
 function originForm(url: string): string {
   const rest = /^https?:\/\/[^/?#]*(.*)$/i.exec(url)?.[1]
   if (rest === undefined) return url

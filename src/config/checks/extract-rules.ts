@@ -1,5 +1,5 @@
 /** The service reads paths of `state.extract` within a part of the message; authors often repeat that part in the path. */
-import { type LintSink, place } from '../../domain/lint.ts'
+import { documentPath, type LintSink } from '../../domain/lint.ts'
 import type { Endpoint } from '../schema/schema.ts'
 import { checkLookupId } from './names-below-roots.ts'
 
@@ -14,7 +14,8 @@ export function lintExtract(endpoint: Endpoint, lint: LintSink): void {
   }
   for (const [id, paths] of Object.entries(lookupRequests)) {
     const sink = lint.at('lookupRequests', id)
-    for (const [name, path] of Object.entries(paths)) lintWithinData(path, place('lookupRequests', id), sink.at(name))
+    for (const [name, path] of Object.entries(paths))
+      lintWithinData(path, documentPath('lookupRequests', id), sink.at(name))
     checkLookupId(id, endpoint, sink)
   }
 }

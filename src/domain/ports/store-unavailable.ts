@@ -10,7 +10,7 @@ export class StoreUnavailable extends Error {
 /**
  * The failure to answer with if `thrown` is StoreUnavailable; any other error is returned as it is.
  *
- * In: the code and sentence of the failure; `path`: its place in the document, if it has one.
+ * In: the code and sentence of the failure; `path`: its path in the document, if it has one.
  */
 export function storeFailure(thrown: unknown, code: FailureCode, sentence: string, path?: string): unknown {
   if (!(thrown instanceof StoreUnavailable)) return thrown

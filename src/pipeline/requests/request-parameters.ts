@@ -1,7 +1,7 @@
 import type { ParameterSpec } from '../../config/schema/schema.ts'
 import { Failure } from '../../domain/failure.ts'
 import { isObject, type Json, type JsonObject, typeName } from '../../domain/json.ts'
-import { type LintSink, place } from '../../domain/lint.ts'
+import { documentPath, type LintSink } from '../../domain/lint.ts'
 import type { Reference } from '../../domain/secrets/references.ts'
 import { parsePath, type SourcePath } from '../../language/paths/path.ts'
 import { appendQuery, type UrlTemplate } from '../../language/url-template.ts'
@@ -73,7 +73,7 @@ export function fillUrl(
     values[parameter.name] = value
   }
   const filled = url.fill(values, secretOf)
-  if (!filled.ok) throw new Failure('PARAMETER_INVALID', filled.message, { path: place(path, 'config', 'url') })
+  if (!filled.ok) throw new Failure('PARAMETER_INVALID', filled.message, { path: documentPath(path, 'config', 'url') })
   const pairs = query.flatMap((parameter) => {
     const value = parameterText(parameter, scope)
     return value === undefined ? [] : [[parameter.name, value] as const]

@@ -3,7 +3,7 @@ import { checkReference } from '../../config/checks/path-roots.ts'
 import type { Endpoint } from '../../config/schema/schema.ts'
 import { Failure } from '../../domain/failure.ts'
 import type { Awaitable, Json, JsonObject } from '../../domain/json.ts'
-import { type LintSink, place } from '../../domain/lint.ts'
+import { documentPath, type LintSink } from '../../domain/lint.ts'
 import type { Enriched, Transformed } from '../../domain/message.ts'
 import type { Run } from '../../domain/run.ts'
 import { type Expression, ExpressionFault, parseExpression } from '../../language/jsonata/expression.ts'
@@ -42,7 +42,7 @@ export function compileTransform(
       return []
     }
     for (const reference of parsed.value.references) checkReference(reference, 'transform', endpoint, sink, name)
-    return [{ name, path: place('inputTransforms', name), expression: parsed.value }]
+    return [{ name, path: documentPath('inputTransforms', name), expression: parsed.value }]
   })
   if (entries.length === 0) return { adds: { transforms: {} } }
 
@@ -107,7 +107,7 @@ function compileSandboxed(
   return async (message, run) => {
     const outcome = await sandboxed.transform(rootsOf(message, roots), run.deadlineAt)
     if (outcome.ok) return { ...message, transforms: outcome.transforms }
-    const path = outcome.name === undefined ? 'inputTransforms' : place('inputTransforms', outcome.name)
+    const path = outcome.name === undefined ? 'inputTransforms' : documentPath('inputTransforms', outcome.name)
     if (outcome.why === 'late') throw outOfTime(path)
     if (outcome.why === 'failed') throw failed(path, outcome)
     if (outcome.name !== undefined) throw failed(path, { message: outcome.message, unquoted: outcome.message })

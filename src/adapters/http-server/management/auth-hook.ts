@@ -1,6 +1,6 @@
 /**
- * The guard in front of every management route. Each route says who may call it, or the service does not start; each
- * call that changes something, shows what is confided, or is refused leaves an entry in the audit log.
+ * The auth hook of every management route. A route without a role keeps the service from starting. Each call that changes
+ * something, shows confidential data or is refused leaves an entry in the audit log.
  */
 import type { FastifyInstance, FastifyReply, FastifyRequest, RouteOptions } from 'fastify'
 import type { AuditLog, AuditNote } from '../../../access/audit-log.ts'
@@ -17,42 +17,42 @@ declare module 'fastify' {
   }
 }
 
-/** The options of a route that such callers may call. */
+/** The options of a route for callers with this role. */
 export const needs = (needed: Needed): Readonly<{ config: { needed: Needed } }> => ({ config: { needed } })
 
-export type GuardedRoute = Readonly<{ methods: readonly string[]; url: string; needed: Needed }>
+export type AuthorisedRoute = Readonly<{ methods: readonly string[]; url: string; needed: Needed }>
 
-export type ProtectOptions = Readonly<{
+export type AuthHookOptions = Readonly<{
   authorise: Authorise
   audit: AuditLog
-  /** Told of each route when it is made. */
-  onRoute?: (route: GuardedRoute) => void
+  /** Called with each route when it is added. */
+  onRoute?: (route: AuthorisedRoute) => void
 }>
 
-/** What a call was about, as far as its handler tells. */
+/** What a call changed, as far as its handler reports it. */
 export type Effect = Pick<AuditNote, 'target' | 'before' | 'after'>
 
 type Decided = Decision & Readonly<{ needed: Needed }>
 
 const DECISION = Symbol('decision')
 const EFFECT = Symbol('effect')
-type Guarded = FastifyRequest & { [DECISION]?: Decided; [EFFECT]?: Effect }
+type ManagementCall = FastifyRequest & { [DECISION]?: Decided; [EFFECT]?: Effect }
 
-/** Who makes a call, where that is known. */
-export const callerOf = (request: FastifyRequest): Decision['caller'] => (request as Guarded)[DECISION]?.caller
+/** The caller; undefined if the service does not know it. */
+export const callerOf = (request: FastifyRequest): Decision['caller'] => (request as ManagementCall)[DECISION]?.caller
 
-/** Tells what a call was about, for the audit log. */
+/** Reports what a call changed to the audit log. */
 export function noteEffect(request: FastifyRequest, effect: Effect): void {
-  const guarded = request as Guarded
-  guarded[EFFECT] = effect
+  const call: ManagementCall = request
+  call[EFFECT] = effect
 }
 
-/** Guards everything in a scope, what is not found there too. To be called before its routes are made. */
-export function protect(scope: FastifyInstance, { authorise, audit, onRoute }: ProtectOptions): void {
+/** Authorises every call in a scope, those of unknown paths too. To be called before routes are added. */
+export function addAuthHook(scope: FastifyInstance, { authorise, audit, onRoute }: AuthHookOptions): void {
   scope.decorateRequest(DECISION, undefined)
   scope.decorateRequest(EFFECT, undefined)
-  scope.addHook('onRoute', (route) => onRoute?.(guardedRoute(route)))
-  scope.addHook('onRequest', async (request: Guarded, reply) => {
+  scope.addHook('onRoute', (route) => onRoute?.(authorisedRoute(route)))
+  scope.addHook('onRequest', async (request: ManagementCall, reply) => {
     const needed = request.routeOptions.config.needed ?? (request.is404 ? 'viewer' : 'admin')
     const { headers, socket } = request
     const decision = await authorise({
@@ -67,26 +67,26 @@ export function protect(scope: FastifyInstance, { authorise, audit, onRoute }: P
     closeIfUnread(request, reply)
     throw decision.refused
   })
-  scope.addHook('onSend', async (request: Guarded, reply) => {
+  scope.addHook('onSend', async (request: ManagementCall, reply) => {
     const decided = request[DECISION]
     if (decided !== undefined && isAudited(decided)) await audit.record(noteOf(request, reply, decided))
   })
 }
 
-/** By what a proxy tells that it passes on somebody else's call. */
+/** Headers by which a proxy says that it passes on the call of another. */
 const RELAYED = ['forwarded', 'x-forwarded-for', 'x-forwarded-host', 'x-real-ip', 'via']
 
-function guardedRoute({ method, url, config }: RouteOptions): GuardedRoute {
+function authorisedRoute({ method, url, config }: RouteOptions): AuthorisedRoute {
   const needed = config?.needed
   if (needed === undefined) throw new TypeError(`The route ${method} ${url} does not say who may call it (needs).`)
   return { methods: methodsOf([method].flat()), url, needed }
 }
 
-/** Reading what any viewer may read is not worth an entry, or the entries that are would drown. */
+/** Calls that any viewer may make have no entry: they would bury the others. */
 const isAudited = ({ needed, refused }: Decided): boolean =>
   refused !== undefined || !['open', 'metrics', 'viewer'].includes(needed)
 
-function noteOf(request: Guarded, reply: FastifyReply, { caller, refused }: Decided): AuditNote {
+function noteOf(request: ManagementCall, reply: FastifyReply, { caller, refused }: Decided): AuditNote {
   const { remoteAddress } = request.socket
   const failure: Failure | undefined = refused ?? failureOf(request)
   const target = targetOf(request.params)
@@ -102,11 +102,11 @@ function noteOf(request: Guarded, reply: FastifyReply, { caller, refused }: Deci
   }
 }
 
-/** As OpenAPI writes it. What the URL was is not told where it is none of ours: it may hold anything. */
+/** The route as OpenAPI writes it. An unknown URL may hold anything, so it is left out. */
 const routeOf = ({ routeOptions, is404 }: FastifyRequest): string =>
   is404 ? '(unknown)' : (routeOptions.url ?? '').replace(/:(\w+)/g, '{$1}')
 
-/** Only what can be an id. */
+/** The id in the URL, if it can be one. */
 function targetOf(params: unknown): string | undefined {
   const { id } = (params ?? {}) as { id?: unknown }
   return typeof id === 'string' && /^[0-9a-f]{16,24}$/.test(id) ? id : undefined

@@ -1,12 +1,12 @@
 /**
- * The web console: a fixed set of files, read once at start. What a request names is only ever looked up among them,
- * so that no path can reach any other file. They hold nothing secret and ask for a key themselves, so they are open.
+ * The web console: a fixed set of files, read once at start. A request can name only one of these, so no path reaches any
+ * other file. The files hold nothing secret and ask for a key themselves, so they need no credentials.
  */
 import { createHash } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import { refuseOtherMethods } from '../replies.ts'
 import { needs } from './auth-hook.ts'
-import { refuseOtherMethods } from './endpoint-routes.ts'
 
 const PAGE = 'index.html'
 const REST = [
@@ -39,7 +39,7 @@ const TYPES: Readonly<Record<string, string>> = {
   svg: 'image/svg+xml',
 }
 
-/** The page runs its own files only, talks to its own origin only, is framed by nobody and cannot write HTML from text. */
+/** The page runs its own files only, calls its own origin only, stands in no frame and cannot write HTML from text. */
 const POLICY = [
   "default-src 'none'",
   "script-src 'self'",
@@ -58,17 +58,17 @@ const HEADERS = {
   'x-content-type-options': 'nosniff',
   'referrer-policy': 'no-referrer',
   'cross-origin-resource-policy': 'same-origin',
-  // Kept by browsers, but asked for each time: after an update no page is made of old and new files.
+  // Browsers ask again each time: after an update no page mixes old and new files.
   'cache-control': 'no-cache',
 }
 
-/** Serves the page at `/` and its parts at `/console/<file>`, all from one folder. Throws where a file is missing. */
+/** Serves the page at `/` and its parts at `/console/<file>`, all from one folder. Throws if a file is missing. */
 export function serveConsole(server: FastifyInstance, folder: URL): void {
   const page = readPart(PAGE, folder)
   serve(server, '/', () => page)
   const parts = new Map<string, Part>(REST.map((name) => [name, readPart(name, folder)]))
   const names = REST.map((name) => name.replaceAll('.', '\\.')).join('|')
-  // One route that takes these names alone: with one for each, a quarter of the start was the making of routes.
+  // One route for these names: one for each would take a quarter of the start.
   serve(server, `/console/:name(^(?:${names})$)`, ({ name = '' }) => parts.get(name) as Part)
 }
 

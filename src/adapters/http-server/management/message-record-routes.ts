@@ -1,31 +1,25 @@
-/** `/messages` on the admin port: what was recorded of messages. Bodies hold what people confide to a hospital. */
+/** `/messages` on the admin port: recorded messages. Bodies may hold confidential data about people. */
 import type { FastifyInstance, FastifyReply } from 'fastify'
 import type { BodySummary, RecordedBody } from '../../../domain/message-record.ts'
 import { parseMediaType } from '../../../formats/media-type.ts'
-import type { FilterTexts } from '../../../message-log/message-filter.ts'
-import { sendAnswer, sendJson } from '../replies.ts'
+import { type ById, NO_STORE, queryOf, refuseBelow, refuseOtherMethods, sendAnswer, sendJson } from '../replies.ts'
 import { needs } from './auth-hook.ts'
-import { refuseBelow, refuseOtherMethods } from './endpoint-routes.ts'
 import { type ReplayRoutes, serveReplay } from './replay-routes.ts'
 
-type ById = { Params: { id: string } }
 type ByBody = { Params: { id: string; which: string } }
-
-/** What is shown is not kept by caches: it is not everybody's who uses the same browser later. */
-const PRIVATE = { 'cache-control': 'no-store' }
 
 export function serveMessageRecords(server: FastifyInstance, routes: ReplayRoutes): void {
   const { search } = routes
-  // A scope of its own, for what replays do to all of its calls.
+  // The hook of the replay routes holds for the calls of this scope only.
   server.register(async (scope) => {
     scope.get('/messages', needs('viewer'), async (request, reply) =>
-      sendJson(reply, 200, await search.list(textsOf(request.query)), PRIVATE),
+      sendJson(reply, 200, await search.list(queryOf(request)), NO_STORE),
     )
     scope.get('/messages/groups', needs('viewer'), async (request, reply) =>
-      sendJson(reply, 200, { groups: await search.groups(textsOf(request.query)) }, PRIVATE),
+      sendJson(reply, 200, { groups: await search.groups(queryOf(request)) }, NO_STORE),
     )
     scope.get<ById>('/messages/:id', needs('viewer'), async (request, reply) =>
-      sendJson(reply, 200, await search.get(request.params.id), PRIVATE),
+      sendJson(reply, 200, await search.get(request.params.id), NO_STORE),
     )
     scope.get<ByBody>('/messages/:id/body/:which', needs('operator'), async (request, reply) => {
       const { id, which } = request.params
@@ -39,18 +33,13 @@ export function serveMessageRecords(server: FastifyInstance, routes: ReplayRoute
   })
 }
 
-function textsOf(query: unknown): FilterTexts {
-  const entries = Object.entries(query as Record<string, string | string[]>)
-  return new Map(entries.map(([name, value]) => [name, [value].flat()]))
-}
-
-/** As it was sent, but never as something that a browser would show or run. */
+/** Sends a body as it was, but so that no browser shows or runs it. */
 function sendBody(reply: FastifyReply, id: string, { summary, content }: RecordedBody): FastifyReply {
   const marks = marksOf(summary)
   return sendAnswer(reply, {
     status: 200,
     headers: {
-      ...PRIVATE,
+      ...NO_STORE,
       'content-type': typeOf(summary.contentType),
       'content-disposition': `attachment; filename="${id}-${summary.which.replace(/[^\w.-]/g, '_')}"`,
       'content-security-policy': "default-src 'none'; sandbox",
@@ -66,7 +55,7 @@ function sendBody(reply: FastifyReply, id: string, { summary, content }: Recorde
 const marksOf = ({ cut, masked }: BodySummary): string =>
   [...(cut ? ['cut'] : []), ...(masked ? ['masked'] : [])].join(', ')
 
-/** Whoever sent the message wrote its type; a header of ours holds no more than a type can. */
+/** The sender of the message wrote its type: only a well-formed one in ASCII may stand in a header of ours. */
 const typeOf = (contentType: string): string =>
   parseMediaType(contentType) !== undefined && /^[\t\x20-\x7e]*$/.test(contentType)
     ? contentType

@@ -1,10 +1,9 @@
-/** What tells how the service is: /uptime on both ports, health and metrics on the admin port. */
+/** The state of the service: /uptime on both ports, health and metrics on the admin port. */
 import type { FastifyInstance } from 'fastify'
 import type { ConsumerStatus } from '../../../domain/ports/consumer-state.ts'
 import type { WorkerCounts } from '../../../domain/worker-processes.ts'
-import { sendJson } from '../replies.ts'
+import { refuseBelow, refuseOtherMethods, sendJson } from '../replies.ts'
 import { needs } from './auth-hook.ts'
-import { refuseBelow, refuseOtherMethods } from './endpoint-routes.ts'
 
 export function serveUptime(server: FastifyInstance, uptimeMs: () => number): void {
   server.get('/uptime', needs('open'), async (_request, reply) =>
@@ -14,22 +13,21 @@ export function serveUptime(server: FastifyInstance, uptimeMs: () => number): vo
   refuseBelow(server, '/uptime', 'open')
 }
 
-/** `ready`: whether messages can be answered now; the rest is detail for people. */
+/** `ready`: whether the service can answer messages now; the rest is detail for people. */
 export type Health = Readonly<{
   ready: boolean
   stopping: boolean
-  /** Of the service. */
   version: string
   store: 'ok' | 'unavailable'
-  /** The version of the shared store that this instance is on; left out where the store is not shared. */
+  /** The version of the shared store that this instance has loaded; undefined if the store is not shared. */
   configurationVersion: number | undefined
   endpoints: number
-  /** Stored endpoints that this version refuses, by id. */
+  /** Ids of stored endpoints that this version of the service rejects. */
   endpointsNotInForce: readonly string[]
   messagesInFlight: number
-  /** Of a service that has several; left out where one process is all. */
+  /** Undefined if the service has one process. */
   workers: WorkerCounts | undefined
-  /** A broker that is away does not make the service unready: messages over HTTP are answered without it. */
+  /** An unavailable broker does not make the service unready: messages over HTTP do not need it. */
   consumers: readonly ConsumerStatus[]
 }>
 
@@ -50,7 +48,7 @@ export function serveHealth(server: FastifyInstance, health: () => Promise<Healt
 /** Prometheus' text format (https://prometheus.io/docs/instrumenting/exposition_formats/). */
 const EXPOSITION_TYPE = 'text/plain; version=0.0.4; charset=utf-8'
 
-/** /metrics, for Prometheus. `metrics` resolves to the body. Fails with what it fails with. */
+/** /metrics, for Prometheus. `metrics` resolves to the body. */
 export function serveMetrics(server: FastifyInstance, metrics: () => Promise<Uint8Array>): void {
   server.get('/metrics', needs('metrics'), async (_request, reply) => reply.type(EXPOSITION_TYPE).send(await metrics()))
 }

@@ -1,12 +1,12 @@
-/** Keeps pages of other origins from causing anything here: a browser on this machine would send their calls for them. */
+/** Refuses changes by pages of other origins: a browser on this machine would send their calls. */
 import type { FastifyRequest } from 'fastify'
 import { Failure } from '../../../domain/failure.ts'
 
 const SAFE = ['GET', 'HEAD', 'OPTIONS']
 
 /**
- * Where a call needs no `Content-Type` that a browser asks leave for, what the browser says of the page counts
- * (https://www.w3.org/TR/fetch-metadata/; `Origin` where it says nothing). Fails with MANAGEMENT_REFUSED.
+ * For calls without a `Content-Type` that makes a browser ask first: the browser's own account of the page counts
+ * (https://www.w3.org/TR/fetch-metadata/), else `Origin`. Fails with MANAGEMENT_REFUSED.
  */
 export async function refuseOtherOrigins({ method, headers }: FastifyRequest): Promise<void> {
   if (SAFE.includes(method)) return

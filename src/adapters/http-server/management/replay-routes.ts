@@ -1,4 +1,4 @@
-/** `/messages/{id}/replay` and `/messages/replay`: messages once more, one or many. */
+/** `/messages/{id}/replay` and `/messages/replay`: the replay of one message, or of many by a plan. */
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { Failure } from '../../../domain/failure.ts'
 import { isObject, type Json, type JsonObject } from '../../../domain/json.ts'
@@ -12,12 +12,10 @@ import type { ReplayByHand } from '../../../replay/replay-by-hand.ts'
 import { readRunOptions } from '../../../replay/replay-options.ts'
 import { BODY_HEADERS, type EditedBody } from '../../../replay/replay-original.ts'
 import type { ReplayPlans } from '../../../replay/replay-plans.ts'
-import { sendJson } from '../replies.ts'
+import { type ById, NO_STORE, refuseOtherMethods, sendJson } from '../replies.ts'
 import { needs } from './auth-hook.ts'
-import { readDocument, refuseOtherMethods } from './endpoint-routes.ts'
 import { refuseOtherOrigins } from './other-origins.ts'
-
-type ById = { Params: { id: string } }
+import { readDocument } from './read-document.ts'
 
 export type ReplayRoutes = Readonly<{ search: MessageSearch; replayByHand: ReplayByHand; plans: ReplayPlans }>
 
@@ -52,10 +50,8 @@ export function serveReplay(scope: FastifyInstance, { search, replayByHand, plan
   refuseOtherMethods(scope, '/messages/:id/replay', ['POST'])
   refuseOtherMethods(scope, '/messages/replay', ['GET', 'POST'])
   refuseOtherMethods(scope, '/messages/replay/:id', ['GET'])
-  for (const what of ['run', 'cancel']) refuseOtherMethods(scope, `/messages/replay/:id/${what}`, ['POST'])
+  for (const action of ['run', 'cancel']) refuseOtherMethods(scope, `/messages/replay/:id/${action}`, ['POST'])
 }
-
-const NO_STORE = { 'cache-control': 'no-store' }
 
 function editedBody({ body, headers }: FastifyRequest): EditedBody | undefined {
   const bytes = body as Uint8Array | undefined
@@ -64,7 +60,7 @@ function editedBody({ body, headers }: FastifyRequest): EditedBody | undefined {
   return { body: bytes, headers: Object.fromEntries(own) }
 }
 
-/** The body of a call as JSON; an empty object where there is none. Fails as readDocument does, and FILTER_INVALID. */
+/** The body of a call as JSON; an empty object if there is none. Fails as readDocument does, and with FILTER_INVALID. */
 function readJson(request: FastifyRequest): Json {
   const bytes = request.body as Uint8Array | undefined
   if (bytes === undefined || bytes.byteLength === 0) return {}
@@ -90,11 +86,11 @@ function textOf(name: string, value: Json): string {
   throw wrongValue(name, JSON.stringify(value), 'a text, a number, true or false, or an array of them')
 }
 
-type Beside = Readonly<{ replayOf: string; bodyOnly: boolean; alreadyDoneBy: string | undefined }>
+type ReplayNotes = Readonly<{ replayOf: string; bodyOnly: boolean; alreadyDoneBy: string | undefined }>
 
 function describe(
   { messageId, outcome, code, ms, answer, failure }: CompletedMessage,
-  { replayOf, bodyOnly, alreadyDoneBy }: Beside,
+  { replayOf, bodyOnly, alreadyDoneBy }: ReplayNotes,
 ) {
   return {
     id: messageId,
@@ -110,7 +106,7 @@ function describe(
   }
 }
 
-/** JSON as what it is, anything else as text. */
+/** A JSON body as JSON, any other body as text. */
 function bodyOf({ headers, body }: Answer): Json {
   const text = typeof body === 'string' ? body : Buffer.from(body).toString()
   if (codecOfHeader(String(headers['content-type'] ?? '')) !== CODECS.json) return text

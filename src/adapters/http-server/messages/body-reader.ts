@@ -1,4 +1,4 @@
-/** Reads the bodies of messages, and bounds what those take in all that have not come whole. */
+/** Reads the bodies of messages and bounds the memory of all incomplete bodies together. */
 import type { IncomingMessage } from 'node:http'
 import { Failure } from '../../../domain/failure.ts'
 import { bodyTooLarge } from '../framework-failures.ts'
@@ -7,13 +7,13 @@ import { hasBody } from '../replies.ts'
 export type BodyLimits = Readonly<{
   /** The largest body. */
   limitBytes: number
-  /** What bodies that have not come whole may take; room for two of the largest at least. */
+  /** The most that all incomplete bodies may take; the reader allows two of the largest at least. */
   roomBytes: number
 }>
 
 /**
- * Reads a body to its end; `take` gets undefined where there is none. Fails once at most: BODY_TOO_LARGE, OVERLOADED where the room is
- * needed by others, or as the socket does.
+ * Reads a body to its end; `take` gets undefined if there is none. Fails at most once: BODY_TOO_LARGE, OVERLOADED if other
+ * bodies need its memory, or as the socket does.
  */
 export type ReadBody = (
   request: IncomingMessage,
@@ -21,7 +21,7 @@ export type ReadBody = (
   take: (body?: Uint8Array) => void,
 ) => void
 
-/** What a piece takes beside its bytes: a body can come in pieces of one byte. */
+/** Memory of a piece beside its bytes: a body can arrive in pieces of one byte. */
 const PIECE_BYTES = 128
 
 const NO_BYTES = Buffer.alloc(0)
@@ -30,11 +30,11 @@ type Partial = { bytes: number; giveUp(): void }
 
 export function createBodyReader({ limitBytes, roomBytes }: BodyLimits): ReadBody {
   const mostBytes = Math.max(roomBytes, 2 * limitBytes)
-  /** Of whom nothing came for longest is the first. */
+  /** The first is the one that has received nothing for longest. */
   const partials = new Set<Partial>()
   let held = 0
 
-  const letGo = (partial: Partial): void => {
+  const release = (partial: Partial): void => {
     if (partials.delete(partial)) held -= partial.bytes
   }
   const hold = (partial: Partial, bytes: number): void => {
@@ -44,7 +44,7 @@ export function createBodyReader({ limitBytes, roomBytes }: BodyLimits): ReadBod
     held += bytes
     for (const idle of partials) {
       if (held <= mostBytes) return
-      letGo(idle)
+      release(idle)
       idle.giveUp()
     }
   }
@@ -61,7 +61,7 @@ export function createBodyReader({ limitBytes, roomBytes }: BodyLimits): ReadBod
     }
     request.on('error', fail)
     if (request.complete && !request.destroyed) {
-      // It came before its message began, as nearly all do. Who has left is not answered, so nothing is done for them.
+      // Nearly every body is complete by now. A destroyed request has no caller any more, so it is not processed.
       const body = (request.read() ?? NO_BYTES) as Buffer
       if (body.length > limitBytes) fail(bodyTooLarge())
       else take(body)
@@ -80,7 +80,7 @@ export function createBodyReader({ limitBytes, roomBytes }: BodyLimits): ReadBod
       if (partial === undefined) {
         const one = { bytes: 0, giveUp: () => giveUp(tooMany()) }
         partial = one
-        request.once('close', () => letGo(one))
+        request.once('close', () => release(one))
       }
       hold(partial, size + PIECE_BYTES)
     }
@@ -88,23 +88,23 @@ export function createBodyReader({ limitBytes, roomBytes }: BodyLimits): ReadBod
       if (isOver) return
       bytes += chunk.length
       if (bytes > limitBytes) {
-        if (partial !== undefined) letGo(partial)
+        if (partial !== undefined) release(partial)
         giveUp(bodyTooLarge())
         return
       }
       chunks.push(chunk)
-      // Nearly every body comes in one piece, and is told by its length to be whole.
+      // Nearly every body arrives in one piece, complete by its length.
       if (bytes !== length) holdPiece(chunk.length)
     })
     request.on('end', () => {
       if (isOver) return
-      if (partial !== undefined) letGo(partial)
+      if (partial !== undefined) release(partial)
       take(chunks.length === 1 ? chunks[0] : Buffer.concat(chunks))
     })
   }
 }
 
-/** What is left of the body stays unread, so the connection cannot carry another request. */
+/** The rest of the body stays unread, so the connection cannot carry another request. */
 const tooMany = (): Failure =>
   new Failure(
     'OVERLOADED',

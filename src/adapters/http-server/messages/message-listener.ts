@@ -1,4 +1,4 @@
-/** The dynamic routes of the message port: every path that the service has no use for itself belongs to the registry. */
+/** The dynamic routes of the message port: every path that is not reserved for the service belongs to the registry. */
 import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http'
 import { parse as parseQuery } from 'node:querystring'
 import type { FastifyInstance } from 'fastify'
@@ -134,12 +134,12 @@ function sendRefusal({ request, response }: Exchange, refused: CompletedMessage,
   send(response, refused, isStopping())
 }
 
-/** Whether a URL leads to none of the service's own paths for sure; where it may, the service's router decides. */
+/** URLs that are certainly none of the service's own paths; the router decides on any other. */
 const SURELY_A_MESSAGE = new RegExp(`^(?!${RESERVED.join('|')})/[^%?]*(?:\\?|$)`)
 
 const isSurelyMessage = ({ url = '' }: IncomingMessage): boolean => SURELY_A_MESSAGE.test(url)
 
-/** Gives every request that nothing else on this server claims to `listener`. */
+/** Gives every request without another route to `listener`. */
 export function serveMessages(server: FastifyInstance, listener: RequestListener): void {
   server.route({
     method: server.supportedMethods,
@@ -153,7 +153,6 @@ export function serveMessages(server: FastifyInstance, listener: RequestListener
   })
 }
 
-/** What the server of messages does by itself. */
 export function messageSide(options: ListenerOptions, listener: RequestListener): MessageSide {
   const { intake } = options
   return {
@@ -162,7 +161,7 @@ export function messageSide(options: ListenerOptions, listener: RequestListener)
       if (isMessage) listener(request, response)
       return isMessage
     },
-    // A URL that cannot be read is that of a message, unless it begins as one of the service's own does.
+    // An unreadable URL belongs to a message, unless it starts with a reserved path.
     refuseUnreadable: (failure, request, response) => {
       if (reservedBy(pathOf(request.url ?? '/')) !== undefined) return false
       sendRefusal({ request, response }, intake.refuse(undefined, failure), options)
@@ -186,7 +185,7 @@ function unrouted(match: Exclude<Match, { kind: 'endpoint' }>, method: string, u
   return new Failure('METHOD_NOT_ALLOWED', sentence(path), { headers: { allow }, unquoted: sentence('The path') })
 }
 
-/** The values of a query by their names; of a name that is repeated, a list. */
+/** The values of a query by their names; a list for a repeated name. */
 function queryOf(url: string): JsonObject {
   const start = url.indexOf('?')
   if (start === -1) return {}
@@ -195,13 +194,13 @@ function queryOf(url: string): JsonObject {
   return parseQuery(url.slice(start + 1, end === -1 ? undefined : end), '&', '=', unbounded) as JsonObject
 }
 
-/** What the sender can name the message by, whatever became of it. */
+/** The sender can name the message by it, however the message ended. */
 const ID_HEADER = 'x-crosswalk-message-id'
 
 /** Statuses whose answers have neither a body nor a length (RFC 9110 section 8.6). */
 const isBodiless = (status: number): boolean => status === 204 || status === 304
 
-/** `isLast`: the connection ends with it. Throws where a header holds what HTTP cannot. */
+/** `isLast`: the connection ends with this answer. Throws if a header holds characters that HTTP does not allow. */
 function send(
   response: ServerResponse,
   { answer: { status, headers, body }, messageId }: CompletedMessage,
@@ -210,13 +209,13 @@ function send(
   const head: (string | string[])[] = [ID_HEADER, messageId]
   if (isLast) head.push('connection', 'close')
   for (const name in headers) {
-    // An upstream may be a service of this kind: its id is that of another message.
+    // An upstream may be a service of this kind: its id names another message.
     if (name !== ID_HEADER) head.push(name, headers[name] as string | string[])
   }
   const bytes = Buffer.byteLength(body)
   if (!isBodiless(status)) head.push('content-length', String(bytes))
   response.writeHead(status, head)
-  // Of a text in ASCII the bytes are the same in both encodings, and Latin-1 is written without a look at each character.
+  // ASCII has the same bytes in both encodings, and node writes Latin-1 without a look at each character.
   if (typeof body === 'string' && bytes === body.length) response.end(body, 'latin1')
   else response.end(body)
 }

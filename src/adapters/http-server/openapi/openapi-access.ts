@@ -1,15 +1,8 @@
-/** The part of /openapi.json that tells who may call what, of API keys and of the audit log. */
+/** The part of /openapi.json on API keys, the audit log, and the credentials of calls. */
 import { DEFAULT_LIMIT, LARGEST_LIMIT } from '../../../access/audit-search.ts'
 import { ROLES } from '../../../domain/access.ts'
 import { isObject, type JsonObject } from '../../../domain/json.ts'
-
-const ref = (name: string): JsonObject => ({ $ref: `#/components/schemas/${name}` })
-const content = (schema: JsonObject): JsonObject => ({ content: { 'application/json': { schema } } })
-const answer = (description: string, schema: JsonObject): JsonObject => ({ description, ...content(schema) })
-const failure = (description: string): JsonObject => answer(description, ref('Failure'))
-const text = { type: 'string' }
-const whole = { type: 'integer' }
-const list = (items: JsonObject): JsonObject => ({ type: 'array', items })
+import { answer, content, failure, inPath, list, object, ref, text, time, whole } from './openapi-parts.ts'
 
 const FILTERS: Readonly<Record<string, Readonly<{ schema: JsonObject; description: string }>>> = {
   who: { schema: list(text), description: '`who` or `name` of an entry.' },
@@ -27,17 +20,13 @@ export const accessPaths: JsonObject = {
   '/keys': {
     get: {
       summary: 'All API keys, oldest first, revoked ones too; never the keys themselves. Role admin.',
-      responses: { 200: answer('The keys.', { type: 'object', properties: { keys: list(ref('Key')) } }) },
+      responses: { 200: answer('The keys.', object({ keys: list(ref('Key')) })) },
     },
     post: {
       summary: 'Makes an API key; the answer is the only place where it is shown. Role admin.',
       requestBody: {
         required: true,
-        ...content({
-          type: 'object',
-          required: ['name', 'roles'],
-          properties: { name: text, roles: list(ref('Role')) },
-        }),
+        ...content(object({ name: text, roles: list(ref('Role')) }, ['name', 'roles'])),
       },
       responses: {
         201: answer('The key.', { allOf: [ref('Key'), { required: ['key'], properties: { key: text } }] }),
@@ -47,7 +36,7 @@ export const accessPaths: JsonObject = {
     },
   },
   '/keys/{id}': {
-    parameters: [{ name: 'id', in: 'path', required: true, schema: { ...text, pattern: '^[0-9a-f]{16}$' } }],
+    parameters: [inPath('id', { ...text, pattern: '^[0-9a-f]{16}$' })],
     delete: {
       summary: 'Revokes an API key, at once. Role admin.',
       responses: {
@@ -61,30 +50,23 @@ export const accessPaths: JsonObject = {
       summary: 'Who managed what, newest first. Role admin.',
       parameters: Object.entries(FILTERS).map(([name, filter]) => ({ name, in: 'query', ...filter })),
       responses: {
-        200: answer('A page.', {
-          type: 'object',
-          required: ['entries'],
-          properties: { entries: list(ref('AuditEntry')), next: text },
-        }),
+        200: answer('A page.', object({ entries: list(ref('AuditEntry')), next: text }, ['entries'])),
         400: failure('A filter is not known, or cannot have this value.'),
       },
     },
   },
 }
 
-const time = { type: 'string', format: 'date-time' }
-
 export const accessSchemas: JsonObject = {
   Role: { enum: [...ROLES] },
-  Key: {
-    type: 'object',
-    required: ['id', 'name', 'roles', 'createdAt'],
-    properties: { id: text, name: text, roles: list(ref('Role')), createdAt: time, revokedAt: time },
-  },
-  AuditEntry: {
-    type: 'object',
-    required: ['id', 'at', 'who', 'what', 'status'],
-    properties: {
+  Key: object({ id: text, name: text, roles: list(ref('Role')), createdAt: time, revokedAt: time }, [
+    'id',
+    'name',
+    'roles',
+    'createdAt',
+  ]),
+  AuditEntry: object(
+    {
       id: text,
       at: time,
       who: { ...text, description: '`key:<id>`, `token:<subject>`, `command:<user>`, `local`, `anyone` or `unknown`.' },
@@ -98,7 +80,8 @@ export const accessSchemas: JsonObject = {
       code: text,
       omitted: { ...whole, description: 'Refused calls before this one of which nothing was kept.' },
     },
-  },
+    ['id', 'at', 'who', 'what', 'status'],
+  ),
 }
 
 export const securitySchemes: JsonObject = {
@@ -111,7 +94,7 @@ export const securitySchemes: JsonObject = {
 
 const OPEN = /^\/(uptime|health\/.*)$/
 
-/** Adds to each call that it may be refused; to those that never are, that they need no credentials. */
+/** Adds the refusals of the auth hook to each call, and to open calls that they need no credentials. */
 export function withAccess(paths: JsonObject): JsonObject {
   const refusals = {
     401: failure('The credentials are missing, or not accepted.'),

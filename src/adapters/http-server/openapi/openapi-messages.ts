@@ -1,30 +1,27 @@
-/** The part of /openapi.json that tells of recorded messages and their replay. */
+/** The part of /openapi.json on recorded messages and their replay. */
 import type { JsonObject } from '../../../domain/json.ts'
 import { OUTCOMES, SOURCES } from '../../../domain/message-record.ts'
 import { STAGE_NAMES } from '../../../domain/tracing/stages.ts'
 import { DEFAULT_LIMIT, LARGEST_LIMIT } from '../../../message-log/message-search.ts'
-
-const ref = (name: string): JsonObject => ({ $ref: `#/components/schemas/${name}` })
-const content = (schema: JsonObject): JsonObject => ({ content: { 'application/json': { schema } } })
-const answer = (description: string, schema: JsonObject): JsonObject => ({ description, ...content(schema) })
-const failure = (description: string): JsonObject => answer(description, ref('Failure'))
-const list = (items: JsonObject): JsonObject => ({ type: 'array', items })
-const object = (properties: JsonObject, required: readonly string[] = []): JsonObject => ({
-  type: 'object',
-  ...(required.length === 0 ? {} : { required }),
-  properties,
-})
-
-const text = { type: 'string' }
-const whole = { type: 'integer' }
-const number = { type: 'number' }
-const time = { type: 'string', format: 'date-time' }
-const id = { type: 'string', pattern: '^[0-9a-f]{24}$' }
-const oneOf = (names: readonly string[]): JsonObject => ({ type: 'string', enum: names })
+import {
+  answer,
+  content,
+  failure,
+  id,
+  inPath,
+  list,
+  number,
+  object,
+  oneOf,
+  ref,
+  text,
+  time,
+  whole,
+} from './openapi-parts.ts'
 
 type Filter = Readonly<{ schema: JsonObject; description: string; once?: true }>
 
-/** By name. One that is not `once` may be repeated, and takes any of its values. */
+/** The filters by name. One that is not `once` may be repeated; a message then matches any of its values. */
 const FILTERS: Readonly<Record<string, Filter>> = {
   endpoint: { schema: text, description: 'Name or id of an endpoint.' },
   outcome: { schema: oneOf(OUTCOMES), description: 'How the message ended.' },
@@ -59,7 +56,6 @@ const filterBody = object(
   ),
 )
 
-const inPath = (name: string, schema: JsonObject): JsonObject => ({ name, in: 'path', required: true, schema })
 const wrongFilter = { 400: failure('A filter is not known, or cannot have this value.') }
 const notFound = { 400: failure('The id is malformed.'), 404: failure('There is no record of it, or not any more.') }
 const planUnknown = { 404: failure('There is no such plan, or not any more.') }

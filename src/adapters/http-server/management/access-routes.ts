@@ -1,17 +1,15 @@
-/** `/keys` on the admin port: API keys, made, listed and revoked. */
+/** `/keys` and `/audit` on the admin port: API keys, and who managed what. */
 import type { FastifyInstance } from 'fastify'
 import type { ApiKeys, KeyRequest } from '../../../access/api-keys.ts'
+import type { AuditLog } from '../../../access/audit-log.ts'
+import { searchAudit } from '../../../access/audit-search.ts'
 import { Failure } from '../../../domain/failure.ts'
 import { isObject, type Json, type JsonObject } from '../../../domain/json.ts'
 import type { StoredKey } from '../../../domain/ports/key-store-port.ts'
-import { sendJson } from '../replies.ts'
+import type { Clock } from '../../../domain/run.ts'
+import { type ById, NO_STORE, queryOf, refuseOtherMethods, sendJson } from '../replies.ts'
 import { needs, noteEffect } from './auth-hook.ts'
-import { readDocument, refuseOtherMethods } from './endpoint-routes.ts'
-
-type ById = { Params: { id: string } }
-
-/** The answer to a new key is the one place where it is ever told. */
-const NO_STORE = { 'cache-control': 'no-store' }
+import { readDocument } from './read-document.ts'
 
 export function serveKeys(scope: FastifyInstance, keys: ApiKeys): void {
   scope.get('/keys', needs('admin'), async (_request, reply) =>
@@ -30,7 +28,14 @@ export function serveKeys(scope: FastifyInstance, keys: ApiKeys): void {
   refuseOtherMethods(scope, '/keys/:id', ['DELETE'])
 }
 
-/** Without its hash. */
+export function serveAudit(scope: FastifyInstance, log: AuditLog, clock: Clock): void {
+  scope.get('/audit', needs('admin'), async (request, reply) =>
+    sendJson(reply, 200, await searchAudit(log, queryOf(request), clock), NO_STORE),
+  )
+  refuseOtherMethods(scope, '/audit', ['GET'])
+}
+
+/** A key without its hash. */
 const shown = ({ id, name, roles, createdAt, revokedAt }: StoredKey): JsonObject => ({
   id,
   name,
@@ -39,7 +44,7 @@ const shown = ({ id, name, roles, createdAt, revokedAt }: StoredKey): JsonObject
   ...(revokedAt === undefined ? {} : { revokedAt }),
 })
 
-/** Fails with KEY_INVALID. */
+/** Fails with KEY_INVALID, BODY_UNREADABLE. */
 function readRequest(text: string): KeyRequest {
   const { name, roles, ...others } = parse(text)
   const other = Object.keys(others)[0]

@@ -1,0 +1,196 @@
+/** The part of /openapi.json on endpoints, their versions, counts and dry runs. */
+import type { JsonObject } from '../../../domain/json.ts'
+import { answer, content, failure, id, inPath, list, ref, text, time, whole } from './openapi-parts.ts'
+
+const WARNINGS = {
+  'X-Crosswalk-Warnings': {
+    description:
+      'What is probably not meant: a JSON list of path and message in ASCII, cut at about 4,000 characters; not there where there is nothing.',
+    schema: text,
+  },
+}
+/** To a write of a document. */
+const accepted: JsonObject = { ...answer('The stored document.', ref('Endpoint')), headers: WARNINGS }
+const body = (schema: JsonObject): JsonObject => ({ required: true, ...content(schema) })
+
+const endpointId = inPath('id', id)
+const ifMatch = { name: 'If-Match', in: 'header', schema: text }
+const refused = {
+  400: failure('The document has faults; details lists all of them.'),
+  409: failure('The name or the route is taken.'),
+  415: failure('The body is not declared as JSON.'),
+}
+const found = {
+  400: failure('The id is malformed.'),
+  404: failure('There is no such endpoint.'),
+}
+const cannedAnswers = { anyOf: [ref('CannedAnswer'), list(ref('CannedAnswer'))] }
+const milliseconds = { type: ['number', 'null'], description: 'Milliseconds, at most 10 % off; null without any.' }
+const versionNumber = inPath('version', { ...whole, minimum: 1 })
+const unknownVersion = {
+  400: failure('The id is malformed.'),
+  404: failure('There is no such endpoint, or no such version of it.'),
+}
+const stale = { 412: failure('If-Match names another version.') }
+
+export const endpointPaths: JsonObject = {
+  '/endpoints': {
+    get: {
+      summary: 'All endpoints, oldest first; any field path may be given as an equality filter.',
+      responses: { 200: answer('The stored documents.', list(ref('Endpoint'))) },
+    },
+    post: {
+      summary: 'Registers an endpoint.',
+      requestBody: body(ref('Endpoint')),
+      responses: { 201: accepted, ...refused },
+    },
+  },
+  '/endpoints/{id}': {
+    parameters: [endpointId],
+    get: { summary: 'One endpoint.', responses: { 200: answer('The stored document.', ref('Endpoint')), ...found } },
+    put: {
+      summary: 'Replaces the whole configuration.',
+      parameters: [ifMatch],
+      requestBody: body(ref('Endpoint')),
+      responses: { 200: accepted, ...found, ...refused, ...stale },
+    },
+    patch: {
+      summary: 'Changes parts of the configuration by a JSON Merge Patch (RFC 7396).',
+      parameters: [ifMatch],
+      requestBody: { required: true, content: { 'application/merge-patch+json': { schema: { type: 'object' } } } },
+      responses: { 200: accepted, ...found, ...refused, ...stale },
+    },
+    delete: {
+      summary: 'Deletes an endpoint.',
+      parameters: [ifMatch],
+      responses: { 200: answer('It is deleted.'), ...found, ...stale },
+    },
+  },
+  '/endpoints/dry-run': {
+    post: {
+      summary: 'What an endpoint would make of a message; nothing is sent on, and no state is written.',
+      requestBody: body(ref('DryRun')),
+      responses: {
+        200: answer('What each stage gave, what would have been called, the answer; faults of the document.', {
+          type: 'object',
+          required: ['ran', 'lint'],
+        }),
+        400: failure('The request itself is wrong; details lists the reasons.'),
+        404: failure('There is no endpoint of this id.'),
+        415: failure('The body is not declared as JSON.'),
+        503: failure('Too many messages are under way, or the service stops.'),
+      },
+    },
+  },
+  '/endpoints/{id}/stats': {
+    parameters: [endpointId],
+    get: {
+      summary: 'How many messages there were in the last hour and day, how many failed, and how long they took.',
+      responses: { 200: answer('The counts of all instances.', ref('Stats')), ...found },
+    },
+  },
+  '/endpoints/{id}/versions': {
+    parameters: [endpointId],
+    get: {
+      summary: 'The versions of an endpoint, newest first, also of one that was deleted.',
+      responses: { 200: answer('Without documents.', list(ref('Version'))), ...found },
+    },
+  },
+  '/endpoints/{id}/versions/{version}': {
+    parameters: [endpointId, versionNumber],
+    get: {
+      summary: 'One version, with its document.',
+      responses: { 200: answer('The version.', ref('Version')), ...unknownVersion },
+    },
+  },
+  '/endpoints/{id}/versions/{version}/restore': {
+    parameters: [endpointId, versionNumber],
+    post: {
+      summary: 'Puts the document of a version in force again, as a new version.',
+      parameters: [ifMatch],
+      requestBody: { required: false, content: { 'application/json': { schema: {} } } },
+      responses: { 200: accepted, ...refused, ...unknownVersion, ...stale },
+    },
+  },
+}
+
+export const endpointSchemas: JsonObject = {
+  DryRun: {
+    type: 'object',
+    properties: {
+      endpoint: ref('Endpoint'),
+      endpointId: {
+        type: 'string',
+        description: 'Of a stored endpoint; beside endpoint, the one it would replace.',
+      },
+      message: {
+        type: 'object',
+        properties: {
+          body: { description: 'A text is sent as it is, any other value as JSON.' },
+          contentType: text,
+          headers: { type: 'object', additionalProperties: text },
+          query: { type: 'object' },
+          urlParams: { type: 'object', additionalProperties: text },
+          state: { type: 'object', description: 'What an earlier message left.' },
+        },
+      },
+      lookups: { type: 'object', additionalProperties: cannedAnswers },
+      responses: { type: 'object', additionalProperties: cannedAnswers },
+      live: { type: 'boolean', description: 'Whether lookups without a given answer are made.' },
+    },
+  },
+  CannedAnswer: {
+    type: 'object',
+    properties: {
+      status: { ...whole, minimum: 100, maximum: 599 },
+      headers: { type: 'object', additionalProperties: text },
+      body: { description: 'A text is sent as it is, any other value as JSON.' },
+      fault: { enum: ['unreachable', 'timeout', 'too-large', 'unreadable', 'refused'] },
+    },
+  },
+  Stats: {
+    type: 'object',
+    required: ['endpointId', 'hour', 'day', 'minutes'],
+    properties: {
+      endpointId: text,
+      hour: ref('Counts'),
+      day: ref('Counts'),
+      minutes: {
+        type: 'array',
+        description: 'The minutes of the day in which messages ended, oldest first; `at` is when it began.',
+        items: { allOf: [ref('Counts'), { required: ['at'], properties: { at: text } }] },
+      },
+    },
+  },
+  Counts: {
+    type: 'object',
+    required: ['count', 'failures', 'p50', 'p95', 'p99'],
+    properties: {
+      count: whole,
+      failures: { ...whole, description: 'Messages that did not end done.' },
+      p50: milliseconds,
+      p95: milliseconds,
+      p99: milliseconds,
+    },
+  },
+  Version: {
+    type: 'object',
+    required: ['version', 'at', 'method', 'origin'],
+    properties: {
+      version: { ...whole, description: 'Counts the changes of the endpoint, from 1.' },
+      at: time,
+      method: { enum: ['create', 'replace', 'patch', 'restore', 'delete'] },
+      restored: { ...whole, description: 'The version that was put in force again.' },
+      origin: {
+        type: 'object',
+        properties: {
+          address: text,
+          who: text,
+          name: text,
+          note: text,
+        },
+      },
+      document: { description: 'In the answer for one version only; null for a deletion.' },
+    },
+  },
+}
