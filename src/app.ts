@@ -91,7 +91,7 @@ export async function startApp(
     intake,
     observers,
     waiting: () => intake.waiting + loadShedder.waiting,
-    requests: services.http.health,
+    httpClient: services.http.health,
     isolation: services.sandbox?.counts,
     consumers: () => consumers?.status() ?? [],
     isStopping: () => stopping,

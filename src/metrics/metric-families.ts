@@ -14,6 +14,7 @@ export type MetricsSource = Readonly<{
   version: string
   messageMetrics: MessageMetrics
   inFlight: () => number
+  /** Messages that wait for a permit or in the load shedder. */
   waiting: () => number
   consumers: () => readonly ConsumerStatus[]
   /** Of the isolated processes, by pool; undefined without isolation. */
@@ -21,7 +22,7 @@ export type MetricsSource = Readonly<{
   /** Records of the message log since the process started. */
   messageLog: () => Readonly<{ written: number; dropped: Readonly<Record<MessageRecord['outcome'], number>> }>
   /** Circuits and retries of the HTTP client. */
-  outbound: () => OutboundHealth
+  httpClient: () => OutboundHealth
 }>
 
 type IsolationCounts = Readonly<{
@@ -62,7 +63,7 @@ const single = (type: 'gauge' | 'counter', name: string, help: string, value: ()
 })
 
 export function describeMetrics(source: MetricsSource): Family[] {
-  const { version, messageMetrics, inFlight, waiting, consumers, messageLog, outbound, isolation } = source
+  const { version, messageMetrics, inFlight, waiting, consumers, messageLog, httpClient, isolation } = source
   return [
     ...(isolation === undefined ? [] : describeIsolation(isolation)),
     {
@@ -116,7 +117,7 @@ export function describeMetrics(source: MetricsSource): Family[] {
       type: 'counter',
       labels: ['outcome'],
       *samples() {
-        const { retries, retriesWithheld } = outbound()
+        const { retries, retriesWithheld } = httpClient()
         yield { labels: { outcome: 'made' }, value: retries }
         yield { labels: { outcome: 'withheld' }, value: retriesWithheld }
       },
@@ -126,14 +127,14 @@ export function describeMetrics(source: MetricsSource): Family[] {
       help: 'Always 1, for each origin whose circuit is open.',
       type: 'gauge',
       labels: ['origin'],
-      samples: () => outbound().open.map((origin) => ({ labels: { origin }, value: 1 })),
+      samples: () => httpClient().open.map((origin) => ({ labels: { origin }, value: 1 })),
     },
-    single('counter', 'crosswalk_circuit_opened_total', 'How often a circuit opened.', () => outbound().opened),
+    single('counter', 'crosswalk_circuit_opened_total', 'How often a circuit opened.', () => httpClient().opened),
     single(
       'counter',
       'crosswalk_circuit_refused_calls_total',
       'Calls that were not sent because of an open circuit.',
-      () => outbound().refused,
+      () => httpClient().refused,
     ),
     {
       name: 'crosswalk_consumer_lag',

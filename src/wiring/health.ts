@@ -1,8 +1,6 @@
 /** Health, status and metrics of this process and, if it is a worker, of the whole service. */
 import type { Health } from '../adapters/http-server/management/operation-routes.ts'
 import type { JsonObject } from '../domain/json.ts'
-import type { ConsumerStatus } from '../domain/ports/consumer-state.ts'
-import type { OutboundHealth } from '../domain/ports/http-client-port.ts'
 import type { Registry } from '../endpoints/endpoint-registry.ts'
 import type { EndpointService } from '../endpoints/endpoint-service.ts'
 import type { Intake } from '../intake/intake.ts'
@@ -23,51 +21,25 @@ export type ServiceHealth = Readonly<{
   report(endpointId: string): Promise<JsonObject>
 }>
 
-export type HealthOptions = Readonly<{
-  version: string
-  store: Store
-  registry: Registry
-  endpointService: EndpointService
-  intake: Intake
-  observers: Observers
-  /** How many messages wait for a permit or in the load shedder. */
-  waiting: () => number
-  requests: () => OutboundHealth
-  isolation: MetricsSource['isolation']
-  consumers: () => readonly ConsumerStatus[]
-  isStopping: () => boolean
-  workerCluster: WorkerCluster | undefined
-}>
+export type HealthOptions = Pick<MetricsSource, 'version' | 'waiting' | 'consumers' | 'isolation' | 'httpClient'> &
+  Readonly<{
+    store: Store
+    registry: Registry
+    endpointService: EndpointService
+    intake: Intake
+    observers: Observers
+    isStopping: () => boolean
+    workerCluster: WorkerCluster | undefined
+  }>
 
 export function createHealth(options: HealthOptions): ServiceHealth {
-  const {
-    version,
-    store,
-    registry,
-    endpointService,
-    intake,
-    observers,
-    waiting,
-    requests,
-    isolation,
-    consumers,
-    isStopping,
-    workerCluster,
-  } = options
-  const ownStatus = async () => ({
-    messagesInFlight: intake.inFlight,
-    consumers: consumers(),
-    workers: undefined,
-  })
+  const { version, store, registry, endpointService, intake, observers, consumers, isStopping, workerCluster } = options
+  const ownStatus = async () => ({ messagesInFlight: intake.inFlight, consumers: consumers(), workers: undefined })
   const ownMetrics = createMetrics({
-    version,
+    ...options,
     messageMetrics: observers.messageMetrics,
     inFlight: () => intake.inFlight,
-    waiting,
-    consumers,
     messageLog: observers.recorder.counts,
-    outbound: requests,
-    isolation,
   })
   const status = workerCluster?.status ?? ownStatus
   return {

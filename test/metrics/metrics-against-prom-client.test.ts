@@ -99,7 +99,7 @@ async function own(messages: readonly Message[]): Promise<string> {
     waiting: () => 0,
     consumers: () => [],
     messageLog: () => ({ written: 0, dropped: { done: 0, partial: 0, refused: 0, failed: 0 } }),
-    outbound: () => ({ open: [], opened: 0, refused: 0, retries: 0, retriesWithheld: 0 }),
+    httpClient: () => ({ open: [], opened: 0, refused: 0, retries: 0, retriesWithheld: 0 }),
   })
   return String(await expose(families))
 }

@@ -55,7 +55,7 @@ test('/metrics has these names and labels and no others', () => {
     waiting: () => 0,
     consumers: () => [],
     messageLog: () => ({ written: 0, dropped: { done: 0, partial: 0, refused: 0, failed: 0 } }),
-    outbound: () => ({ open: [], opened: 0, refused: 0, retries: 0, retriesWithheld: 0 }),
+    httpClient: () => ({ open: [], opened: 0, refused: 0, retries: 0, retriesWithheld: 0 }),
   })
   assert.deepEqual(Object.fromEntries(families.map(({ name, labels }) => [name, [...labels].sort()])), own)
 })

@@ -64,17 +64,16 @@ function lintPrimary(responses: readonly ResponseRequest[], lint: LintSink): voi
 }
 
 function lintOptional(request: Request, lint: LintSink): void {
+  const sink = lint.at('optional')
   if (request.optional !== true) {
     if (request.default === undefined) return
     lint.at('default').error('"default" is used only where a request may fail; set "optional": true, or leave it out.')
   } else if ('kafkaProducerTopic' in request && request.kafkaProducerTopic !== undefined) {
-    lint
-      .at('optional')
-      .error(
-        'A message whose record the broker did not take always fails, so a topic cannot be optional; leave it out.',
-      )
+    sink.error(
+      'A message whose record the broker did not take always fails, so a topic cannot be optional; leave it out.',
+    )
   } else if (isPrimary(request)) {
-    lint.at('optional').error('The answer is that of the primary request, which cannot be optional; leave one out.')
+    sink.error('The answer is that of the primary request, which cannot be optional; leave one out.')
   }
 }
 
