@@ -29,19 +29,22 @@ export const NO_FORMAT = `neither ${ALL.map(({ name }) => name).join(' nor ')}`
 const BY_FORMAT: ReadonlyMap<string, Codec> = new Map(
   ALL.flatMap((codec) => [codec.name, ...Object.keys(codec.profiles)].map((name) => [name, codec])),
 )
-const BY_TYPE: ReadonlyMap<string, Codec> = new Map(
-  ALL.flatMap((codec) =>
-    [codec.mediaType, ...codec.aliases, ...Object.values(codec.profiles)].map((type) => [type, codec]),
-  ),
-)
-const BY_SUFFIX: ReadonlyMap<string | undefined, Codec> = new Map(ALL.map((codec) => [codec.suffix, codec]))
+const READ = ALL.map((codec) => ({
+  codec,
+  types: [codec.mediaType, ...codec.aliases, ...Object.values(codec.profiles)].map((type) => type.split('/')),
+  ending: codec.suffix === undefined ? undefined : `+${codec.suffix}`,
+}))
 
 export const codecOfFormat = (format: Format): Codec => BY_FORMAT.get(format) as Codec
 
 /** The codec of a media type, by its structured suffix too (RFC 6839, RFC 7303 section 8); undefined if there is none. */
 export function codecOf({ type, subtype }: MediaType): Codec | undefined {
-  const plus = subtype.lastIndexOf('+')
-  return BY_TYPE.get(`${type}/${subtype}`) ?? (plus < 0 ? undefined : BY_SUFFIX.get(subtype.slice(plus + 1)))
+  // Loops without an allocation: this runs for each message.
+  for (const { codec, types, ending } of READ) {
+    for (const known of types) if (known[1] === subtype && known[0] === type) return codec
+    if (ending !== undefined && subtype.endsWith(ending)) return codec
+  }
+  return undefined
 }
 
 /** The codec of a `Content-Type` header; undefined if there is none. */
