@@ -2,7 +2,7 @@
  * Keeps a record of every message that has ended, behind its answer: what a message pays for it before that is one place
  * in a list. Records are written in batches, one after the other.
  */
-import { type DoneLine, doneHead, restText } from '../domain/done-records/done-line.ts'
+import { doneHead, doneLine, restText } from '../domain/done-line.ts'
 import { createIsoTime } from '../domain/iso-time.ts'
 import type { MessageRecord, Recorded, RecordedOutcome } from '../domain/message-record.ts'
 import type { Logger } from '../domain/ports/logger-port.ts'
@@ -12,9 +12,9 @@ import type { CompletedMessage } from '../intake/completed-message.ts'
 import type { Source } from '../intake/incoming-message.ts'
 import { createBodyKeeper } from './body-capture.ts'
 import { compileKeys } from './business-keys.ts'
-import { createFifoQueue } from './fifo-queue.ts'
+import { createFifoQueue, type QueueLimits } from './fifo-queue.ts'
 import { callsOf, recordOf } from './record-of-message.ts'
-import { createRecordQueue, type QueueLimits } from './record-queue.ts'
+import { createRecordQueue } from './record-queue.ts'
 import { createRecordWriter } from './record-writer.ts'
 import { keepBodies } from './recorded-bodies.ts'
 import { secretsOf, withoutSecretsIn, withoutSecretsInKeys } from './recorded-secrets.ts'
@@ -82,7 +82,7 @@ const NOTHING_BUT_CALLS = { keys: NO_KEYS, bodies: [] }
 
 type Ended = Readonly<{ finished: CompletedMessage; bytes: number }>
 
-type Head = Readonly<{ source: Source; status: number; bytes: Uint8Array }>
+type Head = Readonly<{ source: Source; status: number; text: string }>
 
 /** What a message holds as long as its record is not made, about. */
 function heldBy({ incoming, trace, answer }: CompletedMessage): number {
@@ -128,17 +128,13 @@ export function createRecorder({ store, settings, logger, onWritten, limits = LI
     return plan
   }
 
-  function headOf(
-    plan: Plan,
-    compiled: CompiledEndpoint,
-    { source, answer: { status } }: CompletedMessage,
-  ): Uint8Array {
+  function headOf(plan: Plan, compiled: CompiledEndpoint, { source, answer: { status } }: CompletedMessage): string {
     const last = plan.head
-    if (last !== undefined && last.source === source && last.status === status) return last.bytes
+    if (last !== undefined && last.source === source && last.status === status) return last.text
     const { endpoint, version, document } = compiled
-    const bytes = doneHead(document._id, source, status, endpoint.name, version)
-    plan.head = { source, status, bytes }
-    return bytes
+    const text = doneHead(document._id, source, status, endpoint.name, version)
+    plan.head = { source, status, text }
+    return text
   }
 
   function recordedOf(finished: CompletedMessage): Recorded {
@@ -191,13 +187,13 @@ export function createRecorder({ store, settings, logger, onWritten, limits = LI
   }
 
   /** The record of a message that ended done as a line; undefined where a line cannot say it all. */
-  function lineOf({ record, bodies }: Recorded, finished: CompletedMessage): DoneLine | undefined {
+  function lineOf({ record, bodies }: Recorded, finished: CompletedMessage): string | undefined {
     const { compiled, trace, messageId } = finished
     if (record.outcome !== 'done' || record.replayOf !== undefined) return undefined
     if (compiled === undefined || trace === undefined || bodies.length > 0) return undefined
     if (Object.keys(record.keys).length > 0) return undefined
     const head = headOf(planOf(compiled), compiled, finished)
-    return { head, id: messageId, ms: finished.ms, stages: trace.stages, rest: restText(record) }
+    return doneLine({ head, id: messageId, ms: finished.ms, stages: trace.stages, rest: restText(record) })
   }
 
   /** Whether a line was all there is to say, and could be made at once. */
@@ -205,10 +201,9 @@ export function createRecorder({ store, settings, logger, onWritten, limits = LI
     const { outcome, trace, compiled, incoming, messageId: id } = finished
     if (!plan.inLines || outcome !== 'done' || trace === undefined || trace.calls.length > mostCallsAtOnce) return false
     if (compiled === undefined || incoming?.replayOf !== undefined) return false
-    const line = { head: headOf(plan, compiled, finished), id, ms: finished.ms, stages: trace.stages }
-    queue.pushDone(
-      trace.calls.length === 0 ? line : { ...line, rest: restText({ ...NOTHING_BUT_CALLS, calls: callsOf(trace) }) },
-    )
+    const head = headOf(plan, compiled, finished)
+    const rest = restText({ ...NOTHING_BUT_CALLS, calls: callsOf(trace) })
+    queue.pushDone(doneLine({ head, id, ms: finished.ms, stages: trace.stages, rest }))
     writer.wake()
     return true
   }
@@ -222,7 +217,7 @@ export function createRecorder({ store, settings, logger, onWritten, limits = LI
       const one = { finished, bytes: heldBy(finished) }
       const isFull = () => ended.count > 0 && (ended.count >= limits.records || ended.bytes + one.bytes > limits.bytes)
       if (finished.outcome === 'done' && !isReplayed && isFull()) {
-        queue.giveUp(finished.outcome)
+        queue.countDropped(finished.outcome)
         return
       }
       // What cannot wait as it is waits as a record, which the queue can bound.

@@ -3,7 +3,7 @@
  * search nor a full queue of records delays the state of a message.
  */
 import type { CompiledQuery } from 'kysely'
-import { columnsOf } from '../../domain/done-records/done-line.ts'
+import { columnsOf } from '../../domain/done-line.ts'
 import type { Recorded, RecordedBody } from '../../domain/message-record.ts'
 import type { MessageStore } from '../../domain/ports/message-store-port.ts'
 import {

@@ -3,7 +3,7 @@
  * one for every message.
  */
 
-import { courseStart, microseconds, restText } from '../../../domain/done-records/done-line.ts'
+import { detailStart, microseconds, restText, stageText } from '../../../domain/done-line.ts'
 import { timeOfId } from '../../../domain/id.ts'
 import type {
   BodySummary,
@@ -53,8 +53,8 @@ type Detail = readonly [
 ]
 
 function detailText({ endpoint, endpointVersion, ms, stages, ...rest }: MessageRecord): string {
-  const took = stages.map(({ stage, ms }) => [stage, microseconds(ms)])
-  return `${courseStart(endpoint, endpointVersion)}${microseconds(ms)},${JSON.stringify(took)}${restText(rest)}]`
+  const durations = stages.map(({ stage, ms }) => stageText(stage, ms)).join()
+  return `${detailStart(endpoint, endpointVersion)}${microseconds(ms)},[${durations}]${restText(rest)}]`
 }
 
 export function recordOf(row: MessageRow): MessageRecord {
@@ -84,7 +84,7 @@ export function recordOf(row: MessageRow): MessageRecord {
   }
 }
 
-/** The row of a line of `writeDone`, from its columns. */
+/** The row of a line of `doneLine`, from its columns. */
 export const doneRow = ([
   id = '',
   endpoint_id = '',

@@ -7,7 +7,7 @@ import { keyRows, messageRow } from '../../sql/message-log/message-rows.ts'
 import type { MessageRow } from '../../sql/message-log/message-tables.ts'
 import { keyText } from '../../sql/tables.ts'
 
-/** The columns of a line, separated as those of `writeDone`. */
+/** The columns of a line, separated as those of `doneLine`. */
 export const COLUMNS = [
   'id',
   'endpoint_id',
