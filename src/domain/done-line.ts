@@ -67,6 +67,9 @@ function isEmpty(object: object): boolean {
   return true
 }
 
+/** No column may hold a character below U+0020: texts are written as JSON or as `keyText`. */
+export const lineOf = (columns: readonly (string | number)[]): string => columns.join(COLUMN_END) + LINE_END
+
 /** The columns of each line. */
 export function* columnsOf(text: string): Generator<string[]> {
   let start = 0
