@@ -16,7 +16,7 @@ import { keyText } from '../tables.ts'
 import type { MessageRow } from './message-tables.ts'
 
 /** Estimated sizes: of a row with its index entries besides its detail, and of a key or a body besides its content. */
-export const ROW_BYTES = 200
+const ROW_BYTES = 200
 const ENTRY_BYTES = 150
 
 export function messageRow({ record, bodies }: Recorded): MessageRow {
