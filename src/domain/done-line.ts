@@ -8,7 +8,7 @@ import type { StageSpan } from './tracing/trace.ts'
 
 /** JSON escapes both characters, so no column holds one. */
 const COLUMN_END = '\u001f'
-export const LINE_END = '\n'
+const LINE_END = '\n'
 
 type DoneLine = Readonly<{
   /** Of `doneHead`. */
@@ -50,13 +50,13 @@ export const stageText = (stage: StageName, ms: number): string => `["${stage}",
 /** Rounded; 0 for a negative duration. */
 export const microseconds = (ms: number): number => (ms > 0 ? Math.round(ms * 1000) : 0)
 
-type Rest = Pick<
+export type RecordRest = Pick<
   MessageRecord,
   'path' | 'error' | 'triedAgain' | 'keys' | 'calls' | 'callsOmitted' | 'answerOf' | 'bodies'
 >
 
 /** The other properties of a record, with a comma before them; empty if the record has none of them. */
-export function restText({ path, error, triedAgain, keys, calls, callsOmitted, answerOf, bodies }: Rest): string {
+export function restText({ path, error, triedAgain, keys, calls, callsOmitted, answerOf, bodies }: RecordRest): string {
   const isShort = path === undefined && error === undefined && answerOf === undefined
   if (isShort && calls.length === 0 && bodies.length === 0 && isEmpty(keys)) return ''
   return `,${JSON.stringify({ path, error, triedAgain, keys, calls, callsOmitted, answerOf, bodies })}`

@@ -1,17 +1,11 @@
 /**
- * Maps records of messages to rows and back. What is searched for has a column; the rest is one compact text, as there is
- * one for every message.
+ * Maps records of messages to rows and back. Values that searches use have columns; the rest is one compact text, since
+ * every message has a record.
  */
 
-import { detailStart, microseconds, restText, stageText } from '../../../domain/done-line.ts'
+import { detailStart, microseconds, type RecordRest, restText, stageText } from '../../../domain/done-line.ts'
 import { timeOfId } from '../../../domain/id.ts'
-import type {
-  BodySummary,
-  MessageRecord,
-  Recorded,
-  RecordedCall,
-  RecordedStage,
-} from '../../../domain/message-record.ts'
+import type { MessageRecord, Recorded, RecordedStage } from '../../../domain/message-record.ts'
 import { keyText } from '../tables.ts'
 import type { MessageRow } from './message-tables.ts'
 
@@ -46,10 +40,7 @@ type Detail = readonly [
   version: number | null,
   microseconds: number,
   stages: readonly (readonly [stage: RecordedStage['stage'], microseconds: number])[],
-  rest?: Pick<
-    MessageRecord,
-    'path' | 'error' | 'triedAgain' | 'keys' | 'calls' | 'callsOmitted' | 'answerOf' | 'bodies'
-  >,
+  rest?: RecordRest,
 ]
 
 function detailText({ endpoint, endpointVersion, ms, stages, ...rest }: MessageRecord): string {
@@ -75,12 +66,12 @@ export function recordOf(row: MessageRow): MessageRecord {
     ...(rest?.error === undefined ? {} : { error: rest.error }),
     ...(rest?.triedAgain === undefined ? {} : { triedAgain: rest.triedAgain }),
     stages: stages.map(([stage, took]) => ({ stage, ms: took / 1000 })),
-    calls: (rest?.calls ?? []) as readonly RecordedCall[],
+    calls: rest?.calls ?? [],
     ...(rest?.callsOmitted === undefined ? {} : { callsOmitted: rest.callsOmitted }),
     keys: rest?.keys ?? {},
     ...(row.replay_of === '' ? {} : { replayOf: row.replay_of }),
     ...(rest?.answerOf === undefined ? {} : { answerOf: rest.answerOf }),
-    bodies: (rest?.bodies ?? []) as readonly BodySummary[],
+    bodies: rest?.bodies ?? [],
   }
 }
 
