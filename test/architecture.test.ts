@@ -14,7 +14,6 @@ type Source = Readonly<{ path: string; text: string }>
  */
 const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   domain: ['domain/secrets', 'domain/tracing'],
-  'domain/done-records': ['domain'],
   'domain/egress': [],
   'domain/ports': ['domain'],
   'domain/secrets': [],

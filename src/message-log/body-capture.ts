@@ -1,76 +1,78 @@
-/** What of a body is kept: all of it, its beginning, or nothing but its size. */
+/** Captures the bodies of a message for its record: redacted, and cut if they are too long. */
 import type { Json } from '../domain/json.ts'
 import type { BodyName, RecordedBody } from '../domain/message-record.ts'
 import type { Codec } from '../formats/codec.ts'
 import { CODECS, codecOf } from '../formats/codecs.ts'
 import { parseMediaType } from '../formats/media-type.ts'
 import { withoutSecrets } from './recorded-secrets.ts'
-import { type Mask, scrubTexts } from './redaction.ts'
+import { type Redaction, redactTexts } from './redaction.ts'
 
-/** Bodies of one message, as one account: what was masked in one must not be read in another. */
-export type BodyKeeper = Readonly<{
-  keep(which: BodyName, contentType: string, content: Uint8Array): void
-  /** A value of the message, as JSON. */
-  keepValue(which: BodyName, value: Json): void
-  /** A text that tells what went wrong, and so may repeat what came in. */
-  keepReport(which: BodyName, contentType: string, content: Uint8Array): void
-  readonly kept: readonly RecordedBody[]
-  /** What was masked so far. */
-  readonly found: ReadonlySet<string>
+/** Holds all bodies of one message, as a value that is redacted in one must not stand in another. */
+export type BodyCapture = Readonly<{
+  addBody(which: BodyName, contentType: string, content: Uint8Array): void
+  /** Adds a value of the message, as JSON. */
+  addValue(which: BodyName, value: Json): void
+  /** Adds the report of a failure, whose texts may quote other bodies. */
+  addReport(which: BodyName, contentType: string, content: Uint8Array): void
+  readonly bodies: readonly RecordedBody[]
+  /** The values that were redacted so far. */
+  readonly redacted: ReadonlySet<string>
 }>
 
-/** What a message may keep in all, in bodies of the largest size: a `forEach` may have thousands of answers. */
+/** All bodies of a message together take at most as much as so many of the largest size. */
 const FULL_BODIES = 16
 
-const NOTHING = new Uint8Array()
+const NO_BYTES = new Uint8Array()
 
-/** `secrets`: what is in no body that is kept. */
-export function createBodyKeeper(limitBytes: number, mask: Mask | undefined, secrets: readonly string[]): BodyKeeper {
-  const kept: RecordedBody[] = []
-  const found = new Set<string>()
+/** `secrets`: texts that are taken out of every body. */
+export function createBodyCapture(
+  limitBytes: number,
+  redaction: Redaction | undefined,
+  secrets: readonly string[],
+): BodyCapture {
+  const bodies: RecordedBody[] = []
+  const redacted = new Set<string>()
   let left = FULL_BODIES * limitBytes
 
-  function add(which: BodyName, contentType: string, given: Uint8Array, size: number, redacted: boolean): void {
+  function add(which: BodyName, contentType: string, given: Uint8Array, size: number, isRedacted: boolean): void {
     const content = withoutSecrets(given, secrets)
-    const masked = redacted || content !== given
-    const whole = content.byteLength <= Math.min(limitBytes, left)
-    const part = whole ? content : content.subarray(0, left < limitBytes ? 0 : wholeCharacters(content, limitBytes))
+    const masked = isRedacted || content !== given
+    const isWhole = content.byteLength <= Math.min(limitBytes, left)
+    const part = isWhole ? content : content.subarray(0, left < limitBytes ? 0 : wholeCharacters(content, limitBytes))
     left -= part.byteLength
-    const cut = !whole || (content.byteLength === 0 && size > 0)
+    const cut = !isWhole || (content.byteLength === 0 && size > 0)
     const marks = { ...(cut ? { cut: true as const } : {}), ...(masked ? { masked: true as const } : {}) }
-    kept.push({ summary: { which, contentType, size, ...marks }, content: part })
+    bodies.push({ summary: { which, contentType, size, ...marks }, content: part })
   }
 
-  function keepMasked(which: BodyName, contentType: string, content: Uint8Array, change: (value: Json) => Json): void {
+  function addChanged(which: BodyName, contentType: string, content: Uint8Array, change: (value: Json) => Json): void {
     const size = content.byteLength
-    const rewritten = size === 0 ? content : rewrite(contentType, content, change)
-    add(which, contentType, rewritten ?? NOTHING, size, rewritten !== content)
+    const changed = redaction === undefined || size === 0 ? content : rewrite(contentType, content, change)
+    add(which, contentType, changed ?? NO_BYTES, size, changed !== content)
   }
 
-  const apply = (value: Json): Json => mask?.apply(value, found) ?? value
+  const apply = (value: Json): Json => redaction?.apply(value, redacted) ?? value
   const bytes = (value: Json) => Buffer.from(JSON.stringify(value))
 
   return {
-    kept,
-    found,
-    keep: (which, contentType, content) => {
-      if (mask === undefined) add(which, contentType, content, content.byteLength, false)
-      else keepMasked(which, contentType, content, apply)
-    },
-    keepReport: (which, contentType, content) => {
-      if (mask === undefined) add(which, contentType, content, content.byteLength, false)
-      else keepMasked(which, contentType, content, (value) => scrubTexts(apply(value), found))
-    },
-    keepValue: (which, value) => {
-      const masked = apply(value)
-      const content = bytes(masked)
-      const size = masked === value ? content.byteLength : bytes(value).byteLength
-      add(which, 'application/json', content, size, masked !== value)
+    bodies,
+    redacted,
+    addBody: (which, contentType, content) => addChanged(which, contentType, content, apply),
+    addReport: (which, contentType, content) =>
+      addChanged(which, contentType, content, (value) => redactTexts(apply(value), redacted)),
+    addValue: (which, value) => {
+      const changed = apply(value)
+      const content = bytes(changed)
+      const size = changed === value ? content.byteLength : bytes(value).byteLength
+      add(which, 'application/json', content, size, changed !== value)
     },
   }
 }
 
-/** The body with its value changed, as JSON if its type is unknown; undefined if it may hold what `change` does not see. */
+/**
+ * Gives the body with its value changed: the same bytes if nothing changed, undefined if the body cannot be read and so may
+ * hold anything. Duplicate names count as unreadable: only the last is read, so the others would stay.
+ */
 function rewrite(contentType: string, content: Uint8Array, change: (value: Json) => Json): Uint8Array | undefined {
   const media = parseMediaType(contentType)
   const codec: Codec = (media && codecOf(media)) ?? CODECS.json

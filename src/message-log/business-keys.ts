@@ -6,14 +6,14 @@ import { type PathSource, parsePath } from '../language/paths/path.ts'
 
 type Keys = MessageRecord['keys']
 
-/** Of one message. */
-const MOST_KEYS = 10
-/** In characters; longer ones are cut. */
-const LONGEST_KEY = 200
+/** Values a message. */
+const MOST_VALUES = 10
+/** In characters; longer values are cut. */
+const LONGEST_VALUE = 200
 
-const NONE: Keys = {}
+export const NO_KEYS: Keys = {}
 
-/** Builds the reader of an endpoint's keys; undefined where it names none. Paths were checked when it was registered. */
+/** Builds the reader of an endpoint's keys; undefined if it has none. Its paths were checked at registration. */
 export function compileKeys({ messageKeys }: Endpoint): ((reached: object | undefined) => Keys) | undefined {
   const paths = Object.entries(messageKeys ?? {}).flatMap(([name, text]) => {
     const path = parsePath(text)
@@ -21,9 +21,9 @@ export function compileKeys({ messageKeys }: Endpoint): ((reached: object | unde
   })
   if (paths.length === 0) return undefined
   return (reached) => {
-    if (reached === undefined) return NONE
+    if (reached === undefined) return NO_KEYS
     const keys: Record<string, string | readonly string[]> = {}
-    let left = MOST_KEYS
+    let left = MOST_VALUES
     for (const { name, path } of paths) {
       const values = [...new Set(textsOf(path.read(reached as PathSource)))].slice(0, left)
       left -= values.length
@@ -37,5 +37,10 @@ export function compileKeys({ messageKeys }: Endpoint): ((reached: object | unde
 function textsOf(value: Json | undefined): string[] {
   if (Array.isArray(value)) return value.flatMap(textsOf)
   if (value === undefined || value === null || typeof value === 'object' || value === '') return []
-  return [String(value).slice(0, LONGEST_KEY)]
+  return [String(value).slice(0, LONGEST_VALUE)]
 }
+
+export const changeKeys = (keys: Keys, change: (value: string) => string): Keys =>
+  Object.fromEntries(
+    Object.entries(keys).map(([name, value]) => [name, typeof value === 'string' ? change(value) : value.map(change)]),
+  )

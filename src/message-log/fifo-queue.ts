@@ -1,41 +1,52 @@
-/** What waits in the order in which it came, by how much it takes. What is done to the oldest costs the same however many wait. */
+/**
+ * A queue that knows its size. A writer takes the oldest items, and acknowledges them once they are written or puts them
+ * back. Every operation on the oldest items costs the same however long the queue is.
+ */
+export type QueueLimits = Readonly<{ records: number; bytes: number }>
+
 export interface FifoQueue<Item extends Readonly<{ bytes: number }>> {
   add(item: Item): void
-  readonly oldest: Item | undefined
+  /** Removes the oldest item that is not taken. */
   shift(): Item | undefined
-  /** Before all that wait. */
-  putBack(items: readonly Item[]): void
-  /** Changes the oldest that was not changed before; false where all were. */
+  /** Gives the oldest items within the limits, and the first of them even if it exceeds the bytes. */
+  take(limits: QueueLimits): readonly Item[]
+  /** Removes the first `count` of the taken items; gives how many there were to remove. */
+  acknowledge(count: number): number
+  /** Puts the taken items back to the front. */
+  requeue(): void
+  /** Replaces the oldest item that was not replaced before; false if there is none. */
   changeNext(change: (item: Item) => Item): boolean
-  /** All that waited. */
+  /** Removes and gives all items that are not taken. */
   clear(): readonly Item[]
+  /** Taken items included, as in `bytes`. */
   readonly count: number
   readonly bytes: number
 }
 
-/** Places of items that have left are given back in so large parts. */
-const LEFT_PLACES = 1_024
+/** Removed items leave holes at the front of the array, which is cut when it has at least so many. */
+const MOST_HOLES = 1_024
 
 export function createFifoQueue<Item extends Readonly<{ bytes: number }>>(): FifoQueue<Item> {
   let items: (Item | undefined)[] = []
+  let taken: readonly Item[] = []
   let first = 0
   let unchanged = 0
   let bytes = 0
 
-  function giveBackPlaces(): void {
-    if (first < LEFT_PLACES || first * 2 < items.length) return
+  function cutHoles(): void {
+    if (first < MOST_HOLES || first * 2 < items.length) return
     items = items.slice(first)
     unchanged = Math.max(0, unchanged - first)
     first = 0
   }
 
-  function shift(): Item | undefined {
+  /** The bytes of the item stay counted. */
+  function removeOldest(): Item | undefined {
     const item = items[first]
     if (item === undefined) return undefined
     items[first] = undefined
     first += 1
-    bytes -= item.bytes
-    giveBackPlaces()
+    cutHoles()
     return item
   }
 
@@ -44,15 +55,34 @@ export function createFifoQueue<Item extends Readonly<{ bytes: number }>>(): Fif
       items.push(item)
       bytes += item.bytes
     },
-    get oldest() {
-      return items[first]
+    shift: () => {
+      const item = removeOldest()
+      bytes -= item?.bytes ?? 0
+      return item
     },
-    shift,
-    putBack: (given) => {
-      items = [...given, ...items.slice(first)]
+    take: (limits) => {
+      const oldest: Item[] = []
+      let room = limits.bytes
+      for (let next = items[first]; next !== undefined && oldest.length < limits.records; next = items[first]) {
+        if (oldest.length > 0 && next.bytes > room) break
+        room -= next.bytes
+        oldest.push(next)
+        removeOldest()
+      }
+      taken = oldest
+      return oldest
+    },
+    acknowledge: (count) => {
+      const removed = taken.slice(0, count)
+      taken = taken.slice(count)
+      for (const item of removed) bytes -= item.bytes
+      return removed.length
+    },
+    requeue: () => {
+      items = [...taken, ...items.slice(first)]
+      taken = []
       first = 0
       unchanged = 0
-      for (const item of given) bytes += item.bytes
     },
     changeNext: (change) => {
       const at = Math.max(unchanged, first)
@@ -70,10 +100,11 @@ export function createFifoQueue<Item extends Readonly<{ bytes: number }>>(): Fif
       first = 0
       unchanged = 0
       bytes = 0
+      for (const item of taken) bytes += item.bytes
       return cleared
     },
     get count() {
-      return items.length - first
+      return items.length - first + taken.length
     },
     get bytes() {
       return bytes

@@ -1,7 +1,4 @@
-/**
- * Which messages: the filters of the message log as people write them, in a query or in JSON. One table says what there
- * is, so that whatever is wrong is told together with what would be right.
- */
+/** Reads the filters of the message log as people write them, in a query or in JSON. */
 import { Failure } from '../domain/failure.ts'
 import { FAILURES } from '../domain/failure-table.ts'
 import { isId } from '../domain/id.ts'
@@ -11,17 +8,17 @@ import { didYouMean } from '../domain/nearest.ts'
 import type { MessageFilter } from '../domain/ports/message-store-port.ts'
 import { STAGE_NAMES } from '../domain/tracing/stages.ts'
 
-/** What filters are read with: the endpoints in force, by name, and the time. */
-export type FilterSurroundings = Readonly<{
+type FilterContext = Readonly<{
+  /** The active ones. */
   endpoints: readonly Readonly<{ _id: string; name: string }>[]
   nowMs: number
 }>
 
-/** Each name with its values, of which one must hold. */
+/** The values of each filter; a message must match one of them. */
 export type FilterTexts = ReadonlyMap<string, readonly string[]>
 
 /** Fails with FILTER_INVALID. */
-type Read = (name: string, values: readonly string[], surroundings: FilterSurroundings) => MessageFilter
+type Read = (name: string, values: readonly string[], context: FilterContext) => MessageFilter
 
 const FILTERS: Readonly<Record<string, Read>> = {
   endpoint: (_name, values, { endpoints }) => ({ endpointId: values.map((value) => endpointIdOf(value, endpoints)) }),
@@ -39,17 +36,13 @@ const FILTERS: Readonly<Record<string, Read>> = {
 
 export const FILTER_NAMES: readonly string[] = Object.keys(FILTERS)
 
-/** `others` are names that are known beside the filters, and read elsewhere. Fails with FILTER_INVALID. */
-export function readFilter(
-  texts: FilterTexts,
-  surroundings: FilterSurroundings,
-  others: readonly string[] = [],
-): MessageFilter {
+/** `others`: names that are no filters and are left out. Fails with FILTER_INVALID. */
+export function readFilter(texts: FilterTexts, context: FilterContext, others: readonly string[] = []): MessageFilter {
   const known = [...FILTER_NAMES, ...others]
   const parts: MessageFilter[] = []
   for (const [name, values] of texts) {
     const read = Object.hasOwn(FILTERS, name) ? FILTERS[name] : undefined
-    if (read !== undefined) parts.push(read(name, values, surroundings))
+    if (read !== undefined) parts.push(read(name, values, context))
     else if (!others.includes(name)) {
       throw invalid(`There is no filter "${name}"${didYouMean(name, known)} There are: ${known.join(', ')}.`)
     }
@@ -68,17 +61,17 @@ function oneOf<T extends string>(name: string, value: string, known: readonly T[
   throw invalid(`There is no ${name} "${value}"${didYouMean(value, known)} There are: ${known.join(', ')}.`)
 }
 
-/** A name is one of the endpoints in force; an id may be of any, deleted ones too. */
-function endpointIdOf(value: string, endpoints: FilterSurroundings['endpoints']): string {
+/** The name of an active endpoint, or the id of any, deleted ones too. */
+function endpointIdOf(value: string, endpoints: FilterContext['endpoints']): string {
   if (isId(value)) return value
   const found = endpoints.find(({ name }) => name === value)
   if (found !== undefined) return found._id
-  const meant = didYouMean(
+  const suggestion = didYouMean(
     value,
     endpoints.map(({ name }) => name),
   )
   throw invalid(
-    `No endpoint in force has the name "${value}"${meant} The messages of a deleted one are found by its id.`,
+    `No active endpoint has the name "${value}"${suggestion} The messages of a deleted one are found by its id.`,
   )
 }
 
@@ -87,7 +80,7 @@ export function messageIdOf(name: string, value: string): string {
   throw wrongValue(name, value, 'the id of a message, 24 lower-case hexadecimal digits')
 }
 
-/** `patient:123` is the value 123 of the key patient; it may also be the whole value of any key, as `urn:oid:1` is. */
+/** `patient:123` is the value 123 of the key patient, or, as `urn:oid:1`, the value of any key. */
 function keysOf(text: string): readonly Readonly<{ name?: string; value: string }>[] {
   if (text === '') throw wrongValue('key', text, 'a value such as 123, or a key and its value such as patient:123')
   const colon = text.indexOf(':')

@@ -1,4 +1,4 @@
-/** What was recorded of messages, as people ask for it: by filter, page by page, by id, in groups. */
+/** Searches the message log: by filter, page by page, by id, in groups. */
 import { Failure } from '../domain/failure.ts'
 import { isId, pageOf, readCursor, timeOfId } from '../domain/id.ts'
 import type { MessageRecord, RecordedBody } from '../domain/message-record.ts'
@@ -11,30 +11,29 @@ import { type FilterTexts, invalid, readFilter, wrongValue } from './message-fil
 export const DEFAULT_LIMIT = 50
 export const LARGEST_LIMIT = 500
 
-/** A record as a list tells it: its calls, of which there may be hundreds, are told with the record alone. */
+/** A record in a list: without its calls, of which there may be hundreds. */
 export type ListedMessage = Omit<MessageRecord, 'calls' | 'callsOmitted'>
 
-/** One page; `next` leads to the one after it, where there is one. */
-export type MessagePage = Readonly<{ messages: readonly ListedMessage[]; next?: string }>
+/** `next`: the cursor of the next page, if there is one. */
+type MessagePage = Readonly<{ messages: readonly ListedMessage[]; next?: string }>
 
 /** Fails with FILTER_INVALID, ID_MALFORMED, MESSAGE_UNKNOWN, MESSAGE_BODY_UNKNOWN, STORE_UNAVAILABLE. */
 export interface MessageSearch {
-  /** Newest first. Beside the filters `texts` may hold `limit` and `cursor`. */
+  /** Newest first. `texts` may also hold `limit` and `cursor`. */
   list(texts: FilterTexts): Promise<MessagePage>
   /** Failures that are alike, the largest group first. */
   groups(texts: FilterTexts): Promise<readonly MessageGroup[]>
   get(id: string): Promise<MessageRecord>
   body(id: string, which: string): Promise<RecordedBody>
   filter(texts: FilterTexts): MessageFilter
-  /** What has ended before can be found now. */
+  /** Resolves when messages that were completed before can be found; see `Recorder`. */
   caughtUp(): Promise<void>
 }
 
-export type MessageSearchOptions = Readonly<{
+type MessageSearchOptions = Readonly<{
   store: MessageStore
   registry: Registry
   clock: Clock
-  /** Resolves when what has ended before is in the store, as far as it can be waited for. */
   caughtUp: () => Promise<void>
 }>
 

@@ -1,19 +1,20 @@
-/** Lines of text that wait as bytes: what waits as objects is copied by the collector again and again. */
-import { type DoneLine, mostBytes, writeDone } from '../domain/done-records/done-line.ts'
-
+/**
+ * The queue of the lines of messages that ended done, as bytes. Lines that are queued as strings are copied again and again
+ * by the garbage collector: they took 60 MB more under full load (bench/EXPERIMENTS.md).
+ */
 export type Lines = Readonly<{ bytes: Uint8Array; count: number }>
 
 export interface RecordBuffer {
-  add(line: DoneLine): void
-  /** The oldest of them, a thousand or so; undefined where there are none. */
+  add(line: string): void
+  /** Gives the oldest lines, a thousand or so; undefined if there are none. They count as queued until `acknowledge`. */
   take(): Lines | undefined
-  /** What was taken is done with, or only these first lines of it. */
-  settle(lines?: Lines): void
-  /** What was taken waits again. */
-  putBack(): void
-  /** Drops all that wait; gives how many. */
+  /** Removes `lines`, the first of those that were taken. */
+  acknowledge(lines: Lines): void
+  /** Puts what was taken and not acknowledged back to the front. */
+  requeue(): void
+  /** Removes all lines that are not taken; gives how many. */
   clear(): number
-  /** Those that were taken included. */
+  /** Taken lines included, as in `bytes`. */
   readonly count: number
   readonly bytes: number
 }
@@ -21,19 +22,12 @@ export interface RecordBuffer {
 const CHUNK_BYTES = 256 * 1024
 const LINE_END = 0x0a
 
-type Chunk = { readonly buffer: Buffer; used: number; count: number }
+/** In UTF-8, of a code unit of a string. */
+const MOST_UNIT_BYTES = 3
 
-/** Memory that threads share: handing it to the one that writes copies nothing. */
-const startChunk = (atLeast: number): Chunk => ({
-  buffer: Buffer.from(new SharedArrayBuffer(Math.max(CHUNK_BYTES, atLeast))),
-  used: 0,
-  count: 0,
-})
+type Chunk = { readonly buffer: Buffer; start: number; end: number; count: number }
 
-/** Nothing is added to it any more. */
-const startRest = (buffer: Buffer, count: number): Chunk => ({ buffer, used: buffer.length, count })
-
-/** Two parts of several lines, each with at least one. */
+/** Splits two or more lines. */
 export function halvesOf({ bytes, count }: Lines): readonly [Lines, Lines] {
   const first = Math.floor(count / 2)
   let end = 0
@@ -46,70 +40,63 @@ export function halvesOf({ bytes, count }: Lines): readonly [Lines, Lines] {
 
 export function createRecordBuffer(): RecordBuffer {
   let full: Chunk[] = []
+  /** The memory of a chunk that was written: new memory would cost as much as filling it. */
+  let spare: Buffer | undefined
   let filling = startChunk(0)
   let taken: Chunk | undefined
-  /** A whole chunk that is done with, to be filled again: fresh memory costs as much as writing to it. */
-  let spare: Chunk | undefined
   let count = 0
   let bytes = 0
 
-  function next(): Chunk | undefined {
-    const oldest = full.shift()
-    if (oldest !== undefined || filling.count === 0) return oldest
-    const chunk = filling
-    filling = begin(0)
-    return chunk
-  }
-
-  function begin(atLeast: number): Chunk {
-    if (spare === undefined || spare.buffer.length < atLeast) return startChunk(atLeast)
-    const chunk = spare
-    spare = undefined
-    return chunk
+  function startChunk(leastBytes: number): Chunk {
+    const isSpareEnough = spare !== undefined && leastBytes <= CHUNK_BYTES
+    // Shared, so that the thread that writes the lines gets them without a copy.
+    const buffer = isSpareEnough ? spare : Buffer.from(new SharedArrayBuffer(Math.max(CHUNK_BYTES, leastBytes)))
+    if (isSpareEnough) spare = undefined
+    return { buffer: buffer as Buffer, start: 0, end: 0, count: 0 }
   }
 
   return {
     add: (line) => {
-      const most = mostBytes(line)
-      if (filling.buffer.length - filling.used < most) {
+      const most = line.length * MOST_UNIT_BYTES
+      if (filling.buffer.length - filling.end < most) {
         if (filling.count > 0) full.push(filling)
-        filling = begin(most)
+        filling = startChunk(most)
       }
-      const end = writeDone(line, filling.buffer, filling.used)
-      bytes += end - filling.used
-      filling.used = end
+      const size = filling.buffer.write(line, filling.end)
+      filling.end += size
       filling.count += 1
+      bytes += size
       count += 1
     },
     take: () => {
-      taken = next()
-      return taken && { bytes: taken.buffer.subarray(0, taken.used), count: taken.count }
-    },
-    settle: (lines) => {
-      if (taken === undefined) return
-      const size = lines?.bytes.byteLength ?? taken.used
-      const settled = lines?.count ?? taken.count
-      count -= settled
-      bytes -= size
-      const { buffer, used } = taken
-      if (size < used) taken = startRest(buffer.subarray(size, used), taken.count - settled)
-      else {
-        if (buffer.length === CHUNK_BYTES) spare = { buffer, used: 0, count: 0 }
-        taken = undefined
+      taken = full.shift()
+      if (taken === undefined && filling.count > 0) {
+        taken = filling
+        filling = startChunk(0)
       }
+      return taken && { bytes: taken.buffer.subarray(taken.start, taken.end), count: taken.count }
     },
-    putBack: () => {
+    acknowledge: (lines) => {
+      if (taken === undefined) return
+      count -= lines.count
+      bytes -= lines.bytes.byteLength
+      taken.start += lines.bytes.byteLength
+      taken.count -= lines.count
+      if (taken.count > 0) return
+      if (taken.buffer.length === CHUNK_BYTES) spare = taken.buffer
+      taken = undefined
+    },
+    requeue: () => {
       if (taken !== undefined) full.unshift(taken)
       taken = undefined
     },
     clear: () => {
-      const kept = taken?.count ?? 0
-      const cleared = count - kept
+      const cleared = count - (taken?.count ?? 0)
       if (cleared === 0) return 0
       full = []
       filling = startChunk(0)
-      count = kept
-      bytes = taken?.used ?? 0
+      count -= cleared
+      bytes = taken === undefined ? 0 : taken.end - taken.start
       return cleared
     },
     get count() {

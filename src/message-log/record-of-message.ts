@@ -1,4 +1,4 @@
-/** The record of a message that has ended. */
+/** The record of a completed message. */
 import { timeOfId } from '../domain/id.ts'
 import type { MessageRecord, RecordedBody, RecordedCall, RecordedStage } from '../domain/message-record.ts'
 import type { CallSpan, Trace } from '../domain/tracing/trace.ts'
@@ -7,19 +7,19 @@ import { type CompletedMessage, isTriedAgain } from '../intake/completed-message
 const NO_STAGES: readonly RecordedStage[] = []
 const NO_CALLS: readonly RecordedCall[] = []
 
-/** Of a `forEach` with thousands of items nobody reads them all, and each takes room while its record waits. */
+/** A `forEach` may make thousands of calls, and each takes memory until the record is written. */
 const MOST_CALLS = 200
 
-/** What the rest of the recorder knows of it. */
-export type Findings = Pick<MessageRecord, 'keys'> & Readonly<{ kept: readonly RecordedBody[]; error?: string }>
+/** The parts of the record that are without secrets and redacted values. */
+type Findings = Pick<MessageRecord, 'keys' | 'error'> & Readonly<{ bodies: readonly RecordedBody[] }>
 
-/** `isoOf` writes a time: many messages share one, and writing it costs as much as the rest of the record. */
+/** `isoOf` formats a time, and caches the last: formatting costs as much as the rest of the record. */
 export function recordOf(
-  finished: CompletedMessage,
-  { keys, kept, error }: Findings,
+  completed: CompletedMessage,
+  { keys, bodies, error }: Findings,
   isoOf: (timeMs: number) => string,
 ): MessageRecord {
-  const { messageId, source, outcome, ms, answer, trace, compiled, code, failure, incoming } = finished
+  const { messageId, source, outcome, ms, answer, trace, compiled, code, failure, incoming } = completed
   const record: { -readonly [Name in keyof MessageRecord]: MessageRecord[Name] } = {
     id: messageId,
     source,
@@ -30,7 +30,7 @@ export function recordOf(
     stages: trace === undefined ? NO_STAGES : trace.stages.map(stageOf),
     calls: trace === undefined ? NO_CALLS : callsOf(trace),
     keys,
-    bodies: kept.map(({ summary }) => summary),
+    bodies: bodies.map(({ summary }) => summary),
   }
   if (compiled !== undefined) {
     record.endpointId = compiled.document._id
@@ -44,7 +44,7 @@ export function recordOf(
   if (error !== undefined) record.error = error
   const callsOmitted = (trace?.calls.length ?? 0) - record.calls.length
   if (callsOmitted > 0) record.callsOmitted = callsOmitted
-  if (isTriedAgain(finished)) record.triedAgain = true
+  if (isTriedAgain(completed)) record.triedAgain = true
   if (answer.repeats !== undefined) record.answerOf = answer.repeats
   if (incoming?.replayOf !== undefined) record.replayOf = incoming.replayOf
   return record
@@ -52,33 +52,32 @@ export function recordOf(
 
 const stageOf = ({ stage, startMs, endMs }: Trace['stages'][number]): RecordedStage => ({ stage, ms: endMs - startMs })
 
-/** To the microsecond, as stores keep it. */
+/** To the microsecond, as stores keep durations. */
 const rounded = (ms: number): number => Math.round(ms * 1000) / 1000
 
-/** What a record tells of the calls of a message: of the first so many, and of those that went wrong before others. */
+/** The calls that a record keeps, failed ones first if there are too many. */
 export const callsOf = ({ startMs, calls }: Trace): readonly RecordedCall[] =>
   calls.length === 0 ? NO_CALLS : keptOf(calls).map((call) => callOf(call, startMs))
 
-const wentWrong = ({ answer, fault }: CallSpan): boolean => fault !== undefined || (answer?.status ?? 0) >= 400
+const hasFailed = ({ answer, fault }: CallSpan): boolean => fault !== undefined || (answer?.status ?? 0) >= 400
 
-/** Where there are too many, those by which a failure is explained, then the first. */
 function keptOf(calls: readonly CallSpan[]): readonly CallSpan[] {
   if (calls.length <= MOST_CALLS) return calls
-  const kept = new Set(calls.filter(wentWrong).slice(0, MOST_CALLS))
+  const kept = new Set(calls.filter(hasFailed).slice(0, MOST_CALLS))
   for (const call of calls) if (kept.size < MOST_CALLS) kept.add(call)
   return calls.filter((call) => kept.has(call))
 }
 
 function callOf(
   { kind, id, item, method, target, startMs, endMs, answer, remark, fault }: CallSpan,
-  began: number,
+  messageStartMs: number,
 ): RecordedCall {
   const call: { -readonly [Name in keyof RecordedCall]: RecordedCall[Name] } = {
     kind,
     id,
     method,
     target: withoutQuery(target),
-    startMs: rounded(startMs - began),
+    startMs: rounded(startMs - messageStartMs),
     ms: Number.isNaN(endMs) ? 0 : rounded(endMs - startMs),
   }
   if (item !== undefined) call.item = item
@@ -88,7 +87,7 @@ function callOf(
   return call
 }
 
-/** A URL without its query; documents cannot name URLs with credentials. */
+/** Documents cannot name URLs with credentials, so only the query may hold some. */
 function withoutQuery(target: string): string {
   const query = target.indexOf('?')
   return query === -1 ? target : target.slice(0, query)

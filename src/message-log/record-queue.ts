@@ -1,54 +1,48 @@
 /**
- * Records that wait to be written, bounded. Where they are too many, those of messages that ended done or were turned away
- * go first. Those of failures are held beyond that as long as the store answers, without their bodies, up to a bound of
- * their own; from there on, and where the store does not answer, the oldest go for newer ones: their bodies, then they.
+ * The bounded queue of records to write. If it is full, records of messages that ended done or were shed are dropped first.
+ * Failures may exceed the limits while the store answers, without their bodies and up to limits of their own. Beyond those,
+ * and while the store does not answer, the oldest failures lose their bodies, then their records, to newer ones.
  */
-import { type DoneLine, mostBytes } from '../domain/done-records/done-line.ts'
 import { kindOf } from '../domain/failure-table.ts'
 import type { MessageRecord, Recorded, RecordedOutcome } from '../domain/message-record.ts'
-import { createFifoQueue } from './fifo-queue.ts'
+import { createFifoQueue, type QueueLimits } from './fifo-queue.ts'
 import { createRecordBuffer, type Lines } from './record-buffer.ts'
-
-export type QueueLimits = Readonly<{ records: number; bytes: number }>
 
 export interface RecordQueue {
   push(recorded: Recorded): void
-  /** The record of a message that ended done. */
-  pushDone(line: DoneLine): void
-  /** Counts a record that is lost without having waited, or was taken in vain. */
-  giveUp(outcome: RecordedOutcome): void
-  /** Failures first, then by age; at most so many and about so many bytes; they count as waiting until `settle`. */
-  take(records: number, bytes: number): Readonly<{ batch: readonly Recorded[]; bytes: number }>
-  /** Some of the lines, the oldest; undefined where there are none. They count as `take`'s. */
+  /** Adds the line (`doneLine`) of a message that ended done. */
+  pushDone(line: string): void
+  /** Counts a record that is lost without having been queued, or after it was taken. */
+  countDropped(outcome: RecordedOutcome): void
+  /** Gives failures first, then the others by age. All count as queued until `acknowledge`. */
+  take(limits: QueueLimits): Readonly<{ batch: readonly Recorded[]; bytes: number }>
+  /** Gives the oldest lines; undefined if there are none. They count as queued until `acknowledgeDone`. */
   takeDone(): Lines | undefined
-  /** What was taken is done with: of `take`'s batch only the first `records` where that is given. */
-  settle(records?: number): void
-  /** The same of the lines, where `lines` are the first of them. */
-  settleDone(lines: Lines): void
-  /** What was taken waits again. */
-  putBack(): void
+  /** Removes the first `count` of the records that `take` gave. */
+  acknowledge(count: number): void
+  /** Removes `lines`, the first of those that `takeDone` gave. */
+  acknowledgeDone(lines: Lines): void
+  /** Puts what was taken and not acknowledged back to the front. */
+  requeue(): void
   /** Whether the store took the last batch; true at first. */
-  readonly answering: boolean
-  setAnswering(answering: boolean): void
+  readonly isAnswering: boolean
+  setAnswering(isAnswering: boolean): void
   readonly size: number
-  /** Records given up, by outcome. */
+  /** Dropped records by outcome. */
   readonly dropped: Readonly<Record<RecordedOutcome, number>>
 }
 
-type Waiting = Readonly<{ recorded: Recorded; bytes: number }>
+type QueuedRecord = Readonly<{ recorded: Recorded; bytes: number }>
 
-/** What a record takes, about, besides what it has of its own length; and each call or body in it. */
+/** Estimated sizes in bytes: of a record besides its texts, and of each call or body in it. */
 const RECORD_BYTES = 1_000
 const PART_BYTES = 120
 
-/** How far failures may go beyond the limits while the store answers. */
-const MORE_RECORDS = 10
-const MORE_BYTES = 2
+/** How far failures may exceed the limits while the store answers. */
+const FAILURE_RECORDS_FACTOR = 10
+const FAILURE_BYTES_FACTOR = 2
 
-/**
- * Whether its record may be given up before others: nobody will ask why it failed. What a replay did must be known, or it
- * would be done again.
- */
+/** Whether a record may be dropped before others. That of a replay may not, or the replay would be repeated. */
 export function isDroppable({
   outcome,
   endpointId,
@@ -61,86 +55,78 @@ export function isDroppable({
 }
 
 export function createRecordQueue(limits: QueueLimits): RecordQueue {
-  const most: QueueLimits = { records: limits.records * MORE_RECORDS, bytes: limits.bytes * MORE_BYTES }
-  const done = createRecordBuffer()
-  const droppable = createFifoQueue<Waiting>()
-  const failures = createFifoQueue<Waiting>()
-  const listOf = ({ recorded }: Waiting) => (isDroppable(recorded.record) ? droppable : failures)
-  let taken: readonly Waiting[] = []
-  let takenBytes = 0
-  let answering = true
+  const failureLimits: QueueLimits = {
+    records: limits.records * FAILURE_RECORDS_FACTOR,
+    bytes: limits.bytes * FAILURE_BYTES_FACTOR,
+  }
+  const lines = createRecordBuffer()
+  const droppable = createFifoQueue<QueuedRecord>()
+  const failures = createFifoQueue<QueuedRecord>()
+  const queueOf = ({ recorded }: QueuedRecord) => (isDroppable(recorded.record) ? droppable : failures)
+  let isAnswering = true
   const dropped = { done: 0, partial: 0, refused: 0, failed: 0 }
 
-  const size = (): number => failures.count + droppable.count + taken.length + done.count
-  const isOver = (bytes: number, more: number): boolean =>
-    failures.bytes + droppable.bytes + takenBytes + done.bytes + more > bytes
+  const size = (): number => failures.count + droppable.count + lines.count
+  const isOver = (bytes: number, more: number): boolean => failures.bytes + droppable.bytes + lines.bytes + more > bytes
   const isFull = (more: number, { records, bytes }: QueueLimits): boolean => size() >= records || isOver(bytes, more)
 
-  function drop({ recorded }: Waiting): void {
+  function drop({ recorded }: QueuedRecord): void {
     dropped[recorded.record.outcome] += 1
   }
 
   function dropDroppable(): void {
-    dropped.done += done.clear()
+    dropped.done += lines.clear()
     for (const one of droppable.clear()) drop(one)
   }
 
-  /** Makes room for it where there is none. */
-  function pushFailure(whole: Waiting): void {
-    const bound = answering ? most : limits
-    let held = isFull(whole.bytes, answering ? limits : most) ? emptied(whole) : whole
-    while (isOver(bound.bytes, held.bytes) && failures.changeNext(emptied)) {}
-    if (isOver(bound.bytes, held.bytes)) held = emptied(held)
-    while (isFull(held.bytes, bound) && failures.oldest !== undefined) drop(failures.shift() as Waiting)
-    if (isFull(held.bytes, most)) drop(held)
-    else failures.add(held)
+  /** Makes room for the record if there is none. */
+  function pushFailure(whole: QueuedRecord): void {
+    const bound = isAnswering ? failureLimits : limits
+    let kept = isFull(whole.bytes, isAnswering ? limits : failureLimits) ? withoutBodies(whole) : whole
+    while (isOver(bound.bytes, kept.bytes) && failures.changeNext(withoutBodies)) {}
+    if (isOver(bound.bytes, kept.bytes)) kept = withoutBodies(kept)
+    while (isFull(kept.bytes, bound)) {
+      const oldest = failures.shift()
+      if (oldest === undefined) break
+      drop(oldest)
+    }
+    if (isFull(kept.bytes, failureLimits)) drop(kept)
+    else failures.add(kept)
   }
 
   return {
     push: (recorded) => {
       const one = { recorded, bytes: sizeOf(recorded) }
-      if (!isFull(one.bytes, limits)) return listOf(one).add(one)
+      if (!isFull(one.bytes, limits)) return queueOf(one).add(one)
       if (isDroppable(recorded.record)) return drop(one)
       dropDroppable()
       pushFailure(one)
     },
     pushDone: (line) => {
-      if (isFull(mostBytes(line), limits)) dropped.done += 1
-      else done.add(line)
+      if (isFull(line.length, limits)) dropped.done += 1
+      else lines.add(line)
     },
-    takeDone: done.take,
-    giveUp: (outcome) => {
+    countDropped: (outcome) => {
       dropped[outcome] += 1
     },
-    take: (records, bytes) => {
-      const batch: Waiting[] = []
-      for (const list of [failures, droppable]) {
-        while (list.oldest !== undefined && batch.length < records) {
-          if (batch.length > 0 && takenBytes + list.oldest.bytes > bytes) break
-          takenBytes += list.oldest.bytes
-          batch.push(list.shift() as Waiting)
-        }
-      }
-      taken = batch
-      return { batch: batch.map(({ recorded }) => recorded), bytes: takenBytes }
+    take: ({ records, bytes }) => {
+      const batch = [...failures.take({ records, bytes })]
+      batch.push(...droppable.take({ records: records - batch.length, bytes: bytes - bytesOf(batch) }))
+      return { batch: batch.map(({ recorded }) => recorded), bytes: bytesOf(batch) }
     },
-    settle: (records) => {
-      for (const { bytes } of taken.slice(0, records)) takenBytes -= bytes
-      taken = records === undefined ? [] : taken.slice(records)
-      if (records === undefined) done.settle()
+    takeDone: lines.take,
+    acknowledge: (count) => {
+      droppable.acknowledge(count - failures.acknowledge(count))
     },
-    settleDone: done.settle,
-    putBack: () => {
-      for (const list of [failures, droppable]) list.putBack(taken.filter((one) => listOf(one) === list))
-      taken = []
-      takenBytes = 0
-      done.putBack()
+    acknowledgeDone: lines.acknowledge,
+    requeue: () => {
+      for (const queue of [failures, droppable, lines]) queue.requeue()
     },
-    get answering() {
-      return answering
+    get isAnswering() {
+      return isAnswering
     },
     setAnswering: (answers) => {
-      answering = answers
+      isAnswering = answers
     },
     get size() {
       return size()
@@ -148,6 +134,8 @@ export function createRecordQueue(limits: QueueLimits): RecordQueue {
     dropped,
   }
 }
+
+const bytesOf = (batch: readonly QueuedRecord[]): number => batch.reduce((sum, { bytes }) => sum + bytes, 0)
 
 function sizeOf({ record, bodies }: Recorded): number {
   let bytes = RECORD_BYTES + (record.error?.length ?? 0)
@@ -161,13 +149,13 @@ function sizeOf({ record, bodies }: Recorded): number {
   return bytes
 }
 
-const NOTHING = new Uint8Array()
+const NO_BYTES = new Uint8Array()
 
-/** What became of a message is told even where there is no room for its bodies. */
-function emptied(one: Waiting): Waiting {
+/** The same record with empty bodies, marked as cut. */
+function withoutBodies(one: QueuedRecord): QueuedRecord {
   const { record, bodies } = one.recorded
   if (bodies.length === 0) return one
-  const without = bodies.map(({ summary }) => ({ summary: { ...summary, cut: true as const }, content: NOTHING }))
+  const without = bodies.map(({ summary }) => ({ summary: { ...summary, cut: true as const }, content: NO_BYTES }))
   const recorded = { record: { ...record, bodies: without.map(({ summary }) => summary) }, bodies: without }
   return { recorded, bytes: sizeOf(recorded) }
 }

@@ -1,20 +1,21 @@
-/** Writes the records that wait, one batch after the other, and waits where the store does not answer. */
+/** Writes queued records, one batch after the other, and retries while the store does not answer. */
 
 import { type Backoff, nextPauseMs } from '../domain/backoff.ts'
 import type { Recorded } from '../domain/message-record.ts'
 import type { Logger } from '../domain/ports/logger-port.ts'
 import type { MessageStore } from '../domain/ports/message-store-port.ts'
 import { StoreUnavailable } from '../domain/ports/store-unavailable.ts'
+import type { QueueLimits } from './fifo-queue.ts'
 import { halvesOf, type Lines } from './record-buffer.ts'
 import type { RecordQueue } from './record-queue.ts'
 
 export type RecordWriter = Readonly<{
-  /** Says that records wait. */
+  /** Call it after records were queued. */
   wake(): void
   written(): number
-  /** Writes what waits now; resolves when that is done, the store did not take it, or the time is up. */
+  /** Writes what is queued now; resolves after that, when the store does not answer, or after the timeout. */
   flush(timeoutMs: number): Promise<void>
-  /** Writes all that wait; resolves when that is done or the time is up, to how many were left. */
+  /** Writes all that is queued; resolves after that or the timeout, to how many records were lost. */
   close(timeoutMs: number): Promise<number>
 }>
 
@@ -25,17 +26,16 @@ export type RecordWriterOptions = Readonly<{
   onWritten?: (bytes: number) => void
 }>
 
-const BATCH_RECORDS = 500
-const BATCH_BYTES = 4 * 1024 * 1024
+const BATCH: QueueLimits = { records: 500, bytes: 4 * 1024 * 1024 }
 
-/** How many records and how long they wait for more to share their batch. */
+/** How many records are written at once, and how long fewer wait for more. */
 const GATHERED_RECORDS = 1_000
 const GATHER_MS = 100
 
-/** How often it is told at most that records were given up. */
-const TELL_MS = 60_000
+/** At most one warning about dropped records in this time. */
+const WARNING_INTERVAL_MS = 60_000
 
-/** Pauses before a store that did not answer is asked again; at the end it is waited for only as long as the longest. */
+/** Pauses before a store that did not answer is asked again; the last writes wait for it only as long as the longest. */
 const BACKOFF: Backoff = { firstMs: 250, longestMs: 5_000 }
 
 export function createRecordWriter({ store, queue, logger, onWritten }: RecordWriterOptions): RecordWriter {
@@ -44,83 +44,89 @@ export function createRecordWriter({ store, queue, logger, onWritten }: RecordWr
   let written = 0
   let pauseMs = 0
   let closing = false
-  /** Lines that the store refused, told together: there may be thousands. */
+  /** Lines that the store refused, logged together: there may be thousands. */
   let refused: Readonly<{ err: unknown; records: number }> | undefined
-  let told = 0
-  let tellAt = 0
+  let loggedDrops = 0
+  let nextWarningAt = 0
 
-  /** A queue that overflows does so many times a second. */
-  function tellDropped(): void {
+  function logDropped(): void {
     const { done, partial, refused, failed } = queue.dropped
-    const dropped = done + partial + refused + failed
-    if (dropped === told || (performance.now() < tellAt && !closing)) return
-    told = dropped
-    tellAt = performance.now() + TELL_MS
+    const drops = done + partial + refused + failed
+    if (drops === loggedDrops || (performance.now() < nextWarningAt && !closing)) return
+    loggedDrops = drops
+    nextWarningAt = performance.now() + WARNING_INTERVAL_MS
     logger.warn({ dropped: { ...queue.dropped } }, 'The message log could not follow; records were given up')
   }
 
-  function away(err: StoreUnavailable): false {
+  function logUnavailable(err: StoreUnavailable): void {
     logger.warn({ err, waiting: queue.size }, 'The message log did not answer; its records wait')
-    return false
   }
 
-  /** Resolves to whether the batch is done with; as much as is does not wait any more. */
+  /**
+   * Writes a batch, in halves if the store refuses it: one bad record must not take the others with it. Resolves to false
+   * if the store does not answer; what was written until then is acknowledged.
+   */
   async function write(batch: readonly Recorded[]): Promise<boolean> {
     try {
       await store.append(batch)
       written += batch.length
     } catch (err) {
-      if (err instanceof StoreUnavailable) return away(err)
+      if (err instanceof StoreUnavailable) {
+        logUnavailable(err)
+        return false
+      }
       const half = Math.ceil(batch.length / 2)
-      // One record that the store refuses must not take the others with it.
       if (batch.length > 1) return (await write(batch.slice(0, half))) && write(batch.slice(half))
       for (const { record } of batch) {
         logger.error({ err, messageId: record.id }, 'The record of a message cannot be stored')
-        queue.giveUp(record.outcome)
+        queue.countDropped(record.outcome)
       }
     }
-    queue.settle(batch.length)
+    queue.acknowledge(batch.length)
     return true
   }
 
-  /** The same for lines. */
+  /** As `write`, for lines. */
   async function writeDone(lines: Lines): Promise<boolean> {
     try {
       await store.appendDone(lines.bytes)
       written += lines.count
     } catch (err) {
-      if (err instanceof StoreUnavailable) return away(err)
+      if (err instanceof StoreUnavailable) {
+        logUnavailable(err)
+        return false
+      }
       if (lines.count > 1) {
         const [first, second] = halvesOf(lines)
         return (await writeDone(first)) && writeDone(second)
       }
       refused = { err, records: (refused?.records ?? 0) + 1 }
-      queue.giveUp('done')
+      queue.countDropped('done')
     }
-    queue.settleDone(lines)
+    queue.acknowledgeDone(lines)
     return true
   }
 
-  /** Failures first: what cannot be written in time is of messages that ended done. */
+  /** Failures first, as the store may stop answering before the rest is written. */
   async function writeNext(): Promise<boolean> {
-    const { batch, bytes } = queue.take(BATCH_RECORDS, BATCH_BYTES)
+    const { batch, bytes } = queue.take(BATCH)
     if (batch.length > 0 && !(await write(batch))) return false
     const lines = queue.takeDone()
-    const through = lines === undefined || (await writeDone(lines))
+    const answers = lines === undefined || (await writeDone(lines))
     if (refused !== undefined) logger.error(refused, 'The records of messages cannot be stored')
     refused = undefined
-    if (!through) return false
+    if (!answers) return false
     onWritten?.(bytes + (lines?.bytes.byteLength ?? 0))
     return true
   }
 
-  /** What arrives meanwhile gathers to a batch first: many small ones would cost more than the records in them. */
+  /** Stops at a small rest, which waits for more records: many small batches would cost more than the records in them. */
   async function writeAll(): Promise<void> {
     for (let least = 1; queue.size >= least; least = closing ? 1 : GATHERED_RECORDS) {
-      const done = await writeNext()
-      queue.setAnswering(done)
-      if (!done) {
-        queue.putBack()
+      const answers = await writeNext()
+      queue.setAnswering(answers)
+      if (!answers) {
+        queue.requeue()
         return
       }
       pauseMs = 0
@@ -132,59 +138,60 @@ export function createRecordWriter({ store, queue, logger, onWritten }: RecordWr
     timer = undefined
     running ??= writeAll().finally(() => {
       running = undefined
-      if (queue.size > 0) wakeLater()
+      if (queue.size > 0) schedule()
     })
   }
 
-  function wakeLater(): void {
+  function schedule(): void {
     if (closing || timer !== undefined) return
-    if (!queue.answering) pauseMs = nextPauseMs(pauseMs, BACKOFF)
-    timer = setTimeout(run, queue.answering ? GATHER_MS : pauseMs)
+    if (!queue.isAnswering) pauseMs = nextPauseMs(pauseMs, BACKOFF)
+    timer = setTimeout(run, queue.isAnswering ? GATHER_MS : pauseMs)
     timer.unref()
   }
 
   return {
     wake: () => {
-      tellDropped()
+      logDropped()
       if (running !== undefined || queue.size === 0) return
-      if (queue.answering && queue.size >= GATHERED_RECORDS) run()
-      else wakeLater()
+      if (queue.isAnswering && queue.size >= GATHERED_RECORDS) run()
+      else schedule()
     },
     written: () => written,
     flush: async (timeoutMs) => {
-      let timeUp: NodeJS.Timeout | undefined
-      const late = new Promise<void>((resolve) => {
-        timeUp = setTimeout(resolve, timeoutMs)
-      })
-      // The run that is on its way, one that ends where too few are left for a batch, and one for those.
-      for (let turn = 0; turn < 3 && queue.size > 0; turn += 1) {
+      const timeout = startTimeout(timeoutMs)
+      // The run under way, one that stops at a small rest, and one for that.
+      for (let runs = 0; runs < 3 && queue.size > 0; runs += 1) {
         run()
-        await Promise.race([running, late])
+        await Promise.race([running, timeout.over])
       }
-      clearTimeout(timeUp)
+      timeout.stop()
     },
     close: async (timeoutMs) => {
       closing = true
       const startedAt = performance.now()
-      const giveUpAt = startedAt + timeoutMs
-      let timeUp: NodeJS.Timeout | undefined
-      const late = new Promise<void>((resolve) => {
-        timeUp = setTimeout(resolve, timeoutMs)
-      })
+      const timeout = startTimeout(timeoutMs)
       for (;;) {
         run()
-        await Promise.race([running, late])
-        const now = performance.now()
-        if (queue.size === 0 || now >= giveUpAt) break
-        if (!queue.answering && now >= startedAt + BACKOFF.longestMs) break
-        await Promise.race([new Promise((resolve) => setTimeout(resolve, BACKOFF.firstMs)), late])
+        await Promise.race([running, timeout.over])
+        const waitedMs = performance.now() - startedAt
+        if (queue.size === 0 || waitedMs >= timeoutMs) break
+        if (!queue.isAnswering && waitedMs >= BACKOFF.longestMs) break
+        await Promise.race([new Promise((resolve) => setTimeout(resolve, BACKOFF.firstMs)), timeout.over])
       }
-      clearTimeout(timeUp)
+      timeout.stop()
       clearTimeout(timer)
-      tellDropped()
+      logDropped()
       if (queue.size > 0)
         logger.error({ records: queue.size }, 'Records of messages were lost: the message log did not answer')
       return queue.size
     },
   }
+}
+
+function startTimeout(ms: number): Readonly<{ over: Promise<void>; stop(): void }> {
+  let timer: NodeJS.Timeout | undefined
+  const over = new Promise<void>((resolve) => {
+    timer = setTimeout(resolve, ms)
+  })
+  return { over, stop: () => clearTimeout(timer) }
 }

@@ -1,51 +1,48 @@
-/** The bodies of a message that has ended, in the order of its stages. */
-import type { Json } from '../domain/json.ts'
+/** Captures the bodies of a completed message, in the order of its stages. */
 import type { Mapped } from '../domain/message.ts'
 import type { CallSpan } from '../domain/tracing/trace.ts'
 import type { CompletedMessage } from '../intake/completed-message.ts'
-import type { BodyKeeper } from './body-capture.ts'
+import type { BodyCapture } from './body-capture.ts'
 import { holdsToken } from './recorded-secrets.ts'
 
-/** What a message may have, as far as it came. */
-type Reached = Partial<Pick<Mapped, 'transforms' | 'responseBody'>>
-
 /** `secretHeaders`: lower-case names. */
-export function keepBodies(finished: CompletedMessage, keeper: BodyKeeper, secretHeaders: ReadonlySet<string>): void {
-  const { incoming, trace, answer, failure } = finished
-  if (incoming !== undefined) keepIncoming(incoming, keeper, secretHeaders)
+export function captureBodies(
+  { incoming, trace, answer, failure }: CompletedMessage,
+  capture: BodyCapture,
+  secretHeaders: ReadonlySet<string>,
+): void {
+  if (incoming !== undefined) captureIncoming(incoming, capture, secretHeaders)
   if (trace !== undefined) {
-    const { transforms, responseBody } = (trace.reached ?? {}) as Reached
-    keepCalls(trace.calls, 'lookup', keeper)
-    if (transforms !== undefined && Object.keys(transforms).length > 0) keeper.keepValue('transforms', transforms)
-    if (responseBody !== undefined) keeper.keepValue('mapped', responseBody)
-    keepCalls(trace.calls, 'response', keeper)
+    const { transforms, responseBody } = (trace.reached ?? {}) as Partial<Mapped>
+    captureCalls(trace.calls, 'lookup', capture)
+    if (transforms !== undefined && Object.keys(transforms).length > 0) capture.addValue('transforms', transforms)
+    if (responseBody !== undefined) capture.addValue('mapped', responseBody)
+    captureCalls(trace.calls, 'response', capture)
   }
   const { body, headers } = answer
   const content = typeof body === 'string' ? Buffer.from(body) : body
-  const keep = failure === undefined ? keeper.keep : keeper.keepReport
-  if (content.byteLength > 0) keep('answer', textOf(headers['content-type']), content)
+  const add = failure === undefined ? capture.addBody : capture.addReport
+  if (content.byteLength > 0) add('answer', firstOf(headers['content-type']), content)
 }
 
-function keepIncoming(
+function captureIncoming(
   { requestHeaders, query, urlParams, isRecord, body }: NonNullable<CompletedMessage['incoming']>,
-  keeper: BodyKeeper,
+  capture: BodyCapture,
   secretHeaders: ReadonlySet<string>,
 ): void {
   const headers = Object.fromEntries(
     Object.entries(requestHeaders).filter(([name, value]) => !secretHeaders.has(name) && !holdsToken(value)),
   )
-  const beside: Json = { requestHeaders: headers, query, urlParams, ...(isRecord ? { isRecord } : {}) }
-  keeper.keepValue('request', beside)
-  if (body !== undefined) keeper.keep('incoming', requestHeaders['content-type'] ?? '', body)
+  capture.addValue('request', { requestHeaders: headers, query, urlParams, ...(isRecord ? { isRecord } : {}) })
+  if (body !== undefined) capture.addBody('incoming', requestHeaders['content-type'] ?? '', body)
 }
 
-function keepCalls(calls: readonly CallSpan[], kind: CallSpan['kind'], keeper: BodyKeeper): void {
+function captureCalls(calls: readonly CallSpan[], kind: CallSpan['kind'], capture: BodyCapture): void {
   for (const { kind: one, id, item, answer } of calls) {
     if (one !== kind || answer === undefined) continue
     const which = `${kind}.${id}${item === undefined ? '' : `[${item}]`}`
-    keeper.keep(which, textOf(answer.headers['content-type']), answer.body)
+    capture.addBody(which, firstOf(answer.headers['content-type']), answer.body)
   }
 }
 
-const textOf = (header: string | readonly string[] | undefined): string =>
-  typeof header === 'object' ? (header[0] ?? '') : (header ?? '')
+const firstOf = (header: string | readonly string[] | undefined): string => [header ?? []].flat()[0] ?? ''

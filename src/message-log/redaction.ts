@@ -1,57 +1,57 @@
-/** Takes values out of bodies before they are kept (`REDACT_PATHS`). */
+/** Takes values out of bodies and records before they are kept (`REDACT_PATHS`). */
 import { isObject, type Json } from '../domain/json.ts'
 import type { MessageRecord } from '../domain/message-record.ts'
 import { type PathStep, parseSteps } from '../language/paths/path-steps.ts'
+import { changeKeys } from './business-keys.ts'
 
-export const MASKED = '***'
+export const REDACTED = '***'
 
-type Path = readonly PathStep[]
-/** A path that has been followed up to a step. */
-type Following = Readonly<{ path: Path; at: number }>
+/** A path that has been followed up to the step at `at`. */
+type Following = Readonly<{ path: readonly PathStep[]; at: number }>
 
-export type Mask = Readonly<{
-  /** The value with what the paths find in it masked; the same value where they find nothing. */
-  apply(value: Json, found: Set<string>): Json
+export type Redaction = Readonly<{
+  /**
+   * Gives the value without what the paths find in it; the same value if they find nothing. Adds the texts and numbers
+   * that it took out to `redacted`.
+   */
+  apply(value: Json, redacted: Set<string>): Json
 }>
 
 /**
- * Compiles paths to a mask. A path holds wherever in a body its names follow each other, as one value turns up at many
- * places on its way through a message: `ssn` masks every field of that name, `patient.name` every name in a patient.
- * Names on arrays hold for every element, and a number (`list.0`) for that element.
- *
- * `apply` adds the texts and numbers that it masked to `found`. Paths that do not parse are left out.
+ * Compiles paths to a redaction. A path holds at any depth of a body, as one value occurs at many paths on its way through a
+ * message: `ssn` redacts every field of that name, `patient.name` every name in a patient. Names on arrays hold for every
+ * element, and a number (`list.0`) for that element. Paths that do not parse are left out; undefined if none is left.
  */
-export function compileRedaction(paths: readonly string[]): Mask | undefined {
+export function compileRedaction(paths: readonly string[]): Redaction | undefined {
   const compiled = paths.flatMap((text) => {
     const parsed = parseSteps(text, 'path')
     return parsed.ok ? [parsed.value] : []
   })
   if (compiled.length === 0) return undefined
-  const fresh = compiled.map((path) => ({ path, at: 0 }))
-  return { apply: (value, found) => walk(value, [], fresh, found) }
+  const starts = compiled.map((path) => ({ path, at: 0 }))
+  return { apply: (value, redacted) => walk(value, [], starts, redacted) }
 }
 
-function walk(value: Json, following: readonly Following[], fresh: readonly Following[], found: Set<string>): Json {
+function walk(value: Json, following: readonly Following[], starts: readonly Following[], redacted: Set<string>): Json {
   const here = Array.isArray(value) ? following : following.map(pastBrackets)
-  if (here.some(({ path, at }) => at === path.length)) return masked(value, found)
+  if (here.some(({ path, at }) => at === path.length)) return redact(value, redacted)
+  const walkInto = (inner: Json, next: readonly Following[]) => walk(inner, next, starts, redacted)
   if (Array.isArray(value)) {
-    return changed(value, (item, index) =>
-      walk(
+    const items: readonly Json[] = value
+    const copy = items.map((item, index) =>
+      walkInto(
         item,
         here.flatMap((one) => intoElement(one, index)),
-        fresh,
-        found,
       ),
     )
+    return copy.every((item, index) => item === items[index]) ? items : copy
   }
   if (!isObject(value)) return value
   let copy: Record<string, Json> | undefined
   for (const [name, field] of Object.entries(value)) {
-    const next = walk(
+    const next = walkInto(
       field,
-      [...here, ...fresh].flatMap((one) => intoField(one, name)),
-      fresh,
-      found,
+      [...here, ...starts].flatMap((one) => intoField(one, name)),
     )
     if (next === field) continue
     copy ??= { ...value }
@@ -60,12 +60,7 @@ function walk(value: Json, following: readonly Following[], fresh: readonly Foll
   return copy ?? value
 }
 
-function changed(items: readonly Json[], change: (item: Json, index: number) => Json): readonly Json[] {
-  const copy = items.map(change)
-  return copy.every((item, index) => item === items[index]) ? items : copy
-}
-
-/** For brackets, what is no array counts as an array of one. */
+/** Brackets treat a value that is not an array as an array of one element. */
 function pastBrackets({ path, at }: Following): Following {
   let next = at
   for (let step = path[next]; step?.kind === 'each' || (step?.kind === 'index' && step.index === 0); step = path[next])
@@ -77,7 +72,7 @@ function intoElement({ path, at }: Following, index: number): Following[] {
   const step = path[at]
   if (step?.kind === 'each' || (step?.kind === 'index' && step.index === index)) return [{ path, at: at + 1 }]
   if (step?.kind === 'index') return []
-  // A number is that element. In other elements it stays a name: masking too much reveals nothing.
+  // A number is that element. In other elements it counts as a name: redacting too much reveals nothing.
   const isElement = step?.kind === 'name' && step.name === String(index)
   return [{ path, at: isElement ? at + 1 : at }]
 }
@@ -87,50 +82,44 @@ function intoField({ path, at }: Following, name: string): Following[] {
   return step?.kind === 'any' || (step?.kind === 'name' && step.name === name) ? [{ path, at: at + 1 }] : []
 }
 
-/** Null and booleans say nothing, and would be found everywhere. */
-function masked(value: Json, found: Set<string>): Json {
-  if (value === null || value === MASKED) return value
-  note(value, found)
-  return MASKED
+function redact(value: Json, redacted: Set<string>): Json {
+  if (value === null || value === REDACTED) return value
+  addTexts(value, redacted)
+  return REDACTED
 }
 
-function note(value: Json, found: Set<string>): void {
-  if (typeof value === 'object' && value !== null) for (const inner of Object.values(value)) note(inner, found)
-  else if (typeof value === 'string' || typeof value === 'number') found.add(String(value))
+/** Not null and booleans: they reveal nothing, and occur everywhere. */
+function addTexts(value: Json, redacted: Set<string>): void {
+  if (typeof value === 'object' && value !== null) for (const inner of Object.values(value)) addTexts(inner, redacted)
+  else if (typeof value === 'string' || typeof value === 'number') redacted.add(String(value))
 }
 
-/** Shorter ones stand in texts by chance. */
-const SHORTEST = 3
+/** Shorter values stand in texts by chance. */
+const SHORTEST_VALUE = 3
 
-/** What people read, without what was masked elsewhere in the message, and without what others sent to us. */
-export function scrub(text: string, found: ReadonlySet<string>): string {
-  let scrubbed = text.replace(/( answered with status \d+(?:\..*? It said)?): .*$/s, `$1: ${MASKED}`)
-  for (const value of found) {
-    if (value.length >= SHORTEST) scrubbed = scrubbed.replaceAll(value, MASKED)
+/** Gives a text without the redacted values, and without what another system said. */
+export function redactText(text: string, redacted: ReadonlySet<string>): string {
+  let result = text.replace(/( answered with status \d+(?:\..*? It said)?): .*$/s, `$1: ${REDACTED}`)
+  for (const value of redacted) {
+    if (value.length >= SHORTEST_VALUE) result = result.replaceAll(value, REDACTED)
   }
-  return scrubbed
+  return result
 }
 
-/** The record without what was masked in its bodies: where calls went, and its business keys. */
-export function scrubRecord(record: MessageRecord, found: ReadonlySet<string>): MessageRecord {
-  const inUrls = new Set([...found].flatMap((value) => [value, encodeURIComponent(value.toWellFormed())]))
-  const maskedKey = (value: string): string => (found.has(value) ? MASKED : value)
+/** Redacts the targets of calls and the business keys. */
+export function redactRecord(record: MessageRecord, redacted: ReadonlySet<string>): MessageRecord {
+  const inUrls = new Set([...redacted].flatMap((value) => [value, encodeURIComponent(value.toWellFormed())]))
   return {
     ...record,
-    calls: record.calls.map((call) => ({ ...call, target: scrub(call.target, inUrls) })),
-    keys: Object.fromEntries(
-      Object.entries(record.keys).map(([name, value]) => [
-        name,
-        typeof value === 'string' ? maskedKey(value) : value.map(maskedKey),
-      ]),
-    ),
+    calls: record.calls.map((call) => ({ ...call, target: redactText(call.target, inUrls) })),
+    keys: changeKeys(record.keys, (value) => (redacted.has(value) ? REDACTED : value)),
   }
 }
 
-/** The same for every text in a value. */
-export function scrubTexts(value: Json, found: ReadonlySet<string>): Json {
-  if (typeof value === 'string') return scrub(value, found)
-  if (Array.isArray(value)) return value.map((item) => scrubTexts(item, found))
+/** Applies `redactText` to every text in a value. */
+export function redactTexts(value: Json, redacted: ReadonlySet<string>): Json {
+  if (typeof value === 'string') return redactText(value, redacted)
+  if (Array.isArray(value)) return value.map((item) => redactTexts(item, redacted))
   if (!isObject(value)) return value
-  return Object.fromEntries(Object.entries(value).map(([name, field]) => [name, scrubTexts(field, found)]))
+  return Object.fromEntries(Object.entries(value).map(([name, field]) => [name, redactTexts(field, redacted)]))
 }

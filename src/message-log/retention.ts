@@ -1,34 +1,33 @@
-/** Keeps the message log within its age and size, by small batches between which the store is free for others. */
-
+/** Keeps the message log within its age and size: removes records in small batches, so that other calls do not wait. */
 import type { Logger } from '../domain/ports/logger-port.ts'
 import type { MessageStore } from '../domain/ports/message-store-port.ts'
 import type { Clock } from '../domain/run.ts'
 
 export type RetentionOptions = Readonly<{
   store: Pick<MessageStore, 'purge'>
-  /** How long records are kept, in days, and how much all of them may take. */
   days: number
+  /** Of all records together. */
   maxBytes: number
   clock: Clock
   logger: Logger
 }>
 
 export interface Retention {
-  /** Tells that records of about so many bytes were written. */
+  /** Call it after records of about so many bytes were written. */
   grew(bytes: number): void
-  /** Resolves when the batch under way is done. */
+  /** Resolves when the batch under way is removed. */
   stop(): Promise<void>
 }
 
 const DAY_MS = 86_400_000
-const EVERY_MS = 10_000
+const INTERVAL_MS = 10_000
 const PAUSE_MS = 10
 
-/** What is written between two looks at the size, and what is left free for it: parts of the most. */
-const LOOK_AFTER = 1 / 64
+/** Fractions of `maxBytes`: how much is written between two purges at most, and how much a purge leaves free. */
+const PURGE_AFTER = 1 / 64
 const LEFT_FREE = 1 / 16
 
-/** Looks every ten seconds, and more often where much is written. */
+/** Purges every ten seconds, and more often if much is written. */
 export function startRetention({ store, days, maxBytes, clock, logger }: RetentionOptions): Retention {
   let grown = 0
   let stopped = false
@@ -51,12 +50,12 @@ export function startRetention({ store, days, maxBytes, clock, logger }: Retenti
     })
   }
 
-  const timer = setInterval(run, EVERY_MS)
+  const timer = setInterval(run, INTERVAL_MS)
   timer.unref()
   return {
     grew: (bytes) => {
       grown += bytes
-      if (!stopped && grown >= maxBytes * LOOK_AFTER) run()
+      if (!stopped && grown >= maxBytes * PURGE_AFTER) run()
     },
     stop: async () => {
       stopped = true

@@ -1,5 +1,5 @@
 /** Records of messages for the cases of the message log's stores. */
-import { type DoneLine, doneHead, mostBytes, writeDone } from '../../src/domain/done-records/done-line.ts'
+import { doneHead, doneLine } from '../../src/domain/done-line.ts'
 import type { MessageRecord, Recorded } from '../../src/domain/message-record.ts'
 
 export const START = Date.parse('2026-11-21T10:00:00.000Z')
@@ -33,20 +33,11 @@ export const recordedAt = (ms: number, changes: Partial<MessageRecord> = {}): Re
 })
 
 /** The same record as a line, where it is of a message that ended done. */
-export function doneLineOf({ id, endpointId = '', endpoint, endpointVersion, ...record }: MessageRecord): DoneLine {
+export function doneLineOf({ id, endpointId = '', endpoint, endpointVersion, ...record }: MessageRecord): string {
   const head = doneHead(endpointId, record.source, record.status, endpoint, endpointVersion)
   const stages = record.stages.map(({ stage, ms }) => ({ stage, startMs: 5, endMs: 5 + ms }))
-  return { head, id, ms: record.ms, stages }
+  return doneLine({ head, id, ms: record.ms, stages })
 }
-
-/** The bytes of lines. */
-export const bytesOfLines = (...lines: DoneLine[]): Buffer =>
-  Buffer.concat(
-    lines.map((line) => {
-      const bytes = Buffer.alloc(mostBytes(line))
-      return bytes.subarray(0, writeDone(line, bytes, 0))
-    }),
-  )
 
 /** A message whose bodies were kept, by their names. */
 export function withBodies(recorded: Recorded, texts: Readonly<Record<string, string>>): Recorded {

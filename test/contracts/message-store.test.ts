@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import type { MessageRecord } from '../../src/domain/message-record.ts'
 import type { MessageFilter } from '../../src/domain/ports/message-store-port.ts'
-import { bytesOfLines, doneLineOf, messageId, recordAt, recordedAt, START, withBodies } from './message-records.ts'
+import { doneLineOf, messageId, recordAt, recordedAt, START, withBodies } from './message-records.ts'
 import { describeStores } from './stores.ts'
 
 /** Everything that a record can have, with what databases like to break. */
@@ -105,7 +105,7 @@ describeStores('messages', (stage) => {
       recordAt(0, { endpoint: 'a "b"\n\u001f ü' }),
       recordAt(1, { source: 'broker', status: 201, stages: [] }),
     ]
-    const lines = bytesOfLines(...records.map(doneLineOf))
+    const lines = Buffer.from(records.map(doneLineOf).join(''))
     await store().appendDone(lines)
     await store().appendDone(lines)
     await store().appendDone(new Uint8Array())
@@ -126,7 +126,7 @@ describeStores('messages', (stage) => {
         source: ms % 4 === 0 ? 'http' : 'broker',
         status: 200 + (ms % 2),
       })
-    const linesOf = (...times: number[]) => bytesOfLines(...times.map((ms) => doneLineOf(recordOf(ms))))
+    const linesOf = (...times: number[]) => Buffer.from(times.map((ms) => doneLineOf(recordOf(ms))).join(''))
     // Each batch holds messages that began before and after those of another.
     await store().appendDone(linesOf(7, 1, 9))
     await store().appendDone(linesOf(2, 8))

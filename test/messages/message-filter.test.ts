@@ -67,9 +67,9 @@ const refused: readonly { texts: Record<string, string[]>; says: RegExp }[] = [
   { texts: { __proto__x: ['1'] }, says: /There is no filter/ },
   {
     texts: { endpoint: ['Order'] },
-    says: /No endpoint in force has the name "Order"; did you mean "Orders"\?.*by its id/,
+    says: /No active endpoint has the name "Order"; did you mean "Orders"\?.*by its id/,
   },
-  { texts: { endpoint: ['zzz'] }, says: /No endpoint in force has the name "zzz"\. / },
+  { texts: { endpoint: ['zzz'] }, says: /No active endpoint has the name "zzz"\. / },
   {
     texts: { outcome: ['done', 'fialed'] },
     says: /There is no outcome "fialed"; did you mean "failed"\? There are: done, /,

@@ -4,12 +4,13 @@ import { describe, test } from 'node:test'
 import pg from 'pg'
 import { createRecordBuffer } from '../../src/message-log/record-buffer.ts'
 import { createRecordQueue } from '../../src/message-log/record-queue.ts'
-import { bytesOfLines, doneLineOf, recordAt, recordedAt, withBodies } from '../contracts/message-records.ts'
+import { doneLineOf, recordAt, recordedAt, withBodies } from '../contracts/message-records.ts'
 import { openPostgres } from '../contracts/stores.ts'
 import { json, startService } from '../service.ts'
 import { freshDatabase, postgresMissing } from '../services/postgres.ts'
 import { until } from '../until.ts'
 
+const ALL = { records: 100, bytes: 1e9 }
 const lineAt = (ms: number) => doneLineOf(recordAt(ms))
 const failed = (ms: number) => recordedAt(ms, { outcome: 'failed', status: 500, code: 'INTERNAL' })
 
@@ -32,7 +33,7 @@ describe('the queue of records', () => {
     queue.setAnswering(false)
     for (let ms = 0; ms < 5; ms += 1) queue.push(failed(ms))
     assert.deepEqual([queue.size, queue.dropped.failed], [3, 2])
-    assert.deepEqual(queue.take(10, 1e9).batch, [failed(2), failed(3), failed(4)])
+    assert.deepEqual(queue.take(ALL).batch, [failed(2), failed(3), failed(4)])
   })
 
   test('keeps the record of a failure where there is no room for its bodies', () => {
@@ -40,7 +41,7 @@ describe('the queue of records', () => {
     const large = withBodies(failed(0), { incoming: 'x'.repeat(1_500) })
     queue.push(large)
     queue.push(large)
-    const [first, second] = queue.take(10, 1e9).batch
+    const [first, second] = queue.take(ALL).batch
     assert.deepEqual(first, large)
     assert.deepEqual(second?.record.bodies, [{ ...large.record.bodies[0], cut: true }])
     assert.equal(second?.bodies[0]?.content.byteLength, 0)
@@ -50,14 +51,16 @@ describe('the queue of records', () => {
     const queue = createRecordQueue({ records: 100, bytes: 1e9 })
     queue.push(failed(0))
     queue.pushDone(lineAt(0))
-    queue.take(10, 1e9)
+    queue.take(ALL)
     queue.takeDone()
     queue.push(failed(1))
-    queue.putBack()
+    queue.requeue()
     assert.equal(queue.size, 3)
-    assert.deepEqual(queue.take(10, 1e9).batch, [failed(0), failed(1)])
-    assert.equal(queue.takeDone()?.count, 1)
-    queue.settle()
+    assert.deepEqual(queue.take(ALL).batch, [failed(0), failed(1)])
+    const lines = queue.takeDone()
+    assert.ok(lines?.count === 1)
+    queue.acknowledge(2)
+    queue.acknowledgeDone(lines)
     assert.equal(queue.size, 0)
   })
 })
@@ -71,10 +74,10 @@ test('lines of any text and length come out as they went in, in their order', ()
   const parts: Buffer[] = []
   for (let taken = buffer.take(); taken !== undefined; taken = buffer.take()) {
     parts.push(Buffer.from(taken.bytes))
-    buffer.settle()
+    buffer.acknowledge(taken)
   }
   assert.ok(parts.length > 1)
-  assert.deepEqual(Buffer.concat(parts), bytesOfLines(...lines))
+  assert.equal(Buffer.concat(parts).toString(), lines.join(''))
   assert.deepEqual([buffer.count, buffer.bytes], [0, 0])
 })
 

@@ -7,7 +7,7 @@ import { recordedAt, withBodies } from '../contracts/message-records.ts'
 
 const failed = (ms: number) => recordedAt(ms, { outcome: 'failed', status: 500, code: 'INTERNAL' })
 const withBody = (ms: number, bytes: number) => withBodies(failed(ms), { incoming: 'x'.repeat(bytes) })
-const takeAll = (queue: RecordQueue) => queue.take(1e9, 1e12).batch
+const takeAll = (queue: RecordQueue) => queue.take({ records: 1e9, bytes: 1e12 }).batch
 const bodyBytes = (batch: readonly Recorded[]) =>
   batch.flatMap(({ bodies }) => bodies).reduce((sum, { content }) => sum + content.byteLength, 0)
 
@@ -86,4 +86,17 @@ test('never gives up a replay that ended done for another record: that it is not
   queue.push(failed(6))
   assert.deepEqual(takeAll(queue), [replay(0), replay(5), failed(6)])
   assert.deepEqual(queue.dropped, { done: 4, partial: 0, refused: 0, failed: 0 })
+})
+
+test('drops lines that exceed the bytes, and has room again once what was taken is acknowledged', () => {
+  const queue = createRecordQueue({ records: 1e6, bytes: 100_000 })
+  for (let ms = 0; ms < 10; ms += 1) queue.pushDone('x'.repeat(20_000))
+  assert.equal(queue.size + queue.dropped.done, 10)
+  assert.ok(queue.size > 0 && queue.size <= 5, `${queue.size}`)
+  const taken = queue.takeDone()
+  queue.pushDone('x'.repeat(20_000))
+  assert.ok(taken !== undefined && queue.size === taken.count)
+  queue.acknowledgeDone(taken)
+  queue.pushDone('x'.repeat(20_000))
+  assert.equal(queue.size, 1)
 })

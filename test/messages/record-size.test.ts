@@ -26,7 +26,7 @@ for (const [what, changes] of Object.entries(large)) {
     const { record } = recordedAt(0, { outcome: 'failed', status: 500, ...changes })
     const bodies = record.bodies.map((summary) => ({ summary, content: new Uint8Array() }))
     queue.push({ record, bodies })
-    const { bytes } = queue.take(1, 1)
+    const { bytes } = queue.take({ records: 1, bytes: 1 })
     assert.ok(bytes >= JSON.stringify(record).length * 0.8, `${bytes} of ${JSON.stringify(record).length}`)
   })
 }

@@ -4,7 +4,7 @@
 export const CHUNK_LIMIT = 4_000_000
 
 /** The size of a row besides its text, in characters. */
-const ROW_SIZE = 1_000
+export const ROW_SIZE = 1_000
 
 /** All rows in their order. A single row may be larger than the limit. */
 export function* chunksOf<Row>(rows: Iterable<Row>, charactersOf: (row: Row) => number): Generator<readonly Row[]> {

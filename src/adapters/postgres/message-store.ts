@@ -2,21 +2,13 @@
  * The message log in PostgreSQL, shared by all instances. It has a few connections of its own, so that neither a long
  * search nor a full queue of records delays the state of a message.
  */
-import type { CompiledQuery } from 'kysely'
-import { columnsOf } from '../../domain/done-records/done-line.ts'
+import { columnsOf } from '../../domain/done-line.ts'
 import type { Recorded, RecordedBody } from '../../domain/message-record.ts'
 import type { MessageStore } from '../../domain/ports/message-store-port.ts'
-import {
-  compileBody,
-  compileCount,
-  compileFind,
-  compileGet,
-  compileGroups,
-  compileOldest,
-  groupOf,
-} from '../sql/message-log/message-queries.ts'
-import { doneRow, type KeyRow, keyRows, messageRow, recordOf } from '../sql/message-log/message-rows.ts'
-import type { MessageRow, MessageTables } from '../sql/message-log/message-tables.ts'
+import { compileOldest } from '../sql/message-log/message-queries.ts'
+import { createMessageReads } from '../sql/message-log/message-reads.ts'
+import { doneRow, type KeyRow, keyRows, messageRow } from '../sql/message-log/message-rows.ts'
+import { MESSAGE_COLUMNS, type MessageRow, type MessageTables } from '../sql/message-log/message-tables.ts'
 import { keyText } from '../sql/tables.ts'
 import { type Connections, prepareOnce, prepareText } from './connection-pool.ts'
 import { compileQueryBuilder } from './dialect.ts'
@@ -36,12 +28,13 @@ const rowsOf = (batch: readonly Recorded[]): RecordRows => ({
   bodies: batch.flatMap(({ record, bodies }) => bodies.map((body) => ({ id: record.id, ...body }))),
 })
 
+const COLUMNS = Object.keys(MESSAGE_COLUMNS) as (keyof MessageRow)[]
+
 /** Inserts the records that are new, with keys and bodies, and adds up their sizes, in one statement. */
 const APPEND = prepareText<RecordRows, never>(
   `with added as (
-    insert into messages (id, endpoint_id, source, outcome, status, code, stage, replay_of, bytes, detail)
-    select * from unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::integer[], $6::text[], $7::text[],
-      $8::text[], $9::integer[], $10::text[])
+    insert into messages (${COLUMNS.join(', ')})
+    select * from unnest(${COLUMNS.map((column, index) => `$${index + 1}::${MESSAGE_COLUMNS[column]}[]`).join(', ')})
     on conflict do nothing returning id, bytes
   ), keys as (
     insert into message_keys (message_id, value, name)
@@ -56,16 +49,7 @@ const APPEND = prepareText<RecordRows, never>(
   select pg_backend_pid() % ${SIZE_SLOTS}, sum(bytes) from added having count(*) > 0
   on conflict (slot) do update set bytes = message_sizes.bytes + excluded.bytes`,
   ({ rows, keys, bodies }) => [
-    rows.map((row) => row.id),
-    rows.map((row) => row.endpoint_id),
-    rows.map((row) => row.source),
-    rows.map((row) => row.outcome),
-    rows.map((row) => row.status),
-    rows.map((row) => row.code),
-    rows.map((row) => row.stage),
-    rows.map((row) => row.replay_of),
-    rows.map((row) => row.bytes),
-    rows.map((row) => row.detail),
+    ...COLUMNS.map((column) => rows.map((row) => row[column])),
     keys.map((key) => key.message_id),
     keys.map((key) => key.value),
     keys.map((key) => key.name),
@@ -102,9 +86,8 @@ const REMOVE = prepareText<readonly string[], { count: string }>(
 /** Builds the store over a database whose tables are up to date, on connections that nothing else uses. */
 export function createMessageStore(connections: Connections): MessageStore {
   const queries = compileQueryBuilder<MessageTables>()
-  const read = <Row>(query: CompiledQuery<Row>): Promise<Row[]> => connections.run(prepareOnce(query), undefined)
-
   return {
+    ...createMessageReads(queries, (query) => connections.run(prepareOnce(query), undefined)),
     append: async (batch) => {
       if (batch.length > 0) await connections.run(APPEND, rowsOf(batch))
     },
@@ -112,16 +95,6 @@ export function createMessageStore(connections: Connections): MessageStore {
       const rows = [...columnsOf(new TextDecoder().decode(lines))].map(doneRow)
       if (rows.length > 0) await connections.run(APPEND, { rows, keys: [], bodies: [] })
     },
-    find: async (filter, limit, before) => (await read(compileFind(queries, filter, limit, before))).map(recordOf),
-    get: async (id) => (await read(compileGet(queries, id))).map(recordOf)[0],
-    body: async (id, which) => {
-      const [row] = await read(compileGet(queries, id))
-      const summary = row && recordOf(row).bodies.find((body) => body.which === which)
-      const [body] = await read(compileBody(queries, id, which))
-      return summary && body && { summary, content: new Uint8Array(body.content) }
-    },
-    count: async (filter) => Number((await read(compileCount(queries, filter)))[0]?.count),
-    groups: async (filter) => (await read(compileGroups(queries, filter))).map(groupOf),
     purge: (before, maxBytes) =>
       connections.transaction(async (run) => {
         const [lock] = await run(ALONE, undefined)

@@ -1,25 +1,20 @@
 /** The state store of PostgreSQL: every instance reads the newest state that any instance has committed. */
 import type { Kysely } from 'kysely'
-import type { StateFilter, StateStore } from '../../domain/ports/state-store-port.ts'
+import type { StateStore } from '../../domain/ports/state-store-port.ts'
 import { StoreUnavailable } from '../../domain/ports/store-unavailable.ts'
 import { storeClosed } from '../sql/store-faults.ts'
-import { compileNewest, type NewestValues } from '../sql/stores/state-statements.ts'
+import { cacheNewestReads } from '../sql/stores/state-statements.ts'
 import { type StateRow, stateOf, stateRow, type Tables } from '../sql/tables.ts'
 import { createBatches } from './batches.ts'
-import { type Connections, type Prepared, prepare, prepareText } from './connection-pool.ts'
+import { CHUNK_LIMIT, ROW_SIZE } from './chunks.ts'
+import { type Connections, prepare, prepareText } from './connection-pool.ts'
 
 export type StateStoreOptions = Readonly<{ connections: Connections; queries: Kysely<Tables> }>
 
 export type ClosableStateStore = StateStore & Readonly<{ close(): Promise<void> }>
 
-type NewestRead = Prepared<NewestValues, StateRow>
-
 /** A row to write, with its endpoint. */
 type StateItem = Readonly<{ endpointId: string }> & StateRow
-
-/** In characters: a batch is one message to the server. */
-const BATCH_LIMIT = 4_000_000
-const ROW_SIZE = 1_000
 
 /**
  * Each row replaces the older one of its endpoint, status and network error. The sequence is drawn in the order of the
@@ -62,7 +57,7 @@ function lastOfEach(items: readonly StateItem[]): readonly StateItem[] {
 
 /** Builds the store over a database whose tables are up to date. Each filter object is compiled once: keep it. */
 export function compileStateStore({ connections, queries }: StateStoreOptions): ClosableStateStore {
-  const reads = new WeakMap<StateFilter, NewestRead | 'nothing passes'>()
+  const readOf = cacheNewestReads(queries, prepare)
   let closed = false
   const batches = createBatches<StateItem>({
     write: async (items) => {
@@ -70,22 +65,13 @@ export function compileStateStore({ connections, queries }: StateStoreOptions): 
     },
     mayDivide: (thrown) => !(thrown instanceof StoreUnavailable),
     sizeOf: ({ state }) => state.length + ROW_SIZE,
-    limit: BATCH_LIMIT,
+    limit: CHUNK_LIMIT,
   })
-
-  function readOf(filter: StateFilter): NewestRead | 'nothing passes' {
-    const known = reads.get(filter)
-    if (known !== undefined) return known
-    const statement = compileNewest(queries, filter)
-    const read = statement === undefined ? 'nothing passes' : prepare(statement)
-    reads.set(filter, read)
-    return read
-  }
 
   return {
     newest: async (endpointId, filter) => {
       const read = readOf(filter)
-      if (read === 'nothing passes') return undefined
+      if (read === undefined) return undefined
       const [row] = await connections.run(read, { endpointId })
       return row && stateOf(row)
     },

@@ -7,7 +7,15 @@
 import type { DatabaseSync } from 'node:sqlite'
 import type { Logger } from '../../domain/ports/logger-port.ts'
 import { storeClosed, storeUnavailable } from '../sql/store-faults.ts'
-import { isBusy, isIoError, storeFault, unavailableReason } from './error-codes.ts'
+import { isIoError, storeFault, unavailableReason } from './error-codes.ts'
+import {
+  compileTryBegin,
+  type PendingWrite,
+  reportAll,
+  runAll,
+  type Urgency,
+  type WriteResult,
+} from './pending-writes.ts'
 import type { FlushLog, LogFile } from './write-ahead-log.ts'
 
 const LOCK_RETRY_MS = 5
@@ -35,9 +43,6 @@ export type GroupCommitOptions = Readonly<{
  */
 const COMMITS_PER_CHECKPOINT = 100
 
-/** What waits for the write: a message, or another call, which may wait longer so that no message is delayed. */
-export type Urgency = 'message' | 'other'
-
 export type GroupCommit = Readonly<{
   /**
    * Runs `work` in the next transaction, after all writes before it. Resolves with its value when the transaction is
@@ -47,22 +52,11 @@ export type GroupCommit = Readonly<{
    * Rejects with StoreUnavailable if the transaction failed, with the value that `work` threw if only `work` failed.
    */
   write<T>(work: () => T, urgency?: Urgency): Promise<T>
-  /** Calls `notify` when a transaction has ended, before the promises of its writes are settled. */
+  /** Calls `notify` when a transaction has ended, before the promises of its writes resolve or reject. */
   onTransaction(notify: () => void): void
   /** Accepts no more writes; resolves when the queued ones are done. */
   close(): Promise<void>
 }>
-
-type PendingWrite = Readonly<{
-  work: () => unknown
-  urgency: Urgency
-  /** On the clock of `performance.now()`. */
-  deadlineAt: number
-  resolve(value: unknown): void
-  reject(reason: unknown): void
-}>
-
-type WriteResult = Readonly<{ ok: true; value: unknown } | { ok: false; reason: unknown }>
 
 /** Builds the writer of a connection, on which nothing else may write. */
 export function compileGroupCommit(options: GroupCommitOptions): GroupCommit {
@@ -103,16 +97,16 @@ export function compileGroupCommit(options: GroupCommitOptions): GroupCommit {
 
   function waitForLock(): void {
     const now = performance.now()
-    const late = queue.filter((pending) => pending.deadlineAt <= now)
+    const expired = queue.filter((pending) => pending.deadlineAt <= now)
     queue = queue.filter((pending) => pending.deadlineAt > now)
     const fault = storeUnavailable(`another process has held its lock for ${busyTimeoutMs} ms`)
-    if (late.length > 0) logger.warn({ writes: late.length }, fault.message)
-    for (const pending of late) pending.reject(fault)
+    if (expired.length > 0) logger.warn({ writes: expired.length }, fault.message)
+    for (const pending of expired) pending.reject(fault)
     if (queue.length > 0) setTimeout(flush, LOCK_RETRY_MS)
   }
 
-  function gather(before: number, turnsLeft: number): void {
-    if (queue.length > before && turnsLeft > 0) setImmediate(gather, queue.length, turnsLeft - 1)
+  function growBatch(before: number, turnsLeft: number): void {
+    if (queue.length > before && turnsLeft > 0) setImmediate(growBatch, queue.length, turnsLeft - 1)
     else flush()
   }
 
@@ -136,11 +130,11 @@ export function compileGroupCommit(options: GroupCommitOptions): GroupCommit {
   }
 
   function commitBatch(batch: readonly PendingWrite[], flushOffThread: FlushLog | undefined): void {
-    let outcomes: readonly WriteResult[]
+    let results: readonly WriteResult[]
     try {
       if (!isWhole) log?.rewrite()
       isWhole = true
-      outcomes = runAll(db, batch)
+      results = runAll(db, batch)
       commit.run()
     } catch (thrown) {
       // SQLite rolls the transaction back; batches that are being flushed stand before it in the same log.
@@ -151,20 +145,24 @@ export function compileGroupCommit(options: GroupCommitOptions): GroupCommit {
     } finally {
       for (const notify of listeners) notify()
     }
-    if (flushOffThread === undefined) settle(batch, outcomes)
-    else void settleAfter(flushOffThread, batch, outcomes)
+    if (flushOffThread === undefined) reportAll(batch, results)
+    else void reportAfter(flushOffThread, batch, results)
   }
 
-  async function settleAfter(flushOffThread: FlushLog, ...settled: Parameters<typeof settle>): Promise<void> {
+  async function reportAfter(
+    flushOffThread: FlushLog,
+    batch: readonly PendingWrite[],
+    results: readonly WriteResult[],
+  ): Promise<void> {
     const gapBefore = gap
     flushing += 1
     await flushOffThread().catch(distrust)
     flushing -= 1
     if (gap === gapBefore) {
-      settle(...settled)
+      reportAll(batch, results)
       if (++flushedOffThread % COMMITS_PER_CHECKPOINT === 0) requestCheckpoint?.()
     } else {
-      rejectAll(settled[0], gap)
+      rejectAll(batch, gap)
     }
     notifyIdle()
   }
@@ -175,7 +173,7 @@ export function compileGroupCommit(options: GroupCommitOptions): GroupCommit {
         if (closed) return reject(storeClosed())
         const deadlineAt = performance.now() + busyTimeoutMs
         queue.push({ work, urgency, deadlineAt, resolve: resolve as PendingWrite['resolve'], reject })
-        if (!scheduled) setImmediate(gather, 0, MOST_TURNS)
+        if (!scheduled) setImmediate(growBatch, 0, MOST_TURNS)
         scheduled = true
       }),
     onTransaction: (notify) => {
@@ -188,47 +186,5 @@ export function compileGroupCommit(options: GroupCommitOptions): GroupCommit {
         notifyIdle()
       })
     },
-  }
-}
-
-function settle(batch: readonly PendingWrite[], outcomes: readonly WriteResult[]): void {
-  batch.forEach((pending, index) => {
-    const outcome = outcomes[index] as WriteResult
-    if (outcome.ok) pending.resolve(outcome.value)
-    else pending.reject(storeFault(outcome.reason))
-  })
-}
-
-/** Runs the writes of a batch one by one. Throws if SQLite has rolled the whole transaction back. */
-function runAll(db: DatabaseSync, batch: readonly PendingWrite[]): readonly WriteResult[] {
-  return batch.map(({ work }) => {
-    try {
-      return { ok: true, value: work() }
-    } catch (reason) {
-      if (!db.isTransaction) throw reason
-      return { ok: false, reason }
-    }
-  })
-}
-
-/**
- * Builds the start of a transaction, which takes the write lock or gives false at once if another process holds it. All
- * other statements keep the timeout of the connection, as readers in WAL mode wait only for short moments.
- */
-function compileTryBegin(db: DatabaseSync, busyTimeoutMs: number): () => boolean {
-  const begin = db.prepare('BEGIN IMMEDIATE')
-  const waitNever = db.prepare('PRAGMA busy_timeout = 0')
-  const waitAgain = db.prepare(`PRAGMA busy_timeout = ${busyTimeoutMs}`)
-  return () => {
-    waitNever.get()
-    try {
-      begin.run()
-      return true
-    } catch (thrown) {
-      if (isBusy(thrown)) return false
-      throw thrown
-    } finally {
-      waitAgain.get()
-    }
   }
 }

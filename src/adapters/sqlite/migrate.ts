@@ -19,8 +19,7 @@ export function demandVersion(db: DatabaseSync, version: number): void {
  */
 export function migrate(db: DatabaseSync, migrations: readonly TextMigration[]): readonly string[] {
   // Locks before the version is read: of two processes that start at once, the second finds the migrations done.
-  db.exec('BEGIN IMMEDIATE')
-  try {
+  return transaction(db, () => {
     db.exec(
       'create table if not exists schema_version (version integer not null primary key, name text not null) strict',
     )
@@ -33,8 +32,17 @@ export function migrate(db: DatabaseSync, migrations: readonly TextMigration[]):
       for (const statement of statements) db.exec(statement)
       note.run(version + index + 1, name)
     }
-    db.exec('COMMIT')
     return due.map(({ name }) => name)
+  })
+}
+
+/** Commits all that `work` writes, or nothing if it throws. Takes the write lock first. */
+export function transaction<T>(db: DatabaseSync, work: () => T): T {
+  db.exec('BEGIN IMMEDIATE')
+  try {
+    const result = work()
+    db.exec('COMMIT')
+    return result
   } catch (thrown) {
     if (db.isTransaction) db.exec('ROLLBACK')
     throw thrown

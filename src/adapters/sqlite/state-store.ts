@@ -7,14 +7,12 @@ import type { DatabaseSync } from 'node:sqlite'
 import type { Kysely } from 'kysely'
 import type { StateFilter, StateRecord, StateStore } from '../../domain/ports/state-store-port.ts'
 import { storeClosed } from '../sql/store-faults.ts'
-import { compileAppend, compileNewest, type NewestValues } from '../sql/stores/state-statements.ts'
-import { type StateRow, stateOf, stateRow, type Tables } from '../sql/tables.ts'
+import { cacheNewestReads, compileAppend } from '../sql/stores/state-statements.ts'
+import { stateOf, stateRow, type Tables } from '../sql/tables.ts'
 import type { GroupCommit } from './group-commit.ts'
-import { type Prepared, prepare } from './prepare.ts'
+import { prepare } from './prepare.ts'
 
 export type StateStoreOptions = Readonly<{ db: DatabaseSync; queries: Kysely<Tables>; writer: GroupCommit }>
-
-type NewestRead = Prepared<NewestValues, StateRow>
 
 type CachedState = Readonly<{ filter: StateFilter; record: StateRecord | undefined }>
 
@@ -29,22 +27,10 @@ type PendingState = { readonly endpointId: string; readonly record: StateRecord;
  */
 export function compileStateStore({ db, queries, writer }: StateStoreOptions): StateStore {
   const write = prepare(db, compileAppend(queries))
-  // Weak, so that the statements of an endpoint are released with it.
-  const reads = new WeakMap<StateFilter, NewestRead | 'nothing passes'>()
-
-  function readOf(filter: StateFilter): NewestRead | 'nothing passes' {
-    const known = reads.get(filter)
-    if (known !== undefined) return known
-    const statement = compileNewest(queries, filter)
-    const read = statement === undefined ? 'nothing passes' : prepare(db, statement)
-    reads.set(filter, read)
-    return read
-  }
+  const readOf = cacheNewestReads(queries, (statement) => prepare(db, statement))
 
   function read(endpointId: string, filter: StateFilter): StateRecord | undefined {
-    const prepared = readOf(filter)
-    if (prepared === 'nothing passes') return undefined
-    const row = prepared.first({ endpointId })
+    const row = readOf(filter)?.first({ endpointId })
     return row && stateOf(row)
   }
 

@@ -1,22 +1,16 @@
 /**
- * Maps records of messages to rows and back. What is searched for has a column; the rest is one compact text, as there is
- * one for every message.
+ * Maps records of messages to rows and back. Values that searches use have columns; the rest is one compact text, since
+ * every message has a record.
  */
 
-import { courseStart, microseconds, restText } from '../../../domain/done-records/done-line.ts'
+import { detailStart, microseconds, type RecordRest, restText, stageText } from '../../../domain/done-line.ts'
 import { timeOfId } from '../../../domain/id.ts'
-import type {
-  BodySummary,
-  MessageRecord,
-  Recorded,
-  RecordedCall,
-  RecordedStage,
-} from '../../../domain/message-record.ts'
+import type { MessageRecord, Recorded, RecordedStage } from '../../../domain/message-record.ts'
 import { keyText } from '../tables.ts'
 import type { MessageRow } from './message-tables.ts'
 
 /** Estimated sizes: of a row with its index entries besides its detail, and of a key or a body besides its content. */
-export const ROW_BYTES = 200
+const ROW_BYTES = 200
 const ENTRY_BYTES = 150
 
 export function messageRow({ record, bodies }: Recorded): MessageRow {
@@ -46,15 +40,12 @@ type Detail = readonly [
   version: number | null,
   microseconds: number,
   stages: readonly (readonly [stage: RecordedStage['stage'], microseconds: number])[],
-  rest?: Pick<
-    MessageRecord,
-    'path' | 'error' | 'triedAgain' | 'keys' | 'calls' | 'callsOmitted' | 'answerOf' | 'bodies'
-  >,
+  rest?: RecordRest,
 ]
 
 function detailText({ endpoint, endpointVersion, ms, stages, ...rest }: MessageRecord): string {
-  const took = stages.map(({ stage, ms }) => [stage, microseconds(ms)])
-  return `${courseStart(endpoint, endpointVersion)}${microseconds(ms)},${JSON.stringify(took)}${restText(rest)}]`
+  const durations = stages.map(({ stage, ms }) => stageText(stage, ms)).join()
+  return `${detailStart(endpoint, endpointVersion)}${microseconds(ms)},[${durations}]${restText(rest)}]`
 }
 
 export function recordOf(row: MessageRow): MessageRecord {
@@ -75,16 +66,16 @@ export function recordOf(row: MessageRow): MessageRecord {
     ...(rest?.error === undefined ? {} : { error: rest.error }),
     ...(rest?.triedAgain === undefined ? {} : { triedAgain: rest.triedAgain }),
     stages: stages.map(([stage, took]) => ({ stage, ms: took / 1000 })),
-    calls: (rest?.calls ?? []) as readonly RecordedCall[],
+    calls: rest?.calls ?? [],
     ...(rest?.callsOmitted === undefined ? {} : { callsOmitted: rest.callsOmitted }),
     keys: rest?.keys ?? {},
     ...(row.replay_of === '' ? {} : { replayOf: row.replay_of }),
     ...(rest?.answerOf === undefined ? {} : { answerOf: rest.answerOf }),
-    bodies: (rest?.bodies ?? []) as readonly BodySummary[],
+    bodies: rest?.bodies ?? [],
   }
 }
 
-/** The row of a line of `writeDone`, from its columns. */
+/** The row of a line of `doneLine`, from its columns. */
 export const doneRow = ([
   id = '',
   endpoint_id = '',

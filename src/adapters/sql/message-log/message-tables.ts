@@ -1,4 +1,4 @@
-/** The types of the tables of the message log. */
+/** The tables of the message log. */
 export type MessageTables = {
   messages: {
     /** Starts with the time of the message, so that ids sort by age. */
@@ -33,3 +33,17 @@ export type MessageTables = {
 }
 
 export type MessageRow = MessageTables['messages']
+
+/** The columns of `messages` in the order in which both databases write them. */
+export const MESSAGE_COLUMNS = {
+  id: 'text',
+  endpoint_id: 'text',
+  source: 'text',
+  outcome: 'text',
+  status: 'integer',
+  code: 'text',
+  stage: 'text',
+  replay_of: 'text',
+  bytes: 'integer',
+  detail: 'text',
+} as const satisfies Record<keyof MessageRow, string>

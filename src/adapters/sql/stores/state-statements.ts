@@ -40,6 +40,29 @@ export function compileAppend(db: Kysely<Tables>): Statement<AppendValues> {
   )
 }
 
+/**
+ * Builds the function that gives the read of the newest state that passes a filter; undefined if no state can pass it. Each
+ * filter object is compiled and prepared once, and its read is released with it.
+ */
+export function cacheNewestReads<Read>(
+  db: Kysely<Tables>,
+  prepare: (statement: Statement<NewestValues, StateRow>) => Read,
+): (filter: StateFilter) => Read | undefined {
+  const reads = new WeakMap<StateFilter, Read | 'nothing passes'>()
+
+  function add(filter: StateFilter): Read | 'nothing passes' {
+    const statement = compileNewest(db, filter)
+    const read = statement === undefined ? 'nothing passes' : prepare(statement)
+    reads.set(filter, read)
+    return read
+  }
+
+  return (filter) => {
+    const read = reads.get(filter) ?? add(filter)
+    return read === 'nothing passes' ? undefined : read
+  }
+}
+
 /** Builds the read of the newest state that passes `filter`; undefined if no state can pass it. */
 export function compileNewest(db: Kysely<Tables>, filter: StateFilter): Statement<NewestValues, StateRow> | undefined {
   const { networkErrors, statuses } = filter

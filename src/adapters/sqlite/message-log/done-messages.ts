@@ -3,14 +3,14 @@
  * ever read, and a row for each record would be most of their cost.
  */
 import type { DatabaseSync } from 'node:sqlite'
-import { columnsOf } from '../../../domain/done-records/done-line.ts'
+import { columnsOf } from '../../../domain/done-line.ts'
 import { idFrom } from '../../../domain/id.ts'
 import type { MessageFilter } from '../../../domain/ports/message-store-port.ts'
 import { doneRow } from '../../sql/message-log/message-rows.ts'
 import type { MessageRow } from '../../sql/message-log/message-tables.ts'
 
 export type DoneMessages = Readonly<{
-  /** Lines of `writeDone`, in any order. A row that exists stays unchanged. */
+  /** Lines of `doneLine`, in any order. A row that exists stays unchanged. */
   append(lines: Uint8Array): void
   /** Newest first, at most `limit`, only ids less than `before` if it is given. */
   find(filter: MessageFilter, limit: number, before?: string): MessageRow[]

@@ -1,7 +1,7 @@
 /** The file of the message log, used on the thread that opened it. */
 import type { DatabaseSync, SQLInputValue } from 'node:sqlite'
-import { columnsOf } from '../../../domain/done-records/done-line.ts'
-import { migrate, type TextMigration } from '../migrate.ts'
+import { columnsOf } from '../../../domain/done-line.ts'
+import { migrate, type TextMigration, transaction } from '../migrate.ts'
 import { openFile } from '../open-file.ts'
 import { type DoneMessages, openDoneMessages } from './done-messages.ts'
 import { COLUMNS, type EncodedBatch } from './message-batch.ts'
@@ -61,19 +61,6 @@ export async function openMessageFile(path: string, migrations: readonly TextMig
       return removed
     },
     close: () => db.close(),
-  }
-}
-
-/** All or nothing of `work`. */
-function transaction<T>(db: DatabaseSync, work: () => T): T {
-  db.exec('BEGIN IMMEDIATE')
-  try {
-    const result = work()
-    db.exec('COMMIT')
-    return result
-  } catch (thrown) {
-    if (db.isTransaction) db.exec('ROLLBACK')
-    throw thrown
   }
 }
 

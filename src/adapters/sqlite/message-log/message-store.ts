@@ -6,15 +6,8 @@ import { format, parse } from 'node:path'
 import type { CompiledQuery } from 'kysely'
 import { idFrom } from '../../../domain/id.ts'
 import type { MessageStore } from '../../../domain/ports/message-store-port.ts'
-import {
-  compileBody,
-  compileCount,
-  compileFind,
-  compileGet,
-  compileGroups,
-  compileOldest,
-  groupOf,
-} from '../../sql/message-log/message-queries.ts'
+import { compileOldest } from '../../sql/message-log/message-queries.ts'
+import { createMessageReads } from '../../sql/message-log/message-reads.ts'
 import { recordOf } from '../../sql/message-log/message-rows.ts'
 import type { MessageRow, MessageTables } from '../../sql/message-log/message-tables.ts'
 import { MESSAGE_MIGRATIONS } from '../../sql/migrations/message-migrations.ts'
@@ -50,10 +43,13 @@ export function createMessageStore(storePath: string): SqliteMessageStore {
   })
   const writer = startMessageThread(data)
   const reader = path === ':memory:' ? writer : startMessageThread(data)
-  const read = <Row>({ sql, parameters }: CompiledQuery<Row>): Promise<Row[]> =>
-    reader.call<Row[]>({ kind: 'all', query: { sql, parameters } })
+  /** The records that have rows of their own: those of all messages that lines do not hold. */
+  const rows = createMessageReads(queries, <Row>({ sql, parameters }: CompiledQuery<Row>) =>
+    reader.call<Row[]>({ kind: 'all', query: { sql, parameters } }),
+  )
 
   return {
+    ...rows,
     append: async (batch) => {
       const encoded = encodeBatch(batch)
       await writer.call({ kind: 'append', batch: encoded }, [encoded.contents])
@@ -62,26 +58,17 @@ export function createMessageStore(storePath: string): SqliteMessageStore {
     find: async (filter, limit, before) => {
       const [done, others] = await Promise.all([
         reader.call<MessageRow[]>({ kind: 'find-done', filter, limit, before }),
-        read(compileFind(queries, filter, limit, before)),
+        rows.find(filter, limit, before),
       ])
-      return [...done, ...others].sort(newestFirst).slice(0, limit).map(recordOf)
+      return [...done.map(recordOf), ...others].sort(newestFirst).slice(0, limit)
     },
     get: async (id) => {
-      const [other] = await read(compileGet(queries, id))
-      const row = other ?? (await reader.call<MessageRow | undefined>({ kind: 'get-done', id }))
+      const other = await rows.get(id)
+      if (other !== undefined) return other
+      const row = await reader.call<MessageRow | undefined>({ kind: 'get-done', id })
       return row && recordOf(row)
     },
-    body: async (id, which) => {
-      const [row] = await read(compileGet(queries, id))
-      const summary = row && recordOf(row).bodies.find((body) => body.which === which)
-      const [body] = await read(compileBody(queries, id, which))
-      return summary && body && { summary, content: body.content }
-    },
-    count: async (filter) => {
-      const [others] = await read(compileCount(queries, filter))
-      return Number(others?.count) + (await reader.call<number>({ kind: 'count-done', filter }))
-    },
-    groups: async (filter) => (await read(compileGroups(queries, filter))).map(groupOf),
+    count: async (filter) => (await rows.count(filter)) + (await reader.call<number>({ kind: 'count-done', filter })),
     purge: async (before, maxBytes) => {
       const excess = (await writer.call<number>({ kind: 'used-bytes' })) - maxBytes
       const { sql, parameters } = compileOldest(queries, before, excess)

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict'
 import { describe, it, test } from 'node:test'
 import type { Json } from '../../src/domain/json.ts'
-import { compileRedaction, scrub } from '../../src/message-log/redaction.ts'
+import { compileRedaction, redactText } from '../../src/message-log/redaction.ts'
 
-describe('numbers in the paths of a mask', () => {
+describe('numbers in redacted paths', () => {
   const cases: readonly { path: string; of: Json; gives: Json }[] = [
     {
       path: 'list.0.ssn',
@@ -26,20 +26,20 @@ describe('numbers in the paths of a mask', () => {
 const texts = [
   {
     text: 'The lookup "a" answered with status 404: John\nDoe',
-    scrubbed: 'The lookup "a" answered with status 404: ***',
+    redacted: 'The lookup "a" answered with status 404: ***',
   },
-  { text: 'The lookup "a" answered with status 404', scrubbed: 'The lookup "a" answered with status 404' },
+  { text: 'The lookup "a" answered with status 404', redacted: 'The lookup "a" answered with status 404' },
   {
     text: 'The lookup "a" answered with status 302. More came: than are followed. It said: John',
-    scrubbed: 'The lookup "a" answered with status 302. More came: than are followed. It said: ***',
+    redacted: 'The lookup "a" answered with status 302. More came: than are followed. It said: ***',
   },
   {
     text: 'The lookup "a" answered with status 503. It was not tried again: too many.',
-    scrubbed: 'The lookup "a" answered with status 503. It was not tried again: too many.',
+    redacted: 'The lookup "a" answered with status 503. It was not tried again: too many.',
   },
 ]
-for (const { text, scrubbed } of texts) {
+for (const { text, redacted } of texts) {
   test(`what another system said is taken out of ${JSON.stringify(text)}`, () => {
-    assert.equal(scrub(text, new Set()), scrubbed)
+    assert.equal(redactText(text, new Set()), redacted)
   })
 }
