@@ -1,6 +1,6 @@
 /** Captures the bodies of a message for its record: redacted, and cut if they are too long. */
 import type { Json } from '../domain/json.ts'
-import type { BodyName, RecordedBody } from '../domain/message-record.ts'
+import type { BodyName, RecordedBody } from '../domain/records/message-record.ts'
 import type { Codec } from '../formats/codec.ts'
 import { CODECS, codecOf } from '../formats/codecs.ts'
 import { parseMediaType } from '../formats/media-type.ts'

@@ -1,7 +1,7 @@
 /** The values by which people search for a message (`messageKeys`). */
 import type { Endpoint } from '../config/schema/schema.ts'
 import type { Json } from '../domain/json.ts'
-import type { MessageRecord } from '../domain/message-record.ts'
+import type { MessageRecord } from '../domain/records/message-record.ts'
 import { type PathSource, parsePath } from '../language/paths/path.ts'
 
 type Keys = MessageRecord['keys']

@@ -3,9 +3,9 @@ import { Failure } from '../domain/failure.ts'
 import { FAILURES } from '../domain/failure-table.ts'
 import { isId } from '../domain/id.ts'
 import { readTime, TIME_ACCEPTS } from '../domain/iso-time.ts'
-import { OUTCOMES, SOURCES } from '../domain/message-record.ts'
 import { didYouMean } from '../domain/nearest.ts'
 import type { MessageFilter } from '../domain/ports/message-store-port.ts'
+import { OUTCOMES, SOURCES } from '../domain/records/message-record.ts'
 import { STAGE_NAMES } from '../domain/tracing/stages.ts'
 
 type FilterContext = Readonly<{

@@ -1,9 +1,9 @@
 /** Searches the message log: by filter, page by page, by id, in groups. */
 import { Failure } from '../domain/failure.ts'
 import { isId, pageOf, readCursor, timeOfId } from '../domain/id.ts'
-import type { MessageRecord, RecordedBody } from '../domain/message-record.ts'
 import type { MessageFilter, MessageGroup, MessageStore } from '../domain/ports/message-store-port.ts'
 import { callStore } from '../domain/ports/store-unavailable.ts'
+import type { MessageRecord, RecordedBody } from '../domain/records/message-record.ts'
 import type { Clock } from '../domain/run.ts'
 import type { Registry } from '../endpoints/endpoint-registry.ts'
 import { type FilterTexts, invalid, readFilter, wrongValue } from './message-filter.ts'

@@ -1,7 +1,8 @@
 /** Builds the records of completed messages; of those that ended done as a line, if a line holds all that is kept. */
-import { doneHead, doneLine, restText } from '../domain/done-line.ts'
+
 import { createIsoTime } from '../domain/iso-time.ts'
-import type { Recorded } from '../domain/message-record.ts'
+import { doneHead, doneLine, restText } from '../domain/records/done-line.ts'
+import type { Recorded } from '../domain/records/message-record.ts'
 import type { CompiledEndpoint } from '../endpoints/compiled-endpoint.ts'
 import type { CompletedMessage } from '../intake/completed-message.ts'
 import type { Source } from '../intake/incoming-message.ts'

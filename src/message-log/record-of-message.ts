@@ -1,6 +1,6 @@
 /** The record of a completed message. */
 import { timeOfId } from '../domain/id.ts'
-import type { MessageRecord, RecordedBody, RecordedCall, RecordedStage } from '../domain/message-record.ts'
+import type { MessageRecord, RecordedBody, RecordedCall, RecordedStage } from '../domain/records/message-record.ts'
 import type { CallSpan, Trace } from '../domain/tracing/trace.ts'
 import { type CompletedMessage, isTriedAgain } from '../intake/completed-message.ts'
 

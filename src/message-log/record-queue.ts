@@ -4,7 +4,7 @@
  * and while the store does not answer, the oldest failures lose their bodies, then their records, to newer ones.
  */
 import { kindOf } from '../domain/failure-table.ts'
-import type { MessageRecord, Recorded, RecordedOutcome } from '../domain/message-record.ts'
+import type { MessageRecord, Recorded, RecordedOutcome } from '../domain/records/message-record.ts'
 import { createFifoQueue, type QueueLimits } from './fifo-queue.ts'
 import { createRecordBuffer, type Lines } from './record-buffer.ts'
 

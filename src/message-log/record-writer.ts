@@ -1,10 +1,10 @@
 /** Writes queued records, one batch after the other, and retries while the store does not answer. */
 
 import { type Backoff, nextPauseMs } from '../domain/backoff.ts'
-import type { Recorded } from '../domain/message-record.ts'
 import type { Logger } from '../domain/ports/logger-port.ts'
 import type { MessageStore } from '../domain/ports/message-store-port.ts'
 import { StoreUnavailable } from '../domain/ports/store-unavailable.ts'
+import type { Recorded } from '../domain/records/message-record.ts'
 import type { QueueLimits } from './fifo-queue.ts'
 import { halvesOf, type Lines } from './record-buffer.ts'
 import type { RecordQueue } from './record-queue.ts'

@@ -2,7 +2,7 @@
  * Takes the values of secrets out of records: those that the document refers to, and those of secret headers. Such headers
  * are never recorded, but an endpoint may map them, and without a mapping the headers of lookups are part of the output.
  */
-import type { MessageRecord } from '../domain/message-record.ts'
+import type { MessageRecord } from '../domain/records/message-record.ts'
 import { formsOf } from '../domain/secrets/secrets.ts'
 import type { CompletedMessage } from '../intake/completed-message.ts'
 import { changeKeys } from './business-keys.ts'

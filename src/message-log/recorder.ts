@@ -2,9 +2,10 @@
  * Records every completed message, after its answer: before that, a message costs one entry in a queue. Records are written
  * in batches, one after the other.
  */
-import type { RecordedOutcome } from '../domain/message-record.ts'
+
 import type { Logger } from '../domain/ports/logger-port.ts'
 import type { MessageStore } from '../domain/ports/message-store-port.ts'
+import type { RecordedOutcome } from '../domain/records/message-record.ts'
 import type { CompletedMessage } from '../intake/completed-message.ts'
 import { createFifoQueue, type QueueLimits } from './fifo-queue.ts'
 import { createRecordBuilder, type MessageLogSettings } from './record-builder.ts'

@@ -1,6 +1,6 @@
 /** Takes values out of bodies and records before they are kept (`REDACT_PATHS`). */
 import { isObject, type Json } from '../domain/json.ts'
-import type { MessageRecord } from '../domain/message-record.ts'
+import type { MessageRecord } from '../domain/records/message-record.ts'
 import { type PathStep, parseSteps } from '../language/paths/path-steps.ts'
 import { changeKeys } from './business-keys.ts'
 

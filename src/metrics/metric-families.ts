@@ -3,9 +3,9 @@
  * a path, a generated id or a part of a message.
  */
 import type { Registry } from 'prom-client'
-import type { MessageRecord } from '../domain/message-record.ts'
 import type { ConsumerStatus } from '../domain/ports/consumer-state.ts'
 import type { OutboundHealth } from '../domain/ports/http-client-port.ts'
+import type { MessageRecord } from '../domain/records/message-record.ts'
 import { BOUNDS_MS, type Histogram } from './duration-histogram.ts'
 import { expose, type Family, type Sample } from './exposition.ts'
 import type { MessageMetrics } from './message-metrics.ts'

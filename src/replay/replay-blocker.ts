@@ -1,5 +1,5 @@
 /** The reasons why a message cannot be replayed. */
-import type { BodyName, MessageRecord } from '../domain/message-record.ts'
+import type { BodyName, MessageRecord } from '../domain/records/message-record.ts'
 import type { CompiledEndpoint } from '../endpoints/compiled-endpoint.ts'
 import type { Registry } from '../endpoints/endpoint-registry.ts'
 import type { Incoming } from '../intake/incoming-message.ts'

@@ -1,6 +1,7 @@
 /** Which messages were replayed already, or are being replayed, so that plans replay each message once. */
-import type { MessageRecord } from '../domain/message-record.ts'
+
 import type { MessageStore } from '../domain/ports/message-store-port.ts'
+import type { MessageRecord } from '../domain/records/message-record.ts'
 
 /**
  * The replays of this process, by hand and by plans alike. `underWay` has the ids of messages that are being replayed;

@@ -1,8 +1,8 @@
 /** Rebuilds an incoming message from its record. */
 import type { JsonObject } from '../domain/json.ts'
 import type { Headers } from '../domain/message.ts'
-import type { MessageRecord, RecordedBody } from '../domain/message-record.ts'
 import type { MessageStore } from '../domain/ports/message-store-port.ts'
+import type { MessageRecord, RecordedBody } from '../domain/records/message-record.ts'
 import type { Incoming } from '../intake/incoming-message.ts'
 import { callMessageLog } from '../message-log/message-search.ts'
 import { blocker, type ReplayBlocker } from './replay-blocker.ts'

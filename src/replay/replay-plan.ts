@@ -2,8 +2,9 @@
  * Selects the messages of a plan: exactly those that match at this moment, so that a plan contains neither later messages
  * nor its own replays.
  */
-import type { MessageRecord, RecordedOutcome } from '../domain/message-record.ts'
+
 import type { MessageFilter, MessageStore } from '../domain/ports/message-store-port.ts'
+import type { MessageRecord, RecordedOutcome } from '../domain/records/message-record.ts'
 import { type FilterTexts, invalid } from '../message-log/message-filter.ts'
 import { blocker, type ReplayBlocker } from './replay-blocker.ts'
 import { everyMatch, succeededAmong } from './replay-history.ts'

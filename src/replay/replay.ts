@@ -1,6 +1,7 @@
 /** Runs a recorded message again, through its endpoint as it is now. */
-import type { MessageRecord } from '../domain/message-record.ts'
+
 import type { MessageStore } from '../domain/ports/message-store-port.ts'
+import type { MessageRecord } from '../domain/records/message-record.ts'
 import type { Registry } from '../endpoints/endpoint-registry.ts'
 import type { CompletedMessage } from '../intake/completed-message.ts'
 import type { Intake } from '../intake/intake.ts'

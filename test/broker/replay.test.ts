@@ -1,7 +1,7 @@
 /** Replaying what came from a topic: it runs as a record, and leaves the topic alone. */
 import assert from 'node:assert/strict'
 import { after, describe, test } from 'node:test'
-import type { MessageRecord } from '../../src/domain/message-record.ts'
+import type { MessageRecord } from '../../src/domain/records/message-record.ts'
 import type { ListedMessage } from '../../src/message-log/message-search.ts'
 import type { PlanView } from '../../src/replay/replay-plans.ts'
 import { call } from '../management/call.ts'

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
-import type { MessageRecord } from '../../src/domain/message-record.ts'
 import type { MessageFilter } from '../../src/domain/ports/message-store-port.ts'
+import type { MessageRecord } from '../../src/domain/records/message-record.ts'
 import { doneLineOf, messageId, recordAt, recordedAt, START, withBodies } from './message-records.ts'
 import { describeStores } from './stores.ts'
 

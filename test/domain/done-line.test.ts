@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
-import { columnsOf, doneHead, doneLine, restText } from '../../src/domain/done-line.ts'
+import { columnsOf, doneHead, doneLine, restText } from '../../src/domain/records/done-line.ts'
 
 const ID = '0190a1b2c3d4e5f6a7b8c9d0'
 const ENDPOINT = 'e'.repeat(24)

@@ -1,7 +1,7 @@
 /** A message that the service could not wait for when it stopped: there is word of it all the same. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import type { MessageRecord } from '../../src/domain/message-record.ts'
+import type { MessageRecord } from '../../src/domain/records/message-record.ts'
 import type { ListedMessage } from '../../src/message-log/message-search.ts'
 import { describeDatabases } from '../databases.ts'
 import { call } from '../management/call.ts'

@@ -1,6 +1,6 @@
 /** A service that keeps everything of its messages, over each store, and the tools to ask for what it kept. */
 import type { Json, JsonObject } from '../../src/domain/json.ts'
-import type { MessageRecord } from '../../src/domain/message-record.ts'
+import type { MessageRecord } from '../../src/domain/records/message-record.ts'
 import type { ListedMessage } from '../../src/message-log/message-search.ts'
 import { describeServices } from '../databases.ts'
 import { type Called, call } from '../management/call.ts'

@@ -1,5 +1,5 @@
 /** Services over each store whose message log is read once they have stopped: by then everything must be in it. */
-import type { MessageRecord } from '../../src/domain/message-record.ts'
+import type { MessageRecord } from '../../src/domain/records/message-record.ts'
 import { type Database, openDatabase } from '../databases.ts'
 import { type Service, startService } from '../service.ts'
 

@@ -1,7 +1,7 @@
 /** Whatever becomes of the store, records that wait take a bounded room, and the time of none depends on how many there are. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import type { Recorded } from '../../src/domain/message-record.ts'
+import type { Recorded } from '../../src/domain/records/message-record.ts'
 import { createRecordQueue, type RecordQueue } from '../../src/message-log/record-queue.ts'
 import { recordedAt, withBodies } from '../contracts/message-records.ts'
 

@@ -1,7 +1,7 @@
 /** What a record takes, and how much of a message with very many calls is kept. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import type { MessageRecord } from '../../src/domain/message-record.ts'
+import type { MessageRecord } from '../../src/domain/records/message-record.ts'
 import { createRecordQueue } from '../../src/message-log/record-queue.ts'
 import { recordedAt } from '../contracts/message-records.ts'
 import { describeDatabases } from '../databases.ts'

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { it } from 'node:test'
 import type { JsonObject } from '../../src/domain/json.ts'
-import type { MessageRecord } from '../../src/domain/message-record.ts'
+import type { MessageRecord } from '../../src/domain/records/message-record.ts'
 import { describeDatabases } from '../databases.ts'
 import { json, startUpstream } from '../service.ts'
 import { runLogged } from './message-logs.ts'

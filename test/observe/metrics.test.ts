@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import type { JsonObject } from '../../src/domain/json.ts'
-import { OUTCOMES } from '../../src/domain/message-record.ts'
+import { OUTCOMES } from '../../src/domain/records/message-record.ts'
 import { BOUNDS_MS } from '../../src/metrics/duration-histogram.ts'
 import { createMessageMetrics } from '../../src/metrics/message-metrics.ts'
 import { describeMetrics } from '../../src/metrics/metric-families.ts'

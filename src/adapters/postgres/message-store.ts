@@ -2,9 +2,10 @@
  * The message log in PostgreSQL, shared by all instances. It has a few connections of its own, so that neither a long
  * search nor a full queue of records delays the state of a message.
  */
-import { columnsOf } from '../../domain/done-line.ts'
-import type { Recorded, RecordedBody } from '../../domain/message-record.ts'
+
 import type { MessageStore } from '../../domain/ports/message-store-port.ts'
+import { columnsOf } from '../../domain/records/done-line.ts'
+import type { Recorded, RecordedBody } from '../../domain/records/message-record.ts'
 import { compileOldest } from '../sql/message-log/message-queries.ts'
 import { createMessageReads } from '../sql/message-log/message-reads.ts'
 import { doneRow, type KeyRow, keyRows, messageRow } from '../sql/message-log/message-rows.ts'

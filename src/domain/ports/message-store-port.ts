@@ -6,7 +6,7 @@ import type {
   RecordedBody,
   RecordedOutcome,
   RecordedSource,
-} from '../message-record.ts'
+} from '../records/message-record.ts'
 
 /** A record must match all fields; several values of one field are alternatives. */
 export type MessageFilter = Readonly<{

@@ -1,6 +1,6 @@
 /** `/messages` on the admin port: recorded messages. Bodies may hold confidential data about people. */
 import type { FastifyInstance, FastifyReply } from 'fastify'
-import type { BodySummary, RecordedBody } from '../../../domain/message-record.ts'
+import type { BodySummary, RecordedBody } from '../../../domain/records/message-record.ts'
 import { parseMediaType } from '../../../formats/media-type.ts'
 import { type ById, NO_STORE, queryOf, refuseBelow, refuseOtherMethods, sendAnswer, sendJson } from '../replies.ts'
 import { needs } from './auth-hook.ts'

@@ -1,6 +1,6 @@
 /** The part of /openapi.json on recorded messages and their replay. */
 import type { JsonObject } from '../../../domain/json.ts'
-import { OUTCOMES, SOURCES } from '../../../domain/message-record.ts'
+import { OUTCOMES, SOURCES } from '../../../domain/records/message-record.ts'
 import { STAGE_NAMES } from '../../../domain/tracing/stages.ts'
 import { DEFAULT_LIMIT, LARGEST_LIMIT } from '../../../message-log/message-search.ts'
 import {

@@ -3,9 +3,9 @@
  * every message has a record.
  */
 
-import { detailStart, microseconds, type RecordRest, restText, stageText } from '../../../domain/done-line.ts'
 import { timeOfId } from '../../../domain/id.ts'
-import type { MessageRecord, Recorded, RecordedStage } from '../../../domain/message-record.ts'
+import { detailStart, microseconds, type RecordRest, restText, stageText } from '../../../domain/records/done-line.ts'
+import type { MessageRecord, Recorded, RecordedStage } from '../../../domain/records/message-record.ts'
 import { keyText } from '../tables.ts'
 import type { MessageRow } from './message-tables.ts'
 

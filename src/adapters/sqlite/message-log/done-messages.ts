@@ -3,9 +3,9 @@
  * ever read, and a row for each record would be most of their cost.
  */
 import type { DatabaseSync } from 'node:sqlite'
-import { columnsOf } from '../../../domain/done-line.ts'
 import { idFrom } from '../../../domain/id.ts'
 import type { MessageFilter } from '../../../domain/ports/message-store-port.ts'
+import { columnsOf } from '../../../domain/records/done-line.ts'
 import { doneRow } from '../../sql/message-log/message-rows.ts'
 import type { MessageRow } from '../../sql/message-log/message-tables.ts'
 

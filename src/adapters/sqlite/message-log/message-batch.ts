@@ -2,8 +2,8 @@
  * A batch of records as it is sent to the thread that writes it: lines of text and one buffer. Sending thousands of objects
  * would cost the thread of the messages more than writing them.
  */
-import { lineOf } from '../../../domain/done-line.ts'
-import type { Recorded } from '../../../domain/message-record.ts'
+import { lineOf } from '../../../domain/records/done-line.ts'
+import type { Recorded } from '../../../domain/records/message-record.ts'
 import { keyRows, messageRow } from '../../sql/message-log/message-rows.ts'
 import { MESSAGE_COLUMNS, type MessageRow } from '../../sql/message-log/message-tables.ts'
 import { keyText } from '../../sql/tables.ts'

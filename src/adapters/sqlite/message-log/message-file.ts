@@ -1,6 +1,6 @@
 /** The file of the message log, used on the thread that opened it. */
 import type { DatabaseSync, SQLInputValue } from 'node:sqlite'
-import { columnsOf } from '../../../domain/done-line.ts'
+import { columnsOf } from '../../../domain/records/done-line.ts'
 import { migrate, type TextMigration, transaction } from '../migrate.ts'
 import { openFile } from '../open-file.ts'
 import { type DoneMessages, openDoneMessages } from './done-messages.ts'

@@ -1,7 +1,7 @@
 /** The records of the message log. */
 
-import type { StageName } from './tracing/stages.ts'
-import type { CallSpan } from './tracing/trace.ts'
+import type { StageName } from '../tracing/stages.ts'
+import type { CallSpan } from '../tracing/trace.ts'
 
 /** One stage, in the order in which they ran. */
 export type RecordedStage = Readonly<{ stage: StageName; ms: number }>

@@ -2,9 +2,10 @@
  * The record of a message that ended done as one line of text. Stores keep many such lines in one row, so this is the
  * format of stored data.
  */
+
+import type { StageName } from '../tracing/stages.ts'
+import type { StageSpan } from '../tracing/trace.ts'
 import type { MessageRecord, RecordedSource } from './message-record.ts'
-import type { StageName } from './tracing/stages.ts'
-import type { StageSpan } from './tracing/trace.ts'
 
 /** JSON escapes both characters, so no column holds one. */
 const COLUMN_END = '\u001f'
