@@ -79,7 +79,7 @@ describe('a file that cannot be', { concurrency: true }, () => {
     test(`is refused with one line: ${name}`, async (test) => {
       const folder = freshFolder(test)
       spawnSync('mkfifo', [join(folder, 'pipe')])
-      const program = startProgram(folder, { env: { DATABASE_URL: `sqlite:${path}` }, lifetimeMs: 20_000 })
+      const program = startProgram(folder, { env: { DATABASE_URL: `sqlite:${path}` } })
       const said = await refusal(program)
       assert.match(said, /^crosswalk: The database \S+ cannot be opened: .*DATABASE_URL\.\n$/)
       assert.match(said, expect)

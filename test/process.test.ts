@@ -148,7 +148,7 @@ const NO_LOG_TIMER = `data:text/javascript,${encodeURIComponent(
 
 test('that the service listens is told at once, though another line came just before', async (t) => {
   const env = { NODE_OPTIONS: `--import ${NO_LOG_TIMER}` }
-  const service = await spawnService(freshFolder(t), { env, lifetimeMs: 20_000 })
+  const service = await spawnService(freshFolder(t), { env })
   service.child.kill('SIGTERM')
   await service.ended
   assert.equal(service.output.stdout.trimEnd().split('\n').length, 4)

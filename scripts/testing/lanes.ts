@@ -2,13 +2,19 @@
 
 export type Run = 'test' | 'soak'
 
-/** Only in `npm run soak`: what takes minutes, or judges times that other work on the machine would change. */
+/**
+ * Only in `npm run soak`: what takes minutes, starts brokers of its own, or judges times that other work on the machine would
+ * change.
+ */
 export const SOAK_ONLY: readonly string[] = [
   'test/bench/quick.test.ts',
   'test/broker/bad-records.test.ts',
   'test/broker/broker-restart.test.ts',
   'test/broker/crash.test.ts',
+  'test/broker/leaderless.test.ts',
   'test/broker/neighbours.test.ts',
+  'test/broker/secure.test.ts',
+  'test/broker/stalled.test.ts',
   'test/instances/partition.test.ts',
   'test/load/',
   'test/messages/full-load.test.ts',
@@ -28,6 +34,8 @@ export const IN_BOTH: readonly string[] = [
 export const ALONE: readonly string[] = [
   'test/broker/bad-records.test.ts',
   'test/broker/neighbours.test.ts',
+  'test/instances/convergence.test.ts',
+  'test/instances/partition.test.ts',
   'test/instances/state.test.ts',
   'test/load/',
 ]
@@ -37,7 +45,15 @@ export const ALONE: readonly string[] = [
  * service as a process, sends signals or looks at its own memory.
  */
 export const TOGETHER: readonly (readonly string[])[] = [
-  ['test/bench/', 'test/config/', 'test/corpus/', 'test/domain/', 'test/formats/', 'test/language/'],
+  [
+    'test/architecture/',
+    'test/bench/',
+    'test/config/',
+    'test/corpus/',
+    'test/domain/',
+    'test/formats/',
+    'test/language/',
+  ],
   ['test/pipeline/', 'samples/'],
   ['test/access/', 'test/management/', 'test/observe/'],
   ['test/adapters/', 'test/contracts/', 'test/endpoints/', 'test/intake/', 'test/metrics/'],

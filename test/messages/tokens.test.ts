@@ -3,6 +3,7 @@ import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import type { JsonObject } from '../../src/domain/json.ts'
 import { holdsToken } from '../../src/message-log/recorded-secrets.ts'
+import { startCpuTime } from '../cpu-time.ts'
 import { json, type Service, startService } from '../service.ts'
 
 const base64 = (value: object): string => Buffer.from(JSON.stringify(value)).toString('base64url')
@@ -82,7 +83,7 @@ for (const [text, holds] of texts) {
 }
 
 test('a long text is looked through in time that grows with its length', () => {
-  const startedAt = performance.now()
+  const cpuMs = startCpuTime()
   for (const part of ['eyJ', '-eyJ', 'eyJ.', '.eyJ', ' eyJ']) holdsToken(part.repeat(250_000))
-  assert.ok(performance.now() - startedAt < 2_000)
+  assert.ok(cpuMs() < 2_000)
 })
