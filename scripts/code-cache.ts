@@ -1,6 +1,6 @@
 /**
  * Keeps what V8 compiles of a bundled service while it starts and answers, so that no start compiles it again: a start
- * takes 220 ms of processor time, without it 360 (test/launcher.test.ts compares both).
+ * takes 220 ms of processor time, without it 360 (test/bin/launcher.test.ts compares both).
  */
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'

@@ -17,7 +17,7 @@ export const SOAK_ONLY: readonly string[] = [
   'test/broker/stalled.test.ts',
   'test/instances/partition.test.ts',
   'test/load/',
-  'test/messages/full-load.test.ts',
+  'test/message-log/full-load.test.ts',
 ]
 
 /** In both runs: they ask test/form.ts how much they do. */
@@ -25,7 +25,7 @@ export const IN_BOTH: readonly string[] = [
   'test/crash/',
   'test/fuzz/',
   'test/hostile/',
-  'test/process.test.ts',
+  'test/main/process.test.ts',
   'test/workers/in-force.test.ts',
   'test/workers/start-stop.test.ts',
 ]
@@ -55,9 +55,9 @@ export const TOGETHER: readonly (readonly string[])[] = [
     'test/language/',
   ],
   ['test/pipeline/', 'samples/'],
-  ['test/access/', 'test/management/', 'test/observe/'],
+  ['test/access/', 'test/adapters/http-server/', 'test/adapters/otel/'],
   ['test/adapters/', 'test/contracts/', 'test/endpoints/', 'test/intake/', 'test/metrics/'],
-  ['test/messages/'],
+  ['test/message-log/', 'test/replay/'],
 ]
 
 /** Their files share one broker; topics and groups have names of their own. */
@@ -71,7 +71,7 @@ export const LONGEST: readonly string[] = [
   'test/instances/away.test.ts',
   'test/instances/partition.test.ts',
   'test/isolation/processes.test.ts',
-  'test/process.test.ts',
+  'test/main/process.test.ts',
 ]
 
 /** Processes at once, on every machine. Many of them wait more than they work: four keep two cores busy. */
