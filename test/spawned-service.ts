@@ -16,6 +16,9 @@ const root = fileURLToPath(new URL('..', import.meta.url))
 export const DIRECT = [process.execPath, ...FLAGS, entry()] as const
 export const LAUNCHED = ['node', join(root, 'bin/crosswalk.js')] as const
 
+/** No test takes as long, on a machine however busy. */
+const LIFETIME_MS = 240_000
+
 /** Kept from run to run: it halves the time that a start takes. */
 const NODE_COMPILE_CACHE = join(tmpdir(), 'crosswalk-compile-cache')
 
@@ -41,7 +44,7 @@ type Options = Readonly<{
 /** Starts the service in a folder, where its database is; free ports unless `env` names some. */
 export function startProgram(
   folder: string,
-  { command = DIRECT, args = [], env = {}, lifetimeMs = 60_000 }: Options = {},
+  { command = DIRECT, args = [], env = {}, lifetimeMs = LIFETIME_MS }: Options = {},
 ): Program {
   const [program, ...first] = command
   const child = spawn(program, [...first, ...args], {

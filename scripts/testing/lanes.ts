@@ -2,16 +2,22 @@
 
 export type Run = 'test' | 'soak'
 
-/** Only in `npm run soak`: files that take minutes, or judge times that other work on the machine would change. */
+/**
+ * Only in `npm run soak`: what takes minutes, starts brokers of its own, or judges times that other work on the machine would
+ * change.
+ */
 export const SOAK_ONLY: readonly string[] = [
   'test/bench/quick.test.ts',
   'test/broker/bad-records.test.ts',
   'test/broker/broker-restart.test.ts',
   'test/broker/crash.test.ts',
+  'test/broker/leaderless.test.ts',
   'test/broker/neighbours.test.ts',
+  'test/broker/secure.test.ts',
+  'test/broker/stalled.test.ts',
   'test/instances/partition.test.ts',
   'test/load/',
-  'test/messages/full-load.test.ts',
+  'test/message-log/full-load.test.ts',
 ]
 
 /** In both runs: they ask test/form.ts how much they do. */
@@ -19,7 +25,7 @@ export const IN_BOTH: readonly string[] = [
   'test/crash/',
   'test/fuzz/',
   'test/hostile/',
-  'test/process.test.ts',
+  'test/main/process.test.ts',
   'test/workers/in-force.test.ts',
   'test/workers/start-stop.test.ts',
 ]
@@ -28,6 +34,8 @@ export const IN_BOTH: readonly string[] = [
 export const ALONE: readonly string[] = [
   'test/broker/bad-records.test.ts',
   'test/broker/neighbours.test.ts',
+  'test/instances/convergence.test.ts',
+  'test/instances/partition.test.ts',
   'test/instances/state.test.ts',
   'test/load/',
 ]
@@ -37,11 +45,19 @@ export const ALONE: readonly string[] = [
  * process, sends signals or measures its own memory.
  */
 export const TOGETHER: readonly (readonly string[])[] = [
-  ['test/bench/', 'test/config/', 'test/corpus/', 'test/domain/', 'test/formats/', 'test/language/'],
+  [
+    'test/architecture/',
+    'test/bench/',
+    'test/config/',
+    'test/corpus/',
+    'test/domain/',
+    'test/formats/',
+    'test/language/',
+  ],
   ['test/pipeline/', 'samples/'],
-  ['test/access/', 'test/management/', 'test/observe/'],
+  ['test/access/', 'test/adapters/http-server/', 'test/adapters/otel/'],
   ['test/adapters/', 'test/contracts/', 'test/endpoints/', 'test/intake/', 'test/metrics/'],
-  ['test/messages/'],
+  ['test/message-log/', 'test/replay/'],
 ]
 
 /** These files share one broker; each uses topics and groups of its own. */
@@ -55,7 +71,7 @@ export const LONGEST: readonly string[] = [
   'test/instances/away.test.ts',
   'test/instances/partition.test.ts',
   'test/isolation/processes.test.ts',
-  'test/process.test.ts',
+  'test/main/process.test.ts',
 ]
 
 /** Processes at once, on every machine. Many of them wait more than they compute: four keep two cores busy. */

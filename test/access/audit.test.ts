@@ -5,8 +5,8 @@ import { createAuditLog, REFUSED_AT_ONCE, REFUSED_EVERY_MS } from '../../src/acc
 import { createIds } from '../../src/domain/id.ts'
 import type { AuditEntry } from '../../src/domain/ports/audit-store-port.ts'
 import { StoreUnavailable } from '../../src/domain/ports/store-unavailable.ts'
+import { call } from '../adapters/http-server/management/call.ts'
 import { silent } from '../contracts/stores.ts'
-import { call } from '../management/call.ts'
 import { endpointDocument } from '../service.ts'
 import { bearer, type GuardedService, JSON_TYPE, startGuarded } from './guarded-service.ts'
 

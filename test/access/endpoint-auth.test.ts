@@ -5,7 +5,7 @@ import { connect } from 'node:net'
 import { after, before, beforeEach, describe, test } from 'node:test'
 import { SignJWT } from 'jose'
 import type { JsonObject } from '../../src/domain/json.ts'
-import { call } from '../management/call.ts'
+import { call } from '../adapters/http-server/management/call.ts'
 import { type Service, startService } from '../service.ts'
 import { AUDIENCE, type Issuer, inSeconds, startIssuer, unsigned } from './issuer.ts'
 

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import { ROLES, type Role } from '../../src/domain/access.ts'
-import { call } from '../management/call.ts'
+import { call } from '../adapters/http-server/management/call.ts'
 import { endpointDocument } from '../service.ts'
 import { bearer, ELSEWHERE, type GuardedService, JSON_TYPE, type Port, startGuarded } from './guarded-service.ts'
 

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { networkInterfaces } from 'node:os'
 import { ROLES, type Role } from '../../src/domain/access.ts'
-import { type Called, type CallOptions, call } from '../management/call.ts'
+import { type Called, type CallOptions, call } from '../adapters/http-server/management/call.ts'
 import { type Service, startService } from '../service.ts'
 
 /** An address of this machine that is not its loopback: calls to it come from it. */

@@ -1,7 +1,7 @@
 /** Management by the access tokens of an OpenID Connect provider, a real one on this machine. */
 import assert from 'node:assert/strict'
 import { after, before, beforeEach, describe, test } from 'node:test'
-import { call } from '../management/call.ts'
+import { call } from '../adapters/http-server/management/call.ts'
 import { endpointDocument, type Service, startService } from '../service.ts'
 import { bearer, JSON_TYPE } from './guarded-service.ts'
 import { AUDIENCE, type Issuer, inSeconds, startIssuer, type TokenChanges, unsigned } from './issuer.ts'

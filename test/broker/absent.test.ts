@@ -81,6 +81,7 @@ describe('the broker', () => {
     const startedAt = Date.now()
     const reply = await service.fetch('/produces', json('POST', { a: 1 }))
     assert.deepEqual([reply.status, reply.json().code], [504, 'RESPONSE_TIMED_OUT'])
-    assert.ok(Date.now() - startedAt < 3_000)
+    // The client's own time would be 10 s.
+    assert.ok(Date.now() - startedAt < 8_000)
   })
 })

@@ -1,7 +1,7 @@
 /** Traces through topics: a record carries one in and out. */
 import assert from 'node:assert/strict'
 import { after, describe, test } from 'node:test'
-import { startCollector } from '../observe/collector.ts'
+import { startCollector } from '../adapters/otel/collector.ts'
 import { json } from '../service.ts'
 import { kafkaForTests } from '../services/kafka.ts'
 import { startBench, until } from './broker.ts'

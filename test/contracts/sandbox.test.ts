@@ -2,8 +2,8 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import type { Json, JsonObject } from '../../src/domain/json.ts'
-import { call } from '../management/call.ts'
-import { until } from '../messages/log-stage.ts'
+import { call } from '../adapters/http-server/management/call.ts'
+import { until } from '../message-log/log-stage.ts'
 import { json, type Service, startService } from '../service.ts'
 import { describeSandboxes } from './sandboxes.ts'
 

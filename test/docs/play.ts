@@ -1,4 +1,4 @@
-/** Plays the examples of a page, one after the other: what the kinds of blocks are, test/docs-examples.test.ts says. */
+/** Plays the examples of a page, one after the other: what the kinds of blocks are, test/docs/examples.test.ts says. */
 import assert from 'node:assert/strict'
 import type { TestContext } from 'node:test'
 import type { JsonObject } from '../../src/domain/json.ts'

@@ -5,12 +5,14 @@ import { freshFolder, type SpawnedService, spawnService } from '../spawned-servi
 import { ANSWER_LIMIT } from './faults.ts'
 import { meetFaults, type Report } from './meet-faults.ts'
 
+/** How long a message may wait for its turn: a slow machine takes seconds for the largest of them together. */
+const WAIT_MS = 60_000
+
 describe('messages whose upstream is at fault', { skip: process.platform !== 'linux' && 'counts in /proc' }, () => {
   let service: SpawnedService
   let report: Report
   before(async () => {
-    // A slow machine may take seconds for the largest of them together, and would refuse what waits.
-    const env = { ANSWER_LIMIT, CIRCUIT_BREAKER_FAILURES: '0', MESSAGE_LOG: 'off', MESSAGE_WAIT_MS: '60000' }
+    const env = { ANSWER_LIMIT, CIRCUIT_BREAKER_FAILURES: '0', MESSAGE_LOG: 'off', MESSAGE_WAIT_MS: `${WAIT_MS}` }
     service = await spawnService(freshFolder({ after }), { env })
     const pid = service.child.pid as number
     // Most faults end by themselves: their time is long, so that a slow machine gives none of them another meaning.
@@ -30,10 +32,10 @@ describe('messages whose upstream is at fault', { skip: process.platform !== 'li
     assert.ok(report.met.length > 60)
   })
 
-  test('are answered soon after their deadline', () => {
-    // run.ts tells by how much; here others may have the processor.
+  test('are answered within their deadline and the wait for their turn', () => {
+    // run.ts tells how late they are; here others may have the processor.
     assert.deepEqual(
-      report.met.filter(({ lateMs }) => lateMs > 10_000),
+      report.met.filter(({ lateMs }) => lateMs > WAIT_MS),
       [],
     )
   })

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import fc from 'fast-check'
 import { parseMediaType } from '../../src/formats/media-type.ts'
+import { startCpuTime } from '../cpu-time.ts'
 
 describe('parseMediaType', () => {
   const cases = [
@@ -41,11 +42,11 @@ describe('parseMediaType', () => {
   test('takes any header, and a megabyte of one in linear time', () => {
     fc.assert(fc.property(fc.string({ unit: 'binary' }), (header) => void parseMediaType(header)))
     for (const unit of [';', ' ', '; ', ';a="', ';a="\\', ';a="\\"', ';charset', '"', '\\', ';a=b', 'a', 'a/']) {
-      const startedAt = performance.now()
+      const cpuMs = startCpuTime()
       parseMediaType(`a/b;${unit.repeat((1 << 20) / unit.length)}`)
       parseMediaType(`a/b;x="${unit.repeat((1 << 20) / unit.length)}`)
       parseMediaType(unit.repeat((1 << 20) / unit.length))
-      assert.ok(performance.now() - startedAt < 2_000, unit)
+      assert.ok(cpuMs() < 2_000, unit)
     }
   })
 })

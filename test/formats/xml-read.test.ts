@@ -5,6 +5,7 @@ import { parseString } from 'xml2js'
 import type { Json } from '../../src/domain/json.ts'
 import { Unreadable } from '../../src/formats/body-faults.ts'
 import { parseXml, type XmlOptions } from '../../src/formats/xml-read.ts'
+import { startCpuTime } from '../cpu-time.ts'
 import examples from '../data/xml.json' with { type: 'json' }
 import { xmlDocuments } from './xml-documents.ts'
 
@@ -196,7 +197,7 @@ describe('parseXml', () => {
     ]
     for (const unit of [...units, ...Array.from({ length: 3 }, (_, i) => `<${'n'.repeat(10 ** i)}`)]) {
       const many = unit.repeat((1 << 20) / unit.length)
-      const startedAt = performance.now()
+      const cpuMs = startCpuTime()
       for (const xml of [`<a>${many}</a>`, `<!DOCTYPE a [${many}]><a/>`, `<a b="${many}"/>`, `<a${many}/>`]) {
         try {
           parseXml(xml, defaults)
@@ -204,7 +205,7 @@ describe('parseXml', () => {
           assert.ok(error instanceof Unreadable)
         }
       }
-      assert.ok(performance.now() - startedAt < 5_000, unit)
+      assert.ok(cpuMs() < 5_000, unit)
     }
   })
 

@@ -43,14 +43,14 @@ test(
     const database = await freshDatabase(test)
     const instances = await Promise.all([startInstance(test, database), startInstance(test, database)])
     await register(instances[0].url, target)
-    await until('the route', 10_000, async () => (await instances[1].ask('PUT', '/orders', {})).status === 405)
+    await until('the route', 60_000, async () => (await instances[1].ask('PUT', '/orders', {})).status === 405)
     const twins = Array.from({ length: 100 }, (_, n) => send((instances[n % 2] as { url: string }).url))
     await target.called(1)
     const claims = () => database.query<{ until: string }>(`select until from kept_answers where owner <> ''`)
     const [first] = await claims()
     const [now] = await database.query<{ now: string }>('select extract(epoch from clock_timestamp()) * 1000 as now')
     assert.ok(Number(first?.until) - Number(now?.now) <= 10_000)
-    await until('the renewal', 10_000, async () => Number((await claims())[0]?.until) > Number(first?.until))
+    await until('the renewal', 60_000, async () => Number((await claims())[0]?.until) > Number(first?.until))
     assert.equal(target.received.length, 1)
     target.letGo()
     const told = await Promise.all(twins)
@@ -66,10 +66,10 @@ test('what an instance was at that was killed is worked on by another', needsPos
   const database = await freshDatabase(test)
   const [dying, other] = await Promise.all([
     spawnService(freshFolder(test), { env: { DATABASE_URL: database.url } }),
-    startInstance(test, database, { MESSAGE_TIMEOUT_MS: '1500' }),
+    startInstance(test, database, { MESSAGE_TIMEOUT_MS: '3000' }),
   ])
   await register(other.url, target)
-  await until('the route', 10_000, async () => (await fetch(`${dying.url}/orders`, { method: 'PUT' })).status === 405)
+  await until('the route', 60_000, async () => (await fetch(`${dying.url}/orders`, { method: 'PUT' })).status === 405)
   const broken = send(dying.url).catch(() => undefined)
   await target.called(1)
   dying.child.kill('SIGKILL')
@@ -142,7 +142,7 @@ test('of 100 twins at two workers one is worked on; a worker that dies leaves it
   const retry = other.call('POST', '/orders', {}, header('two')).catch(() => undefined)
   const [victim] = pids
   process.kill(victim as number, 'SIGKILL')
-  await until('the end of the worker', 10_000, () => !isAlive(victim as number))
+  await until('the end of the worker', 60_000, () => !isAlive(victim as number))
   const file = new DatabaseSync(join(crew.folder, 'data/crosswalk.db'), { timeout: 5_000 })
   const isLeft = (await Promise.race([broken, new Promise((resolve) => setImmediate(resolve, 'waits'))])) === undefined
   if (isLeft) file.exec(LAPSE)
@@ -177,6 +177,6 @@ test('while the store is away nothing is begun, and what could not be kept is to
 
   await proxy.heal()
   await database.query(LAPSE)
-  await until('the store', 10_000, async () => (await send(one.url, 'two')).status === 200)
+  await until('the store', 60_000, async () => (await send(one.url, 'two')).status === 200)
   assert.equal((await send(one.url)).repeats, false)
 })

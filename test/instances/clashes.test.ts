@@ -75,7 +75,7 @@ for (const { clash, path, columns } of [
     )
     // Every check has found it free by then; the index waits for the other one.
     const waits = `select 1 from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`
-    await until('the index to be asked', 10_000, async () => (await database.query(waits)).length > 0)
+    await until('the index to be asked', 60_000, async () => (await database.query(waits)).length > 0)
     await other.query('commit')
     const { status, body } = await asked
     assert.deepEqual([status, body.code], [409, 'CONFIGURATION_CLASH'])

@@ -42,7 +42,7 @@ test(
           assert.equal(answer.status, 200, JSON.stringify(answer.body))
         }
         const expected = removes ? undefined : n
-        const elsewhere = until(`change ${n} of lane ${lane} on the other instance`, 10_000, () =>
+        const elsewhere = until(`change ${n} of lane ${lane} on the other instance`, 60_000, () =>
           shows(there, expected),
         )
         assert.ok(await shows(here, expected), `change ${n} of lane ${lane} where it was made`)
@@ -60,7 +60,7 @@ test(
     assert.ok(at(0.99) < 2_000)
 
     for (const instance of [one, other]) {
-      await until('the version of the last change', 10_000, async () => {
+      await until('the version of the last change', 60_000, async () => {
         const { body } = await instance.ready()
         return body.configurationVersion === CHANGES + 1
       })

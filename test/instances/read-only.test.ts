@@ -24,17 +24,17 @@ test('sessions that cannot write are told by readiness and given up', needsPostg
   await admin.query(`alter database ${name} set default_transaction_read_only = on`)
   await admin.query(`select pg_terminate_backend(pid, 5000) from pg_stat_activity
     where datname = current_database() and pid <> pg_backend_pid()`)
-  await until('messages to be refused', 10_000, async () => (await send()) === 503)
-  await until('readiness to tell', 10_000, async () => (await one.ready()).body.store === 'unavailable')
+  await until('messages to be refused', 60_000, async () => (await send()) === 503)
+  await until('readiness to tell', 60_000, async () => (await one.ready()).body.store === 'unavailable')
   const sendMany = () => Promise.all(Array.from({ length: 20 }, send))
   assert.deepEqual(new Set(await sendMany()), new Set([503]))
 
   // Sessions of now stay as they are.
   await admin.query(`alter database ${name} reset default_transaction_read_only`)
   const [now] = (await admin.query<{ at: string }>('select clock_timestamp()::text as at')).rows
-  await until('messages to be answered', 10_000, async () => (await sendMany()).every((status) => status === 200))
-  await until('readiness', 10_000, async () => (await one.ready()).status === 200)
-  await until('the sessions of then to be gone', 30_000, async () => {
+  await until('messages to be answered', 60_000, async () => (await sendMany()).every((status) => status === 200))
+  await until('readiness', 60_000, async () => (await one.ready()).status === 200)
+  await until('the sessions of then to be gone', 60_000, async () => {
     await sendMany()
     const { rowCount } = await admin.query(
       `select 1 from pg_stat_activity

@@ -23,7 +23,7 @@ test(`${CHANGES} changes at once while PostgreSQL stalls are refused together`, 
   // One after the other they take two and a half seconds each at least.
   assert.ok(tookMs < 15_000, `all were refused after ${tookMs.toFixed(0)} ms`)
   await proxy.heal()
-  await until('a change to be taken', 10_000, async () => {
+  await until('a change to be taken', 60_000, async () => {
     return (await one.ask('PATCH', `/endpoints/${_id}`, { description: 'healed' })).status === 200
   })
 })

@@ -14,7 +14,7 @@ import { BOUNDS_MS } from '../../src/metrics/duration-histogram.ts'
 import { expose } from '../../src/metrics/exposition.ts'
 import { createMessageMetrics } from '../../src/metrics/message-metrics.ts'
 import { describeMetrics } from '../../src/metrics/metric-families.ts'
-import { readExposition } from '../observe/exposition.ts'
+import { readExposition } from './exposition.ts'
 
 type Message = Readonly<{
   endpoint: string

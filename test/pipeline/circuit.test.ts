@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, it } from 'node:test'
 import type { JsonObject } from '../../src/domain/json.ts'
-import { call } from '../management/call.ts'
+import { call } from '../adapters/http-server/management/call.ts'
 import { json, type Service, startService, startUpstream, type Upstream } from '../service.ts'
 import { until } from '../until.ts'
 

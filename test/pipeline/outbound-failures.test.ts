@@ -184,7 +184,7 @@ describe('MESSAGE_TIMEOUT_MS', () => {
     assert.ok(['LOOKUP_TIMED_OUT', 'DEADLINE_EXCEEDED'].includes(String(reply.json().code)), reply.text)
     assert.equal(reply.status, 504)
     assert.ok(performance.now() - startedAt < 5_000)
-    assert.ok(countOf(path) > 1 && countOf(path) <= 6, `${countOf(path)} calls`)
+    assert.ok(countOf(path) >= 1 && countOf(path) <= 6, `${countOf(path)} calls`)
   })
 
   for (const kind of ['lookup', 'response']) {

@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { after, before, describe, test } from 'node:test'
 import type { JsonObject } from '../../src/domain/json.ts'
-import { call } from '../management/call.ts'
+import { call } from '../adapters/http-server/management/call.ts'
 import { endpointDocument, json, type Service, startService, startUpstream, type Upstream } from '../service.ts'
 
 const home = mkdtempSync(join(tmpdir(), 'crosswalk-'))

@@ -7,10 +7,11 @@ import { lookInto } from '../adapters/sqlite/folder.ts'
 import { LONG } from '../form.ts'
 import { endpointDocument } from '../service.ts'
 import { freshDatabase, postgresMissing } from '../services/postgres.ts'
-import { type Crew, startCrew, until } from './crew.ts'
+import { type Caller, type Crew, startCrew, until } from './crew.ts'
 
 const CONNECTIONS = 6
-const CALLS = 10
+/** Over each connection, while a change is made and once more after its answer. */
+const CALLS = 5
 
 /** The n-th configuration: it answers n, on a route that goes around. */
 const numbered = (n: number): JsonObject =>
@@ -21,35 +22,37 @@ const numbered = (n: number): JsonObject =>
     inputMapping: { 'constants.n': 'n' },
   })
 
-/** Calls from many connections while `changes` are made, on other connections; gives the workers that answered. */
+/**
+ * Makes `changes`, one after the other, with calls from many connections beside each and after its answer. The calls are
+ * counted, not repeated for as long as a change takes: on a busy machine they would make it take longer still.
+ * Out: the workers that answered.
+ */
 async function hammer(crew: Crew, changes: number): Promise<ReadonlySet<string>> {
   const { _id } = await crew.register(numbered(0))
   let answered = 0
-  let over = false
   const workers = new Set<string>()
-  const callForEver = async () => {
-    while (!over) {
-      const caller = crew.connect()
-      // Then over another one, to whichever worker takes it.
-      for (let count = 0; count < CALLS && !over; count += 1) {
-        const known = answered
-        const { status, body, worker } = await caller.call('POST', '/numbered', {})
-        assert.equal(status, 200)
-        assert.ok((body.n as number) >= known, `${worker} answered by ${body.n} after ${known} was answered`)
-        workers.add(worker)
-      }
-      caller.end()
+  const callOver = async (caller: Caller) => {
+    for (let count = 0; count < CALLS; count += 1) {
+      const known = answered
+      const { status, body, worker } = await caller.call('POST', '/numbered', {})
+      assert.equal(status, 200)
+      assert.ok((body.n as number) >= known, `${worker} answered by ${body.n} after ${known} was answered`)
+      workers.add(worker)
     }
   }
-  const callers = Promise.all(Array.from({ length: CONNECTIONS }, callForEver))
-  for (let n = 1; n <= changes; n += 1) {
-    // A connection of its own: changes are made on every worker.
+  // A connection of its own: changes are made on every worker.
+  const change = async (n: number) => {
     const { status, body } = await crew.call('PUT', `/endpoints/${_id}`, numbered(n))
     assert.equal(status, 200, JSON.stringify(body))
     answered = n
   }
-  over = true
-  await callers
+  for (let n = 1; n <= changes; n += 1) {
+    // New ones each time, to whichever workers take them; they are open when the answer comes.
+    const callers = Array.from({ length: CONNECTIONS }, crew.connect)
+    await Promise.all([change(n), ...callers.map(callOver)])
+    await Promise.all(callers.map(callOver))
+    for (const caller of callers) caller.end()
+  }
   return workers
 }
 

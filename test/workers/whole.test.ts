@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import type { JsonObject } from '../../src/domain/json.ts'
-import { readExposition } from '../observe/exposition.ts'
+import { readExposition } from '../metrics/exposition.ts'
 import { startUpstream } from '../service.ts'
 import { type Crew, startCrew, until } from './crew.ts'
 

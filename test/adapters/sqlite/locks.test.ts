@@ -23,7 +23,7 @@ async function lockedStore(test: TestContext, busyTimeoutMs: number) {
 const tick = () => new Promise((resolve) => setImmediate(resolve))
 
 it('waits for the lock of another connection without holding up the thread', async (test) => {
-  const { path, store, other } = await lockedStore(test, 5_000)
+  const { path, store, other } = await lockedStore(test, 30_000)
   let done = 0
   const writes = [store.states.append(idOf(1), stateOf('waited', 200)), store.endpoints.insert(endpointOf(2))]
   for (const write of writes) write.then(() => done++)
@@ -32,7 +32,7 @@ it('waits for the lock of another connection without holding up the thread', asy
     await tick()
     assert.equal(await store.states.newest(idOf(1), EVERYTHING), undefined)
   }
-  assert.ok(performance.now() - started < 2_500, 'a write that waits must not block the thread')
+  assert.ok(performance.now() - started < 15_000, 'a write that waits must not block the thread')
   assert.equal(done, 0)
   other.exec('COMMIT')
   await Promise.all(writes)

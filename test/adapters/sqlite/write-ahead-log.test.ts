@@ -87,7 +87,8 @@ test('a checkpoint holds the lock of writers for a moment only while somebody re
   db.exec('INSERT INTO kept VALUES (1)')
   const startedAt = performance.now()
   checkpoint(path)
-  assert.ok(performance.now() - startedAt < 500)
+  // A connection of the service waits for 5 s.
+  assert.ok(performance.now() - startedAt < 2_500)
 })
 
 test('changes of endpoints are kept where the path of the database is a link to a file elsewhere', async (t) => {

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import type { JsonObject } from '../../../src/domain/json.ts'
-import { call } from '../../management/call.ts'
+import { call } from '../../adapters/http-server/management/call.ts'
 import { connectTo, requestText } from '../../raw-exchange.ts'
 import { json, type Reply, type Service, startService, startUpstream, type Upstream } from '../../service.ts'
 

@@ -1,0 +1,56 @@
+/** What /openapi.json says of recorded messages is what happens. */
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { isObject, type Json, type JsonObject } from '../../../../src/domain/json.ts'
+import { FILTER_NAMES } from '../../../../src/message-log/message-filter.ts'
+import { describeLogged } from '../../../message-log/log-stage.ts'
+import { json } from '../../../service.ts'
+import { call } from '../management/call.ts'
+
+type Content = Readonly<Record<string, Readonly<{ schema?: JsonObject }>>>
+type Operation = { parameters?: { name: string }[]; responses: Record<string, { content: Content }> }
+type Description = { paths: Record<string, Record<string, Operation>>; components: { schemas: JsonObject } }
+
+describeLogged('/openapi.json', (stage) => {
+  test('describes calls that are all answered as it says', async () => {
+    const { paths, components } = (await stage.get('/openapi.json')).json<Description & JsonObject>()
+    await stage.service.register({ endpoint: { pattern: '/described' } })
+    const sent = await stage.service.fetch('/described', { ...json('POST', undefined), body: 'broken' })
+    const { id } = await stage.record(sent.headers.get('x-crosswalk-message-id') ?? '')
+    let called = 0
+    for (const [path, operations] of Object.entries(paths).filter(([one]) => one.startsWith('/messages'))) {
+      for (const [method, operation] of Object.entries(operations)) {
+        if (method === 'parameters') continue
+        const plan = (await stage.post('/messages/replay', { outcome: 'done' })).json<{ id: string }>()
+        const url = path.replace('{id}', id).replace('{which}', 'incoming').replace('{plan}', plan.id)
+        const reply = await call(stage.service.adminUrl, method.toUpperCase(), url)
+        const [status = '', { content }] = Object.entries(operation.responses)[0] as [string, { content: Content }]
+        assert.equal(String(reply.status), status, `${method} ${path}: ${reply.text}`)
+        const schema = content['application/json']?.schema
+        if (schema !== undefined) assert.deepEqual(unknownNames(reply.json(), schema, components.schemas), [], path)
+        called += 1
+      }
+    }
+    assert.equal(called, 10)
+  })
+
+  test('names every filter', async () => {
+    const { paths } = (await stage.get('/openapi.json')).json<Description & JsonObject>()
+    const names = paths['/messages']?.get?.parameters?.map(({ name }) => name)
+    assert.deepEqual(names, [...FILTER_NAMES, 'limit', 'cursor'])
+  })
+})
+
+/** Names in a value that the schema does not know. */
+function unknownNames(value: Json, schema: JsonObject, schemas: JsonObject, at = ''): string[] {
+  const { $ref, items, properties } = schema
+  if (typeof $ref === 'string')
+    return unknownNames(value, schemas[$ref.split('/').at(-1) ?? ''] as JsonObject, schemas, at)
+  if (Array.isArray(value))
+    return value.flatMap((one) => unknownNames(one, (items ?? {}) as JsonObject, schemas, `${at}[]`))
+  if (!isObject(value) || !isObject(properties)) return []
+  return Object.entries(value).flatMap(([name, one]) => {
+    const known = properties[name]
+    return isObject(known) ? unknownNames(one, known, schemas, `${at}.${name}`) : [`${at}.${name}`]
+  })
+}

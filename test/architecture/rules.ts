@@ -1,0 +1,187 @@
+/** The rules of the architecture test. Each takes the files of src/ and returns one sentence or name for each fault. */
+import { readdirSync, readFileSync } from 'node:fs'
+import { isBuiltin } from 'node:module'
+import { posix } from 'node:path'
+
+/** `path` is relative to src/. */
+export type Source = Readonly<{ path: string; text: string }>
+
+export type Arrows = Readonly<{
+  /** Which folders of src/ each folder may import from, beside itself. */
+  table: Readonly<Record<string, readonly string[]>>
+  /** What a folder and the folders below it may import in addition, with the reason. */
+  exceptions: readonly Readonly<{ folder: string; may: readonly string[]; reason: string }>[]
+}>
+
+const MOST_EXCEPTIONS = 3
+
+export const readSources = (folder: string): readonly Source[] =>
+  readdirSync(folder, { recursive: true, encoding: 'utf8' })
+    .filter((path) => path.endsWith('.ts'))
+    .sort()
+    .map((path) => ({ path, text: readFileSync(`${folder}/${path}`, 'utf8') }))
+
+/** What a file imports, types too, as it is written there. */
+function importsOf({ text }: Source): string[] {
+  const code = text.replace(/\/\*[\s\S]*?\*\/|^\s*\/\/.*$/gm, '')
+  const found = code.matchAll(/\bfrom\s*['"]([^'"]+)['"]|\bimport\s*\(?\s*['"]([^'"]+)['"]/g)
+  return Array.from(found, ([, from, direct]) => from ?? direct ?? '')
+}
+
+export const folderOf = (path: string): string => (path.includes('/') ? posix.dirname(path) : path)
+
+const isWithin = (path: string, folder: string): boolean => path === folder || path.startsWith(`${folder}/`)
+
+/** What the table lets a folder import; undefined if the folder has no row. */
+function allowedFrom(folder: string, { table, exceptions }: Arrows): readonly string[] | undefined {
+  const row = table[folder]
+  if (row === undefined) return undefined
+  return [...row, ...exceptions.flatMap((exception) => (isWithin(folder, exception.folder) ? exception.may : []))]
+}
+
+export const isAllowed = (from: string, to: string, arrows: Arrows): boolean =>
+  from === to || allowedFrom(from, arrows)?.some((one) => isWithin(to, one)) === true
+
+/** The files of src/ that a file imports, by their paths. */
+const targetsOf = (source: Source): string[] =>
+  importsOf(source)
+    .filter((specifier) => specifier.startsWith('.'))
+    .map((specifier) => posix.join(posix.dirname(source.path), specifier))
+
+/** Imports that the table does not allow, and folders without a row. */
+export function wrongImports(files: readonly Source[], arrows: Arrows): string[] {
+  return files.flatMap((source) => {
+    const folder = folderOf(source.path)
+    const allowed = allowedFrom(folder, arrows)
+    if (allowed === undefined) return [`src/${folder} has no row in the table: add one that says what it may import.`]
+    return targetsOf(source)
+      .filter((target) => folderOf(target) !== folder && !allowed.some((one) => isWithin(target, one)))
+      .map((target) => `src/${source.path} must not import src/${target}.`)
+  })
+}
+
+/** Rows of the table for folders that do not exist. */
+export function emptyRows(files: readonly Source[], { table }: Arrows): string[] {
+  const folders = new Set(files.map(({ path }) => folderOf(path)))
+  return Object.keys(table).filter((folder) => !folders.has(folder))
+}
+
+/** Adapters whose row goes beyond the domain and themselves; exceptions that are too many or have no reason. */
+export function adapterFaults({ table, exceptions }: Arrows): string[] {
+  const beyond = Object.keys(table).filter((folder) => {
+    const own = folder.split('/').slice(0, 2).join('/')
+    return isWithin(folder, 'adapters') && table[folder]?.some((one) => !isWithin(one, 'domain') && !isWithin(one, own))
+  })
+  const unfounded = exceptions.filter(({ reason }) => reason === '').map(({ folder }) => `${folder} without a reason`)
+  const many = exceptions.length > MOST_EXCEPTIONS ? [`more than ${MOST_EXCEPTIONS} exceptions`] : []
+  return [...beyond, ...unfounded, ...many]
+}
+
+/** The circles of imports, types included: each a list of files that reach each other (Tarjan's algorithm). */
+export function circlesOf(files: readonly Source[]): string[][] {
+  const targets = new Map(files.map((source) => [source.path, targetsOf(source)]))
+  const order = new Map<string, number>()
+  const lowest = new Map<string, number>()
+  const path: string[] = []
+  const circles: string[][] = []
+  const visit = (file: string): void => {
+    order.set(file, order.size)
+    lowest.set(file, order.get(file) ?? 0)
+    path.push(file)
+    for (const target of targets.get(file) ?? []) {
+      if (!targets.has(target)) continue
+      if (!order.has(target)) visit(target)
+      if (path.includes(target)) lowest.set(file, Math.min(lowest.get(file) ?? 0, lowest.get(target) ?? 0))
+    }
+    if (lowest.get(file) !== order.get(file)) return
+    const circle = path.splice(path.indexOf(file))
+    if (circle.length > 1) circles.push(circle.sort())
+  }
+  for (const file of targets.keys()) if (!order.has(file)) visit(file)
+  return circles
+}
+
+/** Names that stand more than once, with their files; those of the two databases are twins by design. */
+function repeated(named: readonly (readonly [name: string, path: string])[]): string[] {
+  const places = new Map<string, string[]>()
+  for (const [name, path] of named) places.set(name, [...(places.get(name) ?? []), path])
+  const areTwins = (paths: readonly string[]): boolean =>
+    paths.length === 2 && ['sqlite', 'postgres'].every((one) => paths.some((path) => isWithin(path, `adapters/${one}`)))
+  return [...places]
+    .filter(([, paths]) => paths.length > 1 && !areTwins(paths))
+    .map(([name, paths]) => `${name}: ${paths.join(', ')}`)
+}
+
+const linesOf = ({ text }: Source): number => text.trimEnd().split('\n').length
+
+/** The package of an import: `@scope/name` or `name`, without the path in it. */
+function packageOf(specifier: string): string {
+  return specifier
+    .split('/')
+    .slice(0, specifier.startsWith('@') ? 2 : 1)
+    .join('/')
+}
+
+/** Imported packages that are no dependencies, and dependencies that no file imports. */
+export function packageFaults(files: readonly Source[], dependencies: readonly string[]): string[] {
+  const imported = new Set(
+    files
+      .flatMap(importsOf)
+      .filter((specifier) => !specifier.startsWith('.') && !isBuiltin(specifier))
+      .map(packageOf),
+  )
+  return [...imported.symmetricDifference(new Set(dependencies))]
+}
+
+const KEBAB_CASE = /^(?:[a-z0-9]+(?:-[a-z0-9]+)*\/)*[a-z0-9]+(?:-[a-z0-9]+)*\.ts$/
+const EMPTY_NAME = /(?:^|[/-])(?:utils?|helpers?|common|misc|ctx)(?:[/.-]|$)/
+
+const pathsOf = (files: readonly Source[]): string[] => files.map(({ path }) => path)
+
+export const namesNotInKebabCase = (files: readonly Source[]): string[] =>
+  pathsOf(files).filter((path) => !KEBAB_CASE.test(path))
+
+export const namesThatSayNothing = (files: readonly Source[]): string[] =>
+  pathsOf(files).filter((path) => EMPTY_NAME.test(path))
+
+export const longFiles = (files: readonly Source[], most: number): string[] =>
+  pathsOf(files.filter((source) => linesOf(source) > most))
+
+/** The files above the limit if they are more than a tenth. */
+export function longTenth(files: readonly Source[], most: number): string[] {
+  const long = longFiles(files, most)
+  return long.length > files.length / 10 ? long : []
+}
+
+/** The files below the limit if they are too many. */
+export function shortFiles(files: readonly Source[], lines: number, most: number): string[] {
+  const short = pathsOf(files.filter((source) => linesOf(source) < lines))
+  return short.length > most ? short : []
+}
+
+export function fullFolders(files: readonly Source[], most: number, mostAtTheRoot: number): string[] {
+  const folders = Map.groupBy(files, ({ path }) => posix.dirname(path))
+  return [...folders]
+    .filter(([folder, { length }]) => length > (folder === '.' ? mostAtTheRoot : most))
+    .map(([folder, { length }]) => `${folder}: ${length}`)
+}
+
+export const repeatedFileNames = (files: readonly Source[]): string[] =>
+  repeated(pathsOf(files).map((path) => [posix.basename(path), path]))
+
+export const repeatedTypeNames = (files: readonly Source[]): string[] =>
+  repeated(
+    files.flatMap(({ path, text }) =>
+      Array.from(text.matchAll(/^export (?:type|interface|class) (\w+)/gm), ([, name]) => [name ?? '', path] as const),
+    ),
+  )
+
+/** `any` as a type, and the comments that turn the compiler off; texts and comments may speak of any. */
+export const evasions = (files: readonly Source[]): string[] => files.flatMap(evasionsOf)
+
+function evasionsOf({ path, text }: Source): string[] {
+  const found = [...text.matchAll(/@ts-(?:ignore|expect-error|nocheck)/g)].map(([comment]) => `src/${path}: ${comment}`)
+  const code = text.replace(/'(?:\\.|[^'\\\n])*'|"(?:\\.|[^"\\\n])*"|`(?:\\.|[^`\\])*`|\/\*[\s\S]*?\*\/|\/\/.*/g, "''")
+  if (/(?:[:<|&,=(]|\bas|=>)\s*any\b(?!\s*[:(])/.test(code)) found.push(`src/${path}: any`)
+  return found
+}

@@ -1,0 +1,114 @@
+/** `keys create|list|revoke` as they are typed, beside a service that runs and obeys at once. */
+import assert from 'node:assert/strict'
+import { join } from 'node:path'
+import { describe, test } from 'node:test'
+import { MIGRATIONS } from '../../src/adapters/sql/migrations/migrations.ts'
+import { call } from '../adapters/http-server/management/call.ts'
+import { lookInto } from '../adapters/sqlite/folder.ts'
+import { freshDatabase, postgresMissing } from '../services/postgres.ts'
+import { freshFolder, spawnService, startProgram } from '../spawned-service.ts'
+
+const KEY = /^cwk_([0-9a-f]{16})_[\w-]{43}\n$/
+
+async function run(folder: string, args: readonly string[], env: Record<string, string> = {}) {
+  const { output, ended } = startProgram(folder, { args: ['keys', ...args], env })
+  const { code } = await ended
+  return { code, ...output }
+}
+
+const stores = [
+  { name: 'SQLite', skip: false as string | false, url: async () => 'sqlite:./keys.db' },
+  {
+    name: 'PostgreSQL',
+    skip: postgresMissing() ?? false,
+    url: async (t: Parameters<typeof freshDatabase>[0]) => (await freshDatabase(t)).url,
+  },
+]
+
+for (const { name, skip, url } of stores) {
+  test(`keys are made, listed and revoked beside a running service, on ${name}`, { skip }, async (t) => {
+    const folder = freshFolder(t)
+    const env = { DATABASE_URL: await url(t as never), LOG_LEVEL: 'info' }
+    const service = await spawnService(folder, { env, lifetimeMs: 240_000 })
+    const statusOf = async (key?: string) => {
+      const headers: Record<string, string> = key === undefined ? {} : { authorization: `Bearer ${key}` }
+      return (await call(service.adminUrl, 'GET', '/audit', { headers })).status
+    }
+    try {
+      assert.equal(await statusOf(), 200, 'without keys, this machine manages')
+      assert.equal((await run(folder, ['list'], env)).stdout, 'There are no keys.\n')
+
+      const made = await run(folder, ['create', '--name', 'ann', '--role', 'admin'], env)
+      assert.equal(made.code, 0, made.stderr)
+      assert.match(made.stdout, KEY)
+      assert.match(made.stderr, /From now on every management call needs a key/)
+      const key = made.stdout.trim()
+      const [, id = ''] = KEY.exec(made.stdout) ?? []
+      assert.ok(!made.stderr.includes(key))
+      assert.equal(await statusOf(), 401, 'from then on a key is asked for')
+      assert.equal(await statusOf(key), 200)
+
+      const list = await run(folder, ['list'], env)
+      assert.match(list.stdout, new RegExp(`^${id}\\tadmin\\t[^\\t]+\\tgood\\tann\\n$`))
+      const second = (await run(folder, ['create', '--name', 'b', '--role', 'viewer', 'author'], env)).stdout.trim()
+      assert.equal(await statusOf(second), 403)
+
+      assert.equal((await run(folder, ['revoke', id], env)).stdout, `Key ${id} is revoked.\n`)
+      assert.equal(await statusOf(key), 401, 'a revoked key stops working at once')
+      const again = await run(folder, ['revoke', id], env)
+      assert.deepEqual([again.code, again.stderr], [1, `crosswalk: The key '${id}' is revoked already.\n`])
+      assert.match((await run(folder, ['list'], env)).stdout, new RegExp(`^${id}\\tadmin\\t[^\\t]+\\trevoked `))
+
+      const last = (await run(folder, ['create', '--name', 'c', '--role', 'admin'], env)).stdout.trim()
+      const audit = await call(service.adminUrl, 'GET', '/audit?what=keys%20create&what=keys%20revoke', {
+        headers: { authorization: `Bearer ${last}` },
+      })
+      const { entries } = audit.json<{ entries: { who: string; what: string; target: string }[] }>()
+      assert.deepEqual(
+        entries.map(({ what }) => what),
+        ['keys create', 'keys revoke', 'keys create', 'keys create'],
+      )
+      assert.ok(entries.every(({ who }) => who.startsWith('command:')))
+      for (const one of [key, second, last]) assert.ok(!(service.output.stdout + audit.text).includes(one.slice(-43)))
+    } finally {
+      service.child.kill('SIGTERM')
+      await service.ended
+    }
+  })
+}
+
+describe('what is wrong is told in a line', () => {
+  const cases = [
+    {
+      args: ['create', '--name', 'a', '--role', 'amdin'],
+      told: /^crosswalk: There is no role "amdin"; did you mean "admin"\?/,
+    },
+    { args: ['create', '--name', ' ', '--role', 'admin'], told: /^crosswalk: A key has a name/ },
+    { args: ['create', '--name', 'a'], told: /required option '--role/ },
+    { args: ['revoke', 'x'], told: /^crosswalk: There is no key 'x'\.\n$/ },
+  ]
+  for (const { args, told } of cases) {
+    test(args.join(' '), async (t) => {
+      const { code, stdout, stderr } = await run(freshFolder(t), args)
+      assert.deepEqual([code, stdout], [1, ''])
+      assert.match(stderr, told)
+    })
+  }
+
+  test('a service of another version is left alone', async (t) => {
+    const folder = freshFolder(t)
+    const env = { DATABASE_URL: 'sqlite:./keys.db' }
+    const service = await spawnService(folder, { env, lifetimeMs: 120_000 })
+    try {
+      lookInto(join(folder, 'keys.db'), (db) =>
+        db.exec(`delete from schema_version where version = ${MIGRATIONS.length}`),
+      )
+      const { code, stderr } = await run(folder, ['list'], env)
+      assert.equal(code, 1)
+      assert.match(stderr, /^crosswalk: .* is of another version/)
+    } finally {
+      service.child.kill('SIGTERM')
+      await service.ended
+    }
+  })
+})
