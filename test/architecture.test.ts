@@ -265,7 +265,7 @@ const RULES: readonly Readonly<{
       {
         with: 'a name that another folder has',
         on: (files) => [...files, importing('replay/failure.ts')],
-        fault: /^failure\.ts: domain\/failure-table\.ts, replay\/failure\.ts$/,
+        fault: /^failure\.ts: domain\/failure\.ts, replay\/failure\.ts$/,
       },
       {
         with: 'a third one beside the twins of the two databases',

@@ -168,7 +168,7 @@ test('while the store is away nothing is begun, and what could not be kept is to
   const refused = await send(one.url, 'two')
   assert.equal(refused.status, 503)
   assert.match(refused.text, /"IDEMPOTENCY_UNAVAILABLE"/)
-  assert.match(refused.text, /was not begun/)
+  assert.match(refused.text, /was not started/)
   target.letGo()
   const notKept = await begun
   assert.equal(notKept.status, 503)

@@ -27,7 +27,7 @@ test('without room a message with a new key is refused, and known ones are answe
     last = await send(sent)
   }
   assert.deepEqual([last.status, last.json().code], [503, 'IDEMPOTENCY_UNAVAILABLE'])
-  assert.match(last.text, /was not begun/)
+  assert.match(last.text, /was not started/)
   assert.equal((await service.fetch('/small', keyed('new'))).status, 503)
   assert.equal(target.received.length, 0)
   const again = await send(0)
