@@ -79,7 +79,7 @@ export async function startApp(
     capacity: settings.maxMessagesInFlight,
     waitMs: settings.messageWaitMs,
   })
-  const dryRun = createDryRun({ catalogue: endpointService, registry, intake, services, settings, clock })
+  const dryRun = createDryRun({ endpointService, registry, intake, services, settings, clock })
   let stopping = false
   let consumers: EndpointConsumers | undefined
 

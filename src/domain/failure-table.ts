@@ -1,5 +1,5 @@
 /**
- * The catalogue of everything that can go wrong with a message or a management call. docs/failures.md is generated from
+ * The table of everything that can go wrong with a message or a management call. docs/failures.md is generated from
  * it. Code asks a row for a property and never compares codes, so that a new code needs its row only.
  */
 export type FailureKind = Readonly<{

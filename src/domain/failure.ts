@@ -7,7 +7,7 @@ export type FailureOptions = Readonly<{
   /** Place in the configuration, for example `requests.lookup[0].config.url`. */
   path?: string
   details?: readonly FailureDetail[]
-  /** Instead of the status of the catalogue: the status of another system that is passed on. */
+  /** The status of another system that is passed on, instead of the status in the table. */
   status?: number
   /** Further headers of the answer, for example `allow`. */
   headers?: Readonly<Record<string, string>>
@@ -43,7 +43,7 @@ export class Failure extends Error {
     return this.options.unquoted ?? this.message
   }
 
-  /** Whether the same message may succeed later. A status that is passed on decides instead of the catalogue. */
+  /** Whether the same message may succeed later. A status that is passed on decides instead of the table. */
   get retry(): boolean {
     return this.options.status === undefined ? this.kind.retry : this.options.status >= 500
   }

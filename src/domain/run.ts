@@ -12,7 +12,7 @@ export type Run = {
   readonly startedAt: number
   /** After this time no call starts, and calls under way are aborted. */
   readonly deadlineAt: number
-  /** The message is a record of a topic: nobody reads its answer, so a refusal of a target fails it. */
+  /** The message is a record of a topic: it has no caller to read an answer, so a refusal of a target fails it. */
   readonly isRecord: boolean
   /** Its caller does not wait on a connection: a record or a replay. */
   readonly isPatient: boolean

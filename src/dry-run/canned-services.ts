@@ -105,7 +105,7 @@ function missing({ id, item }: CallSpan): Failure {
 }
 
 const faultOf = (fault: NonNullable<Canned['fault']>): OutboundError =>
-  new OutboundError(fault, 'the dry run was told so.')
+  new OutboundError(fault, 'the dry run was asked for this outcome.')
 
 function answerOf({ status = 200, headers = {}, body, fault }: Canned): OutboundAnswer {
   if (fault !== undefined) throw faultOf(fault)

@@ -26,7 +26,7 @@ import { bytesOf, cannedServices } from './canned-services.ts'
 import { reportOf } from './dry-run-report.ts'
 
 export type DryRunOptions = Readonly<{
-  catalogue: EndpointService
+  endpointService: EndpointService
   registry: Registry
   intake: Intake
   /** The services of live lookups. */
@@ -50,7 +50,7 @@ const NO_ID = '0'.repeat(24)
 /** Faults with this path are faults of the document, not of the request. */
 const IN_DOCUMENT = 'endpoint.'
 
-export function createDryRun({ catalogue, registry, intake, services, settings, clock }: DryRunOptions): DryRun {
+export function createDryRun({ endpointService, registry, intake, services, settings, clock }: DryRunOptions): DryRun {
   return async (text) => {
     const refused = intake.refusal()
     if (refused !== undefined) throw refused
@@ -62,7 +62,7 @@ export function createDryRun({ catalogue, registry, intake, services, settings, 
       .filter(({ path }) => path.startsWith(IN_DOCUMENT))
       .map((fault) => ({ ...fault, path: fault.path.slice(IN_DOCUMENT.length) }))
 
-    const { document, id } = await documentOf(request, catalogue)
+    const { document, id } = await documentOf(request, endpointService)
     let trace: Trace | undefined
     const canned = cannedServices(request, () => trace?.calls.at(-1) as CallSpan, services)
     const now = new Date(clock()).toISOString()
@@ -105,9 +105,9 @@ function unknownRequests(request: DryRunRequest, { requests }: Endpoint): Lint[]
 /** The document to run, and the id of the endpoint that it would replace. */
 async function documentOf(
   { endpoint, endpointId }: DryRunRequest,
-  catalogue: EndpointService,
+  endpointService: EndpointService,
 ): Promise<Readonly<{ document: Json; id: string }>> {
-  const stored = endpointId === undefined ? undefined : await catalogue.get(endpointId)
+  const stored = endpointId === undefined ? undefined : await endpointService.get(endpointId)
   const own = endpoint?._id
   const id = endpointId ?? (typeof own === 'string' && isId(own) ? own : NO_ID)
   return { document: endpoint ?? stored ?? {}, id }

@@ -56,7 +56,7 @@ export async function openInProcess() {
   const shared = { settings, clock, newId, logger: silent }
   const catalogue = createEndpointService({ store: store.endpoints, registry, services, ...shared })
   const intake = createIntake({ ...settings, ...shared, observe: () => {} })
-  const dryRun = createDryRun({ catalogue, registry, intake, services, settings, clock })
+  const dryRun = createDryRun({ endpointService: catalogue, registry, intake, services, settings, clock })
   const server = createServer(settings, (failure) => answerFailure(failure, 'JSON'))
   serveManagement(server, catalogue)
   serveVersions(server, catalogue)

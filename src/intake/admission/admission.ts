@@ -163,7 +163,7 @@ export function createAdmission(limits: AdmissionLimits): Admission {
 
 const callerLeft = (): Failure => new Failure('OVERLOADED', 'The caller left while the message waited for a permit.')
 
-/** A caller with one connection meets one worker: without the number of workers, nobody would see why the whole rate is never reached. */
+/** A caller with one connection reaches one worker: the number of workers explains why it never gets the whole rate. */
 function rateLimited({ messages, seconds }: RateLimit, workers: number, wait: number): Failure {
   const among = workers === 1 ? '' : `, divided among ${workers} workers`
   const rate = `${messages} ${messages === 1 ? 'message' : 'messages'} in ${inSeconds(seconds)}${among}`

@@ -1,6 +1,6 @@
 /**
  * Permits for the messages that run at once, of the whole service and of single endpoints, and a short queue for them. It has
- * no timers: whoever waits too long has to leave the queue.
+ * no timers: a caller that waits too long leaves the queue itself.
  *
  * It is fair between endpoints: a free permit goes round among those whose messages wait, and a full queue takes a message
  * of an endpoint with few in it in exchange for the last one of the endpoint with most.

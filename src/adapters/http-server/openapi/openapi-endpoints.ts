@@ -106,7 +106,7 @@ export const endpointPaths: JsonObject = {
   '/endpoints/{id}/versions/{version}/restore': {
     parameters: [endpointId, versionNumber],
     post: {
-      summary: 'Puts the document of a version in force again, as a new version.',
+      summary: 'Makes the document of an earlier version active again, as a new version.',
       parameters: [ifMatch],
       requestBody: { required: false, content: { 'application/json': { schema: {} } } },
       responses: { 200: accepted, ...refused, ...unknownVersion, ...stale },
@@ -180,7 +180,7 @@ export const endpointSchemas: JsonObject = {
       version: { ...whole, description: 'Counts the changes of the endpoint, from 1.' },
       at: time,
       method: { enum: ['create', 'replace', 'patch', 'restore', 'delete'] },
-      restored: { ...whole, description: 'The version that was put in force again.' },
+      restored: { ...whole, description: 'The version that was made active again.' },
       origin: {
         type: 'object',
         properties: {

@@ -149,7 +149,7 @@ export const messagePaths: JsonObject = {
           object({
             max: { ...whole, description: 'Messages of this run.' },
             concurrency: { ...whole, description: 'Messages at once. 1 keeps their order.', default: 1 },
-            perSecond: { ...number, description: 'Messages begun in a second.' },
+            perSecond: { ...number, description: 'Messages started in a second.' },
           }),
         ),
       },

@@ -44,7 +44,7 @@ export const MIGRATIONS: readonly Migration[] = [
             schema
               .alterTable('endpoints')
               .addColumn('revision', options.counter, (column) => column.notNull().defaultTo(sql.lit(1))),
-            // A trigger, so that every change of an endpoint notifies the instances, whoever makes it.
+            // A trigger, so that every change of an endpoint notifies the instances, also one made in the database.
             raw(`create function configuration_changed() returns trigger language plpgsql as $$
               declare next_version bigint;
               begin
