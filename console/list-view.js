@@ -49,7 +49,7 @@ function count(shown, all) {
 function row({ _id, name, description, endpoint, transformation, updatedAt }, isOut) {
   const link = element('a', { href: `#/endpoints/${_id}`, dir: 'auto' }, name)
   const named = [link]
-  if (isOut) named.push(element('span', { class: 'badge' }, 'not in force'))
+  if (isOut) named.push(element('span', { class: 'badge' }, 'not active'))
   if (description) named.push(element('p', { class: 'description', dir: 'auto' }, description))
   const method = element('span', { class: 'method', 'data-method': endpoint.method }, endpoint.method)
   return element(

@@ -115,5 +115,5 @@ function showSaved(draft, warnings) {
   const findings = findingsAt(warnings, 'warning')
   draft.findings.show(findings)
   const noted = findings.length > 0 ? `, with ${countFindings(findings)}` : ''
-  draft.say(`Saved at ${new Date().toLocaleTimeString()} and in force${noted}.`, 'good')
+  draft.say(`Saved at ${new Date().toLocaleTimeString()} and active${noted}.`, 'good')
 }
