@@ -31,6 +31,9 @@ export async function mapItems<Item, Result>(
 
 /** Waits for all; then throws the first failure in the order given, if any. */
 export async function settleAll<Result>(pending: readonly Promise<Result>[]): Promise<Result[]> {
-  await Promise.allSettled(pending)
-  return Promise.all(pending)
+  const settled = await Promise.allSettled(pending)
+  return settled.map((result) => {
+    if (result.status === 'rejected') throw result.reason
+    return result.value
+  })
 }
