@@ -1,5 +1,6 @@
 /** A failure: the one error whose text may be sent. */
-import { FAILURES, type FailureCode, type FailureKind } from './failure-table.ts'
+import type { FailureKind } from './failure-kind.ts'
+import { FAILURES, type FailureCode } from './failure-table.ts'
 
 export type FailureDetail = Readonly<{ path: string; message: string }>
 

@@ -1,7 +1,7 @@
 /** What the service asks of a format. A new format answers all of it in one file, and the compiler finds what is missing. */
 import type { Json, JsonObject } from '../domain/json.ts'
 
-/** The settings of parsers; names as in src/settings/settings.ts. */
+/** The settings of parsers, by their names in src/settings/groups/messages-settings.ts. */
 export type ParserSettings = Readonly<{
   parserXmlTrim: boolean
   parserXmlExplicitRoot: boolean

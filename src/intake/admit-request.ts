@@ -25,7 +25,7 @@ export type AdmissionChecks = Readonly<{
   refuse(compiled: CompiledEndpoint, failure: Failure): CompletedMessage
 }>
 
-/** The checks run from the cheapest on; a request without good credentials does not use up the rate of others. */
+/** The cheapest check first, but the rate last: a request without good credentials must not use up the rate of others. */
 export function createRequestAdmission({ refusal, overRate, refuse }: AdmissionChecks): AdmitRequest {
   const limitRate = (compiled: CompiledEndpoint, requestHeaders: Headers, caller?: string): RequestAdmission => {
     const failure = overRate(compiled)

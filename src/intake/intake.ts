@@ -23,7 +23,7 @@ import { createMessageLines } from './message-line.ts'
 import { stoppedBefore, stopping } from './shutdown.ts'
 
 export interface Intake {
-  /** Asked once for each request, before its body is read. */
+  /** Whether the message of a request may come in; asked once, before its body is read. */
   admit: AdmitRequest
   /**
    * Runs a message; never throws or rejects. A request waits for a permit first if it must, until its `peer` closes.
@@ -68,7 +68,7 @@ export function createIntake(options: IntakeOptions): Intake {
   const { clock, newId, logger, messageTimeoutMs, observe, traceContext } = options
   const isoOf = createIsoTime()
   const logMessage = createMessageLines(logger)
-  /** Messages that wait for something; any other ends within one round of the event loop. */
+  /** Messages that have returned a promise; any other is completed before it could be listed. */
   const running = new Set<Running>()
   const admission = createAdmission(options)
   /** Rejects the messages that wait for a permit. */

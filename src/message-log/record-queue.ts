@@ -1,7 +1,8 @@
 /**
  * The bounded queue of records to write. If it is full, records of messages that ended done or were shed are dropped first.
- * Failures may exceed the limits while the store answers, without their bodies and up to limits of their own. Beyond those,
- * and while the store does not answer, the oldest failures lose their bodies, then their records, to newer ones.
+ * Then, while the store answers, failures may exceed the limits (without their bodies, up to ten times the records and twice
+ * the bytes). Beyond that, or while the store does not answer, the oldest failures lose first their bodies and then their
+ * records.
  */
 import { kindOf } from '../domain/failure-table.ts'
 import type { MessageRecord, Recorded, RecordedOutcome } from '../domain/records/message-record.ts'

@@ -1,6 +1,6 @@
 /**
- * Records every completed message, after its answer: before that, a message costs one entry in a queue. Records are written
- * in batches, one after the other.
+ * Records completed messages. Before its answer a message costs one entry in a queue, at most a short line; any other record
+ * is built afterwards. All are written in batches, one after the other.
  */
 
 import type { Logger } from '../domain/ports/logger-port.ts'
@@ -97,7 +97,7 @@ export function createRecorder({ store, settings, logger, onWritten, limits = LI
         queue.countDropped(completed.outcome)
         return
       }
-      // The queue of records drops some if it is full; this one cannot.
+      // Failures must not be dropped here, so room is made by building records; the queue of records decides which to drop.
       while (isFull()) buildOldest()
       messages.add(one)
       if (scheduled) return

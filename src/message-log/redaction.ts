@@ -6,7 +6,7 @@ import { changeKeys } from './business-keys.ts'
 
 export const REDACTED = '***'
 
-/** A path that has been followed up to the step at `at`. */
+/** A path of which the steps before `at` have matched. */
 type Following = Readonly<{ path: readonly PathStep[]; at: number }>
 
 export type Redaction = Readonly<{
@@ -72,7 +72,7 @@ function intoElement({ path, at }: Following, index: number): Following[] {
   const step = path[at]
   if (step?.kind === 'each' || (step?.kind === 'index' && step.index === index)) return [{ path, at: at + 1 }]
   if (step?.kind === 'index') return []
-  // A number is that element. In other elements it counts as a name: redacting too much reveals nothing.
+  // `0` selects the element 0. In other elements it is taken as a field's name; that may redact too much, which is safe.
   const isElement = step?.kind === 'name' && step.name === String(index)
   return [{ path, at: isElement ? at + 1 : at }]
 }
@@ -94,7 +94,7 @@ function addTexts(value: Json, redacted: Set<string>): void {
   else if (typeof value === 'string' || typeof value === 'number') redacted.add(String(value))
 }
 
-/** Shorter values stand in texts by chance. */
+/** Shorter values are not searched for in texts: they occur there by chance. */
 const SHORTEST_VALUE = 3
 
 /** Gives a text without the redacted values, and without what another system said. */

@@ -26,10 +26,7 @@ const KAFKA: BrokerAdapter = {
     (await import('../adapters/kafka/consumer/kafka-consumer.ts')).createKafkaConsumer(settings),
 }
 
-/**
- * The ports of the broker that the settings name. Its client is loaded with the first record or the first endpoint that
- * consumes a topic, because it would cost every start memory and time.
- */
+/** The ports of the broker. A second broker is chosen here, by a setting. */
 export function openBroker(settings: Settings): Broker {
   const { loadProducer, loadConsumer } = KAFKA
   let producer: Promise<ClosableRecordProducer> | undefined

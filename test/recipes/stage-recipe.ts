@@ -28,6 +28,12 @@ export const addStage: Recipe = {
       insert: '  "label": "blue",\n',
       where: 'before',
     },
+    {
+      folder: 'docs',
+      anchor: '| `transforms` | the results of the transforms |',
+      insert: '| `label` | `text`: the label of the endpoint | mapping, response requests |\n',
+      where: 'before',
+    },
   ],
   files: [
     {

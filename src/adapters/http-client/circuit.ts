@@ -39,7 +39,10 @@ export type Circuit = {
 /** `probe`: the only attempt, whose outcome closes the circuit or keeps it open. */
 export type Pass = 'through' | 'probe'
 
-/** An origin may ask for a longer pause than `mostPauseMs`, but one that errs must not be out for a day. */
+/**
+ * The longest pause that an origin's `Retry-After` can ask for, even beyond `mostPauseMs`: a mistaken header must not shut it
+ * out for a day. A longer `mostPauseMs` is cut to it as well.
+ */
 const MOST_ASKED_MS = 60_000
 
 export const closedCircuit = (): Circuit => ({
@@ -53,7 +56,7 @@ export const closedCircuit = (): Circuit => ({
 
 /**
  * Undefined if nothing may be sent now. Otherwise one of the functions below records the outcome of the attempt.
- * If nothing was sent for a long time, all attempts pass again, and a single failure opens the circuit.
+ * If no probe was sent until `mostPauseMs` after it was due, the circuit closes, but the next failure opens it again.
  */
 export function enter(circuit: Circuit, now: number, { failures, mostPauseMs }: CircuitOptions): Pass | undefined {
   if (circuit.probeAt === 0) return 'through'

@@ -40,7 +40,7 @@ export type OwnHttpClient = HttpClient & Readonly<{ health(): OutboundHealth }>
 /** The most that setTimeout takes; for more, it fires at once. */
 const MOST_TIMEOUT_MS = 2 ** 31 - 1
 
-/** The shortest wait for the outcome of a probe. */
+/** The shortest wait of a patient request before it tries an open circuit again. */
 const LEAST_WAIT_MS = 20
 
 export function createHttpClient(options: HttpClientOptions): OwnHttpClient {

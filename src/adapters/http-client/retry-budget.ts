@@ -10,7 +10,7 @@ export type RetryBudget = {
   filledAt: number
 }
 
-/** An origin with few calls may be retried as well: it gets back one token a second, up to these. */
+/** The budget refills by one retry a second up to this many, so that an origin with few calls can be retried too. */
 export const FLOOR_TOKENS = 10
 /** The most that calls can add. */
 export const MOST_TOKENS = 100

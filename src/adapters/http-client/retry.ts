@@ -6,7 +6,7 @@ import type { AttemptOutcome } from './attempt.ts'
 import { isTransient } from './client-faults.ts'
 
 export type RetryPolicy = Readonly<{
-  /** The longest first pause; each further one can be twice as long as the one before. */
+  /** The upper bound of the first pause, which is random; the bound doubles with each retry, up to MOST_PAUSE_MS. */
   pauseMs: number
   /** 0 to below 1, as Math.random. */
   random: () => number
@@ -45,8 +45,7 @@ const mayBeRetried = ({ status, headers }: OutboundAnswer): boolean =>
 
 /**
  * In: the outcome of the first attempt. Retries after a lost connection, a 502, 503 or 504, or a 429 with `Retry-After`, at
- * most `retries` times. There is no retry whose pause exceeds the time left, nor one beyond the origin's budget: the last
- * outcome then counts. One more attempt, at once, is free if the server had closed a connection that was kept alive.
+ * most `retries` times. If the pause exceeds the time left or the origin's budget is spent, the last outcome counts. One more attempt, at once, is free if the server had closed a connection that was kept alive.
  * Fails with OutboundError.
  */
 export async function retryFrom(
@@ -86,7 +85,10 @@ function concludeOverBudget(outcome: Failed, attempts: Attempts): OutboundAnswer
   throw new OutboundError(error.fault, `${error.message} ${NOT_RETRIED}`, { cause: error.cause })
 }
 
-/** A request of any method may be sent again if none of it was sent. */
+/**
+ * Whether a kept-alive connection was closed under the request, and it may be sent again: because it is idempotent, or
+ * because none of it was sent.
+ */
 const isStale = (outcome: AttemptOutcome, { idempotent, endedUsed }: Attempts): boolean =>
   outcome.kind === 'lost' && !outcome.answered && (idempotent || !outcome.sent) && endedUsed(outcome.error)
 

@@ -9,7 +9,10 @@ export type BrokerRecord = Readonly<{
   headers: readonly (readonly [name: string | Uint8Array, value: string | Uint8Array | null])[]
 }>
 
-/** The position of a record in the broker's log. */
+/**
+ * The position of a record in the broker's log. `offset` is a number, because the whole is written as JSON, which has no
+ * bigint; consumers use bigint, because they fetch and commit at exactly this offset.
+ */
 export type RecordOffset = Readonly<{ topic: string; partition: number; offset: number }>
 
 export interface RecordProducer {

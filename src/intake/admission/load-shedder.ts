@@ -1,11 +1,11 @@
 /**
- * Keeps the processor from more work than it can do. Messages that wait for nothing never run together, so no bound on their
- * number ever rejects one: under too many, requests would wait unseen on their connections, longer and longer. So while the
- * event loop lags, requests queue as they arrive; each round of the loop starts as many as fit into a short time, and
- * requests that wait too long are shed before their body is read.
+ * Keeps the processor from more work than it can do. A message that waits for nothing finishes before the next starts, so a
+ * bound on messages in flight never rejects one; under too many, requests would wait unseen on their connections, longer and
+ * longer. So while the event loop lags, requests queue as they arrive; each round of the loop starts as many as fit into a
+ * short time, and requests that wait too long are shed before their body is read.
  *
- * The loop accepts one new connection in each round, so connections can wait for long without a lag. While connections
- * arrive and the loop never rests, rounds start no request until no more arrive.
+ * The loop accepts one new connection in each round, so connections can wait for long without a lag. So requests also queue
+ * while connections arrive and the loop is busy. As long as more arrive, no round starts a request, for at most GATHER_MS.
  */
 import { Failure } from '../../domain/failure.ts'
 import { createAdaptiveLifoQueue, type QueueBounds } from './adaptive-lifo-queue.ts'
@@ -30,13 +30,13 @@ const LAG_MS = 20
 /** The busy share of the time between two checks from which on the loop counts as never resting. */
 const RESTLESS = 0.95
 
-/** The longest that rounds start no request because connections arrive. */
+/** The longest that rounds start no request because requests or connections arrive. */
 const GATHER_MS = 50
 
 /** After so many checks without a lag, no request has to wait any more. */
 const CALM_CHECKS = 50
 
-/** How long the requests of one round may take, and the most of them. */
+/** How long the requests of one round may take, normally and when overloaded, and how many they may be. */
 const ROUND_MS = 20
 const OVERLOADED_ROUND_MS = 2
 const MOST_A_ROUND = 256
@@ -59,7 +59,7 @@ function createWork(loop: EventLoop): () => number {
   }
 }
 
-/** However few messages may run at once: an unread request takes little memory. */
+/** The least that may queue, even if few messages may run at once: an unread request takes little memory. */
 const LEAST_CAPACITY = 1_000
 
 const tooMuch = (): Failure =>
@@ -78,7 +78,7 @@ export function createLoadShedder({ capacity, waitMs }: QueueBounds, loop: Event
   let lastCheckMs = Number.NaN
   let isChecking = false
   let perRound = 1
-  /** The work up to the round before, if that round was full; else NaN. */
+  /** The processor time when the last round started, if it started as many requests as it might; else NaN. */
   let filledSinceMs = Number.NaN
   /** The work up to the first request since the last round; NaN before it. */
   let workedMs = Number.NaN

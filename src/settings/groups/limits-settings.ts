@@ -1,4 +1,4 @@
-/** The settings that bound how many messages are in flight. */
+/** The settings that bound how many messages are in flight, wait or arrive; part of the group `messages`. */
 import { milliseconds, optional, type Setting, size, wholeNumber } from '../setting-kinds.ts'
 
 export const limits = {

@@ -1,0 +1,31 @@
+/** The properties of a row of FAILURES (failure-table.ts). */
+export type FailureKind = Readonly<{
+  /** HTTP status of the answer. */
+  status: number
+  /** Whether the same message may succeed later with nothing changed: decides over retry or dead letter. */
+  retry: boolean
+  /** One sentence for the user's guide. */
+  means: string
+  /** A fault of the service: the log gets its cause. Absent: a fault of the sender, the document or another system. */
+  bug?: true
+  /**
+   * The message is rejected unread, because of the load or because the service stops. Logs and records of it may be
+   * dropped, and its body may be left unread. Absent: the failure is about the message.
+   */
+  shed?: 'load' | 'stop'
+  /**
+   * A lookup failed with it: without an answer, or with one that cannot be used. An optional lookup then gives its
+   * default. Absent: an optional lookup does not excuse the failure.
+   */
+  lookup?: 'unanswered' | 'unusable'
+  /** A repetition with the same `Idempotency-Key` is processed again although `retry` is false. Absent: `retry` decides. */
+  reprocess?: true
+  /** Seconds of `Retry-After` if the failure names none. Absent: 1 for a status of 503, else the answer has no such header. */
+  retryAfterSeconds?: number
+  /** A store did not answer: which one. Absent: the failure is not about a store. */
+  store?: 'management' | 'state'
+  /** The endpoint changed since the caller read it. Absent: no conflict of versions. */
+  stale?: true
+  /** The dry run itself lacks something: its report does not blame the call. Absent: the report shows the fault. */
+  dryRun?: true
+}>
