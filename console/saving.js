@@ -1,6 +1,6 @@
 /**
  * Saving and deleting. Every change of a stored document carries the ETag that it was read with, so that it never
- * overwrites what somebody else stored meanwhile; who comes second decides, with both versions at hand.
+ * overwrites a change that another user stored meanwhile; the user of the later change sees both versions and decides.
  */
 import { ask, askToDiscard } from './ask.js'
 import { moment } from './elements.js'

@@ -50,10 +50,10 @@ async function compare(name: string, one: OutboundRequest, count: number): Promi
     const order = round % 2 === 0 ? (['without', 'with'] as const) : (['with', 'without'] as const)
     for (const which of order) costs[which].push(await callsOf(clients[which], one, count))
   }
-  console.log(`${name}: ${told(costs.with)} with the checks, ${told(costs.without)} without`)
+  console.log(`${name}: ${spreadText(costs.with)} with the checks, ${spreadText(costs.without)} without`)
 }
 
-function told(values: readonly number[]): string {
+function spreadText(values: readonly number[]): string {
   const { median, min, max } = spreadOf(values)
   const [middle, least, most] = [median, min, max].map((value) => value.toFixed(1))
   return `${middle} µs (${least} to ${most})`
@@ -72,7 +72,7 @@ const decisions = Array.from({ length: ROUNDS }, () => {
   const { user, system } = process.cpuUsage(before)
   return (user + system) / DECISIONS
 })
-console.log(`the decisions for a new connection alone: ${told(decisions)}`)
+console.log(`the decisions for a new connection alone: ${spreadText(decisions)}`)
 await Promise.all(Object.values(clients).map((client) => client.close()))
 server.close()
 
@@ -86,6 +86,6 @@ for (const text of ['${env:A}', `\${file:${folder}/key}`]) {
     const { user, system } = process.cpuUsage(before)
     return (user + system) / CALLS.resolve
   })
-  console.log(`a reference to ${text.startsWith('${env') ? 'a variable' : 'a file'}: ${told(costs)}`)
+  console.log(`a reference to ${text.startsWith('${env') ? 'a variable' : 'a file'}: ${spreadText(costs)}`)
 }
 rmSync(folder, { recursive: true })

@@ -58,11 +58,11 @@ async function measure(server: ServerProcess): Promise<void> {
     }
   }
   for (const [{ name }, { cpu, perSecond }] of costs) {
-    const told = (values: readonly number[]) => {
+    const spreadText = (values: readonly number[]) => {
       const { median, min, max } = spreadOf(values)
       return `${median.toFixed(0)} (${min.toFixed(0)} to ${max.toFixed(0)})`
     }
-    console.log(`${name}: ${told(cpu)} µs of processor time, ${told(perSecond)} messages/s`)
+    console.log(`${name}: ${spreadText(cpu)} µs of processor time, ${spreadText(perSecond)} messages/s`)
   }
 }
 

@@ -24,7 +24,7 @@ const reading = readSettings({})
 if (!reading.ok) throw new Error(reading.faults.join('\n'))
 const { settings } = reading
 /** The workloads measured here make no calls and keep no state. */
-const nobody = {} as Services
+const noServices = {} as Services
 
 const isoOf = createIsoTime()
 
@@ -44,7 +44,7 @@ type Send = () => ReturnType<Handle>
 function compileWorkload(workload: Workload): Send {
   const { endpoint, lints: structural } = checkDocument(workload.document({ origin: '' }))
   const lints: Lint[] = [...structural]
-  const handle = compileEndpoint(endpoint, '0'.repeat(24), nobody, settings, collectInto(lints))
+  const handle = compileEndpoint(endpoint, '0'.repeat(24), noServices, settings, collectInto(lints))
   if (lints.some(({ severity }) => severity === 'error')) throw new Error(JSON.stringify(lints))
   const requestHeaders = { 'content-type': workload.contentType }
   const body = Buffer.from(workload.message)

@@ -26,7 +26,7 @@ export const IN_BOTH: readonly string[] = [
   'test/fuzz/',
   'test/hostile/',
   'test/main/process.test.ts',
-  'test/workers/in-force.test.ts',
+  'test/workers/active-on-all-workers.test.ts',
   'test/workers/start-stop.test.ts',
 ]
 
@@ -66,7 +66,7 @@ const BROKER_LANES = 2
 
 /** Started first, so that none of them runs alone at the end. */
 export const LONGEST: readonly string[] = [
-  'test/workers/in-force.test.ts',
+  'test/workers/active-on-all-workers.test.ts',
   'test/workers/lost.test.ts',
   'test/instances/away.test.ts',
   'test/instances/partition.test.ts',

@@ -34,7 +34,7 @@ const DAY_MS = 86_400_000
 const PURGE_EVERY_MS = 3_600_000
 
 /** The number of refused calls that are kept, the newest ones. */
-export const MOST_REFUSED = 10_000
+const MOST_REFUSED = 10_000
 
 /** Token bucket of refused calls: its capacity, and the milliseconds for one token. */
 export const REFUSED_AT_ONCE = 100

@@ -1,6 +1,6 @@
 /** Searches the audit log by filters, page by page. */
+import { pageOf, readCursor } from '../domain/cursor.ts'
 import { Failure } from '../domain/failure.ts'
-import { pageOf, readCursor } from '../domain/id.ts'
 import { readTime, TIME_ACCEPTS } from '../domain/iso-time.ts'
 import { didYouMean } from '../domain/nearest.ts'
 import type { AuditEntry, AuditFilter } from '../domain/ports/audit-store-port.ts'
@@ -22,7 +22,7 @@ const NAMES = Object.keys(KNOWN)
 /** Newest first. Fails with FILTER_INVALID, STORE_UNAVAILABLE. */
 export async function searchAudit(log: AuditLog, texts: QueryTexts, clock: Clock): Promise<AuditPage> {
   const limit = limitOf(once('limit', texts))
-  const found = await log.find(readFilter(texts, clock()), limit + 1, beforeOf(once('cursor', texts)))
+  const found = await log.find(readFilter(texts, clock()), limit + 1, readCursor(texts.get('cursor')))
   const { page: entries, ...next } = pageOf(found, limit)
   return { entries, ...next }
 }
@@ -60,11 +60,4 @@ function limitOf(text: string | undefined): number {
   const limit = /^\d{1,3}$/.test(text) ? Number(text) : 0
   if (limit >= 1 && limit <= LARGEST_LIMIT) return limit
   throw invalid(`limit cannot be "${text}"; it is a whole number from 1 to ${LARGEST_LIMIT}.`)
-}
-
-function beforeOf(text: string | undefined): string | undefined {
-  if (text === undefined) return undefined
-  const id = readCursor(text)
-  if (id !== undefined) return id
-  throw invalid('cursor must be what an earlier page gave as "next"; leave it out for the first page.')
 }

@@ -1,4 +1,4 @@
-/** Ids of endpoints and messages, 24 lower-case hex digits in the order in which they were made; cursors of lists of them. */
+/** Ids of endpoints and messages, 24 lower-case hex digits in the order in which they were made. */
 import type { Clock } from './run.ts'
 
 export const isId = (text: string): boolean => /^[0-9a-f]{24}$/.test(text)
@@ -32,22 +32,3 @@ export const timeOfId = (id: string): number => Number.parseInt(id.slice(0, 12),
 
 /** The text that no id of this time or of a later one is below. */
 export const idFrom = (timeMs: number): string => Math.max(0, Math.ceil(timeMs)).toString(16).padStart(12, '0')
-
-/** Opaque to callers, so that it may come to hold more. */
-const cursorOf = (id: string): string => Buffer.from(id, 'hex').toString('base64url')
-
-/** The id at which the page before ended; undefined if the text is not a cursor. */
-export function readCursor(cursor: string): string | undefined {
-  const id = Buffer.from(cursor, 'base64url').toString('hex')
-  return isId(id) && cursorOf(id) === cursor ? id : undefined
-}
-
-/** In: what was found, read one beyond `limit`. Out: the page; `next`: the cursor of the page after it, if there is one. */
-export function pageOf<T extends Readonly<{ id: string }>>(
-  found: readonly T[],
-  limit: number,
-): Readonly<{ page: readonly T[]; next?: string }> {
-  const page = found.slice(0, limit)
-  const last = page.at(-1)
-  return last === undefined || found.length <= limit ? { page } : { page, next: cursorOf(last.id) }
-}

@@ -13,8 +13,8 @@ export type Codec = Readonly<{
   name: string
   /** The media type of what the service writes. */
   mediaType: string
-  /** Formats with names and media types of their own that are read and written the same way. */
-  profiles: Readonly<Record<string, string>>
+  /** Formats with names and media types of their own that are read and written the same way. `accept`: in place of that below. */
+  profiles: Readonly<Record<string, Readonly<{ mediaType: string; accept?: string }>>>
   /** Further media types that are read. */
   aliases: readonly string[]
   /** The structured suffix (RFC 6839) of media types that are read, without the `+`; undefined if there is none. */

@@ -18,7 +18,7 @@ const ALL: readonly Codec[] = Object.values(CODECS)
 /** The media type of a body that the service writes in a format. */
 export const MEDIA_TYPES = Object.fromEntries([
   ...ALL.map(({ name, mediaType }) => [name, mediaType]),
-  ...ALL.flatMap(({ profiles }) => Object.entries(profiles)),
+  ...ALL.flatMap(({ profiles }) => Object.entries(profiles).map(([name, { mediaType }]) => [name, mediaType])),
 ]) as Readonly<Record<Format, string>>
 
 export const FORMATS = Object.keys(MEDIA_TYPES) as readonly Format[]
@@ -31,7 +31,9 @@ const BY_FORMAT: ReadonlyMap<string, Codec> = new Map(
 )
 const READ = ALL.map((codec) => ({
   codec,
-  types: [codec.mediaType, ...codec.aliases, ...Object.values(codec.profiles)].map((type) => type.split('/')),
+  types: [codec.mediaType, ...codec.aliases, ...Object.values(codec.profiles).map(({ mediaType }) => mediaType)].map(
+    (type) => type.split('/'),
+  ),
   ending: codec.suffix === undefined ? undefined : `+${codec.suffix}`,
 }))
 

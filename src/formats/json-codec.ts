@@ -8,7 +8,13 @@ export const JSON_CODEC = {
   name: 'JSON',
   mediaType: 'application/json',
   // `json+openhim` is older than the rules for suffixes (RFC 6839).
-  profiles: { 'FHIR+JSON': 'application/fhir+json', 'JSON+OPENHIM': 'application/json+openhim' },
+  profiles: {
+    'FHIR+JSON': {
+      mediaType: 'application/fhir+json',
+      accept: 'application/fhir+json, application/json;q=0.9, */*;q=0.8',
+    },
+    'JSON+OPENHIM': { mediaType: 'application/json+openhim' },
+  },
   aliases: ['text/json'],
   suffix: 'json',
   accept: 'application/json, */*;q=0.8',

@@ -216,7 +216,7 @@ export function createIntake(options: IntakeOptions): Intake {
   }
 }
 
-/** A record as its consumer gives it. The replay of one has somebody who waits for it, as a request does. */
+/** A record from its consumer. The replay of a record does not count: its caller waits for it, as for a request. */
 const isConsumed = ({ isRecord, replayOf }: Incoming): boolean => isRecord === true && replayOf === undefined
 
 /** The `Idempotency-Key` counts for requests only: a replay is to run again, and the offset of a record identifies it. */

@@ -60,7 +60,7 @@ function faultOf(segment: string): string | undefined {
 function faultOfParameter(name: string): string | undefined {
   if (name === '__proto__') return 'The parameter ":__proto__" cannot be addressed; choose another name.'
   if (PARAMETER.test(name)) return undefined
-  return `${quote(`:${name}`)} is no parameter; write ":" and a name of letters, digits, "_" and "-" that begins with a letter or "_" and fills its segment, such as ":id".`
+  return `${quote(`:${name}`)} is no parameter; write ":" and a name of letters, digits, "_" and "-" that starts with a letter or "_" and fills its segment, such as ":id".`
 }
 
 function faultOfLiteral(segment: string): string | undefined {

@@ -8,8 +8,8 @@ export interface FifoQueue<Item extends Readonly<{ bytes: number }>> {
   add(item: Item): void
   /** Removes the oldest item that is not taken. */
   shift(): Item | undefined
-  /** Gives the oldest items within the limits, and the first of them even if it exceeds the bytes. */
-  take(limits: QueueLimits): readonly Item[]
+  /** Gives the oldest items within the limits. `firstExceeds`: the first is given even if it exceeds the bytes. */
+  take(limits: QueueLimits, firstExceeds: boolean): readonly Item[]
   /** Removes the first `count` of the taken items; gives how many there were to remove. */
   acknowledge(count: number): number
   /** Puts the taken items back to the front. */
@@ -60,11 +60,11 @@ export function createFifoQueue<Item extends Readonly<{ bytes: number }>>(): Fif
       bytes -= item?.bytes ?? 0
       return item
     },
-    take: (limits) => {
+    take: (limits, firstExceeds) => {
       const oldest: Item[] = []
       let room = limits.bytes
       for (let next = items[first]; next !== undefined && oldest.length < limits.records; next = items[first]) {
-        if (oldest.length > 0 && next.bytes > room) break
+        if (next.bytes > room && !(firstExceeds && oldest.length === 0)) break
         room -= next.bytes
         oldest.push(next)
         removeOldest()

@@ -75,7 +75,7 @@ function endpointIdOf(value: string, endpoints: FilterContext['endpoints']): str
   )
 }
 
-export function messageIdOf(name: string, value: string): string {
+function messageIdOf(name: string, value: string): string {
   if (isId(value)) return value
   throw wrongValue(name, value, 'the id of a message, 24 lower-case hexadecimal digits')
 }

@@ -1,12 +1,13 @@
 /** Searches the message log: by filter, page by page, by id, in groups. */
+import { pageOf, readCursor } from '../domain/cursor.ts'
 import { Failure } from '../domain/failure.ts'
-import { isId, pageOf, readCursor, timeOfId } from '../domain/id.ts'
+import { isId, timeOfId } from '../domain/id.ts'
 import type { MessageFilter, MessageGroup, MessageStore } from '../domain/ports/message-store-port.ts'
 import { callStore } from '../domain/ports/store-unavailable.ts'
 import type { MessageRecord, RecordedBody } from '../domain/records/message-record.ts'
 import type { Clock } from '../domain/run.ts'
 import type { Registry } from '../endpoints/endpoint-registry.ts'
-import { type FilterTexts, invalid, readFilter, wrongValue } from './message-filter.ts'
+import { type FilterTexts, readFilter, wrongValue } from './message-filter.ts'
 
 export const DEFAULT_LIMIT = 50
 export const LARGEST_LIMIT = 500
@@ -53,7 +54,7 @@ export function createMessageSearch({ store, registry, clock, caughtUp }: Messag
     list: async (texts) => {
       const filter = filterOf(texts, ['limit', 'cursor'])
       const limit = limitOf(texts.get('limit'))
-      const before = beforeOf(texts.get('cursor'))
+      const before = readCursor(texts.get('cursor'))
       await caughtUp()
       const found = await callMessageLog(() => store.find(filter, limit + 1, before))
       const { page, ...next } = pageOf(found, limit)
@@ -91,14 +92,6 @@ function limitOf(texts: readonly string[] | undefined): number {
   const limit = /^\d{1,3}$/.test(text) ? Number(text) : 0
   if (more.length === 0 && limit >= 1 && limit <= LARGEST_LIMIT) return limit
   throw wrongValue('limit', texts.join(', '), `a whole number from 1 to ${LARGEST_LIMIT}`)
-}
-
-function beforeOf(texts: readonly string[] | undefined): string | undefined {
-  if (texts === undefined) return undefined
-  const [text = '', ...more] = texts
-  const id = more.length === 0 ? readCursor(text) : undefined
-  if (id !== undefined) return id
-  throw invalid('cursor must be what an earlier page gave as "next"; leave it out for the first page.')
 }
 
 /** A generator of ids may be a little ahead of the clock. */

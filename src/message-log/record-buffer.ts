@@ -25,6 +25,9 @@ const LINE_END = 0x0a
 /** In UTF-8, of a code unit of a string. */
 const MOST_UNIT_BYTES = 3
 
+/** An upper bound of the bytes of a line in UTF-8. */
+export const mostBytesOf = (line: string): number => line.length * MOST_UNIT_BYTES
+
 type Chunk = { readonly buffer: Buffer; start: number; end: number; count: number }
 
 /** Splits two or more lines. */
@@ -57,7 +60,7 @@ export function createRecordBuffer(): RecordBuffer {
 
   return {
     add: (line) => {
-      const most = line.length * MOST_UNIT_BYTES
+      const most = mostBytesOf(line)
       if (filling.buffer.length - filling.end < most) {
         if (filling.count > 0) full.push(filling)
         filling = startChunk(most)

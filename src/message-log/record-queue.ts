@@ -7,7 +7,7 @@
 import { kindOf } from '../domain/failure-table.ts'
 import type { MessageRecord, Recorded, RecordedOutcome } from '../domain/records/message-record.ts'
 import { createFifoQueue, type QueueLimits } from './fifo-queue.ts'
-import { createRecordBuffer, type Lines } from './record-buffer.ts'
+import { createRecordBuffer, type Lines, mostBytesOf } from './record-buffer.ts'
 
 export interface RecordQueue {
   push(recorded: Recorded): void
@@ -15,7 +15,7 @@ export interface RecordQueue {
   pushDone(line: string): void
   /** Counts a record that is lost without having been queued, or after it was taken. */
   countDropped(outcome: RecordedOutcome): void
-  /** Gives failures first, then the others by age. All count as queued until `acknowledge`. */
+  /** Gives failures first, then the others by age; the first even if it exceeds the bytes. All count as queued until `acknowledge`. */
   take(limits: QueueLimits): Readonly<{ batch: readonly Recorded[]; bytes: number }>
   /** Gives the oldest lines; undefined if there are none. They count as queued until `acknowledgeDone`. */
   takeDone(): Lines | undefined
@@ -44,7 +44,7 @@ const FAILURE_RECORDS_FACTOR = 10
 const FAILURE_BYTES_FACTOR = 2
 
 /** Whether a record may be dropped before others. That of a replay may not, or the replay would be repeated. */
-export function isDroppable({
+function isDroppable({
   outcome,
   endpointId,
   code,
@@ -104,15 +104,17 @@ export function createRecordQueue(limits: QueueLimits): RecordQueue {
       pushFailure(one)
     },
     pushDone: (line) => {
-      if (isFull(line.length, limits)) dropped.done += 1
+      // An upper bound, because counting the bytes would read each line once more.
+      if (isFull(mostBytesOf(line), limits)) dropped.done += 1
       else lines.add(line)
     },
     countDropped: (outcome) => {
       dropped[outcome] += 1
     },
     take: ({ records, bytes }) => {
-      const batch = [...failures.take({ records, bytes })]
-      batch.push(...droppable.take({ records: records - batch.length, bytes: bytes - bytesOf(batch) }))
+      const failed = failures.take({ records, bytes }, true)
+      const rest = { records: records - failed.length, bytes: bytes - bytesOf(failed) }
+      const batch = [...failed, ...droppable.take(rest, failed.length === 0)]
       return { batch: batch.map(({ recorded }) => recorded), bytes: bytesOf(batch) }
     },
     takeDone: lines.take,

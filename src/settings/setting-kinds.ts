@@ -51,10 +51,14 @@ export const milliseconds: Kind<number> = wholeNumber(1, 86_400_000)
 
 export const port: Kind<number> = wholeNumber(0, 65_535)
 
-const FLAGS: Readonly<Record<string, boolean>> = { true: true, false: false }
+// A map, because an object would also accept the names of its prototype, such as `constructor`.
+const FLAGS: ReadonlyMap<string, boolean> = new Map([
+  ['true', true],
+  ['false', false],
+])
 
 /** Only the two words, in any case: `ENABLE_LOGGING=no` must not be read as true. */
-export const flag: Kind<boolean> = kindOf('`true` or `false`', (text) => FLAGS[text.toLowerCase()])
+export const flag: Kind<boolean> = kindOf('`true` or `false`', (text) => FLAGS.get(text.toLowerCase()))
 
 const FACTORS: Readonly<Record<string, number>> = { '': 1, b: 1, kb: 1024, mb: 1024 * 1024 }
 

@@ -8,21 +8,21 @@ import { StoreUnavailable } from '../../src/domain/ports/store-unavailable.ts'
 import { call } from '../adapters/http-server/management/call.ts'
 import { silent } from '../contracts/stores.ts'
 import { endpointDocument } from '../service.ts'
-import { bearer, type GuardedService, JSON_TYPE, startGuarded } from './guarded-service.ts'
+import { bearer, JSON_TYPE, type ServiceWithKeys, startServiceWithKeys } from './service-with-keys.ts'
 
 type Page = { entries: AuditEntry[]; next?: string }
 
 describe('the audit log of a service', () => {
-  let guarded: GuardedService
+  let withKeys: ServiceWithKeys
   let admin: Record<string, string>
   before(async () => {
-    guarded = await startGuarded({ AUDIT_DAYS: '30' })
-    admin = bearer(guarded.keys.admin)
+    withKeys = await startServiceWithKeys({ AUDIT_DAYS: '30' })
+    admin = bearer(withKeys.keys.admin)
   })
-  after(() => guarded.service.stop())
+  after(() => withKeys.service.stop())
 
-  const ask = (method: string, path: string, body?: unknown, headers = bearer(guarded.keys.author)) =>
-    call(guarded.baseOf('admin'), method, path, {
+  const ask = (method: string, path: string, body?: unknown, headers = bearer(withKeys.keys.author)) =>
+    call(withKeys.baseOf('admin'), method, path, {
       headers: { ...JSON_TYPE, ...headers },
       ...(body === undefined ? {} : { body: JSON.stringify(body) }),
     })
@@ -62,8 +62,8 @@ describe('the audit log of a service', () => {
     const made = (await ask('POST', '/keys', { name: 'short', roles: ['viewer'] }, admin)).json<{ id: string }>()
     await ask('DELETE', `/keys/${made.id}`, undefined, admin)
     const message = '0'.repeat(24)
-    await ask('GET', `/messages/${message}/body/incoming`, undefined, bearer(guarded.keys.operator))
-    await ask('POST', `/messages/${message}/replay`, undefined, bearer(guarded.keys.operator))
+    await ask('GET', `/messages/${message}/body/incoming`, undefined, bearer(withKeys.keys.operator))
+    await ask('POST', `/messages/${message}/replay`, undefined, bearer(withKeys.keys.operator))
     const what = async (target: string) => (await audit(`?what=${target}`)).entries.map((entry) => entry.what)
     assert.deepEqual(await what(made.id), ['DELETE /keys/{id}', 'POST /keys'])
     assert.deepEqual(await what(message), ['POST /messages/{id}/replay', 'GET /messages/{id}/body/{which}'])
@@ -74,9 +74,9 @@ describe('the audit log of a service', () => {
     const secret = 'cwk_in-the-wrong-place'
     await ask('GET', `/nothing/${secret}?key=${secret}`, undefined, {})
     await ask('GET', `/messages/${secret}`, undefined, bearer(secret))
-    await ask('DELETE', '/keys/0123456789abcdef', undefined, bearer(guarded.keys.viewer))
-    await ask('GET', '/endpoints', undefined, bearer(guarded.keys.revoked))
-    await ask('PROPFIND', '/endpoints', undefined, bearer(guarded.keys.revoked))
+    await ask('DELETE', '/keys/0123456789abcdef', undefined, bearer(withKeys.keys.viewer))
+    await ask('GET', '/endpoints', undefined, bearer(withKeys.keys.revoked))
+    await ask('PROPFIND', '/endpoints', undefined, bearer(withKeys.keys.revoked))
     const { entries } = await audit('?limit=500')
     const refused = entries.filter(({ status }) => status === 401 || status === 403)
     assert.deepEqual(
@@ -98,14 +98,14 @@ describe('the audit log of a service', () => {
   test('no key is in it, in the log, in an answer or in the metrics', async () => {
     const everything = [
       JSON.stringify(await audit('?limit=500')),
-      JSON.stringify(guarded.service.log),
+      JSON.stringify(withKeys.service.log),
       (await ask('GET', '/keys', undefined, admin)).text,
       (await ask('GET', '/metrics')).text,
       (await ask('GET', '/messages', undefined, admin)).text,
-      (await ask('GET', '/endpoints', undefined, bearer(`${guarded.keys.admin}x`))).text,
-      (await ask('GET', '/endpoints', undefined, bearer(guarded.keys.revoked))).text,
+      (await ask('GET', '/endpoints', undefined, bearer(`${withKeys.keys.admin}x`))).text,
+      (await ask('GET', '/endpoints', undefined, bearer(withKeys.keys.revoked))).text,
     ].join('\n')
-    for (const key of Object.values(guarded.keys)) {
+    for (const key of Object.values(withKeys.keys)) {
       assert.ok(!everything.includes(key))
       assert.ok(!everything.includes(key.slice(-43)))
     }

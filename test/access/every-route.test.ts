@@ -4,13 +4,20 @@ import { after, before, describe, test } from 'node:test'
 import { ROLES, type Role } from '../../src/domain/access.ts'
 import { call } from '../adapters/http-server/management/call.ts'
 import { endpointDocument } from '../service.ts'
-import { bearer, ELSEWHERE, type GuardedService, JSON_TYPE, type Port, startGuarded } from './guarded-service.ts'
+import {
+  bearer,
+  ELSEWHERE,
+  JSON_TYPE,
+  type Port,
+  type ServiceWithKeys,
+  startServiceWithKeys,
+} from './service-with-keys.ts'
 
-let guarded: GuardedService
+let withKeys: ServiceWithKeys
 before(async () => {
-  guarded = await startGuarded()
+  withKeys = await startServiceWithKeys()
 })
-after(() => guarded.service.stop())
+after(() => withKeys.service.stop())
 
 type Route = Readonly<{ port: Port; method: string; path: string; needed: string }>
 
@@ -20,7 +27,7 @@ const firstOf = (url: string): string =>
   url.replace(/:\w+\(\^\(\?:([^|]+)\|.*\)\$\)$/, (_all, name: string) => name.replaceAll('\\', ''))
 
 const routes = (): readonly Route[] =>
-  guarded.service.app.managementRoutes.flatMap(({ port, methods, url, needed }) =>
+  withKeys.service.app.managementRoutes.flatMap(({ port, methods, url, needed }) =>
     methods
       .filter((method) => method !== 'CONNECT')
       .map((method) => ({
@@ -39,11 +46,11 @@ const WRONG: readonly { name: string; headers: () => Record<string, string>; cha
   { name: 'none', headers: () => ({}), challenge: /^Bearer realm="crosswalk"$/ },
   { name: 'an empty header', headers: () => ({ authorization: '' }), challenge: /invalid_token|realm/ },
   { name: 'no token', headers: () => ({ authorization: 'Bearer' }), challenge: /invalid_token/ },
-  { name: 'another scheme', headers: () => ({ authorization: `Basic ${guarded.keys.admin}` }), challenge: /invalid/ },
-  { name: 'the key alone', headers: () => ({ authorization: guarded.keys.admin }), challenge: /invalid_token/ },
+  { name: 'another scheme', headers: () => ({ authorization: `Basic ${withKeys.keys.admin}` }), challenge: /invalid/ },
+  { name: 'the key alone', headers: () => ({ authorization: withKeys.keys.admin }), challenge: /invalid_token/ },
   {
     name: 'two keys',
-    headers: () => bearer(`${guarded.keys.admin} ${guarded.keys.admin}`),
+    headers: () => bearer(`${withKeys.keys.admin} ${withKeys.keys.admin}`),
     challenge: /invalid_token/,
   },
   { name: 'nonsense', headers: () => bearer('nonsense'), challenge: /invalid_token/ },
@@ -54,19 +61,23 @@ const WRONG: readonly { name: string; headers: () => Record<string, string>; cha
   },
   {
     name: 'a key with another secret',
-    headers: () => bearer(`${guarded.keys.admin.slice(0, 21)}${'A'.repeat(43)}`),
+    headers: () => bearer(`${withKeys.keys.admin.slice(0, 21)}${'A'.repeat(43)}`),
     challenge: /invalid_token/,
   },
   {
     name: 'a key but for its last character',
-    headers: () => bearer(guarded.keys.admin.replace(/.$/, (last) => (last === 'A' ? 'B' : 'A'))),
+    headers: () => bearer(withKeys.keys.admin.replace(/.$/, (last) => (last === 'A' ? 'B' : 'A'))),
     challenge: /invalid_token/,
   },
-  { name: 'a longer key', headers: () => bearer(`${guarded.keys.admin}A`), challenge: /invalid_token/ },
-  { name: 'a key in capitals', headers: () => bearer(guarded.keys.admin.toUpperCase()), challenge: /invalid_token/ },
-  { name: 'a revoked key', headers: () => bearer(guarded.keys.revoked), challenge: /invalid_token/ },
-  { name: 'a key in another header', headers: () => ({ 'x-api-key': guarded.keys.admin }), challenge: /realm/ },
-  { name: 'a key as a cookie', headers: () => ({ cookie: `authorization=${guarded.keys.admin}` }), challenge: /realm/ },
+  { name: 'a longer key', headers: () => bearer(`${withKeys.keys.admin}A`), challenge: /invalid_token/ },
+  { name: 'a key in capitals', headers: () => bearer(withKeys.keys.admin.toUpperCase()), challenge: /invalid_token/ },
+  { name: 'a revoked key', headers: () => bearer(withKeys.keys.revoked), challenge: /invalid_token/ },
+  { name: 'a key in another header', headers: () => ({ 'x-api-key': withKeys.keys.admin }), challenge: /realm/ },
+  {
+    name: 'a key as a cookie',
+    headers: () => ({ cookie: `authorization=${withKeys.keys.admin}` }),
+    challenge: /realm/,
+  },
 ]
 
 test('the table has every part of the API, on both ports', () => {
@@ -92,12 +103,12 @@ for (const { name, headers, challenge } of WRONG) {
       // Open on this machine, so asked for from elsewhere below.
       if (route.needed === 'metrics') continue
       const options = { headers: { ...JSON_TYPE, ...headers() }, ...(route.method === 'HEAD' ? {} : { body }) }
-      const reply = await call(guarded.baseOf(route.port), route.method, route.path, options)
+      const reply = await call(withKeys.baseOf(route.port), route.method, route.path, options)
       assert.equal(reply.status, 401, `${route.port} ${route.method} ${route.path}: ${reply.text}`)
       assert.match(reply.headers['www-authenticate'] ?? '', challenge)
       if (route.method !== 'HEAD') assert.equal(reply.json().code, 'CREDENTIALS_REFUSED')
     }
-    assert.equal((await guarded.service.fetch('/let/in', { method: 'POST' })).status, 404)
+    assert.equal((await withKeys.service.fetch('/let/in', { method: 'POST' })).status, 404)
   })
 }
 
@@ -111,10 +122,10 @@ const CANNOT: Readonly<Record<Role, readonly Role[]>> = {
 for (const role of ROLES) {
   test(`a key of the role ${role} opens what is for it, and answers 403 elsewhere`, async () => {
     for (const route of routes().filter(isClosed)) {
-      const headers = { ...JSON_TYPE, ...bearer(guarded.keys[role]) }
+      const headers = { ...JSON_TYPE, ...bearer(withKeys.keys[role]) }
       // A body that nothing accepts: what is let in is refused for that.
       const options = route.method === 'HEAD' ? { headers } : { headers, body: '[]' }
-      const reply = await call(guarded.baseOf(route.port), route.method, route.path, options)
+      const reply = await call(withKeys.baseOf(route.port), route.method, route.path, options)
       const refused = CANNOT[role].some((other) => other === route.needed)
       const said = `${route.port} ${route.method} ${route.path}: ${reply.status} ${reply.text}`
       assert.equal(reply.status === 403, refused, said)
@@ -128,21 +139,21 @@ for (const role of ROLES) {
 describe('from elsewhere', { skip: ELSEWHERE === undefined ? 'this machine has no other address' : false }, () => {
   test('every route answers 401 without a key, metrics too', async () => {
     for (const { port, method, path } of routes().filter(isClosed)) {
-      const reply = await call(guarded.baseOf(port, ELSEWHERE), method, path, { headers: { host: 'localhost' } })
+      const reply = await call(withKeys.baseOf(port, ELSEWHERE), method, path, { headers: { host: 'localhost' } })
       assert.equal(reply.status, 401, `${port} ${method} ${path}`)
     }
   })
 
   test('the key of a viewer reads the metrics', async () => {
-    const headers = bearer(guarded.keys.viewer)
-    const reply = await call(guarded.baseOf('admin', ELSEWHERE), 'GET', '/metrics', { headers })
+    const headers = bearer(withKeys.keys.viewer)
+    const reply = await call(withKeys.baseOf('admin', ELSEWHERE), 'GET', '/metrics', { headers })
     assert.equal(reply.status, 200)
     assert.match(reply.text, /crosswalk_build_info/)
   })
 })
 
 test('metrics are open on this machine, but not to pages and proxies on it', async () => {
-  const base = guarded.baseOf('admin')
+  const base = withKeys.baseOf('admin')
   assert.equal((await call(base, 'GET', '/metrics')).status, 200)
   for (const headers of [{ host: 'rebound.example.org' }, { 'x-forwarded-for': '10.0.0.1' }, { forwarded: 'for=x' }]) {
     assert.equal((await call(base, 'GET', '/metrics', { headers })).status, 401)
@@ -201,7 +212,7 @@ describe('spellings of a path', () => {
     test(`${path} opens nothing`, async () => {
       for (const port of ['message', 'admin'] as const) {
         for (const method of ['GET', 'HEAD', 'POST', 'PUT', 'DELETE', 'OPTIONS']) {
-          const reply = await call(guarded.baseOf(port), method, path, { headers: JSON_TYPE }).catch(() => undefined)
+          const reply = await call(withKeys.baseOf(port), method, path, { headers: JSON_TYPE }).catch(() => undefined)
           // On the message port a path that is not ours belongs to users, and nobody listens there; what is below
           // /uptime is as open as that, and there is nothing.
           const isNothing = port === 'message' || /^(http:\/\/[^/]+)?\/uptime\//.test(path)
@@ -218,24 +229,24 @@ describe('another method than that of the request', () => {
   for (const name of overriding) {
     test(`is not taken from ${name}`, async () => {
       const { _id } = (
-        await call(guarded.baseOf('admin'), 'POST', '/endpoints', {
-          headers: { ...JSON_TYPE, ...bearer(guarded.keys.author) },
+        await call(withKeys.baseOf('admin'), 'POST', '/endpoints', {
+          headers: { ...JSON_TYPE, ...bearer(withKeys.keys.author) },
           body: JSON.stringify(endpointDocument({ endpoint: { pattern: `/override-${overriding.indexOf(name)}` } })),
         })
       ).json<{ _id: string }>()
-      const headers = { ...JSON_TYPE, [name]: 'DELETE', ...bearer(guarded.keys.viewer) }
+      const headers = { ...JSON_TYPE, [name]: 'DELETE', ...bearer(withKeys.keys.viewer) }
       for (const port of ['message', 'admin'] as const) {
         const path = `/endpoints/${_id}`
         const asked = [
-          await call(guarded.baseOf(port), 'GET', `${path}?_method=DELETE`, { headers }),
-          await call(guarded.baseOf(port), 'POST', path, { headers, body: '_method=DELETE' }),
+          await call(withKeys.baseOf(port), 'GET', `${path}?_method=DELETE`, { headers }),
+          await call(withKeys.baseOf(port), 'POST', path, { headers, body: '_method=DELETE' }),
         ]
         assert.deepEqual(
           asked.map(({ status }) => status),
           [200, 405],
         )
         assert.equal(
-          (await call(guarded.baseOf(port), 'GET', path, { headers: bearer(guarded.keys.viewer) })).status,
+          (await call(withKeys.baseOf(port), 'GET', path, { headers: bearer(withKeys.keys.viewer) })).status,
           200,
         )
       }
@@ -244,7 +255,7 @@ describe('another method than that of the request', () => {
 })
 
 test('what is refused does not wait for its body', async () => {
-  const reply = await call(guarded.baseOf('admin'), 'POST', '/endpoints', {
+  const reply = await call(withKeys.baseOf('admin'), 'POST', '/endpoints', {
     headers: { ...JSON_TYPE, 'content-length': '1000000' },
   })
   assert.equal(reply.status, 401)

@@ -3,8 +3,8 @@ import assert from 'node:assert/strict'
 import { after, before, beforeEach, describe, test } from 'node:test'
 import { call } from '../adapters/http-server/management/call.ts'
 import { endpointDocument, type Service, startService } from '../service.ts'
-import { bearer, JSON_TYPE } from './guarded-service.ts'
 import { AUDIENCE, type Issuer, inSeconds, startIssuer, type TokenChanges, unsigned } from './issuer.ts'
+import { bearer, JSON_TYPE } from './service-with-keys.ts'
 
 let issuer: Issuer
 let service: Service

@@ -174,7 +174,7 @@ describe('where the record to be read next is not there any more', { skip: kafka
       ([offset]) => offset === 3,
     )
     assert.deepEqual(upstream.numbers(), [0, 1, 2])
-    assert.match(told(topic).join(), /^Partition 0 has no record 100 any more: .* begins again at 0$/)
+    assert.match(told(topic).join(), /^Partition 0 has no record 100 any more: .* restarts at 0$/)
   })
 
   test('a topic that is deleted and made anew while it is consumed is consumed from its beginning', async () => {

@@ -74,7 +74,7 @@ describe('roots', () => {
     {
       names: ['foo'],
       stage: 'map',
-      message: /^"foo" is no part of a message; a path begins with one of: constants, .*\.$/,
+      message: /^"foo" is no part of a message; a path starts with one of: constants, .*\.$/,
     },
     { names: ['payload', 'x'], stage: 'map', message: /write "requestBody" here\.$/ },
     {

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { readdirSync, readFileSync } from 'node:fs'
 import { request } from 'node:http'
 import { after, before, describe, test } from 'node:test'
-import { startGuarded } from '../access/guarded-service.ts'
+import { startServiceWithKeys } from '../access/service-with-keys.ts'
 import { endpointDocument, type Service, startService } from '../service.ts'
 
 type Answer = Readonly<{
@@ -192,22 +192,22 @@ describe('a service that wants a key', () => {
   }
 
   test('is given one: it is asked for until it is right, and then no more', async (t) => {
-    const guarded = await startGuarded()
-    t.after(() => guarded.service.stop())
-    const person = personWith('wrong', guarded.keys.author)
-    const api = createApi(`${guarded.service.adminUrl}/`, person)
+    const withKeys = await startServiceWithKeys()
+    t.after(() => withKeys.service.stop())
+    const person = personWith('wrong', withKeys.keys.author)
+    const api = createApi(`${withKeys.service.adminUrl}/`, person)
     const created = await api.create(JSON.stringify(endpointDocument({ endpoint: { pattern: '/by-key' } })))
     assert.equal(created.status, 201)
     assert.equal((await api.read(created.body._id)).status, 200)
     assert.equal(person.reasons.length, 2)
     assert.match(person.reasons[1] ?? '', /not known/)
     const refusing = personWith()
-    const refused = await createApi(`${guarded.service.adminUrl}/`, refusing).read(created.body._id)
+    const refused = await createApi(`${withKeys.service.adminUrl}/`, refusing).read(created.body._id)
     assert.deepEqual([refused.status, refusing.reasons.length], [401, 1])
     assert.match(refused.error ?? '', /needs an API key/)
     // The page itself, and how the service is, need none.
-    assert.equal((await fetch(guarded.service.adminUrl)).status, 200)
-    assert.equal((await createApi(`${guarded.service.adminUrl}/`).uptime()).status, 200)
+    assert.equal((await fetch(withKeys.service.adminUrl)).status, 200)
+    assert.equal((await createApi(`${withKeys.service.adminUrl}/`).uptime()).status, 200)
   })
 })
 

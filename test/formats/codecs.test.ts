@@ -6,7 +6,7 @@ test('no two codecs claim one media type, suffix or name', () => {
   const claims = Object.values(CODECS).flatMap(({ name, mediaType, profiles, aliases, suffix }) => [
     name,
     mediaType,
-    ...Object.entries(profiles).flat(),
+    ...Object.entries(profiles).flatMap(([profile, own]) => [profile, own.mediaType]),
     ...aliases,
     `+${suffix}`,
   ])

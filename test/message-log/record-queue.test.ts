@@ -100,3 +100,26 @@ test('drops lines that exceed the bytes, and has room again once what was taken 
   queue.pushDone('x'.repeat(20_000))
   assert.equal(queue.size, 1)
 })
+
+test('takes no droppable record once failures have used up the bytes', () => {
+  const queue = createRecordQueue({ records: 100, bytes: 1e9 })
+  queue.push(recordedAt(0))
+  queue.push(withBody(1, 20_000))
+  const limits = { records: 100, bytes: 10_000 }
+  assert.deepEqual(queue.take(limits).batch, [withBody(1, 20_000)])
+  queue.acknowledge(1)
+  assert.deepEqual(queue.take(limits).batch, [recordedAt(0)])
+})
+
+test('takes no droppable record that is larger than the bytes left by failures', () => {
+  const queue = createRecordQueue({ records: 100, bytes: 1e9 })
+  queue.push(recordedAt(0))
+  queue.push(failed(1))
+  assert.deepEqual(queue.take({ records: 100, bytes: 1_200 }).batch, [failed(1)])
+})
+
+test('counts the line of a message that ended done in bytes, not in characters', () => {
+  const queue = createRecordQueue({ records: 100, bytes: 1_000 })
+  queue.pushDone('€'.repeat(500))
+  assert.deepEqual([queue.size, queue.dropped.done], [0, 1])
+})

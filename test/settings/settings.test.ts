@@ -198,6 +198,8 @@ describe('faults', () => {
     { env: { HOST: '127.0.0.256' }, fault: /^HOST/ },
     { env: { HOST: 'http://localhost' }, fault: /^HOST/ },
     { env: { HOST: '[::1]' }, fault: /^HOST/ },
+    { env: { KAFKA_TLS: 'constructor' }, fault: /^KAFKA_TLS is "constructor"\. Give `true` or `false`\.$/ },
+    { env: { KAFKA_TLS: '__proto__' }, fault: /^KAFKA_TLS is "__proto__"\. Give `true` or `false`\.$/ },
     { env: { ENABLE_LOGGING: 'no' }, fault: /^ENABLE_LOGGING is "no"\. Give `true` or `false`\.$/ },
     { env: { LOG_LEVEL: 'verbose' }, fault: /^LOG_LEVEL is "verbose"\. Give `trace`, .* or `silent`\.$/ },
     { env: { PARSER_LIMIT: '101mb' }, fault: /^PARSER_LIMIT is "101mb"\. Give a size .* at most 100mb\.$/ },

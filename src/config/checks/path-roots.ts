@@ -101,7 +101,7 @@ function reportRoot(root: string, stage: ReferenceStage, lint: LintSink): void {
       ...(stage.endsWith('-item') ? ['item'] : []),
     ])
     lint.error(
-      `"${root}" is no part of a message${meant === '.' ? `; a path begins with one of: ${roots.join(', ')}.` : meant}`,
+      `"${root}" is no part of a message${meant === '.' ? `; a path starts with one of: ${roots.join(', ')}.` : meant}`,
     )
   }
 }

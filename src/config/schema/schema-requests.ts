@@ -21,7 +21,7 @@ import {
 } from './schema-fields.ts'
 
 /** The methods that a request can use. */
-export const REQUEST_METHODS = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'HEAD', 'OPTIONS'] as const
+const REQUEST_METHODS = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'HEAD', 'OPTIONS'] as const
 
 const valueFields = (what: string, prefix: string, postfix: string) => ({
   path: path(`Path of the ${what} in the message.`, 'payload.patient.id'),

@@ -25,7 +25,7 @@ import {
 import { IdempotencySchema, LimitsSchema, RateLimitSchema } from './schema-limits.ts'
 import { LookupSchema, type ParameterSchema, ResponseSchema } from './schema-requests.ts'
 
-export const ENDPOINT_METHODS = ['GET', 'POST', 'PUT', 'DELETE'] as const
+const ENDPOINT_METHODS = ['GET', 'POST', 'PUT', 'DELETE'] as const
 
 const pathsByName = (read: string, example: Json) =>
   named(nonEmptyText({ description: 'Path of the value.' }), {

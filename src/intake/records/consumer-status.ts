@@ -34,4 +34,4 @@ function partitionStatus({ partition, state: { state }, committedOffset, endOffs
 export const describeReset = (partition: number, from: bigint, to: bigint): string =>
   from < to
     ? `The records ${from} to ${to - 1n} of partition ${partition} were deleted before they were read; consuming goes on at ${to}`
-    : `Partition ${partition} has no record ${from} any more: it was cut, or its topic made anew; consuming begins again at ${to}`
+    : `Partition ${partition} has no record ${from} any more: it was truncated, or its topic was created again; consuming restarts at ${to}`

@@ -65,7 +65,7 @@ export async function writeDeadLetter(
 }
 
 /** The record with its key, bytes and headers unchanged, followed by headers that say where it came from and why it failed. */
-export function toDeadLetter(
+function toDeadLetter(
   record: ConsumedRecord,
   topic: string,
   { document }: CompiledEndpoint,

@@ -11,7 +11,7 @@ export type SchemaFault = Readonly<{
   custom: boolean
 }>
 
-export const FAULT_LIMIT = 100
+const FAULT_LIMIT = 100
 
 /** The faults of these errors without repeats: at most FAULT_LIMIT, and a last one with the number of the others. */
 export function faultsOf(errors: readonly ErrorObject[]): SchemaFault[] {

@@ -40,7 +40,7 @@ export function parsePath(text: string): Result<SourcePath> {
   const parsed = parseSteps(text, 'path')
   if (!parsed.ok) return parsed
   const [root, ...steps] = parsed.value
-  if (root?.kind !== 'name') return fault(`The path "${text}" begins with "*"; begin it with the name of a root.`)
+  if (root?.kind !== 'name') return fault(`The path "${text}" starts with "*"; start it with the name of a root.`)
   const read = compileRead(parsed.value)
   const names = leadingNames(parsed.value)
   // The parts of a source that are no JSON, such as the bytes of a body, are no roots of documents.

@@ -3,10 +3,11 @@
  * response or get the cached one. Within a process they find each other here, across processes by claims in the store.
  */
 import { setTimeout as pause } from 'node:timers/promises'
+import { type Backoff, nextPauseMs } from '../../domain/backoff.ts'
 import { Failure } from '../../domain/failure.ts'
 import type { CachedResponse, IdempotencyStore, KeyedRequest } from '../../domain/ports/idempotency-store-port.ts'
 import type { Logger } from '../../domain/ports/logger-port.ts'
-import { StoreUnavailable } from '../../domain/ports/store-unavailable.ts'
+import { StoreUnavailable, storeFailure } from '../../domain/ports/store-unavailable.ts'
 import type { Run } from '../../domain/run.ts'
 import type { Outcome } from '../outcome.ts'
 import { cachedResponseOf, isFinal, replayResponse } from './cached-response.ts'
@@ -43,8 +44,7 @@ const LEASE_MS = 10_000
 const RENEW_MS = 3_000
 
 /** How often a message polls for the response of another process: soon at first, as most messages take milliseconds. */
-const FIRST_POLL_MS = 10
-const LAST_POLL_MS = 250
+const POLL: Backoff = { firstMs: 10, longestMs: 250 }
 
 /** How long caching a response is retried while the store does not answer: its message is processed already. */
 const CACHE_TIMEOUT_MS = 3_000
@@ -73,7 +73,7 @@ export function createIdempotencyService(options: IdempotencyOptions): Idempoten
 
   /** Polls until the message holds the key, or the response is cached. */
   async function claim({ request }: KeyedMessage, run: Run): Promise<CachedResponse | 'claimed' | 'endpoint-deleted'> {
-    for (let pollMs = FIRST_POLL_MS; ; pollMs = Math.min(pollMs * 2, LAST_POLL_MS)) {
+    for (let pollMs = POLL.firstMs; ; pollMs = nextPauseMs(pollMs, POLL)) {
       const result = await failUnavailable(store.claim(request, run.messageId, LEASE_MS), NOT_PROCESSED)
       if (result.kind === 'claimed' || result.kind === 'endpoint-deleted') return result.kind
       if (result.fingerprint !== request.fingerprint) throw keyReused()
@@ -198,8 +198,7 @@ async function failUnavailable<T>(call: Promise<T>, sentence: string): Promise<T
   try {
     return await call
   } catch (thrown) {
-    if (!(thrown instanceof StoreUnavailable)) throw thrown
-    throw new Failure('IDEMPOTENCY_UNAVAILABLE', sentence, { cause: thrown })
+    throw storeFailure(thrown, 'IDEMPOTENCY_UNAVAILABLE', sentence)
   }
 }
 

@@ -4,8 +4,6 @@ import { CODECS, codecOfHeader, type Format } from '../../formats/codecs.ts'
 
 type Headers = Readonly<Record<string, string>>
 
-const FHIR_FIRST = 'application/fhir+json, application/json;q=0.9, */*;q=0.8'
-
 /**
  * In: headers as written, names in any case, and the output type of the endpoint. Out: the same with an `accept` (RFC 9110
  * section 12.5.1), unless they have one.
@@ -14,5 +12,5 @@ export function withAccept(headers: Headers, output: Format): Headers {
   const written = (lowerCase: string) => Object.entries(headers).find(([name]) => name.toLowerCase() === lowerCase)?.[1]
   if (written('accept') !== undefined) return headers
   const codec: Codec = codecOfHeader(written('content-type')) ?? CODECS.json
-  return { ...headers, accept: codec === CODECS.json && output === 'FHIR+JSON' ? FHIR_FIRST : codec.accept }
+  return { ...headers, accept: codec.profiles[output]?.accept ?? codec.accept }
 }

@@ -1,11 +1,11 @@
 /** State of an endpoint, from one message to the next: recalled before a message, extracted from it, kept after it. */
 import type { Endpoint } from '../../config/schema/schema.ts'
-import { asFailure, Failure } from '../../domain/failure.ts'
+import { asFailure, type Failure } from '../../domain/failure.ts'
 import type { JsonObject } from '../../domain/json.ts'
 import type { LintSink } from '../../domain/lint.ts'
 import type { Mapped, Recalled, Received } from '../../domain/message.ts'
 import type { StateFilter, StateRecord, StateStore } from '../../domain/ports/state-store-port.ts'
-import { StoreUnavailable } from '../../domain/ports/store-unavailable.ts'
+import { storeFailure } from '../../domain/ports/store-unavailable.ts'
 import type { Run } from '../../domain/run.ts'
 import { readsOf } from '../../language/jsonata/expression-analysis.ts'
 import { parseTree } from '../../language/jsonata/expression-engine.ts'
@@ -171,10 +171,5 @@ export function notKept(thrown: unknown): Failure {
   return failure
 }
 
-function unavailable(thrown: unknown): unknown {
-  if (!(thrown instanceof StoreUnavailable)) return thrown
-  return new Failure('STATE_UNAVAILABLE', 'The state of this endpoint cannot be read or kept now; try again.', {
-    path: PATH,
-    cause: thrown,
-  })
-}
+const unavailable = (thrown: unknown): unknown =>
+  storeFailure(thrown, 'STATE_UNAVAILABLE', 'The state of this endpoint cannot be read or kept now; try again.', PATH)

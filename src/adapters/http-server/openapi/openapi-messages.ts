@@ -142,7 +142,7 @@ export const messagePaths: JsonObject = {
   '/messages/replay/{plan}/run': {
     parameters: [inPath('plan', id)],
     post: {
-      summary: 'Begins to run a plan, or goes on with it.',
+      summary: 'Starts a plan, or resumes it.',
       requestBody: {
         required: false,
         ...content(
@@ -164,7 +164,7 @@ export const messagePaths: JsonObject = {
   '/messages/replay/{plan}/cancel': {
     parameters: [inPath('plan', id)],
     post: {
-      summary: 'Begins no further message of a plan.',
+      summary: 'Starts no further message of a plan.',
       responses: { 200: answer('The plan.', ref('ReplayPlan')), ...planUnknown, ...planBusy },
     },
   },

@@ -1,4 +1,4 @@
-/** A change is in force on every worker when its answer is sent. */
+/** A change is active on every worker when its answer is sent. */
 import assert from 'node:assert/strict'
 import { join } from 'node:path'
 import { describe, test } from 'node:test'

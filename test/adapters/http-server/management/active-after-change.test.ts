@@ -1,4 +1,4 @@
-/** A change is in force when its answer is sent; what is under way finishes on what it started with. */
+/** A change is active when its answer is sent; a message in progress finishes on the version it started with. */
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { request } from 'node:http'

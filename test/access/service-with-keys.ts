@@ -12,7 +12,7 @@ export const ELSEWHERE = Object.values(networkInterfaces())
 
 export type Port = 'message' | 'admin'
 
-export type GuardedService = Readonly<{
+export type ServiceWithKeys = Readonly<{
   service: Service
   /** A good key of each role, and one that is revoked. */
   keys: Readonly<Record<Role | 'revoked', string>>
@@ -30,7 +30,7 @@ export async function makeKey(base: string, roles: readonly string[], headers: R
   return reply.json<{ id: string; key: string }>()
 }
 
-export async function startGuarded(env: Record<string, string> = {}): Promise<GuardedService> {
+export async function startServiceWithKeys(env: Record<string, string> = {}): Promise<ServiceWithKeys> {
   const service = await startService({ HOST: '0.0.0.0', ADMIN_HOST: '0.0.0.0', ...env })
   const admin = await makeKey(service.adminUrl, ['admin'])
   const keys: Partial<Record<Role | 'revoked', string>> = { admin: admin.key }
@@ -42,7 +42,7 @@ export async function startGuarded(env: Record<string, string> = {}): Promise<Gu
   const portOf = (port: Port) => (port === 'admin' ? service.app.adminPort : service.app.messagePort)
   return {
     service,
-    keys: { ...keys, revoked: revoked.key } as GuardedService['keys'],
+    keys: { ...keys, revoked: revoked.key } as ServiceWithKeys['keys'],
     baseOf: (port, host = '127.0.0.1') => `http://${host}:${portOf(port)}`,
   }
 }

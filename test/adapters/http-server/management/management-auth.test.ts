@@ -1,4 +1,4 @@
-/** A service that the network can reach is managed from its own machine only, until it is told otherwise. */
+/** A service that the network can reach is managed from its own machine only, until its settings say otherwise. */
 import assert from 'node:assert/strict'
 import { networkInterfaces } from 'node:os'
 import { after, before, describe, test } from 'node:test'
