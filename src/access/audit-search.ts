@@ -1,9 +1,10 @@
 /** Searches the audit log by filters, page by page. */
-import { pageOf, readCursor } from '../domain/cursor.ts'
+
 import { Failure } from '../domain/failure.ts'
 import { readTime, TIME_ACCEPTS } from '../domain/iso-time.ts'
 import { didYouMean } from '../domain/nearest.ts'
 import type { AuditEntry, AuditFilter } from '../domain/ports/audit-store-port.ts'
+import { pageOf, readCursor } from '../domain/records/cursor.ts'
 import type { Clock } from '../domain/run.ts'
 import type { AuditLog } from './audit-log.ts'
 

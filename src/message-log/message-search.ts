@@ -1,9 +1,10 @@
 /** Searches the message log: by filter, page by page, by id, in groups. */
-import { pageOf, readCursor } from '../domain/cursor.ts'
+
 import { Failure } from '../domain/failure.ts'
 import { isId, timeOfId } from '../domain/id.ts'
 import type { MessageFilter, MessageGroup, MessageStore } from '../domain/ports/message-store-port.ts'
 import { callStore } from '../domain/ports/store-unavailable.ts'
+import { pageOf, readCursor } from '../domain/records/cursor.ts'
 import type { MessageRecord, RecordedBody } from '../domain/records/message-record.ts'
 import type { Clock } from '../domain/run.ts'
 import type { Registry } from '../endpoints/endpoint-registry.ts'

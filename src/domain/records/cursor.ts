@@ -1,6 +1,6 @@
 /** Cursors of lists that are read page by page. A cursor names the last id of a page. */
-import { Failure } from './failure.ts'
-import { isId } from './id.ts'
+import { Failure } from '../failure.ts'
+import { isId } from '../id.ts'
 
 /** Opaque to callers, so that it may come to hold more. */
 const cursorOf = (id: string): string => Buffer.from(id, 'hex').toString('base64url')
