@@ -15,8 +15,8 @@ type CallTarget = Readonly<{ origin: string; path: string }>
 const PLAIN = /^\/[A-Za-z0-9\-_.~!$&'()*+,;=:@/?%]*$/
 /** A `.` or `..` segment, which the URL parser resolves: https://url.spec.whatwg.org/#path-state. */
 const DOT_SEGMENT = /\/(?:\.|%2e)/i
-/** Scheme, host and port alone. */
-const PLAIN_BASE = /^https?:\/\/[^/?#@\\]+$/i
+/** Scheme, host and port alone; the URL parser removes tabs and line ends. */
+const PLAIN_BASE = /^https?:\/\/[^/?#@\\\t\n\r]+$/i
 
 /**
  * In: a URL. Out: its origin, and its path with the query; undefined if it is not an absolute http or https URL.

@@ -12,7 +12,7 @@ export class StoreUnavailable extends Error {
  *
  * In: the code and sentence of the failure; `path`: its path in the document, if it has one.
  */
-export function storeFailure(thrown: unknown, code: FailureCode, sentence: string, path?: string): unknown {
+export function storeFailure(code: FailureCode, sentence: string, thrown: unknown, path?: string): unknown {
   if (!(thrown instanceof StoreUnavailable)) return thrown
   return new Failure(code, sentence, { cause: thrown, ...(path === undefined ? {} : { path }) })
 }
@@ -22,6 +22,6 @@ export async function callStore<T>(store: string, work: () => Promise<T>): Promi
   try {
     return await work()
   } catch (thrown) {
-    throw storeFailure(thrown, 'STORE_UNAVAILABLE', `${store} does not answer now; try again.`)
+    throw storeFailure('STORE_UNAVAILABLE', `${store} does not answer now; try again.`, thrown)
   }
 }

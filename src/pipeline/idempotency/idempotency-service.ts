@@ -198,7 +198,7 @@ async function failUnavailable<T>(call: Promise<T>, sentence: string): Promise<T
   try {
     return await call
   } catch (thrown) {
-    throw storeFailure(thrown, 'IDEMPOTENCY_UNAVAILABLE', sentence)
+    throw storeFailure('IDEMPOTENCY_UNAVAILABLE', sentence, thrown)
   }
 }
 

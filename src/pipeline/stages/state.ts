@@ -172,4 +172,4 @@ export function notKept(thrown: unknown): Failure {
 }
 
 const unavailable = (thrown: unknown): unknown =>
-  storeFailure(thrown, 'STATE_UNAVAILABLE', 'The state of this endpoint cannot be read or kept now; try again.', PATH)
+  storeFailure('STATE_UNAVAILABLE', 'The state of this endpoint cannot be read or kept now; try again.', thrown, PATH)
