@@ -64,7 +64,7 @@ export function asShortMarkdown(report: Report): string | undefined {
 
 /**
  * W1 beside the bare server, one row a report, newest first: a ratio means little without the rate of the bare server,
- * which tells how fast the machine was. Reports that are not to be quoted, or have no W1, have no row.
+ * which shows how fast the machine was. Reports that are not to be quoted, or have no W1, have no row.
  */
 export function runsTable(reports: readonly Report[]): string {
   const newestFirst = reports.toSorted((one, other) => other.startedAt.localeCompare(one.startedAt))

@@ -4,7 +4,7 @@ import { type Caller, isRole, ROLES, type Role } from '../domain/access.ts'
 import { Failure } from '../domain/failure.ts'
 import { didYouMean } from '../domain/nearest.ts'
 import type { KeyStore, StoredKey } from '../domain/ports/key-store-port.ts'
-import { callStore } from '../domain/ports/store-unavailable.ts'
+import { callStore } from '../domain/ports/store-port.ts'
 import type { Clock } from '../domain/run.ts'
 
 export type KeyRequest = Readonly<{ name: string; roles: readonly string[] }>

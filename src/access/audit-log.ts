@@ -4,7 +4,7 @@
  */
 import { type AuditEntry, type AuditFilter, type AuditStore, isRefused } from '../domain/ports/audit-store-port.ts'
 import type { Logger } from '../domain/ports/logger-port.ts'
-import { callStore } from '../domain/ports/store-unavailable.ts'
+import { callStore } from '../domain/ports/store-port.ts'
 import type { Clock } from '../domain/run.ts'
 import type { WorkerSlot } from '../domain/worker-processes.ts'
 

@@ -6,10 +6,11 @@ import type { StoreSummary } from '../adapters/sql/copied-tables.ts'
 import { holdsStore, openSnapshot } from '../adapters/sqlite/snapshot.ts'
 import { fault, found, type Result } from '../domain/lint.ts'
 import type { Logger } from '../domain/ports/logger-port.ts'
-import { StoreUnavailable } from '../domain/ports/store-unavailable.ts'
+import type { Store } from '../domain/ports/store-port.ts'
+import { StoreUnavailable } from '../domain/ports/store-port.ts'
 import { databaseUrl, isPostgres, sqlitePath } from '../settings/setting-kinds.ts'
 import type { Settings } from '../settings/settings.ts'
-import { openSoleStore, type Store } from '../wiring/open-store.ts'
+import { openSoleStore } from '../wiring/open-store.ts'
 
 type StartTimeout = Pick<Settings, 'databaseStartTimeoutMs'>
 

@@ -3,7 +3,7 @@
  * its own timeout, and the last of many for the timeouts of all others: the changes in the queue fail together instead.
  */
 import { Failure } from '../domain/failure.ts'
-import { StoreUnavailable } from '../domain/ports/store-unavailable.ts'
+import { StoreUnavailable } from '../domain/ports/store-port.ts'
 
 /** Runs work in the order of the calls. Rejects as earlier work did that found the store unavailable while this waited. */
 export type ChangeQueue = <T>(work: () => Promise<T>) => Promise<T>

@@ -1,7 +1,7 @@
 /** The failures of management calls, with their sentences. */
 import { Failure } from '../domain/failure.ts'
 import type { Lint } from '../domain/lint.ts'
-import { callStore } from '../domain/ports/store-unavailable.ts'
+import { callStore } from '../domain/ports/store-port.ts'
 
 export function invalid(faults: readonly Lint[]): Failure {
   const count = faults.length === 1 ? 'one fault' : `${faults.length} faults`

@@ -2,7 +2,7 @@
 import { createHash } from 'node:crypto'
 import { Failure } from '../domain/failure.ts'
 import type { Json } from '../domain/json.ts'
-import { StoreUnavailable } from '../domain/ports/store-unavailable.ts'
+import { StoreUnavailable } from '../domain/ports/store-port.ts'
 
 /** A strong validator (RFC 9110 §8.8.3): equal exactly if the representations are equal, byte for byte. */
 export function etagOf(representation: Json): string {

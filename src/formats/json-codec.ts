@@ -41,7 +41,7 @@ function detect(text: string): Json | undefined {
   }
 }
 
-/** A repeated name hides the values before its last, and a scalar has no names to tell what it is. */
+/** A repeated name hides all its values but the last, and a scalar has no names that a redaction path could match. */
 function rewrite(
   bytes: Uint8Array,
   charset: string | undefined,

@@ -3,7 +3,7 @@
 import { Failure } from '../domain/failure.ts'
 import { isId, timeOfId } from '../domain/id.ts'
 import type { MessageFilter, MessageGroup, MessageStore } from '../domain/ports/message-store-port.ts'
-import { callStore } from '../domain/ports/store-unavailable.ts'
+import { callStore } from '../domain/ports/store-port.ts'
 import { pageOf, readCursor } from '../domain/records/cursor.ts'
 import type { MessageRecord, RecordedBody } from '../domain/records/message-record.ts'
 import type { Clock } from '../domain/run.ts'

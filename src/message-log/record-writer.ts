@@ -3,7 +3,7 @@
 import { type Backoff, nextPauseMs } from '../domain/backoff.ts'
 import type { Logger } from '../domain/ports/logger-port.ts'
 import type { MessageStore } from '../domain/ports/message-store-port.ts'
-import { StoreUnavailable } from '../domain/ports/store-unavailable.ts'
+import { StoreUnavailable } from '../domain/ports/store-port.ts'
 import type { Recorded } from '../domain/records/message-record.ts'
 import type { QueueLimits } from './fifo-queue.ts'
 import { halvesOf, type Lines } from './record-buffer.ts'

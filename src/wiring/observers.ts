@@ -2,6 +2,7 @@
 import type { Exporter } from '../adapters/otel/exporter.ts'
 import type { SampledMessage } from '../adapters/otel/sampling.ts'
 import type { Logger } from '../domain/ports/logger-port.ts'
+import type { Store } from '../domain/ports/store-port.ts'
 import type { Clock } from '../domain/run.ts'
 import type { TraceContext } from '../domain/tracing/trace-context.ts'
 import type { WorkerSlot } from '../domain/worker-processes.ts'
@@ -12,7 +13,6 @@ import { startRetention } from '../message-log/retention.ts'
 import { createMessageMetrics, type MessageMetrics } from '../metrics/message-metrics.ts'
 import { createStats, type Stats } from '../metrics/stats/stats.ts'
 import type { Settings } from '../settings/settings.ts'
-import type { Store } from './open-store.ts'
 
 type Tracing = Exporter & Readonly<{ traceContext(incoming: SampledMessage): TraceContext }>
 

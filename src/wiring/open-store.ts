@@ -1,30 +1,11 @@
 /** The store that DATABASE_URL names, and the lock that keeps other services out of a file. */
+
 import { openSqliteStore } from '../adapters/sqlite/open-sqlite-store.ts'
 import { type ServiceLock, takeServiceLock, tryServiceLock } from '../adapters/sqlite/service-lock.ts'
-import type { AuditStore } from '../domain/ports/audit-store-port.ts'
-import type { ChangeFeed } from '../domain/ports/change-feed-port.ts'
-import type { EndpointStore } from '../domain/ports/endpoint-store-port.ts'
-import type { IdempotencyStore } from '../domain/ports/idempotency-store-port.ts'
-import type { KeyStore } from '../domain/ports/key-store-port.ts'
 import type { Logger } from '../domain/ports/logger-port.ts'
-import type { MessageStore } from '../domain/ports/message-store-port.ts'
-import type { StateStore } from '../domain/ports/state-store-port.ts'
-import type { StatsStore } from '../domain/ports/stats-store-port.ts'
+import type { Store } from '../domain/ports/store-port.ts'
 import { isPostgres, sqlitePath } from '../settings/setting-kinds.ts'
 import type { Settings } from '../settings/settings.ts'
-
-export type Store = Readonly<{
-  endpoints: EndpointStore
-  states: StateStore
-  idempotency: IdempotencyStore
-  stats: StatsStore
-  messages: MessageStore
-  keys: KeyStore
-  audit: AuditStore
-  /** Present if other instances may change the endpoints. */
-  changes?: ChangeFeed
-  close(): Promise<void>
-}>
 
 /** Locks the file of a service whose workers share it. Throws StoreUnavailable with a sentence for the operator. */
 export function lockStore({ databaseUrl }: Pick<Settings, 'databaseUrl'>): ServiceLock {

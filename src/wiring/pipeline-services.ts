@@ -5,13 +5,13 @@ import { createSecretSource } from '../adapters/secrets/secret-source.ts'
 import { createEgressPolicy, type EgressPolicy } from '../domain/egress/egress-policy.ts'
 import type { Logger } from '../domain/ports/logger-port.ts'
 import type { ClosableRecordProducer } from '../domain/ports/record-producer.ts'
+import type { Store } from '../domain/ports/store-port.ts'
 import type { WorkerSlot } from '../domain/worker-processes.ts'
 import type { IsolatedSandbox } from '../isolation/process-sandbox.ts'
 import { startIdempotencyCleanup } from '../pipeline/idempotency/idempotency-cleanup.ts'
 import { createIdempotencyService } from '../pipeline/idempotency/idempotency-service.ts'
 import type { Services } from '../pipeline/services.ts'
 import type { Settings } from '../settings/settings.ts'
-import type { Store } from './open-store.ts'
 
 export type PipelineServices = Services &
   Readonly<{

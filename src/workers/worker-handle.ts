@@ -16,7 +16,7 @@ export type WorkerHandle = {
   administers: boolean
   /** Whether it completed its messages after a stop. */
   stopped: boolean
-  /** Whether it is restarted because it asked for a port that no worker has any more. */
+  /** Whether it is restarted because it asked for a port that no other worker holds now. */
   recalled: boolean
   /** Its last exposition. */
   metrics: string

@@ -10,10 +10,10 @@ import { openSqliteStore } from '../../src/adapters/sqlite/open-sqlite-store.ts'
 import { openSnapshot } from '../../src/adapters/sqlite/snapshot.ts'
 import type { AuditEntry } from '../../src/domain/ports/audit-store-port.ts'
 import type { StoredKey } from '../../src/domain/ports/key-store-port.ts'
-import { StoreUnavailable } from '../../src/domain/ports/store-unavailable.ts'
+import { type Store, StoreUnavailable } from '../../src/domain/ports/store-port.ts'
 import { lookInto } from '../adapters/sqlite/folder.ts'
 import { EVERYTHING, endpointOf, filterOf, idOf, stateOf } from '../contracts/records.ts'
-import { type OpenStore, openPostgres, silent } from '../contracts/stores.ts'
+import { openPostgres, silent } from '../contracts/stores.ts'
 import { freshDatabase, postgresMissing } from '../services/postgres.ts'
 import { startTcpProxy } from '../services/tcp-proxy.ts'
 import { freshFolder, startProgram } from '../spawned-service.ts'
@@ -157,7 +157,7 @@ describe('copy-store', () => {
     assert.match(second.stderr, /The target holds endpoints already/)
   })
 
-  const held: readonly Readonly<{ what: string; fill(store: OpenStore): Promise<unknown> }>[] = [
+  const held: readonly Readonly<{ what: string; fill(store: Store): Promise<unknown> }>[] = [
     { what: 'API keys', fill: ({ keys }) => keys.insert(keyOf(1)) },
     { what: 'an audit log', fill: ({ audit }) => audit.append(auditOf(1)) },
     {

@@ -1,30 +1,14 @@
 /** Every store that exists, so that one suite of cases runs over each: a new adapter is one more entry. */
+
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, beforeEach, describe } from 'node:test'
 import { openPostgresStore } from '../../src/adapters/postgres/open-postgres-store.ts'
 import { openSqliteStore } from '../../src/adapters/sqlite/open-sqlite-store.ts'
-import type { AuditStore } from '../../src/domain/ports/audit-store-port.ts'
-import type { EndpointStore } from '../../src/domain/ports/endpoint-store-port.ts'
-import type { IdempotencyStore } from '../../src/domain/ports/idempotency-store-port.ts'
-import type { KeyStore } from '../../src/domain/ports/key-store-port.ts'
 import type { Logger } from '../../src/domain/ports/logger-port.ts'
-import type { MessageStore } from '../../src/domain/ports/message-store-port.ts'
-import type { StateStore } from '../../src/domain/ports/state-store-port.ts'
-import type { StatsStore } from '../../src/domain/ports/stats-store-port.ts'
+import type { Store } from '../../src/domain/ports/store-port.ts'
 import { createDatabase, postgresMissing } from '../services/postgres.ts'
-
-export type OpenStore = Readonly<{
-  endpoints: EndpointStore
-  states: StateStore
-  idempotency: IdempotencyStore
-  stats: StatsStore
-  messages: MessageStore
-  keys: KeyStore
-  audit: AuditStore
-  close(): Promise<void>
-}>
 
 export type StoreKind = Readonly<{
   name: string
@@ -39,7 +23,7 @@ export type StoreKind = Readonly<{
 }>
 
 export type Database = Readonly<{
-  open(): Promise<OpenStore>
+  open(): Promise<Store>
   /** Where that is cheaper than a new one: leaves it as new. It is not open meanwhile. */
   empty?(): Promise<void>
   drop(): void | Promise<void>
@@ -90,7 +74,7 @@ async function createPostgresDatabase(): Promise<Database> {
 }
 
 /** What the cases of a suite work with: an empty store for each case. */
-export type Stage = { kind: StoreKind; store: OpenStore; reopen(): Promise<void> }
+export type Stage = { kind: StoreKind; store: Store; reopen(): Promise<void> }
 
 /** Declares a suite for every store, or those; `store` is open and empty at the start of each case. */
 export function describeStores(subject: string, declareCases: (stage: Stage) => void, kinds = STORES): void {

@@ -2,7 +2,7 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import type { Compilable, Kysely } from 'kysely'
 import pg from 'pg'
-import { StoreUnavailable } from '../../domain/ports/store-unavailable.ts'
+import { StoreUnavailable } from '../../domain/ports/store-port.ts'
 import { type Migration, SchemaTooNew } from '../sql/migrations/migration.ts'
 import type { Tables } from '../sql/tables.ts'
 import { CONNECT_TIMEOUT_MS } from './connection-pool.ts'

@@ -1,15 +1,7 @@
 /** Opens the store that any number of instances share. */
 import { setTimeout as pause } from 'node:timers/promises'
-import type { AuditStore } from '../../domain/ports/audit-store-port.ts'
-import type { ChangeFeed } from '../../domain/ports/change-feed-port.ts'
-import type { EndpointStore } from '../../domain/ports/endpoint-store-port.ts'
-import type { IdempotencyStore } from '../../domain/ports/idempotency-store-port.ts'
-import type { KeyStore } from '../../domain/ports/key-store-port.ts'
 import type { Logger } from '../../domain/ports/logger-port.ts'
-import type { MessageStore } from '../../domain/ports/message-store-port.ts'
-import type { StateStore } from '../../domain/ports/state-store-port.ts'
-import type { StatsStore } from '../../domain/ports/stats-store-port.ts'
-import { StoreUnavailable } from '../../domain/ports/store-unavailable.ts'
+import { type Store, StoreUnavailable } from '../../domain/ports/store-port.ts'
 import { SchemaTooNew } from '../sql/migrations/migration.ts'
 import { MIGRATIONS } from '../sql/migrations/migrations.ts'
 import { compileAuditStore } from '../sql/stores/audit-store.ts'
@@ -36,18 +28,6 @@ export type PostgresStoreOptions = Readonly<{
   logger: Logger
 }>
 
-export type PostgresStore = Readonly<{
-  endpoints: EndpointStore
-  states: StateStore
-  idempotency: IdempotencyStore
-  stats: StatsStore
-  messages: MessageStore
-  keys: KeyStore
-  audit: AuditStore
-  changes: ChangeFeed
-  close(): Promise<void>
-}>
-
 /** One writes, one searches, and a third one so that a long search does not delay the next. */
 const MESSAGE_CONNECTIONS = 3
 
@@ -58,7 +38,7 @@ const MESSAGE_CONNECTIONS = 3
  * calls, finishes the running ones and closes every connection. Rejects with StoreUnavailable, whose message is one
  * sentence for the operator without the URL, if the server cannot be used.
  */
-export async function openPostgresStore(options: PostgresStoreOptions): Promise<PostgresStore> {
+export async function openPostgresStore(options: PostgresStoreOptions): Promise<Required<Store>> {
   const { url, logger } = options
   const dialect = compileDialect()
   await migratePostgres(options)

@@ -1,7 +1,7 @@
 /** The state store of PostgreSQL: every instance reads the newest state that any instance has committed. */
 import type { Kysely } from 'kysely'
 import type { StateStore } from '../../domain/ports/state-store-port.ts'
-import { StoreUnavailable } from '../../domain/ports/store-unavailable.ts'
+import { StoreUnavailable } from '../../domain/ports/store-port.ts'
 import { storeClosed } from '../sql/store-faults.ts'
 import { cacheNewestReads } from '../sql/stores/state-statements.ts'
 import { type StateRow, stateOf, stateRow, type Tables } from '../sql/tables.ts'

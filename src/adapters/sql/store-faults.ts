@@ -1,5 +1,5 @@
 /** The `StoreUnavailable` that stores reject with, worded once for both databases. */
-import { StoreUnavailable } from '../../domain/ports/store-unavailable.ts'
+import { StoreUnavailable } from '../../domain/ports/store-port.ts'
 
 /** `reason`: part of a sentence, without its full stop. */
 export const storeUnavailable = (reason: string, options?: ErrorOptions): StoreUnavailable =>

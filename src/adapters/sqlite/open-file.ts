@@ -3,7 +3,7 @@ import { closeSync, existsSync, mkdirSync, openSync, statSync } from 'node:fs'
 import { dirname, resolve } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { setTimeout as pause } from 'node:timers/promises'
-import { StoreUnavailable } from '../../domain/ports/store-unavailable.ts'
+import { StoreUnavailable } from '../../domain/ports/store-port.ts'
 import { SchemaTooNew } from '../sql/migrations/migration.ts'
 import { isBusy, unavailableReason } from './error-codes.ts'
 

@@ -1,14 +1,8 @@
 /** Opens the embedded store: one file, one connection, on the thread of the messages. */
+
 import { realpathSync } from 'node:fs'
-import type { AuditStore } from '../../domain/ports/audit-store-port.ts'
-import type { ChangeFeed } from '../../domain/ports/change-feed-port.ts'
-import type { EndpointStore } from '../../domain/ports/endpoint-store-port.ts'
-import type { IdempotencyStore } from '../../domain/ports/idempotency-store-port.ts'
-import type { KeyStore } from '../../domain/ports/key-store-port.ts'
 import type { Logger } from '../../domain/ports/logger-port.ts'
-import type { MessageStore } from '../../domain/ports/message-store-port.ts'
-import type { StateStore } from '../../domain/ports/state-store-port.ts'
-import type { StatsStore } from '../../domain/ports/stats-store-port.ts'
+import type { Store } from '../../domain/ports/store-port.ts'
 import { MIGRATIONS } from '../sql/migrations/migrations.ts'
 import { compileAuditStore } from '../sql/stores/audit-store.ts'
 import { compileEndpointStore } from '../sql/stores/endpoint-store.ts'
@@ -37,19 +31,6 @@ export type SqliteStoreOptions = Readonly<{
   beside?: boolean
 }>
 
-export type SqliteStore = Readonly<{
-  endpoints: EndpointStore
-  states: StateStore
-  idempotency: IdempotencyStore
-  stats: StatsStore
-  messages: MessageStore
-  /** Only of a shared file. */
-  changes?: ChangeFeed
-  keys: KeyStore
-  audit: AuditStore
-  close(): Promise<void>
-}>
-
 /**
  * Opens the store and brings its tables up to date.
  *
@@ -57,7 +38,7 @@ export type SqliteStore = Readonly<{
  * calls, finishes the queued writes and closes the files. Rejects with StoreUnavailable, whose message is one sentence
  * for the operator, if the file cannot be opened, is no database, or was written by a newer version.
  */
-export async function openSqliteStore(options: SqliteStoreOptions): Promise<SqliteStore> {
+export async function openSqliteStore(options: SqliteStoreOptions): Promise<Store> {
   const { path, logger, busyTimeoutMs = 5_000, shared = false, beside = false } = options
   const dialect = compileDialect()
   const db = await openFile({

@@ -5,7 +5,7 @@
  */
 import { realpathSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { DatabaseSync } from 'node:sqlite'
-import { StoreUnavailable } from '../../domain/ports/store-unavailable.ts'
+import { StoreUnavailable } from '../../domain/ports/store-port.ts'
 import { isBusy } from './error-codes.ts'
 import { makeFile, openFault } from './open-file.ts'
 

@@ -5,7 +5,7 @@
 import { isOverload } from '../../domain/failure.ts'
 import type { EndpointStore } from '../../domain/ports/endpoint-store-port.ts'
 import type { Logger } from '../../domain/ports/logger-port.ts'
-import { StoreUnavailable } from '../../domain/ports/store-unavailable.ts'
+import { StoreUnavailable } from '../../domain/ports/store-port.ts'
 import type { Registry } from '../endpoint-registry.ts'
 import type { InactiveDocuments, LoadStoredEndpoint } from './load-stored-endpoint.ts'
 

@@ -30,7 +30,7 @@ export type SourcePath = Readonly<{
  * - A name reads a field; on an array, that field of every element. A number as a name (`list.2`) reads that element of an
  *   array, as `[2]` does, and that field of an object.
  * - `[2]` reads an element, `[]` every element, `*` every field of an object. Brackets read a value that is no array as
- *   an array of one: XML cannot tell a list of one from a single value.
+ *   an array of one: XML does not distinguish a list of one from a single value.
  * - Reading many gives an array with one element each, null for a missing value, so that two paths over one array stay
  *   aligned. Arrays within it are joined to one, unless the path ends in `[]`.
  *

@@ -5,7 +5,7 @@
 import type { JsonObject } from '../../domain/json.ts'
 import type { Logger } from '../../domain/ports/logger-port.ts'
 import type { MinuteCount, StatsStore } from '../../domain/ports/stats-store-port.ts'
-import { callStore } from '../../domain/ports/store-unavailable.ts'
+import { callStore } from '../../domain/ports/store-port.ts'
 import type { Clock } from '../../domain/run.ts'
 import { addBuckets, percentile } from './histogram.ts'
 import { createMinutes, MINUTE_MS, type Minutes } from './minutes.ts'

@@ -32,7 +32,7 @@ export function readContent(answer: OutboundAnswer, settings: ParserSettings): C
   const charset = declared?.charset
   const codec = declared && codecOf(declared)
   // Without a charset in the header, XML names its own encoding (RFC 7303 section 3.2) and all else is UTF-8.
-  const portable = charset === undefined || charset.toLowerCase() === 'utf-8'
+  const portable = charset === undefined || charset === 'utf-8'
   if (codec !== undefined) return { value: codec.read(answer.body, charset, settings), codec, portable }
   const text = textOf(answer, declared)
   const detected = text === undefined ? undefined : detect(text)

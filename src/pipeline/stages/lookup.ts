@@ -166,7 +166,7 @@ function compileForward(endpoint: Endpoint, call: RequestCall): (message: Parsed
   const sameForm = parsed && input !== undefined && codecOfFormat(input) === codec
   return (message, run) => {
     const charset = parseMediaType(message.requestHeaders['content-type'] ?? '')?.charset ?? 'utf-8'
-    const asItCame = sameForm && run.body !== undefined && run.body.byteLength > 0 && charset.toLowerCase() === 'utf-8'
+    const asItCame = sameForm && run.body !== undefined && run.body.byteLength > 0 && charset === 'utf-8'
     return { content: asItCame ? run.body : write(message.requestBody, codec, call.path), contentType }
   }
 }

@@ -1,4 +1,5 @@
 /** What no port shows: that a change and its version stand or fall together, and what becomes of older databases. */
+
 import assert from 'node:assert/strict'
 import { describe, type TestContext, test } from 'node:test'
 import pg from 'pg'
@@ -8,8 +9,9 @@ import { MIGRATIONS } from '../../../src/adapters/sql/migrations/migrations.ts'
 import { compileMigrations } from '../../../src/adapters/sqlite/dialect.ts'
 import { migrate as migrateSqlite } from '../../../src/adapters/sqlite/migrate.ts'
 import { openSqliteStore } from '../../../src/adapters/sqlite/open-sqlite-store.ts'
+import type { Store } from '../../../src/domain/ports/store-port.ts'
 import { endpointOf, idOf } from '../../contracts/records.ts'
-import { type OpenStore, openPostgres, silent } from '../../contracts/stores.ts'
+import { openPostgres, silent } from '../../contracts/stores.ts'
 import { freshDatabase, postgresMissing } from '../../services/postgres.ts'
 import { freshPath, lookInto } from '../sqlite/folder.ts'
 
@@ -18,7 +20,7 @@ type Subject = Readonly<{
   run(text: string): Promise<void>
   /** Brings the tables to where they were after so many migrations. */
   migrate(count: number): Promise<void>
-  open(): Promise<OpenStore>
+  open(): Promise<Store>
   /** What makes every write to the versions fail. */
   refuseVersions: string
 }>

@@ -1,13 +1,14 @@
 /** What a process hears of the changes that others make to a file. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { openSqliteStore, type SqliteStore } from '../../../src/adapters/sqlite/open-sqlite-store.ts'
-import type { ChangeFeed, StoreChanges } from '../../../src/domain/ports/change-feed-port.ts'
+import { openSqliteStore } from '../../../src/adapters/sqlite/open-sqlite-store.ts'
+import type { StoreChanges } from '../../../src/domain/ports/change-feed-port.ts'
+import type { Store } from '../../../src/domain/ports/store-port.ts'
 import { endpointOf, idOf } from '../../contracts/records.ts'
 import { silent } from '../../contracts/stores.ts'
 import { freshPath, lookInto } from './folder.ts'
 
-type Shared = SqliteStore & Readonly<{ changes: ChangeFeed }>
+type Shared = Required<Store>
 
 async function open(path: string): Promise<Shared> {
   const store = await openSqliteStore({ path, logger: silent, shared: true })

@@ -5,7 +5,7 @@ import { describe, it, type TestContext } from 'node:test'
 import fc from 'fast-check'
 import { compileGroupCommit, type GroupCommitOptions } from '../../../src/adapters/sqlite/group-commit.ts'
 import type { FlushLog } from '../../../src/adapters/sqlite/write-ahead-log.ts'
-import { StoreUnavailable } from '../../../src/domain/ports/store-unavailable.ts'
+import { StoreUnavailable } from '../../../src/domain/ports/store-port.ts'
 import { silent } from '../../contracts/stores.ts'
 import { assertSound, freshPath } from './folder.ts'
 

@@ -4,7 +4,7 @@ import { MESSAGE_MIGRATIONS } from '../../../src/adapters/sql/migrations/message
 import { compileMigrations } from '../../../src/adapters/sqlite/dialect.ts'
 import { startMessageThread } from '../../../src/adapters/sqlite/message-log/message-thread.ts'
 import type { ThreadData } from '../../../src/adapters/sqlite/message-log/message-worker.ts'
-import { StoreUnavailable } from '../../../src/domain/ports/store-unavailable.ts'
+import { StoreUnavailable } from '../../../src/domain/ports/store-port.ts'
 
 const migrations = compileMigrations(MESSAGE_MIGRATIONS).map(({ name, statements }) => ({
   name,

@@ -6,7 +6,7 @@ import { test } from 'node:test'
 import { openSqliteStore } from '../../../src/adapters/sqlite/open-sqlite-store.ts'
 import { checkpoint, compileLogFile } from '../../../src/adapters/sqlite/write-ahead-log.ts'
 import type { EndpointRecord } from '../../../src/domain/ports/endpoint-store-port.ts'
-import { StoreUnavailable } from '../../../src/domain/ports/store-unavailable.ts'
+import { StoreUnavailable } from '../../../src/domain/ports/store-port.ts'
 import { silent } from '../../contracts/stores.ts'
 import { assertSound, freshPath, lookInto } from './folder.ts'
 

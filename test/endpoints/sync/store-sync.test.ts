@@ -7,7 +7,7 @@ import { createTokenVerifier } from '../../../src/adapters/jwt/token-verifier.ts
 import { createIds } from '../../../src/domain/id.ts'
 import type { JsonObject } from '../../../src/domain/json.ts'
 import type { Logger } from '../../../src/domain/ports/logger-port.ts'
-import { StoreUnavailable } from '../../../src/domain/ports/store-unavailable.ts'
+import { StoreUnavailable } from '../../../src/domain/ports/store-port.ts'
 import { createEndpointRegistry, type Registry } from '../../../src/endpoints/endpoint-registry.ts'
 import { createEndpointService, type EndpointService } from '../../../src/endpoints/endpoint-service.ts'
 import { etagOf } from '../../../src/endpoints/precondition.ts'

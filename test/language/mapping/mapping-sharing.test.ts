@@ -1,35 +1,10 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import { Failure } from '../../../src/domain/failure.ts'
-import type { Json, JsonObject } from '../../../src/domain/json.ts'
+import type { JsonObject } from '../../../src/domain/json.ts'
 import { collectInto, type Lint } from '../../../src/domain/lint.ts'
 import { compileMapping } from '../../../src/language/mapping/mapping.ts'
-
-/** Writing to a frozen value throws, so a mapping that changes what it was given fails. */
-function freeze<T extends Json>(value: T): T {
-  if (typeof value === 'object' && value !== null)
-    for (const inner of Object.values(Object.freeze(value))) freeze(inner)
-  return value
-}
-
-type Case = Readonly<{ why: string; mapping: JsonObject; output: JsonObject }>
-
-const source: JsonObject = freeze({
-  b: {
-    name: 'Jane',
-    age: '41',
-    nothing: null,
-    object: { x: { y: 1, z: 2 }, list: [{ n: 1 }, { n: 2 }] },
-    rows: [{ id: 1, code: 'F' }, { id: 2 }, { id: 3, code: 'X' }],
-    names: ['p', 'q'],
-    nested: [[1, 2], [3]],
-    empty: [],
-    hostile: JSON.parse('{"__proto__":{"polluted":1},"constructor":1,"a":1}'),
-  },
-})
-const all = { function: 'oneToAllElements' }
-const append = { function: 'appendArray' }
-const through = { function: 'passThroughObject' }
+import { all, append, type Case, freeze, source, through } from './frozen-source.ts'
 
 describe('values that are shared', () => {
   const x = { y: 1, z: 2 }

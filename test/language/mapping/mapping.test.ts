@@ -1,9 +1,10 @@
 import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import { describe, it } from 'node:test'
-import type { Json, JsonObject } from '../../../src/domain/json.ts'
+import type { JsonObject } from '../../../src/domain/json.ts'
 import { collectInto, type Lint } from '../../../src/domain/lint.ts'
 import { compileMapping } from '../../../src/language/mapping/mapping.ts'
+import { all, append, type Case, freeze, source, through } from './frozen-source.ts'
 
 function apply(inputMapping: JsonObject, source: JsonObject): JsonObject {
   const lints: Lint[] = []
@@ -15,15 +16,6 @@ function apply(inputMapping: JsonObject, source: JsonObject): JsonObject {
   return mapping.apply(source)
 }
 
-/** Writing to a frozen value throws, so a mapping that changes what it was given fails. */
-function freeze<T extends Json>(value: T): T {
-  if (typeof value === 'object' && value !== null)
-    for (const inner of Object.values(Object.freeze(value))) freeze(inner)
-  return value
-}
-
-type Case = Readonly<{ why: string; mapping: JsonObject; output: JsonObject }>
-
 describe('worked examples of the contract', () => {
   const file = new URL('../../data/mapping.json', import.meta.url)
   const { source, cases }: { source: JsonObject; cases: readonly Case[] } = JSON.parse(readFileSync(file, 'utf8'))
@@ -34,23 +26,7 @@ describe('worked examples of the contract', () => {
   }
 })
 
-const source: JsonObject = freeze({
-  b: {
-    name: 'Jane',
-    age: '41',
-    nothing: null,
-    object: { x: { y: 1, z: 2 }, list: [{ n: 1 }, { n: 2 }] },
-    rows: [{ id: 1, code: 'F' }, { id: 2 }, { id: 3, code: 'X' }],
-    names: ['p', 'q'],
-    nested: [[1, 2], [3]],
-    empty: [],
-    hostile: JSON.parse('{"__proto__":{"polluted":1},"constructor":1,"a":1}'),
-  },
-})
 const codes = { function: 'mapCodes', parameters: { F: 'female', M: 'male' } }
-const all = { function: 'oneToAllElements' }
-const append = { function: 'appendArray' }
-const through = { function: 'passThroughObject' }
 
 describe('mapping', () => {
   const cases: readonly Case[] = [

@@ -14,7 +14,7 @@ function compileStatements({ queries, elements }: SqlDialect) {
     write: compileStatement<Readonly<{ rows: string }>>((value) =>
       raw(
         queries,
-        // SQLite needs the condition to tell `on conflict` from the constraint of a join.
+        // SQLite needs the condition to distinguish `on conflict` from the constraint of a join.
         sql`insert into endpoint_minutes (endpoint_id, minute, instance, count, failures, buckets)
           select element.value ->> 0, cast(element.value ->> 1 as integer), element.value ->> 2,
             cast(element.value ->> 3 as integer), cast(element.value ->> 4 as integer), element.value ->> 5

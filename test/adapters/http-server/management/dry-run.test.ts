@@ -6,7 +6,7 @@ import { describeServices } from '../../../databases.ts'
 import { endpointDocument, json, startService, startUpstream, type Upstream } from '../../../service.ts'
 import { call } from './call.ts'
 
-type Told = { path: string; message: string }
+type Detail = { path: string; message: string }
 type Call = JsonObject & {
   kind: string
   id: string
@@ -16,13 +16,13 @@ type Call = JsonObject & {
 }
 type Report = Readonly<{
   ran: boolean
-  lint: { errors: Told[]; clashes: Told[]; warnings: Told[] }
+  lint: { errors: Detail[]; clashes: Detail[]; warnings: Detail[] }
   outcome: string
   stages: { stage: string; ms: number; result?: JsonObject; failed?: true }[]
   calls: Call[]
   callsNotShown?: number
   answer: { status: number; headers: JsonObject; body: string; assumed?: boolean; cut?: true }
-  failure?: { code: string; error: string; status: number; stage?: string; path?: string; details?: Told[] }
+  failure?: { code: string; error: string; status: number; stage?: string; path?: string; details?: Detail[] }
   state?: JsonObject
 }>
 
@@ -491,7 +491,7 @@ describeServices('a dry run', {}, (stage) => {
         assert.deepEqual([reply.status, reply.json().code], [code === 'ENDPOINT_UNKNOWN' ? 404 : 400, code], reply.text)
         if (path !== undefined)
           assert.deepEqual(
-            reply.json<{ details: Told[] }>().details.map((one) => one.path),
+            reply.json<{ details: Detail[] }>().details.map((one) => one.path),
             [path],
           )
       })

@@ -10,7 +10,7 @@ before(async () => {
 })
 after(() => service.stop())
 
-type Told = { path: string; message: string }
+type Detail = { path: string; message: string }
 
 const lookup: JsonObject = { id: 'l', config: { url: 'http://127.0.0.1:9/' } }
 const each: JsonObject = { ...lookup, forEach: { items: 'payload.list' } }
@@ -68,11 +68,11 @@ describe('what no lookup holds', () => {
         '/endpoints',
         json('POST', endpointDocument({ endpoint: { pattern: '/read' }, ...document })),
       )
-      const told: Told[] = warns
+      const details: Detail[] = warns
         ? JSON.parse(reply.headers.get('x-crosswalk-warnings') ?? '[]')
-        : reply.json<{ details?: Told[] }>().details
+        : reply.json<{ details?: Detail[] }>().details
       assert.equal(reply.status, warns ? 201 : 400, reply.text)
-      assert.deepEqual(told, [
+      assert.deepEqual(details, [
         {
           path,
           message: `A lookup holds "data" and "headers" only, so this finds nothing; did you mean "${meant}"?`,

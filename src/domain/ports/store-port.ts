@@ -1,6 +1,28 @@
-/** The error of a store that does not answer, and the failure that a message or call gets from it. */
+/** The store of the service, the error if it does not answer, and the failure that a message or call gets from it. */
 import { Failure } from '../failure.ts'
 import type { FailureCode } from '../failure-table.ts'
+import type { AuditStore } from './audit-store-port.ts'
+import type { ChangeFeed } from './change-feed-port.ts'
+import type { EndpointStore } from './endpoint-store-port.ts'
+import type { IdempotencyStore } from './idempotency-store-port.ts'
+import type { KeyStore } from './key-store-port.ts'
+import type { MessageStore } from './message-store-port.ts'
+import type { StateStore } from './state-store-port.ts'
+import type { StatsStore } from './stats-store-port.ts'
+
+/** All that the service stores, in one database. */
+export type Store = Readonly<{
+  endpoints: EndpointStore
+  states: StateStore
+  idempotency: IdempotencyStore
+  stats: StatsStore
+  messages: MessageStore
+  keys: KeyStore
+  audit: AuditStore
+  /** Present if other instances or processes may change the endpoints. */
+  changes?: ChangeFeed
+  close(): Promise<void>
+}>
 
 /** The store did not answer; the message or call may be tried again. */
 export class StoreUnavailable extends Error {
