@@ -41,6 +41,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   'metrics/stats': ['domain', 'intake'],
   'message-log': ['config', 'domain', 'endpoints', 'formats', 'intake', 'language'],
   replay: ['domain', 'endpoints', 'intake', 'language', 'message-log', 'pipeline'],
+  import: ['domain'],
   access: ['domain'],
   isolation: ['domain', 'language', 'pipeline'],
   workers: ['domain', 'metrics', 'settings'],
