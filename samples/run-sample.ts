@@ -1,5 +1,5 @@
 /**
- * Runs a sample as its README tells people to: a whole service, the sample's documents registered over HTTP, and stub
+ * Runs a sample as its README describes: a whole service, the sample's documents registered over HTTP, and stub
  * upstreams in the place of the systems that the documents call.
  */
 import assert from 'node:assert/strict'

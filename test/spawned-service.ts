@@ -83,7 +83,7 @@ export async function spawnService(folder: string, options: Options = {}): Promi
   return { ...program, url, adminUrl }
 }
 
-/** The ports of the message and the admin listener, as the log tells them. */
+/** The ports of the message and the admin listener, as the log reports them. */
 function portsIn(stdout: string): readonly string[] | undefined {
   return /"messagePort":(\d+),"adminPort":(\d+).*\n/.exec(stdout)?.slice(1)
 }

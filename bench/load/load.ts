@@ -72,15 +72,15 @@ export function startSingleLoad(target: Target): LoadUnderWay {
 
 function openGenerator(settings: GeneratorSettings, from: Role): Load & Readonly<{ stop(): void }> {
   const program = startProgram(onCores(from, [process.execPath, built('load-generator'), JSON.stringify(settings)]))
-  const tell = (command: GeneratorCommand): void => program.write(`${JSON.stringify(command)}\n`)
+  const report = (command: GeneratorCommand): void => program.write(`${JSON.stringify(command)}\n`)
   return {
     run: async (seconds, counts) => {
-      tell({ seconds, counts })
+      report({ seconds, counts })
       const { failed, ...result } = JSON.parse(await program.nextLine()) as GeneratorResult
       refuseFailures(failed)
       return result
     },
-    stop: () => tell({ stop: true }),
+    stop: () => report({ stop: true }),
     [Symbol.asyncDispose]: program.end,
   }
 }

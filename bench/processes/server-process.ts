@@ -53,7 +53,7 @@ export async function startServer(
   const failed = ended.then(() => {
     throw new Error(`${[program, ...args].join(' ')} ended before it listened.`)
   })
-  const listening = answersAt === undefined ? toldPort(said) : knownPath(answersAt)
+  const listening = answersAt === undefined ? reportedPort(said) : knownPath(answersAt)
   const port = await Promise.race([listening, failed])
   failed.catch(() => undefined)
   const pids = () => serverPids(child.pid as number)
@@ -78,7 +78,7 @@ function stopWithThisProcess(child: ChildProcess): void {
   child.on('exit', () => process.off('exit', stop))
 }
 
-async function toldPort(said: number): Promise<number> {
+async function reportedPort(said: number): Promise<number> {
   const start = Buffer.alloc(65_536)
   for (;;) {
     const lines = start.toString('utf8', 0, readSync(said, start, 0, start.length, 0)).split('\n')

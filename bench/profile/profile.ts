@@ -63,7 +63,7 @@ const options = ['-q', '-F', '997', '-e', 'cpu-clock', '-p', String(pid), '-o', 
 const recording = runProgram(onCores('load', ['perf', 'record', ...options]))
 const load = await loadForSeconds(target, seconds + 1)
 await recording
-tell(readSamples(file))
+report(readSamples(file))
 
 async function registerAll(): Promise<string> {
   const document = workload.document(upstream)
@@ -74,7 +74,7 @@ async function registerAll(): Promise<string> {
   return server.origin + path
 }
 
-function tell(samples: readonly Sample[]): void {
+function report(samples: readonly Sample[]): void {
   const total = samples.reduce((sum, { count }) => sum + count, 0)
   const named = values.endpoints === undefined ? workload.id : `W6 with ${values.endpoints} endpoints`
   const perSecond = Math.round(load.messages / load.seconds).toLocaleString('en-GB')

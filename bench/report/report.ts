@@ -50,8 +50,8 @@ const QUIET_LOAD_AVERAGE = 0.5
 
 /** Why nothing in a report can be judged, as the end of a sentence; undefined if something can. */
 export function flaw({ quick, loadAverageBefore, rounds }: Conditions): string | undefined {
-  if (quick) return 'a quick run, which tells whether everything works and not how fast it is'
-  if (rounds < 3) return 'a run of too few rounds to tell chance from speed'
+  if (quick) return 'a quick run, which reports whether everything works and not how fast it is'
+  if (rounds < 3) return 'a run of too few rounds to distinguish chance from speed'
   if (loadAverageBefore > QUIET_LOAD_AVERAGE) {
     return `a run on a machine that had other work to do (load average before: ${loadAverageBefore.toFixed(2)})`
   }

@@ -5,7 +5,7 @@
 import { createServer } from 'node:http'
 import { workloadOf } from '../workloads/all.ts'
 import { outputBy, parseBy, serialiseBy } from '../workloads/workload.ts'
-import { askBy, askNothing, tellPort } from './serving.ts'
+import { askBy, askNothing, reportPort } from './serving.ts'
 
 const [id = '', origin = ''] = process.argv.slice(2)
 const { hand } = workloadOf(id)
@@ -26,4 +26,4 @@ const server = createServer((request, response) => {
     else send(output)
   })
 })
-server.listen(0, '127.0.0.1', () => tellPort(server))
+server.listen(0, '127.0.0.1', () => reportPort(server))

@@ -2,7 +2,7 @@
 import { fastify } from 'fastify'
 import { workloadOf } from '../workloads/all.ts'
 import { outputBy } from '../workloads/workload.ts'
-import { askBy, askNothing, tellPort } from './serving.ts'
+import { askBy, askNothing, reportPort } from './serving.ts'
 
 const [id = '', origin = ''] = process.argv.slice(2)
 const { hand, document } = workloadOf(id)
@@ -24,4 +24,4 @@ app.post(document({ origin }).endpoint.pattern, (request, reply) => {
   else send(output)
 })
 await app.listen({ port: 0, host: '127.0.0.1' })
-tellPort(app.server)
+reportPort(app.server)

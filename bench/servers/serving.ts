@@ -15,7 +15,7 @@ export const askNothing: Ask = async (path) => {
 }
 
 /** Reports the port on standard output, and ends the process on SIGTERM. */
-export function tellPort(server: Server): void {
+export function reportPort(server: Server): void {
   const address = server.address()
   if (address === null || typeof address === 'string') throw new Error('The server has no port.')
   process.stdout.write(`${JSON.stringify({ messagePort: address.port })}\n`)

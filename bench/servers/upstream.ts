@@ -3,7 +3,7 @@
  * request than its path, since it shares a core with the load.
  */
 import { createServer } from 'node:net'
-import { tellPort } from './serving.ts'
+import { reportPort } from './serving.ts'
 
 const HEAD_END = '\r\n\r\n'
 
@@ -30,4 +30,4 @@ function answerTo(requestLine: string): string {
   return `HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ncontent-length: ${body.length}${HEAD_END}${body}`
 }
 
-server.listen(0, '127.0.0.1', () => tellPort(server))
+server.listen(0, '127.0.0.1', () => reportPort(server))

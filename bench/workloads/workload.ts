@@ -7,7 +7,7 @@ export type Upstream = Readonly<{ origin: string }>
 export type EndpointDocument = JsonObject & Readonly<{ name: string; endpoint: Readonly<{ pattern: string }> }>
 
 /**
- * The work of an endpoint as somebody would write it for this message alone, without checks.
+ * The work of an endpoint as written for this message alone, without checks.
  *
  * `map` and `serialise` refer to nothing outside themselves: Node-RED gets them as text.
  */

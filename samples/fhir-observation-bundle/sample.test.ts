@@ -58,7 +58,7 @@ const faulty = [
 ]
 
 for (const { name, changes, expect } of faulty) {
-  test(`tells what is wrong: ${name}`, async () => {
+  test(`reports what is wrong: ${name}`, async () => {
     const reply = await measured(changes)
     assert.equal(reply.status, 400)
     const { error, details } = reply.json<Fault>()

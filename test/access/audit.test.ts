@@ -29,7 +29,7 @@ describe('the audit log of a service', () => {
   const audit = async (query = ''): Promise<Page> => (await ask('GET', `/audit${query}`, undefined, admin)).json<Page>()
   const shown = ({ what, status, before, after, code }: AuditEntry) => ({ what, status, before, after, code })
 
-  test('tells every change with the versions before and after it', async () => {
+  test('reports every change with the versions before and after it', async () => {
     const document = endpointDocument({ endpoint: { pattern: '/audited' } })
     const { _id } = (await ask('POST', '/endpoints', document)).json<{ _id: string }>()
     await ask('PATCH', `/endpoints/${_id}`, { description: 'x' })
@@ -58,7 +58,7 @@ describe('the audit log of a service', () => {
     }
   })
 
-  test('tells who made and revoked keys, who looked at bodies, who replayed, and who looked into it', async () => {
+  test('reports who made and revoked keys, who looked at bodies, who replayed, and who looked into it', async () => {
     const made = (await ask('POST', '/keys', { name: 'short', roles: ['viewer'] }, admin)).json<{ id: string }>()
     await ask('DELETE', `/keys/${made.id}`, undefined, admin)
     const message = '0'.repeat(24)
@@ -70,7 +70,7 @@ describe('the audit log of a service', () => {
     assert.ok((await audit('?what=GET%20/audit')).entries.length >= 2)
   })
 
-  test('tells of refused calls, without what was in their URL', async () => {
+  test('reports refused calls, without what was in their URL', async () => {
     const secret = 'cwk_in-the-wrong-place'
     await ask('GET', `/nothing/${secret}?key=${secret}`, undefined, {})
     await ask('GET', `/messages/${secret}`, undefined, bearer(secret))
@@ -137,7 +137,7 @@ describe('strangers', () => {
   const refused = { who: 'unknown', what: 'GET /endpoints', status: 401 }
   const allowed = { who: 'local', what: 'PUT /endpoints/{id}', status: 200 }
 
-  test('leave a bounded number of entries, and the next one tells how many more there were', async () => {
+  test('leave a bounded number of entries, and the next one reports how many more there were', async () => {
     let now = 1_800_000_000_000
     const kept: AuditEntry[] = []
     const store = {

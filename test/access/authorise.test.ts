@@ -60,7 +60,7 @@ test('whatever a header holds, only the key itself opens', async () => {
   await close()
 })
 
-test('what is stored of a key tells nothing of its secret', async () => {
+test('what is stored of a key reports nothing of its secret', async () => {
   const { keys, key, stored, close } = await keysWith(['viewer', 'viewer', 'author'])
   assert.match(key, /^cwk_[0-9a-f]{16}_[\w-]{43}$/)
   assert.equal(Buffer.from(key.slice(-43), 'base64url').length, 32)
@@ -127,7 +127,7 @@ describe('a route', () => {
 })
 
 describe('a store that is away', () => {
-  test('lets in nobody with a key, and whoever was let in without one before', async () => {
+  test('lets in no caller with a key, and every caller that was let in without one before', async () => {
     const { keys, key, close } = await keysWith(['admin'])
     const authorise = createAuthorise({ managementAuth: undefined, keys })
     await authorise({ ...here, needed: 'viewer', authorization: undefined })

@@ -47,7 +47,7 @@ before(async () => {
   await register('/either', { apiKey: { keys: [reference('KEY')] }, jwt: remote })
   await register('/xml', { apiKey: { keys: [reference('KEY')] } }, { transformation: { input: 'JSON', output: 'XML' } })
   await register('/piped', { apiKey: { keys: [reference('KEY')] } })
-  // A path that begins as one of the service's own goes through its router.
+  // A path that starts as one of the service's own goes through its router.
   await register('/uptimes', { apiKey: { keys: [reference('KEY')] } })
   await service.register({ name: '/open', endpoint: { pattern: '/open' } })
 })
@@ -214,7 +214,7 @@ const cases: readonly Case[] = [
     code: 'ACCESS_DENIED',
   },
   {
-    name: 'a scope that only begins like it',
+    name: 'a scope that only starts like it',
     path: '/scoped',
     headers: async () => bearer(await issuer.token({ claims: { scope: 'orders.writer orders.read' } })),
     status: 403,
@@ -299,7 +299,7 @@ describe('an issuer', () => {
 })
 
 describe('a secret', () => {
-  test('that is not there is told at registration, and answered with 503 without its name', async () => {
+  test('that is not there is reported at registration, and answered with 503 without its name', async () => {
     const document = {
       name: 'missing',
       endpoint: { pattern: '/missing' },
@@ -315,7 +315,7 @@ describe('a secret', () => {
       String(stored.headers['x-crosswalk-warnings']),
       /auth\.apiKey\.keys\[0\].*CROSSWALK_SECRET_TEST_MISSING/,
     )
-    assert.equal((await send('/missing')).status, 401, 'who says nothing is told nothing')
+    assert.equal((await send('/missing')).status, 401, 'a caller without credentials learns nothing')
     const reply = await send('/missing', { 'x-api-key': 'x' })
     assert.deepEqual([reply.status, reply.json().code], [503, 'SECRET_UNAVAILABLE'])
     assert.ok(!reply.text.includes('MISSING'))
@@ -399,7 +399,7 @@ test('no credential stays in a message, a record, a line of the log, a metric', 
     await send('/jwt', bearer(token)),
     await send('/jwt', bearer(`${token}x`)),
     await send('/named', { 'x-lab-pass': wrong }),
-    // Whoever knows a secret may write it anywhere.
+    // An author who knows a secret may write it anywhere.
     await send('/named?pass=the-key-of-the-lab', { 'x-lab-pass': KEY }, JSON.stringify({ pass: KEY })),
     await send('/basic', basic(`lab:${PASSWORD}`), `{"pass":${JSON.stringify(PASSWORD)}`),
   ]

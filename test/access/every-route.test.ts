@@ -213,7 +213,7 @@ describe('spellings of a path', () => {
       for (const port of ['message', 'admin'] as const) {
         for (const method of ['GET', 'HEAD', 'POST', 'PUT', 'DELETE', 'OPTIONS']) {
           const reply = await call(withKeys.baseOf(port), method, path, { headers: JSON_TYPE }).catch(() => undefined)
-          // On the message port a path that is not ours belongs to users, and nobody listens there; what is below
+          // On the message port a path that is not ours belongs to users, and no endpoint listens there; what is below
           // /uptime is as open as that, and there is nothing.
           const isNothing = port === 'message' || /^(http:\/\/[^/]+)?\/uptime\//.test(path)
           const expected = isNothing ? [400, 401, 404] : [400, 401]

@@ -38,7 +38,7 @@ describe('a call', () => {
     { name: 'to its address in IPv6', call: { host: '[::1]', address: '::1' }, why: undefined },
     { name: 'from elsewhere', call: { address: '10.1.2.3' }, why: /came from 10\.1\.2\.3/ },
     { name: 'by the name of a page', call: { host: 'rebound.example.org' }, why: /"rebound\.example\.org"/ },
-    { name: 'by a name that begins like ours', call: { host: '127.0.0.1.example.org' }, why: /example/ },
+    { name: 'by a name that starts like ours', call: { host: '127.0.0.1.example.org' }, why: /example/ },
     { name: 'by another address', call: { host: '10.0.0.1' }, why: /10\.0\.0\.1/ },
     { name: 'that a proxy passed on', call: { forwarded: true }, why: /proxy/ },
   ]

@@ -79,7 +79,7 @@ describe('a report as Markdown', () => {
       says: /^\*\*Not to be quoted:\*\* this is a quick run/,
     },
   ]
-  for (const { name, report, says } of cases) test(`tells ${name}`, () => assert.match(asMarkdown(report), says))
+  for (const { name, report, says } of cases) test(`reports ${name}`, () => assert.match(asMarkdown(report), says))
 
   test('has no word of doubt after a whole run on a quiet machine', () => {
     assert.doesNotMatch(asMarkdown(reportOf({})), /quoted/)
@@ -129,16 +129,16 @@ describe('a report as a file', () => {
 })
 
 describe('a section of a page', () => {
-  const begin = '<!-- Written by scripts/a.ts: change that, not this. -->\n'
+  const start = '<!-- Written by scripts/a.ts: change that, not this. -->\n'
   const end = '<!-- The end of what is written. -->'
 
   test('takes the place of the one before, and nothing else', () => {
-    const page = (text: string) => `# Page\n\n${begin}\n${text}\n\n${end}\n\nMore.\n`
+    const page = (text: string) => `# Page\n\n${start}\n${text}\n\n${end}\n\nMore.\n`
     assert.equal(withSection(page('old'), 'scripts/a.ts', 'new'), page('new'))
     assert.equal(withSection(page('new'), 'scripts/a.ts', 'new'), page('new'))
   })
 
-  for (const page of ['# Page\n', `${begin}\n`, `${end}\n${begin}`]) {
+  for (const page of ['# Page\n', `${start}\n`, `${end}\n${start}`]) {
     test(`is missed in ${JSON.stringify(page)}`, () => {
       assert.throws(() => withSection(page, 'scripts/a.ts', 'new'), /no section/)
     })

@@ -28,7 +28,7 @@ describe('workloads', () => {
     })
   }
 
-  test('are told where there is no such one', () => {
+  test('are reported where there is no such one', () => {
     assert.throws(() => workloadOf('W0'), /no workload W0; there are W1,W2/)
   })
 
@@ -54,7 +54,7 @@ describe('two answers', () => {
     { name: 'a byte more', change: { body: '{"a":1} ' }, says: /from character 7 on/ },
   ]
   for (const { name, change, says } of cases) {
-    test(`with ${name} are ${says === undefined ? 'equal' : 'told apart'}`, () => {
+    test(`with ${name} are ${says === undefined ? 'equal' : 'distinguished'}`, () => {
       const difference = differenceOf('it', { ...expected, ...change }, expected)
       if (says === undefined) assert.equal(difference, undefined)
       else assert.match(difference ?? '', says)
@@ -83,7 +83,7 @@ describe('what the experiments are chosen by', () => {
     assert.deepEqual([...ids].toSorted(), [...numbered, 'WORKERS', 'micro'].toSorted())
   })
 
-  test('what there is not is told, with what there is', () => {
+  test('what there is not is reported, with what there is', () => {
     assert.throws(() => chosenExperiments('W1,W10'), /no W10 to measure, but W1, W2/)
   })
 })

@@ -15,14 +15,14 @@ const nodeLauncher = join(root, 'bin/node.js')
 /** The machine's own Node.js, which may be too old for the service, and the one that runs this test. */
 const HOSTS = ['node', process.execPath]
 
-/** The runner tells its children to answer in its own format; programs started here are not its children. */
+/** The runner makes its children answer in its own format; programs started here are not its children. */
 const env = { ...process.env }
 delete env.NODE_TEST_CONTEXT
 delete env.FORCE_COLOR
 
 type Ended = Readonly<{ code: number | null; signal: string | null; stdout: string; stderr: string }>
 
-/** Starts a program in a session of its own, so that no terminal of whoever runs the tests takes part. */
+/** Starts a program in a session of its own, so that the terminal that runs the tests takes no part. */
 function start(command: string, args: readonly string[]): { child: ChildProcess; ended: Promise<Ended> } {
   const child = spawn(command, args, { env, detached: true, stdio: 'pipe', timeout: 30_000, killSignal: 'SIGKILL' })
   const texts = { stdout: '', stderr: '' }
@@ -120,7 +120,7 @@ for (const host of HOSTS) {
     }
 
     for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP', 'SIGQUIT', 'SIGUSR1', 'SIGUSR2'] as const) {
-      test(`tells the program of ${signal} once, and waits for its end`, async () => {
+      test(`passes ${signal} to the program once, and waits for its end`, async () => {
         const program = `
           let times = 0
           process.on('${signal}', () => { times++; setTimeout(() => { console.log('times', times); process.exit(4) }, 100) })

@@ -1,4 +1,4 @@
-/** A broker that nobody asked for, and one that is not there: neither may be felt by HTTP. */
+/** A broker that no endpoint needs, and one that is not there: neither may affect HTTP. */
 import assert from 'node:assert/strict'
 import type { AddressInfo } from 'node:net'
 import { createServer, type Server, type Socket } from 'node:net'

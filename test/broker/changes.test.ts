@@ -41,7 +41,7 @@ describe('a change of an endpoint', { skip: kafka.skip }, async () => {
     }
   })
 
-  test('a topic that comes into being later is consumed from its beginning', async () => {
+  test('a topic that comes into being later is consumed from its start', async () => {
     const [name, out] = [`later-${Date.now()}`, await topics.create()]
     const endpoint = await service.register({
       endpoint: { pattern: pattern() },

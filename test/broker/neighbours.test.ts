@@ -16,7 +16,7 @@ describe('while other endpoints come, move and go', { skip: kafka.skip }, async 
   const { service, topics, stop } = await startBench(kafka.brokers)
   after(stop)
 
-  /** Feeds a topic until told to stop; resolves to how many records it got. */
+  /** Feeds a topic until asked to stop; resolves to how many records it got. */
   const feed = (topic: string) => {
     let isFeeding = true
     const fed = (async () => {

@@ -1,4 +1,4 @@
-/** Records with numbers, so that what came out can be told: each once, twice, or never, and in which order. */
+/** Records with numbers, so that the test can judge what came out: each once, twice, or never, and in which order. */
 import { body } from './broker.ts'
 
 export type Made = Readonly<{ n: number; partition: number; offset: number }>

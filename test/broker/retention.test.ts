@@ -30,11 +30,11 @@ describe('where the record to be read next is not there any more', { skip: kafka
       inputMapping: { 'requestBody.n': 'n' },
       requests: { response: { id: 'out', config: { url } } },
     })
-  const told = (topic: string) =>
+  const reported = (topic: string) =>
     service.log.filter(({ level, fields }) => level === 'error' && fields.topic === topic).map(({ message }) => message)
   const committed = (id: string, topic: string) => topics.committed(`mapping-mediator.${id}`, topic, 1)
 
-  test('deleted while the consumer is behind: it goes on at the earliest record, and tells which it missed', async () => {
+  test('deleted while the consumer is behind: it goes on at the earliest record, and reports which it missed', async () => {
     const topic = await topics.create()
     const filler = 'x'.repeat(50_000)
     const records = (from: number, to: number) => range(from, to).map((n) => body({ n, filler }))
@@ -58,7 +58,7 @@ describe('where the record to be read next is not there any more', { skip: kafka
     )
     assert.ok(missed.length > 0 && missed.at(-1) === 89, `missed: ${missed}`)
     const message = `The records ${missed[0]} to 89 of partition 0 were deleted before they were read; consuming goes on at 90`
-    assert.deepEqual(told(topic), [message])
+    assert.deepEqual(reported(topic), [message])
     const status = await until(
       () => consumerOf(service, _id),
       (one) => one?.lag === 0,
@@ -66,7 +66,7 @@ describe('where the record to be read next is not there any more', { skip: kafka
     assert.deepEqual([status?.state, status?.lastError?.message], ['running', message])
   })
 
-  test('deleted while the consumer is stopped: it begins at the earliest record, and tells which it missed', async () => {
+  test('deleted while the consumer is stopped: it starts at the earliest record, and reports which it missed', async () => {
     const [topic, elsewhere] = [await topics.create(), await topics.create()]
     const upstream = await upstreamFor()
     await topics.produce(
@@ -95,11 +95,11 @@ describe('where the record to be read next is not there any more', { skip: kafka
     )
     assert.deepEqual(upstream.numbers(), [...range(0, 5), ...range(12, 15)])
     const message = 'The records 5 to 11 of partition 0 were deleted before they were read; consuming goes on at 12'
-    assert.deepEqual(told(topic), [message])
+    assert.deepEqual(reported(topic), [message])
     assert.equal((await consumerOf(service, _id))?.lastError?.message, message)
   })
 
-  test('all of a topic deleted, and nothing new: that is told as well, and the lag is none', async () => {
+  test('all of a topic deleted, and nothing new: that is reported as well, and the lag is none', async () => {
     const [topic, elsewhere] = [await topics.create(), await topics.create()]
     const upstream = await upstreamFor()
     await topics.produce(topic, [body({ n: 0 })])
@@ -120,14 +120,14 @@ describe('where the record to be read next is not there any more', { skip: kafka
       () => committed(_id, topic),
       ([offset]) => offset === 3,
     )
-    assert.match(told(topic).join(), /^The records 1 to 2 of partition 0 were deleted/)
+    assert.match(reported(topic).join(), /^The records 1 to 2 of partition 0 were deleted/)
     await until(
       () => consumerOf(service, _id),
       (one) => one?.state === 'running' && one.lag === 0,
     )
   })
 
-  test('a new consumer of a topic whose first records are gone begins at the earliest, and has missed nothing', async () => {
+  test('a new consumer of a topic whose first records are gone starts at the earliest, and has missed nothing', async () => {
     const topic = await topics.create()
     const upstream = await upstreamFor()
     await topics.produce(
@@ -141,7 +141,7 @@ describe('where the record to be read next is not there any more', { skip: kafka
       ([offset]) => offset === 10,
     )
     assert.deepEqual(upstream.numbers(), [7, 8, 9])
-    assert.deepEqual([told(topic), (await consumerOf(service, _id))?.lastError], [[], undefined])
+    assert.deepEqual([reported(topic), (await consumerOf(service, _id))?.lastError], [[], undefined])
   })
 
   test('committed beyond the end of the topic: it begins anew, and tells', async () => {
@@ -174,10 +174,10 @@ describe('where the record to be read next is not there any more', { skip: kafka
       ([offset]) => offset === 3,
     )
     assert.deepEqual(upstream.numbers(), [0, 1, 2])
-    assert.match(told(topic).join(), /^Partition 0 has no record 100 any more: .* restarts at 0$/)
+    assert.match(reported(topic).join(), /^Partition 0 has no record 100 any more: .* restarts at 0$/)
   })
 
-  test('a topic that is deleted and made anew while it is consumed is consumed from its beginning', async () => {
+  test('a topic that is deleted and made anew while it is consumed is consumed from its start', async () => {
     const topic = await topics.create()
     const held = Promise.withResolvers<void>()
     const upstream = await upstreamFor((n) => (n === 9 ? held.promise : undefined))

@@ -84,7 +84,7 @@ describe('TLS and SASL', { skip }, async () => {
     ['no client certificate', {}],
     ['another one', { KAFKA_TLS_CERT_FILE: stranger.cert, KAFKA_TLS_KEY_FILE: stranger.key }],
   ] as const) {
-    test(`${name}, where the broker asks for one: that is told, and nothing is produced`, async (t) => {
+    test(`${name}, where the broker asks for one: that is reported, and nothing is produced`, async (t) => {
       const service = await overTls(mutualPort, env)
       t.after(service.stop)
       const status = await firstErrorOf(service)
@@ -105,7 +105,7 @@ describe('TLS and SASL', { skip }, async () => {
       await passesOn(service)
     })
 
-    test(`${mechanism}: a wrong password is told, and shown nowhere`, async (t) => {
+    test(`${mechanism}: a wrong password is reported, and shown nowhere`, async (t) => {
       const service = await serviceWith(mechanism, 'another password')
       t.after(service.stop)
       const status = await firstErrorOf(service)

@@ -1,4 +1,4 @@
-/** The limits of the setting that tells when an instance counts as gone: the client refuses some combinations. */
+/** The limits of the setting that decides when an instance counts as gone: the client refuses some combinations. */
 import assert from 'node:assert/strict'
 import { after, describe, test } from 'node:test'
 import { json } from '../service.ts'

@@ -1,4 +1,4 @@
-/** An instance that is told to stop while it still asks where the partitions of a rebalance begin. */
+/** An instance that is stopped while it still asks where the partitions of a rebalance start. */
 import assert from 'node:assert/strict'
 import { after, describe, test } from 'node:test'
 import { Consumer } from '@platformatic/kafka'

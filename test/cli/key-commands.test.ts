@@ -77,21 +77,21 @@ for (const { name, skip, url } of stores) {
   })
 }
 
-describe('what is wrong is told in a line', () => {
+describe('what is wrong is reported in a line', () => {
   const cases = [
     {
       args: ['create', '--name', 'a', '--role', 'amdin'],
-      told: /^crosswalk: There is no role "amdin"; did you mean "admin"\?/,
+      reported: /^crosswalk: There is no role "amdin"; did you mean "admin"\?/,
     },
-    { args: ['create', '--name', ' ', '--role', 'admin'], told: /^crosswalk: A key has a name/ },
-    { args: ['create', '--name', 'a'], told: /required option '--role/ },
-    { args: ['revoke', 'x'], told: /^crosswalk: There is no key 'x'\.\n$/ },
+    { args: ['create', '--name', ' ', '--role', 'admin'], reported: /^crosswalk: A key has a name/ },
+    { args: ['create', '--name', 'a'], reported: /required option '--role/ },
+    { args: ['revoke', 'x'], reported: /^crosswalk: There is no key 'x'\.\n$/ },
   ]
-  for (const { args, told } of cases) {
+  for (const { args, reported } of cases) {
     test(args.join(' '), async (t) => {
       const { code, stdout, stderr } = await run(freshFolder(t), args)
       assert.deepEqual([code, stdout], [1, ''])
-      assert.match(stderr, told)
+      assert.match(stderr, reported)
     })
   }
 

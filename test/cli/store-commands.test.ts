@@ -240,7 +240,7 @@ describe('copy-store', () => {
       let changed = false
       const open = () => {
         const snapshot = openSnapshot(path)
-        // Somebody writes to the file behind the back of the command, once it has begun to read.
+        // Another process writes to the file after the command has started to read.
         if (!changed) lookInto(path, (db) => db.exec(sql))
         changed = true
         return snapshot

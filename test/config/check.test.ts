@@ -21,7 +21,7 @@ const SMALLEST = {
 const LOOKUP = { id: 'l', config: { url: 'http://x.example/' } } as const
 const RESPONSE = { id: 'r', config: { url: 'http://x.example/' } } as const
 
-const told = ({ lints }: { lints: readonly Lint[] }) => lints.map(({ path, message }) => `${path}: ${message}`)
+const reported = ({ lints }: { lints: readonly Lint[] }) => lints.map(({ path, message }) => `${path}: ${message}`)
 
 describe('defaults and forms', () => {
   test('a smallest document gets every default, behind its own fields', () => {
@@ -179,7 +179,7 @@ describe('defaults and forms', () => {
   for (const { name, change, read, expect } of [...forms, ...absent]) {
     test(name, () => {
       const checked = checkDocument({ ...SMALLEST, ...change })
-      assert.deepEqual(told(checked), [])
+      assert.deepEqual(reported(checked), [])
       assert.deepEqual(read(checked.endpoint), expect)
     })
   }
@@ -355,11 +355,11 @@ describe('faults of form', () => {
     test(`${JSON.stringify(change).slice(0, 100)} is refused at ${faults.map(([path]) => path).join(', ')}`, () => {
       // Entries, since a spread would set the prototype for a name like __proto__ written in a literal.
       const checked = checkDocument(Object.fromEntries([...Object.entries(SMALLEST), ...Object.entries(change)]))
-      assert.equal(checked.lints.length, faults.length, told(checked).join('\n'))
+      assert.equal(checked.lints.length, faults.length, reported(checked).join('\n'))
       for (const [index, [path, part]] of faults.entries()) {
         assert.equal(checked.lints[index]?.path, path)
         assert.equal(checked.lints[index]?.severity, 'error')
-        assert.ok(checked.lints[index]?.message.includes(part), told(checked).join('\n'))
+        assert.ok(checked.lints[index]?.message.includes(part), reported(checked).join('\n'))
       }
       assert.deepEqual(lintsOf(checked.endpoint), [], 'a fault of form brings no second one')
     })
@@ -411,7 +411,7 @@ describe('faults of form', () => {
       endpiont: { pattern: '/a', metod: 'GET' },
       transformation: { output: 'JSON' },
     })
-    assert.deepEqual(told(checked), [
+    assert.deepEqual(reported(checked), [
       'naem: Unknown field "naem"; did you mean "name"?',
       'naem: "naem" must be a string that is not empty, not a number.',
       'endpiont: Unknown field "endpiont"; did you mean "endpoint"?',
@@ -421,14 +421,14 @@ describe('faults of form', () => {
 
   test('a misspelt field beside the right one is only reported', () => {
     const checked = checkDocument({ ...SMALLEST, naem: 5 })
-    assert.deepEqual(told(checked), ['naem: Unknown field "naem"; did you mean "name"?'])
+    assert.deepEqual(reported(checked), ['naem: Unknown field "naem"; did you mean "name"?'])
     assert.equal(checked.endpoint.name, 'a')
   })
 
   test('text is not echoed where it may be a secret', () => {
     const checked = checkDocument({ ...SMALLEST, ...call({ headers: 'Bearer sesame', params: 'sesame' }) })
     assert.equal(checked.lints.length, 2)
-    assert.doesNotMatch(told(checked).join('\n'), /sesame/)
+    assert.doesNotMatch(reported(checked).join('\n'), /sesame/)
   })
 })
 
@@ -583,7 +583,7 @@ describe('examples', () => {
       ([, block]) => JSON.parse(block ?? '') as Json,
     )
     assert.ok(blocks.length > 0)
-    for (const block of blocks) assert.deepEqual(told(checkDocument(block)), [])
+    for (const block of blocks) assert.deepEqual(reported(checkDocument(block)), [])
   })
 
   const undescribed = (field: Field, path: string): string[] => [

@@ -163,43 +163,43 @@ describe('what is read of a lookup', () => {
 })
 
 describe('names below a root', () => {
-  const cases: readonly { path: string; tells?: readonly ['error' | 'warning', string] }[] = [
+  const cases: readonly { path: string; reports?: readonly ['error' | 'warning', string] }[] = [
     { path: 'constants.system' },
     { path: 'constants' },
     { path: 'constants.codes.m' },
     { path: 'constants.codes.list.deep' },
-    { path: 'constants.sytem', tells: ['error', 'The constant "sytem" is not defined; did you mean "system"?'] },
-    { path: 'constants.toString', tells: ['error', 'The constant "toString" is not defined.'] },
-    { path: 'constants.codes.f', tells: ['warning', 'The constant "codes" holds no "f".'] },
+    { path: 'constants.sytem', reports: ['error', 'The constant "sytem" is not defined; did you mean "system"?'] },
+    { path: 'constants.toString', reports: ['error', 'The constant "toString" is not defined.'] },
+    { path: 'constants.codes.f', reports: ['warning', 'The constant "codes" holds no "f".'] },
     { path: 'urlParams.id' },
-    { path: 'urlParams.knid', tells: ['error', '"endpoint.pattern" has no parameter "knid"; did you mean "kind"?'] },
+    { path: 'urlParams.knid', reports: ['error', '"endpoint.pattern" has no parameter "knid"; did you mean "kind"?'] },
     { path: 'lookupRequests.patient.data.x' },
     { path: 'lookupRequests.patient.headers' },
     {
       path: 'lookupRequests.pateint.data',
-      tells: ['error', 'There is no lookup with the id "pateint"; did you mean "patient"?'],
+      reports: ['error', 'There is no lookup with the id "pateint"; did you mean "patient"?'],
     },
     {
       path: 'lookupRequests.patient.name',
-      tells: ['error', 'so this finds nothing; did you mean "lookupRequests.patient.data.name"?'],
+      reports: ['error', 'so this finds nothing; did you mean "lookupRequests.patient.data.name"?'],
     },
     {
       path: 'lookupRequests.patient.0.data',
-      tells: ['error', 'so this finds nothing; did you mean "lookupRequests.patient.data.0.data"?'],
+      reports: ['error', 'so this finds nothing; did you mean "lookupRequests.patient.data.0.data"?'],
     },
     { path: 'lookupRequests.each.data' },
     { path: 'lookupRequests.each.0' },
     { path: 'lookupRequests.each.0.data.x' },
     {
       path: 'lookupRequests.each.0.name',
-      tells: ['error', 'so this finds nothing; did you mean "lookupRequests.each.0.data.name"?'],
+      reports: ['error', 'so this finds nothing; did you mean "lookupRequests.each.0.data.name"?'],
     },
     { path: 'constants.codes.list.0' },
     { path: 'state.requestBody.last.0.deep' },
     { path: 'transforms.first' },
-    { path: 'transforms.frist', tells: ['error', 'The transform "frist" is not defined; did you mean "first"?'] },
+    { path: 'transforms.frist', reports: ['error', 'The transform "frist" is not defined; did you mean "first"?'] },
     { path: 'requestHeaders.x-a' },
-    { path: 'requestHeaders.X-A', tells: ['warning', 'write "x-a".'] },
+    { path: 'requestHeaders.X-A', reports: ['warning', 'write "x-a".'] },
     { path: 'requestBody.anything' },
     { path: 'query.anything' },
     { path: 'state.requestBody.last.deep' },
@@ -207,22 +207,22 @@ describe('names below a root', () => {
     { path: 'state.system.timestamps.endpointStart' },
     { path: 'state.lookupHttpStatus' },
     { path: 'state.lookupNetworkError' },
-    { path: 'state.lookupHttpStatus.x', tells: ['warning', '"state.lookupHttpStatus" holds no "x".'] },
+    { path: 'state.lookupHttpStatus.x', reports: ['warning', '"state.lookupHttpStatus" holds no "x".'] },
     {
       path: 'state.lookupHttpstatus',
-      tells: ['warning', 'A state holds no "lookupHttpstatus"; did you mean "lookupHttpStatus"?'],
+      reports: ['warning', 'A state holds no "lookupHttpstatus"; did you mean "lookupHttpStatus"?'],
     },
-    { path: 'state.requestBody.first', tells: ['warning', '"state.extract.requestBody" keeps no "first".'] },
-    { path: 'state.query.page', tells: ['warning', '"state.extract" keeps no "query".'] },
-    { path: 'state.requestbody', tells: ['warning', 'A state holds no "requestbody"; did you mean "requestBody"?'] },
+    { path: 'state.requestBody.first', reports: ['warning', '"state.extract.requestBody" keeps no "first".'] },
+    { path: 'state.query.page', reports: ['warning', '"state.extract" keeps no "query".'] },
+    { path: 'state.requestbody', reports: ['warning', 'A state holds no "requestbody"; did you mean "requestBody"?'] },
   ]
-  for (const { path, tells } of cases) {
-    test(`${path} ${tells ? `tells: ${tells[1]}` : 'is sound'}`, () => {
+  for (const { path, reports } of cases) {
+    test(`${path} ${reports ? `reports: ${reports[1]}` : 'is sound'}`, () => {
       const lints = lintsOf(path.split('.'), 'map')
-      assert.equal(lints.length, tells ? 1 : 0, JSON.stringify(lints))
-      if (!tells) return
-      assert.equal(lints[0]?.severity, tells[0])
-      assert.ok(lints[0]?.message.includes(tells[1]), lints[0]?.message)
+      assert.equal(lints.length, reports ? 1 : 0, JSON.stringify(lints))
+      if (!reports) return
+      assert.equal(lints[0]?.severity, reports[0])
+      assert.ok(lints[0]?.message.includes(reports[1]), lints[0]?.message)
     })
   }
 

@@ -26,7 +26,7 @@ describe('the place of a fault', () => {
     { name: 'a dot within a name', text: mapping, path: 'inputMapping.a\\.b', selects: '"dotted"' },
     { name: 'brackets within a name', text: mapping, path: 'inputMapping.items[0]', selects: '"element"' },
     { name: 'brackets after a name', text: '{"a[0]": 1, "a": [[2]]}', path: 'a[0][0]', selects: '2' },
-    { name: 'no name that only begins alike', text: '{"x": {"a": 1}}', path: 'x.ab', selects: '"x"' },
+    { name: 'no name that only starts alike', text: '{"x": {"a": 1}}', path: 'x.ab', selects: '"x"' },
     { name: 'a name with escapes', text: '{"a\\u0062\\"": 1}', path: 'ab"', selects: '1' },
     { name: 'a single request without its array', text: '{"lookup": {"id": 7}}', path: 'lookup[0].id', selects: '7' },
     { name: 'no second of a single request', text: '{"lookup": {"id": 7}}', path: 'lookup[1].id', selects: '"lookup"' },
@@ -75,7 +75,7 @@ describe('a text that is no JSON', () => {
     { name: 'a nesting without end', text: '['.repeat(100_000), at: [1, 501], says: 'nested too deeply' },
   ]
   for (const { name, text, at, says } of cases) {
-    test(`is told its line and column: ${name}`, () => {
+    test(`is reported with its line and column: ${name}`, () => {
       const { fault } = readJsonText(text)
       assert.ok(fault !== undefined)
       const { line, column } = lineAndColumn(text, fault.offset)

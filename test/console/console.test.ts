@@ -220,7 +220,7 @@ describe('the calls of the console', () => {
     assert.deepEqual(created.warnings, [])
   })
 
-  test('never overwrite or delete what somebody else stored meanwhile', async () => {
+  test('never overwrite or delete what another user stored meanwhile', async () => {
     const api = createApi(`${service.adminUrl}/`)
     const { body, etag } = await api.create(text({ endpoint: { pattern: '/console/mine' } }))
     const mine = textOf({ ...body, description: 'mine' })

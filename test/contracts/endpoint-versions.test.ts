@@ -17,7 +17,7 @@ describeStores('versions of endpoints', (stage) => {
     assert.deepEqual(await endpoints().newestVersions(), new Map())
   })
 
-  it('tell every change with what is known of it, newest first', async () => {
+  it('report every change with what is known of it, newest first', async () => {
     const [first, second, third] = [1, 2, 3].map((n) => endpointOf(1, { description: `${n}`, updatedAt: minute(n) }))
     assert.ok(first && second && third)
     const origin = { address: '127.0.0.1', note: 'für 漢 "\u0000" \ud800' }

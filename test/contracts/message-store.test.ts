@@ -127,7 +127,7 @@ describeStores('messages', (stage) => {
         status: 200 + (ms % 2),
       })
     const linesOf = (...times: number[]) => Buffer.from(times.map((ms) => doneLineOf(recordOf(ms))).join(''))
-    // Each batch holds messages that began before and after those of another.
+    // Each batch holds messages that started before and after those of another.
     await store().appendDone(linesOf(7, 1, 9))
     await store().appendDone(linesOf(2, 8))
     await store().appendDone(linesOf(11, 6, 5))

@@ -1,4 +1,4 @@
-/** What is told of expressions and schemas that run in isolated processes is what is told of those that run in the service. */
+/** Expressions and schemas that run in isolated processes are reported like those that run in the service. */
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import type { Json, JsonObject } from '../../src/domain/json.ts'
@@ -107,8 +107,8 @@ const settled = (value: unknown): string =>
 
 const REPLAY = { headers: { 'content-type': 'application/json' }, body: '{}' }
 
-/** What each place told of a case, by its name. */
-const told = new Map<string, string[]>()
+/** What each place reported of a case, by its name. */
+const reported = new Map<string, string[]>()
 
 describeSandboxes(({ env }) => {
   let service: Service
@@ -146,16 +146,16 @@ describeSandboxes(({ env }) => {
         assert.equal(replay.status, 200, replay.text)
         replies.push(replay.json())
       }
-      const known = told.get(name) ?? []
-      told.set(name, [...known, settled(replies)])
+      const known = reported.get(name) ?? []
+      reported.set(name, [...known, settled(replies)])
     })
   }
 })
 
-describe('in both places the same is told of', () => {
+describe('in both places the same is reported', () => {
   for (const { name } of cases) {
     test(name, () => {
-      const [here, there, ...more] = told.get(name) ?? []
+      const [here, there, ...more] = reported.get(name) ?? []
       assert.equal(there, here)
       assert.deepEqual([typeof here, more], ['string', []])
     })

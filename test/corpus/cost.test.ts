@@ -1,6 +1,6 @@
 /**
  * What malformed bodies of 1 MiB cost the service, beside a plain one of the same size. Processor time of the whole
- * process, the least of some rounds, as the wall clock tells what else the machine does; it is told with each test.
+ * process, the least of some rounds, as the wall clock includes what else the machine does; it is reported with each test.
  */
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'

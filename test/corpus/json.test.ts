@@ -51,7 +51,7 @@ describe('JSON that may be taken or refused', () => {
   }
 })
 
-test('every beginning of a small JSON document is refused, and the service goes on', async () => {
+test('every first part of a small JSON document is refused, and the service goes on', async () => {
   const body = Buffer.from('{"a":[1,-2.5e3,true,null],"ü\\u00fc\\n":{"b":"😀 \\"c\\" "}}')
   for (let length = 1; length < body.length; length++) {
     const reply = await corpus.json({ name: 'cut', body: body.subarray(0, length) })

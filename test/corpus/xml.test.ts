@@ -42,7 +42,7 @@ const WHOLE = Buffer.from(
   '<?xml version="1.0" encoding="UTF-8"?><!-- ü --><p:a xmlns:p="urn:p" b="1&amp;2"><?pi x?><c>😀&#x41;</c><![CDATA[<d>]]><e/></p:a>',
 )
 
-test('every beginning of a small XML document is refused, and the service goes on', async () => {
+test('every first part of a small XML document is refused, and the service goes on', async () => {
   for (let length = 1; length < WHOLE.length; length++) {
     const reply = await corpus.xml({ name: 'cut', body: WHOLE.subarray(0, length) })
     assert.equal(reply.status, 400, `${length} bytes: ${reply.text}`)

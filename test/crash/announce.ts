@@ -3,7 +3,7 @@ import { writeSync } from 'node:fs'
 const pause = new Int32Array(new SharedArrayBuffer(4))
 
 /**
- * Tells the parent one line before anything else happens in this process: what was told and what was done must not get
+ * Reports the parent one line before anything else happens in this process: what was reported and what was done must not get
  * out of order. The pipe may be full and does not block; then this waits for its reader.
  */
 export function announce(line: string): void {

@@ -2,7 +2,7 @@
  * Kills a process at random moments, again and again, and holds what it leaves against what it acknowledged. What the
  * process is and how to look at what it leaves is the subject's; it announces on stdout, one line each, flushed at once:
  *
- *     start <operation> <register> <value>   before an operation begins
+ *     start <operation> <register> <value>   before an operation starts
  *     done <operation>                       after it was acknowledged
  */
 import { type ChildProcess, spawn } from 'node:child_process'

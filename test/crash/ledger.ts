@@ -16,7 +16,7 @@ export type Ledger = Readonly<{
   registers(): readonly string[]
   /** The values that the register may hold, the last acknowledged one first. */
   possible(register: string): readonly string[]
-  /** Takes what was found in every register as the beginning of the next round. */
+  /** Takes what was found in every register as the start of the next round. */
   settle(found: ReadonlyMap<string, string>): void
 }>
 

@@ -9,7 +9,7 @@ export type CrashAnswer = Readonly<{ number: number; kept?: JsonObject }>
 
 export const routeOf = (number: Json | undefined): string => `/crash/${number}`
 
-/** A version of the endpoint of that name: its route and its constants tell the number. */
+/** A version of the endpoint of that name: its route and its constants report the number. */
 export function crashEndpoint(name: string, content: Readonly<{ number: number; stream: number; payload: string }>) {
   const constants = sealed(content)
   const document = {

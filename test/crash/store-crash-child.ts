@@ -19,7 +19,7 @@ const [path = '', seed = '0'] = process.argv.slice(2)
 const random = createRandom(Number(seed))
 const { endpoints, states } = await openSqliteStore({ path, logger: silent })
 let operations = 0
-// Larger in every round, whatever the seed: it tells the newest state, and makes ids and routes that were never there.
+// Larger in every round, whatever the seed: it identifies the newest state, and makes ids and routes that were never there.
 let counter = Date.now() * 1_000
 
 /** Runs an operation between its two announcements; `value` is what the register will hold. */

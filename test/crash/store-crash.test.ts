@@ -34,7 +34,7 @@ const losses: readonly {
   { name: 'died of', code: 'process.exit(3)', left: [], violation: /^round 1: the process ended by itself with 3/ },
 ]
 for (const { name, code = WRITER, left, faults = [], violation } of losses) {
-  it(`tells what a process ${name}`, async () => {
+  it(`reports what a process ${name}`, async () => {
     const inspect = async () => ({ found: new Map(left), faults })
     const { violations } = await runCrashRounds({ command: () => ['--eval', code], inspect }, 1, 3)
     assert.ok(

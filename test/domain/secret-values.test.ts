@@ -28,7 +28,7 @@ describe('the value of a secret is replaced by its reference', () => {
     assert.equal(hide('secret secret-2', 'secret', 'secret-2'), '${env:S0} ${env:S1}')
   })
 
-  test('not where it is too short to be told from chance', () => {
+  test('not where it is too short to be distinguished from chance', () => {
     assert.equal(hide('a1 is a1', 'a1'), 'a1 is a1')
     assert.deepEqual(formsOf('a1'), [])
   })

@@ -1,4 +1,4 @@
-/** What cannot be told apart over HTTP: a store that does not answer, changes at once, and a clock that goes back. */
+/** What cannot be distinguished over HTTP: a store that does not answer, changes at once, and a clock that goes back. */
 import assert from 'node:assert/strict'
 import { after, describe, test } from 'node:test'
 import { createHttpClient } from '../../src/adapters/http-client/http-client.ts'
@@ -115,7 +115,7 @@ describe('a store that keeps a change and cannot confirm it', () => {
   }
   for (const [name, [change, routes, prepare]] of Object.entries(cases)) {
     for (const readsOn of [true, false]) {
-      test(`has that in force after ${name}, ${readsOn ? 'at once' : 'with the next change'}, and told`, async () => {
+      test(`has that in force after ${name}, ${readsOn ? 'at once' : 'with the next change'}, and reports it`, async () => {
         const disk = { confirms: true, reads: true, readsOn }
         const warnings: object[] = []
         const logger = { ...silent, warn: (fields: object) => void warnings.push(fields) }

@@ -83,7 +83,7 @@ export function send(agent: Agent, url: string, body: JsonObject): Promise<Reply
 const STATUSES: Readonly<Record<string, number>> = { UNREACHABLE: 502, TIMED_OUT: 504, UNREADABLE: 502 }
 
 /**
- * What each call of a message came to, as its answer tells; or, as a text, what is wrong with the answer itself: a status
+ * What each call of a message came to, as its answer reports; or, as a text, what is wrong with the answer itself: a status
  * that does not fit its code, the answer of another message.
  */
 export function truthsOf(
@@ -94,7 +94,7 @@ export function truthsOf(
 ): readonly Truth[] | string {
   if (form.kind === 'lookup' && typeof body === 'string') return 'an answer that is not JSON'
   const whole = body as JsonObject
-  const told = (one: Json, own: string): Truth | string => {
+  const reported = (one: Json, own: string): Truth | string => {
     const { code, path } = (one ?? {}) as JsonObject
     if (typeof code !== 'string')
       return path === undefined || path === own ? 'answered' : `the answer of ${JSON.stringify(path)}`
@@ -103,8 +103,8 @@ export function truthsOf(
   }
   const isWhole = !form.forEach || typeof body === 'string' || 'code' in whole
   const truths = isWhole
-    ? [told(whole, `/${fault}/${id}`)]
-    : (whole.call as Json[]).map((one, index) => told(one, `/${fault}/${id}-${index}`))
+    ? [reported(whole, `/${fault}/${id}`)]
+    : (whole.call as Json[]).map((one, index) => reported(one, `/${fault}/${id}-${index}`))
   const wrong = truths.find((truth) => truth !== 'answered' && !(truth in STATUSES))
   if (wrong !== undefined) return wrong
   const [first = ''] = truths

@@ -33,7 +33,7 @@ describe('messages whose upstream is at fault', { skip: process.platform !== 'li
   })
 
   test('are answered within their deadline and the wait for their turn', () => {
-    // run.ts tells how late they are; here others may have the processor.
+    // run.ts reports how late they are; here others may have the processor.
     assert.deepEqual(
       report.met.filter(({ lateMs }) => lateMs > WAIT_MS),
       [],

@@ -13,7 +13,7 @@ export type Fault = Readonly<{
   behave: Behave
   /** Only the body cannot be read: the target of a response request has accepted it, and its answer is passed on. */
   passedOn?: true
-  /** It begins before anything was asked, or goes on after an answer: it needs a port of its own. */
+  /** It starts before anything was asked, or goes on after an answer: it needs a port of its own. */
   alone?: true
 }>
 
@@ -153,7 +153,7 @@ export const FAULTS: readonly Fault[] = [
   ),
   fault('drip of 103', late, endless('', 'HTTP/1.1 103 Early Hints\r\n\r\n', 20)),
   fault(
-    '101 that nobody asked for',
+    '101 without a request for it',
     lost,
     answering('HTTP/1.1 101 Switching Protocols\r\nupgrade: x\r\nconnection: upgrade\r\n\r\n'),
   ),

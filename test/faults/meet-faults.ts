@@ -33,7 +33,7 @@ export type Report = Readonly<{
   /** Connections to the proxies that the system still knew, and sockets that the service had more than before. */
   leaked: Readonly<{ connections: number; sockets: number }>
   memory: Readonly<{ beforeMb: number; mostMb: number }>
-  /** How late a plain timer of this process was at most: no service can be told to be later than its machine. */
+  /** How late a plain timer of this process was at most: no service can be called later than its machine. */
   timerLateMs: number
 }>
 
@@ -146,16 +146,16 @@ async function sendAll(service: Service, targets: readonly Target[], plan: Plan,
   })
 }
 
-function judge(target: Target, form: Form, told: readonly Truth[] | string, ms: number, account: Account): void {
+function judge(target: Target, form: Form, reported: readonly Truth[] | string, ms: number, account: Account): void {
   account.messages += 1
   account.lateMs = Math.max(account.lateMs, ms - target.group.timeoutMs)
-  if (typeof told === 'string') {
-    account.wrong.push(`${nameOf(form)}: ${told}`)
+  if (typeof reported === 'string') {
+    account.wrong.push(`${nameOf(form)}: ${reported}`)
     return
   }
-  for (const truth of told) {
+  for (const truth of reported) {
     account.came[truth] = (account.came[truth] ?? 0) + 1
-    // A call that was given up at its deadline is told so, whatever would have become of it; not before its deadline, though.
+    // A call that was aborted at its deadline is reported as such, whatever would have become of it; not before its deadline, though.
     const isLate = truth === 'TIMED_OUT' && ms >= target.group.timeoutMs - 2
     const truths = form.kind === 'response' && target.passedOn ? ['answered'] : target.truths
     if (!truths.includes(truth) && !isLate) account.wrong.push(`${nameOf(form)}: ${truth} after ${Math.round(ms)} ms`)
@@ -185,7 +185,7 @@ function connectedTo(ports: ReadonlySet<number>, sockets: ReadonlySet<string>): 
   }).length
 }
 
-/** What does not come about is told by what is measured next. */
+/** What does not come about shows in what is measured next. */
 const waitFor = (holds: () => boolean): Promise<unknown> => until(holds, (isSo) => isSo, 8_000).catch(() => undefined)
 
 const residentMb = (pid: number): number =>

@@ -96,7 +96,7 @@ export async function startFullBacklog(): Promise<FaultProxy> {
 
 export type Stub = Readonly<{ port: number; stop(): Promise<void> }>
 
-/** The real server: answers with the path that was asked for, so that nobody can be given the answer of another. */
+/** The real server: answers with the path of the request, so that no caller can be given the answer of another. */
 export async function startStub(): Promise<Stub> {
   const server: HttpServer = createHttpServer((request, response) => {
     request.resume().on('end', () => {

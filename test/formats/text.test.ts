@@ -82,7 +82,7 @@ describe('decodeText', () => {
   })
 })
 
-test('isKnownCharset tells what decodeText takes', () => {
+test('isKnownCharset reports what decodeText takes', () => {
   const labels = [
     'utf-8',
     'UTF-16',

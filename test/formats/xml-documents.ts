@@ -12,7 +12,7 @@ const escaped = (value: string): string =>
     .replace(/[&<>"]/g, (character) => references[character] ?? '')
     .replace(/[\t\r\n]/g, (c) => `&#${c.charCodeAt(0)};`)
 
-/** Text, CDATA that begins with a letter, comments and instructions. */
+/** Text, CDATA that starts with a letter, comments and instructions. */
 const part = fc.oneof(
   text.map(escaped),
   text.map((value) => `<![CDATA[c${value.replace(/[\r\]]/g, '')}]]>`),

@@ -40,7 +40,7 @@ export type HostileReport = Readonly<{
   /** The exit code of the service; undefined where it was alive at the end. */
   exited: number | undefined
   rssMb: number
-  /** What /metrics tells of the isolated processes. */
+  /** What /metrics reports of the isolated processes. */
   isolated: readonly string[]
 }>
 
@@ -82,7 +82,7 @@ export async function runHostile(options: HostileOptions): Promise<HostileReport
         if (!hostile.answers.test(shortOf(answer))) wrong.push(`${hostile.name}: ${shortOf(answer)}`)
       } else sent.push({ path, body: JSON.stringify(hostile.message?.() ?? {}), hostile })
     }
-    // The others are known to the service before, as they are wherever somebody hurts it.
+    // The others are known to the service before, as they are in any attack.
     for (let time = 0; time < 20; time++) await post(otherAgent, service.url, { path: '/others', body: OTHER_MESSAGE })
     const before = steadyLoad(otherAgent, service.url, options.everyMs)
     await setTimeout(options.secondsAlone * 1_000)
@@ -167,7 +167,7 @@ function steadyLoad(agent: Agent, url: string, everyMs: number) {
   }
 }
 
-/** The status and the body; a connection that broke is told as such. */
+/** The status and the body; a connection that broke is reported as such. */
 function post(agent: Agent, url: string, { path, body }: Sent): Promise<string> {
   return new Promise((resolve) => {
     const headers = { 'content-type': 'application/json', 'content-length': Buffer.byteLength(body) }

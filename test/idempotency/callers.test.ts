@@ -61,7 +61,7 @@ test('another caller with the same key gets nothing of the answer', async () => 
   assert.equal(await gets(await byToken({ sub: 'ann' }), async () => byKey('the-key-of-the-lab')), false)
 })
 
-test('another message with the key of another caller is not told from a new one', async () => {
+test('another message with the key of another caller is not distinguished from a new one', async () => {
   assert.equal((await service.fetch('/orders', keyed('mine', { a: 1 }, byKey('the-key-of-the-lab')))).status, 200)
   assert.equal((await service.fetch('/orders', keyed('mine', { a: 2 }, byKey('the-key-of-the-ward')))).status, 200)
   assert.equal((await service.fetch('/orders', keyed('mine', { a: 2 }, byKey('the-key-of-the-lab')))).status, 422)

@@ -1,4 +1,4 @@
-/** What the tests of `Idempotency-Key` have in common: messages with keys, and an upstream that tells its calls apart. */
+/** What the tests of `Idempotency-Key` have in common: messages with keys, and an upstream that distinguishes its calls. */
 import type { Json, JsonObject } from '../../src/domain/json.ts'
 import { json, startUpstream, type Upstream } from '../service.ts'
 
@@ -15,7 +15,7 @@ export const passingOn = (url: string, changes: JsonObject = {}): JsonObject => 
   ...changes,
 })
 
-/** An upstream that answers each call with its number, when it is told to. */
+/** An upstream that answers each call with its number, on request. */
 export type Held = Upstream &
   Readonly<{
     /** Resolves when there were so many calls. */
@@ -28,10 +28,10 @@ export type Held = Upstream &
 
 export async function startHeld(statusOf: (call: number) => number = () => 200): Promise<Held> {
   let gate = Promise.withResolvers<void>()
-  const told = new Set<() => void>()
+  const waiting = new Set<() => void>()
   const upstream = await startUpstream(async (_request, response) => {
     const call = upstream.received.length
-    for (const tell of told) tell()
+    for (const look of waiting) look()
     await gate.promise
     response.statusCode = statusOf(call)
     return { call }
@@ -42,10 +42,10 @@ export async function startHeld(statusOf: (call: number) => number = () => 200):
       new Promise((resolve) => {
         const look = () => {
           if (upstream.received.length < times) return
-          told.delete(look)
+          waiting.delete(look)
           resolve()
         }
-        told.add(look)
+        waiting.add(look)
         look()
       }),
     letGo: () => gate.resolve(),

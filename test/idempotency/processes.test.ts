@@ -1,4 +1,4 @@
-/** One key at several processes, which may die: one works on the message, whoever it came to, and another takes its place. */
+/** One key at several processes, which may die: one works on the message, and another takes its place. */
 import assert from 'node:assert/strict'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
@@ -11,9 +11,9 @@ import { freshFolder, spawnService } from '../spawned-service.ts'
 import { isAlive, startCrew } from '../workers/crew.ts'
 import { type Held, keyed, passingOn, REPLAYED, startHeld } from './keys.ts'
 
-type Told = Readonly<{ status: number; text: string; repeats: boolean }>
+type Reported = Readonly<{ status: number; text: string; repeats: boolean }>
 
-const send = async (url: string, key = 'one', body = { a: 1 }): Promise<Told> => {
+const send = async (url: string, key = 'one', body = { a: 1 }): Promise<Reported> => {
   const response = await fetch(`${url}/orders`, {
     ...keyed(key, body),
     headers: { ...keyed(key).headers, connection: 'close' },
@@ -53,9 +53,9 @@ test(
     await until('the renewal', 60_000, async () => Number((await claims())[0]?.until) > Number(first?.until))
     assert.equal(target.received.length, 1)
     target.letGo()
-    const told = await Promise.all(twins)
-    assert.deepEqual([...new Set(told.map(({ status, text }) => `${status} ${text}`))], ['200 {"call":1}'])
-    assert.equal(told.filter(({ repeats }) => repeats).length, 99)
+    const reported = await Promise.all(twins)
+    assert.deepEqual([...new Set(reported.map(({ status, text }) => `${status} ${text}`))], ['200 {"call":1}'])
+    assert.equal(reported.filter(({ repeats }) => repeats).length, 99)
     assert.equal(target.received.length, 1)
     for (const { url } of instances) assert.equal((await send(url, 'one', { a: 2 })).status, 422)
   },
@@ -155,28 +155,32 @@ test('of 100 twins at two workers one is worked on; a worker that dies leaves it
   other.end()
 })
 
-test('while the store is away nothing is begun, and what could not be kept is told', needsPostgres, async (test) => {
-  const target = await held(test)
-  const database = await freshDatabase(test)
-  const proxy = await startTcpProxy(database.url)
-  database.uses(proxy.stop)
-  const one = await startInstance(test, database, { DATABASE_URL: proxy.url })
-  await register(one.url, target)
-  const begun = send(one.url)
-  await target.called(1)
-  await proxy.refuse()
-  const refused = await send(one.url, 'two')
-  assert.equal(refused.status, 503)
-  assert.match(refused.text, /"IDEMPOTENCY_UNAVAILABLE"/)
-  assert.match(refused.text, /was not started/)
-  target.letGo()
-  const notKept = await begun
-  assert.equal(notKept.status, 503)
-  assert.match(notKept.text, /its requests may already have arrived/)
-  assert.equal(target.received.length, 1)
+test(
+  'while the store is away nothing is started, and what could not be kept is reported',
+  needsPostgres,
+  async (test) => {
+    const target = await held(test)
+    const database = await freshDatabase(test)
+    const proxy = await startTcpProxy(database.url)
+    database.uses(proxy.stop)
+    const one = await startInstance(test, database, { DATABASE_URL: proxy.url })
+    await register(one.url, target)
+    const begun = send(one.url)
+    await target.called(1)
+    await proxy.refuse()
+    const refused = await send(one.url, 'two')
+    assert.equal(refused.status, 503)
+    assert.match(refused.text, /"IDEMPOTENCY_UNAVAILABLE"/)
+    assert.match(refused.text, /was not started/)
+    target.letGo()
+    const notKept = await begun
+    assert.equal(notKept.status, 503)
+    assert.match(notKept.text, /its requests may already have arrived/)
+    assert.equal(target.received.length, 1)
 
-  await proxy.heal()
-  await database.query(LAPSE)
-  await until('the store', 60_000, async () => (await send(one.url, 'two')).status === 200)
-  assert.equal((await send(one.url)).repeats, false)
-})
+    await proxy.heal()
+    await database.query(LAPSE)
+    await until('the store', 60_000, async () => (await send(one.url, 'two')).status === 200)
+    assert.equal((await send(one.url)).repeats, false)
+  },
+)

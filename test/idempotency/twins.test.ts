@@ -70,7 +70,7 @@ describeDatabases('twins', ({ withDatabase }) => {
   )
 
   test(
-    'nobody waits longer than a message may take',
+    'no caller waits longer than a message may take',
     staged(
       async (service, target) => {
         const first = service.fetch('/orders', keyed('one', { a: 1 }))
@@ -78,7 +78,7 @@ describeDatabases('twins', ({ withDatabase }) => {
         const startedAt = performance.now()
         const twin = await service.fetch('/orders', keyed('one', { a: 1 }))
         const tookMs = performance.now() - startedAt
-        // The first one has the same time, and began before: either it had ended, or it was under way still.
+        // The first one has the same time, and started before: either it had ended, or it was under way still.
         if (twin.status === 409) {
           assert.equal(twin.json().code, 'IDEMPOTENCY_KEY_IN_USE')
           assert.equal(twin.headers.get('retry-after'), '1')

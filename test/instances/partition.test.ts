@@ -47,7 +47,7 @@ async function startPair(test: TestContext, options?: TcpProxyOptions) {
 type Pair = Awaited<ReturnType<typeof startPair>>
 const nothing = async () => {}
 
-/** `again` keeps up what `cut` began. */
+/** `again` keeps up what `cut` started. */
 const ways: readonly { name: string; cut(pair: Pair): unknown; again(pair: Pair): unknown }[] = [
   { name: 'is refused', cut: ({ proxy }) => proxy.refuse(), again: nothing },
   { name: 'hangs', cut: ({ proxy }) => proxy.stall(), again: nothing },

@@ -5,7 +5,7 @@ import pg from 'pg'
 import { freshDatabase } from '../services/postgres.ts'
 import { needsPostgres, startInstance, until } from './instances.ts'
 
-test('sessions that cannot write are told by readiness and given up', needsPostgres, async (test) => {
+test('sessions that cannot write are reported by readiness and given up', needsPostgres, async (test) => {
   const database = await freshDatabase(test)
   const one = await startInstance(test, database)
   await one.register({
@@ -25,7 +25,7 @@ test('sessions that cannot write are told by readiness and given up', needsPostg
   await admin.query(`select pg_terminate_backend(pid, 5000) from pg_stat_activity
     where datname = current_database() and pid <> pg_backend_pid()`)
   await until('messages to be refused', 60_000, async () => (await send()) === 503)
-  await until('readiness to tell', 60_000, async () => (await one.ready()).body.store === 'unavailable')
+  await until('readiness to report', 60_000, async () => (await one.ready()).body.store === 'unavailable')
   const sendMany = () => Promise.all(Array.from({ length: 20 }, send))
   assert.deepEqual(new Set(await sendMany()), new Set([503]))
 

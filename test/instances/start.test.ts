@@ -1,4 +1,4 @@
-/** A start that cannot go on: it is given up in time, and holds nobody up. */
+/** A start that cannot go on: it is aborted in time, and blocks no other instance. */
 import assert from 'node:assert/strict'
 import { describe, type TestContext, test } from 'node:test'
 import pg from 'pg'
@@ -25,15 +25,19 @@ describe('a start that cannot go on', { concurrency: true }, () => {
     })
   }
 
-  test('the start is given up in time where somebody keeps the lock of migrations', needsPostgres, async (test) => {
-    const database = await freshDatabase(test)
-    const other = new pg.Client({ connectionString: database.url })
-    await other.connect()
-    database.uses(() => other.end())
-    await other.query('select pg_advisory_lock(30033004)')
-    const starting = startInstance(test, database, { DATABASE_START_TIMEOUT_MS: '1' })
-    await assert.rejects(starting, /another instance has been bringing its tables up to date for too long/)
-  })
+  test(
+    'the start is aborted in time while another process keeps the lock of migrations',
+    needsPostgres,
+    async (test) => {
+      const database = await freshDatabase(test)
+      const other = new pg.Client({ connectionString: database.url })
+      await other.connect()
+      database.uses(() => other.end())
+      await other.query('select pg_advisory_lock(30033004)')
+      const starting = startInstance(test, database, { DATABASE_START_TIMEOUT_MS: '1' })
+      await assert.rejects(starting, /another instance has been bringing its tables up to date for too long/)
+    },
+  )
 
   test('an instance that stalls while it makes the tables does not hold up the others', needsPostgres, async (test) => {
     const database = await freshDatabase(test)

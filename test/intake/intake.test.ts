@@ -236,7 +236,7 @@ describe('draining', () => {
     assert.equal(intake.inFlight, 0)
   })
 
-  test('tells what was given up, once and with its course so far', async () => {
+  test('reports what was given up, once and with its course so far', async () => {
     const { intake, counted, log } = open()
     const release = Promise.withResolvers<void>()
     const compiled = endpointWith(async (_message, { trace }) => {
@@ -253,13 +253,13 @@ describe('draining', () => {
     assert.equal((await message).answer, done.answer)
     assert.equal((await rehearsed).answer, done.answer)
     assert.equal(intake.inFlight, 0)
-    const told = counted.map(({ messageId, outcome, code, trace }) => [
+    const reported = counted.map(({ messageId, outcome, code, trace }) => [
       messageId,
       outcome,
       code,
       trace?.stages.map(({ stage }) => stage),
     ])
-    assert.deepEqual(told, [['id 1', 'failed', 'SHUTTING_DOWN', ['parse']]])
+    assert.deepEqual(reported, [['id 1', 'failed', 'SHUTTING_DOWN', ['parse']]])
     assert.equal(log.length, 1)
   })
 
@@ -339,8 +339,8 @@ describe('the line and the account of a message', () => {
       assert.deepEqual([line?.level, more], [level, []])
       const { ms, ...fields } = line?.fields ?? {}
       assert.ok(Number(ms) >= 0)
-      const told = Object.entries(fields).filter(([, value]) => value !== undefined)
-      assert.deepEqual(Object.fromEntries(told), {
+      const reported = Object.entries(fields).filter(([, value]) => value !== undefined)
+      assert.deepEqual(Object.fromEntries(reported), {
         messageId: 'id 1',
         endpoint: 'one',
         endpointId: stamp._id,

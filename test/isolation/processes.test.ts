@@ -63,7 +63,7 @@ async function ended(service: Service): Promise<Record<string, number>> {
 }
 
 describe('isolated processes', { skip, concurrency: false }, () => {
-  test('one that needs too much memory is ended and replaced, and its message told why', () =>
+  test('one that needs too much memory is ended and replaced, and its message reports why', () =>
     withService({ ISOLATION_MEMORY_MB: '32', EXPRESSION_TIMEOUT_MS: '20000' }, async (service) => {
       const many = '$map([1..100], function($n){ [1..20000].{"n": $, "of": $n} })'
       await service.register(transform('/greedy', many))
@@ -74,11 +74,11 @@ describe('isolated processes', { skip, concurrency: false }, () => {
       assert.match(String(error), /needs more memory than ISOLATION_MEMORY_MB/)
       assert.deepEqual((await service.fetch('/modest', json('POST', { a: 1 }))).json(), { x: 2 })
       assert.deepEqual(await ended(service), { time: 0, memory: 1, others: 0 })
-      const told = service.log.find(({ message }) => message === 'An isolated process was ended')
-      assert.equal(told?.fields.cause, 'memory')
+      const reported = service.log.find(({ message }) => message === 'An isolated process was ended')
+      assert.equal(reported?.fields.cause, 'memory')
     }))
 
-  test('one that somebody else ended costs no message', () =>
+  test('one that was killed from outside costs no message', () =>
     withService({ EXPRESSION_TIMEOUT_MS: '30000' }, async (service) => {
       await service.register(transform('/long', '($f := function($n){ $n = 0 ? 1 : $f($n - 1) }; $f(2000))'))
       await service.fetch('/long', json('POST', {}))
@@ -92,7 +92,7 @@ describe('isolated processes', { skip, concurrency: false }, () => {
       assert.equal(after.filter((pid) => before.includes(pid)).length, 0)
     }))
 
-  test('a message that is late is told so at its deadline', () =>
+  test('a message that is late is answered so at its deadline', () =>
     withService({ MESSAGE_TIMEOUT_MS: '1000', EXPRESSION_TIMEOUT_MS: '60000' }, async (service) => {
       await service.register(transform('/endless', '($f := function(){ $f() }; $f())'))
       await service.register(transform('/warm', '1'))
@@ -138,7 +138,7 @@ describe('isolated processes', { skip, concurrency: false }, () => {
     const sockets = Array.from({ length: 200 }, () => connect(port, '127.0.0.1').on('error', () => {}))
     await until(() => readdirSync(`/proc/${pid}/fd`).length >= 79)
     for (const child of isolatedBelow(pid)) process.kill(child, 'SIGKILL')
-    // Each place is told of twice: once as it was killed, once as nothing could be started in it.
+    // Each place is reported twice: once as it was killed, once as nothing could be started in it.
     await until(() => service.output.stdout.split('An isolated process was ended').length > 4 || !alive(pid))
     for (const socket of sockets) socket.destroy()
     const answer = await fetch(`${service.url}/x`, json('POST', {}))

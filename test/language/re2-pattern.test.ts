@@ -139,7 +139,7 @@ describe('patterns', () => {
     )
   })
 
-  test('tells of plain patterns what finding tells', () => {
+  test('reports plain patterns what finding reports', () => {
     const atoms = ['a', 'b', '-', '\\.', '\\d', '[a-c]', '[ab.-]', '[\\d_]', '[(-+]', ' ', 'B', '\\$', '_', '\\[']
     const repeats = ['', '', '', '*', '+', '?', '{2}', '{1,2}', '{0,3}', '{2,}']
     const source = fc

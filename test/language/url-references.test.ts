@@ -87,8 +87,8 @@ describe('references to secrets in a URL', () => {
   })
 
   const refused = [
-    { url: 'http://${env:A}/', message: /at the beginning of the URL/ },
-    { url: 'http://h:${env:A}/', message: /at the beginning of the URL/ },
+    { url: 'http://${env:A}/', message: /at the start of the URL/ },
+    { url: 'http://h:${env:A}/', message: /at the start of the URL/ },
     { url: 'http://user:${env:A}@h/', message: /must not hold credentials/ },
     { url: '${env:A}.example.org/', message: /must come "\/", "\?" or nothing/ },
     { url: '${env:A}:8080/', message: /must come/ },
@@ -105,7 +105,7 @@ describe('references to secrets in a URL', () => {
     })
   }
 
-  test('at the beginning stand for what begins a URL, and nothing else', () => {
+  test('at the start stand for what starts a URL, and nothing else', () => {
     const wrong = [
       '',
       'h',

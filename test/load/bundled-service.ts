@@ -4,7 +4,7 @@ import { type SpawnedService, spawnService } from '../spawned-service.ts'
 
 export type BundledService = SpawnedService & Readonly<{ pid: number }>
 
-/** `inspected`: with an inspector on a free port, of which it tells on standard error. */
+/** `inspected`: with an inspector on a free port, of which it reports on standard error. */
 export async function startBundled(
   folder: string,
   lifetimeMs: number,

@@ -27,7 +27,7 @@ export interface HeapReader extends AsyncDisposable {
 /** Asks the inspector of a process, whose address stands in what it said on standard error. */
 export async function readHeapOf(said: () => string): Promise<HeapReader> {
   const address = /ws:\/\/\S+/.exec(said())?.[0]
-  if (address === undefined) throw new Error('The process told no address of its inspector.')
+  if (address === undefined) throw new Error('The process reported no address of its inspector.')
   const socket = new WebSocket(address)
   const pending = new Map<number, PromiseWithResolvers<Record<string, number>>>()
   await new Promise((resolve, reject) => {

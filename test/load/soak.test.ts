@@ -6,12 +6,12 @@ import { soak } from './soak.ts'
 
 test('a minute of messages and changes: every answer is right, and nothing is held', async () => {
   const report = await soak({ seconds: 60, messagesPerSecond: 50, changesPerSecond: 10, samples: 30, warmUpShare: 0.2 })
-  const told = JSON.stringify(report)
-  assert.deepEqual(report.wrong, [], told)
-  assert.ok(report.sent > 0 && report.changes > 2, told)
+  const reported = JSON.stringify(report)
+  assert.deepEqual(report.wrong, [], reported)
+  assert.ok(report.sent > 0 && report.changes > 2, reported)
   // Code is still compiled in so short a time; what stays of a message would be far more than this.
-  assert.ok(report.heapRiseMb < 10, told)
-  assert.ok(report.descriptorsRise < 16, told)
+  assert.ok(report.heapRiseMb < 10, reported)
+  assert.ok(report.descriptorsRise < 16, reported)
 })
 
 test('the rise of a line is found under what varies around it', () => {

@@ -23,7 +23,7 @@ export type SoakReport = Readonly<{
   changes: number
   /** Answers that were not the ones expected. */
   wrong: readonly string[]
-  /** Rise of the straight line through all samples after the warm-up, from its beginning to its end. */
+  /** Rise of the straight line through all samples after the warm-up, from its start to its end. */
   heapRiseMb: number
   residentRiseMb: number
   descriptorsRise: number
@@ -39,10 +39,16 @@ export type SoakOptions = Readonly<{
   samples: number
   /** Samples before it are left out: code is compiled, and buffers grow to their size. */
   warmUpShare: number
-  tell?: (sample: Sample) => void
+  report?: (sample: Sample) => void
 }>
 
-export async function soak({ seconds, samples: count, warmUpShare, tell, ...pace }: SoakOptions): Promise<SoakReport> {
+export async function soak({
+  seconds,
+  samples: count,
+  warmUpShare,
+  report,
+  ...pace
+}: SoakOptions): Promise<SoakReport> {
   const folder = mkdtempSync(join(tmpdir(), 'crosswalk-soak-'))
   const upstream = await startUpstream(() => ({ found: true }))
   const service = await startBundled(folder, (seconds + 120) * 1_000, {}, true)
@@ -63,7 +69,7 @@ export async function soak({ seconds, samples: count, warmUpShare, tell, ...pace
         descriptors: descriptors(service.pid),
       }
       samples.push(sample)
-      tell?.(sample)
+      report?.(sample)
     }
     const cpuPercent = ((cpuSeconds(service.pid) - cpuBefore) / (performance.now() - startedAt)) * 100_000
     await traffic.stop()
@@ -106,11 +112,11 @@ if (import.meta.main) {
     changesPerSecond: Number(values.changes),
     samples: Number(values.samples),
     warmUpShare: 0.2,
-    tell: (sample) => console.log(JSON.stringify(sample)),
+    report: (sample) => console.log(JSON.stringify(sample)),
   })
-  const { samples: _, ...told } = report
+  const { samples: _, ...reported } = report
   console.log(
-    JSON.stringify({ ...told, wrong: report.wrong.slice(0, 10), wrongAnswers: report.wrong.length }, undefined, 2),
+    JSON.stringify({ ...reported, wrong: report.wrong.slice(0, 10), wrongAnswers: report.wrong.length }, undefined, 2),
   )
   const flat = report.heapRiseMb <= MOST_HEAP_RISE_MB && report.descriptorsRise <= MOST_DESCRIPTORS_RISE
   console.log(flat ? 'flat' : 'not flat')

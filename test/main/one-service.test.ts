@@ -1,4 +1,4 @@
-/** One service works on a file: a second one would not see what the first is told. */
+/** One service works on a file: a second one would not see the changes of the first. */
 import assert from 'node:assert/strict'
 import { spawnSync } from 'node:child_process'
 import { once } from 'node:events'

@@ -79,7 +79,7 @@ describe('a start that cannot be', { concurrency: 2 }, () => {
     { name: 'an option that does not exist', args: ['--prot=1'], says: [/^error: unknown option '--prot=1'/] },
   ]
   for (const { name, env = () => ({}), args = [], files = {}, says } of cases) {
-    test(`tells of ${name} in ${says.length === 1 ? 'one line' : 'a line each'}`, async (t) => {
+    test(`reports ${name} in ${says.length === 1 ? 'one line' : 'a line each'}`, async (t) => {
       const folder = freshFolder(t)
       for (const [file, text] of Object.entries(files)) writeFileSync(join(folder, file), text)
       const { output, ended } = startProgram(folder, { args, env: env() })
@@ -93,7 +93,7 @@ describe('a start that cannot be', { concurrency: 2 }, () => {
   }
 })
 
-describe('a start that only tells', () => {
+describe('a start that only reports', () => {
   test('--help: every setting with its default', async (t) => {
     const folder = freshFolder(t)
     const { output, ended } = startProgram(folder, { command: LAUNCHED, args: ['--help'] })
@@ -114,7 +114,7 @@ describe('a start that only tells', () => {
 describe('the log', () => {
   const SECRETS = { authorization: 'Bearer s3cret-1', cookie: 's=s3cret-2', 'x-api-key': 's3cret-3' }
 
-  test('tells of every failure, and holds no secret of a request', async (t) => {
+  test('reports every failure, and holds no secret of a request', async (t) => {
     const service = await spawnService(freshFolder(t), { env: { LOG_LEVEL: 'trace' } })
     await register(service, { endpoint: { pattern: '/strict' }, inputValidation: { required: ['name'] } })
     const config = { url: 'http://127.0.0.1:1/?key=s3cret-4', headers: { authorization: 'Basic s3cret-5' } }
@@ -146,7 +146,7 @@ const NO_LOG_TIMER = `data:text/javascript,${encodeURIComponent(
   'const real = setTimeout; globalThis.setTimeout = (run, ms, ...rest) => real(run, ms === 250 ? 2 ** 30 : ms, ...rest)',
 )}`
 
-test('that the service listens is told at once, though another line came just before', async (t) => {
+test('that the service listens is reported at once, though another line came just before', async (t) => {
   const env = { NODE_OPTIONS: `--import ${NO_LOG_TIMER}` }
   const service = await spawnService(freshFolder(t), { env })
   service.child.kill('SIGTERM')
@@ -210,7 +210,7 @@ describe('a signal to stop', { concurrency: 2 }, () => {
         [503, '1', 'close'],
       )
       assert.match(await refused.text(), /<code>SHUTTING_DOWN<\/code>/)
-      // A supervisor may signal the whole group, so that the service is told twice: by it and by the launcher.
+      // A supervisor may signal the whole group, so that the service is signalled twice: by it and by the launcher.
       if (signal !== 'SIGINT') service.child.kill(signal)
       const live = await fetch(`${service.adminUrl}/health/live`)
       assert.deepEqual([live.status, live.headers.get('connection')], [200, 'close'])
@@ -235,10 +235,10 @@ describe('a signal to stop', { concurrency: 2 }, () => {
   test('waits for messages SHUTDOWN_TIMEOUT_MS at most', async (t) => {
     const timeoutMs = 300
     const { service, answer } = await busy(t, { env: { SHUTDOWN_TIMEOUT_MS: `${timeoutMs}` } })
-    const toldAt = performance.now()
+    const notifiedAt = performance.now()
     service.child.kill('SIGTERM')
     assert.deepEqual(await service.ended, { code: 0, signal: null })
-    const tookMs = performance.now() - toldAt
+    const tookMs = performance.now() - notifiedAt
     assert.ok(tookMs >= timeoutMs && tookMs < 8_000, `it took ${tookMs} ms, and the upstream would have had 10,000`)
     assert.match(service.output.stdout, /"level":"warn".*"left":1/)
     await assert.rejects(answer)
@@ -254,7 +254,7 @@ describe('a signal to stop', { concurrency: 2 }, () => {
   })
 
   const rounds = LONG ? 20 : 2
-  test(`${rounds} times under load cuts nobody short`, async (t) => {
+  test(`${rounds} times under load cuts no answer short`, async (t) => {
     const folder = freshFolder(t)
     for (let round = 0; round < rounds; round++) {
       const service = await spawnService(folder)

@@ -161,10 +161,10 @@ async function heapBytes(): Promise<number> {
 
 /** That all failures within the bound are there, that each message was written or counted as dropped, and that the heap came back. */
 export function assertKept(report: LoadReport): void {
-  const told = JSON.stringify(report)
-  assert.equal(report.failuresMissing, 0, told)
-  assert.equal(report.written + report.dropped, WARM_UP + report.messages, told)
-  assert.ok(report.heapGrowthMb < 10, told)
+  const reported = JSON.stringify(report)
+  assert.equal(report.failuresMissing, 0, reported)
+  assert.equal(report.written + report.dropped, WARM_UP + report.messages, reported)
+  assert.ok(report.heapGrowthMb < 10, reported)
 }
 
 if (import.meta.main) {

@@ -29,8 +29,8 @@ describeDatabases('a message given up at the stop', ({ withDatabase }) => {
       await arrived.promise
       assert.equal(await stopped.app.stop(), 1)
       const lines = () => stopped.log.filter(({ fields }) => fields.messageId !== undefined)
-      const told = lines().map(({ level, fields }) => [level, fields.endpoint, fields.outcome, fields.code])
-      assert.deepEqual(told, [['warn', 'Held', 'failed', 'SHUTTING_DOWN']])
+      const reported = lines().map(({ level, fields }) => [level, fields.endpoint, fields.outcome, fields.code])
+      assert.deepEqual(reported, [['warn', 'Held', 'failed', 'SHUTTING_DOWN']])
       released.resolve()
       await sent
 

@@ -1,4 +1,4 @@
-/** The filters of the message log as people write them, and what they are told where they slip. */
+/** The filters of the message log as people write them, and the faults that they get for mistakes. */
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { Failure } from '../../src/domain/failure.ts'

@@ -117,7 +117,7 @@ describeLogged('the message log', (stage) => {
     assert.deepEqual([...from, ...to], all)
   })
 
-  test('tells all of a message but its bodies', async () => {
+  test('reports all of a message but its bodies', async () => {
     const { bodies, stages, calls, startedAt, ms, ...rest } = await stage.record(ids['failed too'] ?? '')
     assert.deepEqual(
       stages.map((one) => one.stage),

@@ -81,7 +81,7 @@ test('lines of any text and length come out as they went in, in their order', ()
   assert.deepEqual([buffer.count, buffer.bytes], [0, 0])
 })
 
-test('while PostgreSQL holds the log, messages are answered, failures wait, and what was too much is told', {
+test('while PostgreSQL holds the log, messages are answered, failures wait, and what was too much is reported', {
   skip: postgresMissing() ?? false,
 }, async (suite) => {
   const database = await freshDatabase(suite)

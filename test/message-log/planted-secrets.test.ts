@@ -226,9 +226,9 @@ describeDatabases('25 planted secrets', ({ withDatabase }) => {
     }),
   )
 
-  // Who sent the message is told what is wrong in its own words; what is kept without bodies has none of them.
+  // The sender learns what is wrong in its own words; what is kept without bodies has none of them.
   test(
-    'come out in no line that tells of a message, however it failed',
+    'come out in no line that reports a message, however it failed',
     withDatabase(async (database, t) => {
       const service = await spawnService(freshFolder(t), {
         env: { DATABASE_URL: withPassword(database.url), LOG_LEVEL: 'debug', MESSAGE_LOG: 'metadata' },

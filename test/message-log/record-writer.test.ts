@@ -84,20 +84,20 @@ for (const nth of [1, 2, 3, 4, 5, 6]) {
     }))
 }
 
-test('tells once that records were given up, and at the end how many', () =>
+test('reports once that records were given up, and at the end how many', () =>
   withLog(async (store) => {
-    const told: unknown[] = []
-    const logger = { ...silent, warn: (fields: object | string) => void told.push(fields) }
+    const reported: unknown[] = []
+    const logger = { ...silent, warn: (fields: object | string) => void reported.push(fields) }
     const queue = createRecordQueue({ records: 1, bytes: 1e6 })
     const writer = createRecordWriter({ store, queue, logger })
     for (let ms = 0; ms < 5; ms += 1) {
       queue.pushDone(lineAt(ms))
       writer.wake()
     }
-    assert.deepEqual(told, [{ dropped: { done: 1, partial: 0, refused: 0, failed: 0 } }])
+    assert.deepEqual(reported, [{ dropped: { done: 1, partial: 0, refused: 0, failed: 0 } }])
     await writer.close(5_000)
-    assert.deepEqual(told.at(-1), { dropped: { done: 4, partial: 0, refused: 0, failed: 0 } })
-    assert.equal(told.length, 2)
+    assert.deepEqual(reported.at(-1), { dropped: { done: 4, partial: 0, refused: 0, failed: 0 } })
+    assert.equal(reported.length, 2)
   }))
 
 const waiting: readonly Readonly<{ what: string; push(queue: RecordQueue): void }>[] = [
@@ -105,14 +105,14 @@ const waiting: readonly Readonly<{ what: string; push(queue: RecordQueue): void 
   { what: 'the line of a message that ended done', push: (queue) => queue.pushDone(lineAt(0)) },
 ]
 for (const { what, push } of waiting) {
-  test(`tells that ${what} waits, since the store does not answer`, () =>
+  test(`reports that ${what} waits, since the store does not answer`, () =>
     withLog(async (messages) => {
-      const told: string[] = []
-      const logger = { ...silent, warn: (_fields: object, message: string) => void told.push(message) }
+      const reported: string[] = []
+      const logger = { ...silent, warn: (_fields: object, message: string) => void reported.push(message) }
       const queue = createRecordQueue({ records: 100, bytes: 1e6 })
       const writer = createRecordWriter({ store: awayOnce(messages, 1), queue, logger })
       push(queue)
       assert.equal(await writer.close(10_000), 0)
-      assert.deepEqual(told, ['The message log did not answer; its records wait'])
+      assert.deepEqual(reported, ['The message log did not answer; its records wait'])
     }))
 }

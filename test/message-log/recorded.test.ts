@@ -91,7 +91,7 @@ describeDatabases('what is recorded', ({ withDatabase }) => {
   }
 
   it(
-    'tells the course of a message and its bodies, without what is secret',
+    'reports the course of a message and its bodies, without what is secret',
     withDatabase(async (database) => {
       const upstream = await startDirectory()
       const ids: (string | null)[] = []

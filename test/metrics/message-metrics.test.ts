@@ -28,7 +28,7 @@ test('counts messages by endpoint, outcome and code', () => {
   const messageMetrics = createMessageMetrics()
   assert.deepEqual(messageMetrics.entries(), [])
   const [a, b] = [named('a'), named('b')]
-  const told: readonly (readonly [CompiledEndpoint | undefined, Outcome])[] = [
+  const reported: readonly (readonly [CompiledEndpoint | undefined, Outcome])[] = [
     [a, answered()],
     [b, answered()],
     [a, answered()],
@@ -45,7 +45,7 @@ test('counts messages by endpoint, outcome and code', () => {
     [a, failed('LOOKUP_REFUSED', 503)],
     [undefined, failed('ROUTE_UNKNOWN')],
   ]
-  for (const [compiled, outcome] of told)
+  for (const [compiled, outcome] of reported)
     messageMetrics.count({ compiled, outcome: nameOf(outcome), code: codeOf(outcome) })
   const lines = messageMetrics
     .entries()

@@ -1,4 +1,4 @@
-/** What /metrics tells: which names and labels there are, the numbers, and that what is gone is forgotten. */
+/** What /metrics reports: which names and labels there are, the numbers, and that what is gone is forgotten. */
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import type { JsonObject } from '../../src/domain/json.ts'
@@ -89,7 +89,7 @@ describeServices('/metrics', { METRICS_MAX_ENDPOINTS: '5' }, (stage) => {
       assert.ok(!text.includes(secret), secret)
   })
 
-  test('tells every call by its status or its fault', async () => {
+  test('reports every call by its status or its fault', async () => {
     const { series } = await scrape()
     const calls = valuesOf(series, 'crosswalk_outbound_calls_total', { endpoint: 'looked up' })
     assert.deepEqual(
@@ -102,7 +102,7 @@ describeServices('/metrics', { METRICS_MAX_ENDPOINTS: '5' }, (stage) => {
     )
   })
 
-  test('tells how long messages and their stages took', async () => {
+  test('reports how long messages and their stages took', async () => {
     const { series, types } = await scrape()
     assert.equal(types.crosswalk_stage_duration_seconds, 'histogram')
     const labels = { endpoint: 'looked up' }
@@ -121,7 +121,7 @@ describeServices('/metrics', { METRICS_MAX_ENDPOINTS: '5' }, (stage) => {
     )
   })
 
-  test('tells how many records were written, when they are, and that none was given up', async () => {
+  test('reports how many records were written, when they are, and that none was given up', async () => {
     const written = async () =>
       valuesOf((await scrape()).series, 'crosswalk_message_log_written_total', {})[0]?.[1] ?? 0
     const before = await written()
@@ -136,7 +136,7 @@ describeServices('/metrics', { METRICS_MAX_ENDPOINTS: '5' }, (stage) => {
     )
   })
 
-  test('tells the process, the event loop and the version', async () => {
+  test('reports the process, the event loop and the version', async () => {
     const { types, series } = await scrape()
     assert.equal(types.nodejs_eventloop_lag_seconds, 'gauge')
     assert.deepEqual(valuesOf(series, 'crosswalk_build_info', {}), [
@@ -168,7 +168,7 @@ describeServices('/metrics', { METRICS_MAX_ENDPOINTS: '5' }, (stage) => {
     assert.deepEqual(await of('changed'), [])
   })
 
-  test('tells only so many endpoints one by one', async () => {
+  test('reports only so many endpoints one by one', async () => {
     for (let n = 0; n < 9; n += 1) {
       await stage.service.register({ name: `one of many ${n}`, endpoint: { pattern: `/many/${n}` } })
       await send(`/many/${n}`)

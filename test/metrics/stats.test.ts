@@ -17,9 +17,9 @@ const MINUTE = 60_000
 const START = Date.UTC(2026, 0, 1)
 const ID = '0'.repeat(24)
 
-type Told = Pick<CompletedMessage, 'compiled' | 'outcome' | 'startedAt' | 'ms' | 'trace'>
+type Reported = Pick<CompletedMessage, 'compiled' | 'outcome' | 'startedAt' | 'ms' | 'trace'>
 const trace = startTrace()
-const told = (startedAt: number, changes: Partial<Told> = {}): Told => ({
+const reported = (startedAt: number, changes: Partial<Reported> = {}): Reported => ({
   compiled: { document: { _id: ID } } as CompiledEndpoint,
   outcome: 'done',
   startedAt,
@@ -57,26 +57,26 @@ describe('minutes', () => {
     const minutes = createMinutes()
     const take = (at: number) =>
       minutes.take(at).map(({ minute: of, count, failures }) => [of - minute, count, failures])
-    minutes.count(told(START))
+    minutes.count(reported(START))
     assert.deepEqual(take(minute), [[0, 1, 0]])
     assert.deepEqual(take(minute), [])
-    minutes.count(told(START + 10, { outcome: 'partial' }))
+    minutes.count(reported(START + 10, { outcome: 'partial' }))
     assert.deepEqual(take(minute), [[0, 2, 1]])
-    minutes.count(told(START + 20))
-    minutes.count(told(START + MINUTE))
+    minutes.count(reported(START + 20))
+    minutes.count(reported(START + MINUTE))
     assert.deepEqual(take(minute + 1), [
       [0, 3, 1],
       [1, 1, 0],
     ])
     assert.deepEqual(take(minute + 90), [])
-    minutes.count(told(START + 90 * MINUTE))
+    minutes.count(reported(START + 90 * MINUTE))
     assert.deepEqual(take(minute + 90), [[90, 1, 0]])
   })
 
   test('count a message when it ends, and none twice where the clock goes back', () => {
     const minutes = createMinutes()
-    minutes.count(told(START + MINUTE - 10, { ms: 20 }))
-    minutes.count(told(START))
+    minutes.count(reported(START + MINUTE - 10, { ms: 20 }))
+    minutes.count(reported(START))
     assert.deepEqual(
       minutes.take(minute).map(({ minute: of, count }) => [of - minute, count]),
       [[1, 2]],
@@ -85,19 +85,19 @@ describe('minutes', () => {
 
   test('have the time of messages only that came as far as the pipeline', () => {
     const minutes = createMinutes()
-    minutes.count(told(START, { ms: 0, trace: undefined, outcome: 'failed' }))
-    minutes.count(told(START, { compiled: undefined }))
-    minutes.count(told(START, { ms: 8 }))
+    minutes.count(reported(START, { ms: 0, trace: undefined, outcome: 'failed' }))
+    minutes.count(reported(START, { compiled: undefined }))
+    minutes.count(reported(START, { ms: 8 }))
     const [{ count, failures, buckets } = assert.fail()] = minutes.take(minute)
     assert.deepEqual([count, failures, [...buckets]], [2, 1, [[bucketOf(8), 1]]])
   })
 
   test('that could not be stored are taken again, unless there is something newer', () => {
     const minutes = createMinutes()
-    minutes.count(told(START))
+    minutes.count(reported(START))
     const taken = minutes.take(minute)
-    minutes.count(told(START))
-    minutes.count(told(START + MINUTE))
+    minutes.count(reported(START))
+    minutes.count(reported(START + MINUTE))
     minutes.putBack(taken)
     assert.deepEqual(
       minutes.take(minute + 1).map(({ minute: of, count }) => [of - minute, count]),
@@ -126,7 +126,7 @@ describe('a report', () => {
     return {
       stats,
       store,
-      count: (changes: Partial<Told> = {}) => stats.count(told(now, { ms: 0.5, ...changes })),
+      count: (changes: Partial<Reported> = {}) => stats.count(reported(now, { ms: 0.5, ...changes })),
       pass: (ms: number) => {
         now += ms
       },

@@ -239,7 +239,7 @@ describe('a refusal', () => {
       body: JSON.stringify(html),
     },
     {
-      name: 'is a 502 where nobody could be answered with its status',
+      name: 'is a 502 where no caller could be answered with its status',
       given: { status: 600, type: 'application/json', body: '{"a":1}' },
       status: 502,
       body: '{"a":1}',

@@ -88,7 +88,7 @@ describe('several answers are one, keyed by id', () => {
   }
 })
 
-describe('a failed one is told, and the answer is partial', () => {
+describe('a failed one is reported, and the answer is partial', () => {
   const cases: { name: string; failed: () => JsonObject; holds: Json | RegExp }[] = [
     {
       name: 'with its own error body',

@@ -123,9 +123,9 @@ describe('the answer of a response request that was taken', () => {
       const base64 = Buffer.from(given.body).toString('base64')
       if (output === 'XML') {
         assert.equal(reply.headers.get('content-type'), 'application/xml')
-        const told =
+        const reported =
           text === undefined ? `<base64>${base64}</base64>` : text.replaceAll('<', '&lt;').replaceAll('>', '&gt;')
-        assert.ok(reply.body.toString().includes(told), reply.body.toString())
+        assert.ok(reply.body.toString().includes(reported), reply.body.toString())
       } else {
         assert.deepEqual(JSON.parse(reply.body.toString()), { one: text ?? { contentType: type, base64 }, two: [2] })
       }
@@ -138,7 +138,7 @@ describe('the answer of a response request that was taken', () => {
 
   const codings: { name: string; coding: string; body: Buffer }[] = [
     { name: 'one that it is not in', coding: 'gzip', body: gzipSync('{"a":1}').subarray(0, 20) },
-    { name: 'one that nobody knows', coding: 'x-unknown', body: Buffer.from('\xff\x00', 'latin1') },
+    { name: 'one that is unknown', coding: 'x-unknown', body: Buffer.from('\xff\x00', 'latin1') },
   ]
   for (const { name, coding, body } of codings) {
     it(`is passed on as it came, with the content coding that it has: ${name}`, async () => {

@@ -24,12 +24,12 @@ const unreachable: HttpClient = {
   send: () => Promise.reject(new TypeError(BUG)),
   close: () => Promise.resolve(),
 }
-/** A store that nobody may touch. */
+/** A store that fails on every call. */
 const untouched: Services['states'] = {
   newest: () => assert.fail('the store was read'),
   append: () => assert.fail('the store was written'),
 }
-/** A broker that nobody may ask. */
+/** A broker that fails on every call. */
 const unasked: Services['producer'] = { produce: () => assert.fail('something was produced') }
 
 type Send = (body: Json) => Outcome | Promise<Outcome>
@@ -127,7 +127,7 @@ describe('a fault of the service', () => {
   }
 })
 
-it('tells a store that is closed from a fault of the service', async () => {
+it('distinguishes a store that is closed from a fault of the service', async () => {
   const store = await openSqliteStore({ path: ':memory:', logger: silent })
   const { send, log } = compile({ state: { extract: {} } }, { states: store.states })
   assert.equal((await send({})).answer.status, 200)

@@ -135,7 +135,7 @@ describe('the trace of a message', () => {
     { name: 'a stage that rejects', first: later(count), second: later(fails), reached: { text: 'abc', count: 3 } },
   ]
   for (const { name, first, second, reached } of cases) {
-    it(`tells ${name}, in order, and how far it came`, async () => {
+    it(`reports ${name}, in order, and how far it came`, async () => {
       const trace = startTrace()
       const pipeline = startChain<Start>().add('parse', first).add('map', second).build()
       await Promise.resolve()

@@ -29,7 +29,7 @@ async function sendSix(pattern: string, document: JsonObject) {
   await service.register({ endpoint: { pattern }, ...document })
   const replies = []
   for (let message = 0; message < 6; message++) replies.push(await service.fetch(pattern, json('POST', {})))
-  return replies.map((reply) => ({ reply, told: [reply.status, reply.json().code] }))
+  return replies.map((reply) => ({ reply, reported: [reply.status, reply.json().code] }))
 }
 
 /** A URL that nothing listens on. */
@@ -40,13 +40,13 @@ async function nowhere(): Promise<string> {
 }
 
 describe('a target that fails five times in a row', () => {
-  it('is not called again for now: the status stays, the code tells, Retry-After says when', async () => {
-    const told = await sendSix('/refused', lookupOf(await nowhere()))
+  it('is not called again for now: the status stays, the code says why, Retry-After says when', async () => {
+    const reported = await sendSix('/refused', lookupOf(await nowhere()))
     assert.deepEqual(
-      told.map((one) => one.told),
+      reported.map((one) => one.reported),
       [...Array(5).fill([502, 'LOOKUP_UNREACHABLE']), [502, 'LOOKUP_CIRCUIT_OPEN']],
     )
-    const { reply } = told[5] as (typeof told)[number]
+    const { reply } = reported[5] as (typeof reported)[number]
     assert.equal(reply.headers.get('retry-after'), '1')
     assert.match(
       String(reply.json().error),
@@ -57,21 +57,21 @@ describe('a target that fails five times in a row', () => {
   it('that was too slow is answered with 504', async () => {
     const { url, stop } = await startUpstream(() => undefined)
     after(stop)
-    const told = await sendSix('/slow', lookupOf(url, { timeoutMs: 50 }))
-    assert.deepEqual(told[5]?.told, [504, 'LOOKUP_CIRCUIT_OPEN'])
+    const reported = await sendSix('/slow', lookupOf(url, { timeoutMs: 50 }))
+    assert.deepEqual(reported[5]?.reported, [504, 'LOOKUP_CIRCUIT_OPEN'])
   })
 
   it('of a response request, too', async () => {
     const requests = { response: [{ id: 'one', config: { url: await nowhere() } }] }
-    const told = await sendSix('/response', { requests })
-    assert.deepEqual(told[5]?.told, [502, 'RESPONSE_CIRCUIT_OPEN'])
+    const reported = await sendSix('/response', { requests })
+    assert.deepEqual(reported[5]?.reported, [502, 'RESPONSE_CIRCUIT_OPEN'])
   })
 
   it('of one of several response requests leaves the answer partial', async () => {
     const url = await nowhere()
     const requests = { response: ['one', 'two', 'three'].map((id) => ({ id, config: { url } })) }
-    const told = await sendSix('/several', { requests })
-    const { status, headers, json: read } = (told[5] as (typeof told)[number]).reply
+    const reported = await sendSix('/several', { requests })
+    const { status, headers, json: read } = (reported[5] as (typeof reported)[number]).reply
     assert.deepEqual([status, headers.get('x-crosswalk-status')], [200, 'partial'])
     assert.deepEqual(
       Object.values(read<Record<string, JsonObject>>()).map(({ code }) => code),
@@ -81,10 +81,10 @@ describe('a target that fails five times in a row', () => {
 
   it('is in the log and the metrics, by its reference if it is a secret, and gets no request for as long as it asks', async () => {
     const name = '${env:CROSSWALK_SECRET_CIRCUIT}'
-    const told = await sendSix('/secret', lookupOf(`${name}/busy`))
-    assert.deepEqual(told[4]?.told, [503, 'LOOKUP_REFUSED'])
-    assert.deepEqual(told[5]?.told, [503, 'LOOKUP_CIRCUIT_OPEN'])
-    const { reply } = told[5] as (typeof told)[number]
+    const reported = await sendSix('/secret', lookupOf(`${name}/busy`))
+    assert.deepEqual(reported[4]?.reported, [503, 'LOOKUP_REFUSED'])
+    assert.deepEqual(reported[5]?.reported, [503, 'LOOKUP_CIRCUIT_OPEN'])
+    const { reply } = reported[5] as (typeof reported)[number]
     assert.ok(!reply.text.includes(upstream.url), reply.text)
     const seconds = Number(reply.headers.get('retry-after'))
     assert.ok(seconds > 20 && seconds <= 30, String(seconds))

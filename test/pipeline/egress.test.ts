@@ -5,7 +5,7 @@ import { endpointDocument, json, startService, startUpstream } from '../service.
 
 type Warning = { path: string; message: string }
 
-test('what settings deny is told at registration, and answered with 502 before anything is sent', async (t) => {
+test('what settings deny is reported at registration, and answered with 502 before anything is sent', async (t) => {
   const upstream = await startUpstream(() => ({ said: 'fine' }))
   const denied = await startUpstream(() => ({ said: 'denied' }))
   const { port } = new URL(upstream.url)
@@ -97,6 +97,6 @@ describe('redirects', () => {
     const deeper = await send('/patients/17', 3)
     assert.deepEqual([deeper.status, deeper.json().code], [502, 'EGRESS_DENIED'])
     const line = service.log.findLast(({ fields }) => fields.messageId === deeper.json().messageId)
-    assert.match(line?.message ?? '', /GET http:\/\/\[fe80::1\] is not allowed/, 'the log tells no path')
+    assert.match(line?.message ?? '', /GET http:\/\/\[fe80::1\] is not allowed/, 'the log reports no path')
   })
 })

@@ -291,8 +291,8 @@ describe(`answered as ${FORMATS.join(', ')}`, () => {
         const failure = new Failure(code, 'Not <this> & "that"', { path: 'a.b', details })
         const { status, headers, body } = answerFailure(failure, output, '0'.repeat(24))
         assert.deepEqual([status, headers['content-type']], [FAILURES[code].status, MEDIA_TYPES[output]])
-        const told = { error: 'Not <this> & "that"', code, path: 'a.b', messageId: '0'.repeat(24), details }
-        assert.deepEqual(bodyOf(body, output), told)
+        const reported = { error: 'Not <this> & "that"', code, path: 'a.b', messageId: '0'.repeat(24), details }
+        assert.deepEqual(bodyOf(body, output), reported)
         const isSoon = status === 503 || code === 'IDEMPOTENCY_KEY_IN_USE'
         assert.equal(headers['retry-after'], isSoon ? '1' : undefined)
       }

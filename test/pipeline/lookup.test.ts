@@ -61,7 +61,7 @@ describe('the answer of a lookup', () => {
     { name: 'a number as text', type: 'text/plain', body: '5', data: '5' },
     { name: 'a quoted text as it is', body: '"a"', data: '"a"' },
     { name: 'true as text', body: 'true', data: 'true' },
-    { name: 'what only begins as an object', body: '{a', data: '{a' },
+    { name: 'what only starts as an object', body: '{a', data: '{a' },
     { name: 'HTML as text', type: 'text/html', body: '<p>a</p>', data: '<p>a</p>' },
     { name: 'nothing', type: 'application/json', body: '', data: null },
     {
@@ -175,7 +175,7 @@ describe('allowedStatuses', () => {
   })
 })
 
-/** Answers nobody before `count` requests have arrived. */
+/** Answers no request before `count` of them have arrived. */
 function barrier(count: number): Answering {
   let arrived = 0
   let open = () => {}
@@ -240,7 +240,7 @@ describe('several lookups', () => {
   })
 })
 
-it('notes when each lookup began and ended', async () => {
+it('notes when each lookup started and ended', async () => {
   const before = Date.now()
   const slow = answering(async () => {
     await new Promise((resolve) => setTimeout(resolve, 30))

@@ -109,9 +109,9 @@ describe('an optional lookup', () => {
     assert.deepEqual([reply.status, reply.json().code], [400, 'PARAMETER_INVALID'])
   })
 
-  it('is told as it went: in the record, the metrics and the state', async () => {
+  it('is reported as it went: in the record, the metrics and the state', async () => {
     const { _id, reply } = await send({
-      name: 'told as it went',
+      name: 'reported as it went',
       requests: { lookup: [lookup('reset')] },
       state: { extract: { requestBody: { a: 'a' } }, config: { networkErrors: 'include' } },
       inputMapping: { 'state.requestBody.a': 'before' },
@@ -126,7 +126,7 @@ describe('an optional lookup', () => {
     const { outcome, calls } = record.json<{ outcome: string; calls: JsonObject[] }>()
     assert.deepEqual([outcome, calls.map(({ id, fault }) => [id, fault])], ['done', [['one', 'unreachable']]])
     const metrics = (await call(service.adminUrl, 'GET', '/metrics')).text
-    assert.match(metrics, /outbound_calls_total\{endpoint="told as it went",.*fault="unreachable"\} 2/)
+    assert.match(metrics, /outbound_calls_total\{endpoint="reported as it went",.*fault="unreachable"\} 2/)
   })
 
   it('leaves a state with its network error', async () => {

@@ -84,7 +84,7 @@ describe('a request without an answer', () => {
     }
   }
 
-  it('is told without what its query or its headers may hide', async () => {
+  it('is reported without what its query or its headers may hide', async () => {
     const config = {
       url: `${nowhere}/open/:patient?key=hidden1`,
       headers: { authorization: 'hidden2' },
@@ -95,7 +95,7 @@ describe('a request without an answer', () => {
     assert.doesNotMatch(reply.text, /hidden/)
     const log = JSON.stringify(service.log)
     assert.doesNotMatch(log, /hidden/)
-    // Whoever sent the message knows its patient; whoever reads the log need not.
+    // The sender of the message knows its patient; a reader of the log need not.
     assert.doesNotMatch(log, /P4711/)
     assert.ok(log.includes(`GET ${nowhere} got no complete answer`), log)
   })

@@ -74,7 +74,7 @@ describe('query parameters', () => {
     },
     { name: 'encode a space', query: { v: { path: 'payload.space' } }, sent: '/a?v=a%20b' },
     {
-      name: 'never end a value or begin another',
+      name: 'never end a value or start another',
       query: { v: { path: 'payload.marks' } },
       sent: '/a?v=x%26y%3Dz%23w%3Fq',
     },
@@ -248,7 +248,7 @@ describe('what cannot stand in a URL is a 400, and nothing is sent', () => {
     { name: 'an object, for a placeholder', url: 'payload.object', blames: inUrl },
     { name: 'a step up', url: 'payload.up', blames: wholeUrl },
     { name: 'a step nowhere', url: 'payload.here', blames: wholeUrl },
-    { name: 'nothing, at the beginning of a longer path', at: '/:id/a', url: 'payload.empty', blames: wholeUrl },
+    { name: 'nothing, at the start of a longer path', at: '/:id/a', url: 'payload.empty', blames: wholeUrl },
     { name: 'an object, in the query', query: 'payload.object', blames: inQuery },
     { name: 'an array of objects', query: 'payload.objects', blames: inQuery },
     { name: 'an array of arrays', query: 'payload.nested', blames: inQuery },

@@ -73,7 +73,7 @@ describe('the media type of a message', () => {
     })
   }
 
-  it('tells which type it takes', async () => {
+  it('reports which type it takes', async () => {
     const reply = await post('/fhir', 'a', { 'content-type': 'text/plain' })
     assert.equal(reply.headers.get('accept'), 'application/fhir+json')
     assert.match(reply.json<{ error: string }>().error, /FHIR\+JSON.*"text\/plain"/)

@@ -112,7 +112,7 @@ describe('the body that a response request gets', () => {
     ])
   })
 
-  it('is told about at registration where its Content-Type gives way', async () => {
+  it('is reported at registration where its Content-Type gives way', async () => {
     const response = { id: 'one', config: { url: upstream.url, headers: { 'content-type': 'text/csv' } } }
     const document = endpointDocument({ endpoint: { pattern: '/gives-way' }, requests: { response: [response] } })
     const reply = await service.fetch('/endpoints', json('POST', document))

@@ -99,7 +99,7 @@ describe('a message is given the values', () => {
     })
   })
 
-  test('for the beginning of a URL, and for a whole one', async () => {
+  test('for the start of a URL, and for a whole one', async () => {
     const config = { url: `${file('base')}/more?a=1`, params: { query: { b: { path: 'requestBody.id' } } } }
     await send({ requests: { response: { id: 'r', config } } })
     assert.equal(upstream.received.at(-1)?.url, '/more?a=1&b=i%201')
@@ -165,38 +165,38 @@ describe('no value', () => {
     'of a transform that quotes it': () => ({ inputTransforms: { t: '$error(constants.one)' } }),
     'of a transform that trips over it': () => ({ inputTransforms: { t: '$number(constants.one)' } }),
   }
-  const isTold = (text: string) => /s3cret/.test(text)
+  const isExposed = (text: string) => /s3cret/.test(text)
   /** What upstreams said goes to the sender, whatever is in it. */
   const answered = ['of a message that is done', 'of one without', 'of XML', 'of several responses', 'of a URL that is']
 
   for (const [name, document] of Object.entries(documents)) {
     test(`${name} is in the log, the records, the answer of a failure or a dry run`, async () => {
       const { reply, stored } = await send({ constants: CONSTANTS, ...document() })
-      if (!answered.some((start) => name.startsWith(start))) assert.ok(!isTold(reply.text), reply.text)
+      if (!answered.some((start) => name.startsWith(start))) assert.ok(!isExposed(reply.text), reply.text)
       const id = reply.headers.get('x-crosswalk-message-id') ?? assert.fail()
 
       const found = await admin(`/messages/${id}`)
-      assert.ok(!isTold(found.text), found.text)
+      assert.ok(!isExposed(found.text), found.text)
       const { bodies } = JSON.parse(found.text) as { bodies: { which: string }[] }
       assert.ok(bodies.length > 0)
       for (const { which } of bodies) {
         const body = await admin(`/messages/${id}/body/${encodeURIComponent(which)}`)
         assert.equal(body.status, 200)
-        assert.ok(!isTold(body.text), `${which}: ${body.text}`)
+        assert.ok(!isExposed(body.text), `${which}: ${body.text}`)
       }
       const dryRun = await service.fetch(
         '/endpoints/dry-run',
         json('POST', { endpointId: stored._id, live: true, message: { body: { id: 'i' } } }),
       )
       assert.equal(dryRun.status, 200, dryRun.text)
-      assert.ok(!isTold(dryRun.text), dryRun.text)
-      assert.ok(!isTold(JSON.stringify(service.log)))
+      assert.ok(!isExposed(dryRun.text), dryRun.text)
+      assert.ok(!isExposed(JSON.stringify(service.log)))
     })
   }
 
   test('is in the message log, the metrics or the statistics', async () => {
-    assert.ok(!isTold((await admin(`/metrics`)).text))
-    assert.ok(!isTold((await admin(`/messages?limit=200`)).text))
+    assert.ok(!isExposed((await admin(`/metrics`)).text))
+    assert.ok(!isExposed((await admin(`/messages?limit=200`)).text))
     const database = new DatabaseSync(join(home, 'test-messages.db'), { readOnly: true })
     const rows = ['messages', 'message_bodies', 'message_keys'].flatMap((table) =>
       database.prepare(`select * from ${table}`).all(),
@@ -205,7 +205,7 @@ describe('no value', () => {
     assert.ok(rows.length > 20)
     for (const row of rows)
       for (const value of Object.values(row))
-        assert.ok(!isTold(value instanceof Uint8Array ? Buffer.from(value).toString('latin1') : String(value)))
+        assert.ok(!isExposed(value instanceof Uint8Array ? Buffer.from(value).toString('latin1') : String(value)))
   })
 })
 
@@ -222,12 +222,12 @@ test('a failure names the reference', async () => {
 
 describe('a secret that cannot be had', () => {
   const missing = '${env:CROSSWALK_SECRET_MISSING}'
-  const cases: { name: string; document: () => JsonObject; path: string; told: string }[] = [
+  const cases: { name: string; document: () => JsonObject; path: string; reported: string }[] = [
     {
       name: 'in a constant',
       document: () => ({ constants: { a: { b: ['x', `<${missing}>`] } } }),
       path: 'constants.a.b[1]',
-      told: `The secret "${missing}" is not set.`,
+      reported: `The secret "${missing}" is not set.`,
     },
     {
       name: 'in a header',
@@ -235,7 +235,7 @@ describe('a secret that cannot be had', () => {
         requests: { lookup: [LOOKUP(), { id: 'l', config: { url: upstream.url, headers: { 'X-Own': missing } } }] },
       }),
       path: 'requests.lookup[1].config.headers.X-Own',
-      told: `The secret "${missing}" is not set.`,
+      reported: `The secret "${missing}" is not set.`,
     },
     {
       name: 'in a URL',
@@ -243,10 +243,10 @@ describe('a secret that cannot be had', () => {
         requests: { response: [{ id: 'r', config: { url: `${upstream.url}/\${file:/etc/hostname}` } }] },
       }),
       path: 'requests.response[0].config.url',
-      told: 'The secret "${file:/etc/hostname}" may not be used: SECRETS_ALLOW does not name it.',
+      reported: 'The secret "${file:/etc/hostname}" may not be used: SECRETS_ALLOW does not name it.',
     },
   ]
-  for (const { name, document, path, told } of cases) {
+  for (const { name, document, path, reported } of cases) {
     test(`${name} is a warning at registration, and a 503 for each message before anything is sent`, async () => {
       routes += 1
       const pattern = `/secrets-${routes}`
@@ -255,18 +255,20 @@ describe('a secret that cannot be had', () => {
         json('POST', endpointDocument({ endpoint: { pattern }, constants: CONSTANTS, ...document() })),
       )
       assert.equal(registered.status, 201, registered.text)
-      assert.deepEqual(JSON.parse(registered.headers.get('x-crosswalk-warnings') ?? '[]'), [{ path, message: told }])
+      assert.deepEqual(JSON.parse(registered.headers.get('x-crosswalk-warnings') ?? '[]'), [
+        { path, message: reported },
+      ])
       const before = upstream.received.length
       const reply = await service.fetch(pattern, json('POST', { id: 1 }))
       assert.equal(reply.status, 503, reply.text)
       assert.equal(reply.headers.get('retry-after'), '1')
       const { code, error, path: blamed } = reply.json<{ code: string; error: string; path: string }>()
-      assert.deepEqual([code, error, blamed], ['SECRET_UNAVAILABLE', told, path])
+      assert.deepEqual([code, error, blamed], ['SECRET_UNAVAILABLE', reported, path])
       assert.equal(upstream.received.length, before)
     })
   }
 
-  test('in a header, or the beginning of a URL, since it does not fit there, is the same', async () => {
+  test('in a header, or the start of a URL, since it does not fit there, is the same', async () => {
     put('lines', 'a\nb')
     put('no-url', 'ftp://example.org/')
     put('user-url', 'http://user:s3cret@example.org/')

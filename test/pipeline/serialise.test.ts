@@ -59,7 +59,7 @@ describe('XML', () => {
   }
 
   const refused = [
-    { why: 'a name that begins with a digit', input: { '1a': 1 }, says: /1a/ },
+    { why: 'a name that starts with a digit', input: { '1a': 1 }, says: /1a/ },
     { why: 'a name that would open an element', input: { 'a><b': 1 }, says: /a&gt;&lt;b/ },
     { why: 'attributes that are none', input: { m: { $: 'a' } }, says: /at "m\.\$"/ },
   ]

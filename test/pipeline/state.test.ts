@@ -108,7 +108,7 @@ describe('what is extracted', () => {
   })
 })
 
-it('keeps the times of the message, for whoever polls', async () => {
+it('keeps the times of the message, for endpoints that poll', async () => {
   const since = { path: 'state.system.timestamps.lookupRequests.p.requestStart', prefix: 'ge' }
   const lookup = { id: 'p', config: { url: `${upstream.url}/poll`, params: { query: { since } } } }
   const path = await registerStateful({ requests: { lookup } })

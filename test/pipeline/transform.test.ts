@@ -97,7 +97,7 @@ describeSandboxes(({ env }) => {
       assert.deepEqual(reply.json(), { out: { a: 41 } })
     })
 
-    it('tells the time of the message, not of the registration', async () => {
+    it('reports the time of the message, not of the registration', async () => {
       const path = await registerTransforms({ iso: '$now()', ms: '$millis()' })
       for (let message = 0; message < 3; message++) {
         const before = Date.now()

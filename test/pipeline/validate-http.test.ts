@@ -130,7 +130,7 @@ describeSandboxes(({ env }) => {
         assert.deepEqual([reply.status, code, stage, path], [400, 'VALIDATION_FAILED', 'validate', 'inputValidation'])
         assert.deepEqual(details.map((detail) => detail.path).toSorted(), faults.toSorted())
         assert.ok(error.startsWith('Validation failed: '), error)
-        for (const detail of details) assert.ok(error.includes(detail.message), `${error} tells of ${detail.message}`)
+        for (const detail of details) assert.ok(error.includes(detail.message), `${error} reports ${detail.message}`)
       })
     }
   })

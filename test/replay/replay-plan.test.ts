@@ -179,7 +179,7 @@ describeLogged('replaying many messages', (stage) => {
       assert.ok(performance.now() - startedAt >= 200)
     })
 
-    test('a plan that is cancelled begins nothing more', async () => {
+    test('a plan that is cancelled starts nothing more', async () => {
       const plan = await planOf(stage, await fresh(5))
       await run(stage, plan, { perSecond: 0.01 })
       await until(
@@ -381,7 +381,7 @@ describeLogged('replaying many messages', (stage) => {
     }
 
     for (const path of ['', '/run', '/cancel']) {
-      test(`a plan that there is not is told at ${path}`, async () => {
+      test(`a plan that there is not is reported at ${path}`, async () => {
         const url = `/messages/replay/${'0'.repeat(24)}${path}`
         const reply = await (path === '' ? stage.get(url) : stage.post(url))
         assert.deepEqual([reply.status, reply.json().code], [404, 'REPLAY_PLAN_UNKNOWN'])
@@ -391,7 +391,7 @@ describeLogged('replaying many messages', (stage) => {
 })
 
 describeLogged('a service that stops', (stage) => {
-  test('begins nothing more of a plan, and finishes what is under way', async () => {
+  test('starts nothing more of a plan, and finishes what is under way', async () => {
     let answers = Promise.withResolvers<void>()
     answers.resolve()
     const upstream = await startUpstream(async (_request, response) => {

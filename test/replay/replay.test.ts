@@ -77,7 +77,7 @@ describeLogged('a replay', (stage) => {
     assert.deepEqual(await stage.record(id), before)
   })
 
-  test('tells what went wrong again', async () => {
+  test('reports what went wrong again', async () => {
     const id = await send('/orders/7', '{"nr":2}')
     const replayed = (await stage.post(`/messages/${id}/replay`)).json<Replayed>()
     assert.deepEqual(
@@ -221,7 +221,7 @@ describeLogged(
     before(() => stage.service.register({ endpoint: { pattern }, inputMapping: { 'requestBody.a': 'a' } }))
 
     const cases = [
-      { name: 'a body that was cut', body: { b: 'x'.repeat(3_000) }, says: /Only the beginning/ },
+      { name: 'a body that was cut', body: { b: 'x'.repeat(3_000) }, says: /Only the start/ },
       { name: 'a body that was redacted', body: { ssn: '1' }, says: /were redacted \(REDACT_PATHS\)/ },
     ]
     for (const { name, body, says } of cases) {

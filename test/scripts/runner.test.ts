@@ -77,7 +77,7 @@ const run = (file: string, limitMs = 60_000): Promise<FileResult> =>
 
 describe('of one file', { concurrency: 2 }, () => {
   for (const { name, code, failures, tests, skipped = 0 } of cases) {
-    test(`tells the truth about ${name}`, async () => {
+    test(`reports the truth about ${name}`, async () => {
       const result = await run(write(name, code))
       assert.equal(result.failures.length, failures.length, result.failures.join('\n'))
       for (const [index, pattern] of failures.entries()) assert.match(String(result.failures[index]), pattern)
@@ -88,7 +88,7 @@ describe('of one file', { concurrency: 2 }, () => {
     })
   }
 
-  test('ends one that hangs, and tells where it was', async () => {
+  test('ends one that hangs, and reports where it was', async () => {
     const hangs = "test('a', () => {}); test('b', () => new Promise(() => setInterval(() => {}, 1000)))"
     const { failures } = await run(write('hangs', hangs), 3_000)
     assert.deepEqual(failures.length, 1)
@@ -168,7 +168,7 @@ describe('of several files in one process', { concurrency: 2 }, () => {
   const runBoth = (files: readonly string[], limitMs = 60_000) => runFiles(files, { options: [], limitMs, signal })
   const good = write('first', "test('a', () => {}); describe('s', () => { test('b', () => {}) })")
 
-  test('tells of each file by itself', async () => {
+  test('reports each file by itself', async () => {
     const code = `test('a', () => { ${BROKEN} }); test('b', { skip: 'why' }, () => {}); test('c', (t) => t.diagnostic('3 of 4'))`
     const [first, second] = await runBoth([good, write('second', code)])
     assert.deepEqual([first?.counts.tests, first?.counts.suites, first?.counts.passed], [2, 1, 2])
@@ -221,7 +221,7 @@ describe('of several files in one process', { concurrency: 2 }, () => {
     },
   ]
   for (const { name, code, says, others } of ends) {
-    test(`tells the truth about one ${name}, and about those before and after`, async () => {
+    test(`reports the truth about one ${name}, and about those before and after`, async () => {
       const [first, second, third] = await runBoth(
         [good, write(`batch ${name}`, code), write(`after ${name}`, "test('a', () => {})")],
         3_000,

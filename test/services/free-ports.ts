@@ -1,15 +1,15 @@
-/** Ports for services that must be told theirs before they start. */
+/** Ports for services that need theirs before they start. */
 import { randomInt } from 'node:crypto'
 import { once } from 'node:events'
 import { createServer } from 'node:net'
 
 /**
- * Below those that systems give to connections and to whoever asks for any port (Linux: from 32768 on): one of those would
+ * Below those that systems give to connections and to programs that ask for any port (Linux: from 32768 on): one of those would
  * be taken by another test before the service has it, or while it is restarted.
  */
 const [LEAST, MOST] = [15_000, 30_000]
 
-/** Two different ones that nobody listened on a moment ago. */
+/** Two different ones that were free a moment ago. */
 export async function freePorts(): Promise<[number, number]> {
   const first = await freePort()
   for (;;) {

@@ -6,7 +6,7 @@ import { dirname, join, relative } from 'node:path'
 
 export type Binaries = Readonly<{ initdb: string; postgres: string }>
 
-/** Whom to run as: PostgreSQL refuses to run as root. Undefined: as whoever runs this. */
+/** Whom to run as: PostgreSQL refuses to run as root. Undefined: as the current user. */
 export type RunAs = Readonly<{ uid: number; gid: number }> | undefined
 
 export function findUser(): RunAs {

@@ -7,7 +7,7 @@ import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { freePort } from './free-ports.ts'
 import { findBinaries, findUser } from './postgres-binaries.ts'
-import { untilTold } from './service-process.ts'
+import { untilStopped } from './service-process.ts'
 
 /** Waiting for a disk makes tests slow and shows nothing; a benchmark asks for it. */
 const sync = process.env.POSTGRES_SYNC === '1'
@@ -50,7 +50,7 @@ const serves = new Promise<boolean>((resolve) => {
 })
 if (await serves) {
   console.log(JSON.stringify({ url: `postgres://postgres@127.0.0.1:${port}/postgres` }))
-  await untilTold()
+  await untilStopped()
   // Fast shutdown: connections are ended, nothing is waited for.
   server.kill('SIGINT')
 } else {

@@ -36,7 +36,7 @@ export type TestDatabase = Readonly<{
   query<Row extends object = Record<string, unknown>>(text: string, values?: unknown[]): Promise<Row[]>
   /** What works on the database closes before it is dropped, the last first. */
   uses(close: () => unknown): void
-  /** Leaves it as a new one, which takes a tenth of the time; nobody may use it meanwhile. */
+  /** Leaves it as a new one, which takes a tenth of the time; no connection may use it meanwhile. */
   empty(): Promise<void>
   drop(): Promise<void>
 }>

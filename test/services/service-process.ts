@@ -1,5 +1,5 @@
 /**
- * A real server for tests, in a process that cannot outlive whoever started it: it ends when its standard input does,
+ * A real server for tests, in a process that cannot outlive the one that started it: it ends when its standard input does,
  * which happens however the starter ends.
  */
 import { spawn } from 'node:child_process'
@@ -40,8 +40,8 @@ export async function startServiceProcess(program: string, env: Record<string, s
   }
 }
 
-/** Resolves when whoever started this program wants it to end, or is gone. */
-export async function untilTold(): Promise<void> {
+/** Resolves when the process that started this program closes its standard input, or is gone. */
+export async function untilStopped(): Promise<void> {
   process.stdin.resume()
   await once(process.stdin, 'end')
 }

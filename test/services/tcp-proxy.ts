@@ -19,7 +19,7 @@ export type TcpProxy = Readonly<{
 }>
 
 export type TcpProxyOptions = Readonly<{
-  /** What `stall` cuts off: connections that begin with this among their first bytes; all where it is left out. */
+  /** What `stall` cuts off: connections that start with this among their first bytes; all where it is left out. */
   only?: string
 }>
 

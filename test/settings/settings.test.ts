@@ -251,11 +251,11 @@ describe('faults', () => {
     })
   }
 
-  test('all wrong settings are told at once, in the order of the table', () => {
+  test('all wrong settings are reported at once, in the order of the table', () => {
     const wrong = Object.fromEntries(Object.values(SETTINGS).map(({ name }) => [name, '?']))
-    const told = faultsOf(wrong).map((line) => line.split(' ')[0])
+    const reported = faultsOf(wrong).map((line) => line.split(' ')[0])
     assert.deepEqual(
-      told,
+      reported,
       Object.values(SETTINGS).map(({ name }) => name),
     )
   })

@@ -93,7 +93,7 @@ describe('a change that was answered', () => {
     for (let count = 0; count < 4; count += 1) assert.equal((await crew.call('POST', '/numbered', {})).body.n, 1)
   })
 
-  test('is told as a failure where a worker stands still for too long, and is in force when it goes on', async (t) => {
+  test('is reported as a failure where a worker stands still for too long, and is in force when it goes on', async (t) => {
     const crew = await startCrew(t)
     const { _id } = await crew.register(numbered(0))
     const callers = await crew.connectToEach('/numbered')

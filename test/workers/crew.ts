@@ -15,7 +15,7 @@ export type Answer = Readonly<{
   status: number
   body: JsonObject
   etag: string
-  /** Tells the worker that answered a message from the others. */
+  /** Reports the worker that answered a message from the others. */
   worker: string
 }>
 

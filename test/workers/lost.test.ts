@@ -27,7 +27,7 @@ const replaced = (crew: Crew, lost: number) =>
     ({ workers }) => workers.lost === lost && workers.running === workers.configured,
   )
 
-/** Calls on new connections until one works: whoever held the one before may be dead. */
+/** Calls on new connections until one works: the worker of the one before may be dead. */
 async function patient(crew: Crew, work: (caller: Caller) => Promise<boolean>): Promise<void> {
   for (;;) {
     const caller = crew.connect()
@@ -51,7 +51,7 @@ describe('a worker that is killed under load', () => {
     let kills = 0
     let over = false
 
-    /** One after the other, so that what is kept can be told: the last acknowledged or one that was tried after it. */
+    /** One after the other, so that the stored one is known: the last acknowledged or one that was tried after it. */
     const keep = async (index: number) => {
       let n = 0
       while (!over)

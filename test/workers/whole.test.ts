@@ -1,4 +1,4 @@
-/** What is asked of one worker and told of the whole service. */
+/** What one worker is asked and reports for the whole service. */
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import type { JsonObject } from '../../src/domain/json.ts'
@@ -47,7 +47,7 @@ describe('two workers', () => {
     for (const caller of callers) caller.end()
   })
 
-  test('tell a message that was just answered, whichever worker did', async (t) => {
+  test('report a message that was just answered, whichever worker did', async (t) => {
     const crew = await startCrew(t)
     await crew.register({ name: 'All', endpoint: { pattern: '/all' }, messageLog: 'all' })
     const callers = await crew.connectToEach('/all')

@@ -1,6 +1,6 @@
 /**
  * Forbidden addresses in every spelling: nothing may be connected to, whether a request names one, a redirect leads to it or
- * a name server says so. Counted are connections at listeners, and attempts to connect for addresses that nobody can listen on.
+ * a name server says so. Counted are connections at listeners, and attempts to connect for addresses that no program can listen on.
  */
 import assert from 'node:assert/strict'
 import { once } from 'node:events'

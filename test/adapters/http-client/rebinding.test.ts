@@ -1,6 +1,6 @@
 /**
  * Forbidden addresses that a real name server gives out for a name that was allowed a moment ago. The service asks the system,
- * which cannot be told another name server without changing the machine; so the look-up is handed in, as a real one that asks ours
+ * which cannot be given another name server without changing the machine; so the look-up is handed in, as a real one that asks ours
  * over UDP. Attempts to connect are counted, and connections at a listener.
  */
 import assert from 'node:assert/strict'

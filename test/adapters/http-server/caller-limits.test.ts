@@ -94,7 +94,7 @@ describe('the size of a body', () => {
     assert.deepEqual([reply.status, reply.text.length], [200, LIMIT_BYTES])
   })
 
-  test('that nobody listens for is not waited for', async () => {
+  test('without an endpoint is not waited for', async () => {
     const head = requestText('POST /nobody', [JSON_TYPE, 'content-length: 900000'])
     assert.deepEqual(statusesIn(await exchange(service.url, head)), [404])
   })

@@ -22,7 +22,7 @@ describe('bodies that do not come whole', () => {
   })
   after(() => service.stop())
 
-  const begin = (head: string): { socket: Socket; received: () => string } => {
+  const start = (head: string): { socket: Socket; received: () => string } => {
     const socket = connect(Number(new URL(service.url).port), '127.0.0.1')
     let text = ''
     socket.setEncoding('utf8').on('data', (chunk: string) => {
@@ -33,7 +33,7 @@ describe('bodies that do not come whole', () => {
   }
 
   test('those of which nothing came for longest give way, and the others can go on', async () => {
-    const callers = Array.from({ length: 2 * HELD }, () => begin(`Content-Length: ${WHOLE}`))
+    const callers = Array.from({ length: 2 * HELD }, () => start(`Content-Length: ${WHOLE}`))
     const ended = callers.map(({ socket }) => once(socket, 'end'))
     for (const { socket } of callers) socket.write(' '.repeat(SENT))
     // As many have ended as had no room; only then do the others go on.
@@ -59,7 +59,7 @@ describe('bodies that do not come whole', () => {
 
   test('what came whole gives back its room', async () => {
     for (let round = 0; round < 4; round += 1) {
-      const callers = Array.from({ length: FIT_WHOLE }, () => begin(`Content-Length: ${WHOLE}`))
+      const callers = Array.from({ length: FIT_WHOLE }, () => start(`Content-Length: ${WHOLE}`))
       await Promise.all(callers.map(({ socket }) => new Promise((resolve) => socket.write(' '.repeat(SENT), resolve))))
       for (const { socket } of callers) socket.end(`${' '.repeat(WHOLE - SENT - 2)}{}`)
       await Promise.all(callers.map(({ socket }) => once(socket, 'close')))
@@ -71,7 +71,7 @@ describe('bodies that do not come whole', () => {
   })
 
   test('pieces count for what they take, not for their bytes alone', async () => {
-    const { socket, received } = begin('Transfer-Encoding: chunked')
+    const { socket, received } = start('Transfer-Encoding: chunked')
     socket.on('error', () => {})
     socket.write('1\r\n \r\n'.repeat(20_000))
     await once(socket, 'end')

@@ -48,7 +48,7 @@ describe('in one write', () => {
 
   test('a message is not done behind one whose answer ends the connection', async () => {
     const { socket, whole } = open()
-    // Nobody is there for it, so its body stays unread.
+    // No endpoint takes it, so its body stays unread.
     socket.write(messageOf('/nowhere', 1) + messageOf('/on', 2))
     assert.deepEqual(statusesOf(await whole), ['HTTP/1.1 404'])
     // What was begun before would have been sent on before.

@@ -1,4 +1,4 @@
-/** A service that stops closes its ports when nobody calls: who had connected by then is no nobody. */
+/** A service that stops closes its ports when no caller is left: a connected one is a caller. */
 import assert from 'node:assert/strict'
 import type { AddressInfo } from 'node:net'
 import { test } from 'node:test'
@@ -21,7 +21,7 @@ socket.on('error', () => {})
 /** Far longer than nothing must have come. */
 const BUSY_MS = 200
 
-test('a process that had no time to look is not one that nobody called', async (t) => {
+test('a process that had no time to look is not one without callers', async (t) => {
   const server = createServer(readTestSettings({}), (failure) => answerFailure(failure, 'JSON'))
   await server.listen({ host: '127.0.0.1', port: 0 })
   const connected = new Int32Array(new SharedArrayBuffer(4))

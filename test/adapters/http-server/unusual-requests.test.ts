@@ -35,7 +35,7 @@ describe('methods', () => {
 })
 
 describe('expectations', () => {
-  test('a caller who waits for 100 is told to go on', async () => {
+  test('a caller who waits for 100 is asked to go on', async () => {
     const socket = await connectTo(service.url)
     const received = readToEnd(socket)
     socket.write(requestText('POST /json', [JSON_TYPE, 'expect: 100-continue', 'content-length: 7']))
@@ -92,7 +92,7 @@ describe('what is sent behind a request whose body is not read', () => {
       ['transfer-encoding: chunked'],
       `200000\r\n${large}\r\n0\r\n\r\n`,
     ),
-    'since nobody listens': first('POST /nowhere', ['content-length: 2'], '{}'),
+    'since no endpoint listens': first('POST /nowhere', ['content-length: 2'], '{}'),
   }
   for (const [why, sent] of Object.entries(cases)) {
     test(`${why}: is not done`, async () => {

@@ -7,7 +7,7 @@ import { openReader } from '../../../src/adapters/kafka/consumer/topic-reader.ts
 import type { KafkaSettings } from '../../../src/adapters/kafka/kafka-client.ts'
 import type { ConsumerListener } from '../../../src/domain/ports/record-consumer.ts'
 
-/** Nobody listens there. */
+/** No server listens there. */
 const NOWHERE = { port: 1, host: '127.0.0.1' }
 const settings: KafkaSettings = {
   kafkaBrokers: [`${NOWHERE.host}:${NOWHERE.port}`],

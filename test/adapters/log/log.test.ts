@@ -47,8 +47,8 @@ describe('a line that is repeated', () => {
     written(
       everything,
       (log) => {
-        const tell = log.repeat({ endpoint: 'ü "a"', status: 200 }, 'It is "done".')
-        for (const ms of [0.5, 12.0004]) tell('0123456789abcdef01234567', ms)
+        const report = log.repeat({ endpoint: 'ü "a"', status: 200 }, 'It is "done".')
+        for (const ms of [0.5, 12.0004]) report('0123456789abcdef01234567', ms)
       },
       isTTY,
     )

@@ -31,7 +31,7 @@ export type Collector = Readonly<{
 
 const KINDS = ['', 'internal', 'server', 'client', 'producer', 'consumer']
 
-/** `refuse` may answer a call by itself, and is told how many came before; what it gives true for is not taken. */
+/** `refuse` may answer a call by itself, and gets the number of those before; what it gives true for is not taken. */
 export async function startCollector(
   refuse: (response: ServerResponse, before: number) => boolean = () => false,
 ): Promise<Collector> {

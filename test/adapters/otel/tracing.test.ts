@@ -147,8 +147,8 @@ describeServices('the trace of a message', TRACED, (stage) => {
     )
     const [{ headers } = assert.fail()] = collector.received
     assert.deepEqual([headers['x-tenant'], headers.authorization], ['a b', 'Bearer abc'])
-    const told = collector.received.map(({ body }) => body).join()
-    for (const secret of ['s3cret', 'Mandela', 'Nelson', 'Rolihlahla', 'plague']) assert.ok(!told.includes(secret))
+    const reported = collector.received.map(({ body }) => body).join()
+    for (const secret of ['s3cret', 'Mandela', 'Nelson', 'Rolihlahla', 'plague']) assert.ok(!reported.includes(secret))
   })
 
   test('that fails says so, at the call to blame too', async () => {
@@ -166,7 +166,7 @@ describeServices('the trace of a message', TRACED, (stage) => {
     )
   })
 
-  test('that its caller does not sample is not told, and its calls say so', async () => {
+  test('that its caller does not sample is not reported, and its calls say so', async () => {
     const config = { url: `${upstream.url}/fine` }
     await stage.service.register({ endpoint: { pattern: '/quiet' }, requests: { lookup: { id: 'look', config } } })
     const traceId = TRACE.replace('0', '2')

@@ -23,7 +23,7 @@ async function openStore(database: TestDatabase) {
   return store
 }
 
-/** A connection of somebody else, in a transaction. */
+/** A connection of another client, in a transaction. */
 async function openTransaction(database: TestDatabase) {
   const client = new pg.Client({ connectionString: database.url })
   await client.connect()
@@ -34,10 +34,10 @@ async function openTransaction(database: TestDatabase) {
 
 test('ten instances that start at once make the tables once', needsPostgres, async (test) => {
   const database = await freshDatabase(test)
-  const told: object[] = []
-  const logger = { ...silent, info: (fields: object) => void told.push(fields) }
+  const reported: object[] = []
+  const logger = { ...silent, info: (fields: object) => void reported.push(fields) }
   const stores = await Promise.all(Array.from({ length: 10 }, () => openPostgres(database.url, logger)))
-  assert.deepEqual(told, [{ migrations: MIGRATIONS.map(({ name }) => name) }])
+  assert.deepEqual(reported, [{ migrations: MIGRATIONS.map(({ name }) => name) }])
   assert.equal((await database.query('select 1 from schema_version')).length, MIGRATIONS.length)
   for (const store of stores) {
     assert.deepEqual(await store.endpoints.list(), [])
@@ -52,16 +52,16 @@ test('refuses a database of a newer version', needsPostgres, async (test) => {
   await assert.rejects(openPostgres(database.url), /was written by a newer version/)
 })
 
-test('tells each change its version, once for all instances', needsPostgres, async (test) => {
+test('reports each change its version, once for all instances', needsPostgres, async (test) => {
   const database = await freshDatabase(test)
   const one = await openStore(database)
   const other = await openStore(database)
   const start = (await other.changes.since(0)).version
-  const told = versionsTold(other.changes)
-  await told.reach(start)
+  const reported = versionsNotified(other.changes)
+  await reported.reach(start)
   await one.endpoints.insert(endpointOf(1))
   await one.endpoints.insert(endpointOf(2))
-  await told.reach(start + 2)
+  await reported.reach(start + 2)
   assert.equal(await one.endpoints.insert(endpointOf(3, { name: 'endpoint 1' })), 'name')
 
   const since = await other.changes.since(start)
@@ -89,8 +89,8 @@ test('tells each change its version, once for all instances', needsPostgres, asy
   })
 })
 
-/** Watches a feed; `reach` resolves when that version was told. */
-function versionsTold(changes: ChangeFeed) {
+/** Watches a feed; `reach` resolves when that version was reported. */
+function versionsNotified(changes: ChangeFeed) {
   let highest = 0
   let check = () => {}
   changes.watch((version) => {
@@ -203,7 +203,7 @@ test('a lost connection costs the call that was on it, and no other', needsPostg
   assert.equal(await endpoints.insert(endpointOf(1)), 'stored')
 })
 
-test('a lock that somebody holds for too long is no hang', needsPostgres, async (test) => {
+test('a lock that is held for too long is no hang', needsPostgres, async (test) => {
   const database = await freshDatabase(test)
   const { endpoints } = await openStore(database)
   await endpoints.insert(endpointOf(1))
@@ -263,8 +263,8 @@ test(
   needsPostgres,
   async (test) => {
     const database = await freshDatabase(test)
-    const told: string[] = []
-    const logger = { ...silent, warn: (_: object, message: string) => void told.push(message) }
+    const reported: string[] = []
+    const logger = { ...silent, warn: (_: object, message: string) => void reported.push(message) }
     const connections = createConnections({ url: database.url, poolSize: 5, timeoutMs: 5_000, logger })
     database.uses(connections.close)
     const work = prepareText<undefined, never>('select pg_sleep(0.05)', () => [])
@@ -279,7 +279,7 @@ test(
       for (const result of await working)
         assert.ok(result.status === 'fulfilled' || result.reason instanceof StoreUnavailable, inspect(result))
     }
-    assert.ok(told.includes('A connection to the store was lost'))
+    assert.ok(reported.includes('A connection to the store was lost'))
     // One that has just been ended may not know it yet.
     for (let attempt = 0; (await five()).some(({ status }) => status === 'rejected'); attempt += 1)
       assert.ok(attempt < 5, `attempt ${attempt}`)

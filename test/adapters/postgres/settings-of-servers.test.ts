@@ -44,8 +44,8 @@ const TAKEN = [
   'application_name',
 ]
 
-/** Refuses every connection, as a pooler does where it begins with a parameter that is not its own. */
-async function startPooler(test: TestContext, told: string[][]): Promise<string> {
+/** Refuses every connection, as a pooler does where it starts with a parameter that is not its own. */
+async function startPooler(test: TestContext, reported: string[][]): Promise<string> {
   const sockets = new Set<Socket>()
   const server = createServer((socket) => {
     sockets.add(socket)
@@ -55,7 +55,7 @@ async function startPooler(test: TestContext, told: string[][]): Promise<string>
         .toString('utf8', 8)
         .split('\0')
         .filter((_, index) => index % 2 === 0)
-      told.push(names.filter((name) => name !== ''))
+      reported.push(names.filter((name) => name !== ''))
       const fields = Buffer.from(`SFATAL\0C08P01\0Mno more clients, says the pooler\0\0`)
       const head = Buffer.alloc(5, 'E')
       head.writeInt32BE(fields.length + 4, 1)
@@ -71,9 +71,9 @@ async function startPooler(test: TestContext, told: string[][]): Promise<string>
   return `postgres://u:s3cr3t@127.0.0.1:${(server.address() as AddressInfo).port}/x`
 }
 
-test('a connection begins with nothing that a pooler refuses, and the start tells what a server says', async (test) => {
-  const told: string[][] = []
-  const url = await startPooler(test, told)
+test('a connection starts with nothing that a pooler refuses, and the start reports what a server says', async (test) => {
+  const reported: string[][] = []
+  const url = await startPooler(test, reported)
   await assert.rejects(openPostgres(url), (thrown) => {
     assert.ok(thrown instanceof StoreUnavailable)
     assert.match(thrown.message, /the connection failed \(no more clients, says the pooler\)/)
@@ -84,8 +84,8 @@ test('a connection begins with nothing that a pooler refuses, and the start tell
   const one = prepareText<undefined, never>('select 1', () => [])
   await assert.rejects(connections.run(one, undefined), StoreUnavailable)
   await connections.close()
-  assert.equal(told.length, 2)
-  for (const names of told)
+  assert.equal(reported.length, 2)
+  for (const names of reported)
     assert.deepEqual(
       names.filter((name) => !TAKEN.includes(name.toLowerCase())),
       [],

@@ -98,7 +98,7 @@ describe('in a file', () => {
 
   const outside: { name: string; path: string; make?: (home: string) => void }[] = [
     { name: 'another folder', path: 'secret' },
-    { name: 'a folder whose name begins alike', path: 'allowed-not/secret' },
+    { name: 'a folder whose name starts alike', path: 'allowed-not/secret' },
     { name: 'a step up', path: 'allowed/../secret' },
     { name: 'a step up, further in', path: 'allowed/below/../../secret' },
     { name: 'a step on the spot', path: 'allowed/./key' },

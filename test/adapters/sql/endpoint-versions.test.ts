@@ -109,7 +109,7 @@ for (const { name, missing, make } of KINDS) {
       const wild = endpointOf(1, { text: "\\ ' \u0000 \ud800 ü 漢 😀 %_" }).document
       const { createdAt, updatedAt: _updatedAt, __v, ...rest } = wild
       const documents = [
-        // As the service writes them, and as somebody else may have.
+        // As the service writes them, and as another program may have.
         { ...rest, createdAt, updatedAt: '2025-02-03T04:05:06.789Z', __v },
         { ...rest, _id: idOf(2), createdAt, __v, updatedAt: '2025-02-03T04:05:06.789Z' },
       ]

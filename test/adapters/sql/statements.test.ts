@@ -15,7 +15,7 @@ const clashes = [
   { name: 'the name before the route', rows: [{ name: 'other' }, { name: 'mine' }], expect: 'name' },
 ] as const
 for (const { name, rows, expect } of clashes)
-  it(`tells a clash over ${name}`, () => assert.equal(clashOf(rows, { name: 'mine' }), expect))
+  it(`reports a clash over ${name}`, () => assert.equal(clashOf(rows, { name: 'mine' }), expect))
 
 it('binds values by name, in the order of the text, beside those written into the query', () => {
   const statement = compileStatement<{ id: string; name: string }>((value) =>

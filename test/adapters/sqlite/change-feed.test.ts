@@ -21,7 +21,7 @@ const brief = ({ documents, versions, ids }: StoreChanges) => ({
   ids: [...ids].map((id) => Number.parseInt(id, 16)),
 })
 
-test('tells each change that another process has made, and nothing where there is none', async (t) => {
+test('reports each change that another process has made, and nothing where there is none', async (t) => {
   const path = freshPath(t)
   const [one, other] = [await open(path), await open(path)] as const
   const start = await one.changes.since(0)
@@ -46,7 +46,7 @@ test('tells each change that another process has made, and nothing where there i
   const second = await one.changes.since(first.version)
   assert.deepEqual(brief(second), { changed: [[2, 'changed', 2]], ids: [2, 3] })
   assert.ok(second.version > first.version)
-  // Everything, for whoever knows nothing, and the same in the process that made the changes.
+  // Everything, for an instance that knows nothing, and the same in the process that made the changes.
   for (const store of [one, other]) {
     const all = {
       changed: [
@@ -74,7 +74,7 @@ test('a change that failed is none, and a state is none', async (t) => {
   await store.close()
 })
 
-test('an endpoint whose versions somebody has removed is told to whoever knows nothing', async (t) => {
+test('an endpoint whose versions were removed is reported to an instance that knows nothing', async (t) => {
   const path = freshPath(t)
   const store = await open(path)
   await store.endpoints.insert(endpointOf(1))
@@ -83,19 +83,19 @@ test('an endpoint whose versions somebody has removed is told to whoever knows n
   await store.close()
 })
 
-test('tells by itself what nobody else has told, until it is closed', async (t) => {
+test('reports by itself what no other process has reported, until it is closed', async (t) => {
   const path = freshPath(t)
   const [one, other] = [await open(path), await open(path)] as const
-  const told: number[] = []
+  const reported: number[] = []
   t.mock.timers.enable({ apis: ['setInterval'] })
-  one.changes.watch((version) => told.push(version))
+  one.changes.watch((version) => reported.push(version))
   await other.endpoints.insert(endpointOf(1))
-  assert.deepEqual(told, [])
+  assert.deepEqual(reported, [])
   t.mock.timers.tick(5_000)
-  assert.deepEqual(told, [(await other.changes.since(0)).version])
+  assert.deepEqual(reported, [(await other.changes.since(0)).version])
   await Promise.all([one.close(), other.close()])
   t.mock.timers.tick(5_000)
-  assert.equal(told.length, 1)
+  assert.equal(reported.length, 1)
 })
 
 test('a file that is not shared has no feed', async (t) => {

@@ -235,43 +235,43 @@ describe('a writer that may flush elsewhere', () => {
   })
 })
 
-/** A log that tells what was done with it; each flush ends as the one in its place in `ends` does, well where there is none. */
-function toldLog(ends: readonly (FlushLog | undefined)[] = []) {
-  const told: string[] = []
+/** A log that reports what was done with it; each flush ends as the one in its place in `ends` does, well where there is none. */
+function recordingLog(ends: readonly (FlushLog | undefined)[] = []) {
+  const reported: string[] = []
   let flushes = 0
   const log = {
     flush: async () => {
-      told.push('flush')
+      reported.push('flush')
       await ends[flushes++]?.()
     },
-    rewrite: () => void told.push('rewrite'),
+    rewrite: () => void reported.push('rewrite'),
   }
-  return { log, told }
+  return { log, reported }
 }
 
 const broken = () => new StoreUnavailable('the disk is broken')
 
 describe('a log that could not be flushed', () => {
   it('is written over before the next batch, which is done once that is flushed', async (test) => {
-    const { log, told } = toldLog([undefined, () => Promise.reject(broken())])
+    const { log, reported } = recordingLog([undefined, () => Promise.reject(broken())])
     const { writer, keep, kept, end } = writerFor(test, { log })
-    const work = () => void told.push('work')
+    const work = () => void reported.push('work')
     await keep(1)
-    told.length = 0
+    reported.length = 0
     assert.deepEqual(await outcomes([keep(2)]), ['unavailable'])
     await writer.write(work, 'message')
     await writer.write(work)
-    assert.deepEqual(told, ['flush', 'rewrite', 'work', 'work', 'flush'])
+    assert.deepEqual(reported, ['flush', 'rewrite', 'work', 'work', 'flush'])
     assert.deepEqual(kept(), [1, 2])
     await end()
   })
 
-  it('is written over before the first batch too, as nobody knows what it holds', async (test) => {
+  it('is written over before the first batch too, as its content is unknown', async (test) => {
     for (const urgency of ['message', 'other'] as const) {
-      const { log, told } = toldLog()
+      const { log, reported } = recordingLog()
       const { writer, end } = writerFor(test, { log })
-      await writer.write(() => void told.push('work'), urgency)
-      assert.deepEqual(told.slice(0, 2), ['rewrite', 'work'])
+      await writer.write(() => void reported.push('work'), urgency)
+      assert.deepEqual(reported.slice(0, 2), ['rewrite', 'work'])
       await end()
     }
   })
@@ -279,10 +279,10 @@ describe('a log that could not be flushed', () => {
   it('leaves nothing done that was committed before that was known, though it is flushed later', async (test) => {
     const first = Promise.withResolvers<void>()
     const second = Promise.withResolvers<void>()
-    const { log, told } = toldLog([() => first.promise, () => second.promise])
+    const { log, reported } = recordingLog([() => first.promise, () => second.promise])
     const { keep, kept, end } = writerFor(test, { log })
     const flushed = async (times: number) => {
-      while (told.filter((one) => one === 'flush').length < times) await turn()
+      while (reported.filter((one) => one === 'flush').length < times) await turn()
     }
     const results = [keep(1)]
     await flushed(1)
@@ -300,7 +300,7 @@ describe('a log that could not be flushed', () => {
   })
 
   it('refuses what comes while it cannot be written over, and is read', async (test) => {
-    const { log } = toldLog()
+    const { log } = recordingLog()
     let failing = true
     const rewrite = () => {
       if (failing) throw broken()
@@ -318,10 +318,10 @@ describe('a log that could not be flushed', () => {
 
   it('is told by a commit on the thread as well, for those who wait for a flush', async (test) => {
     const flush = Promise.withResolvers<void>()
-    const { log, told } = toldLog([() => flush.promise])
+    const { log, reported } = recordingLog([() => flush.promise])
     const { db, keep, writer, end } = writerFor(test, { log })
     const results = [keep(1)]
-    while (!told.includes('flush')) await turn()
+    while (!reported.includes('flush')) await turn()
     results.push(
       writer.write(() => {
         db.exec('ROLLBACK')
@@ -333,7 +333,7 @@ describe('a log that could not be flushed', () => {
     flush.resolve()
     assert.deepEqual(await outcomes(results), ['unavailable', 'unavailable'])
     assert.equal(await keep(2), 1)
-    assert.deepEqual(told, ['rewrite', 'flush', 'rewrite', 'flush'])
+    assert.deepEqual(reported, ['rewrite', 'flush', 'rewrite', 'flush'])
     await end()
   })
 })

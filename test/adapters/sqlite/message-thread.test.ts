@@ -16,7 +16,7 @@ const faults = {
   // As without threads or memory for one: what starts it throws.
   'cannot be started': { data: { ...good, migrations: () => [] }, says: /could not be started: .*could not be cloned/ },
   // As without file descriptors: it ends with an error.
-  'ends as it begins': { data: null, says: /^The thread of the message log ended: .*null\.$/ },
+  'ends as it starts': { data: null, says: /^The thread of the message log ended: .*null\.$/ },
 }
 
 for (const [name, { data, says }] of Object.entries(faults)) {

@@ -85,13 +85,13 @@ it('makes the folder and a file in WAL mode that only its owner can read', async
   assertSound(path)
 })
 
-it('runs each migration once and tells of it', async (test) => {
+it('runs each migration once and reports it', async (test) => {
   const path = freshPath(test)
-  const told: object[] = []
-  const logger = { ...silent, info: (fields: object) => void told.push(fields) }
+  const reported: object[] = []
+  const logger = { ...silent, info: (fields: object) => void reported.push(fields) }
   for (const _ of [1, 2]) await (await openSqliteStore({ path, logger })).close()
   const names = MIGRATIONS.map(({ name }) => name)
-  assert.deepEqual(told, [{ path, migrations: names }])
+  assert.deepEqual(reported, [{ path, migrations: names }])
   const rows = lookInto(path, (db) => db.prepare('SELECT version, name FROM schema_version').all())
   assert.deepEqual(
     rows.map((row) => ({ ...row })),

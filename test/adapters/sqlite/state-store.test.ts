@@ -74,7 +74,7 @@ it('writes the state before it where the newest cannot be written', async (test)
   await end()
 })
 
-it('tells nobody that a state is written where two that replaced it cannot be', async (test) => {
+it('reports no state as written where two that replaced it cannot be', async (test) => {
   const { states, end } = await openStore(test)
   await states.append(idOf(1), stateOf('before', 200))
   const together = [stateOf('good', 200), unwritable, unwritable, stateOf('other', 404)]
@@ -101,7 +101,7 @@ it('reads once for all that ask in the same turn, each filter and endpoint by it
   await end()
 })
 
-it('gives the new state from the moment in which its writer is told', async (test) => {
+it('gives the new state from the moment in which its writer is answered', async (test) => {
   const { states, end } = await openStore(test)
   await states.append(idOf(1), stateOf('first', 200))
   const written = states.append(idOf(1), stateOf('second', 200))

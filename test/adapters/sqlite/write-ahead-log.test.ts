@@ -68,7 +68,7 @@ test('a log that is written over holds what it held, and all of it was written',
   )
 })
 
-test('a checkpoint lets the log begin anew, and waits for those who write', (t) => {
+test('a checkpoint lets the log start anew, and waits for those who write', (t) => {
   const path = freshPath(t)
   using db = new DatabaseSync(path)
   db.exec('PRAGMA journal_mode = WAL; CREATE TABLE kept (n)')
@@ -78,7 +78,7 @@ test('a checkpoint lets the log begin anew, and waits for those who write', (t) 
   assert.equal(logOf(path).begun, before + 1)
 })
 
-test('a checkpoint holds the lock of writers for a moment only while somebody reads', (t) => {
+test('a checkpoint holds the lock of writers for a moment only while others read', (t) => {
   const path = freshPath(t)
   using db = new DatabaseSync(path)
   db.exec('PRAGMA journal_mode = WAL; CREATE TABLE kept (n)')

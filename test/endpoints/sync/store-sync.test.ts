@@ -30,12 +30,12 @@ type Instance = Readonly<{
   ping(): Promise<void>
   paths(): string[]
   /** As the store does, where the instance follows it. */
-  tell(version: number): void
+  report(version: number): void
 }>
 
 type Means = Readonly<{ sandbox?: Sandbox; clock?: () => number; logger?: Logger; env?: Record<string, string> }>
 
-/** What the service is without its listeners: it catches up when told, by `load`, and before each change. */
+/** What the service is without its listeners: it catches up when notified, by `load`, and before each change. */
 async function openInstance(
   database: TestDatabase,
   { sandbox, clock = Date.now, logger = silent, env = {} }: Means = {},
@@ -47,13 +47,13 @@ async function openInstance(
   const http = createHttpClient({ connectTimeoutMs: 1_000, answerLimitBytes: 1_000 })
   database.uses(http.close)
   const registry = createEndpointRegistry()
-  let tell: Instance['tell'] = () => undefined
+  let report: Instance['report'] = () => undefined
   const catalogue = createEndpointService({
     store: store.endpoints,
     changes: {
       since: store.changes.since,
       watch: (heard) => {
-        tell = heard
+        report = heard
       },
     },
     registry,
@@ -65,7 +65,7 @@ async function openInstance(
   })
   await catalogue.load()
   const paths = () => registry.all().map(({ endpoint }) => endpoint.endpoint.pattern)
-  return { catalogue, registry, ping: store.endpoints.ping, paths, tell: (version) => tell(version) }
+  return { catalogue, registry, ping: store.endpoints.ping, paths, report: (version) => report(version) }
 }
 
 const textOf = (pattern: string, changes: JsonObject = {}): string =>
@@ -297,7 +297,7 @@ function openStarved(database: TestDatabase) {
   return {
     log,
     /** The fields of each line with that message. */
-    told: (message: string) => fields.get(message) ?? [],
+    reported: (message: string) => fields.get(message) ?? [],
     attempts: () => attempts,
     recover: () => {
       sandbox = open(1, 10_000)
@@ -377,7 +377,7 @@ test('what is late is so no longer when it is replaced or removed here', needsPo
   assert.ok(!starved.log.includes(ACTIVE))
 })
 
-test('what was late and is deleted or refused is not told to be in force', needsPostgres, async (test) => {
+test('what was late and is deleted or refused is not reported to be in force', needsPostgres, async (test) => {
   const database = await freshDatabase(test)
   const starved = openStarved(database)
   const one = await openInstance(database)
@@ -399,7 +399,7 @@ test('what was late and is deleted or refused is not told to be in force', needs
   starved.pass(1_000)
   await other.catalogue.catchUp()
   assert.deepEqual([other.paths(), other.catalogue.inactive()], [['/c'], [refused]])
-  assert.deepEqual(starved.told(ACTIVE), [{ endpointIds: [inForce] }])
+  assert.deepEqual(starved.reported(ACTIVE), [{ endpointIds: [inForce] }])
 })
 
 test('what is late and not in force counts among the endpoints', needsPostgres, async (test) => {
@@ -441,21 +441,21 @@ test('what is late is tried after pauses that grow, also where nothing changes',
   const attemptedAt: number[] = []
   for (let seconds = 0; seconds <= 65; seconds += 1) {
     const before = starved.attempts()
-    other.tell(2)
-    // In turn after what was told.
+    other.report(2)
+    // In turn after what was reported.
     await other.catalogue.catchUp().catch(() => undefined)
     if (starved.attempts() > before) attemptedAt.push(seconds)
     starved.pass(1_000)
   }
   assert.deepEqual(attemptedAt, [0, 1, 3, 7, 15, 31, 61])
   starved.recover()
-  const tellLater = () => {
+  const notifyLater = () => {
     // A try that fails because the machine is busy is followed by another after a pause.
     starved.pass(30_000)
-    other.tell(2)
+    other.report(2)
     return other.paths()
   }
-  await until(tellLater, (paths) => paths.length > 0)
+  await until(notifyLater, (paths) => paths.length > 0)
   assert.deepEqual([other.paths(), other.catalogue.inactive()], [['/late'], []])
 })
 
@@ -475,7 +475,7 @@ test('a store that went back while something was late is followed', needsPostgre
   await database.query(`update endpoints set document = $1, revision = 2`, [JSON.stringify(document)])
   await database.query('update configuration set version = 2')
   other.catalogue.follow()
-  other.tell(2)
+  other.report(2)
   await until(other.paths, ([path]) => path === '/a')
   assert.deepEqual([other.paths(), other.catalogue.inactive(), other.catalogue.version()], [['/a'], [], 2])
 })

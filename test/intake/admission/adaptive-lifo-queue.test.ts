@@ -7,39 +7,39 @@ import { createAdaptiveLifoQueue } from '../../../src/intake/admission/adaptive-
 /** As many may wait for long. */
 const FEW = 32
 
-test('each one is told once, and nobody waits beyond the bounds', () => {
+test('each one is reported once, and none waits beyond the bounds', () => {
   const step = fc.record({ kind: fc.constantFrom('add', 'add', 'next', 'expire'), ms: fc.nat({ max: 100 }) })
   fc.assert(
     fc.property(fc.integer({ min: 1, max: 60 }), fc.array(step, { maxLength: 300 }), (capacity, steps) => {
       const queue = createAdaptiveLifoQueue<number>({ capacity, waitMs: 100 })
       const cameAt: number[] = []
-      const told = new Set<number>()
+      const reported = new Set<number>()
       let now = 0
-      const tell = (one: number | undefined) => {
+      const report = (one: number | undefined) => {
         if (one === undefined) return
-        assert.ok(!told.has(one))
-        told.add(one)
+        assert.ok(!reported.has(one))
+        reported.add(one)
       }
       for (const { kind, ms } of steps) {
         now += ms
         if (kind === 'add') {
           cameAt.push(now)
-          tell(queue.add(cameAt.length - 1, now))
+          report(queue.add(cameAt.length - 1, now))
         } else if (kind === 'next') {
-          const first = cameAt.findIndex((_, one) => !told.has(one))
-          const last = cameAt.findLastIndex((_, one) => !told.has(one))
+          const first = cameAt.findIndex((_, one) => !reported.has(one))
+          const last = cameAt.findLastIndex((_, one) => !reported.has(one))
           const expected = queue.overloaded ? last : first
           const one = queue.next()
           assert.equal(one ?? -1, expected)
-          tell(one)
+          report(one)
         } else {
           const mostMs = queue.overloaded ? 10 : queue.size <= FEW ? 2_000 : 100
           for (const one of queue.expire(now)) {
             assert.ok(now - (cameAt[one] as number) > mostMs)
-            tell(one)
+            report(one)
           }
         }
-        assert.equal(queue.size, cameAt.length - told.size)
+        assert.equal(queue.size, cameAt.length - reported.size)
         assert.ok(queue.size <= capacity)
         // Only who is served ends it; a queue that refusals have emptied is overloaded still.
         if (kind === 'next' && queue.size === 0) assert.equal(queue.overloaded, false)
@@ -113,7 +113,7 @@ describe('callers who send one large message after the other, which takes 100 ms
 })
 
 describe('a load of', () => {
-  test('nine tenths of what can be done refuses nobody', () => {
+  test('nine tenths of the capacity refuse no request', () => {
     const { refused, p99 } = simulate(0.9, 5, 10)
     assert.deepEqual([refused, p99 < 10], [0, true])
   })

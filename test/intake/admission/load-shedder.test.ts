@@ -10,7 +10,7 @@ const BEAT_MS = 20
 /** So long that no request waits too long. */
 const FOREVER_MS = 1e9
 
-/** The shedder on a loop that stands still until it is told what happens. */
+/** The shedder on a loop that stands still until a test moves it. */
 function open({ capacity = 1_000, waitMs = FOREVER_MS } = {}) {
   let [nowMs, cpuMs, busyShare] = [0, 0, 0]
   let next: (() => void)[] = []
@@ -39,7 +39,7 @@ function open({ capacity = 1_000, waitMs = FOREVER_MS } = {}) {
     work,
     /** Whether the shedder looks at the lag now. */
     isWatching: () => beat !== undefined,
-    /** Requests that wait from now on, each of which works for `costMs` when it begins; they have numbers from 0. */
+    /** Requests that wait from now on, each of which works for `costMs` when it starts; they have numbers from 0. */
     wait: (count: number, costMs = 0) => {
       for (let each = 0; each < count; each += 1) {
         const request = came
@@ -51,7 +51,7 @@ function open({ capacity = 1_000, waitMs = FOREVER_MS } = {}) {
         subject.wait({ start, shed: () => void refused.push(request) })
       }
     },
-    /** One round of the loop. Out: how many requests began in it. */
+    /** One round of the loop. Out: how many requests started in it. */
     round: () => {
       const due = next
       next = []
@@ -83,7 +83,7 @@ describe('a request', () => {
     { what: 'connections come and the loop never rests', lateMs: 0, share: 0.96, connections: 1, passes: false },
   ]
   for (const { what, lateMs, share, connections, passes } of beats) {
-    test(`${passes ? 'begins at once' : 'has to wait'} where ${what}`, () => {
+    test(`${passes ? 'starts at once' : 'has to wait'} where ${what}`, () => {
       const { subject, beat } = open()
       assert.equal(subject.passes(), true)
       for (let each = 0; each < connections; each += 1) subject.connected()
@@ -137,7 +137,7 @@ describe('a request', () => {
     assert.equal(isWatching(), true, 'one came since the last look')
     beat()
     assert.equal(isWatching(), false)
-    // Nobody was there to be kept waiting, so this is no lag.
+    // No request was waiting, so this is no lag.
     pass(10_000)
     assert.equal(subject.passes(), true)
     beat()
@@ -154,7 +154,7 @@ describe('in one round', () => {
     { what: 'more than a round', costMs: 30, sizes: [1, 1, 1] },
   ]
   for (const { what, costMs, sizes } of loads) {
-    test(`as many begin as fit into 20 ms, where each takes ${what}`, () => {
+    test(`as many start as fit into 20 ms, where each takes ${what}`, () => {
       const shedder = open()
       shedder.wait(900, costMs)
       assert.equal(shedder.round(), 0, 'the first round looks whether more come')
@@ -169,7 +169,7 @@ describe('in one round', () => {
     })
   }
 
-  test('fewer begin when they take longer than those before', () => {
+  test('fewer start when they take longer than those before', () => {
     const shedder = open()
     shedder.wait(31, 1)
     shedder.wait(100, 3)
@@ -180,7 +180,7 @@ describe('in one round', () => {
     )
   })
 
-  test('as many begin as fit into 2 ms once some were refused, the last to come first', () => {
+  test('as many start as fit into 2 ms once some were refused, the last to come first', () => {
     const shedder = open()
     shedder.wait(1_001, 0.1)
     assert.deepEqual(shedder.refused, [0])
@@ -203,7 +203,7 @@ describe('in one round', () => {
   })
 })
 
-test('nothing begins while more come in each round, for 50 ms of work', () => {
+test('nothing starts while more come in each round, for 50 ms of work', () => {
   const shedder = open()
   shedder.wait(1)
   for (let worked = 0; worked < 50; worked += 10) {
@@ -217,9 +217,9 @@ test('nothing begins while more come in each round, for 50 ms of work', () => {
 describe('of those who wait', () => {
   // One goes on in each round, and what it works is seen by the next.
   const works = [
-    { what: 'nobody is refused while others have the processor', costs: 20, costMs: 0, elseMs: 1_000, refused: 0 },
-    { what: 'nobody is refused for one message that holds it for long', costs: 2, costMs: 5_000, refused: 0 },
-    { what: 'nobody is refused after as much work as one may wait', costs: 6, costMs: 60, refused: 0 },
+    { what: 'no request is refused while others have the processor', costs: 20, costMs: 0, elseMs: 1_000, refused: 0 },
+    { what: 'no request is refused for one message that holds it for long', costs: 2, costMs: 5_000, refused: 0 },
+    { what: 'no request is refused after as much work as one may wait', costs: 6, costMs: 60, refused: 0 },
     { what: 'all the others are refused after more', costs: 7, costMs: 60, refused: 33 },
   ]
   for (const { what, costs, costMs, elseMs = 0, refused } of works) {
@@ -250,7 +250,7 @@ describe('of those who wait', () => {
     })
   }
 
-  test('each is told once, whatever happens', () => {
+  test('each is reported once, whatever happens', () => {
     const event = fc.oneof(
       fc.record({ kind: fc.constant('wait' as const), count: fc.nat({ max: 400 }), ms: fc.nat({ max: 100 }) }),
       fc.record({ kind: fc.constantFrom('round', 'round', 'beat', 'work', 'connected'), ms: fc.nat({ max: 200 }) }),
@@ -268,13 +268,13 @@ describe('of those who wait', () => {
           else if (happens.kind === 'connected') subject.connected()
           else if (happens.kind === 'beat') shedder.beat(happens.ms)
           else shedder.round()
-          const told = [...shedder.started, ...shedder.refused]
-          assert.equal(new Set(told).size, told.length)
-          assert.equal(told.length + subject.waiting, came)
+          const reported = [...shedder.started, ...shedder.refused]
+          assert.equal(new Set(reported).size, reported.length)
+          assert.equal(reported.length + subject.waiting, came)
           assert.ok(subject.waiting <= 1_000)
         }
         for (let rounds = 0; subject.waiting > 0; rounds += 1) {
-          assert.ok(rounds < 2_000, 'all are told some time')
+          assert.ok(rounds < 2_000, 'all are reported some time')
           shedder.round()
         }
       }),

@@ -1,4 +1,4 @@
-/** The rate of an endpoint, and the time that a refused caller is told. */
+/** The rate of an endpoint, and the time after which a refused caller may try again. */
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import fc from 'fast-check'
@@ -36,7 +36,7 @@ describe('a rate', () => {
     )
   })
 
-  test('takes a message again after the time that it told, and not before', () => {
+  test('takes a message again after the time that it reported, and not before', () => {
     fc.assert(
       fc.property(limit, pauses, (given, gaps) => {
         const rate = createTokenBucket(given)
@@ -98,14 +98,14 @@ describe('the time until there is room', () => {
     test(what, () => {
       const pool = createPermits({ permits: 1, queue: 1 })
       const retryAfter = createRetryAfterEstimator(pool)
-      const told = (ended.length === 0 ? [0] : ended).map((count, at) => {
+      const reported = (ended.length === 0 ? [0] : ended).map((count, at) => {
         pool.released += count
         return retryAfter(10, at * 1_000)
       })
-      assert.deepEqual(told, seconds)
+      assert.deepEqual(reported, seconds)
     })
   }
-  test('is not told by a time long ago', () => {
+  test('is not decided by a time long ago', () => {
     const pool = createPermits({ permits: 1, queue: 1 })
     const retryAfter = createRetryAfterEstimator(pool)
     retryAfter(1, 0)

@@ -656,10 +656,10 @@ describe('hostile messages and schemas', () => {
     },
   ]
   for (const { name, schema, data, last } of costly) {
-    test(`${name} is bounded, and so is what is told of it`, () => {
-      const told = faults(sound(schema), data)
-      assert.match(told.at(-1) ?? '', last)
-      assert.ok(told.join('').length < 10_000)
+    test(`${name} is bounded, and so is its report`, () => {
+      const reported = faults(sound(schema), data)
+      assert.match(reported.at(-1) ?? '', last)
+      assert.ok(reported.join('').length < 10_000)
     })
   }
 
@@ -676,7 +676,7 @@ describe('hostile messages and schemas', () => {
     assert.equal(found[100], 'there are 4900 more faults')
   })
 
-  test('of a huge message the first fault is told', () => {
+  test('of a huge message the first fault is reported', () => {
     const schema = { items: { anyOf: Array.from({ length: 50 }, (_, index) => ({ const: `${index}` })) } }
     const found = faults(
       sound(schema),

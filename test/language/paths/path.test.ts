@@ -135,7 +135,7 @@ describe('reading a path', () => {
     assert.equal(read('requestBody.tags[]'), source.requestBody.tags)
   })
 
-  it('tells what it reads', () => {
+  it('reports what it reads', () => {
     const parsed = parsePath('constants.a\\.b[0].c')
     assert.ok(parsed.ok)
     const { text, root, names, steps } = parsed.value

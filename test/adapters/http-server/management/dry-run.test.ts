@@ -88,7 +88,7 @@ describeServices('a dry run', {}, (stage) => {
       state: { requestBody: { last: 6 } },
     }
 
-    test('tells what each stage gave, what would have been sent, and the answer', async () => {
+    test('reports what each stage gave, what would have been sent, and the answer', async () => {
       const report = await run({
         endpoint: everything(),
         message,
@@ -161,7 +161,7 @@ describeServices('a dry run', {}, (stage) => {
       assert.deepEqual(upstream.received, [])
     })
 
-    test('leaves nothing behind: no state, no record, no count, no endpoint, and calls nobody', async () => {
+    test('leaves nothing behind: no state, no record, no count, no endpoint, and makes no call', async () => {
       const metrics = async () =>
         (await call(stage.service.adminUrl, 'GET', '/metrics')).text
           .split('\n')
@@ -270,14 +270,14 @@ describeServices('a dry run', {}, (stage) => {
         stage: 'respond',
       },
       {
-        name: 'of a lookup that nobody gave an answer for',
+        name: 'of a lookup without a canned answer',
         request: () => ({ endpoint: lookup() }),
         code: 'DRY_RUN_ANSWER_MISSING',
         stage: 'lookup',
         outcome: 'refused',
       },
       {
-        name: 'of an item that nobody gave an answer for',
+        name: 'of an item without a canned answer',
         request: () => ({
           endpoint: lookup({ forEach: { items: 'requestBody' } }),
           message: { body: [1, 2] },
@@ -413,7 +413,7 @@ describeServices('a dry run', {}, (stage) => {
   })
 
   describe('the document', () => {
-    test('with faults is not run, and tells what registering it would', async () => {
+    test('with faults is not run, and reports what registering it would', async () => {
       const endpoint: JsonObject = { ...documentOf({ nmae: 'x' }), inputMapping: { 'nowhere.a': 'b' } }
       const refused = await stage.service.fetch('/endpoints', json('POST', endpoint))
       const { ran, lint, ...rest } = await run({ endpoint })
@@ -428,13 +428,13 @@ describeServices('a dry run', {}, (stage) => {
       assert.deepEqual([reply.status, reply.json<Report>().lint.errors[0]?.path], [200, 'name'])
     })
 
-    test('with warnings is run, and tells them', async () => {
+    test('with warnings is run, and reports them', async () => {
       const inputMapping = { 'requestBody.nr': 'id', 'requestBody.number': 'id' }
       const { ran, lint } = await run({ endpoint: documentOf({ inputMapping }), message: { body: {} } })
       assert.deepEqual([ran, lint.warnings.length], [true, 1])
     })
 
-    test('that clashes is run, and tells with what; the one that it would replace is no clash', async () => {
+    test('that clashes is run, and reports with what; the one that it would replace is no clash', async () => {
       const stored = await stage.service.register({ endpoint: { pattern: '/taken' } })
       const { _id: id, createdAt, updatedAt, __v, ...endpoint } = stored
       const clashing = await run({ endpoint, message: { body: {} } })
@@ -533,7 +533,7 @@ describeServices('a dry run', {}, (stage) => {
     await slow.stop()
   })
 
-  test('shows the beginning of a text that is large, and tells of a value that is', async () => {
+  test('shows the start of a text that is large, and reports a value that is', async () => {
     const large = 'x'.repeat(300_000)
     const copies = Object.fromEntries(Array.from({ length: 5 }, (_, n) => [`c${n}`, large]))
     const inputTransforms = { all: `$map([1..5], function($n) { requestBody.text & $string($n) })` }

@@ -1,4 +1,4 @@
-/** The two listeners: what each serves and what it does not, and what the service tells of itself. */
+/** The two listeners: what each serves and what it does not, and what the service reports of itself. */
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import { isObject, type Json, type JsonObject } from '../../../../src/domain/json.ts'
@@ -120,7 +120,7 @@ for (const port of ['message', 'admin'] as const) {
 }
 
 describeServices('health', {}, (stage) => {
-  test('tells what is in force and under way', async () => {
+  test('reports what is in force and under way', async () => {
     const before = (await admin(stage, '/health/ready')).json<{ endpoints: number }>()
     assert.deepEqual(before, {
       status: 'ready',

@@ -77,7 +77,7 @@ const faults: readonly { path: string; says: RegExp; change: JsonObject }[] = [
   },
 ]
 
-describe('a fault is told with its place', () => {
+describe('a fault is reported with its place', () => {
   for (const { path, says, change } of faults) {
     test(path, async () => {
       const document = { ...endpointDocument({ endpoint: { pattern: '/broken' } }), ...change }

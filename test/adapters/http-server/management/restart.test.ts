@@ -83,16 +83,16 @@ describe('a stored document that this version refuses', () => {
   })
   after(() => service.stop())
 
-  test('is told, and the rest is in force', async () => {
+  test('is reported, and the rest is in force', async () => {
     const { status, json } = await ready(service)
     assert.equal(status, 200)
     assert.deepEqual(json().endpointsNotInForce, [id('1'), id('2'), id('f')])
     assert.equal(json().endpoints, 3)
     assert.deepEqual((await message(service, '/kept/7')).json(), { z: 1, id: '7' })
     assert.equal((await message(service, '/broken')).status, 404)
-    const told = service.log.filter(({ level, fields }) => level === 'error' && fields.endpointId === id('1'))
-    assert.equal(told.length, 1)
-    const faults = told[0]?.fields.faults as { path: string }[]
+    const reported = service.log.filter(({ level, fields }) => level === 'error' && fields.endpointId === id('1'))
+    assert.equal(reported.length, 1)
+    const faults = reported[0]?.fields.faults as { path: string }[]
     assert.deepEqual(faults.map(({ path }) => path).sort(), ['fieldOfAnotherVersion', 'inputTransforms.age'])
   })
 
@@ -146,9 +146,9 @@ test('a stored document that ran before a rule was made stays active, and the lo
   const place = 'inputMapping.lookupRequests\\.l\\.b'
   assert.deepEqual((await ready(service)).json().endpointsNotInForce, [])
   assert.deepEqual((await service.fetch('/old-shape', json('POST', { a: 1 }))).json(), { a: 1 })
-  const told = service.log.filter(({ fields }) => fields.endpointId === _id && fields.faults !== undefined)
+  const reported = service.log.filter(({ fields }) => fields.endpointId === _id && fields.faults !== undefined)
   assert.deepEqual(
-    told.map(({ level, fields }) => [level, (fields.faults as { path: string }[]).map(({ path }) => path)]),
+    reported.map(({ level, fields }) => [level, (fields.faults as { path: string }[]).map(({ path }) => path)]),
     [['warn', [place]]],
   )
 

@@ -107,7 +107,7 @@ for (const order of ['as listed', 'in reverse']) {
 }
 
 describe('methods', () => {
-  test('have routes of their own, and a wrong one is told the right ones', async () => {
+  test('have routes of their own, and a wrong one is answered with the right ones', async () => {
     await register('/m/:a', 'GET')
     await register('/m/:b', 'PUT')
     await register('/m/literal', 'DELETE')

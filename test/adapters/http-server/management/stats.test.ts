@@ -38,7 +38,7 @@ describeDatabases('counts', ({ kind: { shared }, withDatabase }) => {
         for (const { at } of minutes) assert.match(at, /:00\.000Z$/)
       }
       await send(first, '{}')
-      // Stopped before anybody asked for what was sent last.
+      // Stopped before the last answers were read.
       if (!shared) await first.stop()
       const second = await start()
       if (shared) await statsOf(first, id)

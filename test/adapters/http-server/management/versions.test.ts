@@ -1,4 +1,4 @@
-/** The versions of an endpoint over HTTP: what they tell, and the way back to one. */
+/** The versions of an endpoint over HTTP: what they report, and the way back to one. */
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import fc from 'fast-check'

@@ -210,7 +210,7 @@ describe('a mapping that became a function of its own', () => {
     })
   }
 
-  it('begins to after some messages, without a change that a message could see', () => {
+  it('starts after some messages, without a change that a message could see', () => {
     const mapping = compileMapping(rows, collectInto([]))
     const source = freeze({ r: { rows: [{ a: 1, b: { c: 2 } }, {}] } })
     const first = mapping.apply(source)
