@@ -216,6 +216,14 @@ describe('faults of form', () => {
     { change: { kafkaConsumerTopic: '..' }, faults: [['kafkaConsumerTopic', 'must be a topic name: 1 to 249 ']] },
     { change: { kafkaConsumerTopic: 'a b' }, faults: [['kafkaConsumerTopic', 'must be a topic name']] },
     { change: { kafkaConsumerTopic: 'x'.repeat(250) }, faults: [['kafkaConsumerTopic', 'must be a topic name']] },
+    ...['', 'Latest', 'end', 'group', 'group:', 'latest ', 'group:a\nb', `group:${'x'.repeat(1_001)}`, 0, null].map(
+      (kafkaConsumerStart) => ({
+        change: { kafkaConsumerTopic: 't', kafkaConsumerStart },
+        faults: [
+          ['kafkaConsumerStart', 'must be "earliest", "latest", or "group:" and the name of a consumer group'],
+        ] as const,
+      }),
+    ),
     { change: { inputMapping: [] }, faults: [['inputMapping', 'must be an object, not an array.']] },
     { change: { constants: 'x' }, faults: [['constants', 'must be an object, not a string.']] },
     { change: { inputTransforms: { a: 5 } }, faults: [['inputTransforms.a', 'must be a string, not a number.']] },
