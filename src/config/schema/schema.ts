@@ -59,6 +59,11 @@ export const EndpointSchema = record(
     description: optional(
       text({ description: 'Purpose of the endpoint.', examples: ['Turns intake forms into Patients.'] }),
     ),
+    labels: named(text({ description: 'Value of the label.' }), {
+      description: 'Name → value, for people and tools: no message sees them.',
+      default: {},
+      examples: [{ team: 'lab' }],
+    }),
     endpoint: record(
       {
         pattern: Type.String({
