@@ -108,7 +108,7 @@ or \`invariant\` if these have several:
 |---|---|
 | \`required\` | \`required\` |
 | \`value\` | those about one value: \`type\`, \`enum\`, \`const\`, \`format\`, \`pattern\`, \`multipleOf\`, and all bounds (\`minimum\`, \`maxLength\`, \`minItems\`, …) |
-| \`invariant\` | all others: \`not\`, \`if\`, \`oneOf\`, \`anyOf\`, \`dependencies\`, \`uniqueItems\`, \`additionalProperties\`, \`contains\`, … |
+| \`invariant\` | all others: \`not\`, \`oneOf\`, \`anyOf\`, \`dependencies\`, \`uniqueItems\`, \`additionalProperties\`, \`contains\`, … |
 
 The issue of a refusal depends on the status that the other system answered with:
 
