@@ -9,14 +9,14 @@ export const OUTCOME_MEDIA_TYPE = MEDIA_TYPES['FHIR+JSON']
 const CODE_SYSTEM = 'urn:crosswalk:failure'
 
 /** One issue for each detail of the failure, after the issues of the system that refused. */
-export function outcomeOf(failure: Failure, messageId: string | undefined): JsonObject {
+export function outcomeOf(failure: Failure, messageId: string): JsonObject {
   const { details = [], issues = [] } = failure.options
   const own =
     details.length === 0 ? [issueOf(failure, messageId)] : details.map((one) => issueOf(failure, messageId, one))
   return { resourceType: 'OperationOutcome', issue: [...issues, ...own] }
 }
 
-function issueOf(failure: Failure, messageId: string | undefined, detail?: FailureDetail): JsonObject {
+function issueOf(failure: Failure, messageId: string, detail?: FailureDetail): JsonObject {
   const { message, code, kind, stage, issue } = failure
   const text = fhirText(detail === undefined ? message : sentenceOf(detail))
   const facts = Object.entries({ messageId, stage, path: failure.options.path, pointer: detail?.path })
@@ -26,7 +26,7 @@ function issueOf(failure: Failure, messageId: string | undefined, detail?: Failu
     severity: kind.bug ? 'fatal' : 'error',
     code: detail?.issue ?? issue,
     details: { coding: [{ system: CODE_SYSTEM, code }], text: text === '' ? code : text },
-    ...(known.length === 0 ? {} : { diagnostics: fhirText(known.join('; ')) }),
+    diagnostics: fhirText(known.join('; ')),
     ...(expression === undefined ? {} : { expression: [expression] }),
   }
 }
