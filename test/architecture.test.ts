@@ -11,8 +11,9 @@ import * as rules from './architecture/rules.ts'
  * its own. `domain` as a value stands for the folder and the folders below it.
  */
 const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
-  domain: ['domain/secrets', 'domain/tracing'],
+  domain: ['domain/failures', 'domain/secrets', 'domain/tracing'],
   'domain/egress': [],
+  'domain/failures': ['domain'],
   'domain/ports': ['domain'],
   'domain/records': ['domain'],
   'domain/secrets': [],

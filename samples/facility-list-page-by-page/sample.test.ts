@@ -86,8 +86,9 @@ for (const { name, pages, expect } of refused) {
     const reply = await sample.send('/facilities/pages', JSON.stringify({ pages }))
     const [status, code, error] = expect
     assert.equal(reply.status, status)
-    assert.equal(reply.json().code, code)
-    assert.match(String(reply.json().error), error)
+    assert.equal(reply.headers.get('x-crosswalk-code'), code)
+    const { issue } = reply.json<{ issue: { details: { text: string } }[] }>()
+    assert.match(issue[0]?.details.text ?? '', error)
     assert.equal(sample.received(FHIR).length, sentBefore)
   })
 }

@@ -1,12 +1,22 @@
+import type { IssueType } from './failures/issue-type.ts'
+
 /** The properties of a row of FAILURES (failure-table.ts). */
 export type FailureKind = Readonly<{
   /** HTTP status of the answer. */
   status: number
   /** Whether the same message may succeed later with nothing changed: decides over retry or dead letter. */
   retry: boolean
+  /**
+   * The issue type of FHIR R4 for an OperationOutcome; by the status that is passed on, undefined if there is none, where
+   * that decides.
+   */
+  issue: IssueType | ((passedOn: number | undefined) => IssueType)
   /** One sentence for the user's guide. */
   means: string
-  /** A fault of the service: the log gets its cause. Absent: a fault of the sender, the document or another system. */
+  /**
+   * A fault of the service: the log gets its cause, and an OperationOutcome calls it fatal. Absent: a fault of the sender, the
+   * document or another system.
+   */
   bug?: true
   /**
    * The message is rejected unread, because of the load or because the service stops. Logs and records of it may be

@@ -1,8 +1,19 @@
 /** A failure: the one error whose text may be sent. */
 import type { FailureKind } from './failure-kind.ts'
 import { FAILURES, type FailureCode } from './failure-table.ts'
+import type { IssueType } from './failures/issue-type.ts'
+import type { JsonObject } from './json.ts'
 
-export type FailureDetail = Readonly<{ path: string; message: string }>
+export type FailureDetail = Readonly<{
+  path: string
+  /** Continues the path, unless `isSentence`. */
+  message: string
+  isSentence?: boolean
+  /** In place of the issue type of the row. */
+  issue?: IssueType | undefined
+  /** JSON Pointer (RFC 6901) into the body of the message; undefined if the fault is elsewhere. */
+  inBody?: string | undefined
+}>
 
 export type FailureOptions = Readonly<{
   /** Place in the configuration, for example `requests.lookup[0].config.url`. */
@@ -12,8 +23,10 @@ export type FailureOptions = Readonly<{
   status?: number
   /** Further headers of the answer, for example `allow`. */
   headers?: Readonly<Record<string, string>>
-  /** Answer as a FHIR R4 OperationOutcome. */
+  /** Answer as a FHIR R4 OperationOutcome, unless the endpoint asks for plain failures. */
   fhir?: boolean
+  /** The issues of the OperationOutcome that another system refused with. */
+  issues?: readonly JsonObject[]
   /** The sentence for the log if `message` quotes another system or the message, which may be about a person. */
   unquoted?: string
   cause?: unknown
@@ -37,6 +50,12 @@ export class Failure extends Error {
 
   get kind(): FailureKind {
     return FAILURES[this.code]
+  }
+
+  /** The issue type of FHIR R4. */
+  get issue(): IssueType {
+    const { issue } = this.kind
+    return typeof issue === 'function' ? issue(this.options.status) : issue
   }
 
   /** The sentence for the log. */

@@ -13,8 +13,11 @@ export type Codec = Readonly<{
   name: string
   /** The media type of what the service writes. */
   mediaType: string
-  /** Formats with names and media types of their own that are read and written the same way. `accept`: in place of that below. */
-  profiles: Readonly<Record<string, Readonly<{ mediaType: string; accept?: string }>>>
+  /**
+   * Formats with names and media types of their own that are read and written the same way. `accept`: in place of that below;
+   * `holdsFhir`: for resources of FHIR, so that failures are answered as one.
+   */
+  profiles: Readonly<Record<string, Readonly<{ mediaType: string; accept?: string; holdsFhir?: true }>>>
   /** Further media types that are read. */
   aliases: readonly string[]
   /** The structured suffix (RFC 6839) of media types that are read, without the `+`; undefined if there is none. */
@@ -30,8 +33,6 @@ export type Codec = Readonly<{
   build(value: Json): string
   /** Writes the body of a failure, which may quote any character: never throws. */
   buildFailure(body: JsonObject): string
-  /** Writes a FHIR R4 OperationOutcome, given in FHIR's JSON form; never throws. A format that FHIR lacks uses JSON's. */
-  fhir: Readonly<{ mediaType: string; build(resource: JsonObject): string }>
   /** The answer in place of an empty answer of an upstream; '' leaves it empty. */
   emptyAnswer: string
   /** The body that stands for null: what a record without a value is read as. Undefined if the format has no null. */

@@ -23,9 +23,17 @@ export const MEDIA_TYPES = Object.fromEntries([
 
 export const FORMATS = Object.keys(MEDIA_TYPES) as readonly Format[]
 
+/** Whether bodies of the format are resources of FHIR. */
+export const holdsFhir = (format: Format): boolean => FHIR_FORMATS.has(format)
+
 /** For sentences: "neither JSON nor XML". */
 export const NO_FORMAT = `neither ${ALL.map(({ name }) => name).join(' nor ')}`
 
+const FHIR_FORMATS: ReadonlySet<string> = new Set(
+  ALL.flatMap(({ profiles }) =>
+    Object.entries(profiles).flatMap(([name, profile]) => (profile.holdsFhir ? [name] : [])),
+  ),
+)
 const BY_FORMAT: ReadonlyMap<string, Codec> = new Map(
   ALL.flatMap((codec) => [codec.name, ...Object.keys(codec.profiles)].map((name) => [name, codec])),
 )

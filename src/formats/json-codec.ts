@@ -12,6 +12,7 @@ export const JSON_CODEC = {
     'FHIR+JSON': {
       mediaType: 'application/fhir+json',
       accept: 'application/fhir+json, application/json;q=0.9, */*;q=0.8',
+      holdsFhir: true,
     },
     'JSON+OPENHIM': { mediaType: 'application/json+openhim' },
   },
@@ -22,7 +23,6 @@ export const JSON_CODEC = {
   detect,
   build: (value) => JSON.stringify(value),
   buildFailure: (body) => JSON.stringify(body),
-  fhir: { mediaType: 'application/fhir+json', build: (resource) => JSON.stringify(resource) },
   emptyAnswer: '',
   nullBody: Buffer.from('null'),
   rewrite,

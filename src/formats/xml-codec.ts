@@ -1,4 +1,4 @@
-import { isObject, type Json, type JsonObject } from '../domain/json.ts'
+import { isObject, type Json } from '../domain/json.ts'
 import type { Codec } from './codec.ts'
 import { buildXml } from './xml-build.ts'
 import { isXmlName, withoutForbidden } from './xml-characters.ts'
@@ -23,7 +23,6 @@ export const XML_CODEC = {
   detect: () => undefined,
   build: buildXml,
   buildFailure: (body) => buildXml(withoutControls({ root: body })),
-  fhir: { mediaType: 'application/fhir+xml', build: (resource) => buildXml(withoutControls(fhirAsXml(resource))) },
   emptyAnswer: buildXml({}),
   nullBody: undefined,
   rewrite: (bytes, charset, change) => {
@@ -43,16 +42,4 @@ function withoutControls(value: Json): Json {
   if (Array.isArray(value)) return value.map(withoutControls)
   if (!isObject(value)) return value
   return Object.fromEntries(Object.entries(value).map(([name, member]) => [name, withoutControls(member)]))
-}
-
-/** FHIR's XML holds values in attributes (http://hl7.org/fhir/R4/xml.html). For resources without ids and extensions. */
-function fhirAsXml({ resourceType, ...elements }: JsonObject): JsonObject {
-  const children = fhirElement(elements)
-  return { [String(resourceType)]: { $: { xmlns: 'http://hl7.org/fhir' }, ...(isObject(children) ? children : {}) } }
-}
-
-function fhirElement(value: Json): Json {
-  if (Array.isArray(value)) return value.map(fhirElement)
-  if (!isObject(value)) return { $: { value } }
-  return Object.fromEntries(Object.entries(value).map(([name, member]) => [name, fhirElement(member)]))
 }

@@ -153,7 +153,7 @@ export function createIntake(options: IntakeOptions): Intake {
     startedAt = clock(),
   ): CompletedMessage => {
     const messageId = newId()
-    const outcome = failedOutcome(failure, compiled?.endpoint.transformation.output ?? 'JSON', messageId)
+    const outcome = failedOutcome(failure, compiled?.endpoint, messageId)
     return report(completedOf(outcome, { messageId, compiled, incoming, startedAt, trace: undefined }))
   }
 
@@ -207,8 +207,7 @@ export function createIntake(options: IntakeOptions): Intake {
     giveUp: () => {
       for (const reject of queued) reject(stopping())
       for (const { notify, ...one } of running) {
-        const { output } = one.compiled.endpoint.transformation
-        const outcome = failedOutcome(stoppedBefore(), output, one.messageId)
+        const outcome = failedOutcome(stoppedBefore(), one.compiled.endpoint, one.messageId)
         notify(completedOf(outcome, { ...one, trace: traceSoFar(one.trace) }))
       }
       running.clear()

@@ -57,14 +57,10 @@ function withConstants(
   return resolve === undefined ? pipeline : (message, run) => pipeline({ ...message, constants: resolve(run) }, run)
 }
 
-function handleWith(
-  pipeline: Pipeline<Received, Answered>,
-  keep: Keep | undefined,
-  { transformation: { output } }: Endpoint,
-): Handle {
+function handleWith(pipeline: Pipeline<Received, Answered>, keep: Keep | undefined, endpoint: Endpoint): Handle {
   const succeed = ({ answer }: Answered): Outcome => ({ answer, failure: undefined })
   const fail = (thrown: unknown, { trace, messageId }: Run): Outcome =>
-    failedOutcome(withoutValues(asFailure(thrown), trace.secrets), output, messageId)
+    failedOutcome(withoutValues(asFailure(thrown), trace.secrets), endpoint, messageId)
 
   const handle: Handle = (message, run) => {
     try {

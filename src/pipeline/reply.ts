@@ -1,30 +1,52 @@
 /** Turns a Failure into an answer; no other file does. */
+import type { Endpoint } from '../config/schema/schema.ts'
 import { asFailure, type Failure } from '../domain/failure.ts'
 import type { JsonObject } from '../domain/json.ts'
 import type { Answer } from '../domain/message.ts'
-import { codecOfFormat, type Format, MEDIA_TYPES } from '../formats/codecs.ts'
+import { codecOfFormat, type Format, holdsFhir, MEDIA_TYPES } from '../formats/codecs.ts'
+import { OUTCOME_MEDIA_TYPE, outcomeOf } from './operation-outcome.ts'
 import type { Outcome } from './outcome.ts'
 
+/** What an endpoint says of its failures. */
+export type FailureForm = Pick<Endpoint, 'failures' | 'transformation'>
+
+/** Whether all failures of an endpoint are answered as an OperationOutcome; undefined: those of lookups that ask for it. */
+export function answersInFhir({ failures, transformation: { output } }: FailureForm): boolean | undefined {
+  if (failures !== undefined) return failures === 'fhir'
+  return holdsFhir(output) ? true : undefined
+}
+
 /**
- * Answers a failure in the output type of the endpoint, or as a FHIR R4 OperationOutcome if the request at fault asks for one.
+ * Answers a failure in a format, with the fields of the service.
  *
  * `messageId`: undefined for management calls. The answer never has the cause.
  */
 export function answerFailure(failure: Failure, format: Format, messageId?: string): Answer {
-  const codec = codecOfFormat(format)
-  const isFhir = failure.options.fhir === true
-  const headers: Record<string, string> = { ...failure.options.headers }
-  const retryAfterSeconds = failure.kind.retryAfterSeconds ?? (failure.status === 503 ? 1 : undefined)
-  if (retryAfterSeconds !== undefined) headers['retry-after'] ??= String(retryAfterSeconds)
-  headers['content-type'] = isFhir ? codec.fhir.mediaType : MEDIA_TYPES[format]
-  const body = isFhir ? codec.fhir.build(outcomeOf(failure)) : codec.buildFailure(describe(failure, messageId))
-  return { status: failure.status, headers, body }
+  const body = codecOfFormat(format).buildFailure(describe(failure, messageId))
+  return { status: failure.status, headers: { ...headersOf(failure), 'content-type': MEDIA_TYPES[format] }, body }
 }
 
-/** The outcome of a message that `thrown` ended. */
-export function failedOutcome(thrown: unknown, format: Format, messageId: string): Outcome {
+/** Answers a failure as a FHIR R4 OperationOutcome. */
+function answerOutcome(failure: Failure, messageId: string): Answer {
+  const headers = { ...headersOf(failure), 'x-crosswalk-code': failure.code, 'content-type': OUTCOME_MEDIA_TYPE }
+  return { status: failure.status, headers, body: JSON.stringify(outcomeOf(failure, messageId)) }
+}
+
+/** The outcome of a message that `thrown` ended. `endpoint`: undefined if none is known, which is answered as JSON. */
+export function failedOutcome(thrown: unknown, endpoint: FailureForm | undefined, messageId: string): Outcome {
   const failure = asFailure(thrown)
-  return { answer: answerFailure(failure, format, messageId), failure }
+  const inFhir = endpoint !== undefined && (answersInFhir(endpoint) ?? failure.options.fhir === true)
+  const answer = inFhir
+    ? answerOutcome(failure, messageId)
+    : answerFailure(failure, endpoint?.transformation.output ?? 'JSON', messageId)
+  return { answer, failure }
+}
+
+function headersOf({ kind, status, options }: Failure): Record<string, string> {
+  const headers: Record<string, string> = { ...options.headers }
+  const retryAfterSeconds = kind.retryAfterSeconds ?? (status === 503 ? 1 : undefined)
+  if (retryAfterSeconds !== undefined) headers['retry-after'] ??= String(retryAfterSeconds)
+  return headers
 }
 
 function describe(failure: Failure, messageId: string | undefined): JsonObject {
@@ -35,21 +57,6 @@ function describe(failure: Failure, messageId: string | undefined): JsonObject {
     ...(failure.stage === undefined ? {} : { stage: failure.stage }),
     ...(path === undefined ? {} : { path }),
     ...(messageId === undefined ? {} : { messageId }),
-    ...(details === undefined ? {} : { details }),
+    ...(details === undefined ? {} : { details: details.map((one) => ({ path: one.path, message: one.message })) }),
   }
-}
-
-function outcomeOf({ status, message }: Failure): JsonObject {
-  const issue = { severity: 'error', code: issueType(status), diagnostics: message }
-  return { resourceType: 'OperationOutcome', issue: [issue] }
-}
-
-/** The nearest issue type of http://hl7.org/fhir/R4/valueset-issue-type.html. */
-function issueType(status: number): string {
-  if (status === 401 || status === 403) return 'security'
-  if (status === 404 || status === 410) return 'not-found'
-  if (status === 409 || status === 412) return 'conflict'
-  if (status === 429) return 'throttled'
-  if (status === 504) return 'timeout'
-  return status >= 500 ? 'transient' : 'invalid'
 }

@@ -25,7 +25,7 @@ export const RECIPES: Readonly<Record<string, Recipe>> = {
       {
         folder: 'src',
         anchor: 'export const FAILURES = {\n',
-        insert: `  RECIPE_UNKNOWN: { status: 418, retry: false, means: 'The recipe is not known.' },\n`,
+        insert: `  RECIPE_UNKNOWN: { status: 418, retry: false, issue: 'not-found', means: 'The recipe is not known.' },\n`,
         where: 'after',
       },
     ],

@@ -1,5 +1,6 @@
 /** The limits of a server, and how it answers without a route. */
 import type { IncomingMessage, ServerResponse } from 'node:http'
+import type { Socket } from 'node:net'
 import type { Failure } from '../../domain/failure.ts'
 import type { Answer } from '../../domain/message.ts'
 
@@ -13,6 +14,9 @@ export type ServerLimits = Readonly<{
 /** Answers a failure of a management call, or of input that no route is known for. */
 export type AnswerFailure = (failure: Failure) => Answer
 
+/** Answers a failure of input that did not become a whole request. */
+export type AnswerUnread = (failure: Failure, socket: Socket) => Answer
+
 /** Answers a request before the router sees it. Out: whether it did. */
 export type Front = (request: IncomingMessage, response: ServerResponse) => boolean
 
@@ -21,6 +25,6 @@ export type MessageSide = Readonly<{
   front: Front
   /** Refuses a request whose URL cannot be read. Out: whether it did. */
   refuseUnreadable(failure: Failure, request: IncomingMessage, response: ServerResponse): boolean
-  /** Answers input that is not a request yet, and records the refusal. */
-  refuseUnparsed: AnswerFailure
+  /** Answers input that is not a whole request yet, and records the refusal. */
+  refuseUnparsed: AnswerUnread
 }>

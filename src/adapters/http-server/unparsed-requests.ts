@@ -2,7 +2,7 @@
 import { type IncomingMessage, type RequestListener, type ServerResponse, STATUS_CODES } from 'node:http'
 import type { Socket } from 'node:net'
 import { Failure } from '../../domain/failure.ts'
-import type { AnswerFailure, Front } from './server-types.ts'
+import type { AnswerUnread, Front } from './server-types.ts'
 import { standIn } from './unrouted-methods.ts'
 
 /** Connections whose last request was refused while its body arrived: the error that ends it is not a second failure. */
@@ -11,13 +11,13 @@ const refusedWithin = new WeakSet<Socket>()
 export const wasRefused = (socket: Socket): boolean => refusedWithin.has(socket)
 
 /** Answers input that node's parser refused: there is neither a request nor a response, only the socket. */
-export function answerUnparsed(error: NodeJS.ErrnoException, socket: Socket, answer: AnswerFailure): void {
+export function answerUnparsed(error: NodeJS.ErrnoException, socket: Socket, answer: AnswerUnread): void {
   if (error.code === 'ECONNRESET' || !socket.writable) {
     socket.destroy()
     return
   }
   refusedWithin.add(socket)
-  const { status, headers, body } = answer(fromParser(error.code))
+  const { status, headers, body } = answer(fromParser(error.code), socket)
   const lines = Object.entries({ ...headers, 'content-length': Buffer.byteLength(body), connection: 'close' })
   const head = lines.map(([name, value]) => `${name}: ${value}\r\n`).join('')
   socket.end(`HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\n${head}\r\n${body}`)
@@ -34,15 +34,15 @@ function fromParser(code: string | undefined): Failure {
 }
 
 export const refuseExpectation =
-  (answer: AnswerFailure) =>
-  (_request: IncomingMessage, response: ServerResponse): void =>
+  (answer: AnswerUnread) =>
+  ({ socket }: IncomingMessage, response: ServerResponse): void =>
     send(
       response,
-      answer(new Failure('EXPECTATION_REFUSED', 'The header Expect can be "100-continue" only; leave it out.')),
+      answer(new Failure('EXPECTATION_REFUSED', 'The header Expect can be "100-continue" only; leave it out.'), socket),
     )
 
 /** Out: a listener in front of `route`, whose requests then have a host, and a URL of path and query alone. */
-export function listenBehind(route: RequestListener, answer: AnswerFailure, front?: Front): RequestListener {
+export function listenBehind(route: RequestListener, answer: AnswerUnread, front?: Front): RequestListener {
   return (request, response) => {
     const { url = '/', headers, socket } = request
     if (headers.host === undefined && request.httpVersion !== '1.0') {
@@ -50,7 +50,7 @@ export function listenBehind(route: RequestListener, answer: AnswerFailure, fron
       if (socket.writableEnded) return
       send(
         response,
-        answer(new Failure('REQUEST_MALFORMED', 'The request has no header Host, which HTTP/1.1 asks for.')),
+        answer(new Failure('REQUEST_MALFORMED', 'The request has no header Host, which HTTP/1.1 asks for.'), socket),
       )
       return
     }
@@ -68,7 +68,7 @@ function originForm(url: string): string {
   return rest.startsWith('/') ? rest : `/${rest}`
 }
 
-function send(response: ServerResponse, { status, headers, body }: ReturnType<AnswerFailure>): void {
+function send(response: ServerResponse, { status, headers, body }: ReturnType<AnswerUnread>): void {
   const length = { 'content-length': Buffer.byteLength(body), connection: 'close' }
   response.writeHead(status, { ...(headers as Record<string, string>), ...length }).end(body)
 }

@@ -26,6 +26,7 @@ export function lintRequests(endpoint: Endpoint, lint: LintSink): void {
   for (const [index, request] of lookup.entries()) {
     lintRequest(request, lint.at('lookup', index))
     lintForwarding(request, endpoint, lint.at('lookup', index))
+    lintFhirResponse(request, endpoint, lint.at('lookup', index, 'fhirResponse'))
   }
   for (const [index, request] of response.entries()) lintRequest(request, lint.at('response', index))
 }
@@ -120,4 +121,9 @@ function lintPlaceholders(config: Request['config'], lint: LintSink): void {
 function lintForwarding(request: LookupRequest, endpoint: Endpoint, lint: LintSink): void {
   if (!request.forwardExistingRequestBody || request.forEach !== undefined || hasBody(endpoint)) return
   lint.at('forwardExistingRequestBody').warning(`A ${endpoint.endpoint.method} brings no body that could be forwarded.`)
+}
+
+function lintFhirResponse({ fhirResponse }: LookupRequest, { failures }: Endpoint, lint: LintSink): void {
+  if (fhirResponse && failures === 'plain')
+    lint.warning('The "failures" of the endpoint are "plain", so this has no effect.')
 }

@@ -183,7 +183,9 @@ export const LookupSchema = record(
       'Sends the incoming body, or with `forEach` the current item, as the body of the request.',
     ),
     ...sharedFields,
-    fhirResponse: switchOn('Answers a failure of this lookup as a FHIR R4 OperationOutcome.'),
+    fhirResponse: switchOn(
+      'Answers a failure of this lookup as a FHIR R4 OperationOutcome, unless `failures` is `plain`.',
+    ),
   },
   { description: 'A request before the mapping; its answer is `lookupRequests.<id>`.', foreign: { _id: '' } },
 )

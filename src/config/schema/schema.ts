@@ -100,6 +100,14 @@ export const EndpointSchema = record(
       },
       { description: 'The formats of the messages.' },
     ),
+    failures: optional(
+      Type.Enum(['plain', 'fhir'], {
+        description:
+          'Body of failures: the fields of the service in the output type (`plain`), or a FHIR R4 OperationOutcome (`fhir`).',
+        assumed: '`fhir` where the output type is `FHIR+JSON`, else `plain`, but for lookups with `fhirResponse`',
+        examples: ['plain'],
+      }),
+    ),
     kafkaConsumerTopic: optional(topic('Topic that the endpoint also consumes.', 'intake')),
     kafkaConsumerStart: optional(
       Type.String({

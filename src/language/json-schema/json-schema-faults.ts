@@ -9,6 +9,8 @@ export type SchemaFault = Readonly<{
   message: string
   /** Whether the message is from `errorMessage`, or about the message as a whole. */
   custom: boolean
+  /** A missing field, a wrong value, or a broken rule between values; undefined if the fault is about the message as a whole. */
+  issue?: 'required' | 'value' | 'invariant'
 }>
 
 const FAULT_LIMIT = 100
@@ -40,17 +42,43 @@ function shortened(fault: SchemaFault): SchemaFault {
 }
 
 function faultOf(error: ErrorObject): SchemaFault {
-  if (error.keyword === 'errorMessage') {
-    return { pointer: customPointer(error), message: error.message ?? 'is not valid', custom: true }
-  }
-  return { pointer: pointerOf(error), message: messageOf(error), custom: false }
+  if (error.keyword === 'errorMessage') return customFault(error)
+  return { pointer: pointerOf(error), message: messageOf(error), custom: false, issue: issueOf(error) }
 }
 
-/** The pointer of the one error that a custom message replaces, else that of the schema with the message. */
-function customPointer(error: ErrorObject): string {
+/** At the one error that a custom message replaces, else at the schema with the message. */
+function customFault(error: ErrorObject): SchemaFault {
   const replaced = (error.params as { errors?: ErrorObject[] }).errors ?? []
   const [only] = replaced
-  return replaced.length === 1 && only !== undefined ? pointerOf(only) : error.instancePath
+  const pointer = replaced.length === 1 && only !== undefined ? pointerOf(only) : error.instancePath
+  const [issue = 'invariant', ...others] = new Set(replaced.map(issueOf))
+  const message = error.message ?? 'is not valid'
+  return { pointer, message, custom: true, issue: others.length === 0 ? issue : 'invariant' }
+}
+
+/** Keywords about one value by itself. Any other but `required` is a rule between values, or a combination of schemas. */
+const OF_ONE_VALUE: ReadonlySet<string> = new Set([
+  'type',
+  'enum',
+  'const',
+  'minimum',
+  'maximum',
+  'exclusiveMinimum',
+  'exclusiveMaximum',
+  'multipleOf',
+  'minLength',
+  'maxLength',
+  'pattern',
+  'format',
+  'minItems',
+  'maxItems',
+  'minProperties',
+  'maxProperties',
+])
+
+function issueOf({ keyword }: ErrorObject): NonNullable<SchemaFault['issue']> {
+  if (keyword === 'required') return 'required'
+  return OF_ONE_VALUE.has(keyword) ? 'value' : 'invariant'
 }
 
 /** Ajv reports errors about a field at its object. */

@@ -21,11 +21,12 @@ const DEFAULT_HOURS = 24
 
 /** Undefined if the endpoint has no `idempotency`. `id`: of the endpoint; `handle` runs its messages. */
 export function compileIdempotency(
-  { idempotency, transformation: { output } }: Endpoint,
+  endpoint: Endpoint,
   id: string,
   handle: Handle,
   service: IdempotencyService,
 ): KeyedHandle | undefined {
+  const { idempotency } = endpoint
   if (idempotency === undefined) return undefined
   const { required = false, hours = DEFAULT_HOURS } = idempotency
 
@@ -35,7 +36,7 @@ export function compileIdempotency(
     const request = { endpointId: id, key: hashOf([caller, key.value]), fingerprint: fingerprintOf(message, run) }
     return service.process({ request, ttlMs: hours * HOUR_MS, work: async () => handle(message, run) }, run)
   }
-  const fail = (thrown: unknown, { messageId }: Run): Outcome => failedOutcome(thrown, output, messageId)
+  const fail = (thrown: unknown, { messageId }: Run): Outcome => failedOutcome(thrown, endpoint, messageId)
   return (message, run, caller) => {
     const header = message.requestHeaders[KEY_HEADER]
     if (header !== undefined) return runKeyed(header, message, run, caller).catch((thrown) => fail(thrown, run))

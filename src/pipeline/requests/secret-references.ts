@@ -157,16 +157,21 @@ function compileValue(
 export function withoutValues(failure: Failure, secrets: SecretValues | undefined): Failure {
   if (secrets === undefined) return failure
   const hide = (text: string): string => withReferences(text, secrets)
-  const { details, unquoted } = failure.options
+  const { details, issues, unquoted } = failure.options
   const safe = new Failure(failure.code, hide(failure.message), {
     ...failure.options,
     ...(details === undefined ? {} : { details: details.map((one) => ({ ...one, message: hide(one.message) })) }),
+    ...(issues === undefined ? {} : { issues: issues.map((issue) => hideIn(issue, hide)) }),
     ...(unquoted === undefined ? {} : { unquoted: hide(unquoted) }),
     ...(failure.cause === undefined ? {} : { cause: withoutValuesIn(failure.cause, hide) }),
   })
   safe.stage = failure.stage
   return safe
 }
+
+/** Hides in all texts of the issue. */
+const hideIn = (issue: JsonObject, hide: (text: string) => string): JsonObject =>
+  JSON.parse(JSON.stringify(issue), (_name, value: Json) => (typeof value === 'string' ? hide(value) : value))
 
 /** The cause of a bug goes into the log. */
 function withoutValuesIn(cause: unknown, hide: (text: string) => string): unknown {

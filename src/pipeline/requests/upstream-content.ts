@@ -105,13 +105,15 @@ function excerpt(body: Uint8Array): string {
 
 /**
  * The failure for an answer with a status that the document does not allow: with that status, if it is a failure's, for the
- * sender to see. `sentence`: without its full stop; the start of the body follows it, except in the log.
+ * sender to see. `sentence`: without its full stop; the start of the body follows it, except in the log. `issues`: of the
+ * OperationOutcome in the body, if an OperationOutcome may be the answer.
  */
 export function refusal(
   code: 'LOOKUP_REFUSED' | 'RESPONSE_REFUSED',
   sentence: string,
   path: string,
   { status, body, remark }: OutboundAnswer,
+  issues: readonly JsonObject[] = [],
 ): Failure {
   const start = excerpt(body)
   const unquoted = remark === undefined ? sentence : `${sentence}. ${remark}`
@@ -120,5 +122,6 @@ export function refusal(
     path,
     status: status >= 400 && status <= 599 ? status : 502,
     unquoted,
+    ...(issues.length === 0 ? {} : { issues }),
   })
 }

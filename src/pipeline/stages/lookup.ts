@@ -12,10 +12,12 @@ import { CODECS, codecOfFormat, codecOfHeader } from '../../formats/codecs.ts'
 import { parseMediaType } from '../../formats/media-type.ts'
 import { hasStatus } from '../../language/status-set.ts'
 import type { Step } from '../chain.ts'
+import { answersInFhir } from '../reply.ts'
 import { compileCall } from '../requests/compile-call.ts'
 import { mapItems, settleAll } from '../requests/for-each.ts'
 import type { Body, PreparedRequest, RequestCall } from '../requests/request-call.ts'
 import { readContent, refusal } from '../requests/upstream-content.ts'
+import { issuesOf } from '../requests/upstream-issues.ts'
 import type { PipelineSettings, Services } from '../services.ts'
 import { write } from './serialise.ts'
 
@@ -82,6 +84,7 @@ function compileOne(
 ): Lookup {
   const call = compileCall('LOOKUP', request, endpoint, services, settings, lint)
   const { items } = call
+  const inFhir = answersInFhir(endpoint) ?? request.fhirResponse === true
   const fallback = request.optional === true ? fallbackOf(request) : undefined
   const send = async (prepared: PreparedRequest, body: Body | undefined, run: Run, item?: number): Promise<Result> => {
     try {
@@ -89,7 +92,7 @@ function compileOne(
       run.lookups.highestStatus = Math.max(run.lookups.highestStatus ?? 0, answer.status)
       if (!hasStatus(call.allowed, answer.status)) {
         const sentence = `The lookup "${call.id}" answered with status ${answer.status}`
-        throw refusal('LOOKUP_REFUSED', sentence, call.path, answer)
+        throw refusal('LOOKUP_REFUSED', sentence, call.path, answer, inFhir ? issuesOf(answer) : [])
       }
       return { data: readData(call, answer, settings), headers: answer.headers }
     } catch (thrown) {

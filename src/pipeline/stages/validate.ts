@@ -37,8 +37,9 @@ export function compileValidate(
   const inParts = namesParts(schema, schema)
   const subjectOf = inParts ? partsOf(endpoint?.method) : ({ requestBody }: Enriched) => requestBody
   const widen = inParts ? withParts : (message: Enriched, requestBody: Json) => ({ ...message, requestBody })
+  const bodyAt = inParts ? '/requestBody' : ''
   const finish = (message: Enriched, verdict: Verdict): Enriched => {
-    const value = accepted(verdict)
+    const value = accepted(verdict, bodyAt)
     return settings.validationCoerceTypes ? widen(message, value) : message
   }
   return (message, run) => {
@@ -89,10 +90,16 @@ function namesParts(schema: Json | undefined, root: JsonObject, seen = new Set<J
   )
 }
 
-/** The value of a verdict. Throws VALIDATION_FAILED. */
-function accepted(verdict: Verdict): Json {
+/** The value of a verdict. `bodyAt`: JSON Pointer to the body in what was validated. Throws VALIDATION_FAILED. */
+function accepted(verdict: Verdict, bodyAt: string): Json {
   if (verdict.ok) return verdict.value
-  const details = verdict.faults.map(({ pointer, message }) => ({ path: pointer, message }))
+  const details = verdict.faults.map(({ pointer, message, custom, issue }) => ({
+    path: pointer,
+    message,
+    isSentence: custom,
+    issue,
+    inBody: pointer.startsWith(`${bodyAt}/`) ? pointer.slice(bodyAt.length) : undefined,
+  }))
   throw new Failure('VALIDATION_FAILED', `Validation failed: ${verdict.faults.map(sentence).join('; ')}.`, {
     path: 'inputValidation',
     details,

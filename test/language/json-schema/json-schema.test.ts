@@ -443,7 +443,10 @@ describe('coercion', () => {
 describe('errorMessage', () => {
   test('replaces what is said of its schema, and is marked', () => {
     const verdict = sound({ type: 'object', required: ['a'], errorMessage: 'Send a patient.' })({})
-    assert.deepEqual(verdict, { ok: false, faults: [{ pointer: '/a', message: 'Send a patient.', custom: true }] })
+    assert.deepEqual(verdict, {
+      ok: false,
+      faults: [{ pointer: '/a', message: 'Send a patient.', custom: true, issue: 'required' }],
+    })
   })
 
   const schema: JsonObject = {

@@ -1,11 +1,13 @@
 /** The dynamic routes of the message port: every path that is not reserved for the service belongs to the registry. */
 import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http'
+import type { Socket } from 'node:net'
 import { parse as parseQuery } from 'node:querystring'
 import type { FastifyInstance } from 'fastify'
 import { Failure } from '../../../domain/failure.ts'
 import { RESERVED, reservedBy } from '../../../domain/http.ts'
 import type { JsonObject } from '../../../domain/json.ts'
 import type { Headers } from '../../../domain/message.ts'
+import type { CompiledEndpoint } from '../../../endpoints/compiled-endpoint.ts'
 import type { Match, Registry } from '../../../endpoints/endpoint-registry.ts'
 import type { LoadShedder } from '../../../intake/admission/load-shedder.ts'
 import type { RequestAdmission } from '../../../intake/admit-request.ts'
@@ -34,16 +36,20 @@ export type ListenerOptions = Readonly<{
  * The listener matches a request and asks for its admission before it reads the body. From then on the request belongs to
  * the version of the endpoint that it matched.
  */
-export function createMessageListener(options: ListenerOptions): RequestListener {
+export function createMessageListener(options: ListenerOptions): MessageListener {
   const { registry, intake, shedder } = options
   /** The requests of this round of the event loop. */
   let arrived: Arrived[] = []
+  const incomplete = new WeakMap<Socket, Arrived>()
   const startAll = (): void => {
     const all = arrived
     arrived = []
-    for (const one of all) start(one, options)
+    for (const one of all) {
+      if (!one.request.complete) incomplete.set(one.request.socket, one)
+      start(one, options)
+    }
   }
-  return (request, response) => {
+  const listen: RequestListener = (request, response) => {
     // The answer before ends the connection: a message that was sent behind it would be processed without an answer.
     if (request.socket.writableEnded) return
     const url = request.url ?? '/'
@@ -57,13 +63,25 @@ export function createMessageListener(options: ListenerOptions): RequestListener
       // All together, once the bodies of all have arrived: the processor's caches then hold the same code for each.
       if (arrived.push(one) === 1) setImmediate(startAll)
     } else {
+      incomplete.set(request.socket, one)
       shedder.wait({
         start: () => start(one, options),
         shed: (failure) => sendRefusal(one, intake.refuse(match.compiled, failure), options),
       })
     }
   }
+  const endpointOf = (socket: Socket): CompiledEndpoint | undefined => {
+    const one = arrived.find(({ request }) => request.socket === socket) ?? incomplete.get(socket)
+    return one === undefined || one.request.complete ? undefined : one.match.compiled
+  }
+  return { listen, endpointOf }
 }
+
+export type MessageListener = Readonly<{
+  listen: RequestListener
+  /** The endpoint of the request whose body still arrives on a connection; undefined if there is none. */
+  endpointOf(socket: Socket): CompiledEndpoint | undefined
+}>
 
 type Exchange = Readonly<{ request: IncomingMessage; response: ServerResponse }>
 type Arrived = Exchange & Readonly<{ url: string; match: Extract<Match, { kind: 'endpoint' }> }>
@@ -139,26 +157,26 @@ const SURELY_A_MESSAGE = new RegExp(`^(?!${RESERVED.join('|')})/[^%?]*(?:\\?|$)`
 
 const isSurelyMessage = ({ url = '' }: IncomingMessage): boolean => SURELY_A_MESSAGE.test(url)
 
-/** Gives every request without another route to `listener`. */
-export function serveMessages(server: FastifyInstance, listener: RequestListener): void {
+/** Gives every request without another route to the listener. */
+export function serveMessages(server: FastifyInstance, { listen }: MessageListener): void {
   server.route({
     method: server.supportedMethods,
     url: '*',
     onRequest: ({ raw }, reply, _next) => {
       reply.hijack()
       raw.method = methodOf(raw)
-      listener(raw, reply.raw)
+      listen(raw, reply.raw)
     },
     handler: async () => undefined,
   })
 }
 
-export function messageSide(options: ListenerOptions, listener: RequestListener): MessageSide {
+export function messageSide(options: ListenerOptions, { listen, endpointOf }: MessageListener): MessageSide {
   const { intake } = options
   return {
     front: (request, response) => {
       const isMessage = isSurelyMessage(request)
-      if (isMessage) listener(request, response)
+      if (isMessage) listen(request, response)
       return isMessage
     },
     // An unreadable URL belongs to a message, unless it starts with a reserved path.
@@ -167,8 +185,8 @@ export function messageSide(options: ListenerOptions, listener: RequestListener)
       sendRefusal({ request, response }, intake.refuse(undefined, failure), options)
       return true
     },
-    refuseUnparsed: (failure) => {
-      const { answer, messageId } = intake.refuse(undefined, failure)
+    refuseUnparsed: (failure, socket) => {
+      const { answer, messageId } = intake.refuse(endpointOf(socket), failure)
       return { ...answer, headers: { [ID_HEADER]: messageId, ...answer.headers } }
     },
   }

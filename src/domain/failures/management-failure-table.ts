@@ -1,0 +1,125 @@
+/** The rows of FAILURES (failure-table.ts) that only a management call or a dry run fails with. */
+import type { FailureKind } from '../failure-kind.ts'
+
+export const MANAGEMENT_FAILURES = {
+  CONFIGURATION_INVALID: {
+    status: 400,
+    retry: false,
+    issue: 'invalid',
+    means: 'The endpoint document has faults; `details` lists all of them, each with its path.',
+  },
+  DOCUMENT_TOO_LARGE: {
+    status: 413,
+    retry: false,
+    issue: 'too-long',
+    means: 'The endpoint document is larger than `DOCUMENT_LIMIT`; nothing else of it was checked.',
+  },
+  ENDPOINTS_TOO_MANY: {
+    status: 409,
+    retry: false,
+    issue: 'business-rule',
+    means: 'There are as many endpoints as `MAX_ENDPOINTS` allows; delete one that is not needed.',
+  },
+  CONFIGURATION_CLASH: {
+    status: 409,
+    retry: false,
+    issue: 'conflict',
+    means: 'Another endpoint has the same name, or a pattern that matches the same paths for the same method.',
+  },
+  ENDPOINT_UNKNOWN: { status: 404, retry: false, issue: 'not-found', means: 'No endpoint has this id.' },
+  DRY_RUN_INVALID: {
+    status: 400,
+    retry: false,
+    issue: 'invalid',
+    means:
+      'The request of a dry run is wrong; `details` lists every fault. Faults of the document do not fail the dry run.',
+  },
+  DRY_RUN_ANSWER_MISSING: {
+    status: 400,
+    retry: false,
+    issue: 'processing',
+    means: 'Within a dry run: a lookup has no canned answer, and is not live.',
+    dryRun: true,
+  },
+  VERSION_UNKNOWN: {
+    status: 404,
+    retry: false,
+    issue: 'not-found',
+    means: 'The endpoint has no version of this number, or no longer, or the version is a deletion.',
+  },
+  ID_MALFORMED: { status: 400, retry: false, issue: 'value', means: 'The id is not 24 lower-case hexadecimal digits.' },
+  FILTER_INVALID: {
+    status: 400,
+    retry: false,
+    issue: 'value',
+    means: 'A query filter is not known, or has a value that it cannot have.',
+  },
+  PRECONDITION_FAILED: {
+    status: 412,
+    retry: false,
+    issue: 'conflict',
+    means: '`If-Match` names another version of the document than the stored one.',
+    stale: true,
+  },
+  MANAGEMENT_REFUSED: {
+    status: 403,
+    retry: false,
+    issue: 'forbidden',
+    means: 'The service is managed from this machine only, until there is an API key or `MANAGEMENT_AUTH` is set.',
+  },
+  KEY_INVALID: {
+    status: 400,
+    retry: false,
+    issue: 'value',
+    means: 'An API key cannot be made with this name or these roles.',
+  },
+  KEY_UNKNOWN: {
+    status: 404,
+    retry: false,
+    issue: 'not-found',
+    means: 'No API key has this id, or it is revoked already.',
+  },
+  MESSAGE_UNKNOWN: {
+    status: 404,
+    retry: false,
+    issue: 'not-found',
+    means: 'The message log has no message with this id, or no longer.',
+  },
+  MESSAGE_BODY_UNKNOWN: {
+    status: 404,
+    retry: false,
+    issue: 'not-found',
+    means: 'This body of the message was not recorded.',
+  },
+  REPLAY_REFUSED: {
+    status: 409,
+    retry: false,
+    issue: 'conflict',
+    means: 'The message cannot be replayed: it was not recorded whole, or its endpoint no longer accepts it.',
+  },
+  REPLAY_OPTION_INVALID: {
+    status: 400,
+    retry: false,
+    issue: 'value',
+    means: 'A limit of a replay is not known, or has a value that it cannot have.',
+  },
+  REPLAY_PLAN_UNKNOWN: {
+    status: 404,
+    retry: false,
+    issue: 'not-found',
+    means: 'There is no such plan of a replay, or no longer.',
+  },
+  REPLAY_PLAN_BUSY: {
+    status: 409,
+    retry: false,
+    issue: 'conflict',
+    means: 'The plan of a replay is running, or has ended; or too many plans are running.',
+  },
+  STORE_UNAVAILABLE: {
+    status: 503,
+    retry: true,
+    issue: 'no-store',
+    means: 'The store that holds endpoints and the message log did not answer.',
+    store: 'management',
+  },
+} as const satisfies Record<string, FailureKind>

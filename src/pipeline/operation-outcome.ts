@@ -1,0 +1,56 @@
+/** Failures as OperationOutcomes of FHIR R4: https://hl7.org/fhir/R4/operationoutcome.html. */
+import type { Failure, FailureDetail } from '../domain/failure.ts'
+import type { JsonObject } from '../domain/json.ts'
+import { MEDIA_TYPES } from '../formats/codecs.ts'
+
+export const OUTCOME_MEDIA_TYPE = MEDIA_TYPES['FHIR+JSON']
+
+/** The system of the codes of failures in `details.coding`. */
+const CODE_SYSTEM = 'urn:crosswalk:failure'
+
+/** One issue for each detail of the failure, after the issues of the system that refused. */
+export function outcomeOf(failure: Failure, messageId: string): JsonObject {
+  const { details = [], issues = [] } = failure.options
+  const own =
+    details.length === 0 ? [issueOf(failure, messageId)] : details.map((one) => issueOf(failure, messageId, one))
+  return { resourceType: 'OperationOutcome', issue: [...issues, ...own] }
+}
+
+function issueOf(failure: Failure, messageId: string, detail?: FailureDetail): JsonObject {
+  const { message, code, kind, stage, issue } = failure
+  const text = fhirText(detail === undefined ? message : sentenceOf(detail))
+  const facts = Object.entries({ messageId, stage, path: failure.options.path, pointer: detail?.path })
+  const known = facts.flatMap(([name, fact]) => (fact === undefined || fact === '' ? [] : [`${name}: ${fact}`]))
+  const expression = expressionOf(detail?.inBody)
+  return {
+    severity: kind.bug ? 'fatal' : 'error',
+    code: detail?.issue ?? issue,
+    details: { coding: [{ system: CODE_SYSTEM, code }], text: text === '' ? code : text },
+    diagnostics: fhirText(known.join('; ')),
+    ...(expression === undefined ? {} : { expression: [expression] }),
+  }
+}
+
+const sentenceOf = ({ path, message, isSentence }: FailureDetail): string =>
+  isSentence ? message : `${path === '' ? 'The message' : path} ${message}`
+
+/** Other white space, and what no text may hold (https://hl7.org/fhir/R4/datatypes.html#string). */
+// biome-ignore lint/suspicious/noControlCharactersInRegex: these are the characters to replace.
+const NOT_IN_TEXT = /[\u0000-\u0008\u000b-\u000c\u000e-\u001f]|[^\S \t\r\n]/g
+
+const fhirText = (text: string): string => text.toWellFormed().replace(NOT_IN_TEXT, ' ').trim()
+
+/** Words of FHIRPath that are no names (http://hl7.org/fhirpath/N1/grammar.html). */
+const RESERVED = /^(?:and|div|false|implies|mod|or|true|xor)$/
+
+/** The elements of a JSON Pointer as FHIRPath; undefined for a pointer to the whole, or if a name cannot stand in it. */
+function expressionOf(pointer: string | undefined): string | undefined {
+  if (pointer === undefined || pointer === '') return undefined
+  let expression = ''
+  for (const name of pointer.slice(1).split('/')) {
+    if (/^\d+$/.test(name) && expression !== '') expression += `[${name}]`
+    else if (/^[A-Za-z_]\w*$/.test(name) && !RESERVED.test(name)) expression += `${expression === '' ? '' : '.'}${name}`
+    else return undefined
+  }
+  return expression
+}

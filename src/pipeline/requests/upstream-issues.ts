@@ -1,0 +1,75 @@
+/** The OperationOutcome of another system: its issues come before ours. */
+import { ISSUE_TYPES } from '../../domain/failures/issue-type.ts'
+import { isObject, type Json, type JsonObject } from '../../domain/json.ts'
+import type { OutboundAnswer } from '../../domain/ports/http-client-port.ts'
+import { detect } from '../../formats/codecs.ts'
+import { asText } from './upstream-content.ts'
+
+/** Bytes. A larger outcome is left out: the answer to the sender would be as large. */
+const OUTCOME_LIMIT = 262_144
+
+/** Out: the issues of an answer that is an OperationOutcome in JSON, unchanged, but for those that are not valid in FHIR R4. */
+export function issuesOf(answer: OutboundAnswer): readonly JsonObject[] {
+  const text = answer.body.byteLength > OUTCOME_LIMIT ? undefined : asText(answer)
+  const outcome = text === undefined ? undefined : detect(text)?.value
+  if (!isObject(outcome) || outcome.resourceType !== 'OperationOutcome' || !Array.isArray(outcome.issue)) return []
+  return outcome.issue.filter(isIssue)
+}
+
+const SEVERITIES: ReadonlySet<Json | undefined> = new Set(['fatal', 'error', 'warning', 'information'])
+const TYPES: ReadonlySet<Json | undefined> = new Set(ISSUE_TYPES)
+
+type Check = (value: Json) => boolean
+
+const isText: Check = (value) => typeof value === 'string' && /^[ \r\n\t\S]+$/.test(value)
+const isWord: Check = (value) => typeof value === 'string' && /^\S+(?:\s\S+)*$/.test(value)
+const isUri: Check = (value) => typeof value === 'string' && /^\S+$/.test(value)
+const isFlag: Check = (value) => typeof value === 'boolean'
+const isList =
+  (isItem: Check): Check =>
+  (value) =>
+    Array.isArray(value) && value.every(isItem)
+
+/** Whether a value is an object whose members are known and pass. */
+const isElement =
+  (members: Readonly<Record<string, Check>>): Check =>
+  (value) =>
+    isObject(value) &&
+    Object.entries(value).every(([name, member]) => Object.hasOwn(members, name) && members[name]?.(member))
+
+/** The value of an extension can have any type of FHIR, and is not checked. */
+const isExtension: Check = (value) =>
+  isObject(value) &&
+  isUri(value.url ?? null) &&
+  Object.entries(value).every(
+    ([name, member]) =>
+      name === 'url' ||
+      /^value[A-Z]\w*$/.test(name) ||
+      (name === 'id' && isText(member)) ||
+      (name === 'extension' && areExtensions(member)),
+  )
+const areExtensions = isList(isExtension)
+const ELEMENT = { id: isText, extension: areExtensions }
+
+const isCoding = isElement({
+  ...ELEMENT,
+  system: isUri,
+  version: isText,
+  code: isWord,
+  display: isText,
+  userSelected: isFlag,
+})
+
+const hasKnownMembers = isElement({
+  ...ELEMENT,
+  modifierExtension: areExtensions,
+  severity: (value) => SEVERITIES.has(value),
+  code: (value) => TYPES.has(value),
+  details: isElement({ ...ELEMENT, coding: isList(isCoding), text: isText }),
+  diagnostics: isText,
+  location: isList(isText),
+  expression: isList(isText),
+})
+
+const isIssue = (value: Json): value is JsonObject =>
+  isObject(value) && hasKnownMembers(value) && value.severity !== undefined && value.code !== undefined
