@@ -37,6 +37,8 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   'intake/admission': ['domain', 'endpoints'],
   'intake/records': ['domain', 'endpoints', 'formats', 'intake'],
   'dry-run': ['config', 'domain', 'endpoints', 'formats', 'intake', 'pipeline'],
+  comparison: ['comparison/deliberate', 'domain', 'endpoints', 'formats', 'language'],
+  'comparison/deliberate': ['comparison', 'domain', 'formats'],
   metrics: ['domain', 'endpoints', 'intake', 'pipeline'],
   'metrics/stats': ['domain', 'intake'],
   'message-log': ['config', 'domain', 'endpoints', 'formats', 'intake', 'language'],
@@ -66,7 +68,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   'adapters/sql/stores': ['adapters/sql', 'domain'],
   'adapters/sqlite': ['adapters/sqlite/message-log', 'domain'],
   'adapters/sqlite/message-log': ['adapters/sqlite', 'domain'],
-  cli: ['access', 'adapters', 'domain', 'settings', 'wiring'],
+  cli: ['access', 'adapters', 'comparison', 'domain', 'settings', 'wiring'],
   wiring: [
     'access',
     'adapters',

@@ -1,0 +1,52 @@
+/** What the rules of deliberate differences share. */
+import { isObject, type Json, type JsonObject } from '../../domain/json.ts'
+import type { Comparison } from '../compare-answers.ts'
+import type { Difference } from '../differences.ts'
+import type { EndpointDocument } from '../endpoint-documents.ts'
+
+/**
+ * A deliberate difference. The rule recognises it in what both services did with the message, so that every other difference
+ * stays unexplained.
+ */
+export type DeliberateRule = Readonly<{
+  /** One sentence for people. */
+  reason: string
+  explains(difference: Difference, comparison: Comparison): boolean
+}>
+
+export const isIn = (path: string, place: string): boolean => path === place || path.startsWith(`${place}/`)
+
+/** Status, media type or body. */
+export const isOfAnswer = (path: string): boolean => !isIn(path, '/calls')
+
+/** Whether a value has no leaf but null; in XML an empty element is an empty text. */
+export function isHollow(value: Json | undefined, isXml = false): boolean {
+  if (typeof value !== 'object') return value === undefined || (isXml && value === '')
+  return value === null || Object.values(value).every((one) => isHollow(one, isXml))
+}
+
+export const isXml = ({ peer }: Comparison): boolean => peer.answer.mediaType === 'application/xml'
+
+/** The sentence of a failure of the peer; undefined if its answer is none. */
+export function errorOfPeer({ peer: { answer } }: Comparison): string | undefined {
+  const { status, value } = answer
+  return status >= 400 && isObject(value) && typeof value.error === 'string' ? value.error : undefined
+}
+
+export const inputMappingOf = (document: EndpointDocument | undefined): JsonObject =>
+  document !== undefined && isObject(document.inputMapping) ? document.inputMapping : {}
+
+/** The value at a JSON Pointer's segments; undefined if there is none. */
+export function valueAt(value: Json | undefined, segments: readonly string[]): Json | undefined {
+  const [first, ...rest] = segments
+  if (first === undefined) return value
+  if (typeof value !== 'object' || value === null || !Object.hasOwn(value, first)) return undefined
+  return valueAt((value as JsonObject)[first], rest)
+}
+
+/** The segments of a pointer into the body. */
+export const bodySegments = (path: string): readonly string[] =>
+  path
+    .split('/')
+    .slice(2)
+    .map((segment) => segment.replaceAll('~1', '/').replaceAll('~0', '~'))
