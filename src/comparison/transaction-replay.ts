@@ -4,7 +4,7 @@ import { isObject, type Json, type JsonObject } from '../domain/json.ts'
 import type { ComparedCall, ComparedSide, Comparison } from './compare-answers.ts'
 import type { ComparedMessage } from './compared-message.ts'
 import type { LeftOut } from './comparison-report.ts'
-import type { EndpointDocument, EndpointDocuments, RequestKind } from './endpoint-documents.ts'
+import type { EndpointDocument, EndpointDocuments, RequestGroup } from './endpoint-documents.ts'
 import { requestsOf } from './endpoint-documents.ts'
 import type { Orchestration, Transaction, TransactionAnswer } from './openhim-transactions.ts'
 import { mediaTypeOf, readAnswer, readBody } from './received-answer.ts'
@@ -101,11 +101,11 @@ function messageOf({ request }: Transaction, name: string, path: string): Compar
 }
 
 type CallsById = Readonly<Record<string, readonly Orchestration[]>>
-type CallsByKind = Readonly<Record<RequestKind, CallsById>>
+type CallsByKind = Readonly<Record<RequestGroup, CallsById>>
 
 /** The recorded calls of each request, in the order in which they were sent. The peer names them after endpoint and request. */
 function callsOf({ orchestrations }: Transaction, document: EndpointDocument): CallsByKind {
-  const byKind = (kind: RequestKind): CallsById =>
+  const byKind = (kind: RequestGroup): CallsById =>
     Object.fromEntries(
       requestsOf(document, kind).map(({ id }) => [
         String(id),
@@ -117,7 +117,7 @@ function callsOf({ orchestrations }: Transaction, document: EndpointDocument): C
   return { lookup: byKind('lookup'), response: byKind('response') }
 }
 
-function isCallOf({ name, request }: Orchestration, kind: RequestKind, endpoint: string, id: string): boolean {
+function isCallOf({ name, request }: Orchestration, kind: RequestGroup, endpoint: string, id: string): boolean {
   if (request.method === '') return false
   const group = kind === 'lookup' ? 'Lookup' : 'Response'
   return name === id || name === `Endpoint ${group} Request: ${endpoint}: ${id}`

@@ -1,5 +1,9 @@
 /** Endpoints of the shapes that people run, and messages for each of them. */
-import { readdirSync, readFileSync } from 'node:fs'
+import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import type { ComparedMessage } from '../../src/comparison/compared-message.ts'
+import { readMessages } from '../../src/comparison/message-files.ts'
 import { isObject, type Json, type JsonObject } from '../../src/domain/json.ts'
 
 /** A message as its file has it. */
@@ -18,6 +22,17 @@ export const fixtures = (upstreamUrl: string): readonly Fixture[] =>
       const text = readFileSync(new URL(file, FOLDER), 'utf8').replaceAll('http://upstream.test', upstreamUrl)
       return { name, document: JSON.parse(text), messages: messagesOf(name) }
     })
+
+/** The messages as `crosswalk compare` reads them. */
+export function messagesIn(messages: readonly FixtureMessage[]): readonly ComparedMessage[] {
+  const folder = mkdtempSync(join(tmpdir(), 'crosswalk-messages-'))
+  try {
+    writeFileSync(join(folder, 'all.message.json'), JSON.stringify(messages))
+    return readMessages(folder)
+  } finally {
+    rmSync(folder, { recursive: true })
+  }
+}
 
 const person = {
   identifiers: [
