@@ -1,5 +1,6 @@
 /** Tells the deliberate differences between openhim-mediator-mapping and this service from all others. */
 import { type Comparison, differencesBetween } from './compare-answers.ts'
+import { ACCEPTED_RULES } from './deliberate/accepted.ts'
 import type { DeliberateRule } from './deliberate/deliberate-rule.ts'
 import { FAILURE_RULES } from './deliberate/failures.ts'
 import { REQUEST_RULES } from './deliberate/requests.ts'
@@ -7,7 +8,7 @@ import { VALUE_RULES } from './deliberate/values.ts'
 import type { Difference } from './differences.ts'
 
 /** The ids are stable, and docs/moving-over.md has a row for each. The first rule that explains a difference counts. */
-export const DELIBERATE_DIFFERENCES = { ...FAILURE_RULES, ...REQUEST_RULES, ...VALUE_RULES }
+export const DELIBERATE_DIFFERENCES = { ...FAILURE_RULES, ...ACCEPTED_RULES, ...REQUEST_RULES, ...VALUE_RULES }
 
 export type DeliberateId = keyof typeof DELIBERATE_DIFFERENCES
 

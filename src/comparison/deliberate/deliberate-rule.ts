@@ -3,6 +3,7 @@ import { isObject, type Json, type JsonObject } from '../../domain/json.ts'
 import type { Comparison } from '../compare-answers.ts'
 import type { Difference } from '../differences.ts'
 import type { EndpointDocument } from '../endpoint-documents.ts'
+import { mediaTypeOf, readBody } from '../received-answer.ts'
 
 /**
  * A deliberate difference. The rule recognises it in what both services did with the message, so that every other difference
@@ -32,6 +33,10 @@ export function errorOfPeer({ peer: { answer } }: Comparison): string | undefine
   const { status, value } = answer
   return status >= 400 && isObject(value) && typeof value.error === 'string' ? value.error : undefined
 }
+
+/** The value of the message's body; undefined if it has none. */
+export const bodyOf = ({ message: { body, headers } }: Comparison): Json | undefined =>
+  body === undefined ? undefined : readBody(body, mediaTypeOf(headers['content-type'])).value
 
 export const inputMappingOf = (document: EndpointDocument | undefined): JsonObject =>
   document !== undefined && isObject(document.inputMapping) ? document.inputMapping : {}

@@ -41,14 +41,6 @@ export const FAILURE_RULES = {
       (isUnknownRoute(peer.answer.status, peer.answer.value) ||
         (failureCodeOf(here.answer) === 'ROUTE_UNKNOWN' && peer.answer.status < 400)),
   },
-  'missing-parents': {
-    reason: 'A path through a value that is missing finds nothing; the peer fails where an element of it is read.',
-    explains: ({ path }, comparison) =>
-      isOfAnswer(path) &&
-      (errorOfPeer(comparison)?.startsWith('Input transform error: Object mapping schema invalid: Cannot read') ??
-        false) &&
-      failureCodeOf(comparison.here.answer) === undefined,
-  },
   'xml-values': {
     reason: 'An output that XML cannot hold is a failure; the peer writes the text of the object or array.',
     explains: ({ path }, { peer, here }) =>

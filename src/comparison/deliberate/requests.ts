@@ -1,11 +1,10 @@
 /** Deliberate differences in the requests to other systems, and in what becomes of their answers. */
 import { isObject, type Json, type JsonObject } from '../../domain/json.ts'
-import { parseMediaType } from '../../formats/media-type.ts'
 import type { Comparison } from '../compare-answers.ts'
 import { isSame } from '../differences.ts'
 import { type EndpointDocument, requestsOf } from '../endpoint-documents.ts'
-import { failureCodeOf, readBody } from '../received-answer.ts'
-import { type DeliberateRule, errorOfPeer, isOfAnswer, valueAt } from './deliberate-rule.ts'
+import { failureCodeOf } from '../received-answer.ts'
+import { bodyOf, type DeliberateRule, errorOfPeer, isOfAnswer, valueAt } from './deliberate-rule.ts'
 
 export const REQUEST_RULES = {
   'url-values': {
@@ -20,15 +19,6 @@ export const REQUEST_RULES = {
       /^\/calls\/.*\/url$/.test(path)
         ? isSameDecoded(peer, here)
         : isOfAnswer(path) && isLookupFailure(comparison) && hasValueToEncode(comparison),
-  },
-  'paths-over-arrays': {
-    reason:
-      'A name on an array reads that field of every element, in all paths; the peer finds nothing there in those of requests.',
-    explains: ({ path }, comparison) =>
-      isOfAnswer(path) &&
-      (errorOfPeer(comparison)?.includes('forEach.items could not be found') ?? false) &&
-      failureCodeOf(comparison.here.answer) === undefined &&
-      Array.isArray(bodyOf(comparison)),
   },
   primary: {
     reason: 'The answer of the response request that is marked as primary is returned alone; the peer drops the mark.',
@@ -107,6 +97,3 @@ function valueOfPath(path: string, comparison: Comparison): Json | undefined {
   if (root === 'query') return valueAt(comparison.message.query as JsonObject, names)
   return root === 'payload' || root === 'requestBody' ? valueAt(bodyOf(comparison), names) : undefined
 }
-
-const bodyOf = ({ message: { body, headers } }: Comparison): Json | undefined =>
-  body === undefined ? undefined : readBody(body, parseMediaType(headers['content-type'] ?? '')).value

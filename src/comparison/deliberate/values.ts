@@ -1,11 +1,18 @@
 /** Deliberate differences in what mappings read and write. */
-import type { Json } from '../../domain/json.ts'
-import { parseMediaType } from '../../formats/media-type.ts'
+import { isObject, type Json } from '../../domain/json.ts'
 import type { Comparison } from '../compare-answers.ts'
 import { type Difference, isSame } from '../differences.ts'
 import { requestsOf } from '../endpoint-documents.ts'
-import { readBody } from '../received-answer.ts'
-import { bodySegments, type DeliberateRule, inputMappingOf, isHollow, isIn, isXml, valueAt } from './deliberate-rule.ts'
+import {
+  bodyOf,
+  bodySegments,
+  type DeliberateRule,
+  inputMappingOf,
+  isHollow,
+  isIn,
+  isXml,
+  valueAt,
+} from './deliberate-rule.ts'
 import { isTimeOfMessage } from './times-of-message.ts'
 
 export const VALUE_RULES = {
@@ -15,8 +22,15 @@ export const VALUE_RULES = {
   },
   'empty-parents': {
     reason: 'A missing value adds no field; the peer adds the empty objects and arrays that lead to it.',
-    explains: ({ path, peer, here }, comparison) =>
-      isIn(path, '/body') && (here ?? null) === null && peer !== undefined && isHollow(peer, isXml(comparison)),
+    explains: (difference, comparison) => isIn(difference.path, '/body') && isEmptyParent(difference, comparison),
+  },
+  'null-targets': {
+    reason:
+      'A target that ends in "?" keeps a null, and writes nothing for a missing value; the peer writes null for both.',
+    explains: ({ path, peer, here }, { document }) =>
+      peer === null &&
+      here === undefined &&
+      JSON.stringify(Object.values(inputMappingOf(document))).includes(`${bodySegments(path).at(-1)}?"`),
   },
   'lists-of-one': {
     reason:
@@ -50,17 +64,45 @@ export const VALUE_RULES = {
   },
 } as const satisfies Readonly<Record<string, DeliberateRule>>
 
-/** Whether an array around the place has the same elements in both answers, or the message has arrays within arrays there. */
-function isJoinedOtherwise({ path, peer, here }: Difference, { message, ...sides }: Comparison): boolean {
+/** Whether the place is empty with the peer and missing here, or elements of an array around it are. */
+function isEmptyParent({ path, peer, here }: Difference, comparison: Comparison): boolean {
+  const xml = isXml(comparison)
+  if ((here ?? null) === null && isEmptyContainer(peer, xml)) return true
+  return placesAround(path).some((place) => {
+    const [list, own] = valuesAt(place, comparison)
+    if (!Array.isArray(list) || !Array.isArray(own) || !list.some((one) => isEmptyContainer(one, xml))) return false
+    return isSame(withoutHollow(list, xml), withoutHollow(own, xml))
+  })
+}
+
+const isEmptyContainer = (value: Json | undefined, xml: boolean): boolean =>
+  (typeof value === 'object' && value !== null && isHollow(value, xml)) || (xml && value === '')
+
+/** The pointers' segments of the values around a place, from the nearest. */
+function placesAround(path: string): readonly (readonly string[])[] {
   const segments = bodySegments(path)
-  for (let length = segments.length; length >= 0; length--) {
-    const place = segments.slice(0, length)
-    const lists = [valueAt(sides.peer.answer.value, place), valueAt(sides.here.answer.value, place)]
-    if (lists.every(Array.isArray) && isSame(joined(lists[0]), joined(lists[1]))) return true
-  }
-  const isInList = segments.some((segment) => /^\d+$/.test(segment)) || Array.isArray(peer) || Array.isArray(here)
-  if (!isInList || message.body === undefined) return false
-  return hasNestedArray(readBody(message.body, parseMediaType(message.headers['content-type'] ?? '')).value)
+  return segments.map((_, at) => segments.slice(0, segments.length - 1 - at))
+}
+
+const valuesAt = (place: readonly string[], { peer, here }: Comparison): readonly (Json | undefined)[] => [
+  valueAt(peer.answer.value, place),
+  valueAt(here.answer.value, place),
+]
+
+function withoutHollow(value: Json, xml: boolean): Json {
+  if (Array.isArray(value)) return value.filter((one) => !isHollow(one, xml)).map((one) => withoutHollow(one, xml))
+  if (!isObject(value)) return value
+  const kept = Object.entries(value).filter(([, one]) => one === null || !isHollow(one, xml))
+  return Object.fromEntries(kept.map(([name, one]) => [name, withoutHollow(one, xml)]))
+}
+
+/** Whether an array around the place has the same elements in both answers, or the message has arrays within arrays there. */
+function isJoinedOtherwise({ path, peer, here }: Difference, comparison: Comparison): boolean {
+  const lists = [bodySegments(path), ...placesAround(path)].map((place) => valuesAt(place, comparison))
+  const isSameJoined = lists.some((pair) => pair.every(Array.isArray) && isSame(joined(pair[0]), joined(pair[1])))
+  if (isSameJoined) return true
+  const isInList = bodySegments(path).some((segment) => /^\d+$/.test(segment)) || [peer, here].some(Array.isArray)
+  return isInList && hasNestedArray(bodyOf(comparison))
 }
 
 const joined = (list: Json | undefined): Json => (Array.isArray(list) ? list.flat(Number.POSITIVE_INFINITY) : [])
