@@ -1,6 +1,7 @@
 /** Runs the message of a transaction through the document of its endpoint, with what other systems answered then. */
 import { FRAMING_HEADERS } from '../domain/http.ts'
 import { isObject, type Json, type JsonObject } from '../domain/json.ts'
+import { MEDIA_TYPES } from '../formats/codecs.ts'
 import type { ComparedCall, ComparedSide, Comparison } from './compare-answers.ts'
 import type { ComparedMessage } from './compared-message.ts'
 import type { LeftOut } from './comparison-report.ts'
@@ -78,7 +79,7 @@ export async function replayTransaction(
   const peer: ComparedSide = {
     answer: readAnswer({
       status: response.status,
-      headers: response.headers,
+      headers: headersOfAnswer(response, document),
       body: Buffer.from(response.body ?? ''),
     }),
     times: { sentAt: request.at, answeredAt: Number.isNaN(response.at) ? request.at : response.at },
@@ -98,6 +99,16 @@ function messageOf({ request }: Transaction, name: string, path: string): Compar
   }
   const body = request.body === undefined ? undefined : Buffer.from(request.body)
   return { name, method: request.method, path, query, headers, body }
+}
+
+/** In its wrapper, the peer reports the type of the wrapper; the answer has the output type of the endpoint, as always there. */
+function headersOfAnswer(
+  { headers }: TransactionAnswer,
+  { transformation }: EndpointDocument,
+): TransactionAnswer['headers'] {
+  const output = isObject(transformation) ? String(transformation.output).toUpperCase() : ''
+  if (!headers['content-type']?.startsWith(MEDIA_TYPES['JSON+OPENHIM']) || output === 'JSON+OPENHIM') return headers
+  return { ...headers, 'content-type': (MEDIA_TYPES as Readonly<Record<string, string>>)[output] ?? MEDIA_TYPES.JSON }
 }
 
 type CallsById = Readonly<Record<string, readonly Orchestration[]>>

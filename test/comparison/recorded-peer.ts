@@ -6,6 +6,7 @@ import { startUpstream, type Upstream } from '../service.ts'
 type RecordedAnswer = Readonly<{ message: string; status: number; contentType: string | null; body: string }>
 
 export const RECORDED = new URL('recorded/', import.meta.url)
+export const TRANSACTIONS = new URL('transactions.json', import.meta.url)
 
 /** Stands for the time of the message. */
 const NOW = '{{now}}'
@@ -17,6 +18,9 @@ export const withoutTimes = (body: string, { sentAt, answeredAt }: ExchangeTimes
     return time >= sentAt - 1_000 && time <= answeredAt + 1_000 ? NOW : text
   })
 
+/** Never the same as the time of this service. */
+const aMomentAgo = (): string => new Date(Date.now() - 1_000).toISOString()
+
 /** Gives the recorded answers of a fixture in their order. */
 export function startRecordedPeer(fixture: string): Promise<Upstream> {
   const answers: RecordedAnswer[] = JSON.parse(readFileSync(new URL(`${fixture}.json`, RECORDED), 'utf8'))
@@ -26,7 +30,7 @@ export function startRecordedPeer(fixture: string): Promise<Upstream> {
     next += 1
     if (answer === undefined) return { error: 'There is no further recorded answer.' }
     response.writeHead(answer.status, answer.contentType === null ? {} : { 'content-type': answer.contentType })
-    response.end(answer.body.replaceAll(NOW, new Date().toISOString()))
+    response.end(answer.body.replaceAll(NOW, aMomentAgo()))
     return undefined
   })
 }

@@ -9,8 +9,6 @@ const STATUSES_OF_PEER: Readonly<Record<string, readonly number[]>> = {
   METHOD_NOT_ALLOWED: [404],
   MEDIA_TYPE_WRONG: [400],
   BODY_TOO_LARGE: [400],
-  // A lookup of a forEach that is refused has no status of its own there.
-  LOOKUP_REFUSED: [400],
   LOOKUP_UNREACHABLE: [400],
   LOOKUP_TIMED_OUT: [400],
   LOOKUP_CIRCUIT_OPEN: [400],
@@ -52,8 +50,11 @@ export const FAILURE_RULES = {
   },
 } as const satisfies Readonly<Record<string, DeliberateRule>>
 
-function isOtherStatus({ peer, here }: Comparison): boolean {
+/** Both may have called an endpoint of their own, whose failure has another status there. */
+function isOtherStatus(comparison: Comparison): boolean {
+  const { peer, here } = comparison
   const code = failureCodeOf(here.answer)
+  if (code === 'LOOKUP_REFUSED') return errorOfPeer(comparison)?.includes('Incorrect status code') ?? false
   return code !== undefined && (STATUSES_OF_PEER[code] ?? []).includes(peer.answer.status)
 }
 

@@ -10,7 +10,8 @@ export const REQUEST_RULES = {
   'url-values': {
     reason:
       'A URL parameter without a value, or with one that a URL cannot hold, is a failure; the peer sends the request all the same.',
-    explains: ({ path }, { here }) => isOfAnswer(path) && failureCodeOf(here.answer) === 'PARAMETER_INVALID',
+    explains: ({ path, here }, { here: side }) =>
+      failureCodeOf(side.answer) === 'PARAMETER_INVALID' && (isOfAnswer(path) || here === undefined),
   },
   'url-encoding': {
     reason:
