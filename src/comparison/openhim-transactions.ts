@@ -105,10 +105,10 @@ function transactionOf(value: Json): Transaction | undefined {
     id: idOf(value._id),
     request: messageOf(value.request),
     response: answerOf(value.response),
-    orchestrations: orchestrations.map(({ name, request, response }) => ({
+    orchestrations: orchestrations.map(({ name, request, response, error }) => ({
       name: String(name ?? ''),
       request: messageOf(isObject(request) ? request : {}),
-      response: answerOf(isObject(response) ? response : {}),
+      response: answerOf({ ...statusOfError(error), ...(isObject(response) ? response : {}) }),
     })),
   }
 }
@@ -138,6 +138,12 @@ function answerOf(response: JsonObject): TransactionAnswer {
     body: bodyOf(response.body),
     at: timeOf(response.timestamp),
   }
+}
+
+/** The peer reports a refused lookup without its response; the sentence of the error has the status. */
+function statusOfError(error: Json | undefined): JsonObject {
+  const [, status] = /status code (\d{3})/.exec(isObject(error) ? String(error.message) : '') ?? []
+  return status === undefined ? {} : { status }
 }
 
 const textOf = (value: Json | undefined): string =>

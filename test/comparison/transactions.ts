@@ -16,7 +16,9 @@ export function transactionOf(
   id: string,
 ): JsonObject {
   const wrapper: JsonObject = JSON.parse(new TextDecoder().decode(answer.body))
-  const pairs = Object.entries(query).flatMap(([name, values]) => [values].flat().map((value) => [name, value]))
+  const pairs = Object.entries(query).flatMap(([name, values]) =>
+    [values].flat().map((value): [string, string] => [name, value]),
+  )
   const orchestrations = Array.isArray(wrapper.orchestrations) ? wrapper.orchestrations.filter(isObject) : []
   return {
     _id: { $oid: id },
@@ -39,6 +41,7 @@ export function transactionOf(
       name: one.name ?? '',
       request: known(one.request, OF_REQUEST),
       response: known(one.response, OF_RESPONSE),
+      ...(isObject(one.error) ? { error: known(one.error, ['message', 'stack']) } : {}),
     })),
   }
 }

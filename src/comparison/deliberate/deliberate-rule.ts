@@ -49,9 +49,14 @@ export function valueAt(value: Json | undefined, segments: readonly string[]): J
   return valueAt((value as JsonObject)[first], rest)
 }
 
-/** The segments of a pointer into the body. */
-export const bodySegments = (path: string): readonly string[] =>
-  path
-    .split('/')
-    .slice(2)
-    .map((segment) => segment.replaceAll('~1', '/').replaceAll('~0', '~'))
+/** The bodies of an answer or a call, and the segments of a place in them. */
+export type BodyPlace = Readonly<{ peer: Json | undefined; here: Json | undefined; segments: readonly string[] }>
+
+/** Undefined if the path is in no body. */
+export function bodyPlace(path: string, { peer, here }: Comparison): BodyPlace | undefined {
+  const [, part, ...segments] = path.split('/').map((one) => one.replaceAll('~1', '/').replaceAll('~0', '~'))
+  if (part === 'body') return { peer: peer.answer.value, here: here.answer.value, segments }
+  const [id = '', at, body, ...inner] = segments
+  if (part !== 'calls' || body !== 'body') return undefined
+  return { peer: peer.calls?.[id]?.[Number(at)]?.body, here: here.calls?.[id]?.[Number(at)]?.body, segments: inner }
+}
