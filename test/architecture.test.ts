@@ -42,6 +42,8 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   'message-log': ['config', 'domain', 'endpoints', 'formats', 'intake', 'language'],
   replay: ['domain', 'endpoints', 'intake', 'language', 'message-log', 'pipeline'],
   import: ['domain'],
+  'import/sources': ['domain', 'formats', 'import', 'import/output'],
+  'import/output': ['config', 'domain', 'endpoints', 'import', 'import/sources', 'pipeline'],
   access: ['domain'],
   isolation: ['domain', 'language', 'pipeline'],
   workers: ['domain', 'metrics', 'settings'],
@@ -66,7 +68,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   'adapters/sql/stores': ['adapters/sql', 'domain'],
   'adapters/sqlite': ['adapters/sqlite/message-log', 'domain'],
   'adapters/sqlite/message-log': ['adapters/sqlite', 'domain'],
-  cli: ['access', 'adapters', 'domain', 'settings', 'wiring'],
+  cli: ['access', 'adapters', 'domain', 'import', 'settings', 'wiring'],
   wiring: [
     'access',
     'adapters',
