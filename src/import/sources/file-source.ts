@@ -42,6 +42,13 @@ export async function readFileSource(file: SourceFile): Promise<SourceReading> {
 function sorted(values: readonly ReadValue[], { path, source, manifest, isNamed }: SourceFile): SourceReading {
   const isCanonical = wroteDocument(manifest, path)
   const reading = sortRecords(values, source, isCanonical)
+  const [repeated] = isCanonical ? reading.documents.flatMap(({ duplicateNames }) => duplicateNames) : []
+  if (repeated !== undefined) {
+    // The import wrote no such name, so a person added the second one and wants both.
+    return faultyReading(
+      `${source}: "${repeated.path}" stands twice, so the first would be lost; join the two or remove one.`,
+    )
+  }
   if (reading.documents.length + reading.states.length > 0) return reading
   if (isNamed) return faultyReading(`${source} has no endpoint document and no state: ${WHAT_A_DOCUMENT_HAS}.`)
   return skippedReading(source, 'No endpoint document.')

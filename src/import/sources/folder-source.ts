@@ -1,5 +1,5 @@
 /** A folder as a source, with all folders below it: repositories hold much JSON beside endpoint documents. */
-import { type Dirent, readdirSync, readFileSync, realpathSync, statSync } from 'node:fs'
+import { type Dirent, readdirSync, readFileSync, realpathSync, type Stats, statSync } from 'node:fs'
 import { basename, join } from 'node:path'
 import { isObject, type JsonObject } from '../../domain/json.ts'
 import { MANIFEST_FILE, type Manifest, readManifest } from '../output/import-manifest.ts'
@@ -57,11 +57,20 @@ async function readEntry(entry: Dirent, folder: Folder, manifest: Manifest): Pro
     return readFolderSource({ ...folder, path, source })
   }
   if (!JSON_FILE.test(entry.name) || isOfImport(entry.name, manifest)) return NOTHING_READ
-  const stats = statSync(path, { throwIfNoEntry: false })
+  const stats = statsOf(path)
   if (stats?.isDirectory()) return skippedReading(source, 'Links to folders are not followed.')
   if (!stats?.isFile()) return skippedReading(source, 'No file.')
   if (stats.size > MOST_SOURCE_BYTES) return skippedReading(source, `It was not read: ${TOO_LARGE}.`)
   return withOwnStates(await readFileSource({ path, source, manifest, isNamed: false }), folder.path, manifest)
+}
+
+/** Undefined for a link that leads nowhere or in a circle. */
+function statsOf(path: string): Stats | undefined {
+  try {
+    return statSync(path)
+  } catch {
+    return undefined
+  }
 }
 
 /** A file of an earlier import that is no document. */
