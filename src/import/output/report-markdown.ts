@@ -17,7 +17,7 @@ export function reportMarkdown(report: ImportReport): string {
   const { counts, documents, sources } = report
   const head = [
     '# Import report',
-    `From ${sources.map(code).join(', ')}: ${counts.documents} documents, ${counts.states} states.`,
+    `From ${sources.map(code).join(', ')}. Documents: ${counts.documents}, states: ${counts.states}.`,
     table(
       ['level', 'changes', 'meaning'],
       LEVELS.map((level) => [level, String(counts[level]), MEANINGS[level]]),
@@ -106,7 +106,7 @@ const table = (head: readonly string[], rows: readonly (readonly string[])[]): s
   [head, head.map(() => '---'), ...rows].map((cells) => `| ${cells.join(' | ')} |`).join('\n')
 
 /** Texts of documents: on one line, without effect as Markdown or HTML, within a table too. */
-const plain = (text: string): string => oneLine(text).replace(/[\\`*_[\]<>|#&]/g, '\\$&')
+const plain = (text: string): string => oneLine(text).replace(/[\\`*_[\]<>|]/g, '\\$&')
 
 function code(text: string): string {
   const line = oneLine(text).replaceAll('|', '\\|')
