@@ -55,7 +55,7 @@ function nextSteps({ documents, secrets }: ImportReport): string {
   if (differs.length > 0) step('Check that the other effect is right, or change the file:', items(differs))
   if (secrets.names.length > 0) {
     step(
-      `Give the service the ${secrets.names.length} variables of ${code(secrets.file)}: its documents refer to them.`,
+      `Give the service the variables of ${code(secrets.file)}, to which the documents refer: ${secrets.names.map(code).join(', ')}.`,
     )
   }
   for (const name of secrets.unwritable) step(`Set ${code(name)} yourself: such a file cannot hold its value.`)
