@@ -42,6 +42,8 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   'message-log': ['config', 'domain', 'endpoints', 'formats', 'intake', 'language'],
   replay: ['domain', 'endpoints', 'intake', 'language', 'message-log', 'pipeline'],
   import: ['config', 'domain', 'import/rules'],
+  'import/sources': ['domain', 'formats', 'import', 'import/output'],
+  'import/output': ['config', 'domain', 'endpoints', 'import', 'import/sources', 'pipeline'],
   'import/rules': ['config', 'domain', 'import', 'language'],
   access: ['domain'],
   isolation: ['domain', 'language', 'pipeline'],
@@ -67,7 +69,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   'adapters/sql/stores': ['adapters/sql', 'domain'],
   'adapters/sqlite': ['adapters/sqlite/message-log', 'domain'],
   'adapters/sqlite/message-log': ['adapters/sqlite', 'domain'],
-  cli: ['access', 'adapters', 'domain', 'settings', 'wiring'],
+  cli: ['access', 'adapters', 'domain', 'import', 'settings', 'wiring'],
   wiring: [
     'access',
     'adapters',

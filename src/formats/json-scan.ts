@@ -6,8 +6,8 @@
 /** Called in the order of the text. */
 export type JsonVisitor = Readonly<{
   open(kind: Kind): void
-  /** The name of the next member, as written: quoted, with its escapes. */
-  name(literal: string): void
+  /** The name of the next member, as written: quoted, with its escapes; `at` is the index of its first quote. */
+  name(literal: string, at: number): void
   /** A further element of an array; `open` announces the first. */
   item(): void
   close(): void
@@ -78,7 +78,7 @@ function scanName(text: string, start: number, visitor: JsonVisitor | undefined)
   if (text[start] !== '"') return fault(start)
   const end = scanString(text, start)
   if (isFault(end)) return end
-  visitor?.name(text.slice(start, end))
+  visitor?.name(text.slice(start, end), start)
   const colon = skipSpace(text, end)
   return text[colon] === ':' ? skipSpace(text, colon + 1) : fault(colon)
 }
