@@ -1,0 +1,63 @@
+/** `inputTransforms`: expressions with the paths that this service has. */
+import { checkReference } from '../../config/checks/path-roots.ts'
+import type { Endpoint } from '../../config/schema/schema.ts'
+import { isObject } from '../../domain/json.ts'
+import { collectInto, type Lint } from '../../domain/lint.ts'
+import { parseExpression } from '../../language/jsonata/expression.ts'
+import type { Draft } from './draft.ts'
+import { withDataInExpression, withoutPaths } from './expression-edits.ts'
+import type { PathContext } from './parameters.ts'
+
+/** The defaults of the settings for expressions; here nothing is evaluated. */
+const LIMITS = { timeoutMs: 1000, maxDepth: 500, maxSequence: 1_000_000 }
+
+export function convertExpressions(draft: Draft, context: PathContext): void {
+  const transforms = draft.at('inputTransforms')
+  if (!isObject(transforms.value)) return
+  for (const transform of transforms.parts()) convertExpression(transform, context)
+}
+
+function convertExpression(transform: Draft, { form, lookups, endpoint }: PathContext): void {
+  const { value: text, name } = transform
+  if (typeof text !== 'string') {
+    transform.remove({ level: 'lost', reason: 'A transform is a text; every message failed at this one there.' })
+    return
+  }
+  if (!parses(text, transform)) return
+  if (form === 'bare' && lookups.length > 0) {
+    const moved = withDataInExpression(text, lookups)
+    if (moved.text !== text) {
+      transform.set(moved.text, { level: 'changed', reason: 'The data of a lookup is under "data" here.' })
+    }
+    if (moved.isWhole) {
+      transform.note({
+        level: 'differs',
+        before: text,
+        reason:
+          'The expression reads the whole message ("$$", "$eval" or a wildcard), and lookups have "data" and "headers" here: check what it reads of them.',
+      })
+    }
+  }
+  const { text: found, removed } = withoutPaths(String(transform.value), (names) => isNothing(names, endpoint, name))
+  if (removed.length === 0) return
+  transform.set(found, {
+    level: 'changed',
+    reason: `There is nothing at ${removed.map((path) => `"${path}"`).join(', ')}, as there; "()" is the expression without a value.`,
+  })
+}
+
+function parses(text: string, transform: Draft): boolean {
+  const parsed = parseExpression(text, LIMITS)
+  if (parsed.ok) return true
+  transform.remove({
+    level: 'lost',
+    reason: `The transform is left out, since it does not run here: ${parsed.message}`,
+  })
+  return false
+}
+
+function isNothing(names: readonly string[], endpoint: Endpoint, reader: string): boolean {
+  const lints: Lint[] = []
+  checkReference(names, 'transform', endpoint, collectInto(lints), reader)
+  return lints.some(({ severity }) => severity === 'error')
+}

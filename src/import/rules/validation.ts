@@ -1,0 +1,172 @@
+/** `inputValidation`: schemas that saw the data of lookups directly, the rules of version 0, and keywords that do not run here. */
+import { isObject, type Json, type JsonObject } from '../../domain/json.ts'
+import { collectInto, type Lint } from '../../domain/lint.ts'
+import { compileJsonSchema } from '../../language/json-schema/json-schema.ts'
+import type { Draft } from './draft.ts'
+import type { Lookup } from './lookup-paths.ts'
+import type { MappingContext } from './mapping.ts'
+
+const PARTS = ['requestBody', 'query', 'lookupRequests']
+const TYPES: readonly Json[] = ['string', 'number', 'boolean', 'array', 'object']
+/** Keywords whose values are schemas for the same data. */
+const SAME_DATA_LISTS = ['allOf', 'anyOf', 'oneOf']
+const SAME_DATA = ['not', 'if', 'then', 'else']
+
+export function convertValidation(draft: Draft, { form, lookups, peerVersion }: MappingContext): void {
+  const schema = draft.at('inputValidation')
+  const { value } = schema
+  if (!isObject(value) || Object.keys(value).length === 0) return
+  if (isRules(value)) {
+    schema.set(schemaOfRules(value), RULES_NOTE)
+  } else if (!namesParts(value) && !/^v?0/.test(peerVersion ?? '')) {
+    schema.note({
+      level: 'differs',
+      reason:
+        'The schema names no part of the message, so here it checks the body. There it checked an object of requestBody, query and lookupRequests.',
+    })
+  }
+  removeUnusable(schema)
+  if (form === 'bare' && isObject(schema.value)) schema.replace(wrapMessage(schema.value, lookups, schema))
+}
+
+const RULES_NOTE = {
+  level: 'differs',
+  reason:
+    'The rules of version 0 are written as a JSON Schema. They also took a number or "true" and "false" as a text.',
+} as const
+
+const namesParts = (schema: JsonObject): boolean => PARTS.some((part) => JSON.stringify(schema).includes(`"${part}"`))
+
+/** Version 0 had an object of fields with `type`, `required` and `default`. */
+const isRules = (schema: JsonObject): boolean =>
+  Object.values(schema).every(
+    (rule) =>
+      isObject(rule) &&
+      TYPES.includes(rule.type ?? null) &&
+      Object.keys(rule).every(
+        (name) => name === 'type' || name === 'default' || (name === 'required' && typeof rule.required === 'boolean'),
+      ),
+  )
+
+function schemaOfRules(rules: JsonObject): JsonObject {
+  const properties = Object.entries(rules).map(([name, rule]) => [
+    name,
+    {
+      type: isObject(rule) ? (rule.type ?? null) : null,
+      ...(isObject(rule) && rule.type === 'string' ? { minLength: 1 } : {}),
+    },
+  ])
+  const required = Object.entries(rules).flatMap(([name, rule]) =>
+    isObject(rule) && rule.required === true ? [name] : [],
+  )
+  return { type: 'object', properties: Object.fromEntries(properties), required, additionalProperties: false }
+}
+
+/** A schema of the message, with the schema of each lookup put below `data`. */
+function wrapMessage(schema: JsonObject, lookups: readonly Lookup[], place: Draft): JsonObject {
+  return mapSchemas(schema, place, (inner, at) => wrapMessage(inner, lookups, at), {
+    lookupRequests: (all, at) => wrapLookups(all, lookups, at),
+  })
+}
+
+function wrapLookups(schema: Json, lookups: readonly Lookup[], place: Draft): Json {
+  if (!isObject(schema)) return schema
+  const own = Object.fromEntries(
+    lookups.map(({ id, isList }) => [
+      id,
+      (one: Json, at: Draft) => (isList ? wrapItems(one, at) : wrapLookup(one, at)),
+    ]),
+  )
+  if (schema.$ref !== undefined) {
+    place.note({
+      level: 'differs',
+      reason:
+        'A reference stands for the schema of the lookups, whose data is under "data" here: adapt what it refers to.',
+    })
+  }
+  return mapSchemas(schema, place, (inner, at) => wrapLookups(inner, lookups, at) as JsonObject, own)
+}
+
+function wrapLookup(schema: Json, place: Draft): Json {
+  const after = { properties: { data: schema } }
+  place.note({ level: 'changed', reason: 'The data of a lookup is under "data" here.' })
+  return after
+}
+
+function wrapItems(schema: Json, place: Draft): Json {
+  if (!isObject(schema) || schema.items === undefined || Array.isArray(schema.items)) return schema
+  return { ...schema, items: wrapLookup(schema.items, place.at('items')) }
+}
+
+type Wrap = (schema: Json, place: Draft) => Json
+
+/** Applies `same` to the schemas of the same data, and `own` to those of its properties. */
+function mapSchemas(
+  schema: JsonObject,
+  place: Draft,
+  same: (schema: JsonObject, place: Draft) => JsonObject,
+  own: Readonly<Record<string, Wrap>>,
+): JsonObject {
+  const properties = (value: Json) =>
+    isObject(value)
+      ? Object.fromEntries(
+          Object.entries(value).map(([name, inner]) => [
+            name,
+            Object.hasOwn(own, name) && own[name] ? own[name](inner, place.at('properties', name)) : inner,
+          ]),
+        )
+      : value
+  const changed = Object.entries(schema).map(([keyword, value]): readonly [string, Json] => {
+    if (keyword === 'properties') return [keyword, properties(value)]
+    if (SAME_DATA.includes(keyword) && isObject(value)) return [keyword, same(value, place.at(keyword))]
+    if (SAME_DATA_LISTS.includes(keyword) && Array.isArray(value)) {
+      return [keyword, value.map((one: Json, index) => (isObject(one) ? same(one, place.at(keyword, index)) : one))]
+    }
+    return [keyword, value]
+  })
+  return Object.fromEntries(changed)
+}
+
+const MOST_REMOVALS = 200
+
+/** Removes keywords with which the schema does not compile, one after the other. */
+function removeUnusable(schema: Draft): void {
+  for (let count = 0; count < MOST_REMOVALS; count += 1) {
+    const value = schema.clean()
+    if (!isObject(value)) return
+    const lints: Lint[] = []
+    compileJsonSchema(value, { acceptNull: false, coerceTypes: false }, collectInto(lints))
+    const fault = lints.find(({ severity }) => severity === 'error')
+    if (fault === undefined) return
+    const place = placeOf(schema, fault.path)
+    if (place === schema) {
+      schema.remove({ level: 'lost', reason: `The schema is left out: ${fault.message}` })
+      return
+    }
+    const isDraft = fault.path === '$schema'
+    place.remove({
+      level: isDraft ? 'differs' : 'lost',
+      reason: isDraft
+        ? 'That service did not know this version of JSON Schema, so that every message failed there; here the schema is read as draft-07.'
+        : `The keyword is left out, since it does not run here: ${fault.message}`,
+    })
+  }
+}
+
+/** The place of the schema with this path, or the last one on the way to it. */
+function placeOf(schema: Draft, path: string): Draft {
+  let place = schema
+  for (;;) {
+    const next = place.parts().find((part) => {
+      const own = relativePath(schema, part)
+      return path === own || path.startsWith(`${own}.`) || path.startsWith(`${own}[`)
+    })
+    if (next === undefined) return place
+    place = next
+  }
+}
+
+function relativePath(base: Draft, { path }: Draft): string {
+  const rest = path.slice(base.path.length)
+  return rest.startsWith('.') ? rest.slice(1) : rest
+}
