@@ -3,21 +3,21 @@ import { checkDocument } from '../config/checks/check-document.ts'
 import type { JsonObject } from '../domain/json.ts'
 import type { Conversion, ConversionOptions, ConvertedDocument, DocumentChange } from './conversion.ts'
 import type { FoundDocument, FoundSet, FoundState } from './found-document.ts'
-import { convertClientOptions, convertOldParameters } from './rules/client-options.ts'
-import { type Draft, openDraft } from './rules/draft.ts'
-import { convertExpressions } from './rules/expressions.ts'
-import { convertHeaders } from './rules/headers.ts'
+import { convertExpressions } from './rules/convert-expressions.ts'
+import { convertMapping } from './rules/convert-mapping.ts'
+import { convertRoute } from './rules/convert-route.ts'
+import { convertState, newestState } from './rules/convert-state.ts'
+import { convertValidation } from './rules/convert-validation.ts'
+import { type DocumentPart, openDraft } from './rules/draft.ts'
 import { type LookupForm, lookupsOf } from './rules/lookup-paths.ts'
-import { convertMapping } from './rules/mapping.ts'
-import { convertRequestPaths } from './rules/parameters.ts'
 import { formOfSet, formOfVersion, readsOfDocument } from './rules/peer-version.ts'
-import { convertRequests, REQUEST_KINDS, requestsOf } from './rules/requests.ts'
-import { convertRoute } from './rules/route.ts'
+import { convertClientOptions, convertOldParameters } from './rules/requests/client-options.ts'
+import { convertHeaders } from './rules/requests/convert-headers.ts'
+import { convertRequestPaths } from './rules/requests/convert-parameters.ts'
+import { convertRequests, REQUEST_GROUPS, requestsOf } from './rules/requests/convert-requests.ts'
+import { convertUrl, type UrlContext } from './rules/requests/convert-urls.ts'
 import { createSecretNames } from './rules/secret-names.ts'
-import { removeNothings, removeUnknown } from './rules/shape.ts'
-import { convertState, newestState } from './rules/state.ts'
-import { convertUrl, type UrlContext } from './rules/urls.ts'
-import { convertValidation } from './rules/validation.ts'
+import { removeNothings, removeUnknown } from './rules/unread-fields.ts'
 
 /** The consumer group of the peer, unless its settings name another; so spelled. */
 const PEER_GROUP = 'mappinng-mediator'
@@ -57,7 +57,7 @@ function convertDocument(found: FoundDocument, context: SetContext): ConvertedDo
   removeNothings(draft)
   convertRoute(draft)
   convertRequests(draft)
-  for (const request of REQUEST_KINDS.flatMap((kind) => requestsOf(draft, kind).map((one) => [kind, one] as const))) {
+  for (const request of REQUEST_GROUPS.flatMap((kind) => requestsOf(draft, kind).map((one) => [kind, one] as const))) {
     convertCall(...request, form, context, String(document.name ?? ''))
   }
   convertPaths(draft, snapshot, form, found.peerVersion ?? options.peerVersion)
@@ -70,8 +70,8 @@ function convertDocument(found: FoundDocument, context: SetContext): ConvertedDo
 }
 
 function convertCall(
-  kind: (typeof REQUEST_KINDS)[number],
-  request: Draft,
+  kind: (typeof REQUEST_GROUPS)[number],
+  request: DocumentPart,
   form: LookupForm,
   context: SetContext,
   name: string,
@@ -86,7 +86,7 @@ function convertCall(
 
 /** The parts that read the message. Each needs the parts before it as they are now. */
 function convertPaths(
-  draft: Draft,
+  draft: DocumentPart,
   snapshot: () => JsonObject,
   form: LookupForm,
   peerVersion: string | undefined,
@@ -95,7 +95,7 @@ function convertPaths(
   const contextNow = () => ({ form, lookups, peerVersion, endpoint: checkDocument(snapshot()).endpoint })
   convertExpressions(draft, contextNow())
   const context = contextNow()
-  for (const kind of REQUEST_KINDS) {
+  for (const kind of REQUEST_GROUPS) {
     for (const request of requestsOf(draft, kind)) convertRequestPaths(request, kind, context)
   }
   convertMapping(draft, contextNow())
@@ -103,7 +103,7 @@ function convertPaths(
   convertState(draft, form, lookupsOf(snapshot()))
 }
 
-function convertConsumer(draft: Draft, consumerStart: string | undefined): void {
+function convertConsumer(draft: DocumentPart, consumerStart: string | undefined): void {
   const start = draft.at('kafkaConsumerStart')
   if (draft.at('kafkaConsumerTopic').value === undefined || start.value !== undefined) return
   start.set(consumerStart ?? `group:${PEER_GROUP}`, {
@@ -115,7 +115,7 @@ function convertConsumer(draft: Draft, consumerStart: string | undefined): void 
   })
 }
 
-function noteDuplicates({ duplicateNames }: FoundDocument, draft: Draft): void {
+function noteDuplicates({ duplicateNames }: FoundDocument, draft: DocumentPart): void {
   for (const { path, dropped } of duplicateNames) {
     draft.noteAt(path, {
       level: 'changed',
@@ -125,7 +125,7 @@ function noteDuplicates({ duplicateNames }: FoundDocument, draft: Draft): void {
   }
 }
 
-function noteContradiction(draft: Draft): void {
+function noteContradiction(draft: DocumentPart): void {
   draft.note({
     level: 'differs',
     reason:

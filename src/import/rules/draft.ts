@@ -8,14 +8,14 @@ export type Note = Readonly<{ level: ChangeLevel; reason: string; before?: Json 
 type Segment = string | number
 
 /** A place of the document. Segments are those of the document as found: removing an item moves no other one. */
-export type Draft = Readonly<{
+export type DocumentPart = Readonly<{
   path: string
   value: Json | undefined
-  at(...segments: readonly Segment[]): Draft
+  at(...segments: readonly Segment[]): DocumentPart
   /** A copy of the value without removed items. */
   clean(): Json | undefined
   /** The members of an object or the items of an array that are still there. */
-  parts(): readonly Draft[]
+  parts(): readonly DocumentPart[]
   /** The last segment, as text. */
   name: string
   /** Sets the value, and reports it. */
@@ -34,7 +34,7 @@ type Holder = { tree: Json; readonly changes: DocumentChange[] }
 
 /** In: a document, which stays as it is. `finish` gives the converted document and the reports, in their order. */
 export function openDraft(document: JsonObject): {
-  draft: Draft
+  draft: DocumentPart
   snapshot(): JsonObject
   finish(): Readonly<{ document: JsonObject; changes: readonly DocumentChange[] }>
 } {
@@ -47,7 +47,7 @@ export function openDraft(document: JsonObject): {
   }
 }
 
-function draftAt(holder: Holder, segments: readonly Segment[]): Draft {
+function draftAt(holder: Holder, segments: readonly Segment[]): DocumentPart {
   const path = documentPath('', ...segments)
   const reportAt = (at: string, { level, reason, before, after }: Note) =>
     void holder.changes.push({
@@ -58,7 +58,7 @@ function draftAt(holder: Holder, segments: readonly Segment[]): Draft {
       reason,
     })
   const report = (note: Note) => reportAt(path, note)
-  const draft: Draft = {
+  const draft: DocumentPart = {
     path,
     name: String(segments.at(-1) ?? ''),
     get value() {

@@ -1,7 +1,6 @@
 /** Which form of lookups a set of documents was written for: one service has one version. */
 import { isObject, type Json, type JsonObject } from '../../domain/json.ts'
 import type { FoundDocument } from '../found-document.ts'
-import { hasOldParameters } from './client-options.ts'
 import { readsOfExpression } from './expression-edits.ts'
 import {
   type Lookup,
@@ -11,6 +10,7 @@ import {
   readOfPath,
   readsAllLookups,
 } from './lookup-paths.ts'
+import { hasOldParameters } from './requests/client-options.ts'
 
 /** The first version whose lookups have `data` and `headers`. */
 const WRAPPED_SINCE = 3

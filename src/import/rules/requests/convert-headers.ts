@@ -1,14 +1,14 @@
 /** The headers of a request, and credentials that the peer took from other fields. */
-import { FRAMING_HEADERS } from '../../domain/http.ts'
-import { isObject } from '../../domain/json.ts'
-import { referencesIn } from '../../domain/secrets/references.ts'
-import { isSecretName } from '../../domain/secrets/secrets.ts'
-import { isHeaderName, isHeaderValue } from '../../language/headers.ts'
-import type { Draft } from './draft.ts'
-import type { SecretNames } from './secret-names.ts'
+import { FRAMING_HEADERS } from '../../../domain/http.ts'
+import { isObject } from '../../../domain/json.ts'
+import { referencesIn } from '../../../domain/secrets/references.ts'
+import { isSecretName } from '../../../domain/secrets/secrets.ts'
+import { isHeaderName, isHeaderValue } from '../../../language/headers.ts'
+import type { DocumentPart } from '../draft.ts'
+import type { SecretNames } from '../secret-names.ts'
 
 /** In: `config` of a request. `place`: the endpoint and the request, for the names of secrets. */
-export function convertHeaders(config: Draft, secrets: SecretNames, ...place: readonly string[]): void {
+export function convertHeaders(config: DocumentPart, secrets: SecretNames, ...place: readonly string[]): void {
   const headers = config.at('headers')
   if (!isObject(headers.value)) return
   for (const header of headers.parts()) convertValue(header)
@@ -16,7 +16,7 @@ export function convertHeaders(config: Draft, secrets: SecretNames, ...place: re
   for (const header of headers.parts()) moveCredential(header, secrets, place)
 }
 
-function convertValue(header: Draft): void {
+function convertValue(header: DocumentPart): void {
   const { value, name } = header
   if (value === null || value === undefined) {
     header.remove({ level: 'changed', reason: 'A header without a value was not sent there.' })
@@ -42,7 +42,7 @@ function convertValue(header: Draft): void {
 }
 
 /** Of names that differ by case alone, the last one was sent. */
-function dropRepeated(headers: Draft): void {
+function dropRepeated(headers: DocumentPart): void {
   const last = new Map(headers.parts().map((header) => [header.name.toLowerCase(), header.name]))
   for (const header of headers.parts()) {
     if (last.get(header.name.toLowerCase()) === header.name) continue
@@ -55,7 +55,7 @@ function dropRepeated(headers: Draft): void {
 
 const SCHEME = /^(\s*(?:basic|bearer|token|apikey)\s+)(\S.*?)\s*$/i
 
-function moveCredential(header: Draft, secrets: SecretNames, place: readonly string[]): void {
+function moveCredential(header: DocumentPart, secrets: SecretNames, place: readonly string[]): void {
   const { value, name } = header
   if (typeof value !== 'string' || value.trim() === '' || referencesIn(value).length > 0) return
   const [, scheme = '', token = value.trim()] = SCHEME.exec(value) ?? []
@@ -72,7 +72,7 @@ export const MOVED = {
 
 /** Sets the header `Authorization` to a user and a password, in place of any that is there. */
 export function setBasic(
-  config: Draft,
+  config: DocumentPart,
   user: string,
   password: string,
   secrets: SecretNames,

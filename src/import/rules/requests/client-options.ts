@@ -1,8 +1,8 @@
 /** Fields of `config` that the peer handed to its HTTP client, and parameters in the form of version 1. */
-import { isObject, type Json, type JsonObject } from '../../domain/json.ts'
-import type { Draft } from './draft.ts'
-import type { LookupForm } from './lookup-paths.ts'
-import type { RequestKind } from './requests.ts'
+import { isObject, type Json, type JsonObject } from '../../../domain/json.ts'
+import type { DocumentPart } from '../draft.ts'
+import type { LookupForm } from '../lookup-paths.ts'
+import type { RequestGroup } from './convert-requests.ts'
 
 const LONGEST_TIMEOUT_MS = 300_000
 const MOST_REDIRECTS = 10
@@ -21,7 +21,7 @@ const LOST_OPTIONS = [
   'decompress',
 ]
 
-export function convertClientOptions(request: Draft, kind: RequestKind): void {
+export function convertClientOptions(request: DocumentPart, kind: RequestGroup): void {
   const config = request.at('config')
   if (!isObject(config.value)) return
   convertTimeout(request, config.at('timeout'))
@@ -47,7 +47,7 @@ export function convertClientOptions(request: Draft, kind: RequestKind): void {
   }
 }
 
-function convertTimeout(request: Draft, timeout: Draft): void {
+function convertTimeout(request: DocumentPart, timeout: DocumentPart): void {
   const { value } = timeout
   if (value === undefined) return
   const timeoutMs = Math.min(Math.round(Number(value)), LONGEST_TIMEOUT_MS)
@@ -59,7 +59,7 @@ function convertTimeout(request: Draft, timeout: Draft): void {
   timeout.remove({ level: 'changed', reason: 'The time limit of a request is "timeoutMs" here.' })
 }
 
-function convertRedirects(config: Draft): void {
+function convertRedirects(config: DocumentPart): void {
   const redirects = config.at('maxRedirects')
   const { value } = redirects
   if (value === undefined) return
@@ -70,7 +70,7 @@ function convertRedirects(config: Draft): void {
 }
 
 /** Moves parameters of version 1, `params.NAME`, to `params.query.NAME`. */
-export function convertOldParameters(params: Draft, form: LookupForm): void {
+export function convertOldParameters(params: DocumentPart, form: LookupForm): void {
   const { value } = params
   if (!isObject(value)) return
   const old = Object.entries(value).filter(([, parameter]) => isOldParameter(parameter))
@@ -83,19 +83,21 @@ export function convertOldParameters(params: Draft, form: LookupForm): void {
       ? 'Parameters of the query are under "query" here.'
       : 'Parameters of the query are under "query" here; from version 2 on, that service did not read this one and sent the request without it.'
   for (const [name, parameter] of old) {
-    params
-      .at(name)
-      .note({
-        level: form === 'bare' ? 'changed' : 'differs',
-        before: parameter,
-        after: { query: { [name]: parameter } },
-        reason,
-      })
+    params.at(name).note({
+      level: form === 'bare' ? 'changed' : 'differs',
+      before: parameter,
+      after: { query: { [name]: withoutNulls(parameter as JsonObject) } },
+      reason,
+    })
   }
   const others = kept.filter(([name]) => name !== 'query')
-  const moved: JsonObject = { ...(isObject(query) ? query : {}), ...Object.fromEntries(old) }
+  const sound = old.map(([name, parameter]) => [name, withoutNulls(parameter as JsonObject)])
+  const moved: JsonObject = { ...(isObject(query) ? query : {}), ...Object.fromEntries(sound) }
   params.replace({ ...Object.fromEntries(others), query: moved })
 }
+
+const withoutNulls = (parameter: JsonObject): JsonObject =>
+  Object.fromEntries(Object.entries(parameter).filter(([, value]) => value !== null))
 
 /** Under `query` and `url` are parameters by name; a parameter itself has the text `path`. */
 const isOldParameter = (value: Json): boolean => isObject(value) && typeof value.path === 'string'

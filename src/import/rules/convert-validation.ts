@@ -2,9 +2,9 @@
 import { isObject, type Json, type JsonObject } from '../../domain/json.ts'
 import { collectInto, type Lint } from '../../domain/lint.ts'
 import { compileJsonSchema } from '../../language/json-schema/json-schema.ts'
-import type { Draft } from './draft.ts'
+import type { MappingContext } from './convert-mapping.ts'
+import type { DocumentPart } from './draft.ts'
 import type { Lookup } from './lookup-paths.ts'
-import type { MappingContext } from './mapping.ts'
 
 const PARTS = ['requestBody', 'query', 'lookupRequests']
 const TYPES: readonly Json[] = ['string', 'number', 'boolean', 'array', 'object']
@@ -12,7 +12,7 @@ const TYPES: readonly Json[] = ['string', 'number', 'boolean', 'array', 'object'
 const SAME_DATA_LISTS = ['allOf', 'anyOf', 'oneOf']
 const SAME_DATA = ['not', 'if', 'then', 'else']
 
-export function convertValidation(draft: Draft, { form, lookups, peerVersion }: MappingContext): void {
+export function convertValidation(draft: DocumentPart, { form, lookups, peerVersion }: MappingContext): void {
   const schema = draft.at('inputValidation')
   const { value } = schema
   if (!isObject(value) || Object.keys(value).length === 0) return
@@ -63,18 +63,18 @@ function schemaOfRules(rules: JsonObject): JsonObject {
 }
 
 /** A schema of the message, with the schema of each lookup put below `data`. */
-function wrapMessage(schema: JsonObject, lookups: readonly Lookup[], place: Draft): JsonObject {
+function wrapMessage(schema: JsonObject, lookups: readonly Lookup[], place: DocumentPart): JsonObject {
   return mapSchemas(schema, place, (inner, at) => wrapMessage(inner, lookups, at), {
     lookupRequests: (all, at) => wrapLookups(all, lookups, at),
   })
 }
 
-function wrapLookups(schema: Json, lookups: readonly Lookup[], place: Draft): Json {
+function wrapLookups(schema: Json, lookups: readonly Lookup[], place: DocumentPart): Json {
   if (!isObject(schema)) return schema
   const own = Object.fromEntries(
     lookups.map(({ id, isList }) => [
       id,
-      (one: Json, at: Draft) => (isList ? wrapItems(one, at) : wrapLookup(one, at)),
+      (one: Json, at: DocumentPart) => (isList ? wrapItems(one, at) : wrapLookup(one, at)),
     ]),
   )
   if (schema.$ref !== undefined) {
@@ -87,24 +87,24 @@ function wrapLookups(schema: Json, lookups: readonly Lookup[], place: Draft): Js
   return mapSchemas(schema, place, (inner, at) => wrapLookups(inner, lookups, at) as JsonObject, own)
 }
 
-function wrapLookup(schema: Json, place: Draft): Json {
+function wrapLookup(schema: Json, place: DocumentPart): Json {
   const after = { properties: { data: schema } }
   place.note({ level: 'changed', reason: 'The data of a lookup is under "data" here.' })
   return after
 }
 
-function wrapItems(schema: Json, place: Draft): Json {
+function wrapItems(schema: Json, place: DocumentPart): Json {
   if (!isObject(schema) || schema.items === undefined || Array.isArray(schema.items)) return schema
   return { ...schema, items: wrapLookup(schema.items, place.at('items')) }
 }
 
-type Wrap = (schema: Json, place: Draft) => Json
+type Wrap = (schema: Json, place: DocumentPart) => Json
 
 /** Applies `same` to the schemas of the same data, and `own` to those of its properties. */
 function mapSchemas(
   schema: JsonObject,
-  place: Draft,
-  same: (schema: JsonObject, place: Draft) => JsonObject,
+  place: DocumentPart,
+  same: (schema: JsonObject, place: DocumentPart) => JsonObject,
   own: Readonly<Record<string, Wrap>>,
 ): JsonObject {
   const properties = (value: Json) =>
@@ -130,7 +130,7 @@ function mapSchemas(
 const MOST_REMOVALS = 200
 
 /** Removes keywords with which the schema does not compile, one after the other. */
-function removeUnusable(schema: Draft): void {
+function removeUnusable(schema: DocumentPart): void {
   for (let count = 0; count < MOST_REMOVALS; count += 1) {
     const value = schema.clean()
     if (!isObject(value)) return
@@ -154,7 +154,7 @@ function removeUnusable(schema: Draft): void {
 }
 
 /** The place of the schema with this path, or the last one on the way to it. */
-function placeOf(schema: Draft, path: string): Draft {
+function placeOf(schema: DocumentPart, path: string): DocumentPart {
   let place = schema
   for (;;) {
     const next = place.parts().find((part) => {
@@ -166,7 +166,7 @@ function placeOf(schema: Draft, path: string): Draft {
   }
 }
 
-function relativePath(base: Draft, { path }: Draft): string {
+function relativePath(base: DocumentPart, { path }: DocumentPart): string {
   const rest = path.slice(base.path.length)
   return rest.startsWith('.') ? rest.slice(1) : rest
 }

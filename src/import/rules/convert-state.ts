@@ -2,12 +2,12 @@
 import { isObject, type Json, type JsonObject } from '../../domain/json.ts'
 import { hasStatus, parseStatusSet } from '../../language/status-set.ts'
 import type { FoundState } from '../found-document.ts'
-import type { Draft } from './draft.ts'
+import type { DocumentPart } from './draft.ts'
 import type { Lookup, LookupForm } from './lookup-paths.ts'
 
 const EXTRACTED = ['requestBody', 'responseBody', 'query', 'lookupRequests'] as const
 
-export function convertState(draft: Draft, form: LookupForm, lookups: readonly Lookup[]): void {
+export function convertState(draft: DocumentPart, form: LookupForm, lookups: readonly Lookup[]): void {
   const extract = draft.at('state', 'extract')
   if (extract.at('system').value !== undefined) {
     extract.at('system').remove({ level: 'changed', reason: 'The times of a message are always stored.' })
@@ -21,14 +21,14 @@ export function convertState(draft: Draft, form: LookupForm, lookups: readonly L
 }
 
 /** Paths that are no texts gave the whole part of the message. */
-function convertPaths(group: Draft): void {
+function convertPaths(group: DocumentPart): void {
   for (const path of group.parts()) {
     if (typeof path.value === 'string' && path.value !== '') continue
     path.remove({ level: 'lost', reason: 'A path is a text; the whole of this part of a message cannot be kept.' })
   }
 }
 
-function convertLookup(lookup: Draft, form: LookupForm, lookups: readonly Lookup[]): void {
+function convertLookup(lookup: DocumentPart, form: LookupForm, lookups: readonly Lookup[]): void {
   const known = lookups.find(({ id }) => id === lookup.name)
   if (known === undefined) {
     lookup.remove({ level: 'changed', reason: 'There is no lookup with this id, so it had no effect there.' })
@@ -39,7 +39,7 @@ function convertLookup(lookup: Draft, form: LookupForm, lookups: readonly Lookup
   for (const path of lookup.parts()) convertExtracted(path, known)
 }
 
-function convertExtracted(path: Draft, { isList }: Lookup): void {
+function convertExtracted(path: DocumentPart, { isList }: Lookup): void {
   const text = String(path.value)
   const [, inner] = /^data(?:\.(?=.)|(?=\[))(.*)$/s.exec(text) ?? []
   if (inner !== undefined) {
@@ -53,7 +53,7 @@ function convertExtracted(path: Draft, { isList }: Lookup): void {
   }
 }
 
-function convertStatuses(statuses: Draft): void {
+function convertStatuses(statuses: DocumentPart): void {
   if (!Array.isArray(statuses.value)) return
   for (const status of statuses.parts()) {
     const { value } = status

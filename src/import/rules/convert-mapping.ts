@@ -6,20 +6,20 @@ import { ROOTS } from '../../domain/message.ts'
 import { compileMapping } from '../../language/mapping/mapping.ts'
 import { parsePath } from '../../language/paths/path.ts'
 import { pathText } from '../../language/paths/path-steps.ts'
-import type { Draft } from './draft.ts'
+import { convertTarget, writesWithoutValue } from './convert-target.ts'
+import type { DocumentPart } from './draft.ts'
 import { readsAllLookups, withData } from './lookup-paths.ts'
-import { convertTarget, writesWithoutValue } from './mapping-target.ts'
-import type { PathContext } from './parameters.ts'
-import { freeName } from './requests.ts'
+import type { PathContext } from './requests/convert-parameters.ts'
+import { freeName } from './requests/convert-requests.ts'
 
-type Entry = Readonly<{ place: Draft; source: string; target: Json }>
+type Entry = Readonly<{ place: DocumentPart; source: string; target: Json }>
 
 /** A constant without a value: a source for entries that write something although they find nothing. */
 const NOTHING = 'notDefined'
 
 export type MappingContext = PathContext & Readonly<{ peerVersion: string | undefined }>
 
-export function convertMapping(draft: Draft, context: MappingContext): void {
+export function convertMapping(draft: DocumentPart, context: MappingContext): void {
   const mapping = draft.at('inputMapping')
   const { value } = mapping
   const found = isObject(value) ? entriesOf(mapping, value, context) : []
@@ -44,7 +44,7 @@ export function convertMapping(draft: Draft, context: MappingContext): void {
 }
 
 /** The entries, with roots: version 0 had mappings of the body alone, and in two parts. */
-function entriesOf(mapping: Draft, value: JsonObject, { peerVersion }: MappingContext): readonly Entry[] {
+function entriesOf(mapping: DocumentPart, value: JsonObject, { peerVersion }: MappingContext): readonly Entry[] {
   const whole = Object.entries(value).map(([source, target]): Entry => ({ place: mapping.at(source), source, target }))
   if (peerVersion === undefined || !/^v?0\b/.test(peerVersion)) return whole
   const { input, constants } = value
@@ -74,7 +74,7 @@ function rooted({ place, source, target }: Entry, root: string): Entry {
   return { place, source: after, target }
 }
 
-function convertEntry(entry: Entry, draft: Draft, context: MappingContext): readonly Entry[] {
+function convertEntry(entry: Entry, draft: DocumentPart, context: MappingContext): readonly Entry[] {
   const { form, lookups } = context
   if (form === 'bare' && readsAllLookups(entry.source)) return convertAllLookups(entry, context)
   const moved = form === 'bare' ? withData(entry.source, lookups) : undefined
@@ -110,7 +110,7 @@ function convertEntry(entry: Entry, draft: Draft, context: MappingContext): read
 }
 
 /** An entry whose source finds nothing writes its default all the same. */
-function convertUnfound({ place, source, target }: Entry, draft: Draft): readonly Entry[] {
+function convertUnfound({ place, source, target }: Entry, draft: DocumentPart): readonly Entry[] {
   const written = writesWithoutValue(target)
   if (written === undefined) {
     place.note({
@@ -133,7 +133,7 @@ function convertUnfound({ place, source, target }: Entry, draft: Draft): readonl
 }
 
 /** The path of a new constant that is null. */
-function defineNothing(draft: Draft): string {
+function defineNothing(draft: DocumentPart): string {
   const constants = draft.at('constants')
   if (!isObject(constants.value)) constants.replace({})
   const taken = new Set(Object.keys(constants.value as JsonObject))
@@ -180,7 +180,7 @@ function baseOf(target: Json): string | undefined {
 }
 
 /** The target, or those of its targets that compile. */
-function soundTarget(source: string, target: Json, place: Draft): Json | undefined {
+function soundTarget(source: string, target: Json, place: DocumentPart): Json | undefined {
   if (Array.isArray(target)) {
     const sound = target.filter((one: Json, index) => compiles(source, [one], place.at(index)))
     return sound.length === 0 ? undefined : sound
@@ -188,7 +188,7 @@ function soundTarget(source: string, target: Json, place: Draft): Json | undefin
   return compiles(source, target, place) ? target : undefined
 }
 
-function compiles(source: string, target: Json, place: Draft): boolean {
+function compiles(source: string, target: Json, place: DocumentPart): boolean {
   const lints: Lint[] = []
   compileMapping({ [source]: target }, collectInto(lints))
   const fault = lints.find(({ severity }) => severity === 'error')
@@ -198,7 +198,7 @@ function compiles(source: string, target: Json, place: Draft): boolean {
 }
 
 /** Without a mapping, the peer gave out the body and the data of the lookups. */
-function writeDefaultOutput(mapping: Draft, { form, lookups, endpoint }: MappingContext): void {
+function writeDefaultOutput(mapping: DocumentPart, { form, lookups, endpoint }: MappingContext): void {
   const { method } = endpoint.endpoint
   const hasNoBody = (method === 'GET' || method === 'DELETE') && endpoint.kafkaConsumerTopic === undefined
   if (lookups.length === 0 || (form === 'wrapped' && !hasNoBody)) return

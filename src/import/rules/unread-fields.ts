@@ -2,7 +2,7 @@
 import { EndpointField } from '../../config/schema/schema.ts'
 import type { Field } from '../../config/schema/schema-fields.ts'
 import { isObject, type Json } from '../../domain/json.ts'
-import type { Draft } from './draft.ts'
+import type { DocumentPart } from './draft.ts'
 
 /** Set by each service itself. */
 const STAMPS = ['_id', '__v', 'createdAt', 'updatedAt', 'created_at', 'updated_at', 'lastUpdated']
@@ -16,7 +16,7 @@ const OWN_FIELDS: ReadonlySet<string> = new Set(
 )
 
 /** Removes what the service sets by itself, and nulls and empty values that both services read as left out. */
-export function removeNothings(draft: Draft): void {
+export function removeNothings(draft: DocumentPart): void {
   for (const name of STAMPS) {
     const stamp = draft.at(name)
     if (stamp.value !== undefined)
@@ -28,7 +28,7 @@ export function removeNothings(draft: Draft): void {
   removeBelow(EndpointField, draft)
 }
 
-function removeBelow(field: Field, draft: Draft): void {
+function removeBelow(field: Field, draft: DocumentPart): void {
   for (const [part, inner] of fieldsOf(field, draft)) {
     if (inner === undefined) continue
     if (isNothing(inner, part.value)) {
@@ -38,7 +38,7 @@ function removeBelow(field: Field, draft: Draft): void {
 }
 
 /** Removes fields that this service does not have, when all rules have read them; reports those that only it has. */
-export function removeUnknown(draft: Draft, field: Field = EndpointField): void {
+export function removeUnknown(draft: DocumentPart, field: Field = EndpointField): void {
   for (const [part, inner] of fieldsOf(field, draft)) {
     if (inner !== undefined) {
       if (OWN_FIELDS.has(part.name) && field.properties !== undefined && field.properties[part.name] === inner)
@@ -60,7 +60,7 @@ export function removeUnknown(draft: Draft, field: Field = EndpointField): void 
 }
 
 /** The members or items with their fields; undefined for the field of a name that the schema does not list. */
-function fieldsOf(field: Field, draft: Draft): readonly (readonly [Draft, Field | undefined])[] {
+function fieldsOf(field: Field, draft: DocumentPart): readonly (readonly [DocumentPart, Field | undefined])[] {
   const { value } = draft
   if (Array.isArray(value)) return field.items ? draft.parts().map((part) => [part, field.items]) : []
   if (!isObject(value)) return []

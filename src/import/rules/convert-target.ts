@@ -1,6 +1,6 @@
 /** The targets of an entry of `inputMapping`, which the peer read more leniently. */
 import { isObject, type Json, type JsonObject } from '../../domain/json.ts'
-import type { Draft } from './draft.ts'
+import type { DocumentPart } from './draft.ts'
 
 /** A key that nothing is written to. */
 const UNUSED_KEY = 'unused'
@@ -9,7 +9,7 @@ const UNUSED_KEY = 'unused'
 const GENDERS = { M: 'male', F: 'female', O: 'other', default: 'unknown' }
 
 /** In: the place and the target of an entry. Out: the target as this service takes it; undefined if it writes nothing. */
-export function convertTarget(place: Draft, target: Json): Json | undefined {
+export function convertTarget(place: DocumentPart, target: Json): Json | undefined {
   if (!Array.isArray(target)) return convertOne(place, target, false)
   const kept = target.flatMap((one: Json, index) => convertOne(place.at(index), one, true) ?? [])
   if (kept.length > 0) return kept
@@ -21,7 +21,7 @@ export function convertTarget(place: Draft, target: Json): Json | undefined {
   return undefined
 }
 
-function convertOne(place: Draft, target: Json, inArray: boolean): Json | undefined {
+function convertOne(place: DocumentPart, target: Json, inArray: boolean): Json | undefined {
   if (typeof target === 'string') return convertKey(place, target)
   if (isObject(target)) return convertObject(place, target)
   if (inArray && Array.isArray(target)) {
@@ -41,13 +41,13 @@ function convertOne(place: Draft, target: Json, inArray: boolean): Json | undefi
   return undefined
 }
 
-function convertKey(place: Draft, key: string): string | undefined {
+function convertKey(place: DocumentPart, key: string): string | undefined {
   if (key.trim() !== '') return key
   place.note({ level: 'lost', before: key, reason: 'A target without a name cannot be written; it is left out.' })
   return undefined
 }
 
-function convertObject(place: Draft, target: JsonObject): JsonObject | undefined {
+function convertObject(place: DocumentPart, target: JsonObject): JsonObject | undefined {
   const { key, transform, default: fill, ...others } = target
   for (const [name, value] of Object.entries(others)) {
     place
@@ -70,23 +70,19 @@ function convertObject(place: Draft, target: JsonObject): JsonObject | undefined
       })
       return undefined
     }
-    place
-      .at('key')
-      .note({
-        level: 'changed',
-        after: UNUSED_KEY,
-        reason: 'Here a target has a key; passThroughObject writes nothing to it.',
-      })
+    place.at('key').note({
+      level: 'changed',
+      after: UNUSED_KEY,
+      reason: 'Here a target has a key; passThroughObject writes nothing to it.',
+    })
   }
   const isKept = fill === undefined || (fill !== null && fill !== false && fill !== 0 && fill !== '')
   if (!isKept)
-    place
-      .at('default')
-      .note({
-        level: 'changed',
-        before: fill,
-        reason: 'That service took such a default for none, so it had no effect there.',
-      })
+    place.at('default').note({
+      level: 'changed',
+      before: fill,
+      reason: 'That service took such a default for none, so it had no effect there.',
+    })
   const converted: JsonObject = {
     key: typeof key === 'string' && key.trim() !== '' ? key : UNUSED_KEY,
     ...(fill === undefined || !isKept ? {} : { default: fill }),
@@ -98,7 +94,7 @@ function convertObject(place: Draft, target: JsonObject): JsonObject | undefined
 const sorted = (object: JsonObject): readonly (readonly [string, Json])[] =>
   Object.entries(object).sort(([one], [other]) => (one < other ? -1 : 1))
 
-function convertTransform(place: Draft, transform: Json): Json | undefined {
+function convertTransform(place: DocumentPart, transform: Json): Json | undefined {
   if (!isObject(transform) || typeof transform.function !== 'string') {
     place.note({
       level: 'changed',

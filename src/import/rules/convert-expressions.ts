@@ -4,20 +4,20 @@ import type { Endpoint } from '../../config/schema/schema.ts'
 import { isObject } from '../../domain/json.ts'
 import { collectInto, type Lint } from '../../domain/lint.ts'
 import { parseExpression } from '../../language/jsonata/expression.ts'
-import type { Draft } from './draft.ts'
+import type { DocumentPart } from './draft.ts'
 import { withDataInExpression, withoutPaths } from './expression-edits.ts'
-import type { PathContext } from './parameters.ts'
+import type { PathContext } from './requests/convert-parameters.ts'
 
 /** The defaults of the settings for expressions; here nothing is evaluated. */
 const LIMITS = { timeoutMs: 1000, maxDepth: 500, maxSequence: 1_000_000 }
 
-export function convertExpressions(draft: Draft, context: PathContext): void {
+export function convertExpressions(draft: DocumentPart, context: PathContext): void {
   const transforms = draft.at('inputTransforms')
   if (!isObject(transforms.value)) return
   for (const transform of transforms.parts()) convertExpression(transform, context)
 }
 
-function convertExpression(transform: Draft, { form, lookups, endpoint }: PathContext): void {
+function convertExpression(transform: DocumentPart, { form, lookups, endpoint }: PathContext): void {
   const { value: text, name } = transform
   if (typeof text !== 'string') {
     transform.remove({ level: 'lost', reason: 'A transform is a text; every message failed at this one there.' })
@@ -46,7 +46,7 @@ function convertExpression(transform: Draft, { form, lookups, endpoint }: PathCo
   })
 }
 
-function parses(text: string, transform: Draft): boolean {
+function parses(text: string, transform: DocumentPart): boolean {
   const parsed = parseExpression(text, LIMITS)
   if (parsed.ok) return true
   transform.remove({

@@ -1,12 +1,12 @@
 /** Paths of requests: parameters and `forEach.items`. The peer read them in another way than the sources of a mapping. */
-import { checkPath, type ReferenceStage } from '../../config/checks/path-roots.ts'
-import type { Endpoint } from '../../config/schema/schema.ts'
-import { isObject } from '../../domain/json.ts'
-import { collectInto, type Lint } from '../../domain/lint.ts'
-import { parsePath } from '../../language/paths/path.ts'
-import type { Draft } from './draft.ts'
-import { type Lookup, type LookupForm, withData } from './lookup-paths.ts'
-import type { RequestKind } from './requests.ts'
+import { checkPath, type ReferenceStage } from '../../../config/checks/path-roots.ts'
+import type { Endpoint } from '../../../config/schema/schema.ts'
+import { isObject } from '../../../domain/json.ts'
+import { collectInto, type Lint } from '../../../domain/lint.ts'
+import { parsePath } from '../../../language/paths/path.ts'
+import type { DocumentPart } from '../draft.ts'
+import { type Lookup, type LookupForm, withData } from '../lookup-paths.ts'
+import type { RequestGroup } from './convert-requests.ts'
 
 /** Roots that a parameter could have there. With any other one, every message failed. */
 const PEER_ROOTS: ReadonlySet<string> = new Set(
@@ -15,7 +15,7 @@ const PEER_ROOTS: ReadonlySet<string> = new Set(
 
 export type PathContext = Readonly<{ form: LookupForm; lookups: readonly Lookup[]; endpoint: Endpoint }>
 
-export function convertRequestPaths(request: Draft, kind: RequestKind, context: PathContext): void {
+export function convertRequestPaths(request: DocumentPart, kind: RequestGroup, context: PathContext): void {
   const hasItems = request.at('forEach').value !== undefined
   const before = kind === 'lookup' ? 'lookup' : 'respond'
   const items = request.at('forEach', 'items')
@@ -37,7 +37,12 @@ export function convertRequestPaths(request: Draft, kind: RequestKind, context: 
   }
 }
 
-function convertParameter(parameter: Draft, kind: RequestKind, stage: ReferenceStage, context: PathContext): void {
+function convertParameter(
+  parameter: DocumentPart,
+  kind: RequestGroup,
+  stage: ReferenceStage,
+  context: PathContext,
+): void {
   const path = parameter.at('path')
   if (typeof path.value !== 'string' || path.value === '') {
     parameter.remove({ level: 'lost', reason: 'A parameter without a path made every message fail there.' })
@@ -68,7 +73,7 @@ function convertParameter(parameter: Draft, kind: RequestKind, stage: ReferenceS
 }
 
 /** The peer read a root alone as a field of that name below the root. */
-function convertPath(path: Draft, kind: RequestKind, { form, lookups }: PathContext): void {
+function convertPath(path: DocumentPart, kind: RequestGroup, { form, lookups }: PathContext): void {
   const { value } = path
   if (typeof value !== 'string') return
   const trimmed = value.trim()
@@ -86,7 +91,7 @@ function convertPath(path: Draft, kind: RequestKind, { form, lookups }: PathCont
   if (moved !== undefined) path.set(moved, { level: 'changed', reason: 'The data of a lookup is under "data" here.' })
 }
 
-function isNothing({ value }: Draft, stage: ReferenceStage, { endpoint }: PathContext): boolean {
+function isNothing({ value }: DocumentPart, stage: ReferenceStage, { endpoint }: PathContext): boolean {
   const path = parsePath(String(value))
   if (!path.ok) return true
   const lints: Lint[] = []

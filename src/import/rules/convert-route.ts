@@ -1,11 +1,11 @@
 /** The name, the route and the formats of a document. */
 import { isObject } from '../../domain/json.ts'
 import { withoutLastSlash } from '../../language/route-pattern.ts'
-import type { Draft } from './draft.ts'
+import type { DocumentPart } from './draft.ts'
 
 const FORMATS = ['input', 'output'] as const
 
-export function convertRoute(draft: Draft): void {
+export function convertRoute(draft: DocumentPart): void {
   convertPattern(draft.at('endpoint', 'pattern'))
   upperCase(draft.at('endpoint', 'method'))
   const formats = draft.at('transformation')
@@ -21,7 +21,7 @@ export function convertRoute(draft: Draft): void {
   if (hasBody && formats.at('input').value === undefined) formats.at('input').set('JSON', { level: 'differs', reason })
 }
 
-function convertPattern(pattern: Draft): void {
+function convertPattern(pattern: DocumentPart): void {
   const { value } = pattern
   if (typeof value !== 'string') return
   const trimmed = value.trim()
@@ -37,7 +37,7 @@ function convertPattern(pattern: Draft): void {
   })
 }
 
-function upperCase(part: Draft): void {
+function upperCase(part: DocumentPart): void {
   const { value } = part
   if (typeof value !== 'string' || value === value.trim().toUpperCase()) return
   part.set(value.trim().toUpperCase(), { level: 'changed', reason: 'The value is written in upper case.' })

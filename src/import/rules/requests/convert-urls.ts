@@ -1,10 +1,10 @@
 /** The URL of a request: mended as the peer's HTTP client read it, without credentials, and pointing at the new services. */
-import { isObject, type Json } from '../../domain/json.ts'
-import { referencesIn } from '../../domain/secrets/references.ts'
-import type { ConversionOptions } from '../conversion.ts'
-import type { Draft, Note } from './draft.ts'
-import { MOVED, setBasic } from './headers.ts'
-import { isCredentialParameter, type SecretNames } from './secret-names.ts'
+import { isObject, type Json } from '../../../domain/json.ts'
+import { referencesIn } from '../../../domain/secrets/references.ts'
+import type { ConversionOptions } from '../../conversion.ts'
+import type { DocumentPart, Note } from '../draft.ts'
+import { isCredentialParameter, type SecretNames } from '../secret-names.ts'
+import { MOVED, setBasic } from './convert-headers.ts'
 
 export type UrlContext = Readonly<{
   secrets: SecretNames
@@ -17,7 +17,7 @@ export type UrlContext = Readonly<{
 const PEER_PORT = '3003'
 
 /** In: `config` of a request. `place`: the endpoint and the request, for the names of secrets. */
-export function convertUrl(config: Draft, context: UrlContext, ...place: readonly string[]): void {
+export function convertUrl(config: DocumentPart, context: UrlContext, ...place: readonly string[]): void {
   joinBase(config)
   const url = config.at('url')
   if (typeof url.value !== 'string') return
@@ -59,7 +59,7 @@ export function convertUrl(config: Draft, context: UrlContext, ...place: readonl
 }
 
 /** A base URL of the peer's HTTP client. */
-function joinBase(config: Draft): void {
+function joinBase(config: DocumentPart): void {
   const base = config.at('baseURL')
   const { value } = base
   if (typeof value !== 'string') return
@@ -72,7 +72,7 @@ function joinBase(config: Draft): void {
   base.remove({ level: 'changed', reason: 'The base is part of the URL now.' })
 }
 
-function moveUser(config: Draft, secrets: SecretNames, place: readonly string[]): void {
+function moveUser(config: DocumentPart, secrets: SecretNames, place: readonly string[]): void {
   const url = config.at('url')
   const text = String(url.value)
   const [, scheme = '', user = '', rest = ''] = /^(https?:\/\/)([^/?#]*)@(.*)$/is.exec(text) ?? []

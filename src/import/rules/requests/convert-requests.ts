@@ -1,20 +1,20 @@
 /** Requests: which of them the peer made at all, their ids, and fields that it read in another way. */
-import { isObject, type Json } from '../../domain/json.ts'
-import { parseStatusSet } from '../../language/status-set.ts'
-import type { Draft } from './draft.ts'
+import { isObject, type Json } from '../../../domain/json.ts'
+import { parseStatusSet } from '../../../language/status-set.ts'
+import type { DocumentPart } from '../draft.ts'
 
-export const REQUEST_KINDS = ['lookup', 'response'] as const
-export type RequestKind = (typeof REQUEST_KINDS)[number]
+export const REQUEST_GROUPS = ['lookup', 'response'] as const
+export type RequestGroup = (typeof REQUEST_GROUPS)[number]
 
 /** The requests of a kind that are still there; a single one needs no array. */
-export function requestsOf(draft: Draft, kind: RequestKind): readonly Draft[] {
+export function requestsOf(draft: DocumentPart, kind: RequestGroup): readonly DocumentPart[] {
   const requests = draft.at('requests', kind)
   if (isObject(requests.value)) return [requests]
   return Array.isArray(requests.value) ? requests.parts() : []
 }
 
-export function convertRequests(draft: Draft): void {
-  for (const kind of REQUEST_KINDS) {
+export function convertRequests(draft: DocumentPart): void {
+  for (const kind of REQUEST_GROUPS) {
     for (const request of requestsOf(draft, kind)) convertRequest(request, kind)
     if (kind === 'response') dropUnsent(draft)
     convertIds(requestsOf(draft, kind), kind)
@@ -23,7 +23,7 @@ export function convertRequests(draft: Draft): void {
   for (const response of responses) convertPrimary(response, responses.length)
 }
 
-function convertRequest(request: Draft, kind: RequestKind): void {
+function convertRequest(request: DocumentPart, kind: RequestGroup): void {
   const id = request.at('id')
   if (typeof id.value === 'number' || typeof id.value === 'boolean') {
     id.set(String(id.value), { level: 'changed', reason: 'An id is a text.' })
@@ -50,7 +50,7 @@ function convertRequest(request: Draft, kind: RequestKind): void {
 
 const isTruthy = (value: Json): boolean => value !== 'false' && Boolean(value)
 
-function convertForEach(forEach: Draft): void {
+function convertForEach(forEach: DocumentPart): void {
   if (forEach.value === undefined) return
   const items = forEach.at('items').value
   if (typeof items !== 'string' || items === '') {
@@ -73,7 +73,7 @@ function convertForEach(forEach: Draft): void {
   }
 }
 
-function convertStatuses(statuses: Draft): void {
+function convertStatuses(statuses: DocumentPart): void {
   const { value } = statuses
   if (value === undefined) return
   if (!Array.isArray(value)) {
@@ -92,7 +92,7 @@ function convertStatuses(statuses: Draft): void {
   })
 }
 
-function convertTopic(request: Draft): void {
+function convertTopic(request: DocumentPart): void {
   const topic = request.at('kafkaProducerTopic')
   if (topic.value === '') topic.remove({ level: 'changed', reason: 'An empty topic had no effect there.' })
   const config = request.at('config')
@@ -101,7 +101,7 @@ function convertTopic(request: Draft): void {
 }
 
 /** The peer skipped response requests without an id, a URL or a method, and those without a topic. */
-function dropUnsent(draft: Draft): void {
+function dropUnsent(draft: DocumentPart): void {
   const responses = requestsOf(draft, 'response')
   const unsent = responses.filter(({ value }) => !isSent(value))
   for (const response of unsent) {
@@ -127,7 +127,7 @@ function isSent(request: Json | undefined): boolean {
 }
 
 /** Of requests with the same id, the answer of the last one counted there; all of them were made. */
-function convertIds(requests: readonly Draft[], kind: RequestKind): void {
+function convertIds(requests: readonly DocumentPart[], kind: RequestGroup): void {
   const taken = new Set(requests.map((request) => request.at('id').value))
   const last = new Map(requests.map((request) => [request.at('id').value, request]))
   for (const request of requests) {
@@ -152,7 +152,7 @@ export function freeName(name: string, taken: ReadonlySet<unknown>): string {
   for (let number = 2; ; number += 1) if (!taken.has(`${name}-${number}`)) return `${name}-${number}`
 }
 
-function convertPrimary(response: Draft, count: number): void {
+function convertPrimary(response: DocumentPart, count: number): void {
   for (const primary of [response.at('primary'), response.at('config', 'primary')]) {
     const { value } = primary
     if (value === undefined) continue
