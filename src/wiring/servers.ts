@@ -131,10 +131,7 @@ function createAdminServer(options: ServersOptions, answer: AnswerFailure): Fast
   return server
 }
 
-function serveEndpoints(
-  scope: FastifyInstance,
-  { settings, endpointService, dryRun, health }: ServersOptions,
-): void {
+function serveEndpoints(scope: FastifyInstance, { settings, endpointService, dryRun, health }: ServersOptions): void {
   serveUptime(scope, health.uptimeMs)
   serveManagement(scope, endpointService)
   serveVersions(scope, endpointService)

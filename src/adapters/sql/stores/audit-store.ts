@@ -112,15 +112,9 @@ const rowOf = (entry: AuditEntry): Row => {
 
 const rowsText = (entries: readonly AuditEntry[]): string =>
   JSON.stringify(
-    entries.map(rowOf).map(({ id, who, name, what, target, refused, detail }) => [
-      id,
-      who,
-      name,
-      what,
-      target,
-      refused,
-      detail,
-    ]),
+    entries
+      .map(rowOf)
+      .map(({ id, who, name, what, target, refused, detail }) => [id, who, name, what, target, refused, detail]),
   )
 
 const entryOf = ({ id, detail }: FoundRow): AuditEntry => ({
