@@ -383,6 +383,9 @@ test('the command of the program exits with the codes of the import', async (con
     done.output.stdout,
     /^old\.json\tOld\tchanged 1$[\s\S]*^Written to out; the report is out\/import-report\.md\.$/m,
   )
+  const unclear = startProgram(folder, { args: ['import', 'a.json'] })
+  assert.equal((await unclear.ended).code, 3)
+  assert.match(unclear.output.stderr, /--output/)
   const failed = startProgram(folder, { args: ['import', 'none.json', '--output', 'out'] })
   assert.equal((await failed.ended).code, 3)
   assert.equal(failed.output.stderr, 'crosswalk: none.json: there is no such file.\n')
