@@ -111,7 +111,7 @@ function convertTransform(place: DocumentPart, transform: Json): Json | undefine
   }
   if (name === 'getGenderFromCode') {
     const after = { function: 'mapCodes', parameters: GENDERS }
-    place.note({ level: 'changed', before: transform, after, reason: 'mapCodes does the same.' })
+    place.note({ level: 'changed', before: transform, after, reason: 'The function mapCodes does the same.' })
     return after
   }
   return Object.keys(others).length === 0
