@@ -98,7 +98,11 @@ const within = ({ path }: Difference, segment: string | number): Difference => (
  * The differences that no report is at, above or below. A name that was added counts as reported if a report beside it has it
  * in `after`.
  */
-export function unreported(before: JsonObject, after: JsonObject, changes: readonly DocumentChange[]): readonly string[] {
+export function unreported(
+  before: JsonObject,
+  after: JsonObject,
+  changes: readonly DocumentChange[],
+): readonly string[] {
   const placed = changes.filter(({ path }) => path !== '')
   const missing = differences(before, after).filter(({ path, parent, name }) => {
     const isBeside = (change: DocumentChange) => isWithin(change.path, parent) && mentions(change.after, name)
