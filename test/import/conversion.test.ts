@@ -351,13 +351,13 @@ const CASES: Readonly<Record<string, readonly Case[]>> = {
       expect: {
         inputMapping: {
           'constants.notDefined': { key: 'a', default: 'A' },
-          'constants.notDefined-2': { key: 'b', transform: { function: 'booleanify' }, default: false },
+          'constants.notDefined-2': { key: 'b', transform: { function: 'booleanify' } },
           'constants.notDefined-3': {
             key: 'c',
             transform: { function: 'mapCodes', parameters: { x: 'y', default: 'z' } },
           },
         },
-        constants: { notDefined: null, 'notDefined-2': null, 'notDefined-3': null },
+        constants: { notDefined: null, 'notDefined-2': false, 'notDefined-3': null },
       },
       changes: ['a', 'b', 'c'].flatMap((name, index) => [
         ['changed', `constants.notDefined${index === 0 ? '' : `-${index + 1}`}`] as const,
@@ -616,9 +616,9 @@ const CASES: Readonly<Record<string, readonly Case[]>> = {
       },
       changes: [
         ['lost', 'requests.lookup[1].config.data'],
+        ['lost', 'requests.lookup[0]'],
         ['lost', 'inputTransforms.a'],
         ['lost', 'inputTransforms.b'],
-        ['lost', 'requests.lookup[0]'],
         ['changed', 'inputMapping.transforms\\.a'],
         ['lost', 'inputMapping.requestBody\\.d'],
         ['lost', 'inputValidation.properties.requestBody.properties.e.pattern'],
