@@ -91,15 +91,19 @@ function convertPaths(
   form: LookupForm,
   peerVersion: string | undefined,
 ): void {
-  const lookups = lookupsOf(snapshot())
-  const contextNow = () => ({ form, lookups, peerVersion, endpoint: checkDocument(snapshot()).endpoint })
-  convertExpressions(draft, contextNow())
-  const context = contextNow()
-  for (const kind of REQUEST_GROUPS) {
-    for (const request of requestsOf(draft, kind)) convertRequestPaths(request, kind, context)
+  const contextNow = () => {
+    const document = snapshot()
+    return { form, peerVersion, lookups: lookupsOf(document), endpoint: checkDocument(document).endpoint }
   }
+  const convertRequestsOf = (group: (typeof REQUEST_GROUPS)[number]) => {
+    const context = contextNow()
+    for (const request of requestsOf(draft, group)) convertRequestPaths(request, group, context)
+  }
+  convertRequestsOf('lookup')
+  convertExpressions(draft, contextNow())
+  convertRequestsOf('response')
   convertMapping(draft, contextNow())
-  convertValidation(draft, context)
+  convertValidation(draft, contextNow())
   convertState(draft, form, lookupsOf(snapshot()))
 }
 

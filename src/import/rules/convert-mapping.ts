@@ -6,7 +6,7 @@ import { ROOTS } from '../../domain/message.ts'
 import { compileMapping } from '../../language/mapping/mapping.ts'
 import { parsePath } from '../../language/paths/path.ts'
 import { pathText } from '../../language/paths/path-steps.ts'
-import { convertTarget, writesWithoutValue } from './convert-target.ts'
+import { convertTarget, valueForNone } from './convert-target.ts'
 import type { DocumentPart } from './draft.ts'
 import { readsAllLookups, withData } from './lookup-paths.ts'
 import type { PathContext } from './requests/convert-parameters.ts'
@@ -111,8 +111,8 @@ function convertEntry(entry: Entry, draft: DocumentPart, context: MappingContext
 
 /** An entry whose source finds nothing writes its default all the same. */
 function convertUnfound({ place, source, target }: Entry, draft: DocumentPart): readonly Entry[] {
-  const written = writesWithoutValue(target)
-  if (written === undefined) {
+  const value = valueForNone(target)
+  if (value === undefined) {
     place.note({
       level: 'changed',
       before: target,
@@ -120,27 +120,25 @@ function convertUnfound({ place, source, target }: Entry, draft: DocumentPart): 
     })
     return []
   }
-  const constant = defineNothing(draft)
-  const sound = soundTarget(constant, written, place)
+  const sound = soundTarget('constants', target, place)
   if (sound === undefined) return []
+  const constant = defineNothing(draft, value)
   place.note({
     level: 'changed',
     before: source,
     after: constant,
-    reason: 'The entry reads what is not defined, and writes its default.',
+    reason: 'The entry reads what is not defined, and writes what it wrote without a value.',
   })
   return [{ place, source: constant, target: sound }]
 }
 
-/** The path of a new constant that is null. */
-function defineNothing(draft: DocumentPart): string {
+/** The path of a new constant. */
+function defineNothing(draft: DocumentPart, value: null | false = null): string {
   const constants = draft.at('constants')
   if (!isObject(constants.value)) constants.replace({})
   const taken = new Set(Object.keys(constants.value as JsonObject))
   const name = taken.has(NOTHING) ? freeName(NOTHING, taken) : NOTHING
-  constants
-    .at(name)
-    .set(null, { level: 'changed', reason: 'A constant without a value, for entries that find nothing.' })
+  constants.at(name).set(value, { level: 'changed', reason: 'A constant for entries that find nothing.' })
   return `constants.${name}`
 }
 

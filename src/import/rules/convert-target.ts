@@ -111,7 +111,7 @@ function convertTransform(place: DocumentPart, transform: Json): Json | undefine
   }
   if (name === 'getGenderFromCode') {
     const after = { function: 'mapCodes', parameters: GENDERS }
-    place.note({ level: 'changed', before: transform, after, reason: 'mapCodes does the same.' })
+    place.note({ level: 'changed', before: transform, after, reason: 'The function mapCodes does the same.' })
     return after
   }
   return Object.keys(others).length === 0
@@ -119,19 +119,19 @@ function convertTransform(place: DocumentPart, transform: Json): Json | undefine
     : { function: name, ...(parameters === undefined ? {} : { parameters }) }
 }
 
-/** The target as it writes without a value; undefined if it then writes nothing. */
-export function writesWithoutValue(target: Json): Json | undefined {
-  if (Array.isArray(target)) {
-    const written = target.flatMap((one: Json) => writesWithoutValue(one) ?? [])
-    return written.length === 0 ? undefined : written
-  }
+/**
+ * The value in place of none with which a target writes what the peer wrote without a value: its default, or what its
+ * function makes of nothing. Undefined if it then writes nothing.
+ */
+export function valueForNone(target: Json): null | false | undefined {
+  if (Array.isArray(target)) return target.map((one: Json) => valueForNone(one)).find((value) => value !== undefined)
   if (!isObject(target)) return undefined
-  if (target.default !== undefined) return target
+  if (target.default !== undefined) return null
   const { transform } = target
   if (!isObject(transform)) return undefined
-  if (transform.function === 'booleanify') return { ...target, default: false }
+  if (transform.function === 'booleanify') return false
   const { parameters } = transform
   const writes =
     transform.function === 'mapCodes' && isObject(parameters) && ('null' in parameters || 'default' in parameters)
-  return writes ? target : undefined
+  return writes ? null : undefined
 }

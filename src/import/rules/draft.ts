@@ -38,7 +38,7 @@ export function openDraft(document: JsonObject): {
   snapshot(): JsonObject
   finish(): Readonly<{ document: JsonObject; changes: readonly DocumentChange[] }>
 } {
-  const holder: Holder = { tree: structuredClone(document), changes: [] }
+  const holder: Holder = { tree: compact(document), changes: [] }
   const snapshot = () => compact(holder.tree) as JsonObject
   return {
     draft: draftAt(holder, []),
@@ -88,7 +88,7 @@ function draftAt(holder: Holder, segments: readonly Segment[]): DocumentPart {
     },
     note: report,
     noteAt: reportAt,
-    replace: (after) => write(holder, segments, structuredClone(after)),
+    replace: (after) => write(holder, segments, compact(after)),
   }
   return draft
 }
@@ -111,7 +111,7 @@ function write(holder: Holder, segments: readonly Segment[], value: Json | undef
   else Object.defineProperty(parent, last, { value, writable: true, enumerable: true, configurable: true })
 }
 
-/** A copy without holes. */
+/** A copy without holes, and without parts that stand in two places. */
 function compact(value: Json): Json {
   if (Array.isArray(value)) return value.filter((item: Json | undefined) => item !== undefined).map(compact)
   if (!isObject(value)) return value

@@ -26,6 +26,7 @@ export function removeNothings(draft: DocumentPart): void {
       })
   }
   removeBelow(EndpointField, draft)
+  noteOwn(EndpointField, draft)
 }
 
 function removeBelow(field: Field, draft: DocumentPart): void {
@@ -37,15 +38,25 @@ function removeBelow(field: Field, draft: DocumentPart): void {
   }
 }
 
-/** Removes fields that this service does not have, when all rules have read them; reports those that only it has. */
+function noteOwn(field: Field, draft: DocumentPart): void {
+  for (const [part, inner] of fieldsOf(field, draft)) {
+    if (inner === undefined) continue
+    if (OWN_FIELDS.has(part.name) && isListed(field, part.name)) {
+      part.note({
+        level: 'carried',
+        reason: 'This is a field of this service only; it had no effect there and has one here.',
+      })
+    } else noteOwn(inner, part)
+  }
+}
+
+const isListed = ({ properties, items }: Field, name: string): boolean =>
+  Object.hasOwn(properties ?? items?.properties ?? {}, name)
+
+/** Removes fields that this service does not have, when all rules have read them. */
 export function removeUnknown(draft: DocumentPart, field: Field = EndpointField): void {
   for (const [part, inner] of fieldsOf(field, draft)) {
     if (inner !== undefined) {
-      if (OWN_FIELDS.has(part.name) && field.properties !== undefined && field.properties[part.name] === inner)
-        part.note({
-          level: 'carried',
-          reason: 'This is a field of this service only; it had no effect there and has one here.',
-        })
       removeUnknown(part, inner)
       continue
     }

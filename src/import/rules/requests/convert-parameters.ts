@@ -54,8 +54,8 @@ function convertParameter(
       affix.remove({ level: 'changed', reason: 'The value had no effect there.' })
     else affix.set(String(affix.value), { level: 'changed', reason: 'The value is a text.' })
   }
+  const [root = ''] = path.value.trim().split('.')
   convertPath(path, kind, context)
-  const [root = ''] = String(path.value).split('.')
   if (!isNothing(path, stage, context)) {
     if (PEER_ROOTS.has(root)) return
     path.note({

@@ -19,8 +19,7 @@ export function convertRequests(draft: DocumentPart): void {
     if (kind === 'response') dropUnsent(draft)
     convertIds(requestsOf(draft, kind), kind)
   }
-  const responses = requestsOf(draft, 'response')
-  for (const response of responses) convertPrimary(response, responses.length)
+  convertPrimaries(requestsOf(draft, 'response'))
 }
 
 function convertRequest(request: DocumentPart, kind: RequestGroup): void {
@@ -152,19 +151,25 @@ export function freeName(name: string, taken: ReadonlySet<unknown>): string {
   for (let number = 2; ; number += 1) if (!taken.has(`${name}-${number}`)) return `${name}-${number}`
 }
 
-function convertPrimary(response: DocumentPart, count: number): void {
-  for (const primary of [response.at('primary'), response.at('config', 'primary')]) {
-    const { value } = primary
-    if (value === undefined) continue
-    if (typeof value !== 'boolean') {
-      primary.set(isTruthy(value), { level: 'changed', reason: 'The field is true or false.' })
-    }
-    if (primary.value === true && count > 1) {
-      primary.note({
-        level: 'differs',
-        reason:
-          'Versions of that service which check requests drop this field and return the answers of all requests; here this answer is returned alone.',
-      })
-    }
+function convertPrimaries(responses: readonly DocumentPart[]): void {
+  const marks = responses.flatMap((response) =>
+    [response.at('primary'), response.at('config', 'primary')].filter(({ value }) => value !== undefined),
+  )
+  for (const mark of marks) {
+    if (typeof mark.value === 'boolean') continue
+    mark.set(isTruthy(mark.value ?? null), { level: 'changed', reason: 'The field is true or false.' })
+  }
+  const primary = responses.filter(
+    (response) => response.at('primary').value === true || response.at('config', 'primary').value === true,
+  )
+  for (const mark of marks) {
+    if (mark.value !== true || responses.length === 1) continue
+    if (primary.length === 1) mark.note({ level: 'differs', reason: ONE_PRIMARY })
+    else mark.remove({ level: 'differs', reason: SEVERAL_PRIMARY })
   }
 }
+
+const ONE_PRIMARY =
+  'Later versions of that service drop this field and return the answers of all requests; here this answer is returned alone.'
+const SEVERAL_PRIMARY =
+  'Several requests are primary, and only one can be. Later versions of that service drop the field and return the answers of all requests, as happens here now.'
