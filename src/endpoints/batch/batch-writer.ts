@@ -4,7 +4,6 @@
  */
 import { setImmediate as turn } from 'node:timers/promises'
 import { Failure } from '../../domain/failure.ts'
-import type { FailureCode } from '../../domain/failure-table.ts'
 import type { Lint } from '../../domain/lint.ts'
 import type { EndpointWrite, RefusedWrite } from '../../domain/ports/endpoint-store-port.ts'
 import type { Origin, StoredDocument } from '../../domain/stored-document.ts'
@@ -48,6 +47,7 @@ type Checked = Readonly<{
   stamp: Stamp
   current: StoredDocument | undefined
   compiled: CompiledEndpoint | undefined
+  etag?: string
   lints: readonly Lint[]
 }>
 
@@ -63,7 +63,7 @@ export function createBatchWriter(
     const { index, operation } = placed
     const current = operation.op === 'create' ? undefined : await changes.current(operation.id)
     if (operation.op !== 'create') {
-      if (current === undefined) return void faults.addFailure(index, failures.unknown(operation.id))
+      if (current === undefined) return void faults.add(index, failures.unknown(operation.id))
       const { ifMatch } = operation
       const isStale = ifMatch !== undefined && !matchesEtag(ifMatch, etagOf(current))
       if (isStale) faults.add(index, failures.stale(), `operations[${index}].ifMatch`)
@@ -74,11 +74,12 @@ export function createBatchWriter(
       const bounds = { bounds: settings }
       const { lints, compiled } = await compileDocument(operation.document, stamp, services, settings, bounds)
       const errors = [...placed.repeated, ...lints.filter(({ severity }) => severity === 'error')]
-      for (const error of errors) faults.addLint(index, 'CONFIGURATION_INVALID', error)
-      return { placed, stamp, current, compiled, lints: [...lints, ...lintState(placed, compiled)] }
+      if (errors.length > 0) faults.add(index, failures.invalid(errors))
+      const etag = etagOf(compiled.document)
+      return { placed, stamp, current, compiled, etag, lints: [...lints, ...lintState(placed, compiled)] }
     } catch (thrown) {
       if (!(thrown instanceof Failure) || thrown.status >= 500) throw thrown
-      return void faults.addFailure(index, thrown)
+      return void faults.add(index, thrown)
     }
   }
 
@@ -93,38 +94,38 @@ export function createBatchWriter(
     const created = operations.filter(({ operation }) => operation.op === 'create')
     const room = settings.maxEndpoints - changes.count() + removed
     const beyond = created[Math.max(room, 0)]
-    if (beyond !== undefined) faults.addFailure(beyond.index, failures.tooMany(settings.maxEndpoints))
+    if (beyond !== undefined) faults.add(beyond.index, failures.tooMany(settings.maxEndpoints))
   }
 
-  return async (batch, origin) => {
-    const { operations, dryRun } = batch
-    const faults = collectFaults(batch.faults)
+  /** Fails with every fault of the batch. */
+  const checkAll = async ({ operations, faults: known }: Batch): Promise<readonly Checked[]> => {
+    const faults = collectFaults(known)
     checkRoom(operations, faults)
     const after = untouchedBy(operations)
     const indexes = new Map<string, number>()
+    const nameOf = ({ document }: CompiledEndpoint): string => {
+      const other = indexes.get(document._id)
+      return `The endpoint ${other === undefined ? document._id : `of operation ${other}`}`
+    }
     const checked: Checked[] = []
     for (const placed of operations) {
       const one = await check(placed, faults)
       if (one !== undefined) checked.push(one)
       if (one?.compiled !== undefined && hasOwnPlace(one.lints)) {
-        const nameOf = ({ document }: CompiledEndpoint): string => {
-          const other = indexes.get(document._id)
-          return `The endpoint ${other === undefined ? document._id : `of operation ${other}`}`
-        }
-        for (const clash of findClashes(one.compiled, after, nameOf)) {
-          faults.addLint(placed.index, 'CONFIGURATION_CLASH', clash)
-        }
+        const clashes = findClashes(one.compiled, after, nameOf)
+        if (clashes.length > 0) faults.add(placed.index, failures.clash(clashes))
         after.add(one.compiled)
         indexes.set(one.stamp._id, placed.index)
       }
       // Messages run between two documents.
       await turn()
     }
-    faults.throwAll()
-    const results = checked.map((one) => resultOf(one, dryRun))
-    const { note } = origin
-    const report = { results, dryRun, ...(note === undefined ? {} : { note }) }
-    if (dryRun) return report
+    const refused = faults.failure()
+    if (refused !== undefined) throw refused
+    return checked
+  }
+
+  const commit = async (checked: readonly Checked[], origin: Origin): Promise<void> => {
     const writes = checked.map((one) => writeOf(one, origin))
     const ids = checked.map(({ stamp }) => stamp._id)
     const result = await confirm(ids, () => store.writeAll(writes))
@@ -135,7 +136,15 @@ export function createBatchWriter(
       checked.flatMap(({ compiled }) => compiled ?? []),
     )
     for (const { compiled, lints } of checked) if (compiled !== undefined) logWarnings(lints, compiled.document, logger)
-    return report
+  }
+
+  return async (batch, origin) => {
+    const { dryRun } = batch
+    const { note } = origin
+    const checked = await checkAll(batch)
+    if (!dryRun) await commit(checked, origin)
+    const results = checked.map((one) => resultOf(one, dryRun))
+    return { results, dryRun, ...(note === undefined ? {} : { note }) }
   }
 }
 
@@ -149,7 +158,7 @@ function lintState({ index, operation }: PlacedOperation, { endpoint }: Compiled
   return [{ path: `operations[${index}].state`, message, severity: 'warning' }]
 }
 
-function resultOf({ placed, stamp, current, compiled, lints }: Checked, dryRun: boolean): OperationResult {
+function resultOf({ placed, stamp, current, compiled, etag, lints }: Checked, dryRun: boolean): OperationResult {
   const { index, operation } = placed
   const { op } = operation
   const { name } = (compiled?.document ?? current) as StoredDocument
@@ -160,7 +169,7 @@ function resultOf({ placed, stamp, current, compiled, lints }: Checked, dryRun: 
     ...(dryRun && op === 'create' ? {} : { id: stamp._id }),
     name,
     version: stamp.version,
-    ...(dryRun || compiled === undefined ? {} : { etag: etagOf(compiled.document) }),
+    ...(dryRun || etag === undefined ? {} : { etag }),
     warnings: warnings.map(({ path, message }) => ({ path, message })),
   }
 }
@@ -179,27 +188,24 @@ function writeOf({ placed, stamp, current, compiled }: Checked, origin: Origin):
 /** The failure for a write that another instance, or a stored document that is not active, is in the way of. */
 function refusal({ index, reason }: RefusedWrite, checked: readonly Checked[]): Failure {
   const { placed, stamp } = checked[index] as Checked
+  const failure = () => {
+    if (reason === 'gone') return failures.unknown(stamp._id)
+    return reason === 'stale' ? failures.stale() : failures.clash([storeClash(reason)])
+  }
   const faults = collectFaults([])
-  if (reason === 'gone') faults.addFailure(placed.index, failures.unknown(stamp._id))
-  else if (reason === 'stale') faults.addFailure(placed.index, failures.stale())
-  else faults.addLint(placed.index, 'CONFIGURATION_CLASH', storeClash(reason))
-  return failures.batchRefused(faults.all)
+  faults.add(placed.index, failure())
+  return faults.failure() as Failure
 }
 
 type Faults = ReturnType<typeof collectFaults>
 
 function collectFaults(known: readonly failures.OperationFault[]) {
   const all = [...known]
-  const add = (operation: number, { code, message }: Pick<Failure, 'code' | 'message'>, path: string): void =>
-    void all.push({ operation, code, path, message })
   return {
-    all,
-    add,
-    addFailure: (operation: number, failure: Failure): void => add(operation, failure, ''),
-    addLint: (operation: number, code: FailureCode, { path, message }: Lint): void =>
-      add(operation, { code, message }, path),
-    throwAll: (): void => {
-      if (all.length > 0) throw failures.batchRefused(all)
+    /** Adds the details of the failure that the operation alone would have; without details, its sentence. */
+    add: (operation: number, { code, message, options }: Failure, path = ''): void => {
+      for (const detail of options.details ?? [{ path, message }]) all.push({ operation, code, ...detail })
     },
+    failure: (): Failure | undefined => (all.length === 0 ? undefined : failures.batchRefused(all)),
   }
 }
