@@ -262,6 +262,23 @@ describe('crosswalk import', () => {
     assert.deepEqual(jsonAt(again, 'poll.state.json'), jsonAt(output, 'poll.state.json'))
   })
 
+  test('a state that was changed by hand is checked', async (context) => {
+    const _id = 'a'.repeat(24)
+    const document = { ...peerDocument({ name: 'Poll', state: { extract: { query: { a: 'a' } } } }), _id }
+    const state = { _endpointReference: _id, query: { a: 1 }, createdAt: '2026-01-01T00:00:00.000Z' }
+    const folder = folderWith({ 'a.json': document, 's.json': state }, context)
+    const output = join(folder, 'out')
+    assert.equal((await importAs([folder], { output })).code, 0)
+    writeFileSync(join(output, 'poll.state.json'), '{"lookupHttpStatus":"no"}')
+    const wrong = await importAs([output], { output })
+    assert.equal(wrong.code, 1)
+    assert.match(wrong.stdout, /^poll\.json: state\.lookupHttpStatus: In poll\.state\.json: /m)
+    writeFileSync(join(output, 'poll.state.json'), '[')
+    const broken = await importAs([output], { output })
+    assert.equal(broken.code, 3)
+    assert.match(broken.stderr, /poll\.state\.json is no longer the state of an endpoint/)
+  })
+
   test('credentials are in the file of secrets and nowhere else', async (context) => {
     const secret = (name: string) => `canary-${name}-5f3a`
     const headers = {
