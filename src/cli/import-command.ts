@@ -16,6 +16,8 @@ export function addImportCommand(program: Command): void {
     .option('--peer-version <version>', 'the version of openhim-mediator-mapping that the documents were written for')
     .option('--consumer-start <where>', 'where consumers of topics start: `earliest`, `latest` or `group:NAME`')
     .option('--rebase <from=to...>', 'URLs that begin with the first get the second in its place')
+    // Wrong arguments are no finding, so they do not exit with 1 as those of other commands do.
+    .exitOverride(({ exitCode }) => process.exit(exitCode === 0 ? 0 : 3))
     .action(async (sources: readonly string[], options: ImportArguments) => {
       const { runImport } = await import('./run-import.ts')
       const { loadEnvFile } = await import('../settings/settings.ts')

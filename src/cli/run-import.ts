@@ -142,15 +142,19 @@ function summaryOf(
   const faults = documents.flatMap((document) =>
     document.faults.map(({ path, message }) => `${document.file}: ${path === '' ? '' : `${path}: `}${message}`),
   )
-  const total = LEVELS.map((level) => `${level} ${counts[level]}`).join(', ')
+  const total = ['documents', 'states', ...LEVELS]
+    .map((name) => `${name} ${counts[name as keyof typeof counts]}`)
+    .join(', ')
   return [
     ...lines,
     ...faults,
-    `${counts.documents} documents, ${counts.states} states: ${total}. ${skipped.length} other files or values were left out.`,
+    `${total}, not imported ${skipped.length}`,
     isInPlace
       ? `They are in ${shownPath(output)} already.`
       : `Written to ${shownPath(output)}; the report is ${shownPath(reports.markdown)}.`,
-    ...(counts.secrets === 0 ? [] : [`${counts.secrets} credentials are in ${shownPath(join(output, secrets.file))}.`]),
+    ...(counts.secrets === 0
+      ? []
+      : [`Credentials (${counts.secrets}) are in ${shownPath(join(output, secrets.file))}.`]),
     ...(counts.faults === 0 ? [] : ['Documents with faults would be refused; mend them in their files.']),
   ]
     .map((line) => `${line.split('\t').map(printable).join('\t')}\n`)

@@ -10,20 +10,20 @@ export const MAX_DEPTH = 64
 /**
  * Parses a JSON text (RFC 8259). Names such as `__proto__` become plain own properties; the last of a repeated name counts.
  *
- * Throws Unreadable: `too-deep` beyond MAX_DEPTH nested objects and arrays, even if the text is malformed after them;
+ * Throws Unreadable: `too-deep` beyond `levels` nested objects and arrays, even if the text is malformed after them;
  * else `malformed`, with the line and column of the first wrong character, or of a number beyond the range of doubles,
  * which would be written as null.
  */
-export function parseJson(text: string): Json {
+export function parseJson(text: string, levels = MAX_DEPTH): Json {
   let value: Json
   try {
     value = JSON.parse(text)
   } catch {
-    refuseTooDeep(text)
-    throw malformed(text)
+    refuseTooDeep(text, levels)
+    throw malformed(text, scanJson(text))
   }
-  if (isBeyond(value, MAX_DEPTH)) {
-    refuseTooDeep(text)
+  if (isBeyond(value, levels)) {
+    refuseTooDeep(text, levels)
     refuseTooLarge(text)
   }
   return value
@@ -44,7 +44,7 @@ function isBeyond(value: Json, levels: number): boolean {
 
 const isArray = (value: Json): value is readonly Json[] => Array.isArray(value)
 
-function refuseTooDeep(text: string): void {
+function refuseTooDeep(text: string, levels: number): void {
   let depth = 0
   for (let at = 0; at < text.length; at++) {
     switch (text.charCodeAt(at)) {
@@ -53,10 +53,10 @@ function refuseTooDeep(text: string): void {
         break
       case 0x5b: // [
       case 0x7b: // {
-        if (++depth > MAX_DEPTH) {
+        if (++depth > levels) {
           throw new Unreadable(
             'too-deep',
-            `The JSON is nested deeper than ${MAX_DEPTH} levels ${position(text, at)}; send it in a flatter form.`,
+            `The JSON is nested deeper than ${levels} levels ${position(text, at)}; send it in a flatter form.`,
           )
         }
         break
@@ -91,8 +91,8 @@ function closingQuote(text: string, start: number): number {
   return text.length
 }
 
-function malformed(text: string): Unreadable {
-  const at = scanJson(text)
+/** `at`: what scanJson gives for the text. */
+export function malformed(text: string, at: number | undefined): Unreadable {
   if (at === undefined) return new Unreadable('malformed', 'The JSON is not well-formed.')
   if (at < text.length) {
     return new Unreadable('malformed', `The JSON is not well-formed: unexpected character ${position(text, at)}.`)

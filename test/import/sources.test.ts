@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { mkdirSync, rmSync, symlinkSync, truncateSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { after, describe, test } from 'node:test'
+import type { Json } from '../../src/domain/json.ts'
 import { readSources } from '../../src/import/sources/read-sources.ts'
 import { type Files, folderWith, peerDocument } from './import-rig.ts'
 
@@ -366,7 +367,7 @@ describe('exports of MongoDB', () => {
     })
   }
 
-  const VALUES = [
+  const VALUES: readonly Readonly<{ title: string; extended: Json; plain: Json }>[] = [
     { title: 'NaN is null', extended: { $numberDouble: 'NaN' }, plain: null },
     { title: 'a decimal', extended: { $numberDecimal: '0.1' }, plain: 0.1 },
     { title: 'a date of version 1', extended: { $date: 0 }, plain: '1970-01-01T00:00:00.000Z' },

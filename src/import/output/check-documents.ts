@@ -1,7 +1,9 @@
 /** Checks the documents of an import as their registration would. */
+import { checkOperation } from '../../config/checks/batch-operation.ts'
 import type { DocumentBounds } from '../../config/checks/document-bounds.ts'
 import { Failure } from '../../domain/failure.ts'
 import type { JsonObject } from '../../domain/json.ts'
+import { collectInto, type Lint } from '../../domain/lint.ts'
 import { createActiveEndpoints } from '../../endpoints/active-endpoints.ts'
 import { compileDocument } from '../../endpoints/compile-document.ts'
 import type { CompiledEndpoint } from '../../endpoints/compiled-endpoint.ts'
@@ -18,17 +20,21 @@ export type CheckedDocument = Readonly<{
 
 export type CheckOptions = Readonly<{ services: Services; settings: PipelineSettings & DocumentBounds }>
 
+export type CheckedFiles = Readonly<{ file: string; document: JsonObject; stateFile: string; state?: JsonObject }>
+
 /** In: documents with the files that they are written to. Out: a check for each, in their order. */
 export async function checkDocuments(
-  documents: readonly Readonly<{ file: string; document: JsonObject }>[],
+  documents: readonly CheckedFiles[],
   options: CheckOptions,
 ): Promise<readonly CheckedDocument[]> {
   const active = createActiveEndpoints()
   const files = new Map<string, string>()
   const checked: CheckedDocument[] = []
-  for (const [index, { file, document }] of documents.entries()) {
+  for (const [index, one] of documents.entries()) {
+    const { file, document } = one
     const _id = index.toString(16).padStart(24, '0')
-    const { compiled, ...check } = await checkOne(document, _id, options)
+    const { compiled, ...own } = await checkOne(document, _id, options)
+    const check = { ...own, faults: [...own.faults, ...stateFaults(one)] }
     if (compiled === undefined) checked.push(check)
     else {
       const clashes = active
@@ -61,6 +67,13 @@ async function checkOne(
     if (!(thrown instanceof Failure)) throw thrown
     return { faults: [{ path: '', message: thrown.message }], warnings: [], stored: undefined }
   }
+}
+
+function stateFaults({ document, stateFile, state }: CheckedFiles): readonly FoundFault[] {
+  if (state === undefined) return []
+  const lints: Lint[] = []
+  checkOperation({ op: 'create', document, state }, collectInto(lints))
+  return lints.map(({ path, message }) => ({ path, message: `In ${stateFile}: ${message}` }))
 }
 
 function clashOf({ document }: CompiledEndpoint, rival: CompiledEndpoint, file: string): FoundFault {

@@ -10,14 +10,15 @@ const MEANINGS: Readonly<Record<ChangeLevel, string>> = {
   carried: 'taken as it is, and worth knowing',
 }
 
-/** A longer value is in the JSON report. */
-const MOST_CHARACTERS = 200
+/** Longer values and sentences are whole in the JSON report. */
+const MOST_OF_A_VALUE = 200
+const MOST_OF_A_SENTENCE = 1_000
 
 export function reportMarkdown(report: ImportReport): string {
   const { counts, documents, sources } = report
   const head = [
     '# Import report',
-    `From ${sources.map(code).join(', ')}: ${counts.documents} documents, ${counts.states} states.`,
+    `From ${sources.map(code).join(', ')}. Documents: ${counts.documents}, states: ${counts.states}.`,
     table(
       ['level', 'changes', 'meaning'],
       LEVELS.map((level) => [level, String(counts[level]), MEANINGS[level]]),
@@ -55,7 +56,7 @@ function nextSteps({ documents, secrets }: ImportReport): string {
   if (differs.length > 0) step('Check that the other effect is right, or change the file:', items(differs))
   if (secrets.names.length > 0) {
     step(
-      `Give the service the ${secrets.names.length} variables of ${code(secrets.file)}: its documents refer to them.`,
+      `Give the service the variables of ${code(secrets.file)}, to which the documents refer: ${secrets.names.map(code).join(', ')}.`,
     )
   }
   for (const name of secrets.unwritable) step(`Set ${code(name)} yourself: such a file cannot hold its value.`)
@@ -106,17 +107,17 @@ const table = (head: readonly string[], rows: readonly (readonly string[])[]): s
   [head, head.map(() => '---'), ...rows].map((cells) => `| ${cells.join(' | ')} |`).join('\n')
 
 /** Texts of documents: on one line, without effect as Markdown or HTML, within a table too. */
-const plain = (text: string): string => oneLine(text).replace(/[\\`*_[\]<>|#&]/g, '\\$&')
+const plain = (text: string): string => oneLine(text, MOST_OF_A_SENTENCE).replace(/[\\`*_[\]<>|]/g, '\\$&')
 
 function code(text: string): string {
-  const line = oneLine(text).replaceAll('|', '\\|')
+  const line = oneLine(text, MOST_OF_A_VALUE).replaceAll('|', '\\|')
   const longest = Math.max(0, ...Array.from(line.matchAll(/`+/g), ([ticks]) => ticks.length))
   const fence = '`'.repeat(longest + 1)
   return longest === 0 ? `${fence}${line}${fence}` : `${fence} ${line} ${fence}`
 }
 
-function oneLine(text: string): string {
-  const start = text.length > MOST_CHARACTERS ? `${text.slice(0, MOST_CHARACTERS)}…` : text
+function oneLine(text: string, most: number): string {
+  const start = text.length > most ? `${text.slice(0, most)}…` : text
   return printable(start)
 }
 

@@ -23,7 +23,7 @@ const isState = (value: Json): value is JsonObject => isObject(value) && '_endpo
 type Record = Readonly<{ value: Json; dropped: readonly DroppedMember[] }>
 
 /**
- * Sorts the values of one file or answer. `skipped` has a line for each value that is neither, unless all are: then the
+ * Sorts the values of one file or answer. What an earlier import wrote is a document, whatever its faults. `skipped` has a line for each value that is neither, unless all are: then the
  * reading is empty, and the caller decides what that means.
  */
 export function sortRecords(values: readonly ReadValue[], source: string, isCanonical: boolean): SourceReading {
@@ -32,9 +32,9 @@ export function sortRecords(values: readonly ReadValue[], source: string, isCano
   const skipped: SkippedSource[] = []
   for (const [index, { value, dropped }] of values.flatMap(elements).entries()) {
     const name = index === 0 ? source : `${source}#${index + 1}`
-    const record = isObject(value) && isExtendedJson(value) ? fromExtendedJson(value) : value
-    if (isState(record)) states.push(stateOf(record, name))
-    else if (isEndpointDocument(record)) {
+    const record = !isCanonical && isObject(value) && isExtendedJson(value) ? fromExtendedJson(value) : value
+    if (isState(record) && !isCanonical) states.push(stateOf(record, name))
+    else if (isEndpointDocument(record) || (isCanonical && isObject(record))) {
       documents.push({ source: name, document: record, duplicateNames: dropped.map(duplicate), isCanonical })
     } else {
       skipped.push({ source: name, reason: `Neither an endpoint document nor a state; ${WHAT_A_DOCUMENT_HAS}.` })
