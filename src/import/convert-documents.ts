@@ -3,7 +3,7 @@ import { checkDocument } from '../config/checks/check-document.ts'
 import type { JsonObject } from '../domain/json.ts'
 import type { Conversion, ConversionOptions, ConvertedDocument, DocumentChange } from './conversion.ts'
 import type { FoundDocument, FoundSet, FoundState } from './found-document.ts'
-import { convertExpressions } from './rules/convert-expressions.ts'
+import { convertExpressions, dropUnusable } from './rules/convert-expressions.ts'
 import { convertMapping } from './rules/convert-mapping.ts'
 import { convertRoute } from './rules/convert-route.ts'
 import { convertState, newestState } from './rules/convert-state.ts'
@@ -100,6 +100,7 @@ function convertPaths(
     for (const request of requestsOf(draft, group)) convertRequestPaths(request, group, context)
   }
   convertRequestsOf('lookup')
+  dropUnusable(draft)
   convertExpressions(draft, contextNow())
   convertRequestsOf('response')
   convertMapping(draft, contextNow())

@@ -192,7 +192,7 @@ describe('every conversion', () => {
             [],
           )
         }),
-        { numRuns: RUNS, seed: LONG ? undefined : 16 },
+        { numRuns: RUNS, seed: LONG ? undefined : Number(process.env.SEED ?? 16) },
       )
     })
   }
@@ -257,7 +257,7 @@ describe('lookups before version 3', () => {
       fc.property(message, (data) => {
         assert.deepEqual(after.apply(wrapped(data as JsonObject)), before.apply(bare(data as JsonObject)))
       }),
-      { numRuns: RUNS, seed: LONG ? undefined : 16 },
+      { numRuns: RUNS, seed: LONG ? undefined : Number(process.env.SEED ?? 16) },
     )
   })
 
@@ -280,7 +280,7 @@ describe('lookups before version 3', () => {
           assert.deepEqual(await outcome(() => after.evaluate(wrapped(data as JsonObject))), expected, one)
         }
       }),
-      { numRuns: RUNS, seed: LONG ? undefined : 16 },
+      { numRuns: RUNS, seed: LONG ? undefined : Number(process.env.SEED ?? 16) },
     )
   })
 })

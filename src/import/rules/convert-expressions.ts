@@ -1,7 +1,6 @@
 /** `inputTransforms`: expressions with the paths that this service has. */
 import { checkReference } from '../../config/checks/path-roots.ts'
 import type { Endpoint } from '../../config/schema/schema.ts'
-import { isObject } from '../../domain/json.ts'
 import { collectInto, type Lint } from '../../domain/lint.ts'
 import { parseExpression } from '../../language/jsonata/expression.ts'
 import type { DocumentPart } from './draft.ts'
@@ -11,19 +10,30 @@ import type { PathContext } from './requests/convert-parameters.ts'
 /** The defaults of the settings for expressions; here nothing is evaluated. */
 const LIMITS = { timeoutMs: 1000, maxDepth: 500, maxSequence: 1_000_000 }
 
+/** Removes transforms that do not run, before others are checked for what they read of them. */
+export function dropUnusable(draft: DocumentPart): void {
+  for (const transform of draft.at('inputTransforms').parts()) {
+    const { value: text } = transform
+    if (typeof text !== 'string') {
+      transform.remove({ level: 'lost', reason: 'A transform is a text; every message failed at this one there.' })
+      continue
+    }
+    const parsed = parseExpression(text, LIMITS)
+    if (parsed.ok) continue
+    transform.remove({
+      level: 'lost',
+      reason: `The transform is left out, since it does not run here: ${parsed.message}`,
+    })
+  }
+}
+
 export function convertExpressions(draft: DocumentPart, context: PathContext): void {
-  const transforms = draft.at('inputTransforms')
-  if (!isObject(transforms.value)) return
-  for (const transform of transforms.parts()) convertExpression(transform, context)
+  for (const transform of draft.at('inputTransforms').parts()) convertExpression(transform, context)
 }
 
 function convertExpression(transform: DocumentPart, { form, lookups, endpoint }: PathContext): void {
   const { value: text, name } = transform
-  if (typeof text !== 'string') {
-    transform.remove({ level: 'lost', reason: 'A transform is a text; every message failed at this one there.' })
-    return
-  }
-  if (!parses(text, transform)) return
+  if (typeof text !== 'string') return
   if (form === 'bare' && lookups.length > 0) {
     const moved = withDataInExpression(text, lookups)
     if (moved.text !== text) {
@@ -44,16 +54,6 @@ function convertExpression(transform: DocumentPart, { form, lookups, endpoint }:
     level: 'changed',
     reason: `There is nothing at ${removed.map((path) => `"${path}"`).join(', ')}, as there; "()" is the expression without a value.`,
   })
-}
-
-function parses(text: string, transform: DocumentPart): boolean {
-  const parsed = parseExpression(text, LIMITS)
-  if (parsed.ok) return true
-  transform.remove({
-    level: 'lost',
-    reason: `The transform is left out, since it does not run here: ${parsed.message}`,
-  })
-  return false
 }
 
 function isNothing(names: readonly string[], endpoint: Endpoint, reader: string): boolean {
