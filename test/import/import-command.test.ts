@@ -253,6 +253,7 @@ describe('crosswalk import', () => {
     const { code } = await importAs([join(folder, 'endpoints.json'), join(folder, 'states.json')], { output })
     assert.equal(code, 0)
     assert.deepEqual(jsonAt(output, 'poll.state.json').requestBody, { last: 3 })
+    assert.equal(statSync(join(output, 'poll.state.json')).mode & 0o777, 0o600)
     const { counts, skipped, documents } = readReport(output)
     assert.equal(counts.states, 1)
     assert.equal(documents[0]?.state, 'poll.state.json')

@@ -106,9 +106,9 @@ const FILES: readonly Case[] = [
   },
   {
     title: 'bytes that are no text',
-    files: { 'a.json': Buffer.from('{"a":"\xff"}', 'latin1') },
+    files: { 'a.json': Buffer.from('{"a":"\n\xff"}', 'latin1') },
     sources: ['a.json'],
-    faults: [/^a\.json: The body is not valid "utf-8" at byte 7/],
+    faults: [/^a\.json: The file is not valid UTF-8 at line 2, column 1; save it as UTF-8\.$/],
   },
   {
     title: 'JSON of any depth',
