@@ -8,7 +8,7 @@ import { convertMapping } from './rules/convert-mapping.ts'
 import { convertRoute } from './rules/convert-route.ts'
 import { convertState, newestState } from './rules/convert-state.ts'
 import { convertValidation } from './rules/convert-validation.ts'
-import { type DocumentPart, openDraft } from './rules/draft.ts'
+import { type DocumentPart, openDraft, textOf } from './rules/draft.ts'
 import { type LookupForm, lookupsOf } from './rules/lookup-paths.ts'
 import { formOfSet, formOfVersion, readsOfDocument } from './rules/peer-version.ts'
 import { convertClientOptions, convertOldParameters } from './rules/requests/client-options.ts'
@@ -58,7 +58,7 @@ function convertDocument(found: FoundDocument, context: SetContext): ConvertedDo
   convertRoute(draft)
   convertRequests(draft)
   for (const request of REQUEST_GROUPS.flatMap((kind) => requestsOf(draft, kind).map((one) => [kind, one] as const))) {
-    convertCall(...request, form, context, String(document.name ?? ''))
+    convertCall(...request, form, context, textOf(document.name))
   }
   convertPaths(draft, snapshot, form, found.peerVersion ?? options.peerVersion)
   convertConsumer(draft, options.consumerStart)
@@ -76,7 +76,7 @@ function convertCall(
   context: SetContext,
   name: string,
 ): void {
-  const place = [name, String(request.at('id').value ?? '')]
+  const place = [name, textOf(request.at('id').value)]
   const config = request.at('config')
   convertUrl(config, context, ...place)
   convertHeaders(config, context.secrets, ...place)

@@ -135,7 +135,7 @@ const CASES: Readonly<Record<string, readonly Case[]>> = {
           plain: 'lookupRequests.a.data.entry',
           quoted: '$$.lookupRequests.`my id`.data[0].x & lookupRequests."a".data.b',
           alias: '($x := lookupRequests.a.data; $x.entry)',
-          all: '($l := {"a": lookupRequests.a.data, "my id": lookupRequests.`my id`.data}; $l.a.x)',
+          all: '($l := {"a": lookupRequests.a.data, "my id": lookupRequests."my id".data}; $l.a.x)',
           text: '"lookupRequests.a.entry"',
           inner: 'requestBody.list.(lookupRequests.a)',
           comment: '/* lookupRequests.a.x */ requestBody.x',
@@ -580,6 +580,23 @@ const CASES: Readonly<Record<string, readonly Case[]>> = {
       document: endpoint({ inputValidation: { required: ['name'] } }),
       expect: {},
       changes: [['differs', 'inputValidation']],
+    },
+    {
+      name: 'a schema at which every message failed',
+      document: endpoint({
+        inputValidation: {
+          $schema: 'http://json-schema.org/draft-04/schema#',
+          properties: {
+            requestBody: { properties: { a: { type: 'nothing' }, required: ['a'], b: { type: 'string' } } },
+          },
+        },
+      }),
+      expect: { inputValidation: { properties: { requestBody: { properties: { a: {}, b: { type: 'string' } } } } } },
+      changes: [
+        ['differs', 'inputValidation.$schema'],
+        ['differs', 'inputValidation.properties.requestBody.properties.a.type'],
+        ['differs', 'inputValidation.properties.requestBody.properties.required'],
+      ],
     },
     {
       name: 'a parameter at which every message failed',

@@ -1,6 +1,6 @@
 /** `inputValidation`: schemas that saw the data of lookups directly, the rules of version 0, and keywords that do not run here. */
 import { isObject, type Json, type JsonObject } from '../../domain/json.ts'
-import { collectInto, type Lint } from '../../domain/lint.ts'
+import { collectInto, documentPath, type Lint } from '../../domain/lint.ts'
 import { compileJsonSchema } from '../../language/json-schema/json-schema.ts'
 import type { MappingContext } from './convert-mapping.ts'
 import type { DocumentPart } from './draft.ts'
@@ -139,17 +139,29 @@ function removeUnusable(schema: DocumentPart): void {
     const fault = lints.find(({ severity }) => severity === 'error')
     if (fault === undefined) return
     const place = placeOf(schema, fault.path)
-    if (place === schema) {
-      schema.remove({ level: 'lost', reason: `The schema is left out: ${fault.message}` })
-      return
-    }
-    const isDraft = fault.path === '$schema'
+    const isWorking = worksThere(place, fault.message)
     place.remove({
-      level: isDraft ? 'differs' : 'lost',
-      reason: isDraft
-        ? 'That service did not know this version of JSON Schema, so that every message failed there; here the schema is read as draft-07.'
-        : `The keyword is left out, since it does not run here: ${fault.message}`,
+      level: isWorking ? 'lost' : 'differs',
+      reason: isWorking
+        ? `This is left out, since it does not run here: ${fault.message}`
+        : `Every message failed at this there; it is left out, and the rest of the schema applies: ${fault.message}`,
     })
+  }
+}
+
+/** Whether the peer ran what does not run here: its patterns could look ahead and refer back, and nothing was too large. */
+function worksThere({ path, name, value }: DocumentPart, fault: string): boolean {
+  if (/has more than|nested deeper/.test(fault)) return true
+  if (name === 'pattern' && typeof value === 'string') return isRegExp(value)
+  return path.endsWith(documentPath('patternProperties', name)) && isRegExp(name)
+}
+
+function isRegExp(source: string): boolean {
+  try {
+    new RegExp(source)
+    return true
+  } catch {
+    return false
   }
 }
 

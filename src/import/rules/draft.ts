@@ -111,6 +111,12 @@ function write(holder: Holder, segments: readonly Segment[], value: Json | undef
   else Object.defineProperty(parent, last, { value, writable: true, enumerable: true, configurable: true })
 }
 
+/** A value as a text; objects have members named `toString` too. */
+export const textOf = (value: Json | undefined): string => {
+  if (value === undefined || value === null) return ''
+  return typeof value === 'object' ? JSON.stringify(value) : String(value)
+}
+
 /** A copy without holes, and without parts that stand in two places. */
 function compact(value: Json): Json {
   if (Array.isArray(value)) return value.filter((item: Json | undefined) => item !== undefined).map(compact)

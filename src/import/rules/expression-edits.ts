@@ -80,7 +80,11 @@ function dataEdits(text: string, root: Node, id: Node, { isList }: Lookup): read
 const allData = (lookups: readonly Lookup[]): string =>
   `{${lookups.map(({ id }) => `${JSON.stringify(id)}: lookupRequests.${quoted(id)}.data`).join(', ')}}`
 
-const quoted = (name: string): string => (/^[A-Za-z_]\w*$/.test(name) ? name : `\`${name}\``)
+/** Names that the language reads as something else. */
+const WORDS: ReadonlySet<string> = new Set(['and', 'or', 'in', 'true', 'false', 'null', 'function'])
+
+/** A name as a step of a path: as it is, or in quotes. */
+const quoted = (name: string): string => (/^[A-Za-z_]\w*$/.test(name) && !WORDS.has(name) ? name : JSON.stringify(name))
 
 /** The engine gives the end of a name only. A name stands as it is, in backquotes, or in quotes. */
 function rangeOf(text: string, { value, position = 0 }: Node): Readonly<{ from: number; to: number }> {

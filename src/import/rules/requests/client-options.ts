@@ -1,6 +1,6 @@
 /** Fields of `config` that the peer handed to its HTTP client, and parameters in the form of version 1. */
 import { isObject, type Json, type JsonObject } from '../../../domain/json.ts'
-import type { DocumentPart } from '../draft.ts'
+import { type DocumentPart, textOf } from '../draft.ts'
 import type { LookupForm } from '../lookup-paths.ts'
 import type { RequestGroup } from './convert-requests.ts'
 
@@ -50,7 +50,7 @@ export function convertClientOptions(request: DocumentPart, kind: RequestGroup):
 function convertTimeout(request: DocumentPart, timeout: DocumentPart): void {
   const { value } = timeout
   if (value === undefined) return
-  const timeoutMs = Math.min(Math.round(Number(value)), LONGEST_TIMEOUT_MS)
+  const timeoutMs = Math.min(Math.round(Number(textOf(value))), LONGEST_TIMEOUT_MS)
   if (timeoutMs > 0 && request.at('timeoutMs').value === undefined) {
     request
       .at('timeoutMs')
@@ -63,7 +63,7 @@ function convertRedirects(config: DocumentPart): void {
   const redirects = config.at('maxRedirects')
   const { value } = redirects
   if (value === undefined) return
-  const count = Math.min(Math.round(Number(value)), MOST_REDIRECTS)
+  const count = Math.min(Math.round(Number(textOf(value))), MOST_REDIRECTS)
   if (count >= 0)
     config.at('followRedirects').set(count, { level: 'changed', reason: 'The limit of redirects is this field here.' })
   redirects.remove({ level: 'changed', reason: 'The limit of redirects is "followRedirects" here.' })

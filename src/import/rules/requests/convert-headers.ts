@@ -4,7 +4,7 @@ import { isObject } from '../../../domain/json.ts'
 import { referencesIn } from '../../../domain/secrets/references.ts'
 import { isSecretName } from '../../../domain/secrets/secrets.ts'
 import { isHeaderName, isHeaderValue } from '../../../language/headers.ts'
-import type { DocumentPart } from '../draft.ts'
+import { type DocumentPart, textOf } from '../draft.ts'
 import type { SecretNames } from '../secret-names.ts'
 
 /** In: `config` of a request. `place`: the endpoint and the request, for the names of secrets. */
@@ -31,7 +31,7 @@ function convertValue(header: DocumentPart): void {
     return
   }
   if (typeof value !== 'string') {
-    const text = Array.isArray(value) ? value.join(', ') : String(value)
+    const text = Array.isArray(value) ? value.map(textOf).join(', ') : textOf(value)
     header.set(text, { level: 'changed', reason: 'The value of a header is a text.' })
   }
   if (isHeaderName(name) && isHeaderValue(String(header.value))) return

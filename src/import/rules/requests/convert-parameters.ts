@@ -4,7 +4,7 @@ import type { Endpoint } from '../../../config/schema/schema.ts'
 import { isObject } from '../../../domain/json.ts'
 import { collectInto, type Lint } from '../../../domain/lint.ts'
 import { parsePath } from '../../../language/paths/path.ts'
-import type { DocumentPart } from '../draft.ts'
+import { type DocumentPart, textOf } from '../draft.ts'
 import { type Lookup, type LookupForm, withData } from '../lookup-paths.ts'
 import type { RequestGroup } from './convert-requests.ts'
 
@@ -52,7 +52,7 @@ function convertParameter(
     if (affix.value === undefined || typeof affix.value === 'string') continue
     if (affix.value === false || affix.value === 0)
       affix.remove({ level: 'changed', reason: 'The value had no effect there.' })
-    else affix.set(String(affix.value), { level: 'changed', reason: 'The value is a text.' })
+    else affix.set(textOf(affix.value), { level: 'changed', reason: 'The value is a text.' })
   }
   const [root = ''] = path.value.trim().split('.')
   convertPath(path, kind, context)

@@ -1,7 +1,7 @@
 /** Requests: which of them the peer made at all, their ids, and fields that it read in another way. */
 import { isObject, type Json } from '../../../domain/json.ts'
 import { parseStatusSet } from '../../../language/status-set.ts'
-import type { DocumentPart } from '../draft.ts'
+import { type DocumentPart, textOf } from '../draft.ts'
 
 export const REQUEST_GROUPS = ['lookup', 'response'] as const
 export type RequestGroup = (typeof REQUEST_GROUPS)[number]
@@ -15,7 +15,10 @@ export function requestsOf(draft: DocumentPart, kind: RequestGroup): readonly Do
 
 export function convertRequests(draft: DocumentPart): void {
   for (const kind of REQUEST_GROUPS) {
-    for (const request of requestsOf(draft, kind)) convertRequest(request, kind)
+    for (const request of requestsOf(draft, kind)) {
+      if (isObject(request.value)) convertRequest(request, kind)
+      else request.remove({ level: 'changed', reason: 'This is no request, so that nothing was sent there.' })
+    }
     if (kind === 'response') dropUnsent(draft)
     convertIds(requestsOf(draft, kind), kind)
   }
@@ -59,7 +62,7 @@ function convertForEach(forEach: DocumentPart): void {
   const concurrency = forEach.at('concurrency')
   const { value } = concurrency
   if (value === undefined) return
-  const count = Number(value)
+  const count = Number(textOf(value))
   if (count > 1000) {
     concurrency.set(1000, { level: 'differs', reason: 'Here at most 1000 calls of a request are in flight at once.' })
   } else if (!Number.isInteger(count) || count < 1) {

@@ -1,8 +1,8 @@
 /** The URL of a request: mended as the peer's HTTP client read it, without credentials, and pointing at the new services. */
-import { isObject, type Json } from '../../../domain/json.ts'
+import { isObject } from '../../../domain/json.ts'
 import { referencesIn } from '../../../domain/secrets/references.ts'
 import type { ConversionOptions } from '../../conversion.ts'
-import type { DocumentPart, Note } from '../draft.ts'
+import { type DocumentPart, type Note, textOf } from '../draft.ts'
 import { isCredentialParameter, type SecretNames } from '../secret-names.ts'
 import { MOVED, setBasic } from './convert-headers.ts'
 
@@ -91,8 +91,6 @@ function moveUser(config: DocumentPart, secrets: SecretNames, place: readonly st
   setBasic(config, textOf(username), textOf(password), secrets, place)
   auth.remove({ level: 'changed', reason: 'The user and password are a header now.', before: undefined })
 }
-
-const textOf = (value: Json | undefined): string => (value === undefined || value === null ? '' : String(value))
 
 function decoded(text: string): string {
   try {
