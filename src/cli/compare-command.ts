@@ -1,4 +1,5 @@
 /** `crosswalk compare`: the same messages through openhim-mediator-mapping and this service. */
+import { readFileSync } from 'node:fs'
 import type { Command } from 'commander'
 import { createLogger } from '../adapters/log/logger.ts'
 import type { Settings } from '../settings/settings.ts'
@@ -17,6 +18,7 @@ type Options = Readonly<{
   limit: string
   saveTests?: string
   ignore: readonly string[]
+  keyFile?: string
   json?: true
 }>
 
@@ -48,8 +50,13 @@ export function addCompareCommand(
     .option('--limit <number>', 'with --openhim: the most transactions', '1000')
     .option('--save-tests <folder>', 'with --openhim: write the transactions as tests of their endpoints')
     .option('--ignore <pointer>', 'a JSON Pointer within bodies that is not compared', collect, [])
+    .option('--key-file <file>', 'a file that holds the API key of the service, instead of CROSSWALK_KEY')
     .option('--json', 'write the whole report as JSON')
-    .action((options: Options) => withSettings((settings) => compare(options, settings))())
+    .exitOverride(({ exitCode }) => process.exit(exitCode === 0 ? EXIT.same : EXIT.impossible))
+    .action(async (options: Options) => {
+      process.exitCode = EXIT.impossible
+      await withSettings((settings) => compare(options, settings))()
+    })
 }
 
 const collect = (value: string, before: readonly string[]): readonly string[] => [...before, value]
@@ -92,7 +99,7 @@ async function sendMessages({ peer = '', messages = '', service = DEFAULT_SERVIC
   const comparisons = await compareLive({
     peerUrl: peer,
     serviceUrl: service,
-    key: process.env.CROSSWALK_KEY,
+    key: await keyOf(options.keyFile),
     messages: readMessages(messages),
     allowSideEffects: options.allowSideEffects ?? false,
     progress: progressOf('messages'),
@@ -108,7 +115,7 @@ async function replay({ openhim = '', endpoints, service = DEFAULT_SERVICE, ...o
   const { judgeAll } = await import('../comparison/comparison-report.ts')
   const { createOfflineDryRun } = await import('../wiring/offline-dry-run.ts')
   const documents =
-    endpoints === undefined ? await fetchDocuments(service, process.env.CROSSWALK_KEY) : readDocuments(endpoints)
+    endpoints === undefined ? await fetchDocuments(service, await keyOf(options.keyFile)) : readDocuments(endpoints)
   const { OPENHIM_USERNAME: username, OPENHIM_PASSWORD: password } = process.env
   const credentials = username === undefined || password === undefined ? undefined : { username, password }
   const { replayed, leftOut } = await compareTransactions({
@@ -128,6 +135,16 @@ async function replay({ openhim = '', endpoints, service = DEFAULT_SERVICE, ...o
     for (const path of saveTests(options.saveTests, tests)) process.stderr.write(`Written: ${path}\n`)
   }
   return { results, leftOut }
+}
+
+async function keyOf(file: string | undefined): Promise<string | undefined> {
+  if (file === undefined) return process.env.CROSSWALK_KEY
+  const { ComparisonImpossible } = await import('../comparison/compared-message.ts')
+  try {
+    return readFileSync(file, 'utf8').trim()
+  } catch (thrown) {
+    throw new ComparisonImpossible(`The key cannot be read: ${(thrown as Error).message}.`)
+  }
 }
 
 function changeOf(change: string) {

@@ -22,7 +22,11 @@ export const FAILURES = {
   URL_MALFORMED: { status: 400, retry: false, means: 'The URL of the request holds a broken percent-encoding.' },
   BODY_UNREADABLE: { status: 400, retry: false, means: 'The body is not well-formed in the input format.' },
   BODY_TOO_DEEP: { status: 400, retry: false, means: 'The body is nested deeper than 64 levels.' },
-  BODY_TOO_LARGE: { status: 413, retry: false, means: 'The body is larger than `PARSER_LIMIT`.' },
+  BODY_TOO_LARGE: {
+    status: 413,
+    retry: false,
+    means: 'The body is larger than `PARSER_LIMIT`; that of a batch than `BATCH_LIMIT`.',
+  },
   BODY_CUT_SHORT: { status: 400, retry: false, means: 'The request ended before its body was complete.' },
   MEDIA_TYPE_WRONG: {
     status: 415,
@@ -183,6 +187,12 @@ export const FAILURES = {
     status: 409,
     retry: false,
     means: 'Another endpoint has the same name, or a pattern that matches the same paths for the same method.',
+  },
+  BATCH_INVALID: {
+    status: 400,
+    retry: false,
+    means:
+      'The request of a batch is wrong; `details` lists every fault. Faults of its documents have the codes of single changes.',
   },
   ENDPOINT_UNKNOWN: { status: 404, retry: false, means: 'No endpoint has this id.' },
   DRY_RUN_INVALID: {

@@ -2,7 +2,8 @@
 import type { FailureKind } from './failure-kind.ts'
 import { FAILURES, type FailureCode } from './failure-table.ts'
 
-export type FailureDetail = Readonly<{ path: string; message: string }>
+/** `operation`: the index in a batch, with the code that the operation alone would fail with. */
+export type FailureDetail = Readonly<{ operation?: number; code?: FailureCode; path: string; message: string }>
 
 export type FailureOptions = Readonly<{
   /** Place in the configuration, for example `requests.lookup[0].config.url`. */

@@ -33,6 +33,7 @@ describe('defaults and forms', () => {
         name: 'a',
         endpoint: { pattern: '/a', method: 'POST' },
         transformation: { input: 'JSON', output: 'JSON' },
+        labels: {},
         inputMapping: {},
         constants: {},
         requests: { lookup: [], response: [] },
@@ -213,9 +214,28 @@ describe('faults of form', () => {
     },
     { change: { transformation: { input: 'CSV', output: 'JSON' } }, faults: [['transformation.input', 'not "CSV".']] },
     { change: { transformation: 'JSON' }, faults: [['transformation', 'must be an object, not a string.']] },
+    { change: { labels: null }, faults: [['labels', 'must be an object, not null']] },
+    { change: { labels: ['lab'] }, faults: [['labels', 'must be an object, not an array']] },
+    {
+      change: { labels: { a: 1, b: 'b', c: null, d: ['x'] } },
+      faults: [
+        ['labels.a', '"labels.a" must be a string, not a number.'],
+        ['labels.c', 'must be a string, not null'],
+        ['labels.d', 'must be a string, not an array'],
+      ],
+    },
+    { change: { label: {} }, faults: [['label', 'did you mean "labels"?']] },
     { change: { kafkaConsumerTopic: '..' }, faults: [['kafkaConsumerTopic', 'must be a topic name: 1 to 249 ']] },
     { change: { kafkaConsumerTopic: 'a b' }, faults: [['kafkaConsumerTopic', 'must be a topic name']] },
     { change: { kafkaConsumerTopic: 'x'.repeat(250) }, faults: [['kafkaConsumerTopic', 'must be a topic name']] },
+    ...['', 'Latest', 'end', 'group', 'group:', 'latest ', 'group:a\nb', `group:${'x'.repeat(1_001)}`, 0, null].map(
+      (kafkaConsumerStart) => ({
+        change: { kafkaConsumerTopic: 't', kafkaConsumerStart },
+        faults: [
+          ['kafkaConsumerStart', 'must be "earliest", "latest", or "group:" and the name of a consumer group'],
+        ] as const,
+      }),
+    ),
     { change: { inputMapping: [] }, faults: [['inputMapping', 'must be an object, not an array.']] },
     { change: { constants: 'x' }, faults: [['constants', 'must be an object, not a string.']] },
     { change: { inputTransforms: { a: 5 } }, faults: [['inputTransforms.a', 'must be a string, not a number.']] },

@@ -197,6 +197,14 @@ describe('rules between fields', () => {
     },
     { change: get(lookups({ forwardExistingRequestBody: true, forEach: { items: 'query.id' } })), faults: [] },
     { change: get({ kafkaConsumerTopic: 't', ...lookups({ forwardExistingRequestBody: true }) }), faults: [] },
+    ...['earliest', 'latest', 'group:a', 'group: ', 'group:group:a'].map((kafkaConsumerStart) => ({
+      change: { kafkaConsumerTopic: 't', kafkaConsumerStart },
+      faults: [],
+    })),
+    {
+      change: { kafkaConsumerStart: 'latest' },
+      faults: [['kafkaConsumerStart', 'has no effect without "kafkaConsumerTopic"']],
+    },
     {
       change: xml({ 'requestBody.a': 'a.b[0].$.c', 'requestBody.b': 'a.b[]._', 'requestBody.c': 'd[]+?' }),
       faults: [],

@@ -48,8 +48,18 @@ function causes(error: unknown): string[] {
   return inner.length === 0 ? [error.message] : inner.flatMap(causes)
 }
 
+/** The group whose offsets a consumer starts at has none of the topic. */
+export class NoGroupStart extends Error {
+  constructor(group: string, topic: string) {
+    super(
+      `the consumer group "${group}" has no offsets of the topic "${topic}"; correct the name in "kafkaConsumerStart", or set it to "earliest" or "latest"`,
+    )
+  }
+}
+
 /** An error with the sentence that people read, as the port RecordConsumer reports it. */
-export const consumerError = (error: unknown): Error => new Error(describeError(error), { cause: error })
+export const consumerError = (error: unknown): Error =>
+  error instanceof NoGroupStart ? error : new Error(describeError(error), { cause: error })
 
 export function produceError(topic: string, error: unknown): OutboundError {
   const refusal = refusalOf(error)

@@ -42,7 +42,13 @@ function lintIdempotency({ idempotency, endpoint: { method } }: Endpoint, lint: 
   lint.error(`"idempotency" is for POST only, and this endpoint takes ${method}; leave it out.`)
 }
 
-function lintTopics({ kafkaConsumerTopic: topic, transformation, requests }: Endpoint, lint: LintSink): void {
+function lintTopics(endpoint: Endpoint, lint: LintSink): void {
+  const { kafkaConsumerTopic: topic, kafkaConsumerStart, transformation, requests } = endpoint
+  if (kafkaConsumerStart !== undefined && topic === undefined) {
+    lint
+      .at('kafkaConsumerStart')
+      .warning('"kafkaConsumerStart" has no effect without "kafkaConsumerTopic"; leave it out.')
+  }
   if (topic !== undefined && transformation.input === undefined) {
     lint
       .at('transformation', 'input')

@@ -9,6 +9,7 @@ import { AuthSchema } from './schema-auth.ts'
 import {
   anyObject,
   type Field,
+  type FieldNotes,
   list,
   named,
   nonEmptyText,
@@ -58,6 +59,11 @@ export const EndpointSchema = record(
     description: optional(
       text({ description: 'Purpose of the endpoint.', examples: ['Turns intake forms into Patients.'] }),
     ),
+    labels: named(text({ description: 'Value of the label.' }), {
+      description: 'Name → value, for people and tools: no message sees them.',
+      default: {},
+      examples: [{ team: 'lab' }],
+    }),
     endpoint: record(
       {
         pattern: Type.String({
@@ -95,6 +101,16 @@ export const EndpointSchema = record(
       { description: 'The formats of the messages.' },
     ),
     kafkaConsumerTopic: optional(topic('Topic that the endpoint also consumes.', 'intake')),
+    kafkaConsumerStart: optional(
+      Type.String({
+        pattern: '^(?:earliest|latest|group:.{1,1000})$',
+        expects: '"earliest", "latest", or "group:" and the name of a consumer group',
+        description:
+          'Where consuming starts as long as the endpoint has committed nothing of the topic: at the earliest record, behind the last one, or where that consumer group has committed.',
+        assumed: '`earliest`',
+        examples: ['group:former-service'],
+      } satisfies FieldNotes & { pattern: string }),
+    ),
     messageLog: optional(
       Type.Enum(['off', 'metadata', 'failures', 'all'], {
         description:

@@ -15,6 +15,9 @@ export type ConsumedRecord = Readonly<{
   headers: readonly (readonly [name: Buffer | null, value: Buffer | null])[]
 }>
 
+/** `group`: where that other group has committed, and at the earliest record of a partition of which it has no offset. */
+export type GroupStart = 'earliest' | 'latest' | Readonly<{ group: string }>
+
 export type ConsumerSubscription = Readonly<{
   /** The members of a group share the partitions of the topic. */
   groupId: string
@@ -24,6 +27,11 @@ export type ConsumerSubscription = Readonly<{
    * earliest record whatever is committed. From the first commit on, the committed offset counts in any case.
    */
   startAt: 'committed' | 'earliest'
+  /**
+   * Where a group starts that has no committed offset of the topic. Unless it is `earliest`, the adapter commits the start of
+   * all partitions together before it reports the first assignment, and calls onEnd if `group` has no offset of the topic.
+   */
+  groupStart: GroupStart
 }>
 
 export type PartitionAssignment = Readonly<{

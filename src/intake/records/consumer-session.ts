@@ -6,6 +6,7 @@
 import type {
   ConsumerListener,
   ConsumerSession,
+  GroupStart,
   PartitionAssignment,
   RecordConsumer,
 } from '../../domain/ports/record-consumer.ts'
@@ -28,7 +29,10 @@ export type RecordSessionOptions = Readonly<{
    * only after a while, so they are ignored until the first commit.
    */
   isNewTopic: boolean
-  onCommitted: () => void
+  /** Where the group starts if it has no committed offset of the topic. */
+  groupStart: GroupStart
+  /** The group has committed offsets of the topic. */
+  onStarted: () => void
   /** The topic was deleted and created again; the session ends. */
   onReplaced: () => void
   /** The partitions are assigned. */
@@ -55,7 +59,7 @@ export interface RecordSession {
 
 /** Rejects if the client cannot be opened. */
 export async function openRecordSession(options: RecordSessionOptions): Promise<RecordSession> {
-  const { consumer, groupId, topic, processing, onTrouble, onRecovered } = options
+  const { consumer, groupId, topic, groupStart, processing, onTrouble, onRecovered } = options
   const semaphore = createRecordSemaphore(options.maxInFlight)
   const ending = Promise.withResolvers<unknown>()
   const queues = new Map<number, PartitionQueue>()
@@ -79,6 +83,7 @@ export async function openRecordSession(options: RecordSessionOptions): Promise<
   const onAssigned = ({ partitions, added }: PartitionAssignment) => {
     if (isStopping) return
     for (const [partition, committed] of added) {
+      if (committed !== undefined) options.onStarted()
       const queue = openQueue(partition, committed)
       // So that the start is committed at once, over the offset of the former topic.
       if (isNewTopic) queue.committedOffset = -1n
@@ -127,14 +132,14 @@ export async function openRecordSession(options: RecordSessionOptions): Promise<
     onEnd: ending.resolve,
   }
 
-  const session: ConsumerSession = await consumer.open({ groupId, topic, startAt }, listener)
+  const session: ConsumerSession = await consumer.open({ groupId, topic, startAt, groupStart }, listener)
   const commits = createOffsetCommits({
     commit: session.commit,
     queues: () => queues.values(),
     isStopping: () => isStopping,
     onCommitted: () => {
       isNewTopic = false
-      options.onCommitted()
+      options.onStarted()
     },
     onTrouble,
     onEnd: ending.resolve,

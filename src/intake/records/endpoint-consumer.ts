@@ -3,7 +3,7 @@
 import { type Backoff, nextPauseMs } from '../../domain/backoff.ts'
 import type { ConsumerStatus } from '../../domain/ports/consumer-state.ts'
 import type { Logger } from '../../domain/ports/logger-port.ts'
-import type { RecordConsumer } from '../../domain/ports/record-consumer.ts'
+import type { GroupStart, RecordConsumer } from '../../domain/ports/record-consumer.ts'
 import type { CompiledEndpoint } from '../../endpoints/compiled-endpoint.ts'
 import { openRecordSession, type RecordSession } from './consumer-session.ts'
 import { consumptionOf, describeReset } from './consumer-status.ts'
@@ -38,7 +38,7 @@ export type EndpointConsumerOptions = Readonly<{
 export interface EndpointConsumer {
   readonly topic: string
   status(): ConsumerStatus
-  /** Applies a change of the endpoint to records that wait for their next attempt. */
+  /** Applies a change of the endpoint: to records that wait for their next attempt, and to a consumer that waits to start. */
   wake(): void
   /** Resolves when the records under way are done and committed, and the group is left. */
   stop(): Promise<void>
@@ -52,10 +52,13 @@ export function startEndpointConsumer(options: EndpointConsumerOptions): Endpoin
   let session: RecordSession | undefined
   let isAssigned = false
   let isNewTopic = false
+  /** The group has committed offsets of the topic, so that a partition without one is new, as in a topic created again. */
+  let isStarted = false
   let lastError: ConsumerStatus['lastError']
   /** What fails now; undefined if nothing does. Logged when it changes. */
   let trouble: string | undefined
   let pauseMs = 0
+  let changed = Promise.withResolvers<void>()
 
   const fields = () => ({ endpoint: get()?.document.name, endpointId, topic })
   const note = (message: string) => {
@@ -79,8 +82,10 @@ export function startEndpointConsumer(options: EndpointConsumerOptions): Endpoin
       maxInFlight: settings.maxInFlight,
       processing,
       isNewTopic,
-      onCommitted: () => {
+      groupStart: isNewTopic || isStarted ? 'earliest' : groupStartOf(get()),
+      onStarted: () => {
         isNewTopic = false
+        isStarted = true
       },
       onReplaced: () => {
         isNewTopic = true
@@ -106,6 +111,7 @@ export function startEndpointConsumer(options: EndpointConsumerOptions): Endpoin
       },
     })
   const runSession = async (): Promise<void> => {
+    changed = Promise.withResolvers()
     session = await open()
     const reason = await Promise.race([session.ended, stopping.promise])
     isAssigned = false
@@ -118,7 +124,7 @@ export function startEndpointConsumer(options: EndpointConsumerOptions): Endpoin
     const timeUp = new Promise<void>((resolve) => {
       timer = setTimeout(resolve, pauseMs)
     })
-    await Promise.race([timeUp, stopping.promise])
+    await Promise.race([timeUp, stopping.promise, changed.promise])
     clearTimeout(timer)
   }
   const supervise = async (): Promise<void> => {
@@ -146,13 +152,25 @@ export function startEndpointConsumer(options: EndpointConsumerOptions): Endpoin
       ...consumptionOf(session, isAssigned && trouble === undefined),
       ...(lastError === undefined ? {} : { lastError }),
     }),
-    wake: () => session?.wake(),
+    wake: () => {
+      session?.wake()
+      if (isAssigned) return
+      pauseMs = 0
+      changed.resolve()
+    },
     stop: () => {
       isStopping = true
       stopping.resolve()
       return supervising
     },
   }
+}
+
+/** The start that `kafkaConsumerStart` names. */
+function groupStartOf(compiled: CompiledEndpoint | undefined): GroupStart {
+  const start = compiled?.endpoint.kafkaConsumerStart ?? 'earliest'
+  if (start === 'earliest' || start === 'latest') return start
+  return { group: start.slice('group:'.length) }
 }
 
 function processingOf(options: EndpointConsumerOptions): ProcessRecordOptions {

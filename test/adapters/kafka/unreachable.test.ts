@@ -64,7 +64,7 @@ describe('where no broker can be read from', () => {
 
   test('a session ends with one sentence, and can be closed', async () => {
     const ended = Promise.withResolvers<Error>()
-    const subscription = { groupId: 'tests', topic: 't', startAt: 'committed' } as const
+    const subscription = { groupId: 'tests', topic: 't', startAt: 'committed', groupStart: 'earliest' } as const
     const session = await createKafkaConsumer(settings).open(subscription, { ...listener, onEnd: ended.resolve })
     assert.match((await ended.promise).message, /^[^\n]*ECONNREFUSED[^\n]*$/)
     await session.close()
@@ -73,7 +73,7 @@ describe('where no broker can be read from', () => {
   test('a client that refuses its settings rejects with one sentence', async () => {
     const consumer = createKafkaConsumer({ ...settings, kafkaSessionTimeoutMs: -1 })
     await assert.rejects(
-      consumer.open({ groupId: 'tests', topic: 't', startAt: 'committed' }, listener),
+      consumer.open({ groupId: 'tests', topic: 't', startAt: 'committed', groupStart: 'earliest' }, listener),
       /^Error: [^\n]*sessionTimeout/,
     )
   })

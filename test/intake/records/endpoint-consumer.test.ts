@@ -1,8 +1,10 @@
 /** The consumer of an endpoint over a broker in memory: sessions, commits, rebalances, backpressure and its status. */
 import assert from 'node:assert/strict'
 import { describe, type TestContext, test } from 'node:test'
+import type { JsonObject } from '../../../src/domain/json.ts'
+import type { GroupStart } from '../../../src/domain/ports/record-consumer.ts'
 import { startEndpointConsumer } from '../../../src/intake/records/endpoint-consumer.ts'
-import type { Outcome } from '../../../src/pipeline/outcome.ts'
+import type { Handle, Outcome } from '../../../src/pipeline/outcome.ts'
 import { type LogLine, loggerInto } from '../../service.ts'
 import { openMemoryBroker } from './memory-broker.ts'
 import { ENDPOINT_ID, endpointWith, openIntake, openProducer, outcomeOf, TOPIC } from './record-fixtures.ts'
@@ -21,16 +23,17 @@ async function severalTurns(): Promise<void> {
 }
 
 /** A pipeline whose messages end when the test says so, and a consumer in front of it. */
-async function start(t: TestContext, maxInFlight = 10) {
+async function start(t: TestContext, maxInFlight = 10, fields: JsonObject = {}) {
   t.mock.timers.enable({ apis: ['setTimeout'] })
   const broker = openMemoryBroker()
   const log: LogLine[] = []
   const logger = loggerInto(log)
   const underWay: { at: string; end: (outcome: Outcome) => void }[] = []
-  const compiled = endpointWith((message) => {
+  const handle: Handle = (message) => {
     const { 'kafka-partition': partition, 'kafka-offset': offset } = message.requestHeaders
     return new Promise((resolve) => underWay.push({ at: `${partition}/${offset}`, end: resolve }))
-  })
+  }
+  let compiled = endpointWith(handle, fields)
   const consumer = startEndpointConsumer({
     consumer: broker.consumer,
     settings: {
@@ -53,7 +56,11 @@ async function start(t: TestContext, maxInFlight = 10) {
   const places = () => underWay.map(({ at }) => at)
   /** Ends the first record under way. */
   const end = (result: Parameters<typeof outcomeOf>[0] = 'ok') => underWay.shift()?.end(outcomeOf(result))
-  return { broker, consumer, log, places, end, tick: (timeMs: number) => t.mock.timers.tick(timeMs) }
+  const change = (changed: JsonObject) => {
+    compiled = endpointWith(handle, changed)
+    consumer.wake()
+  }
+  return { broker, consumer, log, places, end, change, tick: (timeMs: number) => t.mock.timers.tick(timeMs) }
 }
 
 describe('the consumer of an endpoint', () => {
@@ -193,6 +200,62 @@ describe('the consumer of an endpoint', () => {
     )
     broker.assign(0)
     await until(() => broker.committed.get(0) === 0n)
+    await consumer.stop()
+  })
+
+  const starts: readonly (readonly [document: string | undefined, GroupStart])[] = [
+    [undefined, 'earliest'],
+    ['earliest', 'earliest'],
+    ['latest', 'latest'],
+    ['group:a', { group: 'a' }],
+    ['group:group:latest', { group: 'group:latest' }],
+  ]
+  for (const [kafkaConsumerStart, groupStart] of starts) {
+    test(`with the start ${kafkaConsumerStart} asks for it until its group has offsets`, async (t) => {
+      const fields = kafkaConsumerStart === undefined ? {} : { kafkaConsumerStart }
+      const { broker, consumer, tick } = await start(t, 10, fields)
+      const reopen = async () => {
+        broker.listener?.onEnd(new Error('away'))
+        await until(() => broker.listener === undefined)
+        await severalTurns()
+        tick(500)
+        await until(() => broker.listener !== undefined)
+      }
+      broker.assign(0)
+      await reopen()
+      broker.committed.set(0, 7n)
+      broker.assign(0)
+      await reopen()
+      assert.deepEqual(
+        broker.subscriptions.map((subscription) => subscription.groupStart),
+        [groupStart, groupStart, 'earliest'],
+      )
+      await consumer.stop()
+    })
+  }
+
+  test('that waits to start follows a change of the document at once, and the pauses start at 500 ms again', async (t) => {
+    const { broker, consumer, change, tick } = await start(t, 10, { kafkaConsumerStart: 'group:a' })
+    const fails = async () => {
+      broker.listener?.onEnd(new Error('no offsets'))
+      await severalTurns()
+    }
+    const starts = () => broker.subscriptions.map(({ groupStart }) => groupStart)
+    await fails()
+    tick(500)
+    await until(() => starts().length === 2)
+    await fails()
+    assert.equal(starts().length, 2)
+    change({ kafkaConsumerStart: 'latest' })
+    await until(() => starts().length === 3)
+    await fails()
+    tick(500)
+    await until(() => starts().length === 4)
+    // The session that is open has the former start.
+    change({ kafkaConsumerStart: 'group:b' })
+    await fails()
+    await until(() => starts().length === 5)
+    assert.deepEqual(starts(), [{ group: 'a' }, { group: 'a' }, 'latest', 'latest', { group: 'b' }])
     await consumer.stop()
   })
 

@@ -1,6 +1,8 @@
 /** The membership in a consumer group: which partitions are assigned, and commits in the name of that assignment. */
 import { Consumer, FetchIsolationLevels, ListOffsetTimestamps } from '@platformatic/kafka'
+import type { GroupStart } from '../../../domain/ports/record-consumer.ts'
 import { clientOptions, ignoreErrors, type KafkaSettings, openGroupClient, within } from '../kafka-client.ts'
+import { readStartOffsets } from './group-start.ts'
 import { readLayout } from './topic-layout.ts'
 
 const LEAST_REBALANCE_MS = 60_000
@@ -29,6 +31,10 @@ interface GroupMembership {
   isSameTopic(): Promise<boolean>
   /** The committed offset of each of these partitions; undefined if nothing is committed. */
   committedOffsets(partitions: readonly number[]): Promise<ReadonlyMap<number, bigint | undefined>>
+  /** Whether the group has committed an offset of any partition of the topic. */
+  hasCommitted(): Promise<boolean>
+  /** The offset of each partition of the topic for a group that has committed none; rejects as readStartOffsets does. */
+  startOffsets(start: GroupStart): Promise<ReadonlyMap<number, bigint>>
   /** Commits in the name of the last assignment, so that the broker refuses it if the group has moved on. */
   commit(offsets: ReadonlyMap<number, bigint>): Promise<void>
   /** The end offset of every partition of the topic. */
@@ -77,17 +83,30 @@ export function openMembership(
    */
   const committer = openGroupClient(settings, groupId)
   let topicId: string | undefined
+  let partitionCount = 0
   let checkedAt = 0
   // The client's types leave out the event `error`: the group could not be joined again.
   const emitter: NodeJS.EventEmitter = member
   emitter.on('error', onEnd)
 
+  const committedOffsets = async (partitions: readonly number[]): Promise<ReadonlyMap<number, bigint | undefined>> => {
+    if (partitions.length === 0) return new Map()
+    const found = await committer.listCommittedOffsets({ topics: [{ topic, partitions: [...partitions] }] })
+    return new Map(
+      partitions.map((partition) => {
+        const known = found.get(topic)?.[partition] ?? -1n
+        return [partition, known >= 0n ? known : undefined]
+      }),
+    )
+  }
+
   return {
     join: async () => {
       const { id, leaders } = await readLayout(committer, topic)
       topicId = id
+      partitionCount = leaders.length
       await member.joinGroup({})
-      return leaders.length
+      return partitionCount
     },
     isSameTopic: async () => {
       if (Date.now() - checkedAt < SAME_TOPIC_MS) return true
@@ -95,16 +114,12 @@ export function openMembership(
       checkedAt = Date.now()
       return id === topicId
     },
-    committedOffsets: async (partitions) => {
-      if (partitions.length === 0) return new Map()
-      const found = await committer.listCommittedOffsets({ topics: [{ topic, partitions: [...partitions] }] })
-      return new Map(
-        partitions.map((partition) => {
-          const known = found.get(topic)?.[partition] ?? -1n
-          return [partition, known >= 0n ? known : undefined]
-        }),
-      )
+    committedOffsets,
+    hasCommitted: async () => {
+      const committed = await committedOffsets([...Array(partitionCount).keys()])
+      return [...committed.values()].some((offset) => offset !== undefined)
     },
+    startOffsets: (start) => readStartOffsets(committer, settings, topic, start),
     commit: (offsets) => {
       Object.assign(committer, identity)
       return committer.commit({

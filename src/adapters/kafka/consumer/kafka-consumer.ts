@@ -13,6 +13,7 @@ import { type GroupAssignment, openMembership } from './group-membership.ts'
 import { openReader } from './topic-reader.ts'
 
 const WATCH_MS = 5_000
+const START_WAIT_MS = 200
 
 export function createKafkaConsumer(settings: KafkaSettings): RecordConsumer {
   return {
@@ -28,7 +29,7 @@ export function createKafkaConsumer(settings: KafkaSettings): RecordConsumer {
 
 function openSession(
   settings: KafkaSettings,
-  { groupId, topic, startAt }: ConsumerSubscription,
+  { groupId, topic, startAt, groupStart }: ConsumerSubscription,
   listener: ConsumerListener,
 ): ConsumerSession {
   const closing = new AbortController()
@@ -36,6 +37,7 @@ function openSession(
   let generation = -1
   let assigning: Promise<void> = Promise.resolve()
   let usesCommitted = startAt === 'committed'
+  let isStarted = groupStart === 'earliest' || startAt === 'earliest'
 
   const unlessClosing =
     (report: (error: Error) => void) =>
@@ -78,13 +80,54 @@ function openSession(
     return partitions.filter((partition) => !kept.has(partition))
   }
   const assign = async ({ generation: joined, partitions }: GroupAssignment, added: readonly number[]) => {
+    // Another assignment may follow meanwhile.
+    const isCurrent = () => joined === generation && !closing.signal.aborted
+    if (!(await startGroup(partitions, isCurrent))) return
     const committed = await membership.committedOffsets(added)
-    // Another assignment may have followed.
-    if (joined !== generation || closing.signal.aborted) return
+    if (!isCurrent()) return
     const starts = usesCommitted ? committed : new Map(added.map((partition) => [partition, undefined]))
     for (const [partition, offset = 0n] of starts) positions.set(partition, { partition, offset })
     listener.onAssigned({ partitions, added: starts })
     reader.assign([...positions.values()])
+  }
+
+  /**
+   * Commits where the group starts, unless it has committed anything of the topic. One member does this, for all partitions in
+   * one commit: so a partition without an offset beside others with one was added to the topic later, and nothing of it is
+   * skipped. Returns false if another assignment follows.
+   */
+  const startGroup = async (partitions: readonly number[], isCurrent: () => boolean): Promise<boolean> => {
+    while (!isStarted && partitions.length > 0) {
+      if (!isCurrent()) return false
+      if (await membership.hasCommitted()) {
+        isStarted = true
+      } else if (partitions.includes(0)) {
+        const starts = await membership.startOffsets(groupStart)
+        // Otherwise the commit would be made in the name of an assignment that may lack partition 0.
+        if (!isCurrent() || (await commit(starts)) === 'fenced') return false
+        isStarted = true
+      } else {
+        await sleep(START_WAIT_MS, undefined, { signal: closing.signal }).catch(() => undefined)
+      }
+    }
+    return true
+  }
+  const commit: ConsumerSession['commit'] = async (offsets) => {
+    const joined = generation
+    try {
+      // A commit names the topic, so it would also count for a new topic of the same name.
+      if (!(await membership.isSameTopic())) {
+        listener.onReplaced(new Error(TOPIC_REPLACED))
+        return 'fenced'
+      }
+      if (joined !== generation) return 'fenced'
+      await membership.commit(offsets)
+      usesCommitted = true
+      return 'committed'
+    } catch (error) {
+      if (isFenced(error)) return 'fenced'
+      throw consumerError(error)
+    }
   }
 
   /** Reports end offsets of partitions that are not fetched now, and ends the session when the topic has grown. */
@@ -103,23 +146,7 @@ function openSession(
   membership.join().then(watch).catch(onEnd)
 
   return {
-    commit: async (offsets) => {
-      const joined = generation
-      try {
-        // A commit names the topic, so it would also count for a new topic of the same name.
-        if (!(await membership.isSameTopic())) {
-          listener.onReplaced(new Error(TOPIC_REPLACED))
-          return 'fenced'
-        }
-        if (joined !== generation) return 'fenced'
-        await membership.commit(offsets)
-        usesCommitted = true
-        return 'committed'
-      } catch (error) {
-        if (isFenced(error)) return 'fenced'
-        throw consumerError(error)
-      }
-    },
+    commit,
     demandChanged: reader.demandChanged,
     close: async () => {
       closing.abort()

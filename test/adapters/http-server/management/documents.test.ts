@@ -25,6 +25,7 @@ const detailPaths = (reply: Reply) => reply.json<{ details: { path: string }[] }
 const rich = (pattern: string): JsonObject =>
   endpointDocument({
     description: 'Everything at once',
+    labels: { team: 'lab', area: '' },
     endpoint: { pattern, method: 'PUT' },
     transformation: { input: 'XML', output: 'FHIR+JSON' },
     constants: { zero: 0, none: null, list: [1, [2]], 'a.b': { c: true } },
@@ -42,6 +43,7 @@ const rich = (pattern: string): JsonObject =>
   })
 
 const DEFAULTS = {
+  labels: {},
   inputMapping: {},
   constants: {},
   requests: { lookup: [], response: [] },

@@ -20,7 +20,12 @@ before(async () => {
       requests: { lookup: [lookup('x', ['2xx', '404']), lookup('y', ['201'])] },
     }),
     await service.register({ name: 'a', endpoint: { pattern: '/a' }, constants: { level: 10, on: false, none: null } }),
-    await service.register({ name: 'B', description: '', endpoint: { pattern: '/b' } }),
+    await service.register({
+      name: 'B',
+      description: '',
+      endpoint: { pattern: '/b' },
+      labels: { team: 'lab', 'example.org/owned-by': 'a b' },
+    }),
   ]
 })
 after(() => service.stop())
@@ -54,6 +59,9 @@ describe('filters', () => {
     { name: 'by another element, as a number', query: '?requests.lookup.0.id=y', gives: [] },
     { name: 'by an array within arrays', query: '?requests.lookup.allowedStatuses=404', gives: ['C'] },
     { name: 'do not take a missing field of an element for null', query: '?requests.lookup.retries=null', gives: [] },
+    { name: 'by a label', query: '?labels.team=lab', gives: ['B'] },
+    { name: 'by another value of a label', query: '?labels.team=Lab', gives: [] },
+    { name: 'by a label with a dot', query: '?labels.example%5C.org/owned-by=a+b', gives: ['B'] },
     { name: 'by an escaped dot', query: '?constants.a%5C.b=dotted', gives: ['C'] },
     {
       name: 'by anything that a URL can encode',
