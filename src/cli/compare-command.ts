@@ -54,8 +54,12 @@ export function addCompareCommand(
     .option('--json', 'write the whole report as JSON')
     .exitOverride(({ exitCode }) => process.exit(exitCode === 0 ? EXIT.same : EXIT.impossible))
     .action(async (options: Options) => {
-      process.exitCode = EXIT.impossible
-      await withSettings((settings) => compare(options, settings))()
+      let ran = false
+      await withSettings(async (settings) => {
+        ran = true
+        await compare(options, settings)
+      })()
+      if (!ran) process.exitCode = EXIT.impossible
     })
 }
 

@@ -16,7 +16,7 @@ export interface EndpointDocuments {
   find(method: string, path: string): MatchedEndpoint | undefined
 }
 
-export type RequestGroup = 'lookup' | 'response'
+export type CallGroup = 'lookup' | 'response'
 
 /** Documents whose pattern cannot be read match nothing. */
 export function createEndpointDocuments(documents: readonly EndpointDocument[]): EndpointDocuments {
@@ -59,7 +59,7 @@ const isDocument = (value: Json): value is EndpointDocument =>
   isObject(value) && typeof value.name === 'string' && isObject(value.endpoint) && 'pattern' in value.endpoint
 
 /** The requests of a document, of which a single one may stand without its array. */
-export function requestsOf({ requests }: EndpointDocument, kind: RequestGroup): readonly JsonObject[] {
+export function requestsOf({ requests }: EndpointDocument, kind: CallGroup): readonly JsonObject[] {
   const written = isObject(requests) ? requests[kind] : undefined
   return (Array.isArray(written) ? written : [written]).filter(isObject)
 }

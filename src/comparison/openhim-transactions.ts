@@ -90,7 +90,7 @@ function readExport(file: string): readonly Json[] {
     return text
       .split('\n')
       .filter((line) => line.trim() !== '')
-      .map(parseJson)
+      .map((line) => parseJson(line))
   } catch (thrown) {
     if (!(thrown instanceof Unreadable)) throw thrown
     throw new ComparisonImpossible(`${file} is neither a JSON array nor a transaction a line: ${thrown.message}`)

@@ -5,7 +5,7 @@ import { MEDIA_TYPES } from '../formats/codecs.ts'
 import type { ComparedCall, ComparedSide, Comparison } from './compare-answers.ts'
 import type { ComparedMessage } from './compared-message.ts'
 import type { LeftOut } from './comparison-report.ts'
-import type { EndpointDocument, EndpointDocuments, RequestGroup } from './endpoint-documents.ts'
+import type { CallGroup, EndpointDocument, EndpointDocuments } from './endpoint-documents.ts'
 import { requestsOf } from './endpoint-documents.ts'
 import type { Orchestration, Transaction, TransactionAnswer } from './openhim-transactions.ts'
 import { mediaTypeOf, readAnswer, readBody } from './received-answer.ts'
@@ -112,11 +112,11 @@ function headersOfAnswer(
 }
 
 type CallsById = Readonly<Record<string, readonly Orchestration[]>>
-type CallsByKind = Readonly<Record<RequestGroup, CallsById>>
+type CallsByKind = Readonly<Record<CallGroup, CallsById>>
 
 /** The recorded calls of each request, in the order in which they were sent. The peer names them after endpoint and request. */
 function callsOf({ orchestrations }: Transaction, document: EndpointDocument): CallsByKind {
-  const byKind = (kind: RequestGroup): CallsById =>
+  const byKind = (kind: CallGroup): CallsById =>
     Object.fromEntries(
       requestsOf(document, kind).map(({ id }) => [
         String(id),
@@ -128,7 +128,7 @@ function callsOf({ orchestrations }: Transaction, document: EndpointDocument): C
   return { lookup: byKind('lookup'), response: byKind('response') }
 }
 
-function isCallOf({ name, request }: Orchestration, kind: RequestGroup, endpoint: string, id: string): boolean {
+function isCallOf({ name, request }: Orchestration, kind: CallGroup, endpoint: string, id: string): boolean {
   if (request.method === '') return false
   const group = kind === 'lookup' ? 'Lookup' : 'Response'
   return name === id || name === `Endpoint ${group} Request: ${endpoint}: ${id}`

@@ -9,13 +9,18 @@ import { freshFolder, startProgram } from '../spawned-service.ts'
 
 type Files = Readonly<Record<string, Json>>
 
-async function compare(context: { after(work: () => void): void }, args: readonly string[], files: Files = {}) {
+async function compare(
+  context: { after(work: () => void): void },
+  args: readonly string[],
+  files: Files = {},
+  env = {},
+) {
   const folder = freshFolder(context)
   for (const [name, content] of Object.entries(files)) {
     mkdirSync(join(folder, name, '..'), { recursive: true })
     writeFileSync(join(folder, name), JSON.stringify(content))
   }
-  const program = startProgram(folder, { args: ['compare', ...args], env: { CROSSWALK_KEY: 'canary-key' } })
+  const program = startProgram(folder, { args: ['compare', ...args], env: { CROSSWALK_KEY: 'canary-key', ...env } })
   const { code } = await program.ended
   return { code, folder, ...program.output }
 }
@@ -117,6 +122,13 @@ describe('compare', { concurrency: 3 }, () => {
         files: { 'messages/a.message.json': MESSAGE },
         says: /is not the URL of a service/,
       },
+      { name: 'an unknown option', args: () => ['--colour'], says: /unknown option/ },
+      {
+        name: 'a key file that is not there',
+        args: () => [...live(), '--key-file', 'k'],
+        files: { 'messages/a.message.json': MESSAGE },
+        says: /key cannot be read/,
+      },
       { name: 'a wrong limit', args: () => ['--openhim', 'x', '--limit', '0'], says: /--limit must be/ },
       { name: 'a wrong path', args: () => ['--openhim', 'x', '--path', 'a=b'], says: /--path must be/ },
       {
@@ -135,6 +147,12 @@ describe('compare', { concurrency: 3 }, () => {
       assert.doesNotMatch(stderr, /canary|\n {4}at /)
     })
   }
+
+  test('exits with 3 with a wrong setting', async (context) => {
+    const { code, stderr } = await compare(context, live(), {}, { PARSER_LIMIT: 'huge' })
+    assert.equal(code, 3)
+    assert.match(stderr, /^crosswalk: PARSER_LIMIT is "huge"/)
+  })
 
   test('replays transactions without a call, and keeps them as tests', async (context) => {
     const call = (name: string, path: string, body: string) => ({

@@ -1,5 +1,6 @@
 /** Each deliberate difference is recognised in the data, and what only looks like it stays unexplained. */
 import assert from 'node:assert/strict'
+import { readFileSync } from 'node:fs'
 import { describe, test } from 'node:test'
 import type { ComparedCall, ComparedSide, Comparison } from '../../src/comparison/compare-answers.ts'
 import { DELIBERATE_DIFFERENCES, type DeliberateId, judge } from '../../src/comparison/deliberate-differences.ts'
@@ -252,6 +253,13 @@ describe('a deliberate difference', () => {
       Object.keys(DELIBERATE_DIFFERENCES).filter((id) => !met.has(id as DeliberateId)),
       [],
     )
+  })
+
+  test('each id has its row in the guide', () => {
+    const guide = readFileSync(new URL('../../docs/moving-over.md', import.meta.url), 'utf8')
+    for (const [id, { reason }] of Object.entries(DELIBERATE_DIFFERENCES)) {
+      assert.ok(guide.includes(`| \`${id}\` | ${reason} |`), id)
+    }
   })
 
   test('a difference beside one is not explained with it', () => {
