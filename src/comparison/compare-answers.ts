@@ -11,6 +11,8 @@ export type Comparison = Readonly<{
   message: ComparedMessage
   /** The endpoint of this service; undefined if no pattern matches the path. */
   document: EndpointDocument | undefined
+  /** The documents of further endpoints of this service that it calls. */
+  called: readonly EndpointDocument[]
   peer: ComparedSide
   here: ComparedSide
 }>

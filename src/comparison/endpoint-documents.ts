@@ -14,6 +14,8 @@ export interface EndpointDocuments {
   readonly all: readonly EndpointDocument[]
   /** `path`: percent-encoded. */
   find(method: string, path: string): MatchedEndpoint | undefined
+  /** The documents of the endpoints that a document calls, by the paths of its requests, and those that they call. */
+  calledBy(document: EndpointDocument): readonly EndpointDocument[]
 }
 
 export type CallGroup = 'lookup' | 'response'
@@ -26,11 +28,26 @@ export function createEndpointDocuments(documents: readonly EndpointDocument[]):
     if (typeof pattern !== 'string' || typeof method !== 'string' || !parseRoutePattern(pattern).ok) continue
     routes.add(method.toUpperCase(), pattern, document)
   }
+  const addCalled = (document: EndpointDocument, called: Set<EndpointDocument>): void => {
+    for (const { config } of [...requestsOf(document, 'lookup'), ...requestsOf(document, 'response')]) {
+      const { method = 'GET', url } = isObject(config) ? config : {}
+      const path = URL.parse(String(url))?.pathname ?? ''
+      const target = routes.find(String(method).toUpperCase(), path)?.target
+      if (target === undefined || called.has(target)) continue
+      called.add(target)
+      addCalled(target, called)
+    }
+  }
   return {
     all: documents,
     find: (method, path) => {
       const found = routes.find(method, path)
       return found && { document: found.target, urlParams: found.urlParams }
+    },
+    calledBy: (document) => {
+      const called = new Set<EndpointDocument>()
+      addCalled(document, called)
+      return [...called]
     },
   }
 }

@@ -35,9 +35,11 @@ export async function compareLive(options: LiveOptions): Promise<readonly Compar
   for (const message of messages) {
     const peer = await sendMessage(peerUrl, message)
     const here = await sendMessage(serviceUrl, message)
+    const document = documents.find(message.method, message.path)?.document
     comparisons.push({
       message,
-      document: documents.find(message.method, message.path)?.document,
+      document,
+      called: document === undefined ? [] : documents.calledBy(document),
       peer: { answer: readAnswer(peer.answer), times: peer.times, calls: undefined },
       here: { answer: readAnswer(here.answer), times: here.times, calls: undefined },
     })

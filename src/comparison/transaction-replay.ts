@@ -85,7 +85,7 @@ export async function replayTransaction(
     times: { sentAt: request.at, answeredAt: Number.isNaN(response.at) ? request.at : response.at },
     calls: recordedCalls(calls, document),
   }
-  return { comparison: { message, document, peer, here }, given, report }
+  return { comparison: { message, document, called: documents.calledBy(document), peer, here }, given, report }
 }
 
 function messageOf({ request }: Transaction, name: string, path: string): ComparedMessage {

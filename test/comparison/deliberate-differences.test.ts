@@ -187,6 +187,15 @@ const CASES: readonly Case[] = [
     but: { here: { body: { a: [[1, 2], [4]] } } },
   },
   {
+    id: 'shared-constants',
+    peer: { body: { entry: [{ n: 2 }, { n: 2 }] } },
+    here: { body: { entry: [{ n: 1 }, { n: 2 }] } },
+    document: {
+      inputMapping: { 'constants.entry': { key: 'entry[]', transform: { function: 'oneToAllElements' } } },
+    },
+    but: { peer: { body: { entry: [{ n: 3 }, { n: 2 }] } } },
+  },
+  {
     id: 'wildcard-places',
     peer: { body: {} },
     here: { body: { a: [] } },
@@ -228,6 +237,7 @@ function comparisonOf({ peer, here, document, message, path = '/a' }: Omit<Case,
       body: message === undefined ? undefined : Buffer.from(JSON.stringify(message)),
     },
     document: { name: 'an endpoint', ...document },
+    called: [],
     peer: side(peer, AT),
     here: side(here, AT + 1_000),
   }

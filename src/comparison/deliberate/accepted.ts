@@ -6,10 +6,10 @@ import {
   bodyOf,
   type DeliberateRule,
   errorOfPeer,
-  inputMappingOf,
   isHollow,
   isIn,
   isOfAnswer,
+  mappingEntries,
   valueAt,
 } from './deliberate-rule.ts'
 
@@ -64,7 +64,7 @@ function namesOf(path: string): readonly string[] | undefined {
 
 function appendsText(comparison: Comparison): boolean {
   const body = bodyOf(comparison)
-  return Object.entries(inputMappingOf(comparison.document)).some(([source, target]) => {
+  return mappingEntries(comparison).some(([source, target]) => {
     const names = namesOf(source.replace(/\[\]$/, ''))
     const value = names === undefined ? undefined : valueAt(body, names)
     return (typeof value === 'string' || typeof value === 'number') && JSON.stringify(target).includes('"appendArray"')
@@ -74,8 +74,8 @@ function appendsText(comparison: Comparison): boolean {
 /** Whether a path of the mapping, or of a request, reads a name of an array in the message. */
 function readsThroughArray(comparison: Comparison): boolean {
   const body = bodyOf(comparison)
-  const { document } = comparison
-  const paths = [...Object.keys(inputMappingOf(document)), ...pathsOfRequests(document?.requests ?? null)]
+  const mapped = mappingEntries(comparison).map(([source]) => source)
+  const paths = [...mapped, ...pathsOfRequests(comparison.document?.requests ?? null)]
   return paths.some((path) => {
     const names = namesOf(path)
     return names !== undefined && passesArray(body, names)

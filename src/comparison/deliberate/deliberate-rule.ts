@@ -2,7 +2,6 @@
 import { isObject, type Json, type JsonObject } from '../../domain/json.ts'
 import type { Comparison } from '../compare-answers.ts'
 import type { Difference } from '../differences.ts'
-import type { EndpointDocument } from '../endpoint-documents.ts'
 import { mediaTypeOf, readBody } from '../received-answer.ts'
 
 /**
@@ -38,8 +37,11 @@ export function errorOfPeer({ peer: { answer } }: Comparison): string | undefine
 export const bodyOf = ({ message: { body, headers } }: Comparison): Json | undefined =>
   body === undefined ? undefined : readBody(body, mediaTypeOf(headers['content-type'])).value
 
-export const inputMappingOf = (document: EndpointDocument | undefined): JsonObject =>
-  document !== undefined && isObject(document.inputMapping) ? document.inputMapping : {}
+/** The entries of the mapping of the endpoint, and of the endpoints of this service that it calls. */
+export const mappingEntries = ({ document, called }: Comparison): readonly (readonly [string, Json])[] =>
+  [document, ...called].flatMap((one) =>
+    one !== undefined && isObject(one.inputMapping) ? Object.entries(one.inputMapping) : [],
+  )
 
 /** The value at a JSON Pointer's segments; undefined if there is none. */
 export function valueAt(value: Json | undefined, segments: readonly string[]): Json | undefined {

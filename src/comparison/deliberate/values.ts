@@ -8,9 +8,9 @@ import {
   bodyOf,
   bodyPlace,
   type DeliberateRule,
-  inputMappingOf,
   isHollow,
   isXml,
+  mappingEntries,
   valueAt,
 } from './deliberate-rule.ts'
 import { isTimeOfMessage } from './times-of-message.ts'
@@ -38,10 +38,10 @@ export const VALUE_RULES = {
     reason:
       'A target that ends in "?" keeps a null, and writes nothing for a missing value; the peer writes null for both.',
     explains: inBodies(
-      ({ peer, here }, { segments }, { document }) =>
+      ({ peer, here }, { segments }, comparison) =>
         peer === null &&
         here === undefined &&
-        JSON.stringify(Object.values(inputMappingOf(document))).includes(`${segments.at(-1)}?"`),
+        mappingEntries(comparison).some(([, target]) => JSON.stringify(target).includes(`${segments.at(-1)}?"`)),
     ),
   },
   'lists-of-one': {
@@ -56,14 +56,17 @@ export const VALUE_RULES = {
       'Lists within lists are joined where a path reads their elements, and kept where the value is copied; the peer does either by what it finds.',
     explains: inBodies(isJoinedOtherwise),
   },
+  'shared-constants': {
+    reason:
+      '"oneToAllElements" gives each element a copy; the peer gives all the same object, so that each has the value that was written last, in this or an earlier message.',
+    explains: inBodies((_difference, place, comparison) => isSharedValue(place, comparison)),
+  },
   'wildcard-places': {
     reason:
       '"*" gives a list with a place for every field; the peer leaves out those without the value, and gives no empty list.',
     explains: inBodies(
-      ({ peer, here }, _place, { document }) =>
-        peer === undefined &&
-        isHollow(here) &&
-        Object.keys(inputMappingOf(document)).some((source) => source.includes('*')),
+      ({ peer, here }, _place, comparison) =>
+        peer === undefined && isHollow(here) && mappingEntries(comparison).some(([source]) => source.includes('*')),
     ),
   },
   'empty-answers': {
@@ -117,6 +120,18 @@ function isJoinedOtherwise({ peer, here }: Difference, place: BodyPlace, compari
   return isInList && hasNestedArray(bodyOf(comparison))
 }
 
+/** Whether the elements of a list all have the same value at the place with the peer, and the mapping shares one among them. */
+function isSharedValue({ peer, segments }: BodyPlace, comparison: Comparison): boolean {
+  const at = segments.findIndex((segment) => /^\d+$/.test(segment))
+  const list = at === -1 ? undefined : valueAt(peer, segments.slice(0, at))
+  if (!Array.isArray(list)) return false
+  const values = list.map((one) => valueAt(one, segments.slice(at + 1)))
+  if (values[0] === undefined || !values.every((one) => isSame(one, values[0]))) return false
+  return mappingEntries(comparison).some(
+    ([source, target]) => source.startsWith('constants.') && JSON.stringify(target).includes('"oneToAllElements"'),
+  )
+}
+
 const joined = (list: readonly Json[]): readonly Json[] =>
   list.flatMap((one) => (Array.isArray(one) ? joined(one) : [one]))
 
@@ -127,10 +142,11 @@ function hasNestedArray(value: Json | undefined): boolean {
 }
 
 /** Whether a field of the output holds what a lookup or a response request answered. */
-function isOfOthers(field: string, { document }: Comparison): boolean {
+function isOfOthers(field: string, comparison: Comparison): boolean {
+  const { document } = comparison
   if (document === undefined) return false
   if (requestsOf(document, 'response').length > 0) return true
-  const entries = Object.entries(inputMappingOf(document))
+  const entries = mappingEntries(comparison)
   if (entries.length === 0) return field === 'lookupRequests'
   return entries.some(
     ([source, target]) => source.startsWith('lookupRequests') && JSON.stringify(target).includes(`"${field}`),
