@@ -144,6 +144,12 @@ const CASES: readonly Case[] = [
     but: { here: { body: { one: 1, two: { error: 'No answer.' } } } },
   },
   {
+    id: 'sent-type',
+    peer: { calls: { a: [{ method: 'POST', url: 'http://h/', body: { order: { nr: 7 } } }] } },
+    here: { calls: { a: [{ method: 'POST', url: 'http://h/', body: { order: { nr: '7' } } }] } },
+    but: { here: { calls: { a: [{ method: 'POST', url: 'http://h/', body: { order: { nr: '8' } } }] } } },
+  },
+  {
     id: 'answer-type',
     peer: { body: 'plain words' },
     here: { type: 'text/plain', body: 'plain words' },

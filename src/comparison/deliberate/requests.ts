@@ -1,9 +1,11 @@
 /** Deliberate differences in the requests to other systems, and in what becomes of their answers. */
 import { isObject, type Json, type JsonObject } from '../../domain/json.ts'
+import { Unwritable } from '../../formats/body-faults.ts'
+import { codecOfFormat, MEDIA_TYPES } from '../../formats/codecs.ts'
 import type { Comparison } from '../compare-answers.ts'
 import { isSame } from '../differences.ts'
 import { type EndpointDocument, requestsOf } from '../endpoint-documents.ts'
-import { failureCodeOf } from '../received-answer.ts'
+import { failureCodeOf, mediaTypeOf, readBody } from '../received-answer.ts'
 import { bodyOf, type DeliberateRule, errorOfPeer, isOfAnswer, valueAt } from './deliberate-rule.ts'
 
 export const REQUEST_RULES = {
@@ -39,6 +41,10 @@ export const REQUEST_RULES = {
       isObject(here) &&
       typeof here.error === 'string',
   },
+  'sent-type': {
+    reason: 'Response requests get the output in the type of the endpoint; the peer sends JSON, whatever the type is.',
+    explains: ({ path }, comparison) => isSentAsXml(path, comparison),
+  },
   'answer-type': {
     reason: 'The media type is that of the answer; the peer declares its output type for any text.',
     explains: ({ path }, { peer, here }) =>
@@ -67,6 +73,20 @@ function decoded(url: string): string {
     return decodeURIComponent(text)
   } catch {
     return text
+  }
+}
+
+/** Whether the body of a call is the XML of the JSON that the peer sent. */
+function isSentAsXml(path: string, { peer, here }: Comparison): boolean {
+  const [, part, id = '', at, body] = path.split('/')
+  const sent = peer.calls?.[id]?.[Number(at)]?.body
+  if (part !== 'calls' || body !== 'body' || sent === undefined) return false
+  try {
+    const xml = Buffer.from(codecOfFormat('XML').build(sent))
+    return isSame(readBody(xml, mediaTypeOf(MEDIA_TYPES.XML)).value, here.calls?.[id]?.[Number(at)]?.body)
+  } catch (thrown) {
+    if (thrown instanceof Unwritable) return false
+    throw thrown
   }
 }
 
