@@ -1,4 +1,5 @@
 /** Runs the message of a transaction through the document of its endpoint, with what other systems answered then. */
+import { kindOf } from '../domain/failure-table.ts'
 import { FRAMING_HEADERS } from '../domain/http.ts'
 import { isObject, type Json, type JsonObject } from '../domain/json.ts'
 import { MEDIA_TYPES } from '../formats/codecs.ts'
@@ -61,7 +62,7 @@ export async function replayTransaction(
   const report = await run(JSON.stringify(given))
   if (report.ran !== true) return { name, reason: `the document of "${document.name}" has faults: ${faultsOf(report)}` }
   const failure = isObject(report.failure) ? report.failure : {}
-  if (failure.code === 'DRY_RUN_ANSWER_MISSING') {
+  if (kindOf(String(failure.code)).dryRun) {
     const missing = Object.keys(calls.lookup).filter((lookup) => calls.lookup[lookup]?.length === 0)
     return { name, reason: `its orchestrations have no answer of the lookup ${missing.join(', ')}.` }
   }

@@ -2,7 +2,7 @@
 import { isObject, type Json, type JsonObject } from '../../domain/json.ts'
 import type { Comparison } from '../compare-answers.ts'
 import type { Difference } from '../differences.ts'
-import { mediaTypeOf, readBody } from '../received-answer.ts'
+import { failureCodeOf, mediaTypeOf, readBody } from '../received-answer.ts'
 
 /**
  * A deliberate difference. The rule recognises it in what both services did with the message, so that every other difference
@@ -32,6 +32,17 @@ export function errorOfPeer({ peer: { answer } }: Comparison): string | undefine
   const { status, value } = answer
   return status >= 400 && isObject(value) && typeof value.error === 'string' ? value.error : undefined
 }
+
+/** The rules on messages that fail here only, by the code of the failure. */
+const RULES_OF_CODES: Readonly<Record<string, string>> = {
+  ROUTE_UNKNOWN: 'route-matching',
+  SERIALISE_FAILED: 'xml-values',
+  PARAMETER_INVALID: 'url-values',
+}
+
+/** Whether the message failed here with the code of a rule. */
+export const failsBy = (rule: string, { here }: Comparison): boolean =>
+  RULES_OF_CODES[failureCodeOf(here.answer) ?? ''] === rule
 
 /** The value of the message's body; undefined if it has none. */
 export const bodyOf = ({ message: { body, headers } }: Comparison): Json | undefined =>

@@ -1,8 +1,9 @@
 /** Deliberate differences in what fails, and in how a failure is answered. */
+import { kindOf } from '../../domain/failure-table.ts'
 import { isObject, type Json } from '../../domain/json.ts'
 import type { Comparison } from '../compare-answers.ts'
 import { failureCodeOf } from '../received-answer.ts'
-import { type DeliberateRule, errorOfPeer, isIn, isOfAnswer } from './deliberate-rule.ts'
+import { type DeliberateRule, errorOfPeer, failsBy, isIn, isOfAnswer } from './deliberate-rule.ts'
 
 /** The statuses with which the peer answers what is a failure of a code here, where the two differ. */
 const STATUSES_OF_PEER: Readonly<Record<string, readonly number[]>> = {
@@ -34,15 +35,16 @@ export const FAILURE_RULES = {
   },
   'route-matching': {
     reason: 'A last "/" does not count, parameters are decoded, patterns match whole paths, another method is a 405.',
-    explains: ({ path }, { peer, here }) =>
-      isOfAnswer(path) &&
-      (isUnknownRoute(peer.answer.status, peer.answer.value) ||
-        (failureCodeOf(here.answer) === 'ROUTE_UNKNOWN' && peer.answer.status < 400)),
+    explains: ({ path }, comparison) => {
+      const { status, value } = comparison.peer.answer
+      const isElsewhere = status < 400 && failsBy('route-matching', comparison)
+      return isOfAnswer(path) && (isUnknownRoute(status, value) || isElsewhere)
+    },
   },
   'xml-values': {
     reason: 'An output that XML cannot hold is a failure; the peer writes the text of the object or array.',
-    explains: ({ path }, { peer, here }) =>
-      isOfAnswer(path) && failureCodeOf(here.answer) === 'SERIALISE_FAILED' && peer.answer.status < 400,
+    explains: ({ path }, comparison) =>
+      isOfAnswer(path) && failsBy('xml-values', comparison) && comparison.peer.answer.status < 400,
   },
   'empty-message': {
     reason: 'A message without a body is an empty object; the peer answers with 204, or finds nothing to validate.',
@@ -54,8 +56,9 @@ export const FAILURE_RULES = {
 function isOtherStatus(comparison: Comparison): boolean {
   const { peer, here } = comparison
   const code = failureCodeOf(here.answer)
-  if (code === 'LOOKUP_REFUSED') return errorOfPeer(comparison)?.includes('Incorrect status code') ?? false
-  return code !== undefined && (STATUSES_OF_PEER[code] ?? []).includes(peer.answer.status)
+  if (code === undefined) return false
+  if (kindOf(code).lookup === 'unusable') return errorOfPeer(comparison)?.includes('Incorrect status code') ?? false
+  return (STATUSES_OF_PEER[code] ?? []).includes(peer.answer.status)
 }
 
 /** `{ "error": … }`, which is the root element in XML, or the text of the error of an unreachable primary. */
