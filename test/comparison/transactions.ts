@@ -41,7 +41,7 @@ export function transactionOf(
       name: one.name ?? '',
       request: known(one.request, OF_REQUEST),
       response: known(one.response, OF_RESPONSE),
-      ...(isObject(one.error) ? { error: known(one.error, ['message', 'stack']) } : {}),
+      ...(isObject(one.error) ? { error: known(one.error, ['message']) } : {}),
     })),
   }
 }
