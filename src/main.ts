@@ -3,6 +3,8 @@ import { readFileSync } from 'node:fs'
 import { Command } from 'commander'
 import { createLogger } from './adapters/log/logger.ts'
 import type { App } from './app.ts'
+import { addCompareCommand } from './cli/compare-command.ts'
+import { addImportCommand } from './cli/import-command.ts'
 import type { KeyCommands } from './cli/key-commands.ts'
 import type { Logger } from './domain/ports/logger-port.ts'
 import { loadEnvFile, readSettings, type Settings } from './settings/settings.ts'
@@ -58,6 +60,8 @@ keys
   .command('revoke <id>')
   .description('revokes a key; takes effect at once')
   .action((id: string) => withKeys(async (commands) => void process.stdout.write(await commands.revoke(id))))
+addCompareCommand(program, withSettings)
+addImportCommand(program)
 program.parse()
 
 /** A command that runs only if all settings are valid. */

@@ -11,8 +11,11 @@ import type { WorkerSlot } from '../domain/worker-processes.ts'
 export type AuditNote = Omit<AuditEntry, 'id' | 'at' | 'omitted'>
 
 export interface AuditLog {
-  /** Resolves when the entry is durable, or is logged because the store rejected it; never rejects. */
-  record(note: AuditNote): Promise<void>
+  /**
+   * Resolves when the entries of a call are durable, or are logged because the store rejected them; never rejects. A refused
+   * call has one entry.
+   */
+  record(...notes: readonly AuditNote[]): Promise<void>
   /** Newest first. Fails with STORE_UNAVAILABLE. */
   find(filter: AuditFilter, limit: number, before?: string): Promise<readonly AuditEntry[]>
   /** Stops the removal of old entries. */
@@ -56,25 +59,26 @@ export function createAuditLog(options: AuditLogOptions): AuditLog {
   const first = workerSlot.slot === 0 ? setImmediate(purge) : undefined
 
   return {
-    record: async (note) => {
-      const refused = isRefused(note)
+    record: async (...notes) => {
+      const refused = notes.some(isRefused)
       if (refused && !takeToken()) {
         omitted += 1
         return
       }
-      const id = newId()
-      const entry: AuditEntry = {
-        id,
-        at: new Date(clock()).toISOString(),
-        ...note,
-        ...(refused && omitted > 0 ? { omitted } : {}),
-      }
+      const entries = notes.map(
+        (note): AuditEntry => ({
+          id: newId(),
+          at: new Date(clock()).toISOString(),
+          ...note,
+          ...(refused && omitted > 0 ? { omitted } : {}),
+        }),
+      )
       if (refused) omitted = 0
       try {
-        await store.append(entry)
+        await store.append(...entries)
       } catch (err) {
-        // The call has run already, so its entry goes to the log of the service instead.
-        logger.error({ err, entry }, 'An entry of the audit log could not be stored')
+        // The call has run already, so its entries go to the log of the service instead.
+        for (const entry of entries) logger.error({ err, entry }, 'An entry of the audit log could not be stored')
       }
     },
     find: (filter, limit, before) => callStore('The audit log', () => store.find(filter, limit, before)),

@@ -56,7 +56,12 @@ export const FAILURES = {
     means: 'The body is not well-formed in the input format.',
   },
   BODY_TOO_DEEP: { status: 400, retry: false, issue: 'structure', means: 'The body is nested deeper than 64 levels.' },
-  BODY_TOO_LARGE: { status: 413, retry: false, issue: 'too-long', means: 'The body is larger than `PARSER_LIMIT`.' },
+  BODY_TOO_LARGE: {
+    status: 413,
+    retry: false,
+    issue: 'too-long',
+    means: 'The body is larger than `PARSER_LIMIT`; that of a batch than `BATCH_LIMIT`.',
+  },
   BODY_CUT_SHORT: {
     status: 400,
     retry: false,

@@ -5,6 +5,9 @@ import type { IssueType } from './failures/issue-type.ts'
 import type { JsonObject } from './json.ts'
 
 export type FailureDetail = Readonly<{
+  /** The index in a batch, with the code that the operation alone would fail with. */
+  operation?: number
+  code?: FailureCode
   path: string
   /** Continues the path, unless `isSentence`. */
   message: string

@@ -22,9 +22,11 @@ export type Origin = Readonly<{
   /** As `Caller.who` (domain/access.ts), and the name of the key or token. */
   who?: string
   name?: string
-  /** What the caller says about itself, unchecked. */
+  /** What the caller says about itself, unchecked; at most NOTE_CHARACTERS. */
   note?: string
 }>
+
+export const NOTE_CHARACTERS = 200
 
 /** How a change came about. */
 export type Change = Readonly<{

@@ -26,7 +26,7 @@ import { bytesOf, cannedServices } from './canned-services.ts'
 import { reportOf } from './dry-run-report.ts'
 
 export type DryRunOptions = Readonly<{
-  endpointService: EndpointService
+  endpointService: Pick<EndpointService, 'get'>
   registry: Registry
   intake: Intake
   /** The services of live lookups. */
@@ -105,7 +105,7 @@ function unknownRequests(request: DryRunRequest, { requests }: Endpoint): Lint[]
 /** The document to run, and the id of the endpoint that it would replace. */
 async function documentOf(
   { endpoint, endpointId }: DryRunRequest,
-  endpointService: EndpointService,
+  endpointService: DryRunOptions['endpointService'],
 ): Promise<Readonly<{ document: Json; id: string }>> {
   const stored = endpointId === undefined ? undefined : await endpointService.get(endpointId)
   const own = endpoint?._id

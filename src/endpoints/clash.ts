@@ -4,14 +4,20 @@ import type { StoreClash } from '../domain/ports/endpoint-store-port.ts'
 import type { ActiveEndpoints } from './active-endpoints.ts'
 import type { CompiledEndpoint } from './compiled-endpoint.ts'
 
-/** Each lint names the other endpoint. The unique keys of the store decide in the end. */
-export function findClashes(compiled: CompiledEndpoint, active: Pick<ActiveEndpoints, 'rivalsOf'>): readonly Lint[] {
+/**
+ * Each lint names the other endpoint, by `nameOf` where its name is taken. The unique keys of the store decide in the end.
+ */
+export function findClashes(
+  compiled: CompiledEndpoint,
+  active: Pick<ActiveEndpoints, 'rivalsOf'>,
+  nameOf = ({ document }: CompiledEndpoint): string => `The endpoint ${document._id}`,
+): readonly Lint[] {
   const { document, routeKey } = compiled
   const lints: Lint[] = []
   const lint = collectInto(lints)
   for (const other of active.rivalsOf(compiled)) {
     if (other.document.name === document.name) {
-      lint.at('name').error(`The endpoint ${other.document._id} has this name already; choose another one.`)
+      lint.at('name').error(`${nameOf(other)} has this name already; choose another one.`)
     }
     if (other.routeKey === routeKey) {
       const { method, pattern } = other.endpoint.endpoint

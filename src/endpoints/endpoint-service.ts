@@ -3,9 +3,12 @@
  * promise of a change resolves, the change is active and durable.
  */
 import type { ChangeFeed } from '../domain/ports/change-feed-port.ts'
-import type { Origin, StoredDocument } from '../domain/stored-document.ts'
+import { NOTE_CHARACTERS, type Origin, type StoredDocument } from '../domain/stored-document.ts'
 import { createActiveEndpoints } from './active-endpoints.ts'
+import { type BatchReport, createBatchWriter } from './batch/batch-writer.ts'
+import { readBatch } from './batch/read-batch.ts'
 import { createChangeQueue } from './change-queue.ts'
+import { createEndpointChanges } from './endpoint-changes.ts'
 import { createEndpointReads, type EndpointReads } from './endpoint-reads.ts'
 import {
   type Accepted,
@@ -48,14 +51,22 @@ export interface EndpointService extends EndpointReads {
   restore(id: string, version: number, ifMatch: string | undefined, origin?: Origin): Promise<Accepted>
   /** Resolves to the removed document and the version of its deletion. */
   remove(id: string, ifMatch: string | undefined, origin?: Origin): Promise<Pick<Accepted, 'document' | 'version'>>
+  /**
+   * Makes many changes, or none of them. In: the batch as JSON text; its note replaces that of `origin`. Also fails with
+   * BATCH_INVALID; the faults of operations are in `details`.
+   */
+  batch(text: string, origin?: Origin): Promise<BatchReport>
 }
 
 export type EndpointServiceOptions = EndpointWriterOptions &
   Readonly<{
     /** Present if other instances may change the store. */
     changes?: ChangeFeed | undefined
-    /** Resolves when all processes of this service have activated a stored change; the change is answered then. */
-    announce?: (() => Promise<void>) | undefined
+    /**
+     * Resolves when all processes of this service have activated a stored change of so many documents; the change is
+     * answered then.
+     */
+    announce?: ((documents: number) => Promise<void>) | undefined
   }>
 
 export function createEndpointService(options: EndpointServiceOptions): EndpointService {
@@ -67,11 +78,17 @@ export function createEndpointService(options: EndpointServiceOptions): Endpoint
   const storeSync = changes && createStoreSync({ ...options, changes, inactive, loadStoredEndpoint })
   // With a shared store, the sync also activates writes that were not confirmed.
   const uncertain = storeSync ? undefined : createUncertainWrites({ ...options, inactive, loadStoredEndpoint })
-  const confirm = uncertain?.confirm ?? (<T>(_id: string, write: () => Promise<T>) => write())
-  const writer = createEndpointWriter(options, inactive, confirm)
+  const confirm = uncertain?.confirm ?? (<T>(_ids: readonly string[], write: () => Promise<T>) => write())
+  const endpointChanges = createEndpointChanges(options, inactive)
+  const writer = createEndpointWriter(options, endpointChanges, confirm)
+  const writeBatch = createBatchWriter(options, endpointChanges, confirm)
 
   /** In a shared store a change is checked against the store's present documents, not against the last ones seen here. */
-  const change = async <T>(ifMatch: string | undefined, work: () => Promise<T>): Promise<T> => {
+  const change = async <T>(
+    ifMatch: string | undefined,
+    work: () => Promise<T>,
+    countDocuments: (result: T) => number = () => 1,
+  ): Promise<T> => {
     const checked = async (): Promise<T> => {
       await (storeSync?.catchUp() ?? uncertain?.reconcile())
       return work()
@@ -80,7 +97,8 @@ export function createEndpointService(options: EndpointServiceOptions): Endpoint
       enqueue(storeSync ? () => retryOnConflict(ifMatch, checked) : checked),
     )
     // Outside the queue: two processes that announce at once would wait for each other.
-    await announce?.()
+    const documents = countDocuments(result)
+    if (documents > 0) await announce?.(documents)
     return result
   }
 
@@ -147,5 +165,15 @@ export function createEndpointService(options: EndpointServiceOptions): Endpoint
       }),
     remove: (id, ifMatch, origin = {}) =>
       change(ifMatch, async () => writer.remove(await readMatching(id, ifMatch), origin)),
+    batch: async (text, origin = {}) => {
+      const batch = await readBatch(text)
+      const { operations, note = origin.note } = batch
+      const ifMatch = operations.find(({ operation }) => operation.ifMatch !== undefined)?.operation.ifMatch
+      return change(
+        ifMatch,
+        () => writeBatch(batch, note === undefined ? origin : { ...origin, note: note.slice(0, NOTE_CHARACTERS) }),
+        ({ results, dryRun }) => (dryRun ? 0 : results.length),
+      )
+    },
   }
 }

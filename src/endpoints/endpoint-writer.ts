@@ -10,10 +10,10 @@ import type { PipelineSettings, Services } from '../pipeline/services.ts'
 import { findClashes, storeClash } from './clash.ts'
 import { compileDocument, type Stamp } from './compile-document.ts'
 import type { CompiledEndpoint } from './compiled-endpoint.ts'
+import type { EndpointChanges } from './endpoint-changes.ts'
 import type { Registry } from './endpoint-registry.ts'
 import * as failures from './management-failures.ts'
 import { type ParsedDocument, parseDocument } from './parse-document.ts'
-import type { InactiveDocuments } from './sync/load-stored-endpoint.ts'
 import type { UncertainWrites } from './sync/uncertain-writes.ts'
 
 /** An active document with the warnings of its check. */
@@ -43,32 +43,14 @@ export type EndpointWriterOptions = Readonly<{
 }>
 
 export function createEndpointWriter(
-  { store, registry, services, settings, clock, newId, logger }: EndpointWriterOptions,
-  { refused, pending }: InactiveDocuments,
+  { store, services, settings, clock, newId, logger }: EndpointWriterOptions,
+  changes: EndpointChanges,
   confirm: UncertainWrites['confirm'],
 ): EndpointWriter {
-  /** The store has another document for a pending compilation: the active one's name and route may be taken. */
-  const stored: Pick<Registry, 'rivalsOf'> = {
-    rivalsOf: (one) => registry.rivalsOf(one).filter(({ document }) => !pending.has(document._id)),
-  }
+  const { nextStamp } = changes
 
   const makeRoom = (): void => {
-    // An earlier document of a pending compilation may be active.
-    const inactive = [...refused, ...pending.keys()].filter((id) => registry.get(id) === undefined)
-    if (registry.size + inactive.length >= settings.maxEndpoints) throw failures.tooMany(settings.maxEndpoints)
-  }
-
-  const forgetInactive = (id: string): void => {
-    refused.delete(id)
-    pending.delete(id)
-  }
-
-  /** Reads the version after `document`: if another instance changes the document in between, the write is stale. */
-  const nextStamp = async (document: StoredDocument): Promise<Stamp> => {
-    const { _id, createdAt, updatedAt } = document
-    const [newest] = await store.versions(_id)
-    const before = newest === undefined || newest.at < updatedAt ? updatedAt : newest.at
-    return { _id, createdAt, updatedAt: later(before, clock()), version: (newest?.version ?? 0) + 1 }
+    if (changes.count() >= settings.maxEndpoints) throw failures.tooMany(settings.maxEndpoints)
   }
 
   const save = async (
@@ -77,33 +59,24 @@ export function createEndpointWriter(
     write: (compiled: CompiledEndpoint) => ReturnType<EndpointStore['replace']>,
   ): Promise<Accepted> => {
     const { lints, compiled } = await compileDocument(raw, stamp, services, settings, { bounds: settings })
-    const clashes = findClashes(compiled, stored)
+    const clashes = findClashes(compiled, changes)
     const errors = [...faults, ...lints.filter(({ severity }) => severity === 'error')]
     if (errors.length > 0) throw failures.invalid([...errors, ...clashes])
     if (clashes.length > 0) throw failures.clash(clashes)
-    const result = await confirm(stamp._id, () => write(compiled))
+    const result = await confirm([stamp._id], () => write(compiled))
     if (result === 'gone') throw failures.unknown(stamp._id)
     if (result === 'stale') throw failures.stale()
     if (result !== 'stored') throw failures.clash([storeClash(result)])
-    const overtaken = registry.rivalsOf(compiled).map(({ document }) => document._id)
-    if (overtaken.length > 0) registry.update(overtaken, [compiled])
-    else registry.put(compiled)
-    forgetInactive(stamp._id)
-    const warnings = lints.filter(({ severity }) => severity === 'warning')
+    changes.activate([], [compiled])
     const { document, version } = compiled
-    for (const { path, message } of warnings) {
-      logger.warn({ endpointId: document._id, endpoint: document.name, path }, message)
-    }
-    return { document, version, warnings }
+    return { document, version, warnings: logWarnings(lints, document, logger) }
   }
 
   return {
     create: async (text, origin) => {
       makeRoom()
       const parsed = parseDocument(text)
-      const now = new Date(clock()).toISOString()
-      const stamp = { _id: newId(), createdAt: now, updatedAt: now, version: 1 }
-      return save(parsed, stamp, (compiled) => store.insert(compiled, { origin }))
+      return save(parsed, newStamp(newId(), clock()), (compiled) => store.insert(compiled, { origin }))
     },
     replace: async (current, parsed, details) =>
       save(parsed, await nextStamp(current), (compiled) => store.replace(compiled, current, details)),
@@ -122,15 +95,24 @@ export function createEndpointWriter(
     },
     remove: async (current, origin) => {
       const { _id, updatedAt: at, version } = await nextStamp(current)
-      const result = await confirm(_id, () => store.remove(current, { at, origin }))
+      const result = await confirm([_id], () => store.remove(current, { at, origin }))
       if (result === 'stale') throw failures.stale()
       if (result === 'gone') throw failures.unknown(_id)
-      registry.remove(_id)
-      forgetInactive(_id)
+      changes.activate([_id], [])
       return { document: current, version }
     },
   }
 }
 
-/** An `updatedAt` that differs from the one before, even within one millisecond. */
-const later = (before: string, now: number): string => new Date(Math.max(now, Date.parse(before) + 1)).toISOString()
+/** Of a new endpoint; `now` in milliseconds since the epoch. */
+export function newStamp(_id: string, now: number): Stamp {
+  const at = new Date(now).toISOString()
+  return { _id, createdAt: at, updatedAt: at, version: 1 }
+}
+
+/** Logs the warnings of a document that was stored, and returns them. */
+export function logWarnings(lints: readonly Lint[], { _id, name }: StoredDocument, logger: Logger): readonly Lint[] {
+  const warnings = lints.filter(({ severity }) => severity === 'warning')
+  for (const { path, message } of warnings) logger.warn({ endpointId: _id, endpoint: name, path }, message)
+  return warnings
+}

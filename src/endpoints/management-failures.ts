@@ -1,5 +1,6 @@
 /** The failures of management calls, with their sentences. */
 import { Failure } from '../domain/failure.ts'
+import { FAILURES, type FailureCode } from '../domain/failure-table.ts'
 import type { Lint } from '../domain/lint.ts'
 import { callStore } from '../domain/ports/store-port.ts'
 
@@ -51,5 +52,24 @@ export const stale = (): Failure =>
 
 /** Runs `work` on the store of endpoints. Fails with STORE_UNAVAILABLE. */
 export const callEndpointStore = <T>(work: () => Promise<T>): Promise<T> => callStore('The store of endpoints', work)
+
+/** A fault of one operation of a batch, with the code that the operation alone would fail with. */
+export type OperationFault = Readonly<{ operation: number; code: FailureCode; path: string; message: string }>
+
+/** Faults of the batch itself, none of one operation. */
+export const batchInvalid = (faults: readonly Lint[]): Failure =>
+  new Failure('BATCH_INVALID', 'The batch cannot be made as requested; details has the reasons.', {
+    details: detailsOf(faults),
+  })
+
+/** The failure has the lowest status of its faults, and the code of the first one with that status. */
+export function batchRefused(faults: readonly OperationFault[]): Failure {
+  const statusOf = ({ code }: OperationFault): number => FAILURES[code].status
+  const [first] = faults.toSorted((one, other) => statusOf(one) - statusOf(other) || one.operation - other.operation)
+  const count = faults.length === 1 ? 'one fault' : `${faults.length} faults`
+  return new Failure(first?.code ?? 'BATCH_INVALID', `The batch has ${count}; nothing was stored.`, {
+    details: faults.toSorted((one, other) => one.operation - other.operation),
+  })
+}
 
 const detailsOf = (lints: readonly Lint[]) => lints.map(({ path, message }) => ({ path, message }))

@@ -9,11 +9,11 @@ export type ParsedDocument = Readonly<{ raw: Json; faults: readonly Lint[] }>
 
 /**
  * Parses the text of a document. Duplicate names are faults: JSON.parse would silently keep the last one, and a mapping
- * entry would be lost. Fails with BODY_UNREADABLE and BODY_TOO_DEEP.
+ * entry would be lost. `levels`: the most levels of nesting. Fails with BODY_UNREADABLE and BODY_TOO_DEEP.
  */
-export function parseDocument(text: string): ParsedDocument {
+export function parseDocument(text: string, levels?: number): ParsedDocument {
   try {
-    const raw = parseJson(text)
+    const raw = parseJson(text, levels)
     const faults = findDuplicateNames(text).map(
       ({ place, name }): Lint => ({
         path: place,
@@ -23,7 +23,12 @@ export function parseDocument(text: string): ParsedDocument {
     )
     return { raw, faults }
   } catch (thrown) {
-    if (!(thrown instanceof Unreadable)) throw thrown
-    throw new Failure(thrown.reason === 'too-deep' ? 'BODY_TOO_DEEP' : 'BODY_UNREADABLE', thrown.message)
+    throw unreadable(thrown)
   }
 }
+
+/** The failure of a management call whose body cannot be read; any other error is returned as it is. */
+export const unreadable = (thrown: unknown): unknown =>
+  thrown instanceof Unreadable
+    ? new Failure(thrown.reason === 'too-deep' ? 'BODY_TOO_DEEP' : 'BODY_UNREADABLE', thrown.message)
+    : thrown

@@ -10,20 +10,20 @@ export const MAX_DEPTH = 64
 /**
  * Parses a JSON text (RFC 8259). Names such as `__proto__` become plain own properties; the last of a repeated name counts.
  *
- * Throws Unreadable: `too-deep` beyond MAX_DEPTH nested objects and arrays, even if the text is malformed after them;
+ * Throws Unreadable: `too-deep` beyond `levels` nested objects and arrays, even if the text is malformed after them;
  * else `malformed`, with the line and column of the first wrong character, or of a number beyond the range of doubles,
  * which would be written as null.
  */
-export function parseJson(text: string): Json {
+export function parseJson(text: string, levels = MAX_DEPTH): Json {
   let value: Json
   try {
     value = JSON.parse(text)
   } catch {
-    refuseTooDeep(text)
-    throw malformed(text)
+    refuseTooDeep(text, levels)
+    throw malformed(text, scanJson(text))
   }
-  if (isBeyond(value, MAX_DEPTH)) {
-    refuseTooDeep(text)
+  if (isBeyond(value, levels)) {
+    refuseTooDeep(text, levels)
     refuseTooLarge(text)
   }
   return value
@@ -44,7 +44,7 @@ function isBeyond(value: Json, levels: number): boolean {
 
 const isArray = (value: Json): value is readonly Json[] => Array.isArray(value)
 
-function refuseTooDeep(text: string): void {
+function refuseTooDeep(text: string, levels: number): void {
   let depth = 0
   for (let at = 0; at < text.length; at++) {
     switch (text.charCodeAt(at)) {
@@ -53,10 +53,10 @@ function refuseTooDeep(text: string): void {
         break
       case 0x5b: // [
       case 0x7b: // {
-        if (++depth > MAX_DEPTH) {
+        if (++depth > levels) {
           throw new Unreadable(
             'too-deep',
-            `The JSON is nested deeper than ${MAX_DEPTH} levels ${position(text, at)}; send it in a flatter form.`,
+            `The JSON is nested deeper than ${levels} levels ${position(text, at)}; send it in a flatter form.`,
           )
         }
         break
@@ -91,8 +91,8 @@ function closingQuote(text: string, start: number): number {
   return text.length
 }
 
-function malformed(text: string): Unreadable {
-  const at = scanJson(text)
+/** `at`: what scanJson gives for the text. */
+export function malformed(text: string, at: number | undefined): Unreadable {
   if (at === undefined) return new Unreadable('malformed', 'The JSON is not well-formed.')
   if (at < text.length) {
     return new Unreadable('malformed', `The JSON is not well-formed: unexpected character ${position(text, at)}.`)
@@ -101,7 +101,8 @@ function malformed(text: string): Unreadable {
   return new Unreadable('malformed', `${fault}, ${position(text, at)}.`)
 }
 
-function position(text: string, index: number): string {
+/** `at line 2, column 7`; both count from 1. */
+export function position(text: string, index: number): string {
   let line = 1
   let lineStart = 0
   for (let end = text.indexOf('\n'); end !== -1 && end < index; end = text.indexOf('\n', lineStart)) {
@@ -118,8 +119,31 @@ function position(text: string, index: number): string {
  * In: well-formed JSON. Names are compared decoded, so `"\u0061"` repeats `"a"`.
  */
 export function findDuplicateNames(text: string): readonly { place: string; name: string }[] {
-  const duplicates: { place: string; name: string }[] = []
-  const open: { step: string | number; names: Map<string, number> }[] = []
+  return repeatedNames(text).map(({ steps, name }) => ({ place: documentPath('', ...steps), name }))
+}
+
+/** A member that JSON.parse drops, since a later one has its name; `steps` lead to it from the outermost value. */
+export type DroppedMember = Readonly<{ steps: readonly (string | number)[]; value: Json }>
+
+/** In: well-formed JSON. Out: every dropped member, those of one name together. */
+export function findDroppedMembers(text: string): readonly DroppedMember[] {
+  return repeatedNames(text).flatMap(({ steps, literals }) =>
+    literals.slice(0, -1).map((literal) => ({ steps, value: valueAfter(text, literal) })),
+  )
+}
+
+/** The value of the member whose name starts at `literal`. */
+function valueAfter(text: string, literal: number): Json {
+  const rest = text.slice(text.indexOf(':', closingQuote(text, literal)) + 1)
+  return JSON.parse(rest.slice(0, scanJson(rest)))
+}
+
+type RepeatedName = Readonly<{ steps: readonly (string | number)[]; name: string; literals: readonly number[] }>
+
+function repeatedNames(text: string): readonly RepeatedName[] {
+  const repeated: RepeatedName[] = []
+  // Most names occur once, so only a repeated one gets a list.
+  const open: { step: string | number; names: Map<string, number | number[]> }[] = []
   scanJson(text, {
     open: (kind) => void open.push({ step: kind === 'array' ? 0 : '', names: new Map() }),
     close: () => void open.pop(),
@@ -127,15 +151,20 @@ export function findDuplicateNames(text: string): readonly { place: string; name
       const array = open.at(-1)
       if (typeof array?.step === 'number') array.step++
     },
-    name: (literal) => {
+    name: (literal, at) => {
       const object = open.at(-1)
       if (object === undefined) return
       const name: string = JSON.parse(literal)
-      const count = (object.names.get(name) ?? 0) + 1
-      object.names.set(name, count)
+      const earlier = object.names.get(name)
       object.step = name
-      if (count === 2) duplicates.push({ place: documentPath('', ...open.map(({ step }) => step)), name })
+      if (earlier === undefined) object.names.set(name, at)
+      else if (typeof earlier !== 'number') earlier.push(at)
+      else {
+        const literals = [earlier, at]
+        object.names.set(name, literals)
+        repeated.push({ steps: open.map(({ step }) => step), name, literals })
+      }
     },
   })
-  return duplicates
+  return repeated
 }

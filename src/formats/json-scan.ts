@@ -3,14 +3,14 @@
  * the position of a fault.
  */
 
-/** Called in the order of the text. */
+/** Called in the order of the text; `at` is the index of the bracket or comma. */
 export type JsonVisitor = Readonly<{
-  open(kind: Kind): void
-  /** The name of the next member, as written: quoted, with its escapes. */
-  name(literal: string): void
+  open(kind: Kind, at: number): void
+  /** The name of the next member, as written: quoted, with its escapes; `at` is the index of its first quote. */
+  name(literal: string, at: number): void
   /** A further element of an array; `open` announces the first. */
-  item(): void
-  close(): void
+  item(at: number): void
+  close(at: number): void
 }>
 
 type Kind = 'object' | 'array'
@@ -30,9 +30,23 @@ const isFault = (outcome: Outcome): boolean => outcome < 0
  * well-formed. Any depth; time linear in the length. RFC 8259 §2 to §7.
  */
 export function scanJson(text: string, visitor?: JsonVisitor): number | undefined {
+  return scanJsonInSlices(text, Number.POSITIVE_INFINITY, visitor).next().value
+}
+
+/** The same, with a pause about every `sliceCharacters` of the text. */
+export function* scanJsonInSlices(
+  text: string,
+  sliceCharacters: number,
+  visitor?: JsonVisitor,
+): Generator<undefined, number | undefined> {
   const walk: Walk = { text, open: [], visitor }
   let at: Outcome = skipSpace(text, 0)
+  let pauseAt = sliceCharacters
   do {
+    if (at >= pauseAt) {
+      yield
+      pauseAt = at + sliceCharacters
+    }
     at = scanToValueEnd(walk, at)
     if (!isFault(at)) at = scanToNextValue(walk, at)
   } while (!isFault(at) && walk.open.length > 0)
@@ -48,7 +62,7 @@ function scanToValueEnd({ text, open, visitor }: Walk, start: number): Outcome {
   while (!isFault(at) && (text[at] === '{' || text[at] === '[')) {
     const kind = text[at] === '{' ? 'object' : 'array'
     open.push(kind)
-    visitor?.open(kind)
+    visitor?.open(kind, at)
     at = skipSpace(text, at + 1)
     if (text[at] === closerOf(kind)) return at
     if (kind === 'object') at = scanName(text, at, visitor)
@@ -61,14 +75,14 @@ function scanToNextValue({ text, open, visitor }: Walk, start: number): Outcome 
   let at = skipSpace(text, start)
   for (let kind = open.at(-1); kind !== undefined; kind = open.at(-1)) {
     if (text[at] === ',') {
-      at = skipSpace(text, at + 1)
-      if (kind === 'object') return scanName(text, at, visitor)
-      visitor?.item()
-      return at
+      const next = skipSpace(text, at + 1)
+      if (kind === 'object') return scanName(text, next, visitor)
+      visitor?.item(at)
+      return next
     }
     if (text[at] !== closerOf(kind)) return fault(at)
     open.pop()
-    visitor?.close()
+    visitor?.close(at)
     at = skipSpace(text, at + 1)
   }
   return at
@@ -78,7 +92,7 @@ function scanName(text: string, start: number, visitor: JsonVisitor | undefined)
   if (text[start] !== '"') return fault(start)
   const end = scanString(text, start)
   if (isFault(end)) return end
-  visitor?.name(text.slice(start, end))
+  visitor?.name(text.slice(start, end), start)
   const colon = skipSpace(text, end)
   return text[colon] === ':' ? skipSpace(text, colon + 1) : fault(colon)
 }

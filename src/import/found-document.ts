@@ -11,6 +11,8 @@ export type FoundDocument = Readonly<{
   duplicateNames: readonly DuplicateName[]
   /** An earlier import wrote the document: it is in the form of this service already. */
   isCanonical: boolean
+  /** The version of the peer that the shape of the source shows, for example `0.2.0`; undefined if it shows none. */
+  peerVersion?: string
 }>
 
 /** One stored state of an endpoint of the peer. */

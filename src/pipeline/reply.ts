@@ -1,6 +1,6 @@
 /** Turns a Failure into an answer; no other file does. */
 import type { Endpoint } from '../config/schema/schema.ts'
-import { asFailure, type Failure } from '../domain/failure.ts'
+import { asFailure, type Failure, type FailureDetail } from '../domain/failure.ts'
 import type { JsonObject } from '../domain/json.ts'
 import type { Answer } from '../domain/message.ts'
 import { codecOfFormat, type Format, holdsFhir, MEDIA_TYPES } from '../formats/codecs.ts'
@@ -57,6 +57,11 @@ function describe(failure: Failure, messageId: string | undefined): JsonObject {
     ...(failure.stage === undefined ? {} : { stage: failure.stage }),
     ...(path === undefined ? {} : { path }),
     ...(messageId === undefined ? {} : { messageId }),
-    ...(details === undefined ? {} : { details: details.map((one) => ({ path: one.path, message: one.message })) }),
+    ...(details === undefined ? {} : { details: details.map(shownDetail) }),
   }
+}
+
+/** A detail without what only an OperationOutcome shows. */
+function shownDetail({ operation, code, path, message }: FailureDetail): JsonObject {
+  return { ...(operation === undefined ? {} : { operation }), ...(code === undefined ? {} : { code }), path, message }
 }

@@ -3,6 +3,7 @@ import type { AddressInfo } from 'node:net'
 import type { FastifyInstance } from 'fastify'
 import { endConnections, quiet } from '../adapters/http-server/graceful-close.ts'
 import { serveAudit, serveKeys } from '../adapters/http-server/management/access-routes.ts'
+import { serveBatch } from '../adapters/http-server/management/batch-routes.ts'
 import { serveConsole } from '../adapters/http-server/management/console-files.ts'
 import { serveDryRun, serveManagement, serveStats } from '../adapters/http-server/management/endpoint-routes.ts'
 import { serveMessageRecords } from '../adapters/http-server/management/message-record-routes.ts'
@@ -130,10 +131,11 @@ function createAdminServer(options: ServersOptions, answer: AnswerFailure): Fast
   return server
 }
 
-function serveEndpoints(scope: FastifyInstance, { endpointService, dryRun, health }: ServersOptions): void {
+function serveEndpoints(scope: FastifyInstance, { settings, endpointService, dryRun, health }: ServersOptions): void {
   serveUptime(scope, health.uptimeMs)
   serveManagement(scope, endpointService)
   serveVersions(scope, endpointService)
+  serveBatch(scope, endpointService, settings.batchLimitBytes)
   serveDryRun(scope, dryRun)
   serveStats(scope, endpointService, health.report)
 }

@@ -63,7 +63,8 @@ export type ToPrimary =
   | Readonly<{ kind: 'failed'; message: string }>
   /** `response`: undefined if the worker failed. */
   | Readonly<{ kind: 'response'; call: number; response: WorkerResponses[WorkerRequest] | undefined }>
-  | Readonly<{ kind: 'gather'; call: number; request: WorkerRequest }>
+  /** `extraMs`: how much longer than usual the responses may take. */
+  | Readonly<{ kind: 'gather'; call: number; request: WorkerRequest; extraMs: number }>
   /** `left`: the number of messages that were given up. */
   | Readonly<{ kind: 'stopped'; left: number }>
 

@@ -11,7 +11,7 @@ export type IpcRouter = Readonly<{
   leave(worker: WorkerHandle): void
 }>
 
-/** The longest wait for responses. */
+/** The longest wait for responses, without `extraMs` of the request. */
 const TIMEOUT_MS: Readonly<Record<WorkerRequest, number>> = {
   catchUp: 10_000,
   flushRecords: 2_000,
@@ -33,13 +33,13 @@ export function createIpcRouter(handles: ReadonlySet<WorkerHandle>, counts: () =
     }
   }
 
-  async function gather(sender: WorkerHandle, request: WorkerRequest): Promise<Gathered> {
+  async function gather(sender: WorkerHandle, request: WorkerRequest, extraMs: number): Promise<Gathered> {
     // The worker that announces a change has activated it already.
     const members = [...handles].filter((handle) => handle.joined && !(request === 'catchUp' && handle === sender))
     const { responses, missing } = await scatterGather.gather(
       members,
       (handle, call) => send(handle, { kind: 'request', call, request }),
-      TIMEOUT_MS[request],
+      TIMEOUT_MS[request] + extraMs,
     )
     if (request !== 'metrics') return { responses: [...responses.values()], missing, workers: counts(), lost: [] }
     const text = await lostMetrics()
@@ -59,7 +59,7 @@ export function createIpcRouter(handles: ReadonlySet<WorkerHandle>, counts: () =
           scatterGather.respond(worker, message.call, message.response)
           return
         case 'gather':
-          void gather(worker, message.request).then((gathered) =>
+          void gather(worker, message.request, message.extraMs).then((gathered) =>
             send(worker, { kind: 'gathered', call: message.call, gathered }),
           )
       }

@@ -14,8 +14,8 @@ export type PrimaryChannel = Readonly<{
   started: Promise<Start>
   /** Resolves when the primary sends requests to this worker from then on. */
   join(report: WorkerReport): Promise<void>
-  /** Sends a request to all workers, this one included. */
-  gather<R extends WorkerRequest>(request: R): Promise<Gathered<R>>
+  /** Sends a request to all workers, this one included. `extraMs`: how much longer than usual the responses may take. */
+  gather<R extends WorkerRequest>(request: R, extraMs?: number): Promise<Gathered<R>>
   onAdminister(listen: (adminPort: number) => void): void
   onStop(stop: () => void): void
   /** Resolves when the message is sent, or cannot be sent. */
@@ -74,11 +74,11 @@ export function openPrimaryChannel(): PrimaryChannel {
       await send({ kind: 'join' })
       await joined.promise
     },
-    gather: <R extends WorkerRequest>(request: R) =>
+    gather: <R extends WorkerRequest>(request: R, extraMs = 0) =>
       new Promise<Gathered<R>>((resolve) => {
         calls += 1
         waiting.set(calls, (gathered) => resolve(gathered as Gathered<R>))
-        void send({ kind: 'gather', call: calls, request })
+        void send({ kind: 'gather', call: calls, request, extraMs })
       }),
     onAdminister: (listen) => void administer.promise.then(listen),
     onStop: (listener) => void stop.promise.then(listener),

@@ -13,9 +13,9 @@ export type WorkerCluster = Readonly<{
   join(own: WorkerReport): Promise<void>
   /**
    * Resolves when the active endpoints of every worker are those in the store. Fails with STORE_UNAVAILABLE where a
-   * worker does not confirm it in time.
+   * worker does not confirm it in time. `documents`: how many documents the change has.
    */
-  announce(): Promise<void>
+  announce(documents: number): Promise<void>
   /** Resolves when the records of completed messages of all workers are stored, or after 2 s. */
   flushRecords(): Promise<void>
   /** Resolves when the counts of messages of all workers are stored, or after 2 s. */
@@ -25,14 +25,17 @@ export type WorkerCluster = Readonly<{
   metrics(endpoints: ReadonlySet<string>): Promise<Uint8Array>
 }>
 
+/** How much longer other workers may take for each document that they compile. */
+const MS_PER_DOCUMENT = 100
+
 export function createWorkerCluster(channel: PrimaryChannel, workerSlot: WorkerSlot, startedAt: number): WorkerCluster {
   const { gather } = channel
   return {
     workerSlot,
     uptimeMs: () => performance.timeOrigin + performance.now() - startedAt,
     join: channel.join,
-    announce: async () => {
-      const { missing } = await gather('catchUp')
+    announce: async (documents) => {
+      const { missing } = await gather('catchUp', documents * MS_PER_DOCUMENT)
       if (missing === 0) return
       const who = missing === 1 ? 'a worker has' : `${missing} workers have`
       throw new Failure(

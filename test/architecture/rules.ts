@@ -24,7 +24,7 @@ export const readSources = (folder: string): readonly Source[] =>
 /** What a file imports, types too, as it is written there. */
 function importsOf({ text }: Source): string[] {
   const code = text.replace(/\/\*[\s\S]*?\*\/|^\s*\/\/.*$/gm, '')
-  const found = code.matchAll(/\bfrom\s*['"]([^'"]+)['"]|\bimport\s*\(?\s*['"]([^'"]+)['"]/g)
+  const found = code.matchAll(/\bfrom\s*['"]([^'"\s]+)['"]|\bimport\s*\(?\s*['"]([^'"\s]+)['"]/g)
   return Array.from(found, ([, from, direct]) => from ?? direct ?? '')
 }
 

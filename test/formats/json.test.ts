@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import fc from 'fast-check'
 import { Unreadable } from '../../src/formats/body-faults.ts'
-import { findDuplicateNames, MAX_DEPTH, parseJson } from '../../src/formats/json-read.ts'
+import { findDroppedMembers, findDuplicateNames, MAX_DEPTH, parseJson } from '../../src/formats/json-read.ts'
 import { scanJson } from '../../src/formats/json-scan.ts'
 
 const refusal = (text: string): Unreadable => {
@@ -158,4 +158,27 @@ describe('findDuplicateNames', () => {
   test('finds nothing in what JSON.stringify writes', () => {
     fc.assert(fc.property(fc.json(), (text) => assert.deepEqual(findDuplicateNames(text), [])))
   })
+})
+
+describe('findDroppedMembers', () => {
+  const cases = [
+    { name: 'none', text: '{"a":1,"b":{"a":2}}', expect: [] },
+    { name: 'a scalar', text: '{"a":1,"a":2}', expect: [{ steps: ['a'], value: 1 }] },
+    {
+      name: 'all but the last',
+      text: '{"a" : "\\":" , "a":[{"x":null}],"a":3}',
+      expect: [
+        { steps: ['a'], value: '":' },
+        { steps: ['a'], value: [{ x: null }] },
+      ],
+    },
+    {
+      name: 'in elements, under a name with a colon',
+      text: '[1,{"m":{"a:\\"b.c": {"x":[]} ,"a:\\"b.c":2}}]',
+      expect: [{ steps: [1, 'm', 'a:"b.c'], value: { x: [] } }],
+    },
+  ]
+  for (const { name, text, expect } of cases) {
+    test(name, () => assert.deepEqual(findDroppedMembers(text), expect))
+  }
 })

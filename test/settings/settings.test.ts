@@ -62,6 +62,7 @@ const DEFAULTS: Settings = {
   maxIncompleteBodiesBytes: 134_217_728,
   shutdownTimeoutMs: 30_000,
   documentLimitBytes: 262_144,
+  batchLimitBytes: 67_108_864,
   documentMaxMappings: 2000,
   documentMaxRequests: 100,
   maxEndpoints: 20_000,

@@ -63,6 +63,39 @@ describe('a change that was answered', () => {
     assert.equal((await hammer(crew, changes)).size, 2)
   })
 
+  test('of many endpoints is in force on every worker, all of it', async (t) => {
+    const crew = await startCrew(t)
+    const count = LONG ? 1_000 : 100
+    const places = Array.from({ length: count }, (_, place) => place)
+    const document = (round: number, place: number) =>
+      endpointDocument({
+        name: `place ${place}`,
+        endpoint: { pattern: `/place/${place}` },
+        constants: { round },
+        inputMapping: { 'constants.round': 'n' },
+      })
+    const create = places.map((place) => ({ op: 'create', document: document(0, place) }))
+    const created = await crew.call('POST', '/endpoints/batch', { operations: create })
+    assert.equal(created.status, 200, JSON.stringify(created.body))
+    const ids = (created.body.results as { id: string }[]).map(({ id }) => id)
+    for (const round of [1, 2]) {
+      const operations = ids.map((id, place) => ({
+        op: 'replace',
+        id,
+        document: document(round, (place + round) % count),
+      }))
+      const { status, body } = await crew.call('POST', '/endpoints/batch', { operations })
+      assert.equal(status, 200, JSON.stringify(body))
+      const callers = await crew.connectToEach('/place/0')
+      for (const caller of callers) {
+        for (const place of places.slice(0, 50)) {
+          assert.equal((await caller.call('POST', `/place/${place}`, {})).body.n, round)
+        }
+        caller.end()
+      }
+    }
+  })
+
   test('on PostgreSQL is in force on every worker', { skip: postgresMissing() ?? false }, async (t) => {
     const database = await freshDatabase(t)
     const crew = await startCrew(t, { workers: 3, env: { DATABASE_URL: database.url } })

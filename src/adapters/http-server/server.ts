@@ -8,8 +8,15 @@ import type { AnswerFailure, MessageSide, ServerLimits } from './server-types.ts
 import { answerUnparsed, listenBehind, refuseExpectation } from './unparsed-requests.ts'
 import { methodOf } from './unrouted-methods.ts'
 
+declare module 'fastify' {
+  interface FastifyContextConfig {
+    /** The setting that bounds the body, of a route with a bound of its own. */
+    limitSetting?: string
+  }
+}
+
 /**
- * Handlers get bodies as bytes, at most parserLimitBytes of them. Node's own limits allow a slow sender 300 s; Fastify has none.
+ * Handlers get bodies as bytes, at most parserLimitBytes of them unless their route has another bound. Node's own limits allow a slow sender 300 s; Fastify has none.
  */
 export function createServer(
   limits: ServerLimits,
@@ -49,7 +56,7 @@ export function createServer(
   server.addContentTypeParser('*', { parseAs: 'buffer' }, (_request, body, done) => done(null, body))
   server.decorateRequest(FAILURE, undefined)
   server.setErrorHandler((error: FastifyError, request: Failed, reply) => {
-    const failure = fromFastify(error)
+    const failure = fromFastify(error, request.routeOptions.config.limitSetting)
     request[FAILURE] = failure
     return sendFailure(reply, failure)
   })

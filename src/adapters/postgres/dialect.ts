@@ -19,6 +19,8 @@ export const compileDialect = (): SqlDialect => ({
   now: sql<number>`cast(extract(epoch from clock_timestamp()) * 1000 as bigint)`,
   bytes: sql`bytea`,
   elements: (json) => sql`jsonb_array_elements(cast(${json} as jsonb))`,
+  lockRows: sql`for update`,
+  nextStateSequence: () => sql`nextval('states_sequence')`,
 })
 
 /** The service counts up by millions of states a day: 32 bits would last for weeks. */

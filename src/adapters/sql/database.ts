@@ -17,6 +17,10 @@ export type SqlDialect = Readonly<{
   bytes: RawBuilder<unknown>
   /** The elements of a JSON array of arrays as rows: `from … as element`, then `element.value ->> 0`. */
   elements(json: RawBuilder<string>): RawBuilder<unknown>
+  /** The end of a query in a transaction: locks its rows, in their order, if other transactions can run beside this one. */
+  lockRows: RawBuilder<unknown>
+  /** The sequence that makes a row of `states` the newest of its endpoint. */
+  nextStateSequence(endpointId: RawBuilder<unknown>): RawBuilder<number>
 }>
 
 /** A statement of a transaction, with its values. */

@@ -23,6 +23,9 @@ export const compileDialect = (): SqlDialect => ({
   now: sql<number>`cast(unixepoch('subsec') * 1000 as integer)`,
   bytes: sql`blob`,
   elements: (json) => sql`json_each(${json})`,
+  lockRows: sql``,
+  nextStateSequence: (endpointId) =>
+    sql`(select coalesce(max(sequence), 0) + 1 from states where endpoint_id = ${endpointId})`,
 })
 
 /** SQLite checks the types of columns in strict tables only. */

@@ -26,6 +26,13 @@ export const MANAGEMENT_FAILURES = {
     issue: 'conflict',
     means: 'Another endpoint has the same name, or a pattern that matches the same paths for the same method.',
   },
+  BATCH_INVALID: {
+    status: 400,
+    retry: false,
+    issue: 'invalid',
+    means:
+      'The request of a batch is wrong; `details` lists every fault. Faults of its documents have the codes of single changes.',
+  },
   ENDPOINT_UNKNOWN: { status: 404, retry: false, issue: 'not-found', means: 'No endpoint has this id.' },
   DRY_RUN_INVALID: {
     status: 400,

@@ -17,6 +17,8 @@ export type AuditEntry = Readonly<{
   /** Versions of an endpoint; 0 if it did not exist. */
   before?: number
   after?: number
+  /** What the caller says about its change, unchecked. */
+  note?: string
   /** HTTP status of the answer; 0 for commands. */
   status: number
   code?: string
@@ -37,8 +39,8 @@ export type AuditFilter = Readonly<{
 
 /** Rejects with StoreUnavailable if the store does not answer. */
 export interface AuditStore {
-  /** Resolves when the entry is durable. */
-  append(entry: AuditEntry): Promise<void>
+  /** Resolves when the entries are durable. */
+  append(...entries: readonly AuditEntry[]): Promise<void>
   /** Newest first, at most `limit`, all older than the id `before` if it is given. */
   find(filter: AuditFilter, limit: number, before?: string): Promise<readonly AuditEntry[]>
   /** Removes entries older than `before` (milliseconds since the epoch), and all but the newest `refused` refused calls. */

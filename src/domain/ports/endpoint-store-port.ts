@@ -1,5 +1,6 @@
 /** The store of endpoint documents and their versions. */
 import type { Change, StoredDocument, Version, VersionSummary } from '../stored-document.ts'
+import type { StateRecord } from './state-store-port.ts'
 
 /** The reason why a write is refused. */
 export type StoreClash = 'name' | 'route'
@@ -10,6 +11,21 @@ export type EndpointRecord = Readonly<{
   /** Normalised method and pattern, without parameter names and a last `/`: `POST /patients/:`. */
   routeKey: string
 }>
+
+/** One of the writes that `writeAll` makes together. `state` becomes the newest state of the endpoint. */
+export type EndpointWrite =
+  | Readonly<{ op: 'insert'; record: EndpointRecord; change?: Partial<Change>; state?: StateRecord }>
+  | Readonly<{
+      op: 'replace'
+      record: EndpointRecord
+      expected: StoredDocument
+      change?: Partial<Change>
+      state?: StateRecord
+    }>
+  | Readonly<{ op: 'remove'; expected: StoredDocument; change?: Partial<Change> }>
+
+/** The first write that is refused, by its place among the writes, and the reason as for a single write. */
+export type RefusedWrite = Readonly<{ index: number; reason: 'gone' | 'stale' | StoreClash }>
 
 /**
  * Where endpoint documents live, with their versions. A promise that resolves is durable: the change survives `kill -9`.
@@ -34,6 +50,11 @@ export interface EndpointStore {
   ): Promise<'stored' | 'gone' | 'stale' | StoreClash>
   /** Removes the document and its states if it still equals `expected`; its versions stay. */
   remove(expected: StoredDocument, change?: Partial<Change>): Promise<'removed' | 'gone' | 'stale'>
+  /**
+   * Makes all writes in one transaction, or none. No two of them are of one endpoint. Names and routes must be unique among
+   * the documents that are stored afterwards, so two endpoints may exchange theirs.
+   */
+  writeAll(writes: readonly EndpointWrite[]): Promise<'stored' | RefusedWrite>
   /** The versions of an endpoint, newest first; also of a deleted one. */
   versions(id: string): Promise<readonly VersionSummary[]>
   version(id: string, version: number): Promise<Version | undefined>

@@ -1,4 +1,5 @@
 /** Keeps the active endpoints the same as those of a store that other instances change too. */
+import { setImmediate as turn } from 'node:timers/promises'
 import { type Backoff, nextPauseMs } from '../../domain/backoff.ts'
 import { type Failure, isOverload } from '../../domain/failure.ts'
 import type { ChangeFeed } from '../../domain/ports/change-feed-port.ts'
@@ -34,6 +35,9 @@ export type StoreSyncOptions = Readonly<{
   clock: Clock
   logger: Logger
 }>
+
+/** Documents that are compared without a pause for messages. */
+const COMPARED_AT_ONCE = 50
 
 /** The pauses between attempts at pending compilations. */
 const BACKOFF: Backoff = { firstMs: 1_000, longestMs: 30_000 }
@@ -78,7 +82,11 @@ export function createStoreSync({
     // A version that decreases belongs to another history, such as a restored backup.
     const { version: newVersion, documents, versions, ids } = since.version < seen ? await changes.since(0) : since
     if (isAt(newVersion)) return
-    const changed = documents.filter(isNew)
+    const changed: StoredDocument[] = []
+    for (const [index, document] of documents.entries()) {
+      if (isNew(document)) changed.push(document)
+      if (index % COMPARED_AT_ONCE === COMPARED_AT_ONCE - 1) await turn()
+    }
     const replaced = new Set(changed.map(({ _id }) => _id))
     const before = registry.all()
     const active = createActiveEndpoints(before.filter(({ document: { _id } }) => ids.has(_id) && !replaced.has(_id)))
@@ -107,6 +115,8 @@ export function createStoreSync({
         nowPending.set(_id, thrown)
         if (!isPaused) overload = thrown
       }
+      // Messages run between two documents of a batch.
+      await turn()
     }
     // An earlier document that has lost its name or route to another endpoint cannot stay active.
     const isOvertaken = (one: CompiledEndpoint) =>

@@ -34,27 +34,29 @@ export function walk(node: Node, visit: (node: Node, inner: boolean, depth: numb
 
 /** What the fields `roots` and `references` of an Expression hold. */
 export function readsOf(tree: Node): ExpressionReads {
-  const references: string[][] = []
-  const roots = new Set<string>()
+  const { paths, isWhole } = pathsOf(tree)
+  const references = paths.map(leadingNames)
+  return { roots: isWhole ? undefined : new Set(references.flatMap(([root = '']) => root)), references }
+}
+
+/**
+ * The paths that start at a root of the message, as their steps from that root on. `isWhole`: the expression reads the whole
+ * message besides, so that what it reads of it cannot be known.
+ */
+export function pathsOf(tree: Node): Readonly<{ paths: readonly (readonly Node[])[]; isWhole: boolean }> {
+  const paths: (readonly Node[])[] = []
   const heads = new Set<Node>()
-  let isKnown = true
-  const refer = (steps: readonly Node[]) => {
-    const names = leadingNames(steps)
-    const root = names[0]
-    if (root === undefined) return
-    roots.add(root)
-    references.push(names)
-  }
+  let isWhole = false
   walk(tree, (node, inner) => {
     const [first, second] = node.steps ?? []
-    if (first?.type === 'name' && !inner) refer(node.steps ?? [])
+    if (first?.type === 'name' && !inner) paths.push(node.steps ?? [])
     else if (first !== undefined && namesMessage(first, inner) && second?.type === 'name' && !isFiltered(first)) {
       heads.add(first)
-      refer(node.steps?.slice(1) ?? [])
+      paths.push(node.steps?.slice(1) ?? [])
     }
-    if (readsWhole(node, inner) && !heads.has(node)) isKnown = false
+    if (readsWhole(node, inner) && !heads.has(node)) isWhole = true
   })
-  return { roots: isKnown ? roots : undefined, references }
+  return { paths: paths.filter((steps) => leadingNames(steps).length > 0), isWhole }
 }
 
 const isFiltered = (step: Node) => step.predicate !== undefined || step.stages !== undefined

@@ -87,6 +87,16 @@ export const rootOf = ({ values, lookupStatus, networkError }: StateRecord): Jso
   ...(networkError === undefined ? {} : { lookupNetworkError: networkError }),
 })
 
+/** The record of such a root. */
+export function recordOf(root: JsonObject): StateRecord {
+  const { lookupHttpStatus, lookupNetworkError, ...values } = root
+  return {
+    values,
+    lookupStatus: typeof lookupHttpStatus === 'number' ? lookupHttpStatus : undefined,
+    networkError: lookupNetworkError === true,
+  }
+}
+
 /**
  * Takes the values of `state.extract` from the mapped message; `compileKeep` stores them at the end of the message.
  *

@@ -9,6 +9,12 @@ export const documents = {
     means:
       'The largest endpoint document, measured as it is stored: with every default, as JSON without white space, without the fields that the service sets. `PARSER_LIMIT` bounds the body of the call.',
   },
+  batchLimitBytes: {
+    name: 'BATCH_LIMIT',
+    kind: size(512),
+    default: '64mb',
+    means: 'The largest body of `POST /endpoints/batch`; a larger one is answered with 413.',
+  },
   documentMaxMappings: {
     name: 'DOCUMENT_MAX_MAPPINGS',
     kind: wholeNumber(1, 1_000_000),

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { it } from 'node:test'
 import { compileStatement } from '../../../src/adapters/sql/statement.ts'
-import { clashOf } from '../../../src/adapters/sql/stores/endpoint-store.ts'
+import { clashOf } from '../../../src/adapters/sql/stores/endpoint-writes.ts'
 import { compileAppend, compileNewest } from '../../../src/adapters/sql/stores/state-statements.ts'
 import { compileQueryBuilder } from '../../../src/adapters/sqlite/dialect.ts'
 import { filterOf } from '../../contracts/records.ts'

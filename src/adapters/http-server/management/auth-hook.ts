@@ -30,21 +30,21 @@ export type AuthHookOptions = Readonly<{
 }>
 
 /** What a call changed, as far as its handler reports it. */
-export type Effect = Pick<AuditNote, 'target' | 'before' | 'after'>
+export type Effect = Pick<AuditNote, 'target' | 'before' | 'after' | 'note'>
 
 type Decided = Decision & Readonly<{ needed: Needed }>
 
 const DECISION = Symbol('decision')
 const EFFECT = Symbol('effect')
-type ManagementCall = FastifyRequest & { [DECISION]?: Decided; [EFFECT]?: Effect }
+type ManagementCall = FastifyRequest & { [DECISION]?: Decided; [EFFECT]?: readonly Effect[] }
 
 /** The caller; undefined if the service does not know it. */
 export const callerOf = (request: FastifyRequest): Decision['caller'] => (request as ManagementCall)[DECISION]?.caller
 
-/** Reports what a call changed to the audit log. */
-export function noteEffect(request: FastifyRequest, effect: Effect): void {
+/** Reports what a call changed to the audit log, which has an entry for each effect. */
+export function noteEffect(request: FastifyRequest, ...effects: readonly Effect[]): void {
   const call: ManagementCall = request
-  call[EFFECT] = effect
+  call[EFFECT] = effects
 }
 
 /** Authorises every call in a scope, those of unknown paths too. To be called before routes are added. */
@@ -69,7 +69,7 @@ export function addAuthHook(scope: FastifyInstance, { authorise, audit, onRoute 
   })
   scope.addHook('onSend', async (request: ManagementCall, reply) => {
     const decided = request[DECISION]
-    if (decided !== undefined && isAudited(decided)) await audit.record(noteOf(request, reply, decided))
+    if (decided !== undefined && isAudited(decided)) await audit.record(...notesOf(request, reply, decided))
   })
 }
 
@@ -86,20 +86,21 @@ function authorisedRoute({ method, url, config }: RouteOptions): AuthorisedRoute
 const isAudited = ({ needed, refused }: Decided): boolean =>
   refused !== undefined || !['open', 'metrics', 'viewer'].includes(needed)
 
-function noteOf(request: ManagementCall, reply: FastifyReply, { caller, refused }: Decided): AuditNote {
+function notesOf(request: ManagementCall, reply: FastifyReply, { caller, refused }: Decided): readonly AuditNote[] {
   const { remoteAddress } = request.socket
   const failure: Failure | undefined = refused ?? failureOf(request)
   const target = targetOf(request.params)
-  return {
+  const { [EFFECT]: effects = [] } = request
+  return (effects.length === 0 ? [{}] : effects).map((effect) => ({
     who: caller?.who ?? 'unknown',
     ...(caller?.name === undefined ? {} : { name: caller.name }),
     ...(remoteAddress === undefined ? {} : { address: remoteAddress }),
     what: `${methodOf(request.raw)} ${routeOf(request)}`,
     ...(target === undefined ? {} : { target }),
-    ...request[EFFECT],
+    ...effect,
     status: reply.statusCode,
     ...(failure === undefined ? {} : { code: failure.code }),
-  }
+  }))
 }
 
 /** The route as OpenAPI writes it. An unknown URL may hold anything, so it is left out. */

@@ -2,7 +2,7 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type { Caller } from '../../../domain/access.ts'
 import type { Json, JsonObject } from '../../../domain/json.ts'
-import type { Origin } from '../../../domain/stored-document.ts'
+import { NOTE_CHARACTERS, type Origin } from '../../../domain/stored-document.ts'
 import type { DryRun } from '../../../dry-run/dry-run.ts'
 import type { EndpointService } from '../../../endpoints/endpoint-service.ts'
 import type { Accepted } from '../../../endpoints/endpoint-writer.ts'
@@ -43,7 +43,7 @@ export function serveManagement(scope: FastifyInstance, endpoints: EndpointServi
   scope.delete<ById>('/endpoints/:id', needs('author'), async (request, reply) => {
     const ifMatch = request.headers['if-match']
     const { document, version } = await endpoints.remove(request.params.id, ifMatch, originOf(request))
-    noteEffect(request, { before: version - 1, after: version })
+    noteEffect(request, { before: version - 1, after: version, ...noteOf(request) })
     return send(request, reply, 200, { message: `Endpoint with ID '${document._id}' deleted` })
   })
   refuseOtherMethods(scope, '/endpoints', ['GET', 'POST'])
@@ -106,22 +106,25 @@ export function sendAccepted(
   status: number,
   { document, version, warnings }: Accepted,
 ): FastifyReply {
-  noteEffect(request, { target: document._id, before: version - 1, after: version })
+  noteEffect(request, { target: document._id, before: version - 1, after: version, ...noteOf(request) })
   if (warnings.length > 0) reply.header('x-crosswalk-warnings', warningsHeader(warnings))
   return send(request, reply, status, document)
 }
 
-const NOTE_CHARACTERS = 200
+/** The note is for people, so nothing checks it. */
+function noteOf({ headers }: FastifyRequest): Pick<Origin, 'note'> {
+  const note = headers['x-crosswalk-change-note']
+  return typeof note !== 'string' || note === '' ? {} : { note: note.slice(0, NOTE_CHARACTERS) }
+}
 
-/** Who asks for a change. The note is for people, so nothing checks it. */
+/** Who asks for a change. */
 export function originOf(request: FastifyRequest): Origin {
   const { remoteAddress } = request.socket
-  const note = request.headers['x-crosswalk-change-note']
   const caller = callerOf(request)
   return {
     ...(remoteAddress === undefined ? {} : { address: remoteAddress }),
     ...(caller === undefined ? {} : identified(caller)),
-    ...(typeof note !== 'string' || note === '' ? {} : { note: note.slice(0, NOTE_CHARACTERS) }),
+    ...noteOf(request),
   }
 }
 

@@ -76,6 +76,7 @@ export const accessSchemas: JsonObject = {
       target: { ...text, description: 'Id of what was called on or made.' },
       before: whole,
       after: { ...whole, description: 'Version of the endpoint after the change.' },
+      note: { ...text, description: 'What the caller said about its change.' },
       status: whole,
       code: text,
       omitted: { ...whole, description: 'Refused calls before this one of which nothing was kept.' },

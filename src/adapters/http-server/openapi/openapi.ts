@@ -4,9 +4,10 @@ import type { JsonObject } from '../../../domain/json.ts'
 import { needs } from '../management/auth-hook.ts'
 import { sendAnswer } from '../replies.ts'
 import { accessPaths, accessSchemas, securitySchemes, withAccess } from './openapi-access.ts'
+import { batchPaths, batchSchemas } from './openapi-batch.ts'
 import { endpointPaths, endpointSchemas } from './openapi-endpoints.ts'
 import { messagePaths, messageSchemas } from './openapi-messages.ts'
-import { answer, list, object, text } from './openapi-parts.ts'
+import { answer, list, object, ref, text, whole } from './openapi-parts.ts'
 
 export function serveOpenApi(server: FastifyInstance, description: JsonObject): void {
   const body = JSON.stringify(description)
@@ -43,7 +44,7 @@ export function describeApi(endpointSchema: JsonObject, version: string): JsonOb
     openapi: '3.1.0',
     info: { title: 'Crosswalk', version, description: 'Management of endpoints, and what became of their messages.' },
     security: [{ bearer: [] }],
-    paths: withAccess({ ...endpointPaths, ...operationPaths, ...messagePaths, ...accessPaths }),
+    paths: withAccess({ ...endpointPaths, ...batchPaths, ...operationPaths, ...messagePaths, ...accessPaths }),
     components: {
       securitySchemes,
       schemas: {
@@ -51,10 +52,14 @@ export function describeApi(endpointSchema: JsonObject, version: string): JsonOb
         ...messageSchemas,
         ...accessSchemas,
         ...endpointSchemas,
-        Failure: object({ error: text, code: text, details: list(object({ path: text, message: text })) }, [
-          'error',
-          'code',
-        ]),
+        ...batchSchemas,
+        Failure: object({ error: text, code: text, details: list(ref('FailureDetail')) }, ['error', 'code']),
+        FailureDetail: object({
+          operation: { ...whole, description: 'In a batch: the index of the operation.' },
+          code: { ...text, description: 'In a batch: the code of this fault.' },
+          path: text,
+          message: text,
+        }),
       },
     },
   }

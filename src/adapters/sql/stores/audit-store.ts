@@ -7,26 +7,23 @@ import {
   type AuditStore,
   isRefused,
 } from '../../../domain/ports/audit-store-port.ts'
-import type { SqlDatabase } from '../database.ts'
+import type { SqlDatabase, SqlDialect } from '../database.ts'
 import { compileStatement } from '../statement.ts'
 import { keyText, type Tables } from '../tables.ts'
 
 type Row = Tables['audit']
 type FoundRow = Pick<Row, 'id' | 'detail'>
 
-function compileStatements(queries: Kysely<Tables>) {
+function compileStatements({ queries, elements }: SqlDialect) {
   return {
-    append: compileStatement<Row>((value) =>
-      queries.insertInto('audit').values({
-        id: value('id'),
-        who: value('who'),
-        name: value('name'),
-        what: value('what'),
-        target: value('target'),
-        refused: value('refused'),
-        detail: value('detail'),
-      }),
-    ),
+    /** `rows`: the columns of many rows, as `rowsText` writes them. */
+    append: compileStatement<Readonly<{ rows: string }>>((value) => ({
+      compile: () =>
+        sql`insert into audit (id, who, name, what, target, refused, detail)
+          select element.value ->> 0, element.value ->> 1, element.value ->> 2, element.value ->> 3,
+            element.value ->> 4, cast(element.value ->> 5 as integer), element.value ->> 6
+          from ${elements(value('rows'))} as element`.compile(queries),
+    })),
     /** Each part of the condition has an index. */
     purge: compileStatement<Readonly<{ oldest: string; refused: number }>>((value) =>
       queries
@@ -81,10 +78,13 @@ function compileFind(
 /** Builds the store over a database whose tables are up to date. */
 export function compileAuditStore(database: SqlDatabase): AuditStore {
   const { queries } = database.dialect
-  const statements = compileStatements(queries)
+  const statements = compileStatements(database.dialect)
+  const { rowsPerWrite } = database
   return {
-    append: async (entry) => {
-      await database.write(statements.append, rowOf(entry))
+    append: async (...entries) => {
+      for (let start = 0; start < entries.length; start += rowsPerWrite) {
+        await database.write(statements.append, { rows: rowsText(entries.slice(start, start + rowsPerWrite)) })
+      }
     },
     find: async (filter, limit, before) =>
       (await database.readOnce(compileFind(queries, filter, limit, before))).map(entryOf),
@@ -109,6 +109,13 @@ const rowOf = (entry: AuditEntry): Row => {
     detail: JSON.stringify(detail),
   }
 }
+
+const rowsText = (entries: readonly AuditEntry[]): string =>
+  JSON.stringify(
+    entries
+      .map(rowOf)
+      .map(({ id, who, name, what, target, refused, detail }) => [id, who, name, what, target, refused, detail]),
+  )
 
 const entryOf = ({ id, detail }: FoundRow): AuditEntry => ({
   id,

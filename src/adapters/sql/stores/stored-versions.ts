@@ -1,6 +1,5 @@
 /** The statements and rows of the versions of endpoints. A change and its version are written in one transaction. */
-import { type Kysely, sql } from 'kysely'
-import type { EndpointRecord } from '../../../domain/ports/endpoint-store-port.ts'
+import { type RawBuilder, sql } from 'kysely'
 import type { StoredDocument } from '../../../domain/stored-document.ts'
 import {
   type Change,
@@ -10,46 +9,38 @@ import {
   type Version,
   type VersionSummary,
 } from '../../../domain/stored-document.ts'
+import type { SqlDialect } from '../database.ts'
+import { compileRowsStatement } from '../rows-statement.ts'
 import { compileStatement } from '../statement.ts'
-import { documentText, type Tables } from '../tables.ts'
+import type { Tables } from '../tables.ts'
 
 type Row = Tables['endpoint_versions']
 type SummaryRow = Omit<Row, 'endpoint_id' | 'document'>
 export type VersionValues = Readonly<{ id: string; at: string; about: string; document: string }>
 type ById = Readonly<{ id: string }>
 
-/** Builds every statement on versions, in the dialect of `db`. */
-export function compileVersionStatements(db: Kysely<Tables>) {
+const COLUMNS = ['id', 'at', 'about', 'document'] as const
+
+/** Builds every statement on versions. */
+export function compileVersionStatements({ queries: db, elements }: SqlDialect) {
   const present = db.selectFrom('endpoints').select('id')
+  const build = (query: RawBuilder<unknown>) => ({ compile: () => query.compile(db) as never })
   return {
     /** Writers of one endpoint must run one after the other: the next number is read from the table. */
-    add: compileStatement<VersionValues>((value) =>
-      db
-        .insertInto('endpoint_versions')
-        .columns(['endpoint_id', 'version', 'at', 'about', 'document'])
-        .expression((from) =>
-          from
-            .selectFrom('endpoint_versions')
-            .select([
-              value('id').as('endpoint_id'),
-              sql<number>`coalesce(max(version), 0) + 1`.as('version'),
-              value('at').as('at'),
-              value('about').as('about'),
-              value('document').as('document'),
-            ])
-            .where('endpoint_id', '=', value('id')),
-        ),
+    add: compileRowsStatement(COLUMNS, (rows) =>
+      build(sql`with given (id, at, about, document) as (${rows})
+        insert into endpoint_versions (endpoint_id, version, at, about, document)
+        select given.id,
+          (select coalesce(max(version), 0) + 1 from endpoint_versions where endpoint_id = given.id),
+          given.at, given.about, given.document
+        from given`),
     ),
-    trim: compileStatement<ById>((value) =>
-      db
-        .deleteFrom('endpoint_versions')
-        .where('endpoint_id', '=', value('id'))
-        .where('version', '<=', (from) =>
-          from
-            .selectFrom('endpoint_versions as newest')
-            .select(sql<number>`max(newest.version) - ${sql.lit(VERSIONS_OF_AN_ENDPOINT)}`.as('last'))
-            .where('newest.endpoint_id', '=', value('id')),
-        ),
+    /** `ids`: a JSON array with an array of one id for each endpoint. */
+    trim: compileStatement<Readonly<{ ids: string }>>((value) =>
+      build(sql`delete from endpoint_versions
+        where endpoint_id in (select listed.value ->> 0 from ${elements(value('ids'))} as listed)
+        and version <= (select max(newest.version) - ${sql.lit(VERSIONS_OF_AN_ENDPOINT)} from endpoint_versions as newest
+          where newest.endpoint_id = endpoint_versions.endpoint_id)`),
     ),
     /** Removes the versions of all but the last deleted endpoints. Reads deletions only, by their index. */
     trimDeleted: compileStatement<Record<never, never>>(() =>
@@ -100,21 +91,17 @@ export function compileVersionStatements(db: Kysely<Tables>) {
   }
 }
 
-/** The version that a write of `record` adds. */
+/** The version that a write adds. `text`: the document as it is stored, empty for a deletion. */
 export const versionValues = (
   method: ChangeMethod,
-  { document }: Pick<EndpointRecord, 'document'>,
+  { _id: id, updatedAt }: StoredDocument,
+  text: string,
   change: Partial<Change> = {},
 ): VersionValues => ({
-  id: document._id,
-  at: change.at ?? document.updatedAt,
+  id,
+  at: change.at ?? updatedAt,
   about: aboutText({ method, origin: {}, ...change }),
-  document: documentText(document),
-})
-
-export const deletionValues = (deleted: StoredDocument, change: Partial<Change> = {}): VersionValues => ({
-  ...versionValues('delete', { document: deleted }, change),
-  document: '',
+  document: text,
 })
 
 const aboutText = ({ method, origin, restored }: Omit<Change, 'at'>): string =>

@@ -215,6 +215,7 @@ describe('/openapi.json', () => {
       '/audit',
       '/consumers',
       '/endpoints',
+      '/endpoints/batch',
       '/endpoints/dry-run',
       '/endpoints/{id}',
       '/endpoints/{id}/stats',
@@ -246,15 +247,17 @@ describe('/openapi.json', () => {
         const { _id } = await service.register({ endpoint: { pattern: `/described/${method}` } })
         const document = endpointDocument({ endpoint: { pattern: `/by/${method}` } })
         const [type] = Object.keys(operation.requestBody?.content ?? {})
+        const bodies: Record<string, JsonObject> = {
+          '/endpoints/dry-run': { endpoint: document },
+          '/endpoints/batch': { operations: [{ op: 'delete', id: _id }] },
+        }
         const reply = await call(
           service.adminUrl,
           method.toUpperCase(),
           path.replace('{id}', _id).replace('{version}', '1'),
           {
             headers: type === undefined ? {} : { 'content-type': type },
-            ...(type === undefined
-              ? {}
-              : { body: JSON.stringify(path === '/endpoints/dry-run' ? { endpoint: document } : document) }),
+            ...(type === undefined ? {} : { body: JSON.stringify(bodies[path] ?? document) }),
           },
         )
         const [expected] = Object.keys(operation.responses)

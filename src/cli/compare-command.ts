@@ -1,0 +1,167 @@
+/** `crosswalk compare`: the same messages through openhim-mediator-mapping and this service. */
+import { readFileSync } from 'node:fs'
+import type { Command } from 'commander'
+import { createLogger } from '../adapters/log/logger.ts'
+import type { Settings } from '../settings/settings.ts'
+
+/** Findings are no failure of the command, so that a script can tell them apart. */
+const EXIT = { same: 0, differences: 2, impossible: 3 } as const
+
+type Options = Readonly<{
+  peer?: string
+  messages?: string
+  service?: string
+  allowSideEffects?: true
+  openhim?: string
+  endpoints?: string
+  path: readonly string[]
+  limit: string
+  saveTests?: string
+  ignore: readonly string[]
+  keyFile?: string
+  json?: true
+}>
+
+const DEFAULT_SERVICE = 'http://127.0.0.1:3003'
+
+/** `withSettings`: runs the work if all settings are valid. */
+export function addCompareCommand(
+  program: Command,
+  withSettings: (run: (settings: Settings) => Promise<void>) => () => Promise<void>,
+): void {
+  program
+    .command('compare')
+    .description(
+      'sends messages to an openhim-mediator-mapping and to this service, or replays transactions of OpenHIM here, and lists what differs; exits with 2 if a difference is not deliberate',
+    )
+    .option('--peer <url>', 'the openhim-mediator-mapping to compare with; needs --messages')
+    .option('--messages <folder>', 'the messages to send: files that end in .message.json')
+    .option(
+      '--service <url>',
+      `the service; by default ${DEFAULT_SERVICE}. CROSSWALK_KEY is the API key, if it needs one`,
+    )
+    .option('--allow-side-effects', 'send also messages whose endpoints send their output on to other systems')
+    .option(
+      '--openhim <source>',
+      'transactions instead of messages: a file, or the URL of the API (OPENHIM_USERNAME, OPENHIM_PASSWORD)',
+    )
+    .option('--endpoints <folder>', 'with --openhim: the endpoint documents, instead of those of --service')
+    .option('--path <from=to>', 'with --openhim: paths that begin with FROM there begin with TO here', collect, [])
+    .option('--limit <number>', 'with --openhim: the most transactions', '1000')
+    .option('--save-tests <folder>', 'with --openhim: write the transactions as tests of their endpoints')
+    .option('--ignore <pointer>', 'a JSON Pointer within bodies that is not compared', collect, [])
+    .option('--key-file <file>', 'a file that holds the API key of the service, instead of CROSSWALK_KEY')
+    .option('--json', 'write the whole report as JSON')
+    .exitOverride(({ exitCode }) => process.exit(exitCode === 0 ? EXIT.same : EXIT.impossible))
+    .action(async (options: Options) => {
+      let ran = false
+      await withSettings(async (settings) => {
+        ran = true
+        await compare(options, settings)
+      })()
+      if (!ran) process.exitCode = EXIT.impossible
+    })
+}
+
+const collect = (value: string, before: readonly string[]): readonly string[] => [...before, value]
+
+async function compare(options: Options, settings: Settings): Promise<void> {
+  const { ComparisonImpossible } = await import('../comparison/compared-message.ts')
+  try {
+    const wrong = faultOf(options)
+    if (wrong !== undefined) throw new ComparisonImpossible(wrong)
+    const { reportOf } = await import('../comparison/comparison-report.ts')
+    const { results, leftOut } = await (options.openhim === undefined ? sendMessages : replay)(options, settings)
+    const report = reportOf(results, leftOut)
+    process.stdout.write(options.json === undefined ? report.text : `${JSON.stringify(report.json, undefined, 2)}\n`)
+    process.exitCode = report.unexplained > 0 ? EXIT.differences : EXIT.same
+  } catch (thrown) {
+    if (!(thrown instanceof ComparisonImpossible)) throw thrown
+    process.stderr.write(`crosswalk: ${thrown.message}\n`)
+    process.exitCode = EXIT.impossible
+  }
+}
+
+function faultOf({ peer, messages, openhim, endpoints, service, saveTests, path, limit }: Options): string | undefined {
+  if (openhim === undefined) {
+    if (peer === undefined || messages === undefined) return 'Give --peer and --messages, or --openhim.'
+    if (endpoints !== undefined || saveTests !== undefined || path.length > 0)
+      return '--endpoints, --path and --save-tests belong to --openhim.'
+    return undefined
+  }
+  if (peer !== undefined || messages !== undefined) return 'Give either --peer and --messages, or --openhim.'
+  if (endpoints !== undefined && service !== undefined) return 'Give either --endpoints or --service.'
+  if (!/^[1-9]\d*$/.test(limit)) return '--limit must be a number above 0.'
+  if (path.some((change) => !/^\/.*=\//.test(change))) return '--path must be written as /from=/to.'
+  return undefined
+}
+
+async function sendMessages({ peer = '', messages = '', service = DEFAULT_SERVICE, ...options }: Options) {
+  const { readMessages } = await import('../comparison/message-files.ts')
+  const { compareLive } = await import('../comparison/live-comparison.ts')
+  const { judgeAll } = await import('../comparison/comparison-report.ts')
+  const comparisons = await compareLive({
+    peerUrl: peer,
+    serviceUrl: service,
+    key: await keyOf(options.keyFile),
+    messages: readMessages(messages),
+    allowSideEffects: options.allowSideEffects ?? false,
+    progress: progressOf('messages'),
+  })
+  return { results: judgeAll(comparisons, options.ignore), leftOut: [] }
+}
+
+async function replay({ openhim = '', endpoints, service = DEFAULT_SERVICE, ...options }: Options, settings: Settings) {
+  const { createEndpointDocuments, readDocuments } = await import('../comparison/endpoint-documents.ts')
+  const { fetchDocuments } = await import('../comparison/live-comparison.ts')
+  const { readTransactions } = await import('../comparison/openhim-transactions.ts')
+  const { compareTransactions } = await import('../comparison/openhim-comparison.ts')
+  const { judgeAll } = await import('../comparison/comparison-report.ts')
+  const { createOfflineDryRun } = await import('../wiring/offline-dry-run.ts')
+  const documents =
+    endpoints === undefined ? await fetchDocuments(service, await keyOf(options.keyFile)) : readDocuments(endpoints)
+  const { OPENHIM_USERNAME: username, OPENHIM_PASSWORD: password } = process.env
+  const credentials = username === undefined || password === undefined ? undefined : { username, password }
+  const { replayed, leftOut } = await compareTransactions({
+    transactions: await readTransactions(openhim, Number(options.limit), credentials),
+    documents: createEndpointDocuments(documents),
+    run: createOfflineDryRun(settings, createLogger({ ...settings, logLevel: 'error' })),
+    paths: options.path.map(changeOf),
+    progress: progressOf('transactions'),
+  })
+  const results = judgeAll(
+    replayed.map(({ comparison }) => comparison),
+    options.ignore,
+  )
+  if (options.saveTests !== undefined) {
+    const { saveTests } = await import('../comparison/saved-tests.ts')
+    const tests = replayed.map((one, at) => ({ replayed: one, differences: results[at]?.differences ?? [] }))
+    for (const path of saveTests(options.saveTests, tests)) process.stderr.write(`Written: ${path}\n`)
+  }
+  return { results, leftOut }
+}
+
+async function keyOf(file: string | undefined): Promise<string | undefined> {
+  if (file === undefined) return process.env.CROSSWALK_KEY
+  const { ComparisonImpossible } = await import('../comparison/compared-message.ts')
+  try {
+    return readFileSync(file, 'utf8').trim()
+  } catch (thrown) {
+    throw new ComparisonImpossible(`The key cannot be read: ${(thrown as Error).message}.`)
+  }
+}
+
+function changeOf(change: string) {
+  const at = change.indexOf('=/')
+  return { from: change.slice(0, at), to: change.slice(at + 1) }
+}
+
+/** Reports to stderr once a second. */
+function progressOf(what: string): (done: number, of: number) => void {
+  let reportedAt = Date.now()
+  return (done, of) => {
+    if (Date.now() - reportedAt < 1_000) return
+    reportedAt = Date.now()
+    process.stderr.write(`${done} of ${of} ${what}\n`)
+  }
+}

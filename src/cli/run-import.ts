@@ -1,0 +1,189 @@
+/** What `crosswalk import` does: reads, converts, checks, writes, and registers if it is asked to. */
+import { readFileSync } from 'node:fs'
+import { join, relative } from 'node:path'
+import type { Conversion } from '../import/conversion.ts'
+import { convertDocuments } from '../import/convert-documents.ts'
+import { type CheckedDocument, checkDocuments } from '../import/output/check-documents.ts'
+import { envText } from '../import/output/env-lines.ts'
+import { type ImportReport, LEVELS } from '../import/output/import-report.ts'
+import {
+  describeImport,
+  ENV_FILE,
+  filesOf,
+  type ImportedDocument,
+  placeDocuments,
+} from '../import/output/imported-documents.ts'
+import { registerDocuments } from '../import/output/register-documents.ts'
+import { printable, reportMarkdown } from '../import/output/report-markdown.ts'
+import { FileInTheWay, writeFiles } from '../import/output/write-files.ts'
+import { shownSource } from '../import/sources/peer-source.ts'
+import { readSources } from '../import/sources/read-sources.ts'
+import type { SourceReading } from '../import/sources/source-reading.ts'
+import { type Environment, readSettings, type Settings } from '../settings/settings.ts'
+import { createOfflineServices } from '../wiring/offline-services.ts'
+import { type ImportArguments, type ImportOptions, readImportOptions } from './import-options.ts'
+
+const DONE = 0
+const LOST = 1
+const NOT_DONE = 3
+
+/** A service of the peer answers at once; a slow one reads its database. */
+const PEER_TIMEOUT_MS = 60_000
+/** A batch of a thousand documents is compiled before it is answered. */
+const REGISTER_TIMEOUT_MS = 300_000
+
+/** Of a name of an endpoint, on a line for people. */
+const MOST_OF_A_NAME = 100
+
+type Output = Readonly<{ write(text: string): unknown }>
+export type ImportProcess = Readonly<{ env: Environment; stdout: Output; stderr: Output }>
+
+/** Sentences for the person who imports; nothing was written, or nothing was registered. */
+class ImportFault extends Error {
+  readonly faults: readonly string[]
+  constructor(faults: readonly string[]) {
+    super(faults.join('\n'))
+    this.faults = faults
+  }
+}
+
+/** Out: the exit code of the command. Results go to standard output, faults to standard error. */
+export async function runImport(
+  sources: readonly string[],
+  given: ImportArguments,
+  { env, stdout, stderr }: ImportProcess,
+): Promise<number> {
+  try {
+    const { options, settings } = readArguments(given, env)
+    const found = await readAll(sources, options.output)
+    const { documents, secrets } = converted(found, options)
+    const imported = placeDocuments(documents, found, options.output)
+    const checks = await checkDocuments(imported, { services: createOfflineServices(settings), settings })
+    const lines = envText(secrets, textOf(join(options.output, ENV_FILE)))
+    const shown = sources.map(shownSource)
+    const report = describeImport({ sources: shown, found, imported, checks, secrets, env: lines })
+    const isInPlace = imported.every((one) => one.isInPlace)
+    if (!isInPlace || given.report !== undefined) {
+      write(imported, report, secrets.length === 0 ? undefined : lines.text, options)
+    }
+    stdout.write(summaryOf(report, options, isInPlace))
+    if (options.apply !== undefined) stdout.write(await register(imported, checks, options.apply))
+    return report.counts.lost + report.counts.faults > 0 ? LOST : DONE
+  } catch (thrown) {
+    if (!(thrown instanceof ImportFault)) throw thrown
+    for (const fault of thrown.faults) stderr.write(`crosswalk: ${printable(fault)}\n`)
+    return NOT_DONE
+  }
+}
+
+function readArguments(given: ImportArguments, env: Environment): { options: ImportOptions; settings: Settings } {
+  const { options, faults } = readImportOptions(given, env)
+  const reading = readSettings(env)
+  if (options === undefined || !reading.ok)
+    throw new ImportFault([...(faults ?? []), ...(reading.ok ? [] : reading.faults)])
+  return { options, settings: reading.settings }
+}
+
+async function readAll(sources: readonly string[], output: string): Promise<SourceReading> {
+  const found = await readSources(sources, { output, timeoutMs: PEER_TIMEOUT_MS })
+  if (found.faults.length > 0) throw new ImportFault(found.faults)
+  if (found.documents.length > 0) return found
+  throw new ImportFault(['The sources have states and no endpoint document; give the documents too.'])
+}
+
+function converted(
+  found: SourceReading,
+  { conversion: options }: ImportOptions,
+): Exclude<Conversion, { undecided: string }> {
+  const conversion = convertDocuments(found, options)
+  if (conversion.undecided !== undefined) throw new ImportFault([conversion.undecided])
+  return conversion
+}
+
+function write(
+  imported: readonly ImportedDocument[],
+  report: ImportReport,
+  secrets: string | undefined,
+  { output, reports }: ImportOptions,
+): void {
+  const texts = [
+    { path: reports.markdown, content: reportMarkdown(report) },
+    { path: reports.json, content: `${JSON.stringify(report, null, 2)}\n` },
+  ]
+  try {
+    writeFiles(output, filesOf(imported, secrets, texts))
+  } catch (thrown) {
+    if (thrown instanceof FileInTheWay) throw new ImportFault([thrown.message])
+    const reason = thrown instanceof Error ? thrown.message : String(thrown)
+    throw new ImportFault([`The files cannot be written: ${reason}.`])
+  }
+}
+
+/** Undefined if there is no such file. */
+function textOf(path: string): string | undefined {
+  try {
+    return readFileSync(path, 'utf8')
+  } catch {
+    return undefined
+  }
+}
+
+function summaryOf(
+  { counts, documents, secrets, skipped }: ImportReport,
+  options: ImportOptions,
+  isInPlace: boolean,
+): string {
+  const { output, reports } = options
+  const lines = documents.map(({ file, name, changes, faults }) => {
+    const levels = LEVELS.flatMap((level) => {
+      const count = changes.filter((change) => change.level === level).length
+      return count === 0 ? [] : `${level} ${count}`
+    })
+    const parts = [...(faults.length === 0 ? [] : [`faults ${faults.length}`]), ...levels]
+    return `${file}\t${name.slice(0, MOST_OF_A_NAME)}\t${parts.join(', ') || 'no changes'}`
+  })
+  const faults = documents.flatMap((document) =>
+    document.faults.map(({ path, message }) => `${document.file}: ${path === '' ? '' : `${path}: `}${message}`),
+  )
+  const total = ['documents', 'states', ...LEVELS]
+    .map((name) => `${name} ${counts[name as keyof typeof counts]}`)
+    .join(', ')
+  return [
+    ...lines,
+    ...faults,
+    `${total}, not imported ${skipped.length}`,
+    isInPlace
+      ? `They are in ${shownPath(output)} already.`
+      : `Written to ${shownPath(output)}; the report is ${shownPath(reports.markdown)}.`,
+    ...(counts.secrets === 0
+      ? []
+      : [`Credentials (${counts.secrets}) are in ${shownPath(join(output, secrets.file))}.`]),
+    ...(counts.faults === 0 ? [] : ['Documents with faults would be refused; mend them in their files.']),
+  ]
+    .map((line) => `${line.split('\t').map(printable).join('\t')}\n`)
+    .join('')
+}
+
+const shownPath = (path: string): string => {
+  const short = relative('', path)
+  return short === '' || short.startsWith('..') ? path : short
+}
+
+/** Out: one line for people. Throws ImportFault if nothing was registered. */
+async function register(
+  imported: readonly ImportedDocument[],
+  checks: readonly CheckedDocument[],
+  apply: Exclude<ImportOptions['apply'], undefined>,
+): Promise<string> {
+  const registrations = imported.flatMap(({ file, document, state }, index) => {
+    const { faults = [], stored } = checks[index] ?? {}
+    return stored === undefined || faults.length > 0 ? [] : [{ file, document, stored, state }]
+  })
+  if (registrations.length < imported.length) {
+    throw new ImportFault(['Nothing was registered, because some documents have faults; mend them in their files.'])
+  }
+  const result = await registerDocuments(registrations, { ...apply, timeoutMs: REGISTER_TIMEOUT_MS })
+  if (result.faults.length > 0) throw new ImportFault([...result.faults, 'Nothing was registered.'])
+  const { created, replaced, unchanged } = result
+  return `Registered at ${apply.url}: ${created} created, ${replaced} replaced, ${unchanged} there already.\n`
+}

@@ -1,0 +1,82 @@
+/** The endpoint documents that messages are matched with: those of a running service, or of a folder. */
+import { readdirSync } from 'node:fs'
+import { join } from 'node:path'
+import { isObject, type Json, type JsonObject } from '../domain/json.ts'
+import { createRouteTable } from '../endpoints/route-table.ts'
+import { parseRoutePattern } from '../language/route-pattern.ts'
+import { ComparisonImpossible, readJsonFile } from './compared-message.ts'
+
+export type EndpointDocument = JsonObject & Readonly<{ name: string }>
+
+export type MatchedEndpoint = Readonly<{ document: EndpointDocument; urlParams: JsonObject }>
+
+export interface EndpointDocuments {
+  readonly all: readonly EndpointDocument[]
+  /** `path`: percent-encoded. */
+  find(method: string, path: string): MatchedEndpoint | undefined
+  /** The documents of the endpoints that a document calls, by the paths of its requests, and those that they call. */
+  calledBy(document: EndpointDocument): readonly EndpointDocument[]
+}
+
+export type CallGroup = 'lookup' | 'response'
+
+/** Documents whose pattern cannot be read match nothing. */
+export function createEndpointDocuments(documents: readonly EndpointDocument[]): EndpointDocuments {
+  const routes = createRouteTable<EndpointDocument>()
+  for (const document of documents) {
+    const { method = 'POST', pattern } = isObject(document.endpoint) ? document.endpoint : {}
+    if (typeof pattern !== 'string' || typeof method !== 'string' || !parseRoutePattern(pattern).ok) continue
+    routes.add(method.toUpperCase(), pattern, document)
+  }
+  const addCalled = (document: EndpointDocument, called: Set<EndpointDocument>): void => {
+    for (const { config } of [...requestsOf(document, 'lookup'), ...requestsOf(document, 'response')]) {
+      const { method = 'GET', url } = isObject(config) ? config : {}
+      const path = URL.parse(String(url))?.pathname ?? ''
+      const target = routes.find(String(method).toUpperCase(), path)?.target
+      if (target === undefined || called.has(target)) continue
+      called.add(target)
+      addCalled(target, called)
+    }
+  }
+  return {
+    all: documents,
+    find: (method, path) => {
+      const found = routes.find(method, path)
+      return found && { document: found.target, urlParams: found.urlParams }
+    },
+    calledBy: (document) => {
+      const called = new Set<EndpointDocument>()
+      addCalled(document, called)
+      return [...called]
+    },
+  }
+}
+
+/** Reads the documents below a folder; other JSON files are left out. Throws ComparisonImpossible. */
+export function readDocuments(folder: string): readonly EndpointDocument[] {
+  let files: readonly string[]
+  try {
+    files = readdirSync(folder, { recursive: true, encoding: 'utf8' })
+  } catch (thrown) {
+    throw new ComparisonImpossible(`The folder of endpoints cannot be read: ${(thrown as Error).message}.`)
+  }
+  const documents = files
+    .filter((file) => file.endsWith('.json'))
+    .sort()
+    .flatMap((file) => documentsIn(readJsonFile(join(folder, file), file)))
+  if (documents.length === 0) throw new ComparisonImpossible(`${folder} has no endpoint documents.`)
+  return documents
+}
+
+/** The documents in the answer of `GET /endpoints`, or of a file. */
+export const documentsIn = (value: Json): readonly EndpointDocument[] =>
+  (Array.isArray(value) ? value : [value]).filter(isDocument)
+
+const isDocument = (value: Json): value is EndpointDocument =>
+  isObject(value) && typeof value.name === 'string' && isObject(value.endpoint) && 'pattern' in value.endpoint
+
+/** The requests of a document, of which a single one may stand without its array. */
+export function requestsOf({ requests }: EndpointDocument, kind: CallGroup): readonly JsonObject[] {
+  const written = isObject(requests) ? requests[kind] : undefined
+  return (Array.isArray(written) ? written : [written]).filter(isObject)
+}

@@ -1,0 +1,163 @@
+/** The transactions of OpenHIM: an export of them, or those that its API gives. */
+import { readFileSync } from 'node:fs'
+import { isObject, type Json, type JsonObject } from '../domain/json.ts'
+import { Unreadable } from '../formats/body-faults.ts'
+import { parseJson } from '../formats/json-read.ts'
+import { ComparisonImpossible } from './compared-message.ts'
+import { getJson } from './exchange.ts'
+import { headersOf } from './received-answer.ts'
+
+export type TransactionMessage = Readonly<{
+  /** Upper case; empty if the orchestration is no request. */
+  method: string
+  host: string
+  port: string
+  path: string
+  /** Undefined if it was not recorded: OpenHIM drops the name under which the peer reports it. */
+  query: string | undefined
+  headers: Readonly<Record<string, string>>
+  body: string | undefined
+  /** Milliseconds since the epoch; NaN if it was not recorded. */
+  at: number
+}>
+
+export type TransactionAnswer = Readonly<{
+  /** Undefined if there was no answer. */
+  status: number | undefined
+  headers: Readonly<Record<string, string>>
+  body: string | undefined
+  at: number
+}>
+
+export type Orchestration = Readonly<{ name: string; request: TransactionMessage; response: TransactionAnswer }>
+
+export type Transaction = Readonly<{
+  id: string
+  request: TransactionMessage
+  response: TransactionAnswer
+  orchestrations: readonly Orchestration[]
+}>
+
+const PAGE = 100
+
+/** Credentials of the API, as OPENHIM_USERNAME and OPENHIM_PASSWORD give them; undefined if they are not set. */
+export type OpenhimCredentials = Readonly<{ username: string; password: string }> | undefined
+
+/**
+ * In: a file with a JSON array or a transaction a line, or the URL of the API with a query that selects transactions.
+ * Out: at most `limit` of them, the oldest first. Throws ComparisonImpossible.
+ */
+export async function readTransactions(
+  source: string,
+  limit: number,
+  credentials: OpenhimCredentials,
+): Promise<readonly Transaction[]> {
+  const found = /^https?:\/\//i.test(source) ? await fetchTransactions(source, limit, credentials) : readExport(source)
+  return found
+    .map(transactionOf)
+    .filter((one) => one !== undefined)
+    .sort((one, other) => one.request.at - other.request.at)
+    .slice(0, limit)
+}
+
+async function fetchTransactions(
+  url: string,
+  limit: number,
+  credentials: OpenhimCredentials,
+): Promise<readonly Json[]> {
+  const basic = credentials && Buffer.from(`${credentials.username}:${credentials.password}`).toString('base64')
+  const headers = basic === undefined ? {} : { authorization: `Basic ${basic}` }
+  const found: Json[] = []
+  for (let page = 0; found.length < limit; page++) {
+    const query = `filterRepresentation=full&filterLimit=${PAGE}&filterPage=${page}`
+    const some = await getJson(url, `/transactions?${query}`, headers)
+    if (!Array.isArray(some)) throw new ComparisonImpossible(`${url} did not answer with a list of transactions.`)
+    found.push(...some)
+    if (some.length < PAGE) break
+  }
+  return found
+}
+
+function readExport(file: string): readonly Json[] {
+  let text: string
+  try {
+    text = readFileSync(file, 'utf8').replace(/^\uFEFF/, '')
+  } catch (thrown) {
+    throw new ComparisonImpossible(`${file} cannot be read: ${(thrown as Error).message}.`)
+  }
+  try {
+    if (/^\s*\[/.test(text)) return [parseJson(text)].flat() as Json[]
+    return text
+      .split('\n')
+      .filter((line) => line.trim() !== '')
+      .map((line) => parseJson(line))
+  } catch (thrown) {
+    if (!(thrown instanceof Unreadable)) throw thrown
+    throw new ComparisonImpossible(`${file} is neither a JSON array nor a transaction a line: ${thrown.message}`)
+  }
+}
+
+/** Undefined if the value is no transaction with a request and a response. */
+function transactionOf(value: Json): Transaction | undefined {
+  if (!isObject(value) || !isObject(value.request) || !isObject(value.response)) return undefined
+  const orchestrations = Array.isArray(value.orchestrations) ? value.orchestrations.filter(isObject) : []
+  return {
+    id: idOf(value._id),
+    request: messageOf(value.request),
+    response: answerOf(value.response),
+    orchestrations: orchestrations.map(({ name, request, response, error }) => ({
+      name: String(name ?? ''),
+      request: messageOf(isObject(request) ? request : {}),
+      response: answerOf({ ...statusOfError(error), ...(isObject(response) ? response : {}) }),
+    })),
+  }
+}
+
+/** mongoexport writes the id as `{ "$oid": … }`. */
+const idOf = (id: Json | undefined): string => (isObject(id) ? String(id.$oid) : String(id ?? ''))
+
+function messageOf(request: JsonObject): TransactionMessage {
+  const query = request.querystring ?? request.queryString
+  return {
+    method: textOf(request.method).toUpperCase(),
+    host: textOf(request.host),
+    port: textOf(request.port),
+    path: textOf(request.path),
+    query: typeof query === 'string' ? query.replace(/^[?&]+/, '') : undefined,
+    headers: headersOf(isObject(request.headers) ? request.headers : {}),
+    body: bodyOf(request.body),
+    at: timeOf(request.timestamp),
+  }
+}
+
+function answerOf(response: JsonObject): TransactionAnswer {
+  const status = Number(response.status)
+  return {
+    status: Number.isInteger(status) && status >= 100 ? status : undefined,
+    headers: headersOf(isObject(response.headers) ? response.headers : {}),
+    body: bodyOf(response.body),
+    at: timeOf(response.timestamp),
+  }
+}
+
+/** The peer reports a refused lookup without its response; the sentence of the error has the status. */
+function statusOfError(error: Json | undefined): JsonObject {
+  const [, status] = /status code (\d{3})/.exec(isObject(error) ? String(error.message) : '') ?? []
+  return status === undefined ? {} : { status }
+}
+
+const textOf = (value: Json | undefined): string =>
+  typeof value === 'string' || typeof value === 'number' ? String(value) : ''
+
+/** A body that is not a text was parsed by whoever exported it. */
+function bodyOf(body: Json | undefined): string | undefined {
+  if (body === undefined || body === null || body === '') return undefined
+  return typeof body === 'string' ? body : JSON.stringify(body)
+}
+
+/** ISO 8601, milliseconds, or `{ "$date": … }` of mongoexport. */
+function timeOf(value: Json | undefined): number {
+  if (isObject(value)) return timeOf(value.$date ?? value.$numberLong)
+  if (typeof value === 'string' && /^\d+$/.test(value)) return Number(value)
+  return typeof value === 'number' ? value : Date.parse(String(value ?? ''))
+}

@@ -1,0 +1,211 @@
+/**
+ * Changes many endpoints at once: compiles all documents, compares them with what is stored afterwards, stores all of them
+ * in one transaction, then activates them together.
+ */
+import { setImmediate as turn } from 'node:timers/promises'
+import { Failure } from '../../domain/failure.ts'
+import type { Lint } from '../../domain/lint.ts'
+import type { EndpointWrite, RefusedWrite } from '../../domain/ports/endpoint-store-port.ts'
+import type { Origin, StoredDocument } from '../../domain/stored-document.ts'
+import { recordOf, usesState } from '../../pipeline/stages/state.ts'
+import { type ActiveEndpoints, createActiveEndpoints } from '../active-endpoints.ts'
+import { findClashes, storeClash } from '../clash.ts'
+import { compileDocument, type Stamp } from '../compile-document.ts'
+import type { CompiledEndpoint } from '../compiled-endpoint.ts'
+import type { EndpointChanges } from '../endpoint-changes.ts'
+import { type EndpointWriterOptions, logWarnings, newStamp } from '../endpoint-writer.ts'
+import * as failures from '../management-failures.ts'
+import { etagOf, matchesEtag } from '../precondition.ts'
+import type { UncertainWrites } from '../sync/uncertain-writes.ts'
+import type { Batch, PlacedOperation } from './read-batch.ts'
+
+/** The outcome of one operation. */
+export type OperationResult = Readonly<{
+  /** Its index in the batch. */
+  operation: number
+  op: PlacedOperation['operation']['op']
+  /** Left out for an endpoint that a dry run would create. */
+  id?: string
+  name: string
+  version: number
+  /** Of the stored document; left out for a deletion and in a dry run. */
+  etag?: string
+  warnings: readonly Readonly<{ path: string; message: string }>[]
+}>
+
+export type BatchReport = Readonly<{ results: readonly OperationResult[]; dryRun: boolean; note?: string }>
+
+/**
+ * Resolves when the changes are stored and active, or in a dry run checked. Fails with the codes of single changes, with
+ * every fault in `details`; rejects with StoreUnavailable. Calls must not overlap with other changes.
+ */
+export type BatchWriter = (batch: Batch, origin: Origin) => Promise<BatchReport>
+
+/** An operation that was checked; `compiled`: undefined for a deletion. */
+type Checked = Readonly<{
+  placed: PlacedOperation
+  stamp: Stamp
+  current: StoredDocument | undefined
+  compiled: CompiledEndpoint | undefined
+  etag?: string
+  lints: readonly Lint[]
+}>
+
+export function createBatchWriter(
+  options: EndpointWriterOptions,
+  changes: EndpointChanges,
+  confirm: UncertainWrites['confirm'],
+): BatchWriter {
+  const { store, services, settings, clock, newId, logger } = options
+
+  /** Lets `faults` grow. Out: undefined if the operation has no document or endpoint to go on with. */
+  const check = async (placed: PlacedOperation, faults: Faults): Promise<Checked | undefined> => {
+    const { index, operation } = placed
+    const current = operation.op === 'create' ? undefined : await changes.current(operation.id)
+    if (operation.op !== 'create') {
+      if (current === undefined) return void faults.add(index, failures.unknown(operation.id))
+      const { ifMatch } = operation
+      const isStale = ifMatch !== undefined && !matchesEtag(ifMatch, etagOf(current))
+      if (isStale) faults.add(index, failures.stale(), `operations[${index}].ifMatch`)
+    }
+    const stamp = current === undefined ? newStamp(newId(), clock()) : await changes.nextStamp(current)
+    if (operation.op === 'delete') return { placed, stamp, current, compiled: undefined, lints: [] }
+    try {
+      const bounds = { bounds: settings }
+      const { lints, compiled } = await compileDocument(operation.document, stamp, services, settings, bounds)
+      const errors = [...placed.repeated, ...lints.filter(({ severity }) => severity === 'error')]
+      if (errors.length > 0) faults.add(index, failures.invalid(errors))
+      const etag = etagOf(compiled.document)
+      return { placed, stamp, current, compiled, etag, lints: [...lints, ...lintState(placed, compiled)] }
+    } catch (thrown) {
+      if (!(thrown instanceof Failure) || thrown.status >= 500) throw thrown
+      return void faults.add(index, thrown)
+    }
+  }
+
+  /** The endpoints whose names and routes remain after the batch, without those that it writes. */
+  const untouchedBy = (operations: readonly PlacedOperation[]): ActiveEndpoints => {
+    const touched = new Set(operations.flatMap(({ operation }) => (operation.op === 'create' ? [] : [operation.id])))
+    return createActiveEndpoints(changes.stored().filter(({ document }) => !touched.has(document._id)))
+  }
+
+  const checkRoom = (operations: readonly PlacedOperation[], faults: Faults): void => {
+    const removed = operations.filter(({ operation }) => operation.op === 'delete').length
+    const created = operations.filter(({ operation }) => operation.op === 'create')
+    const room = settings.maxEndpoints - changes.count() + removed
+    const beyond = created[Math.max(room, 0)]
+    if (beyond !== undefined) faults.add(beyond.index, failures.tooMany(settings.maxEndpoints))
+  }
+
+  /** Fails with every fault of the batch. */
+  const checkAll = async ({ operations, faults: known }: Batch): Promise<readonly Checked[]> => {
+    const faults = collectFaults(known)
+    checkRoom(operations, faults)
+    const after = untouchedBy(operations)
+    const indexes = new Map<string, number>()
+    const nameOf = ({ document }: CompiledEndpoint): string => {
+      const other = indexes.get(document._id)
+      return `The endpoint ${other === undefined ? document._id : `of operation ${other}`}`
+    }
+    const checked: Checked[] = []
+    for (const placed of operations) {
+      const one = await check(placed, faults)
+      if (one !== undefined) checked.push(one)
+      if (one?.compiled !== undefined && hasOwnPlace(one.lints)) {
+        const clashes = findClashes(one.compiled, after, nameOf)
+        if (clashes.length > 0) faults.add(placed.index, failures.clash(clashes))
+        after.add(one.compiled)
+        indexes.set(one.stamp._id, placed.index)
+      }
+      // Messages run between two documents.
+      await turn()
+    }
+    const refused = faults.failure()
+    if (refused !== undefined) throw refused
+    return checked
+  }
+
+  const commit = async (checked: readonly Checked[], origin: Origin): Promise<void> => {
+    const writes = checked.map((one) => writeOf(one, origin))
+    const ids = checked.map(({ stamp }) => stamp._id)
+    const result = await confirm(ids, () => store.writeAll(writes))
+    if (result !== 'stored') throw refusal(result, checked)
+    const removed = checked.flatMap(({ compiled, stamp }) => (compiled === undefined ? [stamp._id] : []))
+    changes.activate(
+      removed,
+      checked.flatMap(({ compiled }) => compiled ?? []),
+    )
+    for (const { compiled, lints } of checked) if (compiled !== undefined) logWarnings(lints, compiled.document, logger)
+  }
+
+  return async (batch, origin) => {
+    const { dryRun } = batch
+    const { note } = origin
+    const checked = await checkAll(batch)
+    if (!dryRun) await commit(checked, origin)
+    const results = checked.map((one) => resultOf(one, dryRun))
+    return { results, dryRun, ...(note === undefined ? {} : { note }) }
+  }
+}
+
+/** A document without a sound name or route has stand-ins for them, which clash with nothing. */
+const hasOwnPlace = (lints: readonly Lint[]): boolean =>
+  !lints.some(({ path, severity }) => severity === 'error' && (path === '' || /^(name|endpoint)\b/.test(path)))
+
+function lintState({ index, operation }: PlacedOperation, { endpoint }: CompiledEndpoint): readonly Lint[] {
+  if (operation.op === 'delete' || operation.state === undefined || usesState(endpoint)) return []
+  const message = 'The document reads no state, so nothing reads this one.'
+  return [{ path: `operations[${index}].state`, message, severity: 'warning' }]
+}
+
+function resultOf({ placed, stamp, current, compiled, etag, lints }: Checked, dryRun: boolean): OperationResult {
+  const { index, operation } = placed
+  const { op } = operation
+  const { name } = (compiled?.document ?? current) as StoredDocument
+  const warnings = lints.filter(({ severity }) => severity === 'warning')
+  return {
+    operation: index,
+    op,
+    ...(dryRun && op === 'create' ? {} : { id: stamp._id }),
+    name,
+    version: stamp.version,
+    ...(dryRun || etag === undefined ? {} : { etag }),
+    warnings: warnings.map(({ path, message }) => ({ path, message })),
+  }
+}
+
+function writeOf({ placed, stamp, current, compiled }: Checked, origin: Origin): EndpointWrite {
+  const { operation } = placed
+  if (compiled === undefined) {
+    return { op: 'remove', expected: current as StoredDocument, change: { at: stamp.updatedAt, origin } }
+  }
+  const given = operation.op === 'delete' ? undefined : operation.state
+  const state = given === undefined ? {} : { state: recordOf(given) }
+  if (current === undefined) return { op: 'insert', record: compiled, change: { origin }, ...state }
+  return { op: 'replace', record: compiled, expected: current, change: { origin }, ...state }
+}
+
+/** The failure for a write that another instance, or a stored document that is not active, is in the way of. */
+function refusal({ index, reason }: RefusedWrite, checked: readonly Checked[]): Failure {
+  const { placed, stamp } = checked[index] as Checked
+  const failure = () => {
+    if (reason === 'gone') return failures.unknown(stamp._id)
+    return reason === 'stale' ? failures.stale() : failures.clash([storeClash(reason)])
+  }
+  const faults = collectFaults([])
+  faults.add(placed.index, failure())
+  return faults.failure() as Failure
+}
+
+type Faults = ReturnType<typeof collectFaults>
+
+function collectFaults(known: readonly failures.OperationFault[]) {
+  const all = [...known]
+  return {
+    /** Adds the details of the failure that the operation alone would have; without details, its sentence. */
+    add: (operation: number, { code, message, options }: Failure, path = ''): void => {
+      for (const detail of options.details ?? [{ path, message }]) all.push({ operation, code, ...detail })
+    },
+    failure: (): Failure | undefined => (all.length === 0 ? undefined : failures.batchRefused(all)),
+  }
+}

@@ -1,0 +1,108 @@
+/** Reads the request of a batch: its operations one by one, with pauses for messages. */
+import { setImmediate as turn } from 'node:timers/promises'
+import { type BatchOperation, checkBatch, checkOperation } from '../../config/checks/batch-operation.ts'
+import { Failure } from '../../domain/failure.ts'
+import { collectInto, type Lint } from '../../domain/lint.ts'
+import { divideElements } from '../../formats/json-elements.ts'
+import { MAX_DEPTH } from '../../formats/json-read.ts'
+import * as failures from '../management-failures.ts'
+import { parseDocument, unreadable } from '../parse-document.ts'
+
+export type PlacedOperation = Readonly<{
+  /** Its index in the batch. */
+  index: number
+  operation: BatchOperation
+  /** Names that occur twice in one object of its document. */
+  repeated: readonly Lint[]
+}>
+
+export type Batch = Readonly<{
+  /** Those without faults. */
+  operations: readonly PlacedOperation[]
+  /** Of the other operations. */
+  faults: readonly failures.OperationFault[]
+  dryRun: boolean
+  note: string | undefined
+}>
+
+export const MOST_OPERATIONS = 1_000
+
+/** In a document the paths are those of the document; elsewhere they start at the batch. */
+const IN_DOCUMENT = 'document.'
+
+/**
+ * In: the request as JSON text. Fails with BODY_UNREADABLE and BODY_TOO_DEEP, and with BATCH_INVALID if the fault is in no
+ * operation.
+ */
+export async function readBatch(text: string): Promise<Batch> {
+  const { rest, elements = [] } = await divideElements(text, 'operations').catch((thrown: unknown) => {
+    throw unreadable(thrown)
+  })
+  const { raw, faults: repeated } = parseDocument(rest)
+  const lints: Lint[] = [...repeated]
+  const sink = collectInto(lints)
+  const isBatch = checkBatch(raw, sink)
+  if (elements.length > MOST_OPERATIONS) {
+    sink
+      .at('operations')
+      .error(`The batch has ${elements.length} operations, and ${MOST_OPERATIONS} is the most; divide it.`)
+  }
+  if (!isBatch || lints.length > 0) throw failures.batchInvalid(lints)
+  const operations: PlacedOperation[] = []
+  const faults: failures.OperationFault[] = []
+  for (const [index, element] of elements.entries()) {
+    const read = readOperation(element, index)
+    if ('operation' in read) operations.push(read)
+    else faults.push(...read.faults)
+    await turn()
+  }
+  return {
+    operations,
+    faults: [...faults, ...findRepeatedIds(operations)],
+    dryRun: raw.dryRun === true,
+    note: typeof raw.note === 'string' ? raw.note : undefined,
+  }
+}
+
+/** Its document may be as deep as one that is sent alone. */
+const LEVELS = MAX_DEPTH + 1
+
+function readOperation(
+  text: string,
+  index: number,
+): PlacedOperation | Readonly<{ faults: readonly failures.OperationFault[] }> {
+  try {
+    const { raw, faults } = parseDocument(text, LEVELS)
+    const lints: Lint[] = []
+    const lint = collectInto(lints).at('operations', index)
+    const isOperation = checkOperation(raw, lint)
+    const outside = faults.filter(({ path }) => !path.startsWith(IN_DOCUMENT))
+    for (const { path, message } of outside) lint.below(path).error(message)
+    const inside = faults.filter((fault) => !outside.includes(fault))
+    if (isOperation && lints.length === 0) {
+      const repeated = inside.map((fault) => ({ ...fault, path: fault.path.slice(IN_DOCUMENT.length) }))
+      return { index, operation: raw, repeated }
+    }
+    return { faults: lints.map(({ path, message }) => ({ operation: index, code: 'BATCH_INVALID', path, message })) }
+  } catch (thrown) {
+    if (!(thrown instanceof Failure)) throw thrown
+    return {
+      faults: [{ operation: index, code: thrown.code, path: `operations[${index}]`, message: thrown.message }],
+    }
+  }
+}
+
+/** Two changes of one endpoint would depend on their order. */
+function findRepeatedIds(operations: readonly PlacedOperation[]): readonly failures.OperationFault[] {
+  const first = new Map<string, number>()
+  return operations.flatMap(({ index, operation }): failures.OperationFault[] => {
+    if (operation.op === 'create') return []
+    const before = first.get(operation.id)
+    if (before === undefined) {
+      first.set(operation.id, index)
+      return []
+    }
+    const message = `Operation ${before} changes the endpoint ${operation.id} already; join the two.`
+    return [{ operation: index, code: 'BATCH_INVALID', path: `operations[${index}].id`, message }]
+  })
+}

@@ -1,0 +1,59 @@
+/**
+ * Divides a long JSON text, so that its parts can be parsed one by one and messages run in between. JSON.parse takes the
+ * thread for as long as the text is.
+ */
+import { setImmediate as turn } from 'node:timers/promises'
+import { malformed } from './json-read.ts'
+import { type JsonVisitor, scanJsonInSlices } from './json-scan.ts'
+
+/** About a millisecond. */
+const SLICE_CHARACTERS = 32_000
+
+export type DividedText = Readonly<{
+  /** The text with the array left empty. */
+  rest: string
+  /** The elements as texts; undefined if the root is not an object with such an array. */
+  elements: readonly string[] | undefined
+}>
+
+/**
+ * Takes the elements out of the array that the member `name` of the root object has. Of two members of that name, the
+ * first is divided and both stay in `rest`.
+ *
+ * Throws Unreadable (`malformed`), with the line and column of the first wrong character. Does not bound the depth.
+ */
+export async function divideElements(text: string, name: string): Promise<DividedText> {
+  let depth = 0
+  let isMember = false
+  let opened: number | undefined
+  let closed: number | undefined
+  const commas: number[] = []
+  const visitor: JsonVisitor = {
+    open: (kind, at) => {
+      if (depth === 1 && kind === 'array' && isMember && opened === undefined) opened = at
+      depth += 1
+    },
+    name: (literal) => {
+      if (depth === 1) isMember = JSON.parse(literal) === name
+    },
+    item: (at) => {
+      if (depth === 2 && opened !== undefined && closed === undefined) commas.push(at)
+    },
+    close: (at) => {
+      depth -= 1
+      if (depth === 1 && opened !== undefined && closed === undefined) closed = at
+    },
+  }
+  const scan = scanJsonInSlices(text, SLICE_CHARACTERS, visitor)
+  let next = scan.next()
+  for (; !next.done; next = scan.next()) await turn()
+  if (next.value !== undefined) throw malformed(text, next.value)
+  if (opened === undefined || closed === undefined) return { rest: text, elements: undefined }
+  const ends = [...commas, closed]
+  const starts = [opened, ...commas]
+  const elements = ends.map((end, index) => text.slice((starts[index] ?? 0) + 1, end))
+  return {
+    rest: `${text.slice(0, opened + 1)}${text.slice(closed)}`,
+    elements: elements.length === 1 && elements[0]?.trim() === '' ? [] : elements,
+  }
+}

@@ -1,0 +1,150 @@
+/** Converts documents of openhim-mediator-mapping ("the peer") to documents of this service. */
+import { checkDocument } from '../config/checks/check-document.ts'
+import type { JsonObject } from '../domain/json.ts'
+import type { Conversion, ConversionOptions, ConvertedDocument, DocumentChange } from './conversion.ts'
+import type { FoundDocument, FoundSet, FoundState } from './found-document.ts'
+import { convertExpressions, dropUnusable } from './rules/convert-expressions.ts'
+import { convertMapping } from './rules/convert-mapping.ts'
+import { convertRoute } from './rules/convert-route.ts'
+import { convertState, newestState } from './rules/convert-state.ts'
+import { convertValidation } from './rules/convert-validation.ts'
+import { type DocumentPart, openDraft, textOf } from './rules/draft.ts'
+import { type LookupForm, lookupsOf } from './rules/lookup-paths.ts'
+import { formOfSet, formOfVersion, readsOfDocument } from './rules/peer-version.ts'
+import { convertClientOptions, convertOldParameters } from './rules/requests/client-options.ts'
+import { convertHeaders } from './rules/requests/convert-headers.ts'
+import { convertRequestPaths } from './rules/requests/convert-parameters.ts'
+import { convertRequests, REQUEST_GROUPS, requestsOf } from './rules/requests/convert-requests.ts'
+import { convertUrl, type UrlContext } from './rules/requests/convert-urls.ts'
+import { createSecretNames } from './rules/secret-names.ts'
+import { removeNothings, removeUnknown } from './rules/unread-fields.ts'
+
+/** The consumer group of the peer, unless its settings name another; so spelled. */
+const PEER_GROUP = 'mappinng-mediator'
+
+type SetContext = UrlContext &
+  Readonly<{ form: LookupForm; isContradictory: boolean; options: ConversionOptions; states: readonly FoundState[] }>
+
+/**
+ * In: the documents and states of one service of the peer. Out: the documents in the form of this service with the report of
+ * every change, and the credentials that were in them; or a question, if the set does not show which version of the peer it was
+ * written for. Documents that an earlier import wrote stay as they are.
+ */
+export function convertDocuments({ documents, states }: FoundSet, options: ConversionOptions): Conversion {
+  const decided = formOfSet(documents, options.peerVersion)
+  if ('undecided' in decided) return decided
+  const secrets = createSecretNames()
+  const peers = new Set(
+    documents.flatMap(({ source }) => /^https?:\/\/([^/?#]+)/i.exec(source)?.[1]?.toLowerCase() ?? []),
+  )
+  const context: SetContext = { ...decided, secrets, rebase: options.rebase, peers, options, states }
+  const converted = documents.map((found) => convertDocument(found, context))
+  const text = JSON.stringify(converted.map(({ document }) => document))
+  return {
+    documents: converted.map((one) => ({ ...one, changes: one.changes.map((change) => shown(change, context)) })),
+    secrets: secrets.lines().filter(({ name }) => text.includes(`\${env:${name}}`)),
+  }
+}
+
+function convertDocument(found: FoundDocument, context: SetContext): ConvertedDocument {
+  const { source, document, isCanonical } = found
+  if (isCanonical) return { source, document, changes: [] }
+  const { options, states, isContradictory } = context
+  const form = found.peerVersion === undefined ? context.form : formOfVersion(found.peerVersion)
+  const { draft, snapshot, finish } = openDraft(document)
+  noteDuplicates(found, draft)
+  if (form === 'bare' && isContradictory && readsOfDocument(document).includes('parts')) noteContradiction(draft)
+  removeNothings(draft)
+  convertRoute(draft)
+  convertRequests(draft)
+  for (const request of REQUEST_GROUPS.flatMap((kind) => requestsOf(draft, kind).map((one) => [kind, one] as const))) {
+    convertCall(...request, form, context, textOf(document.name))
+  }
+  convertPaths(draft, snapshot, form, found.peerVersion ?? options.peerVersion)
+  convertConsumer(draft, options.consumerStart)
+  removeUnknown(draft)
+  const finished = finish()
+  const own = typeof document._id === 'string' ? states.filter(({ endpointId }) => endpointId === document._id) : []
+  const state = newestState(own, finished.document)
+  return { source, ...finished, ...(state === undefined ? {} : { state }) }
+}
+
+function convertCall(
+  kind: (typeof REQUEST_GROUPS)[number],
+  request: DocumentPart,
+  form: LookupForm,
+  context: SetContext,
+  name: string,
+): void {
+  const place = [name, textOf(request.at('id').value)]
+  const config = request.at('config')
+  convertUrl(config, context, ...place)
+  convertHeaders(config, context.secrets, ...place)
+  convertClientOptions(request, kind)
+  convertOldParameters(config.at('params'), form)
+}
+
+/** The parts that read the message. Each needs the parts before it as they are now. */
+function convertPaths(
+  draft: DocumentPart,
+  snapshot: () => JsonObject,
+  form: LookupForm,
+  peerVersion: string | undefined,
+): void {
+  const contextNow = () => {
+    const document = snapshot()
+    return { form, peerVersion, lookups: lookupsOf(document), endpoint: checkDocument(document).endpoint }
+  }
+  const convertRequestsOf = (group: (typeof REQUEST_GROUPS)[number]) => {
+    const context = contextNow()
+    for (const request of requestsOf(draft, group)) convertRequestPaths(request, group, context)
+  }
+  convertRequestsOf('lookup')
+  dropUnusable(draft)
+  convertExpressions(draft, contextNow())
+  convertRequestsOf('response')
+  convertMapping(draft, contextNow())
+  convertValidation(draft, contextNow())
+  convertState(draft, form, lookupsOf(snapshot()))
+}
+
+function convertConsumer(draft: DocumentPart, consumerStart: string | undefined): void {
+  const start = draft.at('kafkaConsumerStart')
+  if (draft.at('kafkaConsumerTopic').value === undefined || start.value !== undefined) return
+  start.set(consumerStart ?? `group:${PEER_GROUP}`, {
+    level: 'changed',
+    reason:
+      consumerStart === undefined
+        ? 'Consuming starts where the consumer group of that service stands. This is its default group; if KAFKA_CONSUMER_GROUPID names another there, import with --consumer-start group:NAME.'
+        : 'Consuming starts where --consumer-start says.',
+  })
+}
+
+function noteDuplicates({ duplicateNames }: FoundDocument, draft: DocumentPart): void {
+  for (const { path, dropped } of duplicateNames) {
+    draft.noteAt(path, {
+      level: 'changed',
+      before: dropped,
+      reason: 'The name stands here twice; that service kept the last value, as the import does.',
+    })
+  }
+}
+
+function noteContradiction(draft: DocumentPart): void {
+  draft.note({
+    level: 'differs',
+    reason:
+      'Other documents of this import were written for a version before 3, so "data" and "headers" below a lookup were read as fields of its answer. If this document was written for version 3, import it with --peer-version 3.',
+  })
+}
+
+/** A report without credentials. */
+function shown({ path, before, after, ...rest }: DocumentChange, { secrets }: SetContext): DocumentChange {
+  const name = path.split('.').at(-1) ?? ''
+  return {
+    ...rest,
+    path,
+    ...(before === undefined ? {} : { before: secrets.shown(before, name) }),
+    ...(after === undefined ? {} : { after: secrets.shown(after, name) }),
+  }
+}

@@ -1,0 +1,129 @@
+/** The report of an import as Markdown: a table for each document, and what to do next. */
+import type { Json } from '../../domain/json.ts'
+import type { ChangeLevel, DocumentChange } from '../conversion.ts'
+import { type DocumentReport, type ImportReport, LEVELS } from './import-report.ts'
+
+const MEANINGS: Readonly<Record<ChangeLevel, string>> = {
+  lost: 'has no counterpart here',
+  differs: 'works, with another effect',
+  changed: 'written otherwise, with the same effect',
+  carried: 'taken as it is, and worth knowing',
+}
+
+/** Longer values and sentences are whole in the JSON report. */
+const MOST_OF_A_VALUE = 200
+const MOST_OF_A_SENTENCE = 1_000
+
+export function reportMarkdown(report: ImportReport): string {
+  const { counts, documents, sources } = report
+  const head = [
+    '# Import report',
+    `From ${sources.map(code).join(', ')}. Documents: ${counts.documents}, states: ${counts.states}.`,
+    table(
+      ['level', 'changes', 'meaning'],
+      LEVELS.map((level) => [level, String(counts[level]), MEANINGS[level]]),
+    ),
+    '## What to do next',
+    nextSteps(report),
+    '## Documents',
+    ...documents.flatMap(documentSection),
+    ...skippedSection(report),
+  ]
+  return `${head.join('\n\n')}\n`
+}
+
+function nextSteps({ documents, secrets }: ImportReport): string {
+  const each = (level: ChangeLevel) =>
+    documents.flatMap(({ file, changes }) =>
+      changes.filter((change) => change.level === level).map((change) => ({ file, change })),
+    )
+  const items = (ones: ReturnType<typeof each>) =>
+    ones.map(({ file, change }) => `   - ${code(file)}, ${placeOf(change)}: ${plain(change.reason)}`)
+  const [lost, differs] = [each('lost'), each('differs')]
+  const faulty = documents.filter(({ faults }) => faults.length > 0)
+  const steps: string[] = []
+  const step = (sentence: string, details: readonly string[] = []) =>
+    steps.push([`${steps.length + 1}. ${sentence}`, ...details].join('\n'))
+  if (faulty.length > 0) {
+    const details = faulty.flatMap(({ file, faults }) =>
+      faults.map(
+        ({ path, message }) => `   - ${code(file)}, ${path === '' ? 'the document' : code(path)}: ${plain(message)}`,
+      ),
+    )
+    step('Mend what a registration refuses, in the files:', details)
+  }
+  if (lost.length > 0) step('Replace what was lost in another way, or decide to do without it:', items(lost))
+  if (differs.length > 0) step('Check that the other effect is right, or change the file:', items(differs))
+  if (secrets.names.length > 0) {
+    step(
+      `Give the service the variables of ${code(secrets.file)}, to which the documents refer: ${secrets.names.map(code).join(', ')}.`,
+    )
+  }
+  for (const name of secrets.unwritable) step(`Set ${code(name)} yourself: such a file cannot hold its value.`)
+  if (secrets.changed.length > 0) {
+    step(
+      `Note that these variables have other values than in the import before: ${secrets.changed.map(code).join(', ')}.`,
+    )
+  }
+  step('Register the documents: `crosswalk import` of this folder with `--apply URL`.')
+  return steps.join('\n')
+}
+
+function documentSection({ name, route, source, file, state, changes, faults, warnings }: DocumentReport): string[] {
+  const rows = LEVELS.flatMap((level) =>
+    changes
+      .filter((change) => change.level === level)
+      .map((change) => [level, placeOf(change), shown(change.before), shown(change.after), plain(change.reason)]),
+  )
+  const checks = [
+    ...faults.map(({ path, message }) => ['fault', code(path), plain(message)]),
+    ...warnings.map(({ path, message }) => ['warning', code(path), plain(message)]),
+  ]
+  const files = state === undefined ? code(file) : `${code(file)} and ${code(state)}`
+  return [
+    `### ${plain(name)}`,
+    `${code(route)}, from ${code(source)}, written to ${files}.`,
+    rows.length === 0 ? 'No changes.' : table(['level', 'path', 'before', 'after', 'reason'], rows),
+    ...(checks.length === 0 ? [] : [table(['check', 'path', 'message'], checks)]),
+  ]
+}
+
+function skippedSection({ skipped }: ImportReport): string[] {
+  if (skipped.length === 0) return []
+  return [
+    '## Not imported',
+    table(
+      ['source', 'reason'],
+      skipped.map(({ source, reason }) => [code(source), plain(reason)]),
+    ),
+  ]
+}
+
+const placeOf = ({ path }: DocumentChange): string => (path === '' ? 'the document' : code(path))
+
+const shown = (value: Json | undefined): string => (value === undefined ? '' : code(JSON.stringify(value)))
+
+const table = (head: readonly string[], rows: readonly (readonly string[])[]): string =>
+  [head, head.map(() => '---'), ...rows].map((cells) => `| ${cells.join(' | ')} |`).join('\n')
+
+/** Texts of documents: on one line, without effect as Markdown or HTML, within a table too. */
+const plain = (text: string): string => oneLine(text, MOST_OF_A_SENTENCE).replace(/[\\`*_[\]<>|]/g, '\\$&')
+
+function code(text: string): string {
+  const line = oneLine(text, MOST_OF_A_VALUE).replaceAll('|', '\\|')
+  const longest = Math.max(0, ...Array.from(line.matchAll(/`+/g), ([ticks]) => ticks.length))
+  const fence = '`'.repeat(longest + 1)
+  return longest === 0 ? `${fence}${line}${fence}` : `${fence} ${line} ${fence}`
+}
+
+function oneLine(text: string, most: number): string {
+  const start = text.length > most ? `${text.slice(0, most)}…` : text
+  return printable(start)
+}
+
+/** Control characters would move the cursor of a terminal or end the line of a table. */
+export const printable = (text: string): string =>
+  text.replace(
+    /[\p{Cc}\p{Cf}\u2028\u2029]/gu,
+    (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`,
+  )

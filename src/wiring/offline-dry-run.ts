@@ -1,0 +1,57 @@
+/** Dry runs without a store, a network or a running service, for commands that check documents. */
+import { randomBytes } from 'node:crypto'
+import { createEgressPolicy } from '../domain/egress/egress-policy.ts'
+import { createIds } from '../domain/id.ts'
+import { OutboundError } from '../domain/ports/http-client-port.ts'
+import type { Logger } from '../domain/ports/logger-port.ts'
+import { createDryRun, type DryRun } from '../dry-run/dry-run.ts'
+import { createEndpointRegistry } from '../endpoints/endpoint-registry.ts'
+import * as failures from '../endpoints/management-failures.ts'
+import { createIntake } from '../intake/intake.ts'
+import type { Services } from '../pipeline/services.ts'
+import type { Settings } from '../settings/settings.ts'
+
+/**
+ * In: the settings of messages, such as `PARSER_LIMIT`. Out: a dry run that never calls another system. Each reference to a
+ * secret stands for its own name, so that no secret is needed and none can be shown.
+ */
+export function createOfflineDryRun(settings: Settings, logger: Logger): DryRun {
+  const clock = Date.now
+  const newId = createIds(clock, randomBytes(4).readUInt32BE())
+  return createDryRun({
+    endpointService: {
+      get: async (id) => {
+        throw failures.unknown(id)
+      },
+    },
+    registry: createEndpointRegistry(),
+    intake: createIntake({ ...settings, clock, newId, logger, observe: () => undefined }),
+    services: offlineServices(settings),
+    settings,
+    clock,
+  })
+}
+
+const REFERENCE = /\$\{(?:env|file):([^}]*)\}/g
+
+/** The dry run replaces `http`, `producer` and `states`, and runs messages without their callers and keys. */
+const offlineServices = (settings: Settings): Services => ({
+  http: { send: unavailable, close: async () => undefined },
+  producer: { produce: unavailable },
+  states: { newest: () => undefined, append: async () => undefined },
+  secrets: { resolve: (text) => text.replace(REFERENCE, (_whole, name: string) => standIn(name)) },
+  egress: createEgressPolicy(settings),
+  tokens: { verify: unavailable },
+  idempotency: { process: unavailable, stop: () => undefined },
+})
+
+/** A text that any part of a URL can hold, its host too. */
+const standIn = (name: string): string =>
+  name
+    .toLowerCase()
+    .replace(/[^a-z0-9]+/g, '-')
+    .replace(/^-|-$/g, '')
+
+async function unavailable(): Promise<never> {
+  throw new OutboundError('refused', 'a dry run without a service calls no other system.')
+}
