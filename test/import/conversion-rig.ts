@@ -61,7 +61,11 @@ const { settings } = reading
 
 /** What a registration would refuse of each document. */
 export async function faultsOf(documents: readonly JsonObject[]): Promise<readonly (readonly string[])[]> {
-  const files = documents.map((document, index) => ({ file: `${index}.json`, stateFile: `${index}.state.json`, document }))
+  const files = documents.map((document, index) => ({
+    file: `${index}.json`,
+    stateFile: `${index}.state.json`,
+    document,
+  }))
   const checks = await checkDocuments(files, { services: createOfflineServices(settings), settings })
   return checks.map(({ faults }) => faults.map(({ path, message }) => `${path}: ${message}`))
 }
