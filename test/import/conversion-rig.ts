@@ -59,9 +59,16 @@ const reading = readSettings({})
 if (!reading.ok) throw new Error(reading.faults.join('\n'))
 const { settings } = reading
 
-/** What a registration would refuse of each document. */
-export async function faultsOf(documents: readonly JsonObject[]): Promise<readonly (readonly string[])[]> {
-  const files = documents.map((document, index) => ({ file: `${index}.json`, stateFile: `${index}.state.json`, document }))
+/** What a registration would refuse of each document and its state. */
+export async function faultsOf(
+  converted: readonly Pick<ConvertedDocument, 'document' | 'state'>[],
+): Promise<readonly (readonly string[])[]> {
+  const files = converted.map(({ document, state }, index) => ({
+    file: `${index}.json`,
+    stateFile: `${index}.state.json`,
+    document,
+    ...(state === undefined ? {} : { state }),
+  }))
   const checks = await checkDocuments(files, { services: createOfflineServices(settings), settings })
   return checks.map(({ faults }) => faults.map(({ path, message }) => `${path}: ${message}`))
 }

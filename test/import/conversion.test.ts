@@ -729,7 +729,7 @@ for (const [group, cases] of Object.entries(CASES)) {
         )
         assert.deepEqual(document, before, 'the document that was found stays as it is')
         assert.deepEqual(unreported(document, converted.document, converted.changes), [])
-        assert.deepEqual(await faultsOf([converted.document]), [[]])
+        assert.deepEqual(await faultsOf([converted]), [[]])
         for (const { reason } of converted.changes) assert.match(reason, /^[A-Z"].*\.$/s)
       })
     }
