@@ -111,7 +111,9 @@ function convertPaths(
 
 function convertConsumer(draft: DocumentPart, consumerStart: string | undefined): void {
   const start = draft.at('kafkaConsumerStart')
-  if (draft.at('kafkaConsumerTopic').value === undefined || start.value !== undefined) return
+  const topic = draft.at('kafkaConsumerTopic')
+  if (topic.value === '') topic.remove({ level: 'changed', reason: 'An empty topic had no effect there.' })
+  if (topic.value === undefined || start.value !== undefined) return
   start.set(consumerStart ?? `group:${PEER_GROUP}`, {
     level: 'changed',
     reason:
