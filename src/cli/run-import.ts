@@ -32,6 +32,9 @@ const PEER_TIMEOUT_MS = 60_000
 /** A batch of a thousand documents is compiled before it is answered. */
 const REGISTER_TIMEOUT_MS = 300_000
 
+/** Of a name of an endpoint, on a line for people. */
+const MOST_OF_A_NAME = 100
+
 type Output = Readonly<{ write(text: string): unknown }>
 export type ImportProcess = Readonly<{ env: Environment; stdout: Output; stderr: Output }>
 
@@ -137,7 +140,7 @@ function summaryOf(
       return count === 0 ? [] : `${level} ${count}`
     })
     const parts = [...(faults.length === 0 ? [] : [`faults ${faults.length}`]), ...levels]
-    return `${file}\t${name}\t${parts.join(', ') || 'no changes'}`
+    return `${file}\t${name.slice(0, MOST_OF_A_NAME)}\t${parts.join(', ') || 'no changes'}`
   })
   const faults = documents.flatMap((document) =>
     document.faults.map(({ path, message }) => `${document.file}: ${path === '' ? '' : `${path}: `}${message}`),

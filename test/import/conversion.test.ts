@@ -574,6 +574,18 @@ const CASES: Readonly<Record<string, readonly Case[]>> = {
       changes: [['differs', 'requests.response[0].primary']],
     },
     {
+      name: 'targets in the short form',
+      document: endpoint({
+        inputMapping: { 'requestBody.a': [['a'], ['b', { function: 'stringify' }, 'B'], ['c', null, 'C']] },
+      }),
+      expect: {
+        inputMapping: {
+          'requestBody.a': [['a'], ['b', { function: 'stringify' }, 'B'], ['c', null, 'C']],
+        },
+      },
+      changes: [['differs', 'inputMapping.requestBody\\.a[1].default']],
+    },
+    {
       name: 'a default beside a function',
       document: endpoint({
         inputMapping: { 'requestBody.a': { key: 'a', default: 'x', transform: { function: 'booleanify' } } },

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { statSync, writeFileSync } from 'node:fs'
+import { existsSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, test } from 'node:test'
 import { parseEnv } from 'node:util'
@@ -7,6 +7,7 @@ import fc from 'fast-check'
 import type { ImportArguments } from '../../src/cli/import-options.ts'
 import type { JsonObject } from '../../src/domain/json.ts'
 import { freshFolder, startProgram } from '../spawned-service.ts'
+import { until } from '../until.ts'
 import {
   documentFiles,
   type Files,
@@ -252,6 +253,7 @@ describe('crosswalk import', () => {
     const { code } = await importAs([join(folder, 'endpoints.json'), join(folder, 'states.json')], { output })
     assert.equal(code, 0)
     assert.deepEqual(jsonAt(output, 'poll.state.json').requestBody, { last: 3 })
+    assert.equal(statSync(join(output, 'poll.state.json')).mode & 0o777, 0o600)
     const { counts, skipped, documents } = readReport(output)
     assert.equal(counts.states, 1)
     assert.equal(documents[0]?.state, 'poll.state.json')
@@ -406,4 +408,33 @@ test('the command of the program exits with the codes of the import', async (con
   const failed = startProgram(folder, { args: ['import', 'none.json', '--output', 'out'] })
   assert.equal((await failed.ended).code, 3)
   assert.equal(failed.output.stderr, 'crosswalk: none.json: there is no such file.\n')
+})
+
+test('an import that is killed leaves whole files, and can be repeated', async (context) => {
+  const folder = freshFolder(context)
+  const names = Array.from({ length: 300 }, (_, n) => `Endpoint ${n}`)
+  const write = (description: string) =>
+    writeFileSync(
+      join(folder, 'all.json'),
+      JSON.stringify(names.map((name) => ({ ...peerDocument({ name }), description }))),
+    )
+  const output = join(folder, 'out')
+  write('first')
+  assert.equal((await importAs([join(folder, 'all.json')], { output })).code, 0)
+  for (const attempt of ['second', 'third', 'fourth']) {
+    write(attempt)
+    const program = startProgram(folder, { args: ['import', 'all.json', '--output', 'out'] })
+    const isStarted = () => existsSync(join(output, '.crosswalk-import')) || program.child.exitCode !== null
+    await until(isStarted, Boolean)
+    program.child.kill('SIGKILL')
+    await program.ended
+    for (const name of names) {
+      const file = `${name.toLowerCase().replace(' ', '-')}.json`
+      assert.equal(jsonAt(output, file).name, name)
+    }
+  }
+  write('last')
+  assert.equal((await importAs([join(folder, 'all.json')], { output })).code, 0)
+  assert.equal(jsonAt(output, 'endpoint-299.json').description, 'last')
+  assert.ok(!existsSync(join(output, '.crosswalk-import')))
 })

@@ -106,9 +106,9 @@ const FILES: readonly Case[] = [
   },
   {
     title: 'bytes that are no text',
-    files: { 'a.json': Buffer.from('{"a":"\xff"}', 'latin1') },
+    files: { 'a.json': Buffer.from('{"a":"\n\xff"}', 'latin1') },
     sources: ['a.json'],
-    faults: [/^a\.json: The body is not valid "utf-8" at byte 7/],
+    faults: [/^a\.json: The file is not valid UTF-8 at line 2, column 1; save it as UTF-8\.$/],
   },
   {
     title: 'JSON of any depth',
@@ -193,9 +193,18 @@ const FOLDERS: readonly Case[] = [
       'orders/constants.json': { c: 1 },
       'orders/output.json': { b: 1 },
       'other/meta.json': { title: 'of another program' },
+      'other/constants.json': { a: 1 },
+      'third/meta.json': '{ broken',
+      'third/constants.json': { a: 1 },
     },
     documents: { orders: 'One' },
-    skipped: { 'orders/output.json': /./, 'other/meta.json': /./ },
+    skipped: {
+      'orders/output.json': /./,
+      'other/meta.json': /./,
+      'other/constants.json': /./,
+      'third/meta.json': /./,
+      'third/constants.json': /./,
+    },
   },
   {
     title: 'a part of version 0.2 that cannot be read',
@@ -204,6 +213,11 @@ const FOLDERS: readonly Case[] = [
       'orders/input-mapping.json': '{"a":}',
     },
     faults: [/^orders\/input-mapping\.json: .* line 1, column 6/],
+  },
+  {
+    title: 'the main part of version 0.2 that cannot be read',
+    files: { 'orders/meta.json': '{,', 'orders/input-mapping.json': {} },
+    faults: [/^orders\/meta\.json: .* line 1, column 2/],
   },
 ]
 

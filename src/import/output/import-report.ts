@@ -63,7 +63,7 @@ const SHORTEST_SECRET = 4
 /** The rules give no credentials to the report; a sentence of a check may still quote a document. */
 function withoutSecrets(report: ImportReport, secrets: readonly SecretLine[]): ImportReport {
   const values = secrets.flatMap(({ value }) =>
-    value.length < SHORTEST_SECRET ? [] : [value, encodeURIComponent(value)],
+    value.length < SHORTEST_SECRET ? [] : [value, encodeURIComponent(value.toWellFormed())],
   )
   if (values.length === 0) return report
   const hide = (value: Json): Json => {

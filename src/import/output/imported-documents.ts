@@ -115,7 +115,17 @@ export function filesOf(
     { path: file, content: textOf(document), kind: 'document', of: nameOf(document), replacesAny: isInPlace },
     ...(state === undefined
       ? []
-      : [{ path: stateFile, content: textOf(state), kind: 'state', of: file, replacesAny: isInPlace } as const]),
+      : // Values of messages, which may be about persons.
+        [
+          {
+            path: stateFile,
+            content: textOf(state),
+            kind: 'state',
+            of: file,
+            isSecret: true,
+            replacesAny: isInPlace,
+          } as const,
+        ]),
   ])
   const env: readonly NewFile[] =
     secrets === undefined

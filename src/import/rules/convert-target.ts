@@ -12,7 +12,8 @@ const GENDERS = { M: 'male', F: 'female', O: 'other', default: 'unknown' }
 /** In: the place and the target of an entry. Out: the target as this service takes it; undefined if it writes nothing. */
 export function convertTarget(place: DocumentPart, target: Json): Json | undefined {
   if (!Array.isArray(target)) return convertOne(place, target, false)
-  const kept = target.flatMap((one: Json, index) => convertOne(place.at(index), one, true) ?? [])
+  const converted = target.map((one: Json, index) => convertOne(place.at(index), one, true))
+  const kept = converted.filter((one) => one !== undefined)
   if (kept.length > 0) return kept
   place.note({
     level: 'changed',
@@ -32,7 +33,7 @@ function convertOne(place: DocumentPart, target: Json, inArray: boolean): Json |
     const [key, transform, fill] = target as readonly (Json | undefined)[]
     const named: JsonObject = {
       ...(key === undefined ? {} : { key }),
-      ...(transform === undefined ? {} : { transform }),
+      ...(transform === undefined || transform === null ? {} : { transform }),
       ...(fill === undefined ? {} : { default: fill }),
     }
     const converted = convertObject(place, named)

@@ -20,7 +20,7 @@ export const mentionsDocument = (text: string): boolean => /"pattern"/.test(text
 
 const isState = (value: Json): value is JsonObject => isObject(value) && '_endpointReference' in value
 
-type Record = Readonly<{ value: Json; dropped: readonly DroppedMember[] }>
+type SourceRecord = Readonly<{ value: Json; dropped: readonly DroppedMember[] }>
 
 /**
  * Sorts the values of one file or answer. What an earlier import wrote is a document, whatever its faults. `skipped` has a line for each value that is neither, unless all are: then the
@@ -45,7 +45,7 @@ export function sortRecords(values: readonly ReadValue[], source: string, isCano
 }
 
 /** The elements of an array, each with the members that were dropped within it. */
-function elements({ value, dropped }: ReadValue): readonly Record[] {
+function elements({ value, dropped }: ReadValue): readonly SourceRecord[] {
   if (!Array.isArray(value)) return [{ value, dropped }]
   return value.map((element: Json, index) => ({
     value: element,

@@ -9,12 +9,19 @@ export type ReadValue = Readonly<{ value: Json; dropped: readonly DroppedMember[
 
 /**
  * UTF-8, or UTF-16 with or without a byte order mark, which shells of Windows write.
- * Throws Unreadable for bytes that are neither.
+ * Throws Unreadable for bytes that are neither, with the line and column.
  */
 export function decodeSource(bytes: Uint8Array): string {
   const [first, second] = bytes
   const isUtf16 = (first === 0xff && second === 0xfe) || (first === 0xfe && second === 0xff)
-  return decodeText(bytes, isUtf16 || first === 0 || second === 0 ? 'utf-16' : 'utf-8')
+  try {
+    return decodeText(bytes, isUtf16 || first === 0 || second === 0 ? 'utf-16' : 'utf-8')
+  } catch (thrown) {
+    if (!(thrown instanceof Unreadable)) throw thrown
+    const text = Buffer.from(bytes).toString('utf8')
+    const where = position(text, text.indexOf('\ufffd'))
+    throw new Unreadable('malformed', `The file is not valid UTF-8 ${where}; save it as UTF-8.`)
+  }
 }
 
 /**

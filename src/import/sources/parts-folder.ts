@@ -19,16 +19,14 @@ export const PART_FILES: readonly string[] = [META_FILE, ...Object.keys(FIELDS)]
 
 const VERSION = '0.2.0'
 
-/** `names`: of the files in the folder. */
+/** Other programs have files of these names too. `names`: of the files in the folder. */
 export async function isPartsFolder(path: string, names: readonly string[]): Promise<boolean> {
   if (!names.includes(META_FILE)) return false
-  // Other programs have a meta.json too, and only these parts tell one that cannot be read from theirs.
-  if (names.some((name) => name in FIELDS)) return true
   try {
     const { value } = await readOneValue(join(path, META_FILE))
     return isObject(value) && hasPattern(value)
   } catch {
-    return false
+    return names.includes('input-mapping.json')
   }
 }
 
@@ -42,7 +40,6 @@ export async function readPartsFolder(path: string, source: string, names: reado
   const reading = joinReadings(readings)
   if (reading.faults.length > 0) return { ...NOTHING_READ, faults: reading.faults }
   const document: JsonObject = Object.assign({}, ...reading.documents.map((part) => part.document))
-  if (!hasPattern(document)) return faultyReading(`${join(source, META_FILE)} has no "endpoint.pattern".`)
   const duplicateNames = reading.documents.flatMap((part) => part.duplicateNames)
   return {
     ...NOTHING_READ,
