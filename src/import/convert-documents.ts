@@ -6,7 +6,7 @@ import type { FoundDocument, FoundSet, FoundState } from './found-document.ts'
 import { convertExpressions, dropUnusable } from './rules/convert-expressions.ts'
 import { convertMapping } from './rules/convert-mapping.ts'
 import { convertRoute } from './rules/convert-route.ts'
-import { convertState, newestState } from './rules/convert-state.ts'
+import { convertState } from './rules/convert-state.ts'
 import { convertValidation } from './rules/convert-validation.ts'
 import { type DocumentPart, openDraft, textOf } from './rules/draft.ts'
 import { type LookupForm, lookupsOf } from './rules/lookup-paths.ts'
@@ -17,6 +17,7 @@ import { convertRequestPaths } from './rules/requests/convert-parameters.ts'
 import { convertRequests, REQUEST_GROUPS, requestsOf } from './rules/requests/convert-requests.ts'
 import { convertUrl, type UrlContext } from './rules/requests/convert-urls.ts'
 import { createSecretNames } from './rules/secret-names.ts'
+import { newestState } from './rules/stored-state.ts'
 import { removeNothings, removeUnknown } from './rules/unread-fields.ts'
 
 /** The consumer group of the peer, unless its settings name another; so spelled. */
@@ -110,7 +111,9 @@ function convertPaths(
 
 function convertConsumer(draft: DocumentPart, consumerStart: string | undefined): void {
   const start = draft.at('kafkaConsumerStart')
-  if (draft.at('kafkaConsumerTopic').value === undefined || start.value !== undefined) return
+  const topic = draft.at('kafkaConsumerTopic')
+  if (topic.value === '') topic.remove({ level: 'changed', reason: 'An empty topic had no effect there.' })
+  if (topic.value === undefined || start.value !== undefined) return
   start.set(consumerStart ?? `group:${PEER_GROUP}`, {
     level: 'changed',
     reason:

@@ -185,7 +185,7 @@ describe('every conversion', () => {
           assert.deepEqual(unreported(found, converted, changes), [])
           assert.doesNotMatch(JSON.stringify([converted, changes]), new RegExp(CANARY))
           for (const { name } of secrets) assert.match(JSON.stringify(converted), new RegExp(`\\{env:${name}\\}`))
-          assert.deepEqual(await faultsOf([converted]), [[]])
+          assert.deepEqual(await faultsOf([{ document: converted }]), [[]])
           const again = convertOne(converted, { peerVersion: '3.3.0' })
           assert.deepEqual(again.document, converted)
           assert.deepEqual(

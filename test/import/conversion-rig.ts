@@ -59,12 +59,15 @@ const reading = readSettings({})
 if (!reading.ok) throw new Error(reading.faults.join('\n'))
 const { settings } = reading
 
-/** What a registration would refuse of each document. */
-export async function faultsOf(documents: readonly JsonObject[]): Promise<readonly (readonly string[])[]> {
-  const files = documents.map((document, index) => ({
+/** What a registration would refuse of each document and its state. */
+export async function faultsOf(
+  converted: readonly Pick<ConvertedDocument, 'document' | 'state'>[],
+): Promise<readonly (readonly string[])[]> {
+  const files = converted.map(({ document, state }, index) => ({
     file: `${index}.json`,
     stateFile: `${index}.state.json`,
     document,
+    ...(state === undefined ? {} : { state }),
   }))
   const checks = await checkDocuments(files, { services: createOfflineServices(settings), settings })
   return checks.map(({ faults }) => faults.map(({ path, message }) => `${path}: ${message}`))

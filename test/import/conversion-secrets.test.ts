@@ -96,7 +96,7 @@ describe('credentials', () => {
         Object.entries(secrets).map(([line, value]) => ({ name: prefix + line, value })),
       )
       assert.doesNotMatch(JSON.stringify([document, changes]), new RegExp(CANARY))
-      assert.deepEqual(await faultsOf([document]), [[]])
+      assert.deepEqual(await faultsOf([{ document }]), [[]])
     })
   }
 

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import type { JsonObject } from '../../src/domain/json.ts'
 import type { FoundState } from '../../src/import/found-document.ts'
-import { convertSet, endpoint } from './conversion-rig.ts'
+import { convertSet, endpoint, faultsOf } from './conversion-rig.ts'
 
 const ID = '65f000000000000000000001'
 const OTHER = '65f000000000000000000002'
@@ -70,10 +70,19 @@ const CASES: readonly Readonly<{
       stored('2024-01-01T00:00:00.000Z', {
         httpStatus: 201,
         networkError: false,
-        system: { timestamps: { endpointStart: '2024-01-01T00:00:00.000Z' }, other: 1 },
+        system: {
+          timestamps: {
+            endpointStart: '2024-01-01T01:00:00.5+01:00',
+            endpointEnd: null,
+            endpointDuration: { milliseconds: 1.5 },
+            lookupRequests: { r: { requestStart: '2024-01-01T00:00:00.000Z' }, s: 'nothing' },
+          },
+          other: 1,
+        },
         requestBody: { a: 1 },
         responseBody: { b: 2 },
-        lookupRequests: { c: { d: 3 } },
+        query: 'nothing',
+        lookupRequests: { c: { d: 3 }, e: 4 },
         colour: 'red',
       }),
     ],
@@ -81,7 +90,13 @@ const CASES: readonly Readonly<{
       requestBody: { a: 1 },
       responseBody: { b: 2 },
       lookupRequests: { c: { d: 3 } },
-      system: { timestamps: { endpointStart: '2024-01-01T00:00:00.000Z' } },
+      system: {
+        timestamps: {
+          endpointStart: '2024-01-01T00:00:00.500Z',
+          endpointDuration: { milliseconds: 2 },
+          lookupRequests: { r: { requestStart: '2024-01-01T00:00:00.000Z' } },
+        },
+      },
       lookupHttpStatus: 201,
       lookupNetworkError: false,
     },
@@ -90,9 +105,10 @@ const CASES: readonly Readonly<{
 
 describe('the state of an imported endpoint', () => {
   for (const { name, config, states, expect } of CASES) {
-    test(name, () => {
+    test(name, async () => {
       const { documents } = convertSet([endpoint({ _id: ID, ...(config ? { state: { config } } : {}) })], {}, states)
       assert.deepEqual(documents[0]?.state, expect)
+      assert.deepEqual(await faultsOf(documents), [[]])
     })
   }
 })

@@ -474,6 +474,22 @@ const CASES: Readonly<Record<string, readonly Case[]>> = {
       changes: [['changed', 'inputMapping.requestBody\\.a.key']],
     },
     {
+      name: 'null for a missing value',
+      document: endpoint({
+        inputMapping: { 'requestBody.a': 'a?', 'requestBody.b': ['b', { key: 'c?', default: 'C' }, 'd?'] },
+      }),
+      expect: {
+        inputMapping: {
+          'requestBody.a': { key: 'a?', default: null },
+          'requestBody.b': ['b', { key: 'c?', default: 'C' }, { key: 'd?', default: null }],
+        },
+      },
+      changes: [
+        ['changed', 'inputMapping.requestBody\\.a'],
+        ['changed', 'inputMapping.requestBody\\.b[2]'],
+      ],
+    },
+    {
       name: 'the same id twice',
       document: endpoint({
         requests: { lookup: [lookup('a'), lookup('a')] },
@@ -556,6 +572,32 @@ const CASES: Readonly<Record<string, readonly Case[]>> = {
       document: endpoint({ requests: { response: [response({ primary: true }), response({ id: 's' })] } }),
       expect: { 'requests.response.0.primary': true },
       changes: [['differs', 'requests.response[0].primary']],
+    },
+    {
+      name: 'targets in the short form',
+      document: endpoint({
+        inputMapping: { 'requestBody.a': [['a'], ['b', { function: 'stringify' }, 'B'], ['c', null, 'C']] },
+      }),
+      expect: {
+        inputMapping: {
+          'requestBody.a': [['a'], ['b', { function: 'stringify' }, 'B'], ['c', null, 'C']],
+        },
+      },
+      changes: [['differs', 'inputMapping.requestBody\\.a[1].default']],
+    },
+    {
+      name: 'a default beside a function',
+      document: endpoint({
+        inputMapping: { 'requestBody.a': { key: 'a', default: 'x', transform: { function: 'booleanify' } } },
+      }),
+      expect: {},
+      changes: [['differs', 'inputMapping.requestBody\\.a.default']],
+    },
+    {
+      name: 'statuses of a response request',
+      document: withResponse({ allowedStatuses: ['2xx', '404'] }),
+      expect: { 'requests.response.0.allowedStatuses': ['2xx', '404'] },
+      changes: [['differs', 'requests.response[0].allowedStatuses']],
     },
     {
       name: 'URLs of that service',
@@ -657,6 +699,12 @@ const CASES: Readonly<Record<string, readonly Case[]>> = {
       changes: [['changed', 'kafkaConsumerStart']],
     },
     {
+      name: 'without a name are none',
+      document: endpoint({ kafkaConsumerTopic: '' }),
+      expect: { kafkaConsumerTopic: undefined, kafkaConsumerStart: undefined },
+      changes: [['changed', 'kafkaConsumerTopic']],
+    },
+    {
       name: 'of response requests win over a URL',
       document: withResponse({ kafkaProducerTopic: 'out' }),
       expect: { 'requests.response.0': { id: 'r', kafkaProducerTopic: 'out' } },
@@ -729,7 +777,7 @@ for (const [group, cases] of Object.entries(CASES)) {
         )
         assert.deepEqual(document, before, 'the document that was found stays as it is')
         assert.deepEqual(unreported(document, converted.document, converted.changes), [])
-        assert.deepEqual(await faultsOf([converted.document]), [[]])
+        assert.deepEqual(await faultsOf([converted]), [[]])
         for (const { reason } of converted.changes) assert.match(reason, /^[A-Z"].*\.$/s)
       })
     }

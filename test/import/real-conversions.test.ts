@@ -33,7 +33,7 @@ describe('conversions of documents that people run', () => {
           assert.ok(text.includes(`\${env:${name}}`), name)
           assert.ok(!text.includes(value), name)
         }
-        const faults = await faultsOf(documents.map(({ document }) => document))
+        const faults = await faultsOf(documents)
         assert.deepEqual(
           faults.flatMap((some, index) => some.map((fault) => `${names[index]}: ${fault}`)),
           [],

@@ -1,7 +1,5 @@
-/** `state.extract` and `state.config`, and the stored state from which an endpoint continues. */
-import { isObject, type Json, type JsonObject } from '../../domain/json.ts'
-import { hasStatus, parseStatusSet } from '../../language/status-set.ts'
-import type { FoundState } from '../found-document.ts'
+/** `state.extract` and `state.config`: what a message leaves for the next one, and which of it that one reads. */
+import { parseStatusSet } from '../../language/status-set.ts'
 import type { DocumentPart } from './draft.ts'
 import type { Lookup, LookupForm } from './lookup-paths.ts'
 
@@ -60,39 +58,4 @@ function convertStatuses(statuses: DocumentPart): void {
     if ((typeof value === 'string' || typeof value === 'number') && parseStatusSet([value]).ok) continue
     status.remove({ level: 'lost', reason: 'This is no status; every message failed at it there.' })
   }
-}
-
-/**
- * The state that the next message of an endpoint would have read: the newest that passes `state.config` of the converted
- * document, else the newest. Out: in the form of the root `state`; undefined if there is none.
- */
-export function newestState(states: readonly FoundState[], { state }: JsonObject): JsonObject | undefined {
-  const ordered = states.toSorted((one, other) => Date.parse(other.createdAt) - Date.parse(one.createdAt))
-  const config = isObject(state) && isObject(state.config) ? state.config : {}
-  const newest = ordered.map((found) => stateOf(found.state))
-  return newest.find((one) => passes(one, config)) ?? newest[0]
-}
-
-/** Early versions named two fields otherwise. */
-function stateOf(stored: JsonObject): JsonObject {
-  const status = stored.lookupHttpStatus ?? stored.httpStatus
-  const failed = stored.lookupNetworkError ?? stored.networkError
-  const timestamps = isObject(stored.system) ? stored.system.timestamps : undefined
-  return {
-    ...Object.fromEntries(EXTRACTED.flatMap((part) => (isObject(stored[part]) ? [[part, stored[part]]] : []))),
-    ...(isObject(timestamps) ? { system: { timestamps } } : {}),
-    ...(typeof status === 'number' ? { lookupHttpStatus: status } : {}),
-    ...(typeof failed === 'boolean' ? { lookupNetworkError: failed } : {}),
-  }
-}
-
-function passes(
-  { lookupHttpStatus, lookupNetworkError }: JsonObject,
-  { networkErrors, includeStatuses }: JsonObject,
-): boolean {
-  if (networkErrors === 'exclude' && lookupNetworkError === true) return false
-  if (networkErrors === 'include' && lookupNetworkError !== true) return false
-  if (!Array.isArray(includeStatuses) || includeStatuses.length === 0) return true
-  const set = parseStatusSet(includeStatuses.filter((one: Json) => typeof one === 'string' || typeof one === 'number'))
-  return set.ok && hasStatus(set.value, typeof lookupHttpStatus === 'number' ? lookupHttpStatus : undefined)
 }

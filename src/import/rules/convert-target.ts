@@ -1,5 +1,6 @@
 /** The targets of an entry of `inputMapping`, which the peer read more leniently. */
 import { isObject, type Json, type JsonObject } from '../../domain/json.ts'
+import { parseTarget } from '../../language/mapping/target.ts'
 import type { DocumentPart } from './draft.ts'
 
 /** A key that nothing is written to. */
@@ -11,7 +12,8 @@ const GENDERS = { M: 'male', F: 'female', O: 'other', default: 'unknown' }
 /** In: the place and the target of an entry. Out: the target as this service takes it; undefined if it writes nothing. */
 export function convertTarget(place: DocumentPart, target: Json): Json | undefined {
   if (!Array.isArray(target)) return convertOne(place, target, false)
-  const kept = target.flatMap((one: Json, index) => convertOne(place.at(index), one, true) ?? [])
+  const converted = target.map((one: Json, index) => convertOne(place.at(index), one, true))
+  const kept = converted.filter((one) => one !== undefined)
   if (kept.length > 0) return kept
   place.note({
     level: 'changed',
@@ -22,13 +24,16 @@ export function convertTarget(place: DocumentPart, target: Json): Json | undefin
 }
 
 function convertOne(place: DocumentPart, target: Json, inArray: boolean): Json | undefined {
-  if (typeof target === 'string') return convertKey(place, target)
+  if (typeof target === 'string') {
+    const key = convertKey(place, target)
+    return key !== undefined && takesNull(key) ? convertObject(place, { key }) : key
+  }
   if (isObject(target)) return convertObject(place, target)
   if (inArray && Array.isArray(target)) {
     const [key, transform, fill] = target as readonly (Json | undefined)[]
     const named: JsonObject = {
       ...(key === undefined ? {} : { key }),
-      ...(transform === undefined ? {} : { transform }),
+      ...(transform === undefined || transform === null ? {} : { transform }),
       ...(fill === undefined ? {} : { default: fill }),
     }
     const converted = convertObject(place, named)
@@ -76,19 +81,44 @@ function convertObject(place: DocumentPart, target: JsonObject): JsonObject | un
       reason: 'Here a target has a key; passThroughObject writes nothing to it.',
     })
   }
-  const isKept = fill === undefined || (fill !== null && fill !== false && fill !== 0 && fill !== '')
+  const writesNull = typeof key === 'string' && takesNull(key)
+  if (writesNull && !isDefault(fill) && fill !== null) {
+    place.note({
+      level: 'changed',
+      before: key,
+      after: { default: null },
+      reason: 'There a target that ends in "?" got null for a missing value too; here that is a default.',
+    })
+  }
+  const isKept = fill === undefined || isDefault(fill) || (writesNull && fill === null)
   if (!isKept)
     place.at('default').note({
       level: 'changed',
       before: fill,
       reason: 'That service took such a default for none, so it had no effect there.',
     })
+  if (isDefault(fill) && applied !== undefined) {
+    place.at('default').note({
+      level: 'differs',
+      before: fill,
+      reason: 'There the function converted the default too; here it is written as it is.',
+    })
+  }
   const converted: JsonObject = {
     key: typeof key === 'string' && key.trim() !== '' ? key : UNUSED_KEY,
-    ...(fill === undefined || !isKept ? {} : { default: fill }),
+    ...(isDefault(fill) ? { default: fill } : writesNull ? { default: null } : {}),
     ...(applied === undefined ? {} : { transform: applied }),
   }
   return JSON.stringify(sorted(converted)) === JSON.stringify(sorted(target)) ? target : converted
+}
+
+const isDefault = (fill: Json | undefined): fill is Json =>
+  fill !== undefined && fill !== null && fill !== false && fill !== 0 && fill !== ''
+
+/** Whether a target writes null: it ends in a `?` that no backslash escapes. */
+const takesNull = (key: string): boolean => {
+  const target = parseTarget(key)
+  return target.ok && target.value.takesNull
 }
 
 const sorted = (object: JsonObject): readonly (readonly [string, Json])[] =>

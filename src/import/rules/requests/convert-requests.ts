@@ -46,9 +46,14 @@ function convertRequest(request: DocumentPart, kind: RequestGroup): void {
     }
   }
   convertForEach(request.at('forEach'))
-  convertStatuses(request.at('allowedStatuses'))
+  const statuses = request.at('allowedStatuses')
+  convertStatuses(statuses)
+  if (kind === 'response' && statuses.value !== undefined) statuses.note({ level: 'differs', reason: OWN_STATUSES })
   convertTopic(request)
 }
+
+const OWN_STATUSES =
+  'Later versions of that service drop this field of a response request; here it says which answers are a success.'
 
 const isTruthy = (value: Json): boolean => value !== 'false' && Boolean(value)
 
