@@ -2,8 +2,10 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { JsonObject } from '../../src/domain/json.ts'
-import { endpointDocument } from '../service.ts'
-import { type Instance, needsPostgres, startInstances, until } from './instances.ts'
+import { endpointDocument, json } from '../service.ts'
+import { freshDatabase } from '../services/postgres.ts'
+import { freshFolder, spawnService } from '../spawned-service.ts'
+import { type Instance, needsPostgres, startInstance, startInstances, until } from './instances.ts'
 
 const ENDPOINTS = 20
 const BATCHES = 15
@@ -95,3 +97,55 @@ test(`of ${BATCHES} batches on two instances, every list shows all or nothing`, 
   )
   assert.equal(rounds.size, 1)
 })
+
+const KILLS = 3
+
+test(
+  `an instance that is killed ${KILLS} times during batches leaves all of each or nothing`,
+  needsPostgres,
+  async (test) => {
+    const database = await freshDatabase(test)
+    const watching = await startInstance(test, database)
+    const operations = Array.from({ length: ENDPOINTS }, (_, place) => ({
+      op: 'create',
+      document: documentOf(0, place),
+    }))
+    const created = await watching.ask('POST', '/endpoints/batch', { operations })
+    const ids = (created.body.results as { id: string }[]).map(({ id }) => id)
+    const roundsStored = async () => {
+      const { body } = await watching.ask('GET', '/endpoints')
+      return (body as unknown as { constants: { round: number } }[]).map(({ constants }) => constants.round)
+    }
+    let round = 0
+    for (let kill = 1; kill <= KILLS; kill += 1) {
+      const service = await spawnService(freshFolder(test), { env: { DATABASE_URL: database.url } })
+      let acknowledged = round
+      const change = async () => {
+        for (;;) {
+          round += 1
+          const moved = ids.map((id, place) => ({
+            op: 'replace',
+            id,
+            document: documentOf(round, (place + round) % ENDPOINTS),
+          }))
+          const reply = await fetch(`${service.url}/endpoints/batch`, json('POST', { operations: moved }))
+          if (reply.status === 200) acknowledged = round
+          await reply.body?.cancel()
+        }
+      }
+      const changing = assert.rejects(change())
+      const enough = round + 3 + kill
+      await until('some batches', 60_000, () => acknowledged >= enough)
+      service.child.kill('SIGKILL')
+      await Promise.all([changing, service.ended])
+      const [stored = -1, ...others] = await roundsStored()
+      assert.equal(others.length, ENDPOINTS - 1)
+      assert.ok(others.every((one) => one === stored))
+      assert.ok(stored >= acknowledged, `batch ${acknowledged} was acknowledged, and ${stored} is stored`)
+      await until('the last batch where nobody was killed', 60_000, async () => {
+        const { body } = await watching.ask('POST', '/place/0', {})
+        return body.round === stored
+      })
+    }
+  },
+)

@@ -60,7 +60,7 @@ export async function readBatch(text: string): Promise<Batch> {
     operations,
     faults: [...faults, ...findRepeatedIds(operations)],
     dryRun: raw.dryRun === true,
-    note: typeof raw.note === 'string' ? raw.note : undefined,
+    note: typeof raw.note === 'string' && raw.note !== '' ? raw.note : undefined,
   }
 }
 

@@ -3,7 +3,14 @@ import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import type { Json, JsonObject } from '../../../../src/domain/json.ts'
 import { describeServices } from '../../../databases.ts'
-import { endpointDocument, json, type Reply, type Service, type StoredEndpoint } from '../../../service.ts'
+import {
+  endpointDocument,
+  json,
+  type Reply,
+  type Service,
+  type StoredEndpoint,
+  startService,
+} from '../../../service.ts'
 
 type Detail = Readonly<{ operation?: number; code?: string; path: string; message: string }>
 type Refusal = Readonly<{ error: string; code: string; details?: readonly Detail[] }>
@@ -552,4 +559,23 @@ describeServices('/endpoints/batch', { MAX_ENDPOINTS: '1500' }, (stage) => {
     assert.equal(reply.status, 200, await reply.text())
     assert.equal(await ask(stage.service, '/admin'), 'admin')
   })
+})
+
+test('BATCH_LIMIT bounds the body, not PARSER_LIMIT', async () => {
+  const service = await startService({ BATCH_LIMIT: '20kb', PARSER_LIMIT: '2kb' })
+  const send = async (base: string, characters: number) => {
+    const document = endpointDocument({
+      endpoint: { pattern: `/sized-${characters}` },
+      description: 'x'.repeat(characters),
+    })
+    const response = await fetch(`${base}/endpoints/batch`, json('POST', { operations: [{ op: 'create', document }] }))
+    return { status: response.status, text: await response.text() }
+  }
+  for (const base of [service.url, service.adminUrl]) {
+    assert.equal((await send(base, base === service.url ? 10_000 : 10_001)).status, 200)
+    const { status, text } = await send(base, 30_000)
+    assert.deepEqual([status, JSON.parse(text).code], [413, 'BODY_TOO_LARGE'])
+    assert.match(text, /BATCH_LIMIT/)
+  }
+  await service.stop()
 })
