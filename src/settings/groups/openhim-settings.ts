@@ -5,6 +5,7 @@ import {
   credential,
   flag,
   httpUrl,
+  isPlainUrl,
   itemsOf,
   type Kind,
   kindOf,
@@ -29,6 +30,10 @@ const urn = matching(
   'a name that begins with a letter or digit, without spaces and `%`',
   /^[a-z0-9][!-$&-~]{1,254}$/i,
   ', such as `urn:mediator:crosswalk`',
+)
+
+const originUrl = kindOf('an `http://` or `https://` URL without credentials, path, query and fragment', (text) =>
+  isPlainUrl(text) && new URL(text).pathname === '/' ? text : undefined,
 )
 
 export const openhim = {
@@ -73,7 +78,7 @@ export const openhim = {
   },
   mediatorUrl: {
     name: 'MEDIATOR_URL',
-    kind: optional(httpUrl),
+    kind: optional(originUrl),
     default: '',
     means:
       'URL at which the core reaches the message port, such as `http://crosswalk:3003`. Unset: `HOST` and `SERVER_PORT`, with the name of this machine if `HOST` is every address.',

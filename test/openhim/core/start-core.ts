@@ -101,7 +101,7 @@ export async function startCore(): Promise<Core> {
     await agent.close()
     await kill()
     const ended = once(database, 'exit')
-    database.stdin.end()
+    database.stdin?.end()
     if (database.exitCode === null) await ended
     rmSync(folder, { recursive: true, force: true })
   }

@@ -7,14 +7,14 @@ import type { Core } from './start-core.ts'
 
 const CLIENT = { id: 'tester', password: 'tester-password', role: 'testers' }
 
-/** Adds a client that may use every channel of this module. Once for each core. */
-export async function addClient(core: Core): Promise<void> {
+/** Adds the client that sends messages, with the role of `addChannel` and further ones. Once for each core. */
+export async function addClient(core: Core, ...roles: readonly string[]): Promise<void> {
   const passwordSalt = 'salt'
   await added(core, '/clients', {
     clientID: CLIENT.id,
     clientDomain: 'tests.example.org',
     name: 'Tester',
-    roles: [CLIENT.role],
+    roles: [CLIENT.role, ...roles],
     passwordAlgorithm: 'sha512',
     passwordSalt,
     passwordHash: createHash('sha512').update(CLIENT.password).update(passwordSalt).digest('hex'),
