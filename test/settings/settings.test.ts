@@ -266,6 +266,10 @@ describe('faults', () => {
     { env: { OPENHIM_USERNAME: 'a:b' }, fault: /^OPENHIM_USERNAME is / },
     { env: { OPENHIM_PASSWORD: '?' }, fault: /^OPENHIM_PASSWORD is wrong\. / },
     { env: { OPENHIM_CALLERS: 'core.example.org' }, fault: /^OPENHIM_CALLERS is / },
+    {
+      env: { MEDIATOR_URL: 'http://crosswalk:3003/path' },
+      fault: /^MEDIATOR_URL is wrong\. .* without credentials, path/,
+    },
     { env: { MEDIATOR_URN: 'urn:mediator:a%20b' }, fault: /^MEDIATOR_URN is / },
     { env: { DATABASE_URL: 'mysql://u:s3cr3t@db/x' }, fault: /^DATABASE_URL is wrong\. Give `sqlite:`/ },
     { env: { DATABASE_URL: 'sqlite:' }, fault: /^DATABASE_URL is wrong\. Give `sqlite:`/ },
