@@ -19,6 +19,9 @@ import { installCore } from './install.ts'
 const USERNAME = 'root@openhim.org'
 const PASSWORD = 'openhim-password'
 
+/** The database encodes documents while other threads of it change them; with one thread it cannot. */
+const DATABASE_OPTIONS = ['-XX:+UseSerialGC', '-XX:TieredStopAtLevel=1', '-Dio.netty.eventLoopThreads=1']
+
 export type CoreReply = Readonly<{ status: number; body: Json | undefined; text: string }>
 
 export type Core = Readonly<{
@@ -60,11 +63,9 @@ export async function startCore(): Promise<Core> {
   writeFileSync(config, JSON.stringify(await configOf(databasePort, apiPort, routerPort)))
   const logFile = join(folder, 'core.log')
   const log = openSync(logFile, 'a')
-  const database = spawn(
-    'java',
-    ['-XX:+UseSerialGC', '-XX:TieredStopAtLevel=1', '-cp', classPath, at('Database.java'), String(databasePort)],
-    { stdio: ['pipe', log, log] },
-  )
+  const database = spawn('java', [...DATABASE_OPTIONS, '-cp', classPath, at('Database.java'), String(databasePort)], {
+    stdio: ['pipe', log, log],
+  })
   const apiUrl = `https://127.0.0.1:${apiPort}`
   const agent = new Agent({ connect: { rejectUnauthorized: false } })
   let child: ChildProcess | undefined
