@@ -41,6 +41,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   metrics: ['domain', 'endpoints', 'intake', 'pipeline'],
   'metrics/stats': ['domain', 'intake'],
   'message-log': ['config', 'domain', 'endpoints', 'formats', 'intake', 'language'],
+  'openhim/answers': ['domain', 'endpoints', 'formats', 'intake', 'message-log'],
   replay: ['domain', 'endpoints', 'intake', 'language', 'message-log', 'pipeline'],
   import: ['domain'],
   openhim: ['domain', 'endpoints', 'language'],
@@ -95,7 +96,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
 const ADAPTER_EXCEPTIONS: readonly Readonly<{ folder: string; may: readonly string[]; reason: string }>[] = [
   {
     folder: 'adapters/http-server',
-    may: ['access', 'dry-run', 'endpoints', 'formats', 'intake', 'message-log', 'metrics', 'replay'],
+    may: ['access', 'dry-run', 'endpoints', 'formats', 'intake', 'message-log', 'metrics', 'openhim', 'replay'],
     reason: 'It is the adapter that calls the service: the objects behind its routes are its ports.',
   },
   {
