@@ -18,6 +18,7 @@ export const SOAK_ONLY: readonly string[] = [
   'test/instances/partition.test.ts',
   'test/load/',
   'test/message-log/full-load.test.ts',
+  'test/openhim/answers/transactions.test.ts',
   'test/openhim/real-core.test.ts',
 ]
 
