@@ -16,6 +16,7 @@ import { createHealth } from './wiring/health.ts'
 import { type ManagementRoute, openManagementAuth } from './wiring/management-auth.ts'
 import { openObservers } from './wiring/observers.ts'
 import { openBroker } from './wiring/open-broker.ts'
+import { openMediator, type RunningMediator } from './wiring/open-mediator.ts'
 import { openStore } from './wiring/open-store.ts'
 import { openPipelineServices } from './wiring/pipeline-services.ts'
 import { createServers } from './wiring/servers.ts'
@@ -82,6 +83,7 @@ export async function startApp(
   const dryRun = createDryRun({ endpointService, registry, intake, services, settings, clock })
   let stopping = false
   let consumers: EndpointConsumers | undefined
+  let mediator: RunningMediator | undefined
 
   const health = createHealth({
     version,
@@ -94,6 +96,7 @@ export async function startApp(
     httpClient: services.http.health,
     isolation: services.sandbox?.counts,
     consumers: () => consumers?.status() ?? [],
+    mediator: settings.openhimRegister ? () => mediator?.status() : undefined,
     isStopping: () => stopping,
     workerCluster,
   })
@@ -162,6 +165,16 @@ export async function startApp(
     producer: services.producer,
     logger,
   })
+  mediator = await openMediator({
+    settings,
+    productVersion: version,
+    registry,
+    messagePort: servers.messagePort(),
+    workerSlot,
+    uptimeMs: health.uptimeMs,
+    clock,
+    logger,
+  })
 
   return {
     messagePort: servers.messagePort(),
@@ -173,12 +186,14 @@ export async function startApp(
       records.plans.stop()
       const stopBy = performance.now() + settings.shutdownTimeoutMs
       servers.endConnections()
+      const mediatorStopped = mediator?.stop()
       const givenUp = await drain(intake, consumers, settings.shutdownTimeoutMs)
       intake.giveUp()
       await servers.quiet()
       // Callers may still be reading their answers; one that does not read is not waited for.
       const force = setTimeout(servers.closeAllConnections, FLUSH_MS)
       await closeAll(givenUp, stopBy)
+      await mediatorStopped
       clearTimeout(force)
       return givenUp
     },

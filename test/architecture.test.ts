@@ -14,6 +14,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   domain: ['domain/failures', 'domain/secrets', 'domain/tracing'],
   'domain/egress': [],
   'domain/failures': ['domain'],
+  'domain/openhim': [],
   'domain/ports': ['domain'],
   'domain/records': ['domain'],
   'domain/secrets': [],
@@ -44,7 +45,9 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   metrics: ['domain', 'endpoints', 'intake', 'pipeline'],
   'metrics/stats': ['domain', 'intake'],
   'message-log': ['config', 'domain', 'endpoints', 'formats', 'intake', 'language'],
+  'openhim/answers': ['domain', 'endpoints', 'formats', 'intake', 'message-log'],
   replay: ['domain', 'endpoints', 'intake', 'language', 'message-log', 'pipeline'],
+  openhim: ['domain', 'endpoints', 'language'],
   import: ['config', 'domain', 'import/rules', 'import/rules/requests'],
   'import/sources': ['domain', 'formats', 'import', 'import/output'],
   'import/output': ['config', 'domain', 'endpoints', 'import', 'import/sources', 'pipeline'],
@@ -65,6 +68,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   'adapters/kafka/consumer': ['adapters/kafka', 'domain'],
   'adapters/kafka/producer': ['adapters/kafka', 'domain'],
   'adapters/log': ['domain'],
+  'adapters/openhim': ['domain'],
   'adapters/otel': ['domain'],
   'adapters/postgres': ['domain'],
   'adapters/secrets': ['domain'],
@@ -86,6 +90,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
     'isolation',
     'message-log',
     'metrics',
+    'openhim',
     'pipeline',
     'replay',
     'settings',
@@ -99,7 +104,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
 const ADAPTER_EXCEPTIONS: readonly Readonly<{ folder: string; may: readonly string[]; reason: string }>[] = [
   {
     folder: 'adapters/http-server',
-    may: ['access', 'dry-run', 'endpoints', 'formats', 'intake', 'message-log', 'metrics', 'replay'],
+    may: ['access', 'dry-run', 'endpoints', 'formats', 'intake', 'message-log', 'metrics', 'openhim', 'replay'],
     reason: 'It is the adapter that calls the service: the objects behind its routes are its ports.',
   },
   {

@@ -18,6 +18,8 @@ export const SOAK_ONLY: readonly string[] = [
   'test/instances/partition.test.ts',
   'test/load/',
   'test/message-log/full-load.test.ts',
+  'test/openhim/answers/transactions.test.ts',
+  'test/openhim/real-core.test.ts',
 ]
 
 /** In both runs: they ask test/form.ts how much they do. */

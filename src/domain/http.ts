@@ -17,6 +17,12 @@ export const FRAMING_HEADERS: ReadonlySet<string> = new Set([
   'upgrade',
 ])
 
+/** The header of every answer to a message: the receiver can name the message by it, however the message ended. */
+export const MESSAGE_ID_HEADER = 'x-crosswalk-message-id'
+
+/** Statuses whose answers have neither a body nor a length (RFC 9110 section 8.6). */
+export const isBodiless = (status: number): boolean => status === 204 || status === 304
+
 /** Statuses whose `Location` names the URL to request instead (RFC 9110 §15.4). */
 export const REDIRECT_STATUSES: ReadonlySet<number> = new Set([301, 302, 303, 307, 308])
 

@@ -9,10 +9,13 @@ import type { Incoming } from './incoming-message.ts'
 /** What is known of a request before its body is read. */
 export type Arrival = Readonly<{ headers: Headers; hasLeft(): boolean }>
 
-/** What the message of an admitted request starts with, or the refusal, which is recorded already. */
+/**
+ * What the message of an admitted request starts with, or the refusal, which is recorded already. `caller`: authenticated,
+ * even if the message is refused for another reason.
+ */
 export type RequestAdmission =
   | (Pick<Incoming, 'requestHeaders' | 'caller'> & Readonly<{ refused?: undefined }>)
-  | Readonly<{ refused: CompletedMessage }>
+  | Readonly<{ refused: CompletedMessage; caller?: string | undefined }>
 
 /** Out: undefined if the caller left meanwhile. A promise only if the endpoint authenticates its callers. */
 export type AdmitRequest = (compiled: CompiledEndpoint, arrival: Arrival) => Awaitable<RequestAdmission | undefined>
@@ -29,7 +32,7 @@ export type AdmissionChecks = Readonly<{
 export function createRequestAdmission({ refusal, overRate, refuse }: AdmissionChecks): AdmitRequest {
   const limitRate = (compiled: CompiledEndpoint, requestHeaders: Headers, caller?: string): RequestAdmission => {
     const failure = overRate(compiled)
-    return failure === undefined ? { requestHeaders, caller } : { refused: refuse(compiled, failure) }
+    return failure === undefined ? { requestHeaders, caller } : { refused: refuse(compiled, failure), caller }
   }
   const authenticate = async (
     compiled: CompiledEndpoint,

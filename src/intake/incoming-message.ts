@@ -16,6 +16,8 @@ export type Incoming = Readonly<{
   caller?: string | undefined
   /** The id of the message that this one replays. */
   replayOf?: string
+  /** The caller is told what the calls of the message send: the most bytes of their bodies that are kept for that. */
+  sentBytes?: number | undefined
 }>
 
 /** How a message arrived. */

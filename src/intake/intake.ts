@@ -77,6 +77,7 @@ export function createIntake(options: IntakeOptions): Intake {
   let whenIdle: (() => void) | undefined
   let isDraining = false
 
+  const open = (incoming: Incoming): Trace => startTrace(traceContext?.(incoming), incoming.sentBytes)
   const report = (completed: CompletedMessage): CompletedMessage => {
     logMessage(completed)
     observe(completed)
@@ -126,7 +127,7 @@ export function createIntake(options: IntakeOptions): Intake {
     new Promise((resolve) => {
       const { compiled, incoming, pool } = admitted
       const startedAt = clock()
-      const trace = startTrace(traceContext?.(incoming))
+      const trace = open(incoming)
       const reject = (failure: Failure): void => {
         if (queued.delete(reject)) resolve(refuse(compiled, failure, incoming, startedAt))
       }
@@ -177,7 +178,7 @@ export function createIntake(options: IntakeOptions): Intake {
         handle: handleKeyed === undefined || !isRequest(incoming) ? handle : handleKeyed,
       }
       if (isConsumed(incoming) || admission.acquire(pool)) {
-        return run(admitted, clock(), startTrace(traceContext?.(incoming)), report)
+        return run(admitted, clock(), open(incoming), report)
       }
       const failure = admission.refusal(compiled, incoming.replayOf === undefined)
       return failure === undefined ? queue(admitted, peer) : refuse(compiled, failure, incoming)

@@ -5,7 +5,7 @@ import type { Codec } from '../formats/codec.ts'
 import { CODECS, codecOf } from '../formats/codecs.ts'
 import { parseMediaType } from '../formats/media-type.ts'
 import { withoutSecrets } from './recorded-secrets.ts'
-import { type Redaction, redactTexts } from './redaction.ts'
+import { type HideValues, hideValues, type Redaction, redactTexts } from './redaction.ts'
 
 /** Holds all bodies of one message, as a value that is redacted in one must not stand in another. */
 export type BodyCapture = Readonly<{
@@ -24,11 +24,15 @@ const FULL_BODIES = 16
 
 const NO_BYTES = new Uint8Array()
 
-/** `secrets`: texts that are taken out of every body. */
+/**
+ * `secrets`: texts that are taken out of every body. `hide`: takes out of every text the values that are known to be
+ * redacted elsewhere in the message.
+ */
 export function createBodyCapture(
   limitBytes: number,
   redaction: Redaction | undefined,
   secrets: readonly string[],
+  hide?: HideValues,
 ): BodyCapture {
   const bodies: RecordedBody[] = []
   const redacted = new Set<string>()
@@ -51,7 +55,10 @@ export function createBodyCapture(
     add(which, contentType, changed ?? NO_BYTES, size, changed !== content)
   }
 
-  const apply = (value: Json): Json => redaction?.apply(value, redacted) ?? value
+  const apply = (value: Json): Json => {
+    const changed = redaction?.apply(value, redacted) ?? value
+    return hide === undefined ? changed : redactTexts(changed, hide)
+  }
   const bytes = (value: Json) => Buffer.from(JSON.stringify(value))
 
   return {
@@ -59,7 +66,7 @@ export function createBodyCapture(
     redacted,
     addBody: (which, contentType, content) => addChanged(which, contentType, content, apply),
     addReport: (which, contentType, content) =>
-      addChanged(which, contentType, content, (value) => redactTexts(apply(value), redacted)),
+      addChanged(which, contentType, content, (value) => redactTexts(apply(value), hideValues(redacted))),
     addValue: (which, value) => {
       const changed = apply(value)
       const content = bytes(changed)

@@ -10,8 +10,8 @@ import { createBodyCapture } from './body-capture.ts'
 import { compileKeys, NO_KEYS } from './business-keys.ts'
 import { callsOf, recordOf } from './record-of-message.ts'
 import { captureBodies } from './recorded-bodies.ts'
-import { secretsOf, withoutSecretsIn, withoutSecretsInKeys } from './recorded-secrets.ts'
-import { compileRedaction, redactRecord, redactText } from './redaction.ts'
+import { createSecretsOf, secretHeadersOf, withoutSecretsIn, withoutSecretsInKeys } from './recorded-secrets.ts'
+import { compileRedaction, hideValues, redactRecord, redactText } from './redaction.ts'
 
 /** What is kept: nothing; records; bodies of messages that did not end done too; all bodies. */
 type Policy = 'off' | 'metadata' | 'failures' | 'all'
@@ -46,12 +46,12 @@ export type RecordBuilder = Readonly<{
 /** The line of a message with more calls is built after its answer. */
 const QUICK_CALLS = 8
 
-const SECRET_HEADERS = ['authorization', 'cookie', 'set-cookie', 'x-api-key', 'proxy-authorization']
 const NO_SECRETS: readonly string[] = []
 
 export function createRecordBuilder(settings: MessageLogSettings): RecordBuilder {
   const { messageLog, messageLogBodyLimitBytes, redactHeaders, redactPaths } = settings
-  const secretHeaders = new Set([...SECRET_HEADERS, ...redactHeaders.map((name) => name.toLowerCase())])
+  const secretHeaders = secretHeadersOf(redactHeaders)
+  const secretsOf = createSecretsOf({ isHeader: (name) => secretHeaders.has(name) })
   const redaction = compileRedaction(redactPaths)
   // URLs of calls may hold values that are redacted in bodies, so bodies are read first.
   const quickCalls = redaction === undefined ? QUICK_CALLS : 0
@@ -97,14 +97,14 @@ export function createRecordBuilder(settings: MessageLogSettings): RecordBuilder
     const quotes = failure !== undefined || keys !== NO_KEYS
     // Even if no body is kept, the record must not hold values that are redacted in bodies.
     const readsBodies = keepsBodies || (redaction !== undefined && (quotes || (trace?.calls.length ?? 0) > 0))
-    const secrets = quotes || readsBodies ? secretsOf(completed, secretHeaders) : NO_SECRETS
+    const secrets = quotes || readsBodies ? secretsOf(completed) : NO_SECRETS
     const capture = createBodyCapture(messageLogBodyLimitBytes, redaction, secrets)
     if (readsBodies) captureBodies(completed, capture, secretHeaders)
     const { redacted } = capture
     const bodies = keepsBodies ? capture.bodies : []
     // The message of a failure may quote a body.
     const text = failure && withoutSecretsIn(keepsBodies ? failure.message : failure.unquoted, secrets)
-    const error = text && (redaction === undefined ? text : redactText(text, redacted))
+    const error = text && (redaction === undefined ? text : redactText(text, hideValues(redacted)))
     const findings = { keys: withoutSecretsInKeys(keys, secrets), bodies, ...(error === undefined ? {} : { error }) }
     const record = recordOf(completed, findings, isoOf)
     return { record: redacted.size === 0 ? record : redactRecord(record, redacted), bodies }

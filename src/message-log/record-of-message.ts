@@ -57,11 +57,12 @@ const rounded = (ms: number): number => Math.round(ms * 1000) / 1000
 
 /** The calls that a record keeps, failed ones first if there are too many. */
 export const callsOf = ({ startMs, calls }: Trace): readonly RecordedCall[] =>
-  calls.length === 0 ? NO_CALLS : keptOf(calls).map((call) => callOf(call, startMs))
+  calls.length === 0 ? NO_CALLS : keptCalls(calls).map((call) => callOf(call, startMs))
 
 const hasFailed = ({ answer, fault }: CallSpan): boolean => fault !== undefined || (answer?.status ?? 0) >= 400
 
-function keptOf(calls: readonly CallSpan[]): readonly CallSpan[] {
+/** Of too many calls, those that failed and as many others as there is room for, in their order. */
+export function keptCalls(calls: readonly CallSpan[]): readonly CallSpan[] {
   if (calls.length <= MOST_CALLS) return calls
   const kept = new Set(calls.filter(hasFailed).slice(0, MOST_CALLS))
   for (const call of calls) if (kept.size < MOST_CALLS) kept.add(call)

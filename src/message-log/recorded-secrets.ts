@@ -8,6 +8,12 @@ import type { CompletedMessage } from '../intake/completed-message.ts'
 import { changeKeys } from './business-keys.ts'
 import { REDACTED } from './redaction.ts'
 
+const SECRET_HEADERS = ['authorization', 'cookie', 'set-cookie', 'x-api-key', 'proxy-authorization']
+
+/** The lower-case names of the headers that are never stored. `more`: those of `REDACT_HEADERS`. */
+export const secretHeadersOf = (more: readonly string[]): ReadonlySet<string> =>
+  new Set([...SECRET_HEADERS, ...more.map((name) => name.toLowerCase())])
+
 /** Shorter values stand in bodies by chance. */
 const SHORTEST_SECRET = 6
 
@@ -20,34 +26,76 @@ export const holdsToken = (value: string | readonly string[]): boolean =>
 
 const tokensIn = (text: string): readonly string[] => text.match(TOKEN) ?? []
 
-/** The secret values of a message in all forms in which a body may hold them. `secretHeaders`: lower-case names. */
-export function secretsOf(
-  { incoming, trace }: CompletedMessage,
-  secretHeaders: ReadonlySet<string>,
-): readonly string[] {
-  const values = new Set<string>()
-  const collect = (headers: Readonly<Record<string, string | readonly string[]>>): void => {
-    for (const name of secretHeaders) for (const value of [headers[name] ?? []].flat()) addForms(value, values)
+/** Which headers, by their lower-case names, and which parameters of queries have secret values; no parameters unless given. */
+export type SecretNames = Readonly<{
+  isHeader: (name: string) => boolean
+  isParameter?: (name: string) => boolean
+}>
+
+/** Gives the secret values of a message in all forms in which a body may hold them, the longest first. */
+export type SecretsOf = (completed: CompletedMessage) => readonly string[]
+
+/** Most messages have the same few credentials, and their forms take longer to make than to find. */
+const MOST_CACHED = 200
+
+export function createSecretsOf({ isHeader, isParameter }: SecretNames): SecretsOf {
+  const known = new Map<string, readonly string[]>()
+
+  const formsOfHeader = (value: string): readonly string[] => {
+    const cached = known.get(value)
+    if (cached !== undefined) return cached
+    if (known.size >= MOST_CACHED) known.clear()
+    const forms = partsOf(value).flatMap((part) => (part.length >= SHORTEST_SECRET ? formsOf(part) : []))
+    known.set(value, forms)
+    return forms
   }
-  if (incoming !== undefined) {
-    collect(incoming.requestHeaders)
-    // A token in a body may be the content of the message; in a header or the query it is a credential.
-    const beside = [...Object.values(incoming.requestHeaders), ...Object.values(incoming.query)].flat()
-    for (const one of beside) if (typeof one === 'string') for (const token of tokensIn(one)) values.add(token)
+
+  return ({ incoming, trace }) => {
+    const values = new Set<string>()
+    const add = (value: string): void => {
+      for (const form of formsOfHeader(value)) values.add(form)
+    }
+    const collect = (headers: Readonly<Record<string, string | readonly string[]>>): void => {
+      for (const [name, value] of Object.entries(headers)) {
+        if (isHeader(name)) for (const one of [value].flat()) add(one)
+      }
+    }
+    if (incoming !== undefined) {
+      collect(incoming.requestHeaders)
+      // A token in a body may be the content of the message; in a header or the query it is a credential.
+      const beside = [...Object.values(incoming.requestHeaders), ...Object.values(incoming.query)].flat()
+      for (const one of beside) if (typeof one === 'string') for (const token of tokensIn(one)) values.add(token)
+      if (isParameter !== undefined) {
+        for (const [name, value] of Object.entries(incoming.query)) {
+          if (isParameter(name)) for (const one of [value].flat()) add(String(one))
+        }
+      }
+    }
+    for (const { answer, sent, target } of trace?.calls ?? []) {
+      if (answer !== undefined) collect(answer.headers)
+      if (sent !== undefined) collect(sent.headers)
+      if (isParameter === undefined) continue
+      for (const [name, value] of new URLSearchParams(queryOf(target))) if (isParameter(name)) add(value)
+    }
+    for (const value of trace?.secrets?.keys() ?? []) for (const form of formsOf(value)) values.add(form)
+    return [...values].sort((one, other) => other.length - one.length)
   }
-  for (const { answer } of trace?.calls ?? []) if (answer !== undefined) collect(answer.headers)
-  for (const value of trace?.secrets?.keys() ?? []) for (const form of formsOf(value)) values.add(form)
-  return [...values].sort((one, other) => other.length - one.length)
 }
 
+const queryOf = (target: string): string => target.slice(target.indexOf('?') + 1 || target.length)
+
 /** A mapping may use a credential without its scheme, and a cookie without its attributes. */
-function addForms(value: string, values: Set<string>): void {
-  const parts = [value, value.slice(value.indexOf(' ') + 1), value.split(';', 1)[0] ?? '']
-  for (const part of parts.filter(({ length }) => length >= SHORTEST_SECRET)) {
-    values.add(part)
-    values.add(JSON.stringify(part).slice(1, -1))
-    values.add(part.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;').replaceAll('"', '&quot;'))
-  }
+const partsOf = (value: string): readonly string[] => [
+  value,
+  value.slice(value.indexOf(' ') + 1),
+  value.split(';', 1)[0] ?? '',
+  passwordOf(value),
+]
+
+/** The password in Basic credentials (RFC 7617); '' if the value has none. */
+function passwordOf(value: string): string {
+  const [, base64 = ''] = /^Basic +([\w+/-]+=*)$/i.exec(value) ?? []
+  return /:(.*)$/s.exec(Buffer.from(base64, 'base64').toString())?.[1] ?? ''
 }
 
 /** Gives the same bytes if they hold none of the secrets. */

@@ -123,6 +123,8 @@ export function createRecorder({ store, settings, logger, onWritten, limits = LI
 /** Estimates what a message holds in memory until its record is built. */
 function heldBytes({ incoming, trace, answer }: CompletedMessage): number {
   let bytes = (incoming?.body?.byteLength ?? 0) + answer.body.length
-  for (const call of trace?.calls ?? []) bytes += call.answer?.body.byteLength ?? 0
+  for (const { answer: got, sent } of trace?.calls ?? []) {
+    bytes += (got?.body.byteLength ?? 0) + (sent?.body === undefined ? 0 : sent.size)
+  }
   return bytes
 }

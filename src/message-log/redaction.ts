@@ -1,6 +1,7 @@
 /** Takes values out of bodies and records before they are kept (`REDACT_PATHS`). */
 import { isObject, type Json } from '../domain/json.ts'
 import type { MessageRecord } from '../domain/records/message-record.ts'
+import { formsOf } from '../domain/secrets/secrets.ts'
 import { type PathStep, parseSteps } from '../language/paths/path-steps.ts'
 import { changeKeys } from './business-keys.ts'
 
@@ -94,32 +95,43 @@ function addTexts(value: Json, redacted: Set<string>): void {
   else if (typeof value === 'string' || typeof value === 'number') redacted.add(String(value))
 }
 
-/** Shorter values are not searched for in texts: they occur there by chance. */
-const SHORTEST_VALUE = 3
+/** Gives a text without the values that it was created for. */
+export type HideValues = (text: string) => string
+
+/** A pattern of more forms takes long to compile. */
+const FORMS_IN_A_PATTERN = 500
+
+/** Finds the values in all their forms (`formsOf`); values that are too short for that occur in texts by chance. */
+export function hideValues(values: ReadonlySet<string>): HideValues {
+  // The longest first, since one form may contain another.
+  const forms = [...new Set([...values].flatMap(formsOf))].sort((one, other) => other.length - one.length)
+  const patterns: RegExp[] = []
+  for (let from = 0; from < forms.length; from += FORMS_IN_A_PATTERN) {
+    const some = forms.slice(from, from + FORMS_IN_A_PATTERN)
+    patterns.push(new RegExp(some.map((form) => RegExp.escape(form)).join('|'), 'g'))
+  }
+  return (text) => patterns.reduce((left, pattern) => left.replace(pattern, REDACTED), text)
+}
 
 /** Gives a text without the redacted values, and without what another system said. */
-export function redactText(text: string, redacted: ReadonlySet<string>): string {
-  let result = text.replace(/( answered with status \d+(?:\..*? It said)?): .*$/s, `$1: ${REDACTED}`)
-  for (const value of redacted) {
-    if (value.length >= SHORTEST_VALUE) result = result.replaceAll(value, REDACTED)
-  }
-  return result
-}
+export const redactText = (text: string, hide: HideValues): string =>
+  hide(text.replace(/( answered with status \d+(?:\..*? It said)?): .*$/s, `$1: ${REDACTED}`))
 
 /** Redacts the targets of calls and the business keys. */
 export function redactRecord(record: MessageRecord, redacted: ReadonlySet<string>): MessageRecord {
-  const inUrls = new Set([...redacted].flatMap((value) => [value, encodeURIComponent(value.toWellFormed())]))
+  const hide = hideValues(redacted)
   return {
     ...record,
-    calls: record.calls.map((call) => ({ ...call, target: redactText(call.target, inUrls) })),
+    calls: record.calls.map((call) => ({ ...call, target: hide(call.target) })),
     keys: changeKeys(record.keys, (value) => (redacted.has(value) ? REDACTED : value)),
   }
 }
 
-/** Applies `redactText` to every text in a value. */
-export function redactTexts(value: Json, redacted: ReadonlySet<string>): Json {
-  if (typeof value === 'string') return redactText(value, redacted)
-  if (Array.isArray(value)) return value.map((item) => redactTexts(item, redacted))
+/** Applies `redactText` to every text in a value; a number that is a redacted value is redacted too. */
+export function redactTexts(value: Json, hide: HideValues): Json {
+  if (typeof value === 'string') return redactText(value, hide)
+  if (typeof value === 'number') return hide(String(value)) === REDACTED ? REDACTED : value
+  if (Array.isArray(value)) return value.map((item) => redactTexts(item, hide))
   if (!isObject(value)) return value
-  return Object.fromEntries(Object.entries(value).map(([name, field]) => [name, redactTexts(field, redacted)]))
+  return Object.fromEntries(Object.entries(value).map(([name, field]) => [name, redactTexts(field, hide)]))
 }

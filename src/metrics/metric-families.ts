@@ -3,6 +3,7 @@
  * a path, a generated id or a part of a message.
  */
 import type { Registry } from 'prom-client'
+import type { MediatorStatus } from '../domain/openhim/core-port.ts'
 import type { ConsumerStatus } from '../domain/ports/consumer-state.ts'
 import type { OutboundHealth } from '../domain/ports/http-client-port.ts'
 import type { MessageRecord } from '../domain/records/message-record.ts'
@@ -23,6 +24,8 @@ export type MetricsSource = Readonly<{
   messageLog: () => Readonly<{ written: number; dropped: Readonly<Record<MessageRecord['outcome'], number>> }>
   /** Circuits and retries of the HTTP client. */
   httpClient: () => OutboundHealth
+  /** Undefined if the service is not a mediator; its result is undefined in processes that do not register it. */
+  mediator?: (() => MediatorStatus | undefined) | undefined
 }>
 
 type IsolationCounts = Readonly<{
@@ -63,9 +66,10 @@ const single = (type: 'gauge' | 'counter', name: string, help: string, value: ()
 })
 
 export function describeMetrics(source: MetricsSource): Family[] {
-  const { version, messageMetrics, inFlight, waiting, consumers, messageLog, httpClient, isolation } = source
+  const { version, messageMetrics, inFlight, waiting, consumers, messageLog, httpClient, isolation, mediator } = source
   return [
     ...(isolation === undefined ? [] : describeIsolation(isolation)),
+    ...(mediator === undefined ? [] : [describeMediation(mediator)]),
     {
       name: 'crosswalk_build_info',
       help: 'Always 1; the labels name the version of the service and of Node.js.',
@@ -158,6 +162,17 @@ export function describeMetrics(source: MetricsSource): Family[] {
     },
   ]
 }
+
+const describeMediation = (mediator: NonNullable<MetricsSource['mediator']>): Family => ({
+  name: 'crosswalk_openhim_alive',
+  help: 'Whether the OpenHIM core accepted the last heartbeat: 1 or 0.',
+  type: 'gauge',
+  labels: [],
+  *samples() {
+    const status = mediator()
+    if (status !== undefined) yield { labels: {}, value: status === 'alive' ? 1 : 0 }
+  },
+})
 
 function describeIsolation(isolation: NonNullable<MetricsSource['isolation']>): Family[] {
   const pools = () => Object.entries(isolation())

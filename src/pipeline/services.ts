@@ -36,4 +36,5 @@ export type PipelineSettings = ParserSettings &
     expressionTimeoutMs: number
     expressionMaxDepth: number
     expressionMaxSequence: number
+    openhimRegister: boolean
   }>

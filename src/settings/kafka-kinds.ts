@@ -1,7 +1,7 @@
 /** The kinds of values that only the settings of the broker have. */
 import { readFileSync } from 'node:fs'
 import { fault, found } from '../domain/lint.ts'
-import { type Kind, kindOf, listenAddress, matching } from './setting-kinds.ts'
+import { type Kind, kindOf, listenAddress } from './setting-kinds.ts'
 
 const BRACKETED = /^\[([0-9a-f:.]+)\]$/i
 
@@ -43,9 +43,6 @@ export const pauses: Kind<readonly number[]> = kindOf(
     return isRight ? parts.map(Number) : undefined
   },
 )
-
-/** More than one character, so that a placeholder left in a file is reported. */
-export const credential: Kind<string> = matching('a text of at least 2 characters', /^.{2,}$/s)
 
 /** The value is the content of the file: certificates or a key. */
 export const pemFile: Kind<string> = {

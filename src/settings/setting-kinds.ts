@@ -82,6 +82,9 @@ export function choice<const Word extends string>(...words: readonly Word[]): Ki
 export const plainName = (most: number): Kind<string> =>
   matching(`1 to ${most} letters, digits, dots, underscores or hyphens`, new RegExp(`^[a-zA-Z0-9._-]{1,${most}}$`))
 
+/** More than one character, so that a placeholder left in a file is reported. */
+export const credential: Kind<string> = matching('a text of at least 2 characters', /^.{2,}$/s)
+
 /** A setting that may be empty; its value is undefined then. */
 export function optional<T>(kind: Kind<T>): Kind<T | undefined> {
   return {

@@ -7,6 +7,7 @@ import { listeners } from './groups/listeners-settings.ts'
 import { management } from './groups/management-settings.ts'
 import { messageLog } from './groups/message-log-settings.ts'
 import { idempotency, messages } from './groups/messages-settings.ts'
+import { openhim } from './groups/openhim-settings.ts'
 import { log, metrics } from './groups/operations-settings.ts'
 import { requests } from './groups/requests-settings.ts'
 import { egress, secrets } from './groups/secrets-settings.ts'
@@ -31,6 +32,7 @@ export const SETTINGS = {
   ...isolation,
   ...messageLog,
   ...kafka,
+  ...openhim,
   ...tracing,
 }
 
@@ -53,5 +55,6 @@ export const SETTING_GROUPS: readonly Readonly<{ title: string; settings: readon
   { title: 'Isolation', settings: Object.values(isolation) },
   { title: 'Message log', settings: Object.values(messageLog) },
   { title: 'Broker', settings: Object.values(kafka) },
+  { title: 'OpenHIM', settings: Object.values(openhim) },
   { title: 'Tracing', settings: Object.values(tracing) },
 ]

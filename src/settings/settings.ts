@@ -64,6 +64,7 @@ function findContradictions(settings: Settings): string[] {
   const { managementAuth, managementOidcIssuer, managementOidcAudience, managementOidcJwksUrl } = settings
   const { kafkaTls, kafkaTlsCa, kafkaTlsCert, kafkaTlsKey } = settings
   const { kafkaSaslMechanism, kafkaSaslUsername, kafkaSaslPassword } = settings
+  const { openhimRegister, openhimUsername, openhimPassword, mediatorUrn } = settings
   const hostsOverlap = host === adminHost || EVERY_ADDRESS.includes(host) || EVERY_ADDRESS.includes(adminHost)
   const isOidc = managementAuth === 'oidc'
   const isSasl = kafkaSaslMechanism !== undefined
@@ -106,6 +107,10 @@ function findContradictions(settings: Settings): string[] {
     [
       isSasl !== (kafkaSaslUsername !== undefined) || isSasl !== (kafkaSaslPassword !== undefined),
       'KAFKA_SASL_MECHANISM, KAFKA_SASL_USERNAME and KAFKA_SASL_PASSWORD belong together. Give all three or none.',
+    ],
+    [
+      openhimRegister && [openhimUsername, openhimPassword, mediatorUrn].includes(undefined),
+      'OPENHIM_REGISTER is true. Give OPENHIM_USERNAME, OPENHIM_PASSWORD and MEDIATOR_URN as well.',
     ],
   ]
   return rules.flatMap(([isBroken, fault]) => (isBroken ? [fault] : []))

@@ -15,8 +15,10 @@ const OWN = [
   'ISOLATION',
   'KAFKA_',
   'MANAGEMENT_',
+  'MEDIATOR_',
   'MESSAGE_',
   'METRICS_',
+  'OPENHIM_',
   'PARSER_',
   'REDACT_',
   'REQUEST_',
@@ -27,7 +29,7 @@ const OWN = [
 ]
 
 /** Other programs use these prefixes too, so only names that resemble a setting are reported. */
-const SHARED = ['DATABASE_', 'ENABLE_', 'LOG_', 'MAX_', 'OTEL_', 'WORKER']
+const SHARED = ['DATABASE_', 'ENABLE_', 'LOG_', 'MAX_', 'OTEL_', 'TRUST_', 'WORKER']
 
 /** One warning for each unknown name of `env` that looks like a setting, with the setting that it resembles. */
 export function warnOfUnknown(env: Readonly<Record<string, string | undefined>>, known: readonly string[]): string[] {

@@ -13,7 +13,7 @@ import type { Observers } from './observers.ts'
 export type ServiceHealth = Readonly<{
   /** Of this process alone. */
   own: Readonly<{ status(): Promise<WorkerStatus>; metrics: Metrics }>
-  status(): Promise<Pick<Health, 'messagesInFlight' | 'consumers' | 'workers'>>
+  status(): Promise<Pick<Health, 'messagesInFlight' | 'consumers' | 'openhim' | 'workers'>>
   metrics: Metrics
   health(): Promise<Health>
   uptimeMs(): number
@@ -21,7 +21,10 @@ export type ServiceHealth = Readonly<{
   report(endpointId: string): Promise<JsonObject>
 }>
 
-export type HealthOptions = Pick<MetricsSource, 'version' | 'waiting' | 'consumers' | 'isolation' | 'httpClient'> &
+export type HealthOptions = Pick<
+  MetricsSource,
+  'version' | 'waiting' | 'consumers' | 'isolation' | 'httpClient' | 'mediator'
+> &
   Readonly<{
     store: Store
     registry: Registry
@@ -33,8 +36,13 @@ export type HealthOptions = Pick<MetricsSource, 'version' | 'waiting' | 'consume
   }>
 
 export function createHealth(options: HealthOptions): ServiceHealth {
-  const { version, store, registry, endpointService, intake, observers, consumers, isStopping, workerCluster } = options
-  const ownStatus = async () => ({ messagesInFlight: intake.inFlight, consumers: consumers(), workers: undefined })
+  const { version, store, registry, endpointService, intake, observers, isStopping, workerCluster } = options
+  const ownStatus = async () => ({
+    messagesInFlight: intake.inFlight,
+    consumers: options.consumers(),
+    openhim: options.mediator?.(),
+    workers: undefined,
+  })
   const ownMetrics = createMetrics({
     ...options,
     messageMetrics: observers.messageMetrics,

@@ -28,6 +28,7 @@ import type { Registry } from '../endpoints/endpoint-registry.ts'
 import type { EndpointService } from '../endpoints/endpoint-service.ts'
 import type { LoadShedder } from '../intake/admission/load-shedder.ts'
 import type { Intake } from '../intake/intake.ts'
+import { createCoreAnswers } from '../openhim/answers/core-answers.ts'
 import { answerFailure } from '../pipeline/reply.ts'
 import type { MessageRecords } from '../replay/message-records.ts'
 import type { Settings } from '../settings/settings.ts'
@@ -100,10 +101,11 @@ export function createServers(options: ServersOptions): Servers {
 type AnswerFailure = Parameters<typeof createServer>[1]
 
 function createMessageServer(options: ServersOptions, answer: AnswerFailure): FastifyInstance {
-  const { settings, workerSlot, registry, intake, loadShedder, isStopping, managementAuth } = options
+  const { settings, workerSlot, registry, intake, loadShedder, isStopping, managementAuth, logger } = options
   const roomBytes = portion(settings.maxIncompleteBodiesBytes, workerSlot)
   const readBody = createBodyReader({ limitBytes: settings.parserLimitBytes, roomBytes })
-  const messageOptions = { registry, intake, shedder: loadShedder, readBody, isStopping }
+  const coreAnswers = settings.openhimRegister ? createCoreAnswers(settings, logger) : undefined
+  const messageOptions = { registry, intake, shedder: loadShedder, readBody, isStopping, coreAnswers }
   const listener = createMessageListener(messageOptions)
   const server = createServer(settings, answer, messageSide(messageOptions, listener))
   server.server.on('connection', loadShedder.connected)

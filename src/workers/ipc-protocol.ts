@@ -1,4 +1,5 @@
 /** The messages between the primary and its workers: JSON, in order, over the channel that `node:cluster` opens. */
+import type { MediatorStatus } from '../domain/openhim/core-port.ts'
 import type { ConsumerStatus } from '../domain/ports/consumer-state.ts'
 import type { WorkerCounts, WorkerSlot } from '../domain/worker-processes.ts'
 
@@ -17,7 +18,12 @@ export type WorkerResponses = {
 
 export type WorkerRequest = keyof WorkerResponses
 
-export type WorkerStatus = Readonly<{ messagesInFlight: number; consumers: readonly ConsumerStatus[] }>
+export type WorkerStatus = Readonly<{
+  messagesInFlight: number
+  consumers: readonly ConsumerStatus[]
+  /** Of the worker that registers the service; undefined in the others. */
+  openhim?: MediatorStatus | undefined
+}>
 
 /** The responses of all workers; `missing` is the number of workers that did not respond in time. */
 export type Gathered<R extends WorkerRequest = WorkerRequest> = Readonly<{

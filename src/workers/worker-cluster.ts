@@ -20,7 +20,7 @@ export type WorkerCluster = Readonly<{
   flushRecords(): Promise<void>
   /** Resolves when the counts of messages of all workers are stored, or after 2 s. */
   flushCounts(): Promise<void>
-  status(): Promise<WorkerStatus & Readonly<{ workers: WorkerCounts }>>
+  status(): Promise<WorkerStatus & Readonly<{ openhim: WorkerStatus['openhim']; workers: WorkerCounts }>>
   /** In: the names of the active endpoints. Series of lost workers are kept for these endpoints only. */
   metrics(endpoints: ReadonlySet<string>): Promise<Uint8Array>
 }>
@@ -50,6 +50,7 @@ export function createWorkerCluster(channel: PrimaryChannel, workerSlot: WorkerS
       return {
         messagesInFlight: responses.reduce((sum, one) => sum + one.messagesInFlight, 0),
         consumers: responses.flatMap(({ consumers }) => consumers),
+        openhim: responses.find(({ openhim }) => openhim !== undefined)?.openhim,
         workers,
       }
     },

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { after, describe, test } from 'node:test'
 import { Admin } from '@platformatic/kafka'
-import { whyNoJava } from '../services/kafka-class-path.ts'
+import { whyNoJava } from '../services/java-class-path.ts'
 import { servicesRequired } from '../services/service-process.ts'
 import { startKafka } from '../services/start-kafka.ts'
 import { body, consumerOf, startBench, until } from './broker.ts'

@@ -20,9 +20,26 @@ describe('the value of a secret is replaced by its reference', () => {
     'in an attribute of XML': 'a/b &quot;c&quot; &lt;&amp;&apos;&gt; é+',
     'in UTF-8 that is read as Latin-1': Buffer.from(value).toString('latin1'),
   }
+  const aroundInBase64 = ['', 'u', 'u:', 'us:', 'user:'].flatMap((before) =>
+    ['', '!', ' and more'].map((after) => ({ before, after })),
+  )
   for (const [name, text] of Object.entries(cases)) {
     test(name, () => assert.equal(hide(`<${text}|${text}>`, value), '<${env:S0}|${env:S0}>'))
   }
+
+  for (const { before, after } of aroundInBase64) {
+    for (const encoding of ['base64', 'base64url'] as const) {
+      test(`in ${encoding} of "${before}…${after}"`, () => {
+        const hidden = hide(Buffer.from(before + value + after).toString(encoding), value)
+        assert.match(hidden, /^.{0,8}\$\{env:S0\}.{0,18}$/)
+      })
+    }
+  }
+
+  test('not in Base64 where it is too short to be told from chance', () => {
+    const text = Buffer.from('five5').toString('base64')
+    assert.equal(hide(text, 'five5'), text)
+  })
 
   test('the longer one first, where one is a part of another', () => {
     assert.equal(hide('secret secret-2', 'secret', 'secret-2'), '${env:S0} ${env:S1}')

@@ -3,7 +3,7 @@
  * else one that this test file starts for itself, with Java and Maven or with Docker.
  */
 import { after } from 'node:test'
-import { whyNoJava } from './kafka-class-path.ts'
+import { whyNoJava } from './java-class-path.ts'
 import { hasDocker, startKafkaInDocker } from './kafka-docker.ts'
 import { servicesRequired } from './service-process.ts'
 import { type Kafka, startKafka } from './start-kafka.ts'

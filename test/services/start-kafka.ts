@@ -7,7 +7,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { freePorts } from './free-ports.ts'
-import { kafkaClassPath } from './kafka-class-path.ts'
+import { classPathOf } from './java-class-path.ts'
 
 const run = promisify(execFile)
 
@@ -42,7 +42,7 @@ export type Secure = Readonly<{
 
 /** Resolves when the broker takes connections. Rejects with the end of its log where it does not within a minute. */
 export async function startKafka({ heapMb = 512, secure, join: joined }: KafkaOptions = {}): Promise<Kafka> {
-  const classPath = await kafkaClassPath()
+  const classPath = await classPathOf(new URL('kafka-pom.xml', import.meta.url))
   const folder = mkdtempSync(join(tmpdir(), 'crosswalk-kafka-'))
   const [port, ownPort] = await freePorts()
   const controllerPort = joined ?? ownPort

@@ -31,6 +31,8 @@ export type HttpClientOptions = Readonly<{
   retry?: Partial<RetryPolicy>
   /** Anywhere unless given. */
   egress?: EgressGuard
+  /** Whether the certificates of servers are not checked; default false. */
+  acceptAnyCertificate?: boolean
 }> &
   /** `circuit`: none unless given. `retryBudgetPercent`: retries in percent of the calls that may be retried; default 20. */
   Pick<SenderOptions, 'circuit' | 'retryBudgetPercent' | 'logger'>
@@ -46,7 +48,7 @@ const LEAST_WAIT_MS = 20
 export function createHttpClient(options: HttpClientOptions): OwnHttpClient {
   const { connectTimeoutMs, answerLimitBytes, connectionsPerOrigin = 256 } = options
   const policy: RetryPolicy = { pauseMs: 200, random: Math.random, clock: Date.now, pause, ...options.retry }
-  const connections = createHttpConnections(connectTimeoutMs, options.egress)
+  const connections = createHttpConnections(connectTimeoutMs, options.egress, options.acceptAnyCertificate)
   const sender = createSender({ ...options, connections, connectionsPerOrigin, clock: policy.clock })
   let running = 0
   let whenIdle: (() => void) | undefined

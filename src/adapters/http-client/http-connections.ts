@@ -9,6 +9,7 @@ import type { EgressPolicy } from '../../domain/egress/egress-policy.ts'
 
 type Undici = typeof import('undici')
 type Connector = import('undici').buildConnector.connector
+type ConnectorOptions = import('undici').buildConnector.BuildOptions
 
 /**
  * The parts of undici in use. Its index also loads fetch, WebSocket, caches and mocks: 12 MB of memory and a tenth of a
@@ -55,8 +56,13 @@ const CONNECTOR_OPTIONS = { allowH2: false, timeout: 0 }
 const MOST_PORTS = 64
 
 /** Opens connections within `connectTimeoutMs`, name lookup and TLS included; fails with ConnectTimeoutError or EgressDenied. */
-export function createHttpConnections(connectTimeoutMs: number, guard?: EgressGuard): HttpConnections {
-  const open = guard === undefined ? buildConnector(CONNECTOR_OPTIONS) : guardedConnector(guard)
+export function createHttpConnections(
+  connectTimeoutMs: number,
+  guard?: EgressGuard,
+  acceptAnyCertificate = false,
+): HttpConnections {
+  const options = { ...CONNECTOR_OPTIONS, rejectUnauthorized: !acceptAnyCertificate }
+  const open = guard === undefined ? buildConnector(options) : guardedConnector(guard, options)
   const connecting = new Set<Socket>()
   const endedUsed = new WeakSet<Error>()
 
@@ -93,14 +99,14 @@ export function createHttpConnections(connectTimeoutMs: number, guard?: EgressGu
   }
 }
 
-function guardedConnector({ policy, resolve = systemLookup }: EgressGuard): Connector {
+function guardedConnector({ policy, resolve = systemLookup }: EgressGuard, options: ConnectorOptions): Connector {
   /** A connector for each port, because undici's lookup hook does not get the port. */
   const byPort = new Map<number, Connector>()
 
   const openAt = (port: number): Connector => {
     const known = byPort.get(port)
     if (known !== undefined) return known
-    const connector = buildConnector({ ...CONNECTOR_OPTIONS, lookup: guardedLookup(port, policy, resolve) })
+    const connector = buildConnector({ ...options, lookup: guardedLookup(port, policy, resolve) })
     if (byPort.size >= MOST_PORTS) byPort.clear()
     byPort.set(port, connector)
     return connector

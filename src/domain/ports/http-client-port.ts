@@ -1,4 +1,5 @@
 /** The client for requests to other systems. */
+import type { JsonObject } from '../json.ts'
 
 export type OutboundRequest = Readonly<{
   /** Upper case. */
@@ -34,6 +35,8 @@ export type OutboundAnswer = Readonly<{
   isCoded?: true
   /** A sentence: why the request was not retried, or a redirect not followed, although it was eligible. */
   remark?: string
+  /** The calls that the answering OpenHIM mediator reported beside its answer. */
+  orchestrations?: readonly JsonObject[]
 }>
 
 /**

@@ -5,6 +5,11 @@ const SECRET = /authorization|cookie|api-?_?key|subscription-key|token|secret|pa
 
 export const isSecretName = (name: string): boolean => SECRET.test(name)
 
+/** Names of query parameters that are credentials in URLs, though not in headers and properties. */
+const SECRET_PARAMETER = /^(?:key|sig|signature|auth|passwd|pwd|pass|jwt|sid|session_?id|assertion)$/i
+
+export const isSecretParameter = (name: string): boolean => isSecretName(name) || SECRET_PARAMETER.test(name)
+
 export const REDACTED = '[redacted]'
 
 /** Supplies the values of the secrets that documents refer to. */
@@ -22,15 +27,23 @@ export type SecretValues = ReadonlyMap<string, string>
 /** A shorter value occurs in texts by chance. */
 const SHORTEST = 3
 
+/** In bytes. The Base64 of a shorter value occurs in texts by chance. */
+const SHORTEST_IN_BASE64 = 6
+
 /**
  * The forms of a value in texts: unchanged, percent-encoded, escaped for XML or by any writer of JSON, also twice as in
- * JSON within JSON, and its UTF-8 bytes read as Latin-1. None if the value is too short.
+ * JSON within JSON, its UTF-8 bytes read as Latin-1, and in Base64, also of a longer text such as `user:password`. None if
+ * the value is too short.
  */
 export function formsOf(value: string): readonly string[] {
   if (value.length < SHORTEST) return []
+  if (SAME_EVERYWHERE.test(value)) return [value, ...inBase64(value)]
   const forms = [value, ...inUrl(value), ...inXml(value), ...inJson(value), ...inJson(value).flatMap(inJson)]
-  return [...new Set([...forms, ...forms.map(asLatin1)])]
+  return [...new Set([...forms, ...forms.map(asLatin1), ...inBase64(value)])]
 }
+
+/** Texts that no format escapes. */
+const SAME_EVERYWHERE = /^[\w.~-]*$/
 
 function inUrl(value: string): readonly string[] {
   const encoded = encodeURIComponent(value.toWellFormed())
@@ -47,6 +60,22 @@ function inJson(value: string): readonly string[] {
   const text = JSON.stringify(value).slice(1, -1)
   const ascii = text.replace(/[^\x20-\x7e]/g, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`)
   return [text, text.replaceAll('/', '\\/'), ascii]
+}
+
+/**
+ * The characters of Base64 (RFC 4648 sections 4 and 5) that the value alone decides. Three bytes become four characters,
+ * so they depend on how many bytes are before the value.
+ */
+function inBase64(value: string): readonly string[] {
+  const bytes = Buffer.from(value)
+  if (bytes.byteLength < SHORTEST_IN_BASE64) return []
+  return [0, 1, 2].flatMap((before) => {
+    const shifted = Buffer.alloc(before + bytes.byteLength)
+    bytes.copy(shifted, before)
+    const from = Math.ceil((before * 8) / 6)
+    const text = shifted.toString('base64').slice(from, Math.floor((shifted.byteLength * 8) / 6))
+    return /[+/]/.test(text) ? [text, text.replaceAll('+', '-').replaceAll('/', '_')] : [text]
+  })
 }
 
 const asLatin1 = (text: string): string => Buffer.from(text).toString('latin1')

@@ -10,6 +10,16 @@ import { newSpanId, type TraceContext } from './trace-context.ts'
 /** Times are in milliseconds of `performance.now()`, a monotonic clock. */
 export type StageSpan = Readonly<{ stage: StageName; startMs: number; endMs: number }>
 
+/** What a call sent, for a caller who is told of it. */
+export type SentRequest = Readonly<{
+  /** Lower-case names. */
+  headers: Readonly<Record<string, string>>
+  /** Undefined if there is no body, or no room to keep it. */
+  body: string | Uint8Array | undefined
+  /** Bytes of the body, kept or not. */
+  size: number
+}>
+
 /** One outbound call, its retries included. */
 export type CallSpan = {
   readonly kind: 'lookup' | 'response'
@@ -23,6 +33,8 @@ export type CallSpan = {
   /** Undefined if the message is not traced. */
   readonly spanId: string | undefined
   readonly startMs: number
+  /** Undefined unless the trace keeps what its calls send. */
+  sent: SentRequest | undefined
   /** NaN while the call is in progress. */
   endMs: number
   /** Undefined if there is no answer. */
@@ -47,11 +59,23 @@ export type Trace = {
   readonly context: TraceContext | undefined
   /** The secrets that the message used; undefined if it used none. */
   secrets: Map<string, string> | undefined
+  /** How many bytes of bodies that calls send may still be kept; undefined if nothing of what they send is kept. */
+  sentBytesLeft: number | undefined
 }
 
-export function startTrace(context?: TraceContext): Trace {
+/** `sentBytes`: for a trace that keeps what its calls send, the most bytes of their bodies. */
+export function startTrace(context?: TraceContext, sentBytes?: number): Trace {
   const startMs = performance.now()
-  return { startMs, lastMs: startMs, stages: [], calls: [], reached: undefined, context, secrets: undefined }
+  return {
+    startMs,
+    lastMs: startMs,
+    stages: [],
+    calls: [],
+    reached: undefined,
+    context,
+    secrets: undefined,
+    sentBytesLeft: sentBytes,
+  }
 }
 
 /** A copy of the trace of a message in flight, which later stages do not change. */
@@ -79,6 +103,7 @@ export function startCall(trace: Trace, call: Pick<CallSpan, 'kind' | 'id' | 'it
     ...call,
     spanId,
     startMs: performance.now(),
+    sent: undefined,
     endMs: Number.NaN,
     answer: undefined,
     remark: undefined,
@@ -86,6 +111,20 @@ export function startCall(trace: Trace, call: Pick<CallSpan, 'kind' | 'id' | 'it
   }
   trace.calls.push(span)
   return span
+}
+
+/** Keeps what a call sends, if the trace keeps it. */
+export function noteSent(
+  trace: Trace,
+  call: CallSpan,
+  headers: SentRequest['headers'],
+  body: SentRequest['body'],
+): void {
+  if (trace.sentBytesLeft === undefined) return
+  const size = body === undefined ? 0 : Buffer.byteLength(body)
+  const isKept = size <= trace.sentBytesLeft
+  if (isKept) trace.sentBytesLeft -= size
+  call.sent = { headers, body: isKept ? body : undefined, size }
 }
 
 export function endCall(call: CallSpan, result: OutboundAnswer | NonNullable<CallSpan['fault']>): void {

@@ -15,6 +15,7 @@ import type { PipelineSettings, Services } from '../services.ts'
 import { withAccept } from './accept.ts'
 import { outboundFailure } from './call-failure.ts'
 import { type CallOptions, deliverToTopic, deliverToUrl } from './delivery.ts'
+import { withoutWrapper } from './mediator-answer.ts'
 import type { RequestCall, RequestKind } from './request-call.ts'
 import { type Check, compileItems, compileParameter, fillUrl, parameterText } from './request-parameters.ts'
 import { compileHeaders, lintReferences, openAccount, secretsOfUrl } from './secret-references.ts'
@@ -73,6 +74,7 @@ export function compileCall(
     ...(originName === undefined ? {} : { originName }),
   }
   const deliver = topic === undefined ? deliverToUrl(services.http, options) : deliverToTopic(topic, services.producer)
+  const unwraps = kind === 'LOOKUP' && settings.openhimRegister
   const keySpec = 'key' in request ? request.key : undefined
   const [key] = keySpec === undefined ? [] : compileParameter('key', keySpec, check, lint.at('key'))
 
@@ -110,7 +112,8 @@ export function compileCall(
         })
       }
       try {
-        const answer = await deliver(prepared, body, Math.min(timeoutMs, left), run, called)
+        const received = await deliver(prepared, body, Math.min(timeoutMs, left), run, called)
+        const answer = unwraps ? withoutWrapper(received) : received
         endCall(called, answer)
         return answer
       } catch (thrown) {

@@ -2,7 +2,7 @@
 import type { HttpClient, OutboundAnswer, OutboundRequest } from '../../domain/ports/http-client-port.ts'
 import type { RecordProducer } from '../../domain/ports/record-producer.ts'
 import type { Run } from '../../domain/run.ts'
-import type { CallSpan } from '../../domain/tracing/trace.ts'
+import { type CallSpan, noteSent } from '../../domain/tracing/trace.ts'
 import { traceHeaders } from '../../domain/tracing/trace-context.ts'
 import type { Body, PreparedRequest } from './request-call.ts'
 
@@ -20,10 +20,11 @@ export type CallOptions = Pick<OutboundRequest, 'retries' | 'redirects' | 'stays
 
 export function deliverToUrl(http: HttpClient, options: CallOptions): Deliver {
   return ({ method, url, headers: own }, body, timeoutMs, run, called) => {
-    const headers = withTrace(own, run, called)
+    const traced = withTrace(own, run, called)
+    const headers = body === undefined ? traced : { ...traced, 'content-type': body.contentType }
+    noteSent(run.trace, called, headers, body?.content)
     const request = { ...options, method, url, headers, timeoutMs, patient: run.isPatient }
-    if (body === undefined) return http.send(request)
-    return http.send({ ...request, headers: { ...headers, 'content-type': body.contentType }, body: body.content })
+    return http.send(body === undefined ? request : { ...request, body: body.content })
   }
 }
 
@@ -32,15 +33,9 @@ export function deliverToTopic(topic: string, producer: RecordProducer): Deliver
   return async ({ headers, key }, body, timeoutMs, run, called) => {
     const ownHeaders = Object.entries(withTrace(headers, run, called)).filter(([name]) => name !== 'content-type')
     const contentType = body === undefined ? [] : [['content-type', body.contentType] as const]
-    const recordOffset = await producer.produce(
-      {
-        topic,
-        key,
-        value: body?.content ?? '',
-        headers: [...ownHeaders, ...contentType, ['crosswalk.message-id', run.messageId]],
-      },
-      timeoutMs,
-    )
+    const sent = [...ownHeaders, ...contentType, ['crosswalk.message-id', run.messageId] as const]
+    noteSent(run.trace, called, Object.fromEntries(sent), body?.content)
+    const recordOffset = await producer.produce({ topic, key, value: body?.content ?? '', headers: sent }, timeoutMs)
     return {
       status: 200,
       headers: { 'content-type': 'application/json' },

@@ -1,6 +1,15 @@
 /** The settings of the broker. They have no effect without an endpoint that names a topic. */
-import { brokerList, credential, deadLetterTopic, pauses, pemFile } from '../kafka-kinds.ts'
-import { choice, flag, milliseconds, optional, plainName, type Setting, wholeNumber } from '../setting-kinds.ts'
+import { brokerList, deadLetterTopic, pauses, pemFile } from '../kafka-kinds.ts'
+import {
+  choice,
+  credential,
+  flag,
+  milliseconds,
+  optional,
+  plainName,
+  type Setting,
+  wholeNumber,
+} from '../setting-kinds.ts'
 
 export const kafka = {
   kafkaBrokers: {

@@ -1,5 +1,6 @@
 /** The state of the service: /uptime on both ports, health and metrics on the admin port. */
 import type { FastifyInstance } from 'fastify'
+import type { MediatorStatus } from '../../../domain/openhim/core-port.ts'
 import type { ConsumerStatus } from '../../../domain/ports/consumer-state.ts'
 import type { WorkerCounts } from '../../../domain/worker-processes.ts'
 import { refuseBelow, refuseOtherMethods, sendJson } from '../replies.ts'
@@ -29,6 +30,8 @@ export type Health = Readonly<{
   workers: WorkerCounts | undefined
   /** An unavailable broker does not make the service unready: messages over HTTP do not need it. */
   consumers: readonly ConsumerStatus[]
+  /** Undefined if the service is not a mediator. A core that is away does not make the service unready either. */
+  openhim: MediatorStatus | undefined
 }>
 
 export function serveConsumers(server: FastifyInstance, status: () => Promise<readonly ConsumerStatus[]>): void {

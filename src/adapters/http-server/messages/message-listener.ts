@@ -1,10 +1,10 @@
 /** The dynamic routes of the message port: every path that is not reserved for the service belongs to the registry. */
-import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http'
+import { type IncomingMessage, type RequestListener, type ServerResponse, validateHeaderValue } from 'node:http'
 import type { Socket } from 'node:net'
 import { parse as parseQuery } from 'node:querystring'
 import type { FastifyInstance } from 'fastify'
 import { Failure } from '../../../domain/failure.ts'
-import { RESERVED, reservedBy } from '../../../domain/http.ts'
+import { isBodiless, MESSAGE_ID_HEADER, RESERVED, reservedBy } from '../../../domain/http.ts'
 import type { JsonObject } from '../../../domain/json.ts'
 import type { Headers } from '../../../domain/message.ts'
 import type { CompiledEndpoint } from '../../../endpoints/compiled-endpoint.ts'
@@ -13,6 +13,7 @@ import type { LoadShedder } from '../../../intake/admission/load-shedder.ts'
 import type { RequestAdmission } from '../../../intake/admit-request.ts'
 import type { CompletedMessage } from '../../../intake/completed-message.ts'
 import type { Intake } from '../../../intake/intake.ts'
+import type { CoreAnswers } from '../../../openhim/answers/core-answers.ts'
 import { fromFastify } from '../framework-failures.ts'
 import { hasBody, pathOf } from '../replies.ts'
 import type { MessageSide } from '../server-types.ts'
@@ -27,6 +28,8 @@ export type ListenerOptions = Readonly<{
   readBody: ReadBody
   /** Whether connections are to end with their next answer. */
   isStopping: () => boolean
+  /** Gives callers that are an OpenHIM core their answers; undefined if there is none. */
+  coreAnswers?: CoreAnswers | undefined
 }>
 
 /**
@@ -85,7 +88,7 @@ export type MessageListener = Readonly<{
 
 type Exchange = Readonly<{ request: IncomingMessage; response: ServerResponse }>
 type Arrived = Exchange & Readonly<{ url: string; match: Extract<Match, { kind: 'endpoint' }> }>
-type SendOptions = Pick<ListenerOptions, 'isStopping'>
+type SendOptions = Pick<ListenerOptions, 'isStopping' | 'coreAnswers'>
 
 /** Starts after the requests before it on the connection are answered, unless that ended it or the caller has left. */
 function start(one: Arrived, options: ListenerOptions): void {
@@ -97,18 +100,19 @@ function start(one: Arrived, options: ListenerOptions): void {
 function serve(arrived: Arrived, options: ListenerOptions): void {
   const { request, response, url, match } = arrived
   const { compiled, urlParams } = match
-  const { intake, readBody, isStopping } = options
+  const { intake, readBody, isStopping, coreAnswers } = options
   let failed = false
+  let isForCore = false
+  const answer = (completed: CompletedMessage): void =>
+    send(response, isForCore ? wrapped(completed, coreAnswers) : completed, isStopping())
   // A connection may break after its message was refused already.
   const fail = (fault: Error): void => {
-    if (!failed && !wasRefused(request.socket)) {
-      send(response, intake.refuse(compiled, fromFastify(fault)), isStopping())
-    }
+    if (!failed && !wasRefused(request.socket)) answer(intake.refuse(compiled, fromFastify(fault)))
     failed = true
   }
   const sendOrFail = (completed: CompletedMessage): void => {
     try {
-      send(response, completed, isStopping())
+      answer(completed)
     } catch (thrown) {
       // An upstream may have set a header that node does not send.
       fail(thrown as Error)
@@ -116,13 +120,16 @@ function serve(arrived: Arrived, options: ListenerOptions): void {
   }
   const proceed = (admission: RequestAdmission | undefined): void => {
     if (admission === undefined) return
+    const { caller } = admission
     if (admission.refused !== undefined) {
-      sendRefusal(arrived, admission.refused, options)
+      sendRefusal(arrived, admission.refused, options, caller)
       return
     }
-    const { requestHeaders, caller } = admission
+    const { requestHeaders } = admission
+    isForCore = isFromCore(request, coreAnswers, caller)
+    const sentBytes = isForCore ? coreAnswers?.sentBytes : undefined
     readBody(request, fail, (body?: Uint8Array) => {
-      const incoming = { requestHeaders, query: queryOf(url), urlParams, body, caller }
+      const incoming = { requestHeaders, query: queryOf(url), urlParams, body, caller, sentBytes }
       const completed = intake.accept(compiled, incoming, response)
       if (completed instanceof Promise) completed.then(sendOrFail)
       else sendOrFail(completed)
@@ -144,12 +151,36 @@ const SHORT_BODY_BYTES = 65_536
  * Answers a request whose body was not read, so its connection cannot carry another one. The short body of a shed request is
  * read over: most of it has arrived, and a new connection would add more to the load.
  */
-function sendRefusal({ request, response }: Exchange, refused: CompletedMessage, { isStopping }: SendOptions): void {
+function sendRefusal(
+  { request, response }: Exchange,
+  refused: CompletedMessage,
+  { isStopping, coreAnswers }: SendOptions,
+  caller?: string,
+): void {
   const { 'content-length': length, expect } = request.headers
   const isReadOver =
     refused.failure?.kind.shed !== undefined && Number(length) <= SHORT_BODY_BYTES && expect === undefined
   if (!isReadOver && hasBody(request)) response.setHeader('connection', 'close')
-  send(response, refused, isStopping())
+  send(response, isFromCore(request, coreAnswers, caller) ? wrapped(refused, coreAnswers) : refused, isStopping())
+}
+
+/** `caller`: as the endpoint authenticated it. */
+function isFromCore(
+  { headers, socket }: IncomingMessage,
+  coreAnswers: CoreAnswers | undefined,
+  caller?: string,
+): boolean {
+  return coreAnswers?.isFromCore({ headers, address: socket.remoteAddress, caller }) === true
+}
+
+type Answered = Pick<CompletedMessage, 'answer' | 'messageId'>
+
+/** Throws as `send` does for a header that HTTP does not allow: in the wrapper, it would make the core fail. */
+function wrapped(completed: CompletedMessage, coreAnswers: CoreAnswers | undefined): Answered {
+  for (const [name, value] of Object.entries(completed.answer.headers)) {
+    for (const one of [value].flat()) validateHeaderValue(name, one)
+  }
+  return { answer: coreAnswers?.wrap(completed) ?? completed.answer, messageId: completed.messageId }
 }
 
 /** URLs that are certainly none of the service's own paths; the router decides on any other. */
@@ -187,7 +218,7 @@ export function messageSide(options: ListenerOptions, { listen, endpointOf }: Me
     },
     refuseUnparsed: (failure, socket) => {
       const { answer, messageId } = intake.refuse(endpointOf(socket), failure)
-      return { ...answer, headers: { [ID_HEADER]: messageId, ...answer.headers } }
+      return { ...answer, headers: { [MESSAGE_ID_HEADER]: messageId, ...answer.headers } }
     },
   }
 }
@@ -212,23 +243,17 @@ function queryOf(url: string): JsonObject {
   return parseQuery(url.slice(start + 1, end === -1 ? undefined : end), '&', '=', unbounded) as JsonObject
 }
 
-/** The sender can name the message by it, however the message ended. */
-const ID_HEADER = 'x-crosswalk-message-id'
-
-/** Statuses whose answers have neither a body nor a length (RFC 9110 section 8.6). */
-const isBodiless = (status: number): boolean => status === 204 || status === 304
-
 /** `isLast`: the connection ends with this answer. Throws if a header holds characters that HTTP does not allow. */
 function send(
   response: ServerResponse,
-  { answer: { status, headers, body }, messageId }: CompletedMessage,
+  { answer: { status, headers, body }, messageId }: Answered,
   isLast: boolean,
 ): void {
-  const head: (string | string[])[] = [ID_HEADER, messageId]
+  const head: (string | string[])[] = [MESSAGE_ID_HEADER, messageId]
   if (isLast) head.push('connection', 'close')
   for (const name in headers) {
     // An upstream may be a service of this kind: its id names another message.
-    if (name !== ID_HEADER) head.push(name, headers[name] as string | string[])
+    if (name !== MESSAGE_ID_HEADER) head.push(name, headers[name] as string | string[])
   }
   const bytes = Buffer.byteLength(body)
   if (!isBodiless(status)) head.push('content-length', String(bytes))

@@ -1,19 +1,19 @@
 /**
- * The class path of a Kafka broker, fetched by Maven once and remembered: asking Maven again costs seconds, and a
+ * The class path of a Java program for tests, fetched by Maven once and remembered: asking Maven again costs seconds, and a
  * network that may be away.
  */
 import { execFile } from 'node:child_process'
 import { createHash } from 'node:crypto'
 import { existsSync, mkdirSync, readFileSync, renameSync } from 'node:fs'
-import { join } from 'node:path'
+import { basename, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 
 const run = promisify(execFile)
-const pom = fileURLToPath(new URL('kafka-pom.xml', import.meta.url))
-const cache = fileURLToPath(new URL('../../node_modules/.cache/crosswalk', import.meta.url))
+/** What tests install once and use in every run. */
+export const CACHE = fileURLToPath(new URL('../../node_modules/.cache/crosswalk', import.meta.url))
 
-/** Whether this machine can run a broker by itself: Java 17 or newer, and Maven. Else why not, in one sentence. */
+/** Undefined where this machine has Java 17 or newer and Maven; else what it lacks, in one sentence. */
 export async function whyNoJava(): Promise<string | undefined> {
   try {
     const { stderr, stdout } = await run('java', ['-version'])
@@ -30,13 +30,17 @@ export async function whyNoJava(): Promise<string | undefined> {
   }
 }
 
-/** The jars of the broker, as Java's -cp takes them. Rejects where Maven cannot fetch them. */
-export async function kafkaClassPath(): Promise<string> {
+/**
+ * In: a pom file, `<name>-pom.xml`. Out: the jars of its dependencies, as Java's -cp takes them. Rejects where Maven cannot
+ * fetch them.
+ */
+export async function classPathOf(pomUrl: URL): Promise<string> {
+  const pom = fileURLToPath(pomUrl)
   const version = createHash('sha256').update(readFileSync(pom)).digest('hex').slice(0, 12)
-  const file = join(cache, `kafka-${version}.classpath`)
+  const file = join(CACHE, `${basename(pom, '-pom.xml')}-${version}.classpath`)
   const known = existsSync(file) ? readFileSync(file, 'utf8') : undefined
   if (known?.split(':').every((jar) => existsSync(jar))) return known
-  mkdirSync(cache, { recursive: true })
+  mkdirSync(CACHE, { recursive: true })
   // Several processes may do this at once: each writes its own file, and the last rename wins.
   const own = `${file}.${process.pid}`
   await run('mvn', ['-q', '-B', '-f', pom, 'dependency:build-classpath', `-Dmdep.outputFile=${own}`], {

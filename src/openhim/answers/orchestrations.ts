@@ -1,0 +1,103 @@
+/** The calls of a message as the orchestrations of an OpenHIM transaction. */
+import type { JsonObject } from '../../domain/json.ts'
+import type { CallSpan, Trace } from '../../domain/tracing/trace.ts'
+import type { CompletedMessage } from '../../intake/completed-message.ts'
+import { keptCalls } from '../../message-log/record-of-message.ts'
+import { foreignOrchestration } from './foreign-orchestrations.ts'
+import type { Privacy } from './orchestration-privacy.ts'
+
+/** Of a message with more, those of other mediators are left out first. */
+const MOST_ORCHESTRATIONS = 200
+
+/**
+ * Out: those of the message in the order in which its calls started, then those that mediators reported to its lookups, then
+ * those of its answer, if that is a wrapper already.
+ */
+export function orchestrationsOf(
+  { trace, startedAt }: CompletedMessage,
+  privacy: Privacy,
+  ofAnswer: readonly JsonObject[] = [],
+): readonly JsonObject[] {
+  if (trace === undefined) return []
+  const timeOf = createTimeOf(startedAt, trace)
+  const own = keptCalls(trace.calls).map((call) => orchestrationOf(call, privacy, timeOf))
+  const foreign: JsonObject[] = []
+  const add = (some: readonly JsonObject[], startMs: number): void => {
+    for (const one of some) {
+      if (own.length + foreign.length >= MOST_ORCHESTRATIONS) return
+      const rebuilt = foreignOrchestration(one, privacy, timeOf(startMs))
+      if (rebuilt !== undefined) foreign.push(rebuilt)
+    }
+  }
+  for (const { answer, startMs } of trace.calls) add(answer?.orchestrations ?? [], startMs)
+  add(ofAnswer, trace.lastMs)
+  return [...own, ...foreign]
+}
+
+/** How many calls of the message `orchestrationsOf` leaves out. */
+export const omittedCalls = (trace: Trace | undefined): number =>
+  trace === undefined ? 0 : trace.calls.length - keptCalls(trace.calls).length
+
+type TimeOf = (ms: number) => string
+
+/** In: milliseconds of `performance.now()`. Out: ISO 8601. */
+const createTimeOf =
+  (startedAt: number, { startMs }: Trace): TimeOf =>
+  (ms) =>
+    new Date(Math.round(startedAt + ms - startMs)).toISOString()
+
+function orchestrationOf(call: CallSpan, privacy: Privacy, timeOf: TimeOf): JsonObject {
+  const { id, item, startMs, endMs, sent, answer, fault } = call
+  const outcome =
+    answer === undefined
+      ? { error: { message: SENTENCES[fault ?? 'deadline'] } }
+      : {
+          response: {
+            status: answer.status,
+            ...privacy.content(answer.headers, answer.body, answer.body.byteLength),
+            timestamp: timeOf(endMs),
+          },
+        }
+  return {
+    name: item === undefined ? id : `${id}[${item}]`,
+    request: {
+      ...placeOf(call, privacy),
+      ...privacy.content(sent?.headers ?? {}, sent?.body, sent?.size ?? 0),
+      timestamp: timeOf(startMs),
+    },
+    ...outcome,
+  }
+}
+
+const SENTENCES: Readonly<Record<NonNullable<CallSpan['fault']>, string>> = {
+  unreachable: 'The target could not be reached.',
+  timeout: 'The target did not answer in time.',
+  'too-large': 'The answer of the target was too large.',
+  unreadable: 'The answer of the target could not be read.',
+  refused: 'The target refused the request.',
+  denied: 'The egress rules do not allow the target.',
+  'circuit-open': 'The request was not sent, because the target has failed too often.',
+  deadline: 'The message ran out of time.',
+  internal: 'The service failed to make the request.',
+}
+
+/** A URL, or a reference to a secret in place of its origin. Without credentials before the host. */
+const TARGET = /^(?:(https?):\/\/(?:[^/?#]*@)?(\[[^\]]*\]|[^/?#:]*)(?::(\d*))?|(\$\{[^}]*\}))([^?#]*)(?:\?([^#]*))?/i
+const DEFAULT_PORTS: Readonly<Record<string, string>> = { http: '80', https: '443' }
+
+const KAFKA = 'kafka:'
+
+/** A record has no host that the service knows: the broker's client chooses it. */
+function placeOf({ method, target }: CallSpan, { text, query }: Privacy): JsonObject {
+  if (target.startsWith(KAFKA)) {
+    return { host: 'kafka', port: '', path: text(target.slice(KAFKA.length)), querystring: '', method: 'PRODUCE' }
+  }
+  const [, scheme = '', host, port, reference = '', path = '', querystring = ''] = TARGET.exec(target) ?? []
+  return {
+    host: text(host ?? reference),
+    port: port || (DEFAULT_PORTS[scheme.toLowerCase()] ?? ''),
+    path: text(path),
+    querystring: query(querystring),
+    method,
+  }
+}

@@ -1,0 +1,77 @@
+/** The OpenHIM mediator mode: one worker registers the service with a core. */
+import { hostname } from 'node:os'
+import { createHttpClient } from '../adapters/http-client/http-client.ts'
+import type { MediatorStatus } from '../domain/openhim/core-port.ts'
+import type { Logger } from '../domain/ports/logger-port.ts'
+import type { Clock } from '../domain/run.ts'
+import type { WorkerSlot } from '../domain/worker-processes.ts'
+import type { Registry } from '../endpoints/endpoint-registry.ts'
+import type { ServiceAddress } from '../openhim/mediator-document.ts'
+import type { Settings } from '../settings/settings.ts'
+
+export type RunningMediator = Readonly<{
+  status(): MediatorStatus
+  /** Resolves when no call is in progress any more, which takes as long as the timeout of one. */
+  stop(): Promise<void>
+}>
+
+export type RunningMediatorOptions = Readonly<{
+  settings: Settings
+  productVersion: string
+  registry: Pick<Registry, 'all' | 'watch'>
+  messagePort: number
+  workerSlot: WorkerSlot
+  uptimeMs(): number
+  clock: Clock
+  logger: Logger
+}>
+
+const CONNECT_TIMEOUT_MS = 2_000
+const ANSWER_LIMIT_BYTES = 1024 * 1024
+
+const EVERY_ADDRESS: readonly string[] = ['0.0.0.0', '::']
+
+/** Undefined without OPENHIM_REGISTER, and in all workers but one. */
+export async function openMediator(options: RunningMediatorOptions): Promise<RunningMediator | undefined> {
+  const { settings, productVersion, registry, messagePort, workerSlot, uptimeMs, clock, logger } = options
+  const { openhimRegister, openhimUsername: username, openhimPassword: password, mediatorUrn: urn } = settings
+  if (!openhimRegister || workerSlot.slot > 0) return undefined
+  // The settings are checked: with OPENHIM_REGISTER, the three are given.
+  if (username === undefined || password === undefined || urn === undefined) return undefined
+  const { createCoreClient } = await import('../adapters/openhim/core-client.ts')
+  const { startMediator } = await import('../openhim/mediator.ts')
+  const { createMediatorVersions, describeMediator } = await import('../openhim/mediator-document.ts')
+  // A client of its own: the egress rules are for targets of documents, and the certificates of these stay checked.
+  const http = createHttpClient({
+    connectTimeoutMs: CONNECT_TIMEOUT_MS,
+    answerLimitBytes: ANSWER_LIMIT_BYTES,
+    acceptAnyCertificate: settings.openhimTrustSelfSigned,
+  })
+  const core = createCoreClient({ url: settings.openhimUrl, username, password, http })
+  const address = addressOf(settings, messagePort)
+  const mediator = startMediator({
+    core,
+    urn,
+    describe: () => describeMediator({ productVersion, address }, registry.all()),
+    nextVersion: createMediatorVersions(clock),
+    watch: registry.watch,
+    uptimeMs,
+    logger,
+  })
+  return {
+    status: mediator.status,
+    stop: async () => {
+      await mediator.stop()
+      await core.close()
+    },
+  }
+}
+
+function addressOf({ mediatorUrl, host }: Settings, messagePort: number): ServiceAddress {
+  if (mediatorUrl === undefined) {
+    return { host: EVERY_ADDRESS.includes(host) ? hostname() : host, port: messagePort, secured: false }
+  }
+  const { hostname: name, port, protocol } = new URL(mediatorUrl)
+  const secured = protocol === 'https:'
+  return { host: name.replace(/^\[|\]$/g, ''), port: Number(port) || (secured ? 443 : 80), secured }
+}
