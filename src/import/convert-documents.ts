@@ -16,7 +16,7 @@ import { convertHeaders } from './rules/requests/convert-headers.ts'
 import { convertRequestPaths } from './rules/requests/convert-parameters.ts'
 import { convertRequests, REQUEST_GROUPS, requestsOf } from './rules/requests/convert-requests.ts'
 import { convertUrl, type UrlContext } from './rules/requests/convert-urls.ts'
-import { createSecretNames } from './rules/secret-names.ts'
+import { createCredentialNames } from './rules/secret-names.ts'
 import { newestState } from './rules/stored-state.ts'
 import { removeNothings, removeUnknown } from './rules/unread-fields.ts'
 
@@ -34,7 +34,7 @@ type SetContext = UrlContext &
 export function convertDocuments({ documents, states }: FoundSet, options: ConversionOptions): Conversion {
   const decided = formOfSet(documents, options.peerVersion)
   if ('undecided' in decided) return decided
-  const secrets = createSecretNames()
+  const secrets = createCredentialNames()
   const peers = new Set(
     documents.flatMap(({ source }) => /^https?:\/\/([^/?#]+)/i.exec(source)?.[1]?.toLowerCase() ?? []),
   )

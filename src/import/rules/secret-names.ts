@@ -4,7 +4,7 @@ import { isObject } from '../../domain/json.ts'
 import { isSecretName, REDACTED, withReferences } from '../../domain/secrets/secrets.ts'
 import type { SecretLine } from '../conversion.ts'
 
-export type SecretNames = Readonly<{
+export type CredentialNames = Readonly<{
   /** The reference that replaces a value: the same for the same value. `place` gives the name, such as endpoint, request, header. */
   refer(value: string, ...place: readonly string[]): string
   lines(): readonly SecretLine[]
@@ -16,7 +16,7 @@ export type SecretNames = Readonly<{
 const PREFIX = 'CROSSWALK_SECRET'
 const LONGEST_PART = 40
 
-export function createSecretNames(): SecretNames {
+export function createCredentialNames(): CredentialNames {
   const names = new Map<string, string>()
   const taken = new Set<string>()
   const references = () => new Map([...names].map(([value, name]) => [value, reference(name)]))

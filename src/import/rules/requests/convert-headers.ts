@@ -5,10 +5,10 @@ import { referencesIn } from '../../../domain/secrets/references.ts'
 import { isSecretName } from '../../../domain/secrets/secrets.ts'
 import { isHeaderName, isHeaderValue } from '../../../language/headers.ts'
 import { type DocumentPart, textOf } from '../draft.ts'
-import type { SecretNames } from '../secret-names.ts'
+import type { CredentialNames } from '../secret-names.ts'
 
 /** In: `config` of a request. `place`: the endpoint and the request, for the names of secrets. */
-export function convertHeaders(config: DocumentPart, secrets: SecretNames, ...place: readonly string[]): void {
+export function convertHeaders(config: DocumentPart, secrets: CredentialNames, ...place: readonly string[]): void {
   const headers = config.at('headers')
   if (!isObject(headers.value)) return
   for (const header of headers.parts()) convertValue(header)
@@ -55,7 +55,7 @@ function dropRepeated(headers: DocumentPart): void {
 
 const SCHEME = /^(\s*(?:basic|bearer|token|apikey)\s+)(\S.*?)\s*$/i
 
-function moveCredential(header: DocumentPart, secrets: SecretNames, place: readonly string[]): void {
+function moveCredential(header: DocumentPart, secrets: CredentialNames, place: readonly string[]): void {
   const { value, name } = header
   if (typeof value !== 'string' || value.trim() === '' || referencesIn(value).length > 0) return
   const [, scheme = '', token = value.trim()] = SCHEME.exec(value) ?? []
@@ -75,7 +75,7 @@ export function setBasic(
   config: DocumentPart,
   user: string,
   password: string,
-  secrets: SecretNames,
+  secrets: CredentialNames,
   place: readonly string[],
 ): void {
   if (!isObject(config.at('headers').value)) config.at('headers').replace({})

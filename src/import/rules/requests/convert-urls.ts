@@ -3,11 +3,11 @@ import { isObject } from '../../../domain/json.ts'
 import { referencesIn } from '../../../domain/secrets/references.ts'
 import type { ConversionOptions } from '../../conversion.ts'
 import { type DocumentPart, type Note, textOf } from '../draft.ts'
-import { isCredentialParameter, type SecretNames } from '../secret-names.ts'
+import { isCredentialParameter, type CredentialNames } from '../secret-names.ts'
 import { MOVED, setBasic } from './convert-headers.ts'
 
 export type UrlContext = Readonly<{
-  secrets: SecretNames
+  secrets: CredentialNames
   rebase: ConversionOptions['rebase']
   /** `host:port` of services that documents were read from. */
   peers: ReadonlySet<string>
@@ -72,7 +72,7 @@ function joinBase(config: DocumentPart): void {
   base.remove({ level: 'changed', reason: 'The base is part of the URL now.' })
 }
 
-function moveUser(config: DocumentPart, secrets: SecretNames, place: readonly string[]): void {
+function moveUser(config: DocumentPart, secrets: CredentialNames, place: readonly string[]): void {
   const url = config.at('url')
   const text = String(url.value)
   const [, scheme = '', user = '', rest = ''] = /^(https?:\/\/)([^/?#]*)@(.*)$/is.exec(text) ?? []
@@ -114,7 +114,7 @@ function pointsAtPeer(url: string, { peers }: UrlContext): boolean {
   return peers.has(host.toLowerCase()) || host.endsWith(`:${PEER_PORT}`)
 }
 
-function withoutCredentials(url: string, secrets: SecretNames, place: readonly string[]): string {
+function withoutCredentials(url: string, secrets: CredentialNames, place: readonly string[]): string {
   const at = url.indexOf('?')
   if (at === -1) return url
   const parameters = url.slice(at + 1).split('&')
