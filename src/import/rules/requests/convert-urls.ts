@@ -3,7 +3,7 @@ import { isObject } from '../../../domain/json.ts'
 import { referencesIn } from '../../../domain/secrets/references.ts'
 import type { ConversionOptions } from '../../conversion.ts'
 import { type DocumentPart, type Note, textOf } from '../draft.ts'
-import { isCredentialParameter, type CredentialNames } from '../secret-names.ts'
+import { type CredentialNames, isCredentialParameter } from '../secret-names.ts'
 import { MOVED, setBasic } from './convert-headers.ts'
 
 export type UrlContext = Readonly<{
