@@ -76,7 +76,7 @@ function parse(text: string, names: readonly string[], references: readonly Refe
   if (first === undefined) return parseFromOrigin(text, cut, references, undefined)
   const rest = text.slice(1)
   if (!/^(?:$|[/?])/.test(rest))
-    return fault(`After "${first.text}" at the beginning of the URL must come "/", "?" or nothing.`)
+    return fault(`After "${first.text}" at the start of the URL must come "/", "?" or nothing.`)
   const base = { reference: first, read: (value: string) => readBase(value, rest === '') }
   return parseFromOrigin(`http://unknown.invalid${rest}`, cut, references, base)
 }
@@ -143,7 +143,7 @@ function faultOfText(text: string): string | undefined {
 
 function faultOfOrigin(authority: string): string | undefined {
   if (!STAND_IN.test(authority) || authority.includes('@')) return undefined
-  return 'References to secrets can stand at the beginning of the URL, for its scheme, host and port together, in its path and in its query.'
+  return 'References to secrets can stand at the start of the URL, for its scheme, host and port together, in its path and in its query.'
 }
 
 function faultOfAuthority(scheme: string, authority: string): string | undefined {

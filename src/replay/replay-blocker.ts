@@ -13,7 +13,7 @@ const BLOCKERS = {
   'route-changed': 'The route of its endpoint now has parameters that the message did not have.',
   'not-kept':
     'Its request was not recorded: the message log does not record its bodies (MESSAGE_LOG, or messageLog of its endpoint), or the message was refused before it was read.',
-  cut: 'Only the beginning of its request was recorded.',
+  cut: 'Only the start of its request was recorded.',
   masked: 'Parts of its recorded request were redacted (REDACT_PATHS).',
   tombstone: 'It is a record without a value, and the schema of its endpoint does not accept null.',
   'tried-again': 'The consumer of its topic tried it again: a later message replaces it.',

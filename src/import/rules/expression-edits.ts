@@ -40,9 +40,9 @@ export function readsOfExpression(text: string, lookups: readonly Lookup[]): rea
 }
 
 /**
- * Replaces the beginnings of paths that can find nothing by `()`, the expression without a value.
+ * Replaces the prefixes of paths that can find nothing by `()`, the expression without a value.
  *
- * In: a text that parses; `isNothing` gets the plain names of a path. Out: the replaced beginnings, as written in the text.
+ * In: a text that parses; `isNothing` gets the plain names of a path. Out: the replaced prefixes, as written in the text.
  */
 export function withoutPaths(
   text: string,
@@ -103,7 +103,7 @@ function isEscaped(text: string, at: number): boolean {
   return backslashes % 2 === 1
 }
 
-/** Two paths may share their beginning in the text. */
+/** Two paths may share their prefix in the text. */
 function applied(text: string, edits: readonly Edit[]): string {
   const distinct = new Map(edits.map((edit) => [`${edit.from} ${edit.to} ${edit.text}`, edit]))
   const ordered = [...distinct.values()].sort((one, other) => other.from - one.from || other.to - one.to)

@@ -25,7 +25,7 @@ export type Expression = Readonly<{
   evaluate(input: JsonObject): Awaitable<Json | undefined>
   /** First names of its paths; undefined if they cannot be known (`$$` alone, `$eval`, `%`, a leading `*`). */
   roots: ReadonlySet<string> | undefined
-  /** The static beginnings of its paths, for example `['constants', 'x']`. */
+  /** The static prefixes of its paths, for example `['constants', 'x']`. */
   references: readonly (readonly string[])[]
 }>
 

@@ -163,8 +163,8 @@ describe('failures', () => {
     assert.deepEqual(failure.options, {
       path: 'inputValidation',
       details: [
-        { path: '/name', message: 'is required' },
-        { path: '/weight', message: 'must be at most 650' },
+        { path: '/name', message: 'is required', isSentence: false, issue: 'required', inBody: '/name' },
+        { path: '/weight', message: 'must be at most 650', isSentence: false, issue: 'value', inBody: '/weight' },
       ],
       unquoted: 'Validation failed: 2 faults.',
     })
@@ -181,7 +181,9 @@ describe('failures', () => {
     const schema = { required: ['name'], errorMessage: { required: 'Please give a name.' } }
     const failure = failureOf(schema, messageWith({}))
     assert.equal(failure.message, 'Validation failed: Please give a name.')
-    assert.deepEqual(failure.options.details, [{ path: '/name', message: 'Please give a name.' }])
+    assert.deepEqual(failure.options.details, [
+      { path: '/name', message: 'Please give a name.', isSentence: true, issue: 'required', inBody: '/name' },
+    ])
   })
 })
 

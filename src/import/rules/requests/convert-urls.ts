@@ -105,7 +105,7 @@ function rebased(url: string, { rebase }: UrlContext): string | undefined {
   return found && found.to + url.slice(found.from.length)
 }
 
-/** `http://host:30` is no beginning of `http://host:3003`. */
+/** `http://host:30` is no prefix of `http://host:3003`. */
 const isBoundary = (url: string, from: string): boolean =>
   from.endsWith('/') || /^[/?#]?$/.test(url.charAt(from.length))
 
