@@ -735,6 +735,51 @@ const CASES: Readonly<Record<string, readonly Case[]>> = {
       ],
     },
     {
+      name: 'rules of a type that there is not',
+      document: endpoint({
+        inputMapping: { name: 'name' },
+        inputValidation: { name: { type: 'string', required: true }, age: { type: 'Number', required: true } },
+      }),
+      given: { peerVersion: '0.2.0' },
+      expect: {
+        inputValidation: {
+          type: 'object',
+          properties: { name: { type: 'string', minLength: 1 }, age: {} },
+          required: ['name', 'age'],
+          additionalProperties: false,
+        },
+      },
+      changes: [
+        ['changed', 'inputMapping.name'],
+        ['differs', 'inputValidation.age.type'],
+        ['differs', 'inputValidation'],
+      ],
+    },
+    {
+      name: 'requests with their fields beside the id',
+      document: endpoint({
+        requests: {
+          lookup: [{ id: 'a', method: 'get', url: 'http://lookup.example.org/things', headers: { accept: 'text/xml' } }],
+          response: [{}],
+        },
+        inputMapping: { 'lookupRequests.a.b': 'b' },
+      }),
+      given: { peerVersion: '0.2.0' },
+      expect: {
+        'requests.lookup': [
+          {
+            id: 'a',
+            config: { method: 'get', url: 'http://lookup.example.org/things', headers: { accept: 'text/xml' } },
+          },
+        ],
+      },
+      changes: [
+        ['changed', 'requests.lookup[0].config'],
+        ['changed', 'requests.response[0]'],
+        ['changed', 'inputMapping.lookupRequests\\.a\\.b'],
+      ],
+    },
+    {
       name: 'mappings in two parts, and functions of that time',
       document: endpoint({
         constants: { type: 'Patient' },

@@ -17,7 +17,7 @@ export function convertValidation(draft: DocumentPart, { form, lookups, peerVers
   const { value } = schema
   if (!isObject(value) || Object.keys(value).length === 0) return
   if (isRules(value)) {
-    schema.set(schemaOfRules(value), RULES_NOTE)
+    schema.set(schemaOfRules(value, schema), RULES_NOTE)
   } else if (!namesParts(value) && !/^v?0/.test(peerVersion ?? '')) {
     schema.note({
       level: 'differs',
@@ -39,23 +39,30 @@ const namesParts = (schema: JsonObject): boolean => PARTS.some((part) => JSON.st
 
 /** Version 0 had an object of fields with `type`, `required` and `default`. */
 const isRules = (schema: JsonObject): boolean =>
+  Object.values(schema).some(hasKnownType) &&
   Object.values(schema).every(
     (rule) =>
       isObject(rule) &&
-      TYPES.includes(rule.type ?? null) &&
+      typeof rule.type === 'string' &&
       Object.keys(rule).every(
         (name) => name === 'type' || name === 'default' || (name === 'required' && typeof rule.required === 'boolean'),
       ),
   )
 
-function schemaOfRules(rules: JsonObject): JsonObject {
-  const properties = Object.entries(rules).map(([name, rule]) => [
-    name,
-    {
-      type: isObject(rule) ? (rule.type ?? null) : null,
-      ...(isObject(rule) && rule.type === 'string' ? { minLength: 1 } : {}),
-    },
-  ])
+const hasKnownType = (rule: Json): boolean => isObject(rule) && TYPES.includes(rule.type ?? null)
+
+/** A rule of any other type lets every value pass. */
+function schemaOfRules(rules: JsonObject, place: DocumentPart): JsonObject {
+  const properties = Object.entries(rules).map(([name, rule]): readonly [string, JsonObject] => {
+    const type = isObject(rule) ? (rule.type ?? null) : null
+    if (hasKnownType(rule)) return [name, { type, ...(type === 'string' ? { minLength: 1 } : {}) }]
+    place.at(name, 'type').note({
+      level: 'differs',
+      before: type,
+      reason: 'Every message failed at this there, since there is no such type; here the field may have any value.',
+    })
+    return [name, {}]
+  })
   const required = Object.entries(rules).flatMap(([name, rule]) =>
     isObject(rule) && rule.required === true ? [name] : [],
   )

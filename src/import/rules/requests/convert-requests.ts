@@ -26,6 +26,7 @@ export function convertRequests(draft: DocumentPart): void {
 }
 
 function convertRequest(request: DocumentPart, kind: RequestGroup): void {
+  liftConfig(request)
   const id = request.at('id')
   if (typeof id.value === 'number' || typeof id.value === 'boolean') {
     id.set(String(id.value), { level: 'changed', reason: 'An id is a text.' })
@@ -54,6 +55,23 @@ function convertRequest(request: DocumentPart, kind: RequestGroup): void {
 
 const OWN_STATUSES =
   'Later versions of that service drop this field of a response request; here it says which answers are a success.'
+
+/** Fields that the first versions had in the request itself. */
+const CONFIG_FIELDS = ['method', 'url', 'headers', 'params']
+
+/** Later versions took no request without `config`, so one with a URL of its own is of that time. */
+function liftConfig(request: DocumentPart): void {
+  const { value } = request
+  if (!isObject(value) || value.config !== undefined || typeof value.url !== 'string') return
+  const entries = Object.entries(value)
+  const config = Object.fromEntries(entries.filter(([name]) => CONFIG_FIELDS.includes(name)))
+  request.replace({ ...Object.fromEntries(entries.filter(([name]) => !CONFIG_FIELDS.includes(name))), config })
+  request.at('config').note({
+    level: 'changed',
+    after: config,
+    reason: 'The HTTP request is described in "config"; the first versions had these fields beside the id.',
+  })
+}
 
 const isTruthy = (value: Json): boolean => value !== 'false' && Boolean(value)
 
