@@ -274,6 +274,26 @@ describe('rules between fields', () => {
     assert.deepEqual(severities(responses({ ...each, optional: true }, { primary: true })), ['warning'])
     assert.deepEqual(severities(responses({ primary: true }, { ...each, primary: false })), [])
   })
+
+  test('fields that documents of another service have, where nothing reads them, do not refuse a document', () => {
+    const { endpoint } = SMALLEST
+    const labelled = { config: { url: `${URL}:a`, params: { url: { a: { path: 'payload.a', label: 'the id' } } } } }
+    const changes: Readonly<Record<string, JsonObject>> = {
+      'endpoint.methods': { endpoint: { ...endpoint, methods: ['POST'] } },
+      'endpoint.endpoint': { endpoint: { ...endpoint, endpoint: 'PUT' } },
+      'requests.lookup[0].extract': lookups({ extract: { answer: '$.body' } }),
+      'requests.response[0].extract': responses({ extract: { answer: '$.body' } }),
+      'requests.lookup[0].config.params.url.a.label': lookups(labelled),
+      'state.extract.system': { state: { extract: { system: { timestamps: true } } } },
+    }
+    for (const [path, change] of Object.entries(changes)) {
+      const lints = faultsOf({ ...SMALLEST, ...change })
+      assert.deepEqual(
+        lints.map((lint) => [lint.severity, lint.path]),
+        [['warning', path]],
+      )
+    }
+  })
 })
 
 test('a document broken in ten ways gives exactly those ten', () => {

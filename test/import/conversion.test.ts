@@ -759,7 +759,9 @@ const CASES: Readonly<Record<string, readonly Case[]>> = {
       name: 'requests with their fields beside the id',
       document: endpoint({
         requests: {
-          lookup: [{ id: 'a', method: 'get', url: 'http://lookup.example.org/things', headers: { accept: 'text/xml' } }],
+          lookup: [
+            { id: 'a', method: 'get', url: 'http://lookup.example.org/things', headers: { accept: 'text/xml' } },
+          ],
           response: [{}],
         },
         inputMapping: { 'lookupRequests.a.b': 'b' },

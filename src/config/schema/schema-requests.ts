@@ -31,6 +31,7 @@ const valueFields = (what: string, prefix: string, postfix: string) => ({
 
 export const ParameterSchema = record(valueFields('value', 'code:', ':exact'), {
   description: 'A value of the message for the URL of a request.',
+  foreign: { label: 'Nothing reads a label of a parameter; "description" of the endpoint is for people.' },
 })
 
 const params = record(
@@ -123,6 +124,8 @@ const requestId = (among: string) =>
     salvage: UNKNOWN,
   })
 
+const EXTRACT = 'Nothing reads this of a request; values for the next message are named in "state.extract".'
+
 const sharedFields = {
   forEach,
   allowedStatuses: optional(
@@ -187,7 +190,10 @@ export const LookupSchema = record(
       'Answers a failure of this lookup as a FHIR R4 OperationOutcome, unless `failures` is `plain`.',
     ),
   },
-  { description: 'A request before the mapping; its answer is `lookupRequests.<id>`.', foreign: { _id: '' } },
+  {
+    description: 'A request before the mapping; its answer is `lookupRequests.<id>`.',
+    foreign: { _id: '', extract: EXTRACT },
+  },
 )
 
 export const ResponseSchema = record(
@@ -224,6 +230,7 @@ export const ResponseSchema = record(
     description: 'A request that sends the output.',
     foreign: {
       _id: '',
+      extract: EXTRACT,
       forwardExistingRequestBody: 'A response request sends the output, whatever this says; leave it out.',
     },
     salvage: { id: UNKNOWN, config: { method: 'POST', url: UNKNOWN_URL } },

@@ -48,8 +48,13 @@ const extract = record(
       }),
     ),
   },
-  { description: 'The values that a message leaves for the next one, which reads them under `state`.' },
+  {
+    description: 'The values that a message leaves for the next one, which reads them under `state`.',
+    foreign: { system: 'The times of a message are always kept; leave this out.' },
+  },
 )
+
+const ONE_METHOD = 'Nothing reads this; the method of the route is "method", or POST without it.'
 
 const UNKNOWN_LOOKUPS = [{ id: UNKNOWN, config: { method: 'GET', url: UNKNOWN_URL } }]
 
@@ -78,7 +83,7 @@ export const EndpointSchema = record(
           examples: ['POST'],
         }),
       },
-      { description: 'The route.' },
+      { description: 'The route.', foreign: { endpoint: ONE_METHOD, methods: ONE_METHOD } },
     ),
     auth: optional(AuthSchema),
     limits: optional(LimitsSchema),

@@ -48,8 +48,9 @@ function readTarget(declared: Json, sink: LintSink, inArray = false): Plan | und
 
 function readParts(parts: Parts, sink: LintSink, keySink: LintSink, transformSink: LintSink): Plan | undefined {
   const { key, transform, fill } = parts
-  const target = readKey(key, keySink)
   const applied = readTransform(transform, transformSink)
+  const needsNone = key === undefined && applied !== 'faulty' && applied?.placement === 'root'
+  const target = readKey(needsNone ? UNUSED_KEY : key, keySink)
   if (target === undefined || applied === 'faulty') return undefined
   if (fill === null && !target.takesNull) {
     keySink.warning('A default of null writes nothing, unless the key ends in "?".')
@@ -59,6 +60,9 @@ function readParts(parts: Parts, sink: LintSink, keySink: LintSink, transformSin
   }
   return { target, function: applied, fill: fill === null && !target.takesNull ? undefined : fill, sink }
 }
+
+/** Stands in for the key of a function that writes to no place of its own. */
+const UNUSED_KEY = 'unused'
 
 function readKey(key: Json | undefined, sink: LintSink): MappingTarget | undefined {
   if (typeof key !== 'string') {

@@ -175,6 +175,11 @@ describe('mapping', () => {
       mapping: { 'b.names': { key: 'a[].x[]', transform: append } },
       output: { a: [{ x: ['p', 'q'] }] },
     },
+    {
+      why: 'passThroughObject without a key',
+      mapping: { 'b.object': { transform: through } },
+      output: { x: { y: 1, z: 2 }, list: [{ n: 1 }, { n: 2 }] },
+    },
     { why: 'passThroughObject of a scalar', mapping: { 'b.name': { key: 'x', transform: through } }, output: {} },
     {
       why: 'passThroughObject of a default',
