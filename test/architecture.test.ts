@@ -41,7 +41,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   'intake/records': ['domain', 'endpoints', 'formats', 'intake'],
   'dry-run': ['config', 'domain', 'endpoints', 'formats', 'intake', 'pipeline'],
   comparison: ['comparison/deliberate', 'domain', 'endpoints', 'formats', 'language'],
-  'comparison/deliberate': ['comparison', 'domain', 'formats'],
+  'comparison/deliberate': ['comparison', 'domain', 'formats', 'language'],
   metrics: ['domain', 'endpoints', 'intake', 'pipeline'],
   'metrics/stats': ['domain', 'intake'],
   'message-log': ['config', 'domain', 'endpoints', 'formats', 'intake', 'language'],

@@ -39,7 +39,7 @@ export function convertDocuments({ documents, states }: FoundSet, options: Conve
     documents.flatMap(({ source }) => /^https?:\/\/([^/?#]+)/i.exec(source)?.[1]?.toLowerCase() ?? []),
   )
   const context: SetContext = { ...decided, secrets, rebase: options.rebase, peers, options, states }
-  const converted = documents.map((found) => convertDocument(found, context))
+  const converted = documents.map((found) => convertDocument(found, context, nameOf(found, documents)))
   const text = JSON.stringify(converted.map(({ document }) => document))
   return {
     documents: converted.map((one) => ({ ...one, changes: one.changes.map((change) => shown(change, context)) })),
@@ -47,13 +47,27 @@ export function convertDocuments({ documents, states }: FoundSet, options: Conve
   }
 }
 
-function convertDocument(found: FoundDocument, context: SetContext): ConvertedDocument {
+/** Names were unique from version 1 on, which had the documents in a database. */
+function nameOf(found: FoundDocument, documents: readonly FoundDocument[]): string | undefined {
+  const { name } = found.document
+  if (typeof name !== 'string' || found.peerVersion === undefined || found.isCanonical) return undefined
+  const same = documents.filter(({ document, peerVersion }) => peerVersion !== undefined && document.name === name)
+  const number = same.indexOf(found) + 1
+  return number === 1 ? undefined : `${name} ${number}`
+}
+
+function convertDocument(found: FoundDocument, context: SetContext, ownName: string | undefined): ConvertedDocument {
   const { source, document, isCanonical } = found
   if (isCanonical) return { source, document, changes: [] }
   const { options, states, isContradictory } = context
   const form = found.peerVersion === undefined ? context.form : formOfVersion(found.peerVersion)
   const { draft, snapshot, finish } = openDraft(document)
   noteDuplicates(found, draft)
+  if (ownName !== undefined)
+    draft.at('name').set(ownName, {
+      level: 'changed',
+      reason: 'Another folder of the import has the same name, and here each endpoint has a name of its own.',
+    })
   if (form === 'bare' && isContradictory && readsOfDocument(document).includes('parts')) noteContradiction(draft)
   removeNothings(draft)
   convertRoute(draft)

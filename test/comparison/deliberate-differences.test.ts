@@ -202,6 +202,21 @@ const CASES: readonly Case[] = [
     but: { peer: { body: { entry: [{ n: 3 }, { n: 2 }] } } },
   },
   {
+    id: 'changed-constants',
+    peer: { body: { patient: { type: 'P', name: 'of another message' } } },
+    here: { body: { patient: { type: 'P' } } },
+    document: {
+      constants: { template: { type: 'P' } },
+      inputMapping: { 'constants.template': 'patient', 'requestBody.name': 'patient.name' },
+    },
+    but: {
+      document: {
+        constants: { template: 'P' },
+        inputMapping: { 'constants.template': 'patient', 'requestBody.name': 'patient.name' },
+      },
+    },
+  },
+  {
     id: 'wildcard-places',
     peer: { body: {} },
     here: { body: { a: [] } },

@@ -711,6 +711,65 @@ const CASES: Readonly<Record<string, readonly Case[]>> = {
       changes: [['changed', 'requests.response[0].config']],
     },
   ],
+  'constants that later entries write into': [
+    {
+      name: 'copied whole, and for every element',
+      document: endpoint({
+        constants: { template: { type: 'P', name: [] }, code: 'c', ids: [{ system: 's' }] },
+        inputMapping: {
+          'constants.template': 'patient',
+          'constants.code': 'code',
+          'requestBody.name': 'patient.name[0].text',
+          'requestBody.code': 'code.text',
+          'requestBody.list': 'entry[].name',
+          'constants.ids': { key: 'entry[].ids', transform: { function: 'oneToAllElements' } },
+          'requestBody.ids': 'entry[].ids[].value',
+        },
+      }),
+      expect: {},
+      changes: [
+        ['differs', 'inputMapping.constants\\.template'],
+        ['differs', 'inputMapping.constants\\.ids'],
+      ],
+    },
+    {
+      name: 'copied after them, or beside them',
+      document: endpoint({
+        constants: { template: { type: 'P' } },
+        inputMapping: { 'requestBody.name': 'patient.name', 'constants.template': ['patient', 'other'] },
+      }),
+      expect: {},
+      changes: [],
+    },
+  ],
+  'parameters that read the body of a method without one': [
+    {
+      name: 'are left out',
+      document: endpoint({
+        endpoint: { pattern: '/intake', method: 'GET' },
+        inputMapping: { 'query.a': 'a' },
+        requests: {
+          lookup: [
+            lookup('a', {
+              config: config({
+                url: 'http://lookup.example.org/:id',
+                params: { url: { id: { path: 'payload.id' } }, query: { of: { path: 'query.of' } } },
+              }),
+            }),
+          ],
+        },
+      }),
+      given: WRAPPED,
+      expect: {
+        'requests.lookup.0.config': {
+          method: 'get',
+          url: 'http://lookup.example.org/:id',
+          params: { url: {}, query: { of: { path: 'query.of' } } },
+        },
+      },
+      changes: [['changed', 'requests.lookup[0].config.params.url.id']],
+    },
+  ],
   'folders of version 0': [
     {
       name: 'mappings of the body alone, and rules of fields',

@@ -71,6 +71,15 @@ const CASES: readonly Case[] = [
     stdout: /^a-2\.json: name: a\.json has this name too/m,
   },
   {
+    title: 'two folders of version 0.2 with one name',
+    files: {
+      'a/meta.json': peerDocument({ name: 'A' }),
+      'b/meta.json': peerDocument({ name: 'A' }),
+    },
+    code: 0,
+    stdout: /^a-2\.json\tA 2\t/m,
+  },
+  {
     title: 'two documents of one route',
     files: {
       'a.json': peerDocument({ name: 'A', endpoint: { pattern: '/a/:b' } }),

@@ -1,5 +1,6 @@
 /** Deliberate differences in what mappings read and write. */
 import { isObject, type Json } from '../../domain/json.ts'
+import { type SharedConstant, sharedConstants } from '../../language/mapping/shared-constants.ts'
 import type { Comparison } from '../compare-answers.ts'
 import { type Difference, isSame } from '../differences.ts'
 import { requestsOf } from '../endpoint-documents.ts'
@@ -61,6 +62,14 @@ export const VALUE_RULES = {
       '"oneToAllElements" gives each element a copy; the peer gives all the same object, so that each has the value that was written last, in this or an earlier message.',
     explains: inBodies((_difference, place, comparison) => isSharedValue(place, comparison)),
   },
+  'changed-constants': {
+    reason:
+      'A mapping never changes a constant; the peer writes into constants that were copied whole, so that values stay for later elements and messages.',
+    explains: inBodies(
+      ({ peer }, { segments }, { document }) =>
+        peer !== undefined && document !== undefined && isInShared(segments, sharedConstants(document)),
+    ),
+  },
   'wildcard-places': {
     reason:
       '"*" gives a list with a place for every field; the peer leaves out those without the value, and gives no empty list.',
@@ -84,6 +93,11 @@ export const VALUE_RULES = {
     ),
   },
 } as const satisfies Readonly<Record<string, DeliberateRule>>
+
+const isInShared = (segments: readonly string[], shared: readonly SharedConstant[]): boolean => {
+  const names = segments.filter((segment) => !/^\d+$/.test(segment))
+  return shared.some((one) => one.names.every((name, index) => name === names[index]))
+}
 
 /** Whether the place is empty with the peer and missing here, or elements of an array around it are. */
 function isEmptyParent({ peer, here }: Difference, place: BodyPlace, xml: boolean): boolean {

@@ -4,6 +4,7 @@ import { isObject, type Json, type JsonObject } from '../../domain/json.ts'
 import { collectInto, type Lint } from '../../domain/lint.ts'
 import { ROOTS } from '../../domain/message.ts'
 import { compileMapping } from '../../language/mapping/mapping.ts'
+import { sharedConstants } from '../../language/mapping/shared-constants.ts'
 import { parsePath } from '../../language/paths/path.ts'
 import { pathText } from '../../language/paths/path-steps.ts'
 import { convertTarget, valueForNone } from './convert-target.ts'
@@ -28,6 +29,7 @@ export function convertMapping(draft: DocumentPart, context: MappingContext): vo
     return
   }
   const entries = found.flatMap((entry) => convertEntry(entry, draft, context))
+  noteShared(entries, draft)
   if (entries.length === 0) {
     const constant = defineNothing(draft)
     const nothing = { [constant]: NOTHING }
@@ -41,6 +43,21 @@ export function convertMapping(draft: DocumentPart, context: MappingContext): vo
     return
   }
   mapping.replace(Object.fromEntries(entries.map(({ source, target }) => [source, target])))
+}
+
+/** The peer wrote into the constants themselves. */
+function noteShared(entries: readonly Entry[], draft: DocumentPart): void {
+  const inputMapping = Object.fromEntries(entries.map(({ source, target }) => [source, target]))
+  const shared = sharedConstants({ inputMapping, constants: draft.at('constants').clean() ?? {} })
+  for (const source of new Set(shared.map((one) => one.source))) {
+    entries
+      .find((entry) => entry.source === source)
+      ?.place.note({
+        level: 'differs',
+        reason:
+          'Later entries write into this constant. That service kept what they wrote for the messages after; here each message starts with the constant as it is written.',
+      })
+  }
 }
 
 /** The entries, with roots: version 0 had mappings of the body alone, and in two parts. */

@@ -48,9 +48,8 @@ function readTarget(declared: Json, sink: LintSink, inArray = false): Plan | und
 
 function readParts(parts: Parts, sink: LintSink, keySink: LintSink, transformSink: LintSink): Plan | undefined {
   const { key, transform, fill } = parts
+  const target = readKey(key === undefined && writesToRoot(transform) ? UNUSED_KEY : key, keySink)
   const applied = readTransform(transform, transformSink)
-  const needsNone = key === undefined && applied !== 'faulty' && applied?.placement === 'root'
-  const target = readKey(needsNone ? UNUSED_KEY : key, keySink)
   if (target === undefined || applied === 'faulty') return undefined
   if (fill === null && !target.takesNull) {
     keySink.warning('A default of null writes nothing, unless the key ends in "?".')
@@ -63,6 +62,10 @@ function readParts(parts: Parts, sink: LintSink, keySink: LintSink, transformSin
 
 /** Stands in for the key of a function that writes to no place of its own. */
 const UNUSED_KEY = 'unused'
+
+/** Whether the target has no place of its own. */
+const writesToRoot = (transform: Json | undefined): boolean =>
+  (isObject(transform) ? transform.function : transform) === 'passThroughObject'
 
 function readKey(key: Json | undefined, sink: LintSink): MappingTarget | undefined {
   if (typeof key !== 'string') {

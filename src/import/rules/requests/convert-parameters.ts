@@ -1,6 +1,6 @@
 /** Paths of requests: parameters and `forEach.items`. The peer read them in another way than the sources of a mapping. */
 import { checkPath, type ReferenceStage } from '../../../config/checks/path-roots.ts'
-import type { Endpoint } from '../../../config/schema/schema.ts'
+import { type Endpoint, hasBody } from '../../../config/schema/schema.ts'
 import { isObject } from '../../../domain/json.ts'
 import { collectInto, type Lint } from '../../../domain/lint.ts'
 import { parsePath } from '../../../language/paths/path.ts'
@@ -55,6 +55,13 @@ function convertParameter(
     else affix.set(textOf(affix.value), { level: 'changed', reason: 'The value is a text.' })
   }
   const [root = ''] = path.value.trim().split('.')
+  if (root === 'payload' && stage === 'lookup' && !hasBody(context.endpoint)) {
+    parameter.remove({
+      level: 'changed',
+      reason: 'A message of this method has no body, so the parameter had no effect there; a ":name" is sent as it is.',
+    })
+    return
+  }
   convertPath(path, kind, context)
   if (!isNothing(path, stage, context)) {
     if (PEER_ROOTS.has(root)) return
