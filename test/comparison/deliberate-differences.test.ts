@@ -202,6 +202,16 @@ const CASES: readonly Case[] = [
     but: { peer: { body: { entry: [{ n: 3 }, { n: 2 }] } } },
   },
   {
+    id: 'random-values',
+    peer: { body: { id: 'urn:uid:1' } },
+    here: { body: { id: 'urn:uid:2' } },
+    document: {
+      inputTransforms: { id: "'urn:uid:' & $string($random())" },
+      inputMapping: { 'transforms.id': 'id' },
+    },
+    but: { document: { inputTransforms: { id: 'requestBody.id' }, inputMapping: { 'transforms.id': 'id' } } },
+  },
+  {
     id: 'changed-constants',
     peer: { body: { patient: { type: 'P', name: 'of another message' } } },
     here: { body: { patient: { type: 'P' } } },

@@ -3,7 +3,7 @@ import { isObject, type Json } from '../../domain/json.ts'
 import { type SharedConstant, sharedConstants } from '../../language/mapping/shared-constants.ts'
 import type { Comparison } from '../compare-answers.ts'
 import { type Difference, isSame } from '../differences.ts'
-import { requestsOf } from '../endpoint-documents.ts'
+import { type EndpointDocument, requestsOf } from '../endpoint-documents.ts'
 import {
   type BodyPlace,
   bodyOf,
@@ -30,6 +30,13 @@ export const VALUE_RULES = {
   'time-of-message': {
     reason: 'Both are the time at which each service ran the message.',
     explains: inBodies(({ peer, here }, _place, comparison) => isTimeOfMessage(peer, here, comparison)),
+  },
+  'random-values': {
+    reason: 'Both are what an expression with "$random" or "$shuffle" gave, each time another value.',
+    explains: inBodies(
+      ({ peer, here }, { segments }, { document }) =>
+        typeof peer === typeof here && document !== undefined && isRandom(segments, document),
+    ),
   },
   'empty-parents': {
     reason: 'A missing value adds no field; the peer adds the empty objects and arrays that lead to it.',
@@ -93,6 +100,18 @@ export const VALUE_RULES = {
     ),
   },
 } as const satisfies Readonly<Record<string, DeliberateRule>>
+
+/** Whether an entry writes a value of such an expression to this name. */
+function isRandom(segments: readonly string[], document: EndpointDocument): boolean {
+  const { inputTransforms } = document
+  const name = segments.findLast((segment) => !/^\d+$/.test(segment))
+  if (!isObject(inputTransforms) || name === undefined) return false
+  const random = Object.entries(inputTransforms).filter(([, text]) => /\$(?:random|shuffle)\b/.test(String(text)))
+  return Object.entries(inputMappingOf(document)).some(
+    ([source, target]) =>
+      random.some(([transform]) => source === `transforms.${transform}`) && JSON.stringify(target).includes(`${name}"`),
+  )
+}
 
 const isInShared = (segments: readonly string[], shared: readonly SharedConstant[]): boolean => {
   const names = segments.filter((segment) => !/^\d+$/.test(segment))
