@@ -3,7 +3,7 @@ import { isObject, type Json } from '../../domain/json.ts'
 import { type SharedConstant, sharedConstants } from '../../language/mapping/shared-constants.ts'
 import type { Comparison } from '../compare-answers.ts'
 import { type Difference, isSame } from '../differences.ts'
-import { type EndpointDocument, requestsOf } from '../endpoint-documents.ts'
+import { requestsOf } from '../endpoint-documents.ts'
 import {
   type BodyPlace,
   bodyOf,
@@ -34,8 +34,7 @@ export const VALUE_RULES = {
   'random-values': {
     reason: 'Both are what an expression with "$random" or "$shuffle" gave, each time another value.',
     explains: inBodies(
-      ({ peer, here }, { segments }, { document }) =>
-        typeof peer === typeof here && document !== undefined && isRandom(segments, document),
+      ({ peer, here }, { segments }, comparison) => typeof peer === typeof here && isRandom(segments, comparison),
     ),
   },
   'empty-parents': {
@@ -102,12 +101,12 @@ export const VALUE_RULES = {
 } as const satisfies Readonly<Record<string, DeliberateRule>>
 
 /** Whether an entry writes a value of such an expression to this name. */
-function isRandom(segments: readonly string[], document: EndpointDocument): boolean {
-  const { inputTransforms } = document
+function isRandom(segments: readonly string[], comparison: Comparison): boolean {
+  const inputTransforms = comparison.document?.inputTransforms
   const name = segments.findLast((segment) => !/^\d+$/.test(segment))
   if (!isObject(inputTransforms) || name === undefined) return false
   const random = Object.entries(inputTransforms).filter(([, text]) => /\$(?:random|shuffle)\b/.test(String(text)))
-  return Object.entries(inputMappingOf(document)).some(
+  return mappingEntries(comparison).some(
     ([source, target]) =>
       random.some(([transform]) => source === `transforms.${transform}`) && JSON.stringify(target).includes(`${name}"`),
   )
