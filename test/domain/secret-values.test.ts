@@ -11,7 +11,13 @@ describe('the value of a secret is replaced by its reference', () => {
   const cases = {
     'as it is': value,
     'in a URL': encodeURIComponent(value),
+    'in a URL with lower-case digits': encodeURIComponent(value).replace(/%../g, (code) => code.toLowerCase()),
+    'in a URL, with the characters of a path as they are': encodeURI(value),
+    'in a URL within a URL': encodeURIComponent(encodeURIComponent(value)),
     'in a form': encodeURIComponent(value).replaceAll('%20', '+'),
+    'in a form with lower-case digits': encodeURIComponent(value)
+      .replaceAll('%20', '+')
+      .replace(/%../g, (code) => code.toLowerCase()),
     'in JSON': JSON.stringify(value).slice(1, -1),
     'in JSON with escaped slashes': JSON.stringify(value).slice(1, -1).replaceAll('/', '\\/'),
     'in JSON in ASCII': JSON.stringify(value).slice(1, -1).replace('é', '\\u00e9'),

@@ -25,7 +25,7 @@ const TEXT: Field = { type: 'string' }
 const VALUES: Field = { type: 'object', additionalProperties: {}, namesInMessage: true }
 const TIME: Field = {
   type: 'string',
-  pattern: '^\\d{4}-\\d\\d-\\d\\dT\\d\\d:\\d\\d:\\d\\d\\.\\d{3}Z$',
+  pattern: '^\\d{4}-(?:0[1-9]|1[0-2])-(?:0[1-9]|[12]\\d|3[01])T(?:[01]\\d|2[0-3])(?::[0-5]\\d){2}\\.\\d{3}Z$',
   expects: 'a time such as "2026-01-01T00:00:00.000Z"',
 }
 const DURATION: Field = {

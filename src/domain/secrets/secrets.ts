@@ -31,7 +31,7 @@ const SHORTEST = 3
 const SHORTEST_IN_BASE64 = 6
 
 /**
- * The forms of a value in texts: unchanged, percent-encoded, escaped for XML or by any writer of JSON, also twice as in
+ * The forms of a value in texts: unchanged, percent-encoded, also twice, escaped for XML or by any writer of JSON, also twice as in
  * JSON within JSON, its UTF-8 bytes read as Latin-1, and in Base64, also of a longer text such as `user:password`. None if
  * the value is too short.
  */
@@ -46,8 +46,13 @@ export function formsOf(value: string): readonly string[] {
 const SAME_EVERYWHERE = /^[\w.~-]*$/
 
 function inUrl(value: string): readonly string[] {
-  const encoded = encodeURIComponent(value.toWellFormed())
-  return [encoded, encoded.replaceAll('%3A', ':').replaceAll('%2C', ','), encoded.replaceAll('%20', '+')]
+  const text = value.toWellFormed()
+  const encoded = encodeURIComponent(text)
+  const mixed = [encoded.replaceAll('%3A', ':').replaceAll('%2C', ','), encoded.replaceAll('%20', '+'), encodeURI(text)]
+  const forms = [encoded, ...mixed]
+  // Some writers of URLs use lower-case digits (RFC 3986 section 2.1 allows both).
+  const inLowerCase = forms.map((form) => form.replace(/%[0-9A-F]{2}/g, (code) => code.toLowerCase()))
+  return [...forms, ...inLowerCase, encodeURIComponent(encoded)]
 }
 
 function inXml(value: string): readonly string[] {

@@ -38,6 +38,8 @@ const CANARIES = {
 const SECRETS = ['referencedHeader', 'referencedPath', 'referencedQuery', 'referencedConstant'] as const
 for (const name of SECRETS) process.env[`CANARY_${name}`] = CANARIES[name]
 
+const inLowerCase = (url: string): string => url.replace(/%../g, (code) => code.toLowerCase())
+
 /** Each canary as it is, and as URLs, JSON, XML and Base64 write it. */
 const formsOfCanary = (value: string): readonly string[] => {
   const url = encodeURIComponent(value)
@@ -49,7 +51,8 @@ const formsOfCanary = (value: string): readonly string[] => {
         .slice(4, -4),
     ),
   )
-  return [value, JSON.stringify(value).slice(1, -1), url, url.replaceAll('%20', '+'), xml, ...encoded]
+  const urls = [url, url.replaceAll('%20', '+'), encodeURI(value), encodeURIComponent(url)]
+  return [value, JSON.stringify(value).slice(1, -1), ...urls, ...urls.map(inLowerCase), xml, ...encoded]
 }
 
 const found = (text: string): readonly string[] =>
@@ -64,6 +67,8 @@ const services: Record<string, Service> = {}
 const repeated = (text: string): JsonObject => ({
   plain: text,
   encoded: encodeURIComponent(text),
+  lowerCase: inLowerCase(encodeURIComponent(text)),
+  encodedTwice: encodeURIComponent(encodeURIComponent(text)),
   base64: Buffer.from(text).toString('base64'),
   shifted: Buffer.from(`u${text}`).toString('base64url'),
 })

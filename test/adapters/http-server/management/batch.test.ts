@@ -291,7 +291,13 @@ describeServices('/endpoints/batch', { MAX_ENDPOINTS: '1500' }, (stage) => {
               lookupRequests: { x: 1 },
               lookupHttpStatus: 99,
               lookupNetworkError: 'no',
-              system: { timestamps: { endpointStart: 'yesterday', endpointDuration: { milliseconds: -1 } } },
+              system: {
+                timestamps: {
+                  endpointStart: 'yesterday',
+                  endpointEnd: '2026-13-01T00:00:00.000Z',
+                  endpointDuration: { milliseconds: -1 },
+                },
+              },
               other: 1,
             },
           },
@@ -304,6 +310,7 @@ describeServices('/endpoints/batch', { MAX_ENDPOINTS: '1500' }, (stage) => {
           [0, 'operations[0].state.lookupHttpStatus', /100 to 599/],
           [0, 'operations[0].state.lookupNetworkError', /true or false/],
           [0, 'operations[0].state.system.timestamps.endpointStart', /a time/],
+          [0, 'operations[0].state.system.timestamps.endpointEnd', /a time/],
           [0, 'operations[0].state.system.timestamps.endpointDuration.milliseconds', /whole number/],
           [0, 'operations[0].state.other', /Unknown field/],
         ],
