@@ -167,6 +167,7 @@ X-Crosswalk-Code: LOOKUP_REFUSED
 \`\`\`
 
 Issues that FHIR R4 does not know, such as those of R5 with \`"severity": "success"\`, are left out; the values of extensions are not checked.
+White space other than spaces, tabs and line ends, which the schema of R4 refuses in texts, becomes spaces.
 Values of [secrets](security.md) in them are replaced by their references.
 `
 

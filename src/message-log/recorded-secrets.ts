@@ -27,7 +27,7 @@ export const holdsToken = (value: string | readonly string[]): boolean =>
 const tokensIn = (text: string): readonly string[] => text.match(TOKEN) ?? []
 
 /** Which headers, by their lower-case names, and which parameters of queries have secret values; no parameters unless given. */
-export type SecretNames = Readonly<{
+type SecretNames = Readonly<{
   isHeader: (name: string) => boolean
   isParameter?: (name: string) => boolean
 }>

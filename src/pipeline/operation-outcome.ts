@@ -38,7 +38,10 @@ const sentenceOf = ({ path, message, isSentence }: FailureDetail): string =>
 // biome-ignore lint/suspicious/noControlCharactersInRegex: these are the characters to replace.
 const NOT_IN_TEXT = /[\u0000-\u0008\u000b-\u000c\u000e-\u001f]|[^\S \t\r\n]/g
 
-const fhirText = (text: string): string => text.toWellFormed().replace(NOT_IN_TEXT, ' ').trim()
+/** A text that the schema of FHIR R4 takes, unless it is empty or all spaces. */
+export const plainSpaces = (text: string): string => text.toWellFormed().replace(NOT_IN_TEXT, ' ')
+
+const fhirText = (text: string): string => plainSpaces(text).trim()
 
 /** Words of FHIRPath that are no names (http://hl7.org/fhirpath/N1/grammar.html). */
 const RESERVED = /^(?:and|div|false|implies|mod|or|true|xor)$/

@@ -3,18 +3,26 @@ import { ISSUE_TYPES } from '../../domain/failures/issue-type.ts'
 import { isObject, type Json, type JsonObject } from '../../domain/json.ts'
 import type { OutboundAnswer } from '../../domain/ports/http-client-port.ts'
 import { detect } from '../../formats/codecs.ts'
+import { plainSpaces } from '../operation-outcome.ts'
 import { asText } from './upstream-content.ts'
 
 /** Bytes. A larger outcome is left out: the answer to the sender would be as large. */
 const OUTCOME_LIMIT = 262_144
 
-/** Out: the issues of an answer that is an OperationOutcome in JSON, unchanged, but for those that are not valid in FHIR R4. */
+/**
+ * Out: the issues of an answer that is an OperationOutcome in JSON, unchanged but for their white space, without those that are
+ * not valid in FHIR R4.
+ */
 export function issuesOf(answer: OutboundAnswer): readonly JsonObject[] {
   const text = answer.body.byteLength > OUTCOME_LIMIT ? undefined : asText(answer)
   const outcome = text === undefined ? undefined : detect(text)?.value
   if (!isObject(outcome) || outcome.resourceType !== 'OperationOutcome' || !Array.isArray(outcome.issue)) return []
-  return outcome.issue.filter(isIssue)
+  return outcome.issue.map(inPlainSpaces).filter(isIssue)
 }
+
+/** Typography such as a no-break space must not cost an issue. */
+const inPlainSpaces = (issue: Json): Json =>
+  JSON.parse(JSON.stringify(issue), (_name, value: Json) => (typeof value === 'string' ? plainSpaces(value) : value))
 
 const SEVERITIES: ReadonlySet<Json | undefined> = new Set(['fatal', 'error', 'warning', 'information'])
 const TYPES: ReadonlySet<Json | undefined> = new Set(ISSUE_TYPES)
@@ -50,25 +58,32 @@ const isExtension: Check = (value) =>
   )
 const areExtensions = isList(isExtension)
 const ELEMENT = { id: isText, extension: areExtensions }
+const isPlainElement = isElement(ELEMENT)
+
+/** Members of primitive types; the extensions of `name` are in `_name` (https://hl7.org/fhir/R4/json.html#primitive). */
+const primitives = (members: Readonly<Record<string, Check>>): Readonly<Record<string, Check>> => ({
+  ...members,
+  ...Object.fromEntries(Object.keys(members).map((name) => [`_${name}`, isPlainElement])),
+})
 
 const isCoding = isElement({
   ...ELEMENT,
-  system: isUri,
-  version: isText,
-  code: isWord,
-  display: isText,
-  userSelected: isFlag,
+  ...primitives({ system: isUri, version: isText, code: isWord, display: isText, userSelected: isFlag }),
 })
 
 const hasKnownMembers = isElement({
   ...ELEMENT,
+  ...primitives({
+    severity: (value) => SEVERITIES.has(value),
+    code: (value) => TYPES.has(value),
+    diagnostics: isText,
+  }),
   modifierExtension: areExtensions,
-  severity: (value) => SEVERITIES.has(value),
-  code: (value) => TYPES.has(value),
-  details: isElement({ ...ELEMENT, coding: isList(isCoding), text: isText }),
-  diagnostics: isText,
+  details: isElement({ ...ELEMENT, ...primitives({ text: isText }), coding: isList(isCoding) }),
   location: isList(isText),
+  _location: isList(isPlainElement),
   expression: isList(isText),
+  _expression: isList(isPlainElement),
 })
 
 const isIssue = (value: Json): value is JsonObject =>

@@ -57,6 +57,17 @@ const FULL = {
   expression: ['Patient.name[0]'],
 }
 
+const LANGUAGE = { extension: [{ url: 'http://hl7.org/fhir/StructureDefinition/translation' }] }
+const EXTENDED = {
+  ...SMALL,
+  _code: { id: 'c' },
+  details: { coding: [{ display: 'A', _display: LANGUAGE }], text: 'No such patient.', _text: LANGUAGE },
+  diagnostics: 'None',
+  _diagnostics: LANGUAGE,
+  location: ['/f:Patient'],
+  _location: [LANGUAGE],
+}
+
 describe('the issues of the other system come first, unchanged', () => {
   const cases: { name: string; said: Json; kept: readonly Json[] }[] = [
     { name: 'a small one', said: outcome(SMALL), kept: [SMALL] },
@@ -66,6 +77,13 @@ describe('the issues of the other system come first, unchanged', () => {
       said: outcome({ severity: 'success', code: 'success' }, SMALL),
       kept: [SMALL],
     },
+    { name: 'with extensions of primitive values', said: outcome(EXTENDED), kept: [EXTENDED] },
+    {
+      name: 'but for white space that the schema of R4 has no place for',
+      said: outcome({ ...SMALL, diagnostics: 'Patient\u00a017\u202f: inconnu\u0007' }),
+      kept: [{ ...SMALL, diagnostics: 'Patient 17 : inconnu ' }],
+    },
+    { name: 'but for extensions of what has none', said: outcome({ ...SMALL, _details: { id: 'a' } }), kept: [] },
     { name: 'but for those with unknown members', said: outcome({ ...SMALL, more: 1 }), kept: [] },
     { name: 'but for those without a code', said: outcome({ severity: 'error' }), kept: [] },
     { name: 'but for empty texts', said: outcome({ ...SMALL, diagnostics: '' }), kept: [] },
@@ -140,6 +158,7 @@ test('whatever another system says, what is taken from it is valid in R4', () =>
     {
       id: word,
       severity: fc.oneof(fc.constant('error'), word),
+      _diagnostics: fc.oneof(fc.jsonValue(), fc.record({ id: word, extension }, { requiredKeys: [] })),
       code: fc.oneof(fc.constant('not-found'), word),
       details: fc.oneof(fc.jsonValue(), fc.record({ coding: fc.array(coding), text: word }, { requiredKeys: [] })),
       diagnostics: word,
