@@ -1,6 +1,6 @@
 /**
  * What a setting or a change costs: one workload on services that differ by it, in turn, each beside the first. A service is
- * given as a setting of this checkout, or as the folder of another one.
+ * given as settings of this checkout, several in one argument with spaces between them, or as the folder of another one.
  * `node bin/node.js bench/settings.ts [--workload W1] [--rounds 5] [--seconds 2] MESSAGE_LOG=off MESSAGE_LOG=failures …`
  * `node bin/node.js bench/settings.ts ../before .`
  */
@@ -46,10 +46,10 @@ const upstream = await startUpstream()
 running.defer(() => upstream.stop())
 const subjects: Subject[] = []
 for (const setting of positionals) {
-  const [, name, value = ''] = /^([A-Z_]+)=(.*)$/s.exec(setting) ?? []
+  const settings = settingsIn(setting)
   // A service that logs little does not report the port that it has chosen.
-  const env = { ...(name === undefined ? {} : { [name]: value }), SERVER_PORT: await freePort() }
-  const program = name === undefined ? resolve(setting, 'bin/crosswalk.js') : undefined
+  const env = { ...settings, SERVER_PORT: await freePort() }
+  const program = settings === undefined ? resolve(setting, 'bin/crosswalk.js') : undefined
   const server = await startCrosswalk('server', env, program)
   running.defer(() => server.stop())
   const url = await register(server, workload.document(upstream))
@@ -62,3 +62,11 @@ const results = await measureRounds(subjects, { rounds, seconds, warmUpSeconds: 
 const loads = Array.from(results, ([server, result]) => ({ workload: workload.id, server, ...result }))
 const effort = { rounds, seconds, connections: CONNECTIONS, quick: false, versions: {} }
 process.stdout.write(`${conditions({ ...conditionsBefore, ...effort })}\n\n${loadsTable(loads)}\n`)
+
+/** The settings of `NAME=value NAME=value`; undefined if it is a folder. */
+function settingsIn(argument: string): Record<string, string> | undefined {
+  const pairs = argument.split(' ').map((setting) => /^([A-Z_]+)=(.*)$/s.exec(setting))
+  return pairs.every((pair) => pair !== null)
+    ? Object.fromEntries(pairs.map(([, name, value]) => [name, value]))
+    : undefined
+}
