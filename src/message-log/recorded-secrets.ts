@@ -32,8 +32,14 @@ type SecretNames = Readonly<{
   isParameter?: (name: string) => boolean
 }>
 
-/** Gives the secret values of a message in all forms in which a body may hold them, the longest first. */
-export type SecretsOf = (completed: CompletedMessage) => readonly string[]
+/** A request or response with lower-case names of headers; `query` without the `?`. */
+export type Credentialed = Readonly<{ headers: Readonly<Record<string, string | readonly string[]>>; query: string }>
+
+/**
+ * Gives the secret values of a message in all forms in which a body may hold them, the longest first. `others`: exchanges
+ * of other services that are shown with the message.
+ */
+export type SecretsOf = (completed: CompletedMessage, others?: readonly Credentialed[]) => readonly string[]
 
 /** Most messages have the same few credentials, and their forms take longer to make than to find. */
 const MOST_CACHED = 200
@@ -50,7 +56,7 @@ export function createSecretsOf({ isHeader, isParameter }: SecretNames): Secrets
     return forms
   }
 
-  return ({ incoming, trace }) => {
+  return ({ incoming, trace }, others = []) => {
     const values = new Set<string>()
     const add = (value: string): void => {
       for (const form of formsOfHeader(value)) values.add(form)
@@ -71,11 +77,18 @@ export function createSecretsOf({ isHeader, isParameter }: SecretNames): Secrets
         }
       }
     }
+    const collectQuery = (query: string): void => {
+      if (isParameter === undefined) return
+      for (const [name, value] of new URLSearchParams(query)) if (isParameter(name)) add(value)
+    }
     for (const { answer, sent, target } of trace?.calls ?? []) {
       if (answer !== undefined) collect(answer.headers)
       if (sent !== undefined) collect(sent.headers)
-      if (isParameter === undefined) continue
-      for (const [name, value] of new URLSearchParams(queryOf(target))) if (isParameter(name)) add(value)
+      collectQuery(queryOf(target))
+    }
+    for (const { headers, query } of others) {
+      collect(headers)
+      collectQuery(query)
     }
     for (const value of trace?.secrets?.keys() ?? []) for (const form of formsOf(value)) values.add(form)
     return [...values].sort((one, other) => other.length - one.length)

@@ -13,8 +13,9 @@ import { OPENHIM_MEDIA_TYPE, readWrapper } from '../../formats/openhim-wrapper.t
 import type { CompletedMessage } from '../../intake/completed-message.ts'
 import { compileKeys } from '../../message-log/business-keys.ts'
 import { createCoreCallers, type IsFromCore } from './core-callers.ts'
+import { exchangesOf } from './foreign-orchestrations.ts'
 import { compilePrivacy, type Privacy, type PrivacySettings, storableName } from './orchestration-privacy.ts'
-import { omittedCalls, orchestrationsOf } from './orchestrations.ts'
+import { foreignIn, omittedCalls, orchestrationsOf } from './orchestrations.ts'
 
 /** Names and units as in src/settings/settings.ts. */
 export type CoreAnswerSettings = PrivacySettings &
@@ -57,10 +58,14 @@ export function createCoreAnswers(settings: CoreAnswerSettings, logger: Logger):
 
   function wrapped(completed: CompletedMessage, body: string): JsonObject {
     const { answer, messageId, outcome, compiled, code, startedAt, ms, trace } = completed
-    const privacy = privacyOf(completed)
     // The answer of another mediator, or of a document that writes wrappers itself.
     const own = typeOf(answer) === OPENHIM_MEDIA_TYPE ? readWrapper(OPENHIM_MEDIA_TYPE, Buffer.from(body)) : undefined
-    const orchestrations = detail === 'off' ? [] : orchestrationsOf(completed, privacy, own?.orchestrations)
+    const foreign = detail === 'off' ? [] : foreignIn(trace, own?.orchestrations)
+    const privacy = privacyOf(
+      completed,
+      foreign.flatMap(({ orchestration }) => exchangesOf(orchestration)),
+    )
+    const orchestrations = detail === 'off' ? [] : orchestrationsOf(completed, privacy, foreign)
     const omitted = detail === 'off' ? 0 : omittedCalls(trace)
     const properties = {
       ...keysOf(completed, privacy),

@@ -4,6 +4,7 @@
  */
 import { isObject, type Json, type JsonObject } from '../../domain/json.ts'
 import { headersOf } from '../../formats/openhim-wrapper.ts'
+import type { Credentialed } from '../../message-log/recorded-secrets.ts'
 import type { Privacy } from './orchestration-privacy.ts'
 
 /** `at`: ISO 8601, the time of one that names none. Undefined if it has no name, which the core requires. */
@@ -31,17 +32,29 @@ export function foreignOrchestration(
   }
 }
 
-/** Some mediators write the query into the path, and its name as `queryString`. */
+/** The request and the response of an orchestration, as far as they may hold credentials. */
+export function exchangesOf({ request, response }: JsonObject): readonly Credentialed[] {
+  return [request, response].filter(isObject).map((part) => ({
+    headers: headersOf(isObject(part.headers) ? part.headers : {}),
+    query: targetOf(part).query,
+  }))
+}
+
 function placeOf(request: JsonObject, { text, query }: Privacy): JsonObject {
-  const [path = '', inPath = ''] = textOf(request.path).split(/\?(.*)/s)
-  const beside = textOf(request.querystring) || textOf(request.queryString)
+  const target = targetOf(request)
   return {
     host: text(textOf(request.host).replace(/^.*@/s, '')),
     port: textOf(request.port),
-    path: text(path),
-    querystring: query(beside === '' ? inPath : beside),
+    path: text(target.path),
+    querystring: query(target.query),
     method: textOf(request.method),
   }
+}
+
+/** Some mediators write the query into the path, and its name as `queryString`. */
+function targetOf({ path, querystring, queryString }: JsonObject): Readonly<{ path: string; query: string }> {
+  const [ownPath = '', inPath = ''] = textOf(path).split(/\?(.*)/s)
+  return { path: ownPath, query: textOf(querystring) || textOf(queryString) || inPath }
 }
 
 const textOf = (value: Json | undefined): string =>

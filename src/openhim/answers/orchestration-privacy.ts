@@ -5,7 +5,13 @@ import { isSecretName, isSecretParameter } from '../../domain/secrets/secrets.ts
 import type { CompletedMessage } from '../../intake/completed-message.ts'
 import { createBodyCapture } from '../../message-log/body-capture.ts'
 import { captureBodies } from '../../message-log/recorded-bodies.ts'
-import { createSecretsOf, holdsToken, secretHeadersOf, withoutSecretsIn } from '../../message-log/recorded-secrets.ts'
+import {
+  type Credentialed,
+  createSecretsOf,
+  holdsToken,
+  secretHeadersOf,
+  withoutSecretsIn,
+} from '../../message-log/recorded-secrets.ts'
 import { compileRedaction, hideValues, REDACTED } from '../../message-log/redaction.ts'
 
 export type PrivacySettings = Readonly<{
@@ -38,7 +44,8 @@ const MOST_READ_BYTES = 4 * 1024 * 1024
 /** More redacted values take too long to search for. */
 const MOST_SEARCHED = 1_000
 
-export type PrivacyOf = (completed: CompletedMessage) => Privacy
+/** `foreign`: orchestrations of other mediators that the core is told of. */
+export type PrivacyOf = (completed: CompletedMessage, foreign: readonly Credentialed[]) => Privacy
 
 export function compilePrivacy(settings: PrivacySettings): PrivacyOf {
   const { redactHeaders, redactPaths, messageLogBodyLimitBytes, openhimOrchestrations } = settings
@@ -62,9 +69,9 @@ export function compilePrivacy(settings: PrivacySettings): PrivacyOf {
     return capture.redacted.size > MOST_SEARCHED ? undefined : capture.redacted
   }
 
-  return (completed) => {
+  return (completed, foreign) => {
     const redacted = redactedIn(completed)
-    const secrets = secretsOf(completed)
+    const secrets = secretsOf(completed, foreign)
     const hide = redacted === undefined ? () => REDACTED : hideValues(redacted)
     const capture = createBodyCapture(messageLogBodyLimitBytes, redaction, secrets, hide)
     let left = MOST_READ_BYTES

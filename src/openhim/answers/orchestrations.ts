@@ -9,29 +9,50 @@ import type { Privacy } from './orchestration-privacy.ts'
 /** Of a message with more, those of other mediators are left out first. */
 const MOST_ORCHESTRATIONS = 200
 
+/** The most characters of other mediators' orchestrations, without bodies: the answer waits until they are searched. */
+const MOST_FOREIGN_CHARACTERS = 1024 * 1024
+
+/** An orchestration of another mediator, and when the call started that brought it. */
+export type ForeignOrchestration = Readonly<{ orchestration: JsonObject; startMs: number }>
+
 /**
- * Out: those of the message in the order in which its calls started, then those that mediators reported to its lookups, then
- * those of its answer, if that is a wrapper already.
+ * Those that mediators reported to the lookups of a message, then those of its answer, if that is a wrapper already; those
+ * beyond the bounds are left out.
  */
-export function orchestrationsOf(
-  { trace, startedAt }: CompletedMessage,
-  privacy: Privacy,
+export function foreignIn(
+  trace: Trace | undefined,
   ofAnswer: readonly JsonObject[] = [],
-): readonly JsonObject[] {
+): readonly ForeignOrchestration[] {
   if (trace === undefined) return []
-  const timeOf = createTimeOf(startedAt, trace)
-  const own = keptCalls(trace.calls).map((call) => orchestrationOf(call, privacy, timeOf))
-  const foreign: JsonObject[] = []
+  const found: ForeignOrchestration[] = []
+  let left = MOST_FOREIGN_CHARACTERS
   const add = (some: readonly JsonObject[], startMs: number): void => {
-    for (const one of some) {
-      if (own.length + foreign.length >= MOST_ORCHESTRATIONS) return
-      const rebuilt = foreignOrchestration(one, privacy, timeOf(startMs))
-      if (rebuilt !== undefined) foreign.push(rebuilt)
+    for (const orchestration of some) {
+      if (found.length >= MOST_ORCHESTRATIONS) return
+      const { length } = JSON.stringify(orchestration, (name, value) => (name === 'body' ? undefined : value))
+      if (length > left) continue
+      left -= length
+      found.push({ orchestration, startMs })
     }
   }
   for (const { answer, startMs } of trace.calls) add(answer?.orchestrations ?? [], startMs)
   add(ofAnswer, trace.lastMs)
-  return [...own, ...foreign]
+  return found
+}
+
+/** Out: those of the message in the order in which its calls started, then the foreign ones. */
+export function orchestrationsOf(
+  { trace, startedAt }: CompletedMessage,
+  privacy: Privacy,
+  foreign: readonly ForeignOrchestration[],
+): readonly JsonObject[] {
+  if (trace === undefined) return []
+  const timeOf = createTimeOf(startedAt, trace)
+  const own = keptCalls(trace.calls).map((call) => orchestrationOf(call, privacy, timeOf))
+  const theirs = foreign.flatMap(
+    ({ orchestration, startMs }) => foreignOrchestration(orchestration, privacy, timeOf(startMs)) ?? [],
+  )
+  return [...own, ...theirs].slice(0, MOST_ORCHESTRATIONS)
 }
 
 /** How many calls of the message `orchestrationsOf` leaves out. */

@@ -6,6 +6,20 @@ import { json, type Service, startUpstream, type Upstream } from '../../service.
 import { startMediating, TRANSACTION, wrapperOf } from './wrapped-service.ts'
 import { wrapperFaults } from './wrapper-schema.ts'
 
+const OPENHIM = 'application/json+openhim'
+
+/** The wrapper of a mediator that reports more than the core is told of. */
+const manyReports = JSON.stringify({
+  'x-mediator-urn': 'urn:other',
+  response: { status: 200, body: '' },
+  orchestrations: [
+    { name: 'long', request: { path: `/${'a'.repeat(1_000_000)}` } },
+    { name: 'too long', request: { path: `/${'a'.repeat(100_000)}` } },
+    { name: 'body', response: { body: 'a'.repeat(100_000) } },
+    { name: 'short', request: { path: '/a' } },
+  ],
+})
+
 let upstream: Upstream
 const services: Service[] = []
 
@@ -40,6 +54,7 @@ const send = async (service: Service, items: readonly JsonObject[]) => {
 before(async () => {
   upstream = await startUpstream(({ url }, response) => {
     if (url.startsWith('/bytes')) response.end(Buffer.from([0xff, 0xfe, 0x00]))
+    else if (url.startsWith('/mediator')) response.writeHead(200, { 'content-type': OPENHIM }).end(manyReports)
     else if (url.startsWith('/no')) response.writeHead(500).end()
     else if (url.startsWith('/text')) response.setHeader('content-type', 'text/plain').end('private text')
     else return { long: 'ü'.repeat(600) }
@@ -73,6 +88,20 @@ describe('what a core learns is bounded', () => {
     )
     const shown = orchestrations.map(({ response }) => String(response?.body).length)
     assert.ok(shown.filter((length) => length > 100).length <= 16, `${shown}`)
+  })
+
+  test('in what other mediators report: of more than 1 MiB, the rest is left out', async () => {
+    const service = await startWith({ REDACT_PATHS: 'ssn' })
+    await service.register({
+      endpoint: { pattern: '/other' },
+      requests: { lookup: [{ id: 'other', config: { method: 'GET', url: `${upstream.url}/mediator` } }] },
+    })
+    const reply = await service.fetch('/other', json('POST', { ssn: '1234567' }, TRANSACTION))
+    const { orchestrations } = wrapperOf(reply)
+    assert.deepEqual(
+      orchestrations.map(({ name }) => name),
+      ['other', 'long', 'body', 'short'],
+    )
   })
 
   test('in bytes that it is sent: bodies that are no text are not', async () => {

@@ -89,10 +89,14 @@ before(async () => {
       response.setHeader('content-type', 'application/json+openhim')
       const exchange = {
         headers: { authorization: CANARIES.mediatorHeader },
-        body: JSON.stringify({ ssn: CANARIES.mediatorBody, fine: true }),
+        body: JSON.stringify({
+          ssn: CANARIES.mediatorBody,
+          fine: true,
+          again: [CANARIES.mediatorHeader, CANARIES.mediatorQuery].map(repeated),
+        }),
         timestamp: '2026-01-01T00:00:00.000Z',
       }
-      const path = `/p?token=${encodeURIComponent(CANARIES.mediatorQuery)}`
+      const path = `/p/${CANARIES.mediatorHeader}?token=${encodeURIComponent(CANARIES.mediatorQuery)}`
       response.end(
         JSON.stringify({
           'x-mediator-urn': 'urn:other',
