@@ -49,9 +49,9 @@ export function orchestrationsOf(
   if (trace === undefined) return []
   const timeOf = createTimeOf(startedAt, trace)
   const own = keptCalls(trace.calls).map((call) => orchestrationOf(call, privacy, timeOf))
-  const theirs = foreign.flatMap(
-    ({ orchestration, startMs }) => foreignOrchestration(orchestration, privacy, timeOf(startMs)) ?? [],
-  )
+  const theirs = foreign
+    .map(({ orchestration, startMs }) => foreignOrchestration(orchestration, privacy, timeOf(startMs)))
+    .filter((one) => one !== undefined)
   return [...own, ...theirs].slice(0, MOST_ORCHESTRATIONS)
 }
 
