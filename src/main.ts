@@ -6,6 +6,7 @@ import type { App } from './app.ts'
 import { addCompareCommand } from './cli/compare-command.ts'
 import { addImportCommand } from './cli/import-command.ts'
 import type { KeyCommands } from './cli/key-commands.ts'
+import { nearest } from './domain/nearest.ts'
 import type { Logger } from './domain/ports/logger-port.ts'
 import { loadEnvFile, readSettings, type Settings } from './settings/settings.ts'
 import { settingsHelp } from './settings/settings-help.ts'
@@ -22,7 +23,12 @@ const program = new Command('crosswalk')
   .description(description)
   .version(version)
   .addHelpText('after', () => `\n${settingsHelp()}`)
-  .action(withSettings(start))
+  .helpCommand('help [command]', 'display help for command')
+  .allowExcessArguments()
+  .action(() => {
+    const [name] = program.args
+    return name === undefined ? withSettings(start)() : refuse([unknownCommand(name)])
+  })
 program
   .command('migrate')
   .description(
@@ -63,6 +69,13 @@ keys
 addCompareCommand(program, withSettings)
 addImportCommand(program)
 program.parse()
+
+function unknownCommand(name: string): string {
+  const names = program.commands.map((command) => command.name())
+  const meant = nearest(name, names)
+  const advice = meant === undefined ? `The commands: ${names.join(', ')}.` : `Did you mean "${meant}"?`
+  return `There is no command ${JSON.stringify(name)}. ${advice}`
+}
 
 /** A command that runs only if all settings are valid. */
 function withSettings(run: (settings: Settings, warnings: readonly string[]) => Promise<void>): () => Promise<void> {

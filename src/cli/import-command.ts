@@ -8,14 +8,18 @@ export function addImportCommand(program: Command): void {
     .command('import')
     .description('converts endpoint documents of openhim-mediator-mapping, and reports each change')
     .argument('<source...>', 'files, folders, exports of MongoDB, or the URL of a running openhim-mediator-mapping')
-    .requiredOption('--output <folder>', 'the folder for the documents')
+    .requiredOption('--output <folder>', 'the folder for the documents and the report; required')
     .option('--report <file>', 'the report, `.md` or `.json`; the other form is beside it')
     .option('--apply <url>', 'registers the documents at a running Crosswalk; the key is in CROSSWALK_KEY')
     .option('--replace', 'with --apply: replaces endpoints of the same names, and their states')
     .option('--key-file <file>', 'with --apply: a file that holds the key')
     .option('--peer-version <version>', 'the version of openhim-mediator-mapping that the documents were written for')
     .option('--consumer-start <where>', 'where consumers of topics start: `earliest`, `latest` or `group:NAME`')
-    .option('--rebase <from=to...>', 'URLs that begin with the first get the second in its place')
+    .option(
+      '--rebase <from=to>',
+      'URLs that begin with the first get the second in its place; may be given several times',
+      (pair: string, before: readonly string[] = []) => [...before, pair],
+    )
     // Wrong arguments are no finding, so they do not exit with 1 as those of other commands do.
     .exitOverride(({ exitCode }) => process.exit(exitCode === 0 ? 0 : 3))
     .action(async (sources: readonly string[], options: ImportArguments) => {

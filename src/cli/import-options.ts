@@ -1,5 +1,5 @@
 /** Checks the arguments of `crosswalk import`. */
-import { readFileSync } from 'node:fs'
+import { readFileSync, statSync } from 'node:fs'
 import { resolve } from 'node:path'
 import type { ConversionOptions } from '../import/conversion.ts'
 import type { Environment } from '../settings/settings.ts'
@@ -32,6 +32,9 @@ export type OptionsReading =
 export function readImportOptions(given: ImportArguments, env: Environment): OptionsReading {
   const faults: string[] = []
   const output = resolve(given.output)
+  if (statSync(output, { throwIfNoEntry: false })?.isDirectory() === false) {
+    faults.push(`--output is wrong: ${given.output} is a file. Give a folder.`)
+  }
   const conversion: ConversionOptions = {
     peerVersion: versionOf(given.peerVersion, faults),
     consumerStart: consumerStartOf(given.consumerStart, faults),
@@ -95,7 +98,7 @@ function keyOf(file: string | undefined, env: Environment, faults: string[]): st
     try {
       key = readFileSync(file, 'utf8').trim()
     } catch {
-      faults.push('--key-file cannot be read.')
+      faults.push(`--key-file cannot be read: ${file}.`)
       return undefined
     }
     if (key === '') faults.push('--key-file is empty.')

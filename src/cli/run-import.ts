@@ -1,6 +1,6 @@
 /** What `crosswalk import` does: reads, converts, checks, writes, and registers if it is asked to. */
 import { readFileSync } from 'node:fs'
-import { join, relative } from 'node:path'
+import { dirname, join, relative } from 'node:path'
 import type { Conversion } from '../import/conversion.ts'
 import { convertDocuments } from '../import/convert-documents.ts'
 import { type CheckedDocument, checkDocuments } from '../import/output/check-documents.ts'
@@ -16,7 +16,8 @@ import {
 import { registerDocuments } from '../import/output/register-documents.ts'
 import { printable, reportMarkdown } from '../import/output/report-markdown.ts'
 import { FileInTheWay, writeFiles } from '../import/output/write-files.ts'
-import { shownSource } from '../import/sources/peer-source.ts'
+import { realpathOf } from '../import/sources/folder-source.ts'
+import { isUrl, shownSource } from '../import/sources/peer-source.ts'
 import { readSources } from '../import/sources/read-sources.ts'
 import type { SourceReading } from '../import/sources/source-reading.ts'
 import { type Environment, readSettings, type Settings } from '../settings/settings.ts'
@@ -58,6 +59,7 @@ export async function runImport(
     const found = await readAll(sources, options.output)
     const { documents, secrets } = converted(found, options)
     const imported = placeDocuments(documents, found, options.output)
+    refuseOwnFolder(imported, options.output)
     const checks = await checkDocuments(imported, { services: createOfflineServices(settings), settings })
     const lines = envText(secrets, textOf(join(options.output, ENV_FILE)))
     const shown = sources.map(shownSource)
@@ -89,6 +91,19 @@ async function readAll(sources: readonly string[], output: string): Promise<Sour
   if (found.faults.length > 0) throw new ImportFault(found.faults)
   if (found.documents.length > 0) return found
   throw new ImportFault(['The sources have states and no endpoint document; give the documents too.'])
+}
+
+/** Otherwise each document would be in the folder twice, and the next import of the folder would find both. */
+function refuseOwnFolder(imported: readonly ImportedDocument[], output: string): void {
+  const root = realpathOf(output)
+  const own = imported.find(({ source, isInPlace }) => {
+    const folder = isInPlace || isUrl(source) ? undefined : realpathOf(dirname(source))
+    return root !== undefined && folder !== undefined && !/^\.\.(?:[\\/]|$)/.test(relative(root, folder))
+  })
+  if (own === undefined) return
+  throw new ImportFault([
+    `${own.source} is in the folder of --output and was not imported there; move it, or give another folder.`,
+  ])
 }
 
 function converted(
@@ -169,7 +184,7 @@ const shownPath = (path: string): string => {
   return short === '' || short.startsWith('..') ? path : short
 }
 
-/** Out: one line for people. Throws ImportFault if nothing was registered. */
+/** Out: lines for people. Throws ImportFault if nothing was registered. */
 async function register(
   imported: readonly ImportedDocument[],
   checks: readonly CheckedDocument[],
@@ -184,6 +199,10 @@ async function register(
   }
   const result = await registerDocuments(registrations, { ...apply, timeoutMs: REGISTER_TIMEOUT_MS })
   if (result.faults.length > 0) throw new ImportFault([...result.faults, 'Nothing was registered.'])
-  const { created, replaced, unchanged } = result
-  return `Registered at ${apply.url}: ${created} created, ${replaced} replaced, ${unchanged} there already.\n`
+  const { created, replaced, unchanged, warnings } = result
+  const lines = [
+    `Registered at ${apply.url}: ${created} created, ${replaced} replaced, ${unchanged} there already.`,
+    ...(warnings.length === 0 ? [] : [`The service warns (${warnings.length}):`, ...warnings]),
+  ]
+  return lines.map((line) => `${printable(line)}\n`).join('')
 }

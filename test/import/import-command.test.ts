@@ -161,7 +161,13 @@ const CASES: readonly Case[] = [
     files: { 'a.json': old },
     given: { apply: 'http://h', keyFile: '/none' },
     code: 3,
-    stderr: /--key-file cannot be read/,
+    stderr: /--key-file cannot be read: \/none\./,
+  },
+  {
+    title: 'a file as the folder',
+    files: { 'a.json': old, out: '{}' },
+    code: 3,
+    stderr: /--output is wrong: .*out is a file/,
   },
   {
     title: 'a wrong setting',
@@ -226,6 +232,17 @@ describe('crosswalk import', () => {
     const { code, stderr } = await importAs([join(folder, 'a.json')], { output })
     assert.equal(code, 3)
     assert.match(stderr, /old\.json was changed since it was imported/)
+  })
+
+  test('a document in the folder that it writes to is not imported beside itself', async (context) => {
+    const output = folderWith({ 'below/a.json': old }, context)
+    const before = textsIn(output)
+    for (const source of [output, join(output, 'below'), join(output, 'below/a.json')]) {
+      const { code, stderr } = await importAs([source], { output })
+      assert.equal(code, 3)
+      assert.match(stderr, /a\.json is in the folder of --output .*; move it, or give another folder\.\n$/)
+    }
+    assert.deepEqual(textsIn(output), before)
   })
 
   test('what was imported and then changed by hand is checked where it is', async (context) => {
@@ -414,6 +431,15 @@ test('the command of the program exits with the codes of the import', async (con
   const unclear = startProgram(folder, { args: ['import', 'a.json'] })
   assert.equal((await unclear.ended).code, 3)
   assert.match(unclear.output.stderr, /--output/)
+  const rebase = ['--rebase', 'http://a.example.org=http://b.example.org']
+  const repeated = startProgram(folder, { args: ['import', ...rebase, ...rebase, 'a.json', '--output', 'out'] })
+  assert.equal((await repeated.ended).code, 0, repeated.output.stderr)
+  const address = startProgram(folder, { args: ['import', 'mapper:3003', '--output', 'out'] })
+  await address.ended
+  assert.match(
+    address.output.stderr,
+    /^crosswalk: mapper:3003: there is no such file; did you mean http:\/\/mapper:3003\?$/m,
+  )
   const failed = startProgram(folder, { args: ['import', 'none.json', '--output', 'out'] })
   assert.equal((await failed.ended).code, 3)
   assert.equal(failed.output.stderr, 'crosswalk: none.json: there is no such file.\n')

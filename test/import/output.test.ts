@@ -258,6 +258,23 @@ describe('the report', () => {
     assert.doesNotMatch(steps, /Carried|Changed/)
   })
 
+  test('lists the places of one reason together', () => {
+    const change = (path: string, more: object = {}) => ({
+      level: 'differs' as const,
+      path,
+      reason: 'It moved.',
+      ...more,
+    })
+    const text = reportMarkdown(
+      reportOf(parts([change('a', { before: 1 }), change('b', { before: 2 }), change('c', { after: 3 })]), []),
+    )
+    assert.match(text, /^ {3}- It moved\.\n {5}- `a\.json`, `a`\n {5}- `a\.json`, `b`\n {5}- `a\.json`, `c`$/m)
+    assert.match(
+      text,
+      /^\| differs \| `c` \| {2}\| `3` \| It moved\. \|\n\| differs \| `a`, `b` \| `1`, `2` \| {2}\| It moved\. \|$/m,
+    )
+  })
+
   test('has a table for the document, the worst first, with five cells in each row', () => {
     const rows = markdown
       .split('\n')

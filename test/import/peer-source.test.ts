@@ -60,9 +60,22 @@ const CASES: readonly Readonly<{
     fault: /redirects to something other than an http URL/,
   },
   { title: 'a list without endpoints', answers: { '/endpoints': send('[]') }, fault: /has no endpoints\.$/ },
-  { title: 'another service', answers: { '/endpoints': send('{"a":1}') }, fault: /something other than a list/ },
-  { title: 'a page', answers: { '/endpoints': send('<html>canary</html>') }, fault: /unreadably: .*line 1, column 1/ },
-  { title: 'an error', answers: {}, fault: /answered with status 404 to GET \/endpoints\.$/ },
+  {
+    title: 'another service',
+    answers: { '/endpoints': send('{"a":1}') },
+    fault: /something other than a list of endpoints; check that the URL/,
+  },
+  {
+    title: 'a page',
+    answers: { '/endpoints': send('<html>canary</html>') },
+    fault: /unreadably; check that the URL is that of .* line 1, column 1/,
+  },
+  {
+    title: 'Crosswalk itself, whose documents would be converted once more',
+    answers: { '/endpoints': send(JSON.stringify([{ ...stored, labels: {} }])) },
+    fault: /is Crosswalk itself; give the URL of/,
+  },
+  { title: 'an error', answers: {}, fault: /answered with status 404 to GET \/endpoints; check that the URL/ },
   {
     title: 'an answer that never ends',
     answers: {

@@ -114,7 +114,44 @@ describe('crosswalk import --apply', () => {
     assert.match(stderr, /answered GET \/endpoints with no list; is the URL right\?/)
     const { code, stderr: gone } = await importAs([folder], { output: join(folder, 'out'), apply: other.url })
     assert.equal(code, 3)
-    assert.match(gone, /did not answer GET \/endpoints \(ECONNREFUSED\)/)
+    assert.match(
+      gone,
+      /did not answer GET \/endpoints \(ECONNREFUSED\)\. Check the address, and that Crosswalk runs\.\n/,
+    )
+  })
+
+  const PAGES: readonly (readonly [number, RegExp])[] = [
+    [200, /answered GET \/endpoints with no JSON; is the URL that of Crosswalk, or of a proxy\?/],
+    [302, /with status 302\. Give the URL to which it redirects\./],
+    [502, /with status 502\.\n/],
+  ]
+  for (const [status, expected] of PAGES) {
+    test(`says what a page with status ${status} in its place may be`, async (context) => {
+      const proxy = await startUpstream((_request, response) => {
+        response.writeHead(status, { location: '/login' }).end('<html>canary</html>')
+        return undefined
+      })
+      context.after(() => proxy.stop())
+      const folder = folderWith({ 'a.json': peerDocument() }, context)
+      const { code, stderr } = await importAs([folder], { output: join(folder, 'out'), apply: proxy.url })
+      assert.equal(code, 3)
+      assert.match(stderr, expected)
+      assert.doesNotMatch(stderr, /canary/)
+    })
+  }
+
+  test('says what the service warns of, such as a secret that it does not have', async (context) => {
+    const lookup = {
+      id: 'a',
+      config: { method: 'get', url: 'http://a.example.org/', headers: { Authorization: 'Bearer b' } },
+    }
+    const document = peerDocument({ name: 'Warned', requests: { lookup: [lookup] } })
+    const folder = folderWith({ 'a.json': document }, context)
+    const { stdout } = await importAs([folder], { output: join(folder, 'out'), apply: service.url, peerVersion: '3' })
+    assert.match(
+      stdout,
+      /: 1 created.*\nThe service warns \(1\):\nwarned\.json: requests\.lookup\[0\].*: The secret .* is not set\.\n$/,
+    )
   })
 })
 

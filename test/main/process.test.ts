@@ -76,6 +76,16 @@ describe('a start that cannot be', { concurrency: 2 }, () => {
       files: { 'notes.txt': 'Remember the milk. '.repeat(1_000) },
       says: [/^crosswalk: The database notes\.txt cannot be opened: .*DATABASE_URL\.$/],
     },
+    {
+      name: 'a command that is misspelt',
+      args: ['imprt', 'a.json'],
+      says: [/^crosswalk: There is no command "imprt"\. Did you mean "import"\?$/m],
+    },
+    {
+      name: 'a command that does not exist',
+      args: ['serve'],
+      says: [/^crosswalk: There is no command "serve"\. The commands: migrate, .*import\.$/m],
+    },
     { name: 'an option that does not exist', args: ['--prot=1'], says: [/^error: unknown option '--prot=1'/] },
   ]
   for (const { name, env = () => ({}), args = [], files = {}, says } of cases) {

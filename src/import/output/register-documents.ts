@@ -24,6 +24,8 @@ export type RegisterResult = Readonly<{
   created: number
   replaced: number
   unchanged: number
+  /** Of the documents that were registered, such as a secret that the service does not have. */
+  warnings: readonly string[]
   faults: readonly string[]
 }>
 
@@ -46,19 +48,30 @@ export async function registerDocuments(
         `There are ${planned.operations.length} documents, and a batch has at most ${MOST_OPERATIONS}; import them in parts.`,
       ])
     }
-    if (planned.operations.length > 0) {
-      const operations = planned.operations.map(({ operation }) => operation)
-      await call(options, 'POST', '/endpoints/batch', { operations, note: 'crosswalk import' })
-    }
+    const operations = planned.operations.map(({ operation }) => operation)
+    const body = { operations, note: 'crosswalk import' }
+    const answer = operations.length === 0 ? {} : await call(options, 'POST', '/endpoints/batch', body)
     const count = (op: string) => planned.operations.filter(({ operation }) => operation.op === op).length
-    return { created: count('create'), replaced: count('replace'), unchanged: planned.unchanged, faults: [] }
+    return {
+      created: count('create'),
+      replaced: count('replace'),
+      unchanged: planned.unchanged,
+      warnings: warningsByFile(answer, files),
+      faults: [],
+    }
   } catch (thrown) {
     if (!(thrown instanceof ServiceFault)) throw thrown
     return failed(thrown.details.length === 0 ? [thrown.message] : faultsByFile(thrown.details, files, thrown.message))
   }
 }
 
-const failed = (faults: readonly string[]): RegisterResult => ({ created: 0, replaced: 0, unchanged: 0, faults })
+const failed = (faults: readonly string[]): RegisterResult => ({
+  created: 0,
+  replaced: 0,
+  unchanged: 0,
+  warnings: [],
+  faults,
+})
 
 type Operation = Readonly<{ op: 'create' | 'replace'; id?: string; document: JsonObject; state?: JsonObject }>
 type Plan = Readonly<{
@@ -126,7 +139,7 @@ async function call(
     response = await fetch(`${url.replace(/\/+$/, '')}${path}`, {
       method,
       // A redirect would take the key elsewhere.
-      redirect: 'error',
+      redirect: 'manual',
       signal: AbortSignal.timeout(timeoutMs),
       headers: {
         accept: 'application/json',
@@ -141,18 +154,29 @@ async function call(
       thrown instanceof Error && thrown.cause instanceof Error && 'code' in thrown.cause
         ? ` (${thrown.cause.code})`
         : ''
-    throw new ServiceFault(`${url} did not answer ${method} ${path}${code}; nothing is known to be registered.`)
+    const advice =
+      method === 'GET'
+        ? 'Check the address, and that Crosswalk runs.'
+        : 'It may have registered the documents; run the import again to see.'
+    throw new ServiceFault(`${url} did not answer ${method} ${path}${code}. ${advice}`)
   }
   const answer = jsonOf(text)
   if (response.ok && answer !== undefined) return answer
+  if (response.ok) {
+    throw new ServiceFault(
+      `${url} answered ${method} ${path} with no JSON; is the URL that of Crosswalk, or of a proxy?`,
+    )
+  }
   const { error, details } = isObject(answer) ? answer : {}
   const sentence = typeof error === 'string' ? `: ${error}` : '.'
-  const hint =
-    response.status === 401 || response.status === 403
-      ? ' Give a key of the role author in CROSSWALK_KEY or --key-file.'
-      : ''
+  const hint = hintOf(response.status)
   const faults = Array.isArray(details) ? details.filter(isObject) : []
   throw new ServiceFault(`${url} answered ${method} ${path} with status ${response.status}${sentence}${hint}`, faults)
+}
+
+function hintOf(status: number): string {
+  if (status === 401 || status === 403) return ' Give a key of the role author in CROSSWALK_KEY or --key-file.'
+  return status >= 300 && status < 400 ? ' Give the URL to which it redirects.' : ''
 }
 
 function jsonOf(text: string): Json | undefined {
@@ -168,11 +192,19 @@ const faultsByFile = (
   details: readonly JsonObject[],
   files: readonly string[],
   sentence: string,
-): readonly string[] => [
-  sentence,
-  ...details.map(({ operation, path, message }) => {
-    const file = typeof operation === 'number' ? files[operation] : undefined
-    const place = typeof path === 'string' && path !== '' ? `${path}: ` : ''
-    return `${file === undefined ? '' : `${file}: `}${place}${String(message)}`
-  }),
-]
+): readonly string[] => [sentence, ...details.map((detail) => sentenceOf(detail, files))]
+
+function warningsByFile(answer: Json, files: readonly string[]): readonly string[] {
+  const results = isObject(answer) && Array.isArray(answer.results) ? answer.results.filter(isObject) : []
+  return results.flatMap(({ operation, warnings }) =>
+    (Array.isArray(warnings) ? warnings.filter(isObject) : []).map((warning) =>
+      sentenceOf({ ...warning, operation: operation ?? null }, files),
+    ),
+  )
+}
+
+function sentenceOf({ operation, path, message }: JsonObject, files: readonly string[]): string {
+  const file = typeof operation === 'number' ? files[operation] : undefined
+  const place = typeof path === 'string' && path !== '' ? `${path}: ` : ''
+  return `${file === undefined ? '' : `${file}: `}${place}${String(message)}`
+}

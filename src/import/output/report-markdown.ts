@@ -13,6 +13,7 @@ const MEANINGS: Readonly<Record<ChangeLevel, string>> = {
 /** Longer values and sentences are whole in the JSON report. */
 const MOST_OF_A_VALUE = 200
 const MOST_OF_A_SENTENCE = 1_000
+const MOST_IN_A_ROW = 4
 
 export function reportMarkdown(report: ImportReport): string {
   const { counts, documents, sources } = report
@@ -37,8 +38,14 @@ function nextSteps({ documents, secrets }: ImportReport): string {
     documents.flatMap(({ file, changes }) =>
       changes.filter((change) => change.level === level).map((change) => ({ file, change })),
     )
-  const items = (ones: ReturnType<typeof each>) =>
-    ones.map(({ file, change }) => `   - ${code(file)}, ${placeOf(change)}: ${plain(change.reason)}`)
+  const items = (ones: ReturnType<typeof each>) => {
+    const byReason = Map.groupBy(ones, ({ change }) => change.reason)
+    return [...byReason].flatMap(([reason, alike]) => {
+      const places = alike.map(({ file, change }) => `${code(file)}, ${placeOf(change)}`)
+      if (places.length === 1) return `   - ${places[0]}: ${plain(reason)}`
+      return [`   - ${plain(reason)}`, ...places.map((place) => `     - ${place}`)]
+    })
+  }
   const [lost, differs] = [each('lost'), each('differs')]
   const faulty = documents.filter(({ faults }) => faults.length > 0)
   const steps: string[] = []
@@ -56,7 +63,7 @@ function nextSteps({ documents, secrets }: ImportReport): string {
   if (differs.length > 0) step('Check that the other effect is right, or change the file:', items(differs))
   if (secrets.names.length > 0) {
     step(
-      `Give the service the variables of ${code(secrets.file)}, to which the documents refer: ${secrets.names.map(code).join(', ')}.`,
+      `Give the service the variables of ${code(secrets.file)}, to which the documents refer, by adding its lines to its own ${code('.env')} file and starting it again: ${secrets.names.map(code).join(', ')}.`,
     )
   }
   for (const name of secrets.unwritable) step(`Set ${code(name)} yourself: such a file cannot hold its value.`)
@@ -65,15 +72,21 @@ function nextSteps({ documents, secrets }: ImportReport): string {
       `Note that these variables have other values than in the import before: ${secrets.changed.map(code).join(', ')}.`,
     )
   }
-  step('Register the documents: `crosswalk import` of this folder with `--apply URL`.')
+  step(
+    'Register the documents, from their folder into the same folder: `crosswalk import FOLDER --output FOLDER --apply URL`.',
+  )
   return steps.join('\n')
 }
 
 function documentSection({ name, route, source, file, state, changes, faults, warnings }: DocumentReport): string[] {
   const rows = LEVELS.flatMap((level) =>
-    changes
-      .filter((change) => change.level === level)
-      .map((change) => [level, placeOf(change), shown(change.before), shown(change.after), plain(change.reason)]),
+    rowsOf(changes.filter((change) => change.level === level)).map((alike) => [
+      level,
+      alike.map(placeOf).join(', '),
+      alike.flatMap(({ before }) => (before === undefined ? [] : shown(before))).join(', '),
+      shown(alike[0].after),
+      plain(alike[0].reason),
+    ]),
   )
   const checks = [
     ...faults.map(({ path, message }) => ['fault', code(path), plain(message)]),
@@ -87,6 +100,24 @@ function documentSection({ name, route, source, file, state, changes, faults, wa
     ...(checks.length === 0 ? [] : [table(['check', 'path', 'message'], checks)]),
   ]
 }
+
+type Alike = [DocumentChange, ...DocumentChange[]]
+
+/** Most of what was left out is the same few fields in each document; they share a row, after what became another value. */
+function rowsOf(changes: readonly DocumentChange[]): readonly Alike[] {
+  const rewritten = changes.filter(({ after }) => after !== undefined).map((change): Alike => [change])
+  const removed = Map.groupBy(
+    changes.filter(({ after }) => after === undefined),
+    ({ reason }) => reason,
+  )
+  return [...rewritten, ...[...removed.values()].flatMap(inRows)]
+}
+
+const inRows = (alike: readonly DocumentChange[]): readonly Alike[] =>
+  Array.from(
+    { length: Math.ceil(alike.length / MOST_IN_A_ROW) },
+    (_, row) => alike.slice(row * MOST_IN_A_ROW, (row + 1) * MOST_IN_A_ROW) as Alike,
+  )
 
 function skippedSection({ skipped }: ImportReport): string[] {
   if (skipped.length === 0) return []

@@ -1,4 +1,5 @@
 /** A running service of the peer as a source: its `GET /endpoints`. */
+import { isObject, type Json } from '../../domain/json.ts'
 import { Unreadable } from '../../formats/body-faults.ts'
 import { readBytes } from './file-source.ts'
 import { sortRecords } from './found-records.ts'
@@ -29,11 +30,16 @@ export async function readPeerSource(source: string, { timeoutMs }: PeerOptions)
   try {
     const response = await follow(endpointsUrl(new URL(source)), signal)
     const { status } = response
-    if (status !== 200) return faultyReading(`${shown} answered with status ${status} to GET /endpoints.`)
+    if (status !== 200) return faultyReading(`${shown} answered with status ${status} to GET /endpoints; ${CHECK_URL}`)
     const text = decodeSource(await readBytes(response.body ?? new Blob([]).stream()))
     const values = readJsonValues(text)
     if (values.length !== 1 || !Array.isArray(values[0]?.value)) {
-      return faultyReading(`${shown} answered GET /endpoints with something other than a list of endpoints.`)
+      return faultyReading(
+        `${shown} answered GET /endpoints with something other than a list of endpoints; ${CHECK_URL}`,
+      )
+    }
+    if (values[0].value.some(isOfCrosswalk)) {
+      return faultyReading(`${shown} is Crosswalk itself; give the URL of the openhim-mediator-mapping.`)
     }
     const reading = sortRecords(values, shown, false)
     if (reading.documents.length === 0) return faultyReading(`${shown} has no endpoints.`)
@@ -42,6 +48,11 @@ export async function readPeerSource(source: string, { timeoutMs }: PeerOptions)
     return faultyReading(`${shown} ${problemOf(thrown, timeoutMs)}.`)
   }
 }
+
+const CHECK_URL = 'check that the URL is that of openhim-mediator-mapping.'
+
+/** The peer keeps no field that it does not know, and Crosswalk gives this one to every document. */
+const isOfCrosswalk = (document: Json): boolean => isObject(document) && isObject(document.labels)
 
 function endpointsUrl(url: URL): URL {
   if (/\/endpoints\/?$/.test(url.pathname)) return url
@@ -76,7 +87,8 @@ class PeerFault extends Error {}
 
 function problemOf(thrown: unknown, timeoutMs: number): string {
   if (thrown instanceof PeerFault) return thrown.message
-  if (thrown instanceof Unreadable) return `answered GET /endpoints unreadably: ${thrown.message.replace(/\.$/, '')}`
+  if (thrown instanceof Unreadable)
+    return `answered GET /endpoints unreadably; ${CHECK_URL} ${thrown.message.replace(/\.$/, '')}`
   if (thrown instanceof RangeError) return `gives too much: ${TOO_LARGE}`
   if (thrown instanceof DOMException && thrown.name === 'TimeoutError') {
     return `did not answer GET /endpoints within ${timeoutMs / 1000} s`

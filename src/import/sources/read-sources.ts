@@ -32,7 +32,9 @@ async function readPath(path: string, output: string): Promise<SourceReading> {
     isFolder = statSync(path).isDirectory()
   } catch (thrown) {
     const code = codeOf(thrown)
-    return faultyReading(code === 'ENOENT' ? `${path}: there is no such file.` : `${path} cannot be read (${code}).`)
+    if (code !== 'ENOENT') return faultyReading(`${path} cannot be read (${code}).`)
+    const isAddress = /^[\w.-]+:\d+(?:\/|$)/.test(path)
+    return faultyReading(`${path}: there is no such file${isAddress ? `; did you mean http://${path}?` : '.'}`)
   }
   if (isFolder) return readFolderSource({ path, source: path, output: realpathOf(output) })
   const manifest = manifestBeside(path)
