@@ -24,7 +24,8 @@ export function convertRequestPaths(request: DocumentPart, kind: RequestGroup, c
     if (isNothing(items, before, context)) {
       request.remove({
         level: 'lost',
-        reason: 'There is nothing at the path of "forEach.items", so that every message failed there.',
+        reason:
+          'There is nothing at the path of "forEach.items", so that every message failed there; here messages go on without this request.',
       })
       return
     }
