@@ -14,7 +14,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   domain: ['domain/failures', 'domain/secrets', 'domain/tracing'],
   'domain/egress': [],
   'domain/failures': ['domain'],
-  'domain/openhim': [],
+  'domain/openhim': ['domain'],
   'domain/ports': ['domain'],
   'domain/records': ['domain'],
   'domain/secrets': [],

@@ -120,10 +120,11 @@ async function replay({ openhim = '', endpoints, service = DEFAULT_SERVICE, ...o
   const { createOfflineDryRun } = await import('../wiring/offline-dry-run.ts')
   const documents =
     endpoints === undefined ? await fetchDocuments(service, await keyOf(options.keyFile)) : readDocuments(endpoints)
-  const { OPENHIM_USERNAME: username, OPENHIM_PASSWORD: password } = process.env
-  const credentials = username === undefined || password === undefined ? undefined : { username, password }
+  const limit = Number(options.limit)
   const { replayed, leftOut } = await compareTransactions({
-    transactions: await readTransactions(openhim, Number(options.limit), credentials),
+    transactions: await (URL.canParse(openhim)
+      ? transactionsOfCore(new URL(openhim), limit, settings)
+      : readTransactions(openhim, limit)),
     documents: createEndpointDocuments(documents),
     run: createOfflineDryRun(settings, createLogger({ ...settings, logLevel: 'error' })),
     paths: options.path.map(changeOf),
@@ -139,6 +140,27 @@ async function replay({ openhim = '', endpoints, service = DEFAULT_SERVICE, ...o
     for (const path of saveTests(options.saveTests, tests)) process.stderr.write(`Written: ${path}\n`)
   }
   return { results, leftOut }
+}
+
+const MOST_BYTES_OF_A_PAGE = 64 * 1024 * 1024
+const PAGE_TIMEOUT_MS = 60_000
+
+async function transactionsOfCore(url: URL, limit: number, settings: Settings) {
+  const { ComparisonImpossible } = await import('../comparison/compared-message.ts')
+  const { readTransactions } = await import('../comparison/openhim-transactions.ts')
+  const { openCore } = await import('../wiring/open-core.ts')
+  const { openhimUsername: username, openhimPassword: password, openhimTrustSelfSigned } = settings
+  if (username === undefined || password === undefined) {
+    throw new ComparisonImpossible('Set OPENHIM_USERNAME and OPENHIM_PASSWORD to a user of the OpenHIM core.')
+  }
+  const { origin, pathname, searchParams: query } = url
+  const limits = { timeoutMs: PAGE_TIMEOUT_MS, answerLimitBytes: MOST_BYTES_OF_A_PAGE }
+  const core = openCore({ url: `${origin}${pathname}`, username, password, openhimTrustSelfSigned, ...limits })
+  try {
+    return await readTransactions({ fetch: core.transactions, query }, limit)
+  } finally {
+    await core.close()
+  }
 }
 
 async function keyOf(file: string | undefined): Promise<string | undefined> {

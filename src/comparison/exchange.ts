@@ -28,13 +28,23 @@ export async function sendMessage(
   return { answer, times: { sentAt, answeredAt: Date.now() } }
 }
 
-/** The JSON that a GET gives. Throws ComparisonImpossible for any answer but a 200. */
-export async function getJson(base: string, path: string, headers: Readonly<Record<string, string>>): Promise<Json> {
+/**
+ * The JSON that a GET gives. `credentials` says what to give if they are refused.
+ *
+ * Throws ComparisonImpossible for any answer but a 200.
+ */
+export async function getJson(
+  base: string,
+  path: string,
+  headers: Readonly<Record<string, string>>,
+  credentials: string,
+): Promise<Json> {
   const url = urlOf(base, path)
   const { status, body } = await exchange(url, { method: 'GET', headers }, 'The request')
   if (status !== 200) {
+    const hint = status === 401 || status === 403 ? ` Give ${credentials}.` : ''
     throw new ComparisonImpossible(
-      `${shownUrl(url)} answered with ${status}: ${new TextDecoder().decode(body.slice(0, 300))}`,
+      `${shownUrl(url)} answered with ${status}: ${new TextDecoder().decode(body.slice(0, 300))}${hint}`,
     )
   }
   try {

@@ -53,8 +53,9 @@ export async function fetchDocuments(
   serviceUrl: string,
   key: string | undefined,
 ): Promise<readonly EndpointDocument[]> {
+  const headers = key === undefined ? {} : { authorization: `Bearer ${key}` }
   return documentsIn(
-    await getJson(serviceUrl, '/endpoints', key === undefined ? {} : { authorization: `Bearer ${key}` }),
+    await getJson(serviceUrl, '/endpoints', headers, 'a key of the role viewer in CROSSWALK_KEY or --key-file'),
   )
 }
 

@@ -1,10 +1,10 @@
 /** The transactions of OpenHIM: an export of them, or those that its API gives. */
 import { readFileSync } from 'node:fs'
 import { isObject, type Json, type JsonObject } from '../domain/json.ts'
+import { CoreFault } from '../domain/openhim/core-port.ts'
 import { Unreadable } from '../formats/body-faults.ts'
 import { parseJson } from '../formats/json-read.ts'
 import { ComparisonImpossible } from './compared-message.ts'
-import { getJson } from './exchange.ts'
 import { headersOf } from './received-answer.ts'
 
 export type TransactionMessage = Readonly<{
@@ -40,19 +40,18 @@ export type Transaction = Readonly<{
 
 const PAGE = 100
 
-/** Credentials of the API, as OPENHIM_USERNAME and OPENHIM_PASSWORD give them; undefined if they are not set. */
-export type OpenhimCredentials = Readonly<{ username: string; password: string }> | undefined
+/** Gives the JSON of `GET /transactions` for a query. Throws CoreFault. */
+export type FetchTransactions = (query: URLSearchParams) => Promise<Json>
 
 /**
- * In: a file with a JSON array or a transaction a line, or the URL of the API with a query that selects transactions.
+ * In: a file with a JSON array or a transaction a line; or the function that asks a core, and the query that selects transactions.
  * Out: at most `limit` of them, the oldest first. Throws ComparisonImpossible.
  */
 export async function readTransactions(
-  source: string,
+  source: string | Readonly<{ fetch: FetchTransactions; query: URLSearchParams }>,
   limit: number,
-  credentials: OpenhimCredentials,
 ): Promise<readonly Transaction[]> {
-  const found = /^https?:\/\//i.test(source) ? await fetchTransactions(source, limit, credentials) : readExport(source)
+  const found = typeof source === 'string' ? readExport(source) : await fetchAll(source.fetch, source.query, limit)
   return found
     .map(transactionOf)
     .filter((one) => one !== undefined)
@@ -60,20 +59,18 @@ export async function readTransactions(
     .slice(0, limit)
 }
 
-async function fetchTransactions(
-  url: string,
-  limit: number,
-  credentials: OpenhimCredentials,
-): Promise<readonly Json[]> {
-  const basic = credentials && Buffer.from(`${credentials.username}:${credentials.password}`).toString('base64')
-  const headers = basic === undefined ? {} : { authorization: `Basic ${basic}` }
+async function fetchAll(fetch: FetchTransactions, selection: URLSearchParams, limit: number): Promise<readonly Json[]> {
   const found: Json[] = []
-  for (let page = 0; found.length < limit; page++) {
-    const query = `filterRepresentation=full&filterLimit=${PAGE}&filterPage=${page}`
-    const some = await getJson(url, `/transactions?${query}`, headers)
-    if (!Array.isArray(some)) throw new ComparisonImpossible(`${url} did not answer with a list of transactions.`)
-    found.push(...some)
-    if (some.length < PAGE) break
+  try {
+    for (let page = 0; found.length < limit; page++) {
+      const paging = { filterRepresentation: 'full', filterLimit: String(PAGE), filterPage: String(page) }
+      const some = await fetch(new URLSearchParams([...selection, ...Object.entries(paging)]))
+      if (!Array.isArray(some)) throw new ComparisonImpossible('The OpenHIM core gave no list of transactions.')
+      found.push(...some)
+      if (some.length < PAGE) break
+    }
+  } catch (thrown) {
+    throw thrown instanceof CoreFault ? new ComparisonImpossible(`${thrown.message}.`) : thrown
   }
   return found
 }

@@ -1,6 +1,5 @@
 /** The OpenHIM mediator mode: one worker registers the service with a core. */
 import { hostname } from 'node:os'
-import { createHttpClient } from '../adapters/http-client/http-client.ts'
 import type { MediatorStatus } from '../domain/openhim/core-port.ts'
 import type { Logger } from '../domain/ports/logger-port.ts'
 import type { Clock } from '../domain/run.ts'
@@ -26,7 +25,6 @@ export type RunningMediatorOptions = Readonly<{
   logger: Logger
 }>
 
-const CONNECT_TIMEOUT_MS = 2_000
 const ANSWER_LIMIT_BYTES = 1024 * 1024
 
 const EVERY_ADDRESS: readonly string[] = ['0.0.0.0', '::']
@@ -38,16 +36,16 @@ export async function openMediator(options: RunningMediatorOptions): Promise<Run
   if (!openhimRegister || workerSlot.slot > 0) return undefined
   // The settings are checked: with OPENHIM_REGISTER, the three are given.
   if (username === undefined || password === undefined || urn === undefined) return undefined
-  const { createCoreClient } = await import('../adapters/openhim/core-client.ts')
+  const { openCore } = await import('./open-core.ts')
   const { startMediator } = await import('../openhim/mediator.ts')
   const { createMediatorVersions, describeMediator } = await import('../openhim/mediator-document.ts')
-  // A client of its own: the egress rules are for targets of documents, and the certificates of these stay checked.
-  const http = createHttpClient({
-    connectTimeoutMs: CONNECT_TIMEOUT_MS,
+  const core = openCore({
+    url: settings.openhimUrl,
+    username,
+    password,
+    openhimTrustSelfSigned: settings.openhimTrustSelfSigned,
     answerLimitBytes: ANSWER_LIMIT_BYTES,
-    acceptAnyCertificate: settings.openhimTrustSelfSigned,
   })
-  const core = createCoreClient({ url: settings.openhimUrl, username, password, http })
   const address = addressOf(settings, messagePort)
   const mediator = startMediator({
     core,

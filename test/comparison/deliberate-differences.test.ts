@@ -88,6 +88,15 @@ const CASES: readonly Case[] = [
     },
   },
   {
+    id: 'transform-targets',
+    peer: {
+      status: 500,
+      body: { error: 'Input transform error: Object mapping schema invalid: Invalid Transform Key: names' },
+    },
+    here: { body: { names: ['a'] } },
+    but: { peer: { status: 500, body: { error: 'Input transform error: Object mapping schema invalid: other' } } },
+  },
+  {
     id: 'nullable',
     peer: { status: 400, body: { error: 'Validation failed: data/requestBody/a/b should be string' } },
     here: { body: { b: 1 } },

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { describe, test } from 'node:test'
+import { describe, type TestContext, test } from 'node:test'
 import fc from 'fast-check'
 import { ComparisonImpossible } from '../../src/comparison/compared-message.ts'
 import { judgeAll, reportOf } from '../../src/comparison/comparison-report.ts'
@@ -12,6 +12,7 @@ import { readTransactions } from '../../src/comparison/openhim-transactions.ts'
 import { saveTests } from '../../src/comparison/saved-tests.ts'
 import { isObject, type Json, type JsonObject } from '../../src/domain/json.ts'
 import { createOfflineDryRun } from '../../src/wiring/offline-dry-run.ts'
+import { openCore } from '../../src/wiring/open-core.ts'
 import { loggerInto, readTestSettings, startUpstream } from '../service.ts'
 import { freshFolder } from '../spawned-service.ts'
 import { fixtures } from './fixtures.ts'
@@ -30,7 +31,7 @@ async function replay(
   const file = join(freshFolder(context), 'transactions.json')
   writeFileSync(file, JSON.stringify(transactions))
   const { replayed, leftOut } = await compareTransactions({
-    transactions: await readTransactions(file, 1_000, undefined),
+    transactions: await readTransactions(file, 1_000),
     documents: createEndpointDocuments(documentsIn(own)),
     run: createOfflineDryRun(readTestSettings({}), loggerInto([])),
     paths,
@@ -239,16 +240,23 @@ describe('the transactions of a source', () => {
     test(`are read from ${name}, the oldest first`, async (context) => {
       const file = join(freshFolder(context), 'export.json')
       writeFileSync(file, content)
-      const found = await readTransactions(file, 10, undefined)
+      const found = await readTransactions(file, 10)
       assert.deepEqual(
         found.map(({ id }) => id),
         ['def', 'abc'],
       )
       assert.deepEqual(
-        (await readTransactions(file, 1, undefined)).map(({ id }) => id),
+        (await readTransactions(file, 1)).map(({ id }) => id),
         ['def'],
       )
     })
+  }
+
+  const sourceAt = (url: string, context: TestContext) => {
+    const limits = { timeoutMs: 5_000, answerLimitBytes: 1024 * 1024 }
+    const core = openCore({ url, username: 'me', password: 'pw', openhimTrustSelfSigned: false, ...limits })
+    context.after(core.close)
+    return { fetch: core.transactions, query: new URLSearchParams({ filters: '{}' }) }
   }
 
   test('are read from the API, page by page, with credentials', async (context) => {
@@ -257,18 +265,18 @@ describe('the transactions of a source', () => {
       return Array.from({ length: page < 2 ? 100 : 5 }, (_, at) => ({ ...TRANSACTION, _id: `${page}-${at}` }))
     })
     context.after(core.stop)
-    const found = await readTransactions(core.url, 1_000, { username: 'me', password: 'p' })
+    const found = await readTransactions(sourceAt(core.url, context), 1_000)
     assert.equal(found.length, 205)
-    assert.equal(core.received[0]?.headers.authorization, `Basic ${Buffer.from('me:p').toString('base64')}`)
-    assert.match(core.received[0]?.url ?? '', /^\/transactions\?.*filterRepresentation=full/)
+    assert.equal(core.received[0]?.headers.authorization, `Basic ${Buffer.from('me:pw').toString('base64')}`)
+    assert.match(core.received[0]?.url ?? '', /^\/transactions\?filters=%7B%7D&filterRepresentation=full/)
   })
 
   test('are a fault where there are none', async (context) => {
     const core = await startUpstream((_request, response) => void response.writeHead(401).end('who are you'))
     context.after(core.stop)
-    await assert.rejects(readTransactions(core.url, 10, undefined), /answered with 401: who are you/)
-    await assert.rejects(readTransactions('/not/there.json', 10, undefined), ComparisonImpossible)
-    await assert.rejects(readTransactions('http://127.0.0.1:1', 10, undefined), /no answer from/)
+    await assert.rejects(readTransactions(sourceAt(core.url, context), 10), /does not accept OPENHIM_USERNAME/)
+    await assert.rejects(readTransactions('/not/there.json', 10), ComparisonImpossible)
+    await assert.rejects(readTransactions(sourceAt('http://127.0.0.1:1', context), 10), /does not answer/)
   })
 
   test('of any JSON are transactions or a fault', async (context) => {
@@ -292,7 +300,7 @@ describe('the transactions of a source', () => {
       fc.asyncProperty(any, async (content) => {
         writeFileSync(file, content)
         try {
-          await readTransactions(file, 10, undefined)
+          await readTransactions(file, 10)
         } catch (thrown) {
           assert.ok(thrown instanceof ComparisonImpossible, String(thrown))
         }

@@ -13,6 +13,8 @@ export type CoreClientOptions = Readonly<{
   username: string
   password: string
   http: HttpClient
+  /** Of one call; 5 seconds unless given. */
+  timeoutMs?: number
 }>
 
 type Scheme = 'basic' | 'token'
@@ -23,14 +25,15 @@ type Credentials = Readonly<Record<string, string>> | undefined
 const TIMEOUT_MS = 5_000
 
 /** The client closes `http` when it is closed. */
-export function createCoreClient({ url, username, password, http }: CoreClientOptions): OpenhimCore {
+export function createCoreClient(options: CoreClientOptions): OpenhimCore {
+  const { url, username, password, http, timeoutMs = TIMEOUT_MS } = options
   const base = url.replace(/\/+$/, '')
   const basic = { authorization: `Basic ${Buffer.from(`${username}:${password}`).toString('base64')}` }
   let scheme: Scheme = 'basic'
 
   const send = async (method: string, path: string, headers: Readonly<Record<string, string>>, body?: string) => {
     try {
-      const request = { method, url: `${base}${path}`, headers, timeoutMs: TIMEOUT_MS, retries: 0 }
+      const request = { method, url: `${base}${path}`, headers, timeoutMs, retries: 0 }
       // Registering and reporting twice is as good as once.
       return await http.send({ ...request, idempotent: true, ...(body === undefined ? {} : { body }) })
     } catch (thrown) {
@@ -50,13 +53,14 @@ export function createCoreClient({ url, username, password, http }: CoreClientOp
     return { 'auth-username': username, 'auth-ts': ts, 'auth-salt': salt, 'auth-token': secret }
   }
 
-  const post = async (path: string, content: Json): Promise<OutboundAnswer> => {
-    const body = JSON.stringify(content)
+  const call = async (method: 'GET' | 'POST', path: string, content?: Json): Promise<OutboundAnswer> => {
+    const body = content === undefined ? undefined : JSON.stringify(content)
+    const type = body === undefined ? {} : { 'content-type': 'application/json' }
     const schemes: readonly Scheme[] = scheme === 'basic' ? ['basic', 'token'] : ['token', 'basic']
     for (const candidate of schemes) {
       const credentials = candidate === 'basic' ? basic : await token()
       if (credentials === undefined) continue
-      const answer = await send('POST', path, { 'content-type': 'application/json', ...credentials }, body)
+      const answer = await send(method, path, { ...type, ...credentials }, body)
       if (answer.status === 401) continue
       scheme = candidate
       return answer
@@ -66,14 +70,19 @@ export function createCoreClient({ url, username, password, http }: CoreClientOp
 
   return {
     register: async (mediator) => {
-      const { status } = await post('/mediators', mediator)
+      const { status } = await call('POST', '/mediators', mediator)
       if (!isSuccess(status)) throw refused('the registration', status)
     },
     heartbeat: async (urn, uptimeSeconds) => {
-      const { status } = await post(`/mediators/${segmentOf(urn)}/heartbeat`, { uptime: uptimeSeconds })
+      const { status } = await call('POST', `/mediators/${segmentOf(urn)}/heartbeat`, { uptime: uptimeSeconds })
       if (status === 404) return 'unknown'
       if (!isSuccess(status)) throw refused('the heartbeat', status)
       return 'alive'
+    },
+    transactions: async (query) => {
+      const { status, body } = await call('GET', `/transactions?${query}`)
+      if (!isSuccess(status)) throw refused('the request for transactions', status)
+      return jsonOf(body)
     },
     close: () => http.close(),
   }
@@ -102,9 +111,17 @@ const isHeaderText = (value: unknown): value is string => typeof value === 'stri
 
 function fieldsOf(body: Uint8Array): Readonly<Record<string, unknown>> {
   try {
-    const value: unknown = JSON.parse(Buffer.from(body).toString())
+    const value = jsonOf(body)
     return typeof value === 'object' && value !== null ? { ...value } : {}
   } catch {
     return {}
+  }
+}
+
+function jsonOf(body: Uint8Array): Json {
+  try {
+    return JSON.parse(Buffer.from(body).toString())
+  } catch (cause) {
+    throw new CoreFault('refused', 'The OpenHIM core does not answer with JSON: is OPENHIM_URL its API?', { cause })
   }
 }

@@ -19,6 +19,11 @@ export const ACCEPTED_RULES = {
       'An entry of the mapping that finds nothing adds nothing; the peer fails where it reads an element of it or appends it.',
     explains: ({ path }, comparison) => isOfAnswer(path) && isRefusedByPeer(comparison, MAPPING_FAILED),
   },
+  'transform-targets': {
+    reason:
+      '"appendArray" and "oneToAllElements" take any target; the peer refuses every message that runs one whose target has no "[]".',
+    explains: ({ path }, comparison) => isOfAnswer(path) && isRefusedByPeer(comparison, TARGET_REFUSED),
+  },
   nullable: {
     reason: '"nullable" in a schema accepts null; the peer reads it only with VALIDATION_ACCEPT_NULL_VALUES.',
     explains: ({ path }, comparison) =>
@@ -41,6 +46,7 @@ export const ACCEPTED_RULES = {
 } as const satisfies Readonly<Record<string, DeliberateRule>>
 
 const MAPPING_FAILED = /^Input transform error: Object mapping schema invalid: (?:Cannot read|.* is not iterable)/
+const TARGET_REFUSED = /^Input transform error: Object mapping schema invalid: Invalid Transform Key(?: value)?: /
 const VALIDATION_FAILED = /^Validation failed: /
 const NO_ARRAY = /forEach\.items could not be found/
 

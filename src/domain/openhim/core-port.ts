@@ -1,4 +1,5 @@
 /** The OpenHIM core: the service registers there as a mediator, and the core routes messages to it. */
+import type { Json } from '../json.ts'
 
 /** A way to the service, as the core's API takes it. */
 export type MediatorRoute = Readonly<{
@@ -58,6 +59,12 @@ export interface OpenhimCore {
   register(mediator: MediatorDocument): Promise<void>
   /** Reports that a mediator runs. Resolves to `unknown` if the core has no mediator of this name. Fails with CoreFault. */
   heartbeat(urn: string, uptimeSeconds: number): Promise<'alive' | 'unknown'>
+  /**
+   * A page of the transactions that the core stores.
+   *
+   * In: the query of `GET /transactions`. Out: the JSON of the answer. Fails with CoreFault.
+   */
+  transactions(query: URLSearchParams): Promise<Json>
   /** Resolves when the calls in progress are done. */
   close(): Promise<void>
 }

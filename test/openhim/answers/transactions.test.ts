@@ -1,6 +1,8 @@
 /** Messages through a real OpenHIM core: it stores all that its mediator reports, and its clients get the answers themselves. */
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
+import { readTransactions } from '../../../src/comparison/openhim-transactions.ts'
+import { openCore } from '../../../src/wiring/open-core.ts'
 import { startService, startUpstream } from '../../service.ts'
 import { startCore, whyNoCore } from '../core/start-core.ts'
 import { addChannel, addClient, sendThrough, transactionsOf } from '../core/traffic.ts'
@@ -113,6 +115,13 @@ describe('transactions of a real core', { skip: noCore ?? false }, () => {
         '/empty Successful 204: send 204': 1,
         '/refused Completed 409: look 409': 1,
       })
+      const { OPENHIM_URL: url = '', OPENHIM_USERNAME: username = '', OPENHIM_PASSWORD: password = '' } = core.env
+      const limits = { timeoutMs: 60_000, answerLimitBytes: 64 * 1024 * 1024 }
+      const api = openCore({ url, username, password, openhimTrustSelfSigned: true, ...limits })
+      const read = await readTransactions({ fetch: api.transactions, query: new URLSearchParams() }, 250)
+      await api.close()
+      assert.equal(read.length, 250)
+      assert.ok(read.every(({ request, response }) => request.path !== '' && (response.status ?? 0) > 0))
     } finally {
       await service.stop()
       await upstream.stop()
