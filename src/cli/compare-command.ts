@@ -4,7 +4,7 @@ import type { Command } from 'commander'
 import { createLogger } from '../adapters/log/logger.ts'
 import type { Settings } from '../settings/settings.ts'
 
-/** Findings are no failure of the command, so that a script can tell them apart. */
+/** A script can distinguish differences from a comparison that could not be made. */
 const EXIT = { same: 0, differences: 2, impossible: 3 } as const
 
 type Options = Readonly<{
@@ -46,7 +46,7 @@ export function addCompareCommand(
       'transactions instead of messages: a file, or the URL of the API (OPENHIM_USERNAME, OPENHIM_PASSWORD)',
     )
     .option('--endpoints <folder>', 'with --openhim: the endpoint documents, instead of those of --service')
-    .option('--path <from=to>', 'with --openhim: paths that begin with FROM there begin with TO here', collect, [])
+    .option('--path <from=to>', 'with --openhim: paths that start with FROM there start with TO here', collect, [])
     .option('--limit <number>', 'with --openhim: the most transactions', '1000')
     .option('--save-tests <folder>', 'with --openhim: write the transactions as tests of their endpoints')
     .option('--ignore <pointer>', 'a JSON Pointer within bodies that is not compared', collect, [])

@@ -17,7 +17,7 @@ export function addImportCommand(program: Command): void {
     .option('--consumer-start <where>', 'where consumers of topics start: `earliest`, `latest` or `group:NAME`')
     .option(
       '--rebase <from=to>',
-      'URLs that begin with the first get the second in its place; may be given several times',
+      'URLs that start with the first get the second in its place; may be given several times',
       (pair: string, before: readonly string[] = []) => [...before, pair],
     )
     // Wrong arguments are no finding, so they do not exit with 1 as those of other commands do.

@@ -4,7 +4,7 @@ import type { EndpointDocuments } from './endpoint-documents.ts'
 import type { Transaction } from './openhim-transactions.ts'
 import { type ReplayedTransaction, type RunDry, replayTransaction } from './transaction-replay.ts'
 
-/** Paths that begin with `from` at OpenHIM begin with `to` at the endpoints. */
+/** Paths that start with `from` at OpenHIM start with `to` at the endpoints. */
 export type PathChange = Readonly<{ from: string; to: string }>
 
 export type OpenhimOptions = Readonly<{

@@ -44,7 +44,8 @@ const PAGE = 100
 export type FetchTransactions = (query: URLSearchParams) => Promise<Json>
 
 /**
- * In: a file with a JSON array or a transaction a line; or the function that asks a core, and the query that selects transactions.
+ * In: a file with a JSON array or a transaction a line; or the function that asks a core, and the query that selects
+ * transactions.
  * Out: at most `limit` of them, the oldest first. Throws ComparisonImpossible.
  */
 export async function readTransactions(
@@ -146,7 +147,7 @@ function statusOfError(error: Json | undefined): JsonObject {
 const textOf = (value: Json | undefined): string =>
   typeof value === 'string' || typeof value === 'number' ? String(value) : ''
 
-/** A body that is not a text was parsed by whoever exported it. */
+/** A body that is not a text was parsed by the program that exported it. */
 function bodyOf(body: Json | undefined): string | undefined {
   if (body === undefined || body === null || body === '') return undefined
   return typeof body === 'string' ? body : JSON.stringify(body)

@@ -3,7 +3,10 @@
 /** Methods whose repetition does no harm (RFC 9110 §9.2.2). */
 export const IDEMPOTENT_METHODS: ReadonlySet<string> = new Set(['GET', 'HEAD', 'PUT', 'DELETE', 'OPTIONS', 'TRACE'])
 
-/** Headers that the client or server of the connection sets, from the URL, the body and the connection (RFC 9110 §7.2, §7.6.1, §8.6, §10.1.1). */
+/**
+ * Headers that the client or server of the connection sets, from the URL, the body and the connection (RFC 9110 §7.2,
+ * §7.6.1, §8.6, §10.1.1).
+ */
 export const FRAMING_HEADERS: ReadonlySet<string> = new Set([
   'connection',
   'content-length',

@@ -29,10 +29,13 @@ export type ConvertedDocument = Readonly<{
 export type SecretLine = Readonly<{ name: string; value: string }>
 
 export type ConversionOptions = Readonly<{
-  /** The version of the peer that the documents were written for, for example `2.4.0`; undefined: found out from the documents. */
+  /**
+   * The version of the peer that the documents were written for, for example `2.4.0`; undefined: found out from the
+   * documents.
+   */
   peerVersion: string | undefined
   consumerStart: string | undefined
-  /** URLs that begin with `from` get `to` in its place. */
+  /** URLs that start with `from` get `to` in its place. */
   rebase: readonly Readonly<{ from: string; to: string }>[]
 }>
 

@@ -16,7 +16,7 @@ export type Incoming = Readonly<{
   caller?: string | undefined
   /** The id of the message that this one replays. */
   replayOf?: string
-  /** The caller is told what the calls of the message send: the most bytes of their bodies that are kept for that. */
+  /** Set if the answer reports what the calls of the message send: the most bytes of their bodies to keep for that. */
   sentBytes?: number | undefined
 }>
 

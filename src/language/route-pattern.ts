@@ -6,7 +6,10 @@ export type RoutePattern = Readonly<{
   pattern: string
   /** Names of the parameters, in the order of their segments. */
   parameters: readonly string[]
-  /** Two endpoints conflict if their keys are equal: the method, and the pattern without parameter names, as in `POST /patients/:`. */
+  /**
+   * Two endpoints conflict if their keys are equal: the method, and the pattern without parameter names, as in `POST
+   * /patients/:`.
+   */
   routeKey(method: string): string
 }>
 

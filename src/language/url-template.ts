@@ -251,7 +251,7 @@ function readBase(value: string, isWhole: boolean): Result<string> {
     faultOfAuthority(scheme, authority) !== undefined
   ) {
     return fault(
-      `begins no URL: its value must be an absolute http or https URL without credentials${isWhole ? '' : ', query'} and fragment`,
+      `starts no URL: its value must be an absolute http or https URL without credentials${isWhole ? '' : ', query'} and fragment`,
     )
   }
   return found(scheme + authority + encodeLiteral(isWhole ? path + query : path.replace(/\/+$/, '')))

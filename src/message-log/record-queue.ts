@@ -15,7 +15,10 @@ export interface RecordQueue {
   pushDone(line: string): void
   /** Counts a record that is lost without having been queued, or after it was taken. */
   countDropped(outcome: RecordedOutcome): void
-  /** Gives failures first, then the others by age; the first even if it exceeds the bytes. All count as queued until `acknowledge`. */
+  /**
+   * Gives failures first, then the others by age; the first even if it exceeds the bytes. All count as queued until
+   * `acknowledge`.
+   */
   take(limits: QueueLimits): Readonly<{ batch: readonly Recorded[]; bytes: number }>
   /** Gives the oldest lines; undefined if there are none. They count as queued until `acknowledgeDone`. */
   takeDone(): Lines | undefined

@@ -14,7 +14,7 @@ export type DescribeOptions = Readonly<{ productVersion: string; address: Servic
 
 const NAME = 'Crosswalk'
 
-/** A role that no client of a core has by itself: nobody gets access to a channel that an administrator merely added. */
+/** A role that no client of a core has by itself: adding a channel alone gives no client access to it. */
 const ROLE = 'crosswalk'
 
 export function describeMediator(

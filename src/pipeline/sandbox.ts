@@ -27,7 +27,10 @@ export type Transformation =
   /** The process was killed; `name` is undefined if any of several expressions may be the reason. */
   | Readonly<{ ok: false; name: string | undefined; why: 'ended'; message: string }>
 
-/** A program that is compiled in the sandbox. Its calls reject with DEADLINE_EXCEEDED, and with OVERLOADED if no process is free. */
+/**
+ * A program that is compiled in the sandbox. Its calls reject with DEADLINE_EXCEEDED, and with OVERLOADED if no process is
+ * free.
+ */
 export type SandboxedProgram = Readonly<{
   /** By name; a fault is the message of its result. */
   expressions: ReadonlyMap<string, Result<Reads>>

@@ -144,7 +144,7 @@ describe('where the record to be read next is not there any more', { skip: kafka
     assert.deepEqual([reported(topic), (await consumerOf(service, _id))?.lastError], [[], undefined])
   })
 
-  test('committed beyond the end of the topic: it begins anew, and tells', async () => {
+  test('committed beyond the end of the topic: it starts anew, and reports it', async () => {
     const [topic, elsewhere] = [await topics.create(), await topics.create()]
     const upstream = await upstreamFor()
     await topics.produce(

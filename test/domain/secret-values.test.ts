@@ -42,7 +42,7 @@ describe('the value of a secret is replaced by its reference', () => {
     }
   }
 
-  test('not in Base64 where it is too short to be told from chance', () => {
+  test('not in Base64 where it is too short to be distinguished from chance', () => {
     const text = Buffer.from('five5').toString('base64')
     assert.equal(hide(text, 'five5'), text)
   })

@@ -23,7 +23,7 @@ async function assertSame(test: TestContext, name: string, databaseUrl: string):
   const { filled, observed }: { filled: Filled; observed: Observed } = JSON.parse(read(`${name}.json`))
   const now = await observe(service, filled)
   for (const path of filled.paths) assert.partialDeepStrictEqual(now.views[path], observed.views[path], path)
-  // A default that a later version added would change the ETag of a document that nobody changed.
+  // A default that a later version added would change the ETag of an unchanged document.
   assert.equal(JSON.stringify(now.views['/endpoints']), JSON.stringify(observed.views['/endpoints']))
   assert.deepEqual(now.replayed, observed.replayed)
   assert.deepEqual(now.state, observed.state)

@@ -1,4 +1,4 @@
-/** A batch on one instance: nobody sees a part of it, there or on another instance. */
+/** A batch on one instance: no reader sees a part of it, there or on another instance. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { JsonObject } from '../../src/domain/json.ts'
@@ -142,7 +142,7 @@ test(
       assert.equal(others.length, ENDPOINTS - 1)
       assert.ok(others.every((one) => one === stored))
       assert.ok(stored >= acknowledged, `batch ${acknowledged} was acknowledged, and ${stored} is stored`)
-      await until('the last batch where nobody was killed', 60_000, async () => {
+      await until('the last batch where no instance was killed', 60_000, async () => {
         const { body } = await watching.ask('POST', '/place/0', {})
         return body.round === stored
       })

@@ -275,7 +275,7 @@ describe('a secret that cannot be had', () => {
     put('query-url', 'http://example.org/?a=1')
     const cases: [JsonObject, RegExp][] = [
       [{ url: upstream.url, headers: { a: file('lines') } }, /header "a" holds a line break/],
-      [{ url: `${file('no-url')}/x` }, /begins no URL/],
+      [{ url: `${file('no-url')}/x` }, /starts no URL/],
       [{ url: file('user-url') }, /without credentials/],
       [{ url: `${file('query-url')}/x` }, /without credentials, query/],
     ]

@@ -1,4 +1,7 @@
-/** Follows redirects, by the rules of RFC 9110 section 15.4 and of browsers (https://fetch.spec.whatwg.org/#http-redirect-fetch). */
+/**
+ * Follows redirects, by the rules of RFC 9110 section 15.4 and of browsers
+ * (https://fetch.spec.whatwg.org/#http-redirect-fetch).
+ */
 import { REDIRECT_STATUSES } from '../../domain/http.ts'
 import type { OutboundAnswer, OutboundRequest } from '../../domain/ports/http-client-port.ts'
 

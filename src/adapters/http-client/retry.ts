@@ -45,7 +45,8 @@ const mayBeRetried = ({ status, headers }: OutboundAnswer): boolean =>
 
 /**
  * In: the outcome of the first attempt. Retries after a lost connection, a 502, 503 or 504, or a 429 with `Retry-After`, at
- * most `retries` times. If the pause exceeds the time left or the origin's budget is spent, the last outcome counts. One more attempt, at once, is free if the server had closed a connection that was kept alive.
+ * most `retries` times. If the pause exceeds the time left or the origin's budget is spent, the last outcome counts. One
+ * more attempt, at once, is free if the server had closed a connection that was kept alive.
  * Fails with OutboundError.
  */
 export async function retryFrom(

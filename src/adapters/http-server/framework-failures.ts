@@ -8,7 +8,10 @@ export const bodyTooLarge = (setting = 'PARSER_LIMIT'): Failure =>
     headers: { connection: 'close' },
   })
 
-/** The failure for an error of Fastify by its code (https://fastify.dev/docs/latest/Reference/Errors/); any other error is a bug. */
+/**
+ * The failure for an error of Fastify by its code (https://fastify.dev/docs/latest/Reference/Errors/); any other error is
+ * a bug.
+ */
 export function fromFastify(error: unknown, limitSetting?: string): Failure {
   const { code, statusCode } = error as Partial<FastifyError>
   switch (code) {

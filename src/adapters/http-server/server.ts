@@ -16,7 +16,8 @@ declare module 'fastify' {
 }
 
 /**
- * Handlers get bodies as bytes, at most parserLimitBytes of them unless their route has another bound. Node's own limits allow a slow sender 300 s; Fastify has none.
+ * Handlers get bodies as bytes, at most parserLimitBytes of them unless their route has another bound. Node's own limits
+ * allow a slow sender 300 s; Fastify has none.
  */
 export function createServer(
   limits: ServerLimits,

@@ -31,7 +31,10 @@ const REWRITTEN_AT_ONCE_BYTES = 1 << 20
 const notWritten = (cause: unknown): StoreUnavailable =>
   storeUnavailable('writing its file to the disk failed; check the disk', { cause })
 
-/** `path`: of a database that is open in WAL mode, with links resolved. Its log stays one file until the last connection closes. */
+/**
+ * `path`: of a database that is open in WAL mode, with links resolved. Its log stays one file until the last connection
+ * closes.
+ */
 export function compileLogFile(path: string): LogFile {
   let file: number | undefined
   let running: Promise<void> | undefined

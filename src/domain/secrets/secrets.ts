@@ -31,9 +31,9 @@ const SHORTEST = 3
 const SHORTEST_IN_BASE64 = 6
 
 /**
- * The forms of a value in texts: unchanged, percent-encoded, also twice, escaped for XML or by any writer of JSON, also twice as in
- * JSON within JSON, its UTF-8 bytes read as Latin-1, and in Base64, also of a longer text such as `user:password`. None if
- * the value is too short.
+ * The forms of a value in texts: unchanged, percent-encoded, also twice, escaped for XML or by any writer of JSON, also
+ * twice as in JSON within JSON, its UTF-8 bytes read as Latin-1, and in Base64, also of a longer text such as
+ * `user:password`. None if the value is too short.
  */
 export function formsOf(value: string): readonly string[] {
   if (value.length < SHORTEST) return []

@@ -10,7 +10,7 @@ import { newSpanId, type TraceContext } from './trace-context.ts'
 /** Times are in milliseconds of `performance.now()`, a monotonic clock. */
 export type StageSpan = Readonly<{ stage: StageName; startMs: number; endMs: number }>
 
-/** What a call sent, for a caller who is told of it. */
+/** What a call sent, for an answer that reports it. */
 export type SentRequest = Readonly<{
   /** Lower-case names. */
   headers: Readonly<Record<string, string>>

@@ -15,8 +15,8 @@ const TAKEN = /^(?:con|prn|aux|nul|com\d|lpt\d|import-report|import-manifest|pac
 /**
  * Out: a name for each document, without `.json`, of letters a to z, digits and hyphens.
  *
- * A document keeps the name that it had. Different names that would give one file each get a part of their hash, so that the order of the documents does
- * not matter; only documents of the very same name are numbered.
+ * A document keeps the name that it had. Different names that would give one file each get a part of their hash, so that
+ * the order of the documents does not matter; only documents of the very same name are numbered.
  */
 export function nameFiles(documents: readonly NamedDocument[]): readonly string[] {
   const namesBySlug = new Map<string, Set<string>>()

@@ -1,4 +1,7 @@
-/** `inputValidation`: schemas that saw the data of lookups directly, the rules of version 0, and keywords that do not run here. */
+/**
+ * `inputValidation`: schemas that saw the data of lookups directly, the rules of version 0, and keywords that do not run
+ * here.
+ */
 import { isObject, type Json, type JsonObject } from '../../domain/json.ts'
 import { collectInto, documentPath, type Lint } from '../../domain/lint.ts'
 import { compileJsonSchema } from '../../language/json-schema/json-schema.ts'

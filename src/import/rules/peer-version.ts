@@ -19,8 +19,9 @@ export type SetForm = Readonly<{ form: LookupForm; isContradictory: boolean }> |
 
 /**
  * Out: the form of the set: by the version if it is given, else `bare` as soon as any document reads a field of a lookup that is
- * not `data` or `headers`, or has parameters in the form of version 1, else `wrapped` if any reads one of these. `isContradictory`: some documents do the one and some
- * the other. Undecided if the form makes a difference for a document and none of this shows it.
+ * not `data` or `headers`, or has parameters in the form of version 1, else `wrapped` if any reads one of these.
+ * `isContradictory`: some documents do the one and some the other. Undecided if the form makes a difference for a document
+ * and none of this shows it.
  */
 export function formOfSet(documents: readonly FoundDocument[], peerVersion: string | undefined): SetForm {
   if (peerVersion !== undefined) return { form: formOfVersion(peerVersion), isContradictory: false }

@@ -5,7 +5,10 @@ import { isSecretName, REDACTED, withReferences } from '../../domain/secrets/sec
 import type { SecretLine } from '../conversion.ts'
 
 export type CredentialNames = Readonly<{
-  /** The reference that replaces a value: the same for the same value. `place` gives the name, such as endpoint, request, header. */
+  /**
+   * The reference that replaces a value: the same for the same value. `place` gives the name, such as endpoint, request,
+   * header.
+   */
   refer(value: string, ...place: readonly string[]): string
   lines(): readonly SecretLine[]
   /** A value for a report: credentials replaced by their references, and what looks like one by a mark. */

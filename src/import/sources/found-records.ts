@@ -23,8 +23,8 @@ const isState = (value: Json): value is JsonObject => isObject(value) && '_endpo
 type SourceRecord = Readonly<{ value: Json; dropped: readonly DroppedMember[] }>
 
 /**
- * Sorts the values of one file or answer. What an earlier import wrote is a document, whatever its faults. `skipped` has a line for each value that is neither, unless all are: then the
- * reading is empty, and the caller decides what that means.
+ * Sorts the values of one file or answer. What an earlier import wrote is a document, whatever its faults. `skipped` has a
+ * line for each value that is neither, unless all are: then the reading is empty, and the caller decides what that means.
  */
 export function sortRecords(values: readonly ReadValue[], source: string, isCanonical: boolean): SourceReading {
   const documents: FoundDocument[] = []

@@ -55,11 +55,11 @@ function parseAt(text: string, start: number, literal: string): Json {
     return parseJson(literal)
   } catch (thrown) {
     if (!(thrown instanceof Unreadable)) throw thrown
-    const begin = `in the value that starts ${position(text, start)}`
+    const place = `in the value that starts ${position(text, start)}`
     if (thrown.reason === 'too-deep') {
-      throw new Unreadable('too-deep', `The JSON is nested deeper than ${MAX_DEPTH} levels ${begin}.`)
+      throw new Unreadable('too-deep', `The JSON is nested deeper than ${MAX_DEPTH} levels ${place}.`)
     }
-    throw new Unreadable('malformed', `The JSON has a number beyond 1.8e308 ${begin}.`)
+    throw new Unreadable('malformed', `The JSON has a number beyond 1.8e308 ${place}.`)
   }
 }
 

@@ -9,7 +9,10 @@ export type EventLoop = Readonly<{
   busyShare(): number
   /** Runs `work` in the next round of the loop, after the input that has arrived by then. */
   nextRound(work: () => void): void
-  /** Out: a function that starts the timer, also again. The timer runs `work` after `ms` milliseconds and keeps no process alive. */
+  /**
+   * Out: a function that starts the timer, also again. The timer runs `work` after `ms` milliseconds and keeps no process
+   * alive.
+   */
   createTimer(work: () => void, ms: number): () => void
 }>
 

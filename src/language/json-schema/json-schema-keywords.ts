@@ -34,7 +34,10 @@ export type Keyword = Readonly<{
 
 const note: Keyword = { kind: 'any', note: true }
 
-/** Source: JSON Schema draft-07 and 2020-12, core and validation; `nullable` from OpenAPI 3.0; our own `min`, `max`, `errorMessage`. */
+/**
+ * Source: JSON Schema draft-07 and 2020-12, core and validation; `nullable` from OpenAPI 3.0; our own `min`, `max`,
+ * `errorMessage`.
+ */
 const KEYWORDS: Readonly<Record<string, Keyword>> = {
   $ref: { kind: 'reference' },
   $dynamicRef: { kind: 'reference', only: '2020-12' },

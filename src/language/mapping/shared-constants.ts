@@ -1,4 +1,7 @@
-/** Constants that a mapping copies whole and then writes into: openhim-mediator-mapping changes the constants themselves there. */
+/**
+ * Constants that a mapping copies whole and then writes into: openhim-mediator-mapping changes the constants themselves
+ * there.
+ */
 import { isObject, type Json, type JsonObject } from '../../domain/json.ts'
 import { collectInto } from '../../domain/lint.ts'
 import { parseSteps } from '../paths/path-steps.ts'

@@ -1,4 +1,4 @@
-/** Takes credentials and redacted values out of what a core is told of one message. */
+/** Takes credentials and redacted values out of what a core learns of one message. */
 import { isUtf8 } from 'node:buffer'
 import type { JsonObject } from '../../domain/json.ts'
 import { isSecretName, isSecretParameter } from '../../domain/secrets/secrets.ts'
@@ -18,7 +18,7 @@ export type PrivacySettings = Readonly<{
   redactHeaders: readonly string[]
   redactPaths: readonly string[]
   messageLogBodyLimitBytes: number
-  /** What a core is told of calls: nothing, each without its bodies, or with them. */
+  /** What a core learns of calls: nothing, each without its bodies, or with them. */
   openhimOrchestrations: 'off' | 'metadata' | 'bodies'
 }>
 
@@ -44,7 +44,7 @@ const MOST_READ_BYTES = 4 * 1024 * 1024
 /** More redacted values take too long to search for. */
 const MOST_SEARCHED = 1_000
 
-/** `foreign`: orchestrations of other mediators that the core is told of. */
+/** `foreign`: orchestrations of other mediators that the core gets. */
 export type PrivacyOf = (completed: CompletedMessage, foreign: readonly Credentialed[]) => Privacy
 
 export function compilePrivacy(settings: PrivacySettings): PrivacyOf {

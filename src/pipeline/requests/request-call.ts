@@ -17,7 +17,10 @@ export type RequestCall = Readonly<{
   concurrency: number
   /** Builds the request but its body. Fails with PARAMETER_INVALID and SECRET_UNAVAILABLE. */
   prepare(scope: CallScope): PreparedRequest
-  /** `item`: the index of its item, in a forEach. Fails with <kind>_UNREACHABLE, _TIMED_OUT, _REFUSED, _UNREADABLE or _CIRCUIT_OPEN, with EGRESS_DENIED and DEADLINE_EXCEEDED. */
+  /**
+   * `item`: the index of its item, in a forEach. Fails with <kind>_UNREACHABLE, _TIMED_OUT, _REFUSED, _UNREADABLE or
+   * _CIRCUIT_OPEN, with EGRESS_DENIED and DEADLINE_EXCEEDED.
+   */
   send(prepared: PreparedRequest, body: Body | undefined, run: Run, item?: number): Promise<OutboundAnswer>
 }>
 

@@ -27,7 +27,7 @@ const username = matching('a name of at least 2 ASCII characters without spaces 
 
 /** Without `%`, because the core decodes the URN in a path twice. */
 const urn = matching(
-  'a name that begins with a letter or digit, without spaces and `%`',
+  'a name that starts with a letter or digit, without spaces and `%`',
   /^[a-z0-9][!-$&-~]{1,254}$/i,
   ', such as `urn:mediator:crosswalk`',
 )

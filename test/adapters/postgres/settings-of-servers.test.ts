@@ -33,7 +33,7 @@ test(
   },
 )
 
-/** Parameters that PgBouncer lets a client begin with: https://www.pgbouncer.org/config.html#ignore_startup_parameters */
+/** Parameters that PgBouncer lets a client start with: https://www.pgbouncer.org/config.html#ignore_startup_parameters */
 const TAKEN = [
   'user',
   'database',

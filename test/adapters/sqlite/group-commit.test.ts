@@ -316,7 +316,7 @@ describe('a log that could not be flushed', () => {
     await end()
   })
 
-  it('is told by a commit on the thread as well, for those who wait for a flush', async (test) => {
+  it('is notified by a commit on the thread as well, for those who wait for a flush', async (test) => {
     const flush = Promise.withResolvers<void>()
     const { log, reported } = recordingLog([() => flush.promise])
     const { db, keep, writer, end } = writerFor(test, { log })

@@ -8,7 +8,7 @@ import { wrapperFaults } from './wrapper-schema.ts'
 
 const OPENHIM = 'application/json+openhim'
 
-/** The wrapper of a mediator that reports more than the core is told of. */
+/** The wrapper of a mediator that reports more than the core gets. */
 const manyReports = JSON.stringify({
   'x-mediator-urn': 'urn:other',
   response: { status: 200, body: '' },
@@ -67,7 +67,7 @@ after(async () => {
 })
 
 describe('what a core learns is bounded', () => {
-  test('in calls: of more than 200, failed ones are told first', async () => {
+  test('in calls: of more than 200, failed ones are shown first', async () => {
     const service = await startWith({})
     const items = Array.from({ length: 205 }, (_, n) => ({ path: n > 200 ? 'no' : 'yes', n }))
     const { orchestrations, properties } = await send(service, items)
@@ -110,7 +110,7 @@ describe('what a core learns is bounded', () => {
     assert.equal(one?.response?.body, '[3 bytes that are not text]')
   })
 
-  test('in what is read: of larger bodies than 4 MiB together, the size is told', async () => {
+  test('in what is read: of larger bodies than 4 MiB together, the size is shown', async () => {
     const service = await startWith({})
     const items = [3, 2, 0.5].map((n) => ({ path: 'yes', text: 'a'.repeat(n * 1024 * 1024) }))
     const bodies = (await send(service, items)).orchestrations.map(({ request }) => request.body ?? '')
@@ -133,7 +133,7 @@ describe('what a core learns is bounded', () => {
     ['values are redacted than are searched for', Array.from({ length: 1_001 }, (_, n) => `secret-${n}`)],
     ['bytes are to be searched than are read', ['a'.repeat(5 * 1024 * 1024)]],
   ] as const) {
-    test(`in time: if more ${name}, nothing is told that may hold one`, async () => {
+    test(`in time: if more ${name}, nothing is shown that may hold one`, async () => {
       const service = await startWith({ REDACT_PATHS: 'secret' })
       const [one] = (await send(service, [{ path: 'yes', q: 'q', secret: secrets }])).orchestrations
       const { path, querystring, method, host } = one?.request ?? assert.fail()

@@ -30,7 +30,7 @@ export type Core = Readonly<{
   apiUrl: string
   /** Where clients of the core send messages. */
   routerUrl: string
-  /** A call of the API as the root user. `path` begins with `/`. */
+  /** A call of the API as the root user. `path` starts with `/`. */
   call(method: string, path: string, body?: Json): Promise<CoreReply>
   /** Ends the core at once, as a power cut would; `restart` brings it back with what its database has. */
   kill(): Promise<void>

@@ -59,7 +59,10 @@ const messages: Migration = {
   },
 }
 
-/** Only for SQLite, where one process writes all records: many records of done messages in one row, with the bounds of their ids. */
+/**
+ * Only for SQLite, where one process writes all records: many records of done messages in one row, with the bounds of
+ * their ids.
+ */
 const doneMessages: Migration = {
   name: 'done messages',
   statements: (schema, { table }) => [
