@@ -73,7 +73,7 @@ function nextSteps({ documents, secrets }: ImportReport): string {
     )
   }
   step(
-    'Register the documents, from their folder into the same folder: `crosswalk import FOLDER --output FOLDER --apply URL`.',
+    'Register the documents, from their folder into the same folder, in the folder of Crosswalk: `npm start -s -- import FOLDER --output FOLDER --apply URL`.',
   )
   return steps.join('\n')
 }
