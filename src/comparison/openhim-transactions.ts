@@ -45,7 +45,7 @@ export type FetchTransactions = (query: URLSearchParams) => Promise<Json>
 
 /**
  * In: a file with a JSON array or a transaction a line; or the function that asks a core, and the query that selects transactions.
- * Out: at most `limit` of them, the oldest first. Throws ComparisonImpossible.
+ * Out: at most `limit` of them, of a core the newest, in the order of their times. Throws ComparisonImpossible.
  */
 export async function readTransactions(
   source: string | Readonly<{ fetch: FetchTransactions; query: URLSearchParams }>,
@@ -59,6 +59,7 @@ export async function readTransactions(
     .slice(0, limit)
 }
 
+/** The core gives the newest first. */
 async function fetchAll(fetch: FetchTransactions, selection: URLSearchParams, limit: number): Promise<readonly Json[]> {
   const found: Json[] = []
   try {
@@ -72,7 +73,7 @@ async function fetchAll(fetch: FetchTransactions, selection: URLSearchParams, li
   } catch (thrown) {
     throw thrown instanceof CoreFault ? new ComparisonImpossible(`${thrown.message}.`) : thrown
   }
-  return found
+  return found.slice(0, limit)
 }
 
 function readExport(file: string): readonly Json[] {

@@ -271,6 +271,21 @@ describe('the transactions of a source', () => {
     assert.match(core.received[0]?.url ?? '', /^\/transactions\?filters=%7B%7D&filterRepresentation=full/)
   })
 
+  test('are the newest of the API, which gives these first', async (context) => {
+    const newestFirst = Array.from({ length: 100 }, (_, at) => ({
+      ...TRANSACTION,
+      _id: String(at),
+      request: { ...TRANSACTION.request, timestamp: 1_000 - at },
+    }))
+    const core = await startUpstream(() => newestFirst)
+    context.after(core.stop)
+    const found = await readTransactions(sourceAt(core.url, context), 3)
+    assert.deepEqual(
+      found.map(({ id }) => id),
+      ['2', '1', '0'],
+    )
+  })
+
   test('are a fault where there are none', async (context) => {
     const core = await startUpstream((_request, response) => void response.writeHead(401).end('who are you'))
     context.after(core.stop)
