@@ -145,6 +145,28 @@ describe('a transaction', () => {
     ])
   })
 
+  test('that sent a credential in a URL is the same with a reference, and the credential is nowhere shown', async (context) => {
+    const [lookup] = TRANSACTION.orchestrations
+    const query = { ...TRANSACTION.request, querystring: 'by=me&token=canary' }
+    const request = { ...lookup?.request, querystring: 'api_key=canary&x=1', path: '/people/8' }
+    const config = { ...DOCUMENT.requests.lookup[0]?.config, url: `https://people.test/people/:nr?api_key=\${env:ANY}` }
+    const document = { ...DOCUMENT, constants: { x: 1 }, requests: { lookup: [{ id: 'person', config }] } }
+    const replayOf = (path: string) =>
+      replay(
+        context,
+        [{ ...TRANSACTION, request: query, orchestrations: [{ ...lookup, request: { ...request, path } }] }],
+        [document],
+      )
+    assert.deepEqual((await replayOf('/people/7')).results[0]?.differences, [])
+    const { replayed, results, report } = await replayOf('/people/8')
+    assert.equal(report.unexplained, 1)
+    const tests = replayed.map((one, at) => ({ replayed: one, differences: results[at]?.differences ?? [] }))
+    const files = saveTests(freshFolder(context), tests).map((file) => readFileSync(file, 'utf8'))
+    const written = [report.text, JSON.stringify(report.json), ...files].join('\n')
+    assert.match(written, /people\/8/)
+    assert.ok(!written.includes('canary'), written)
+  })
+
   const cases: readonly Readonly<{ name: string; change: JsonObject; document?: JsonObject; paths?: string[] }>[] = [
     {
       name: 'another answer',
