@@ -316,6 +316,19 @@ describe('the transactions of a source', () => {
     await assert.rejects(readTransactions(sourceAt('http://127.0.0.1:1', context), 10), /does not answer/)
   })
 
+  test('are read where objects without a text are in place of texts', async (context) => {
+    const file = join(freshFolder(context), 'odd.json')
+    const odd: Json = { toString: 1, $oid: { toString: 1 }, $date: [{ toString: 1 }] }
+    const message = { method: odd, status: odd, timestamp: odd }
+    const orchestration = { name: odd, request: message, response: message, error: { message: odd } }
+    for (const _id of [odd, [odd]]) {
+      const one = { _id, request: message, response: message, orchestrations: [orchestration] }
+      writeFileSync(file, JSON.stringify([one]))
+      const [{ id, response } = assert.fail()] = await readTransactions(file, 10)
+      assert.deepEqual([id, response.status, response.at], ['', undefined, Number.NaN])
+    }
+  })
+
   test('of any JSON are transactions or a fault', async (context) => {
     const file = join(freshFolder(context), 'any.json')
     const part = fc.dictionary(
