@@ -1,8 +1,8 @@
 /** `crosswalk compare`: the same messages through openhim-mediator-mapping and this service. */
-import { readFileSync } from 'node:fs'
 import type { Command } from 'commander'
 import { createLogger } from '../adapters/log/logger.ts'
 import type { Settings } from '../settings/settings.ts'
+import { readApiKey } from './api-key.ts'
 
 /** A script can distinguish differences from a comparison that could not be made. */
 const EXIT = { same: 0, differences: 2, impossible: 3 } as const
@@ -164,13 +164,10 @@ async function transactionsOfCore(url: URL, limit: number, settings: Settings) {
 }
 
 async function keyOf(file: string | undefined): Promise<string | undefined> {
-  if (file === undefined) return process.env.CROSSWALK_KEY
   const { ComparisonImpossible } = await import('../comparison/compared-message.ts')
-  try {
-    return readFileSync(file, 'utf8').trim()
-  } catch (thrown) {
-    throw new ComparisonImpossible(`The key cannot be read: ${(thrown as Error).message}.`)
-  }
+  const reading = readApiKey(file, process.env)
+  if (reading.fault !== undefined) throw new ComparisonImpossible(reading.fault)
+  return reading.key
 }
 
 function changeOf(change: string) {

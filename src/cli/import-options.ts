@@ -1,8 +1,9 @@
 /** Checks the arguments of `crosswalk import`. */
-import { readFileSync, statSync } from 'node:fs'
+import { statSync } from 'node:fs'
 import { resolve } from 'node:path'
 import type { ConversionOptions } from '../import/conversion.ts'
 import type { Environment } from '../settings/settings.ts'
+import { readApiKey } from './api-key.ts'
 
 /** As commander gives them. */
 export type ImportArguments = Readonly<{
@@ -89,21 +90,7 @@ function applyOf(given: ImportArguments, env: Environment, faults: string[]): Im
   if (url !== undefined && (url.username !== '' || url.password !== '' || url.search !== '')) {
     faults.push('--apply is wrong. Give the key in CROSSWALK_KEY or --key-file, not in the URL.')
   }
-  return { url: apply, key: keyOf(keyFile, env, faults), replaces: replace === true }
-}
-
-function keyOf(file: string | undefined, env: Environment, faults: string[]): string | undefined {
-  let key = env.CROSSWALK_KEY?.trim()
-  if (file !== undefined) {
-    try {
-      key = readFileSync(file, 'utf8').trim()
-    } catch {
-      faults.push(`--key-file cannot be read: ${file}.`)
-      return undefined
-    }
-    if (key === '') faults.push('--key-file is empty.')
-  }
-  if (key === undefined || key === '') return undefined
-  if (!/^[\x21-\x7e]+$/.test(key)) faults.push('The key is wrong: it has characters that no key has.')
-  return key
+  const reading = readApiKey(keyFile, env)
+  if (reading.fault !== undefined) faults.push(reading.fault)
+  return { url: apply, key: reading.fault === undefined ? reading.key : undefined, replaces: replace === true }
 }

@@ -11,7 +11,6 @@ export type EndpointDocument = JsonObject & Readonly<{ name: string }>
 export type MatchedEndpoint = Readonly<{ document: EndpointDocument; urlParams: JsonObject }>
 
 export interface EndpointDocuments {
-  readonly all: readonly EndpointDocument[]
   /** `path`: percent-encoded. */
   find(method: string, path: string): MatchedEndpoint | undefined
   /** The documents of the endpoints that a document calls, by the paths of its requests, and those that they call. */
@@ -39,7 +38,6 @@ export function createEndpointDocuments(documents: readonly EndpointDocument[]):
     }
   }
   return {
-    all: documents,
     find: (method, path) => {
       const found = routes.find(method, path)
       return found && { document: found.target, urlParams: found.urlParams }

@@ -4,7 +4,7 @@ import { dirname, join, relative, resolve, sep } from 'node:path'
 import { isObject, type Json, type JsonObject } from '../domain/json.ts'
 import { type ComparedMessage, ComparisonImpossible, readJsonFile } from './compared-message.ts'
 
-export const MESSAGE_SUFFIX = '.message.json'
+const MESSAGE_SUFFIX = '.message.json'
 
 const METHODS = ['GET', 'POST', 'PUT', 'DELETE']
 const FIELDS = ['name', 'method', 'path', 'query', 'headers', 'contentType', 'body']

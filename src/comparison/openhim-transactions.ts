@@ -46,7 +46,7 @@ export type FetchTransactions = (query: URLSearchParams) => Promise<Json>
 /**
  * In: a file with a JSON array or a transaction a line; or the function that asks a core, and the query that selects
  * transactions.
- * Out: at most `limit` of them, the oldest first. Throws ComparisonImpossible.
+ * Out: at most `limit` of them, of a core the newest, in the order of their times. Throws ComparisonImpossible.
  */
 export async function readTransactions(
   source: string | Readonly<{ fetch: FetchTransactions; query: URLSearchParams }>,
@@ -60,6 +60,7 @@ export async function readTransactions(
     .slice(0, limit)
 }
 
+/** The core gives the newest first. */
 async function fetchAll(fetch: FetchTransactions, selection: URLSearchParams, limit: number): Promise<readonly Json[]> {
   const found: Json[] = []
   try {
@@ -73,7 +74,7 @@ async function fetchAll(fetch: FetchTransactions, selection: URLSearchParams, li
   } catch (thrown) {
     throw thrown instanceof CoreFault ? new ComparisonImpossible(`${thrown.message}.`) : thrown
   }
-  return found
+  return found.slice(0, limit)
 }
 
 function readExport(file: string): readonly Json[] {
@@ -104,7 +105,7 @@ function transactionOf(value: Json): Transaction | undefined {
     request: messageOf(value.request),
     response: answerOf(value.response),
     orchestrations: orchestrations.map(({ name, request, response, error }) => ({
-      name: String(name ?? ''),
+      name: textOf(name),
       request: messageOf(isObject(request) ? request : {}),
       response: answerOf({ ...statusOfError(error), ...(isObject(response) ? response : {}) }),
     })),
@@ -112,7 +113,7 @@ function transactionOf(value: Json): Transaction | undefined {
 }
 
 /** mongoexport writes the id as `{ "$oid": … }`. */
-const idOf = (id: Json | undefined): string => (isObject(id) ? String(id.$oid) : String(id ?? ''))
+const idOf = (id: Json | undefined): string => textOf(isObject(id) ? id.$oid : id)
 
 function messageOf(request: JsonObject): TransactionMessage {
   const query = request.querystring ?? request.queryString
@@ -129,7 +130,7 @@ function messageOf(request: JsonObject): TransactionMessage {
 }
 
 function answerOf(response: JsonObject): TransactionAnswer {
-  const status = Number(response.status)
+  const status = Number(textOf(response.status))
   return {
     status: Number.isInteger(status) && status >= 100 ? status : undefined,
     headers: headersOf(isObject(response.headers) ? response.headers : {}),
@@ -140,10 +141,11 @@ function answerOf(response: JsonObject): TransactionAnswer {
 
 /** The peer reports a refused lookup without its response; the sentence of the error has the status. */
 function statusOfError(error: Json | undefined): JsonObject {
-  const [, status] = /status code (\d{3})/.exec(isObject(error) ? String(error.message) : '') ?? []
+  const [, status] = /status code (\d{3})/.exec(isObject(error) ? textOf(error.message) : '') ?? []
   return status === undefined ? {} : { status }
 }
 
+/** Objects may have a member `toString`, so that they have no text. */
 const textOf = (value: Json | undefined): string =>
   typeof value === 'string' || typeof value === 'number' ? String(value) : ''
 
@@ -157,5 +159,5 @@ function bodyOf(body: Json | undefined): string | undefined {
 function timeOf(value: Json | undefined): number {
   if (isObject(value)) return timeOf(value.$date ?? value.$numberLong)
   if (typeof value === 'string' && /^\d+$/.test(value)) return Number(value)
-  return typeof value === 'number' ? value : Date.parse(String(value ?? ''))
+  return typeof value === 'number' ? value : Date.parse(textOf(value))
 }

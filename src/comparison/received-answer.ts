@@ -1,6 +1,6 @@
 /** Answers of both services in the form in which they are compared. */
 
-import { isFailureCode } from '../domain/failure-table.ts'
+import { type FailureCode, isFailureCode } from '../domain/failure-table.ts'
 import { isObject, type Json, type JsonObject } from '../domain/json.ts'
 import { Unreadable } from '../formats/body-faults.ts'
 import { codecOf } from '../formats/codecs.ts'
@@ -22,8 +22,6 @@ export type ReadAnswer = Readonly<{
   value: Json | undefined
   /** Whether `value` is the text of a body that could not be read in the type that it declares. */
   isUnread: boolean
-  /** Whether the answer came in the wrapper in which mediators answer OpenHIM. */
-  isWrapped: boolean
 }>
 
 /** The root element is kept, because two answers that differ in it are different. */
@@ -33,13 +31,13 @@ export function readAnswer(answer: ReceivedAnswer): ReadAnswer {
   const type = mediaTypeOf(answer.headers['content-type'])
   const { value, isUnread } = readBody(answer.body, type)
   const inner = unwrapped(value)
-  if (inner !== undefined) return { ...readAnswer(inner), isWrapped: true }
+  if (inner !== undefined) return readAnswer(inner)
   const mediaType = type === undefined || value === undefined ? undefined : `${type.type}/${type.subtype}`
-  return { status: answer.status, headers: answer.headers, mediaType, value, isUnread, isWrapped: false }
+  return { status: answer.status, headers: answer.headers, mediaType, value, isUnread }
 }
 
 /** The code of a failure of this service; undefined if the answer is none. */
-export function failureCodeOf({ headers, value }: Pick<ReadAnswer, 'headers' | 'value'>): string | undefined {
+export function failureCodeOf({ headers, value }: ReadAnswer): FailureCode | undefined {
   const body = isObject(value) && isObject(value.root) ? value.root : value
   const code = headers['x-crosswalk-code'] ?? (isObject(body) && 'error' in body ? body.code : undefined)
   return typeof code === 'string' && isFailureCode(code) ? code : undefined

@@ -66,8 +66,8 @@ function testOf({ replayed, differences }: SavedTest): JsonObject {
       message: {
         ...(body === undefined ? {} : { body: inlineBody(body) }),
         ...(type === undefined ? {} : { contentType: type }),
-        ...present('headers', withoutSecretHeaders(headers)),
-        ...present('query', query),
+        ...present('headers', withoutContentType(headers)),
+        ...present('query', isObject(query) ? withoutSecretMembers(query) : undefined),
         ...present('urlParams', urlParams),
       },
       ...present('lookups', withoutSecretAnswers(given.lookups)),
@@ -115,21 +115,17 @@ function callsOf({ calls = {} }: ComparedSide): JsonObject {
 const present = (name: string, value: Json | undefined): JsonObject =>
   isObject(value) && Object.keys(value).length > 0 ? { [name]: value } : {}
 
-const withoutSecretHeaders = (headers: Json | undefined): JsonObject =>
-  isObject(headers)
-    ? Object.fromEntries(
-        Object.entries(headers)
-          .filter(([name]) => name !== 'content-type')
-          .map(([name, value]) => [name, isSecretName(name) ? REDACTED : value]),
-      )
-    : {}
+function withoutContentType(headers: Json | undefined): JsonObject {
+  const { 'content-type': _contentType, ...others } = isObject(headers) ? headers : {}
+  return withoutSecretMembers(others)
+}
+
+const withoutSecretMembers = (values: JsonObject): JsonObject =>
+  Object.fromEntries(Object.entries(values).map(([name, value]) => [name, isSecretName(name) ? REDACTED : value]))
 
 function withoutSecretAnswers(answers: JsonObject): JsonObject {
-  const masked = (answer: Json): Json => {
-    if (!isObject(answer) || !isObject(answer.headers)) return answer
-    const headers = Object.entries(answer.headers).map(([name, value]) => [name, isSecretName(name) ? REDACTED : value])
-    return { ...answer, headers: Object.fromEntries(headers) }
-  }
+  const masked = (answer: Json): Json =>
+    isObject(answer) && isObject(answer.headers) ? { ...answer, headers: withoutSecretMembers(answer.headers) } : answer
   return Object.fromEntries(
     Object.entries(answers).map(([id, one]) => [id, Array.isArray(one) ? one.map(masked) : masked(one)]),
   )

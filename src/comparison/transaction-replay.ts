@@ -2,6 +2,7 @@
 import { kindOf } from '../domain/failure-table.ts'
 import { FRAMING_HEADERS } from '../domain/http.ts'
 import { isObject, type Json, type JsonObject } from '../domain/json.ts'
+import { isSecretParameter, REDACTED } from '../domain/secrets/secrets.ts'
 import { MEDIA_TYPES } from '../formats/codecs.ts'
 import type { ComparedCall, ComparedSide, Comparison } from './compare-answers.ts'
 import type { ComparedMessage } from './compared-message.ts'
@@ -181,7 +182,7 @@ const schemeOf = ({ config }: JsonObject): string =>
 
 function recordedCall(request: Orchestration['request'], scheme: string): ComparedCall {
   const { method, host, port, path, query, headers, body } = request
-  const suffix = query === undefined || query === '' ? '' : `?${query}`
+  const suffix = query === undefined || query === '' ? '' : `?${withoutCredentials(query)}`
   return {
     method,
     url: `${scheme}//${host}${port === '' ? '' : `:${port}`}${path}${suffix}`,
@@ -211,8 +212,15 @@ function callsOfReport(report: JsonObject, recorded: CallsByKind): ComparedSide[
 
 function shownUrl(url: string, hasQuery: boolean): string {
   const { origin, pathname, search } = new URL(url)
-  return `${origin}${pathname}${hasQuery ? search : ''}`
+  return `${origin}${pathname}${hasQuery ? withoutCredentials(search) : ''}`
 }
+
+/** The value that was sent may not be shown, and the documents have a reference in its place. */
+const withoutCredentials = (query: string): string =>
+  query.replaceAll(/([^?&=]+)=([^&]*)/g, (pair, name) => {
+    const [decoded = name] = new URLSearchParams(pair).keys()
+    return isSecretParameter(decoded) ? `${name}=${REDACTED}` : pair
+  })
 
 const bodyValue = (body: string, type: string): Json | undefined => readBody(Buffer.from(body), mediaTypeOf(type)).value
 

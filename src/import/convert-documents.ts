@@ -14,7 +14,7 @@ import { formOfSet, formOfVersion, readsOfDocument } from './rules/peer-version.
 import { convertClientOptions, convertOldParameters } from './rules/requests/client-options.ts'
 import { convertHeaders } from './rules/requests/convert-headers.ts'
 import { convertRequestPaths } from './rules/requests/convert-parameters.ts'
-import { convertRequests, REQUEST_GROUPS, requestsOf } from './rules/requests/convert-requests.ts'
+import { convertRequests, REQUEST_GROUPS, type RequestGroup, requestsOf } from './rules/requests/convert-requests.ts'
 import { convertUrl, type UrlContext } from './rules/requests/convert-urls.ts'
 import { createCredentialNames } from './rules/secret-names.ts'
 import { newestState } from './rules/stored-state.ts'
@@ -72,8 +72,8 @@ function convertDocument(found: FoundDocument, context: SetContext, ownName: str
   removeNothings(draft)
   convertRoute(draft)
   convertRequests(draft)
-  for (const request of REQUEST_GROUPS.flatMap((kind) => requestsOf(draft, kind).map((one) => [kind, one] as const))) {
-    convertCall(...request, form, context, textOf(document.name))
+  for (const kind of REQUEST_GROUPS) {
+    for (const request of requestsOf(draft, kind)) convertCall(kind, request, form, context, textOf(document.name))
   }
   convertPaths(draft, snapshot, form, found.peerVersion ?? options.peerVersion)
   convertConsumer(draft, options.consumerStart)
@@ -85,7 +85,7 @@ function convertDocument(found: FoundDocument, context: SetContext, ownName: str
 }
 
 function convertCall(
-  kind: (typeof REQUEST_GROUPS)[number],
+  kind: RequestGroup,
   request: DocumentPart,
   form: LookupForm,
   context: SetContext,
@@ -110,7 +110,7 @@ function convertPaths(
     const document = snapshot()
     return { form, peerVersion, lookups: lookupsOf(document), endpoint: checkDocument(document).endpoint }
   }
-  const convertRequestsOf = (group: (typeof REQUEST_GROUPS)[number]) => {
+  const convertRequestsOf = (group: RequestGroup) => {
     const context = contextNow()
     for (const request of requestsOf(draft, group)) convertRequestPaths(request, group, context)
   }

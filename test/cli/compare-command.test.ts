@@ -18,7 +18,7 @@ async function compare(
   const folder = freshFolder(context)
   for (const [name, content] of Object.entries(files)) {
     mkdirSync(join(folder, name, '..'), { recursive: true })
-    writeFileSync(join(folder, name), JSON.stringify(content))
+    writeFileSync(join(folder, name), typeof content === 'string' ? content : JSON.stringify(content))
   }
   const program = startProgram(folder, { args: ['compare', ...args], env: { CROSSWALK_KEY: 'canary-key', ...env } })
   const { code } = await program.ended
@@ -127,7 +127,19 @@ describe('compare', { concurrency: 3 }, () => {
         name: 'a key file that is not there',
         args: () => [...live(), '--key-file', 'k'],
         files: { 'messages/a.message.json': MESSAGE },
-        says: /key cannot be read/,
+        says: /--key-file cannot be read: k\./,
+      },
+      {
+        name: 'a key that no header can hold',
+        args: () => [...live(), '--key-file', 'k'],
+        files: { 'messages/a.message.json': MESSAGE, k: 'canary\ncanary' },
+        says: /The key is wrong/,
+      },
+      {
+        name: 'an empty key file',
+        args: () => [...live(), '--key-file', 'k'],
+        files: { 'messages/a.message.json': MESSAGE, k: '' },
+        says: /--key-file is empty/,
       },
       { name: 'a wrong limit', args: () => ['--openhim', 'x', '--limit', '0'], says: /--limit must be/ },
       { name: 'a wrong path', args: () => ['--openhim', 'x', '--path', 'a=b'], says: /--path must be/ },

@@ -145,6 +145,28 @@ describe('a transaction', () => {
     ])
   })
 
+  test('that sent a credential in a URL is the same with a reference, and the credential is nowhere shown', async (context) => {
+    const [lookup] = TRANSACTION.orchestrations
+    const query = { ...TRANSACTION.request, querystring: 'by=me&token=canary' }
+    const request = { ...lookup?.request, querystring: 'api_key=canary&x=1', path: '/people/8' }
+    const config = { ...DOCUMENT.requests.lookup[0]?.config, url: `https://people.test/people/:nr?api_key=\${env:ANY}` }
+    const document = { ...DOCUMENT, constants: { x: 1 }, requests: { lookup: [{ id: 'person', config }] } }
+    const replayOf = (path: string) =>
+      replay(
+        context,
+        [{ ...TRANSACTION, request: query, orchestrations: [{ ...lookup, request: { ...request, path } }] }],
+        [document],
+      )
+    assert.deepEqual((await replayOf('/people/7')).results[0]?.differences, [])
+    const { replayed, results, report } = await replayOf('/people/8')
+    assert.equal(report.unexplained, 1)
+    const tests = replayed.map((one, at) => ({ replayed: one, differences: results[at]?.differences ?? [] }))
+    const files = saveTests(freshFolder(context), tests).map((file) => readFileSync(file, 'utf8'))
+    const written = [report.text, JSON.stringify(report.json), ...files].join('\n')
+    assert.match(written, /people\/8/)
+    assert.ok(!written.includes('canary'), written)
+  })
+
   const cases: readonly Readonly<{ name: string; change: JsonObject; document?: JsonObject; paths?: string[] }>[] = [
     {
       name: 'another answer',
@@ -271,12 +293,40 @@ describe('the transactions of a source', () => {
     assert.match(core.received[0]?.url ?? '', /^\/transactions\?filters=%7B%7D&filterRepresentation=full/)
   })
 
+  test('are the newest of the API, which gives these first', async (context) => {
+    const newestFirst = Array.from({ length: 100 }, (_, at) => ({
+      ...TRANSACTION,
+      _id: String(at),
+      request: { ...TRANSACTION.request, timestamp: 1_000 - at },
+    }))
+    const core = await startUpstream(() => newestFirst)
+    context.after(core.stop)
+    const found = await readTransactions(sourceAt(core.url, context), 3)
+    assert.deepEqual(
+      found.map(({ id }) => id),
+      ['2', '1', '0'],
+    )
+  })
+
   test('are a fault where there are none', async (context) => {
     const core = await startUpstream((_request, response) => void response.writeHead(401).end('who are you'))
     context.after(core.stop)
     await assert.rejects(readTransactions(sourceAt(core.url, context), 10), /does not accept OPENHIM_USERNAME/)
     await assert.rejects(readTransactions('/not/there.json', 10), ComparisonImpossible)
     await assert.rejects(readTransactions(sourceAt('http://127.0.0.1:1', context), 10), /does not answer/)
+  })
+
+  test('are read where objects without a text are in place of texts', async (context) => {
+    const file = join(freshFolder(context), 'odd.json')
+    const odd: Json = { toString: 1, $oid: { toString: 1 }, $date: [{ toString: 1 }] }
+    const message = { method: odd, status: odd, timestamp: odd }
+    const orchestration = { name: odd, request: message, response: message, error: { message: odd } }
+    for (const _id of [odd, [odd]]) {
+      const one = { _id, request: message, response: message, orchestrations: [orchestration] }
+      writeFileSync(file, JSON.stringify([one]))
+      const [{ id, response } = assert.fail()] = await readTransactions(file, 10)
+      assert.deepEqual([id, response.status, response.at], ['', undefined, Number.NaN])
+    }
   })
 
   test('of any JSON are transactions or a fault', async (context) => {

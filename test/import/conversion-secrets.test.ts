@@ -77,6 +77,14 @@ const CASES: readonly Readonly<{
     secrets: { ACCESS_TOKEN: `${CANARY}+ 1` },
   },
   {
+    name: 'credentials in the query that no header has',
+    given: { url: `http://h.example.org/x?jwt=${CANARY}&access_key=${CANARY}2` },
+    config: {
+      url: 'http://h.example.org/x?jwt=${env:CROSSWALK_SECRET_ORG_UNITS_DHIS2_JWT}&access_key=${env:CROSSWALK_SECRET_ORG_UNITS_DHIS2_ACCESS_KEY}',
+    },
+    secrets: { JWT: CANARY, ACCESS_KEY: `${CANARY}2` },
+  },
+  {
     name: 'references stay',
     given: { headers: { Authorization: 'Bearer ${env:TOKEN}' } },
     config: { headers: { Authorization: 'Bearer ${env:TOKEN}' } },

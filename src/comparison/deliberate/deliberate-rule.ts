@@ -1,4 +1,5 @@
 /** What the rules of deliberate differences share. */
+import type { FailureCode } from '../../domain/failure-table.ts'
 import { isObject, type Json, type JsonObject } from '../../domain/json.ts'
 import type { Comparison } from '../compare-answers.ts'
 import type { Difference } from '../differences.ts'
@@ -33,16 +34,8 @@ export function errorOfPeer({ peer: { answer } }: Comparison): string | undefine
   return status >= 400 && isObject(value) && typeof value.error === 'string' ? value.error : undefined
 }
 
-/** The rules on messages that fail here only, by the code of the failure. */
-const RULES_OF_CODES: Readonly<Record<string, string>> = {
-  ROUTE_UNKNOWN: 'route-matching',
-  SERIALISE_FAILED: 'xml-values',
-  PARAMETER_INVALID: 'url-values',
-}
-
-/** Whether the message failed here with the code of a rule. */
-export const failsBy = (rule: string, { here }: Comparison): boolean =>
-  RULES_OF_CODES[failureCodeOf(here.answer) ?? ''] === rule
+/** Whether the message failed here with this code. */
+export const failsWith = (code: FailureCode, { here }: Comparison): boolean => failureCodeOf(here.answer) === code
 
 /** The value of the message's body; undefined if it has none. */
 export const bodyOf = ({ message: { body, headers } }: Comparison): Json | undefined =>

@@ -1,12 +1,12 @@
 /** Deliberate differences in what fails, and in how a failure is answered. */
-import { kindOf } from '../../domain/failure-table.ts'
+import { type FailureCode, kindOf } from '../../domain/failure-table.ts'
 import { isObject, type Json } from '../../domain/json.ts'
 import type { Comparison } from '../compare-answers.ts'
 import { failureCodeOf } from '../received-answer.ts'
-import { type DeliberateRule, errorOfPeer, failsBy, isIn, isOfAnswer } from './deliberate-rule.ts'
+import { type DeliberateRule, errorOfPeer, failsWith, isIn, isOfAnswer } from './deliberate-rule.ts'
 
 /** The statuses with which the peer answers what is a failure of a code here, where the two differ. */
-const STATUSES_OF_PEER: Readonly<Record<string, readonly number[]>> = {
+const STATUSES_OF_PEER: Readonly<Partial<Record<FailureCode, readonly number[]>>> = {
   METHOD_NOT_ALLOWED: [404],
   MEDIA_TYPE_WRONG: [400],
   BODY_TOO_LARGE: [400],
@@ -37,14 +37,14 @@ export const FAILURE_RULES = {
     reason: 'A last "/" does not count, parameters are decoded, patterns match whole paths, another method is a 405.',
     explains: ({ path }, comparison) => {
       const { status, value } = comparison.peer.answer
-      const isElsewhere = status < 400 && failsBy('route-matching', comparison)
+      const isElsewhere = status < 400 && failsWith('ROUTE_UNKNOWN', comparison)
       return isOfAnswer(path) && (isUnknownRoute(status, value) || isElsewhere)
     },
   },
   'xml-values': {
     reason: 'An output that XML cannot hold is a failure; the peer writes the text of the object or array.',
     explains: ({ path }, comparison) =>
-      isOfAnswer(path) && failsBy('xml-values', comparison) && comparison.peer.answer.status < 400,
+      isOfAnswer(path) && failsWith('SERIALISE_FAILED', comparison) && comparison.peer.answer.status < 400,
   },
   'empty-message': {
     reason: 'A message without a body is an empty object; the peer answers with 204, or finds nothing to validate.',

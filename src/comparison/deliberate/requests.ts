@@ -6,14 +6,14 @@ import type { Comparison } from '../compare-answers.ts'
 import { isSame } from '../differences.ts'
 import { type EndpointDocument, requestsOf } from '../endpoint-documents.ts'
 import { failureCodeOf, mediaTypeOf, readBody } from '../received-answer.ts'
-import { bodyOf, type DeliberateRule, errorOfPeer, failsBy, isOfAnswer, valueAt } from './deliberate-rule.ts'
+import { bodyOf, type DeliberateRule, errorOfPeer, failsWith, isOfAnswer, valueAt } from './deliberate-rule.ts'
 
 export const REQUEST_RULES = {
   'url-values': {
     reason:
       'A URL parameter without a value, or with one that a URL cannot hold, is a failure; the peer sends the request all the same.',
     explains: ({ path, here }, comparison) =>
-      failsBy('url-values', comparison) && (isOfAnswer(path) || here === undefined),
+      failsWith('PARAMETER_INVALID', comparison) && (isOfAnswer(path) || here === undefined),
   },
   'url-encoding': {
     reason:

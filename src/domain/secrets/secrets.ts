@@ -6,7 +6,8 @@ const SECRET = /authorization|cookie|api-?_?key|subscription-key|token|secret|pa
 export const isSecretName = (name: string): boolean => SECRET.test(name)
 
 /** Names of query parameters that are credentials in URLs, though not in headers and properties. */
-const SECRET_PARAMETER = /^(?:key|sig|signature|auth|passwd|pwd|pass|jwt|sid|session_?id|assertion)$/i
+const SECRET_PARAMETER =
+  /^(?:key|sig|signature|auth|passwd|pwd|pass|access_?key|private_?key|jwt|sid|session_?id|assertion)$/i
 
 export const isSecretParameter = (name: string): boolean => isSecretName(name) || SECRET_PARAMETER.test(name)
 

@@ -1,7 +1,7 @@
 /** Credentials that an import moves out of the documents: the values and the names of the environment variables for them. */
 import type { Json } from '../../domain/json.ts'
 import { isObject } from '../../domain/json.ts'
-import { isSecretName, REDACTED, withReferences } from '../../domain/secrets/secrets.ts'
+import { isSecretName, isSecretParameter, REDACTED, withReferences } from '../../domain/secrets/secrets.ts'
 import type { SecretLine } from '../conversion.ts'
 
 export type CredentialNames = Readonly<{
@@ -63,11 +63,6 @@ function shownText(text: string, name: string): string {
     .replace(SCHEME, `$1${REDACTED}`)
     .replace(USER_INFO, `$1${REDACTED}@`)
     .replaceAll(/([?&])([^=&#]+)=([^&#]*)/g, (whole, before, parameter, value) =>
-      isCredentialParameter(parameter) && !value.includes('${') ? `${before}${parameter}=${REDACTED}` : whole,
+      isSecretParameter(parameter) && !value.includes('${') ? `${before}${parameter}=${REDACTED}` : whole,
     )
 }
-
-/** Whether a parameter of a URL holds a credential, by its name. */
-export const isCredentialParameter = (name: string): boolean =>
-  isSecretName(name) ||
-  /^(?:key|pwd|pass|auth|sig|signature|access_?key|private_?key|client_?secret|code_?secret)$/i.test(name)

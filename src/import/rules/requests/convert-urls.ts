@@ -1,9 +1,10 @@
 /** The URL of a request: mended as the peer's HTTP client read it, without credentials, and pointing at the new services. */
 import { isObject } from '../../../domain/json.ts'
 import { referencesIn } from '../../../domain/secrets/references.ts'
+import { isSecretParameter } from '../../../domain/secrets/secrets.ts'
 import type { ConversionOptions } from '../../conversion.ts'
 import { type DocumentPart, type Note, textOf } from '../draft.ts'
-import { type CredentialNames, isCredentialParameter } from '../secret-names.ts'
+import type { CredentialNames } from '../secret-names.ts'
 import { MOVED, setBasic } from './convert-headers.ts'
 
 export type UrlContext = Readonly<{
@@ -121,7 +122,7 @@ function withoutCredentials(url: string, secrets: CredentialNames, place: readon
   const moved = parameters.map((parameter) => {
     const [name = '', ...rest] = parameter.split('=')
     const value = rest.join('=')
-    if (!isCredentialParameter(decoded(name)) || value === '' || value.startsWith(':')) return parameter
+    if (!isSecretParameter(decoded(name)) || value === '' || value.startsWith(':')) return parameter
     if (referencesIn(value).length > 0) return parameter
     return `${name}=${secrets.refer(decoded(value.replaceAll('+', ' ')), ...place, decoded(name))}`
   })
