@@ -8,10 +8,6 @@ export type Awaitable<T> = T | Promise<T>
 export const isObject = (value: unknown): value is JsonObject =>
   typeof value === 'object' && value !== null && !Array.isArray(value)
 
-/** A copy in which each text is changed; the names of members stay. */
-export const mapTexts = <Value extends Json>(value: Value, change: (text: string) => string): Value =>
-  JSON.parse(JSON.stringify(value), (_name, one: Json) => (typeof one === 'string' ? change(one) : one))
-
 /** The JSON name of a value's type, as a user would say it. */
 export function typeName(value: unknown): string {
   if (value === null) return 'null'
