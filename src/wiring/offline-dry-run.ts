@@ -1,15 +1,13 @@
 /** Dry runs without a store, a network or a running service, for commands that check documents. */
 import { randomBytes } from 'node:crypto'
-import { createEgressPolicy } from '../domain/egress/egress-policy.ts'
 import { createIds } from '../domain/id.ts'
-import { OutboundError } from '../domain/ports/http-client-port.ts'
 import type { Logger } from '../domain/ports/logger-port.ts'
 import { createDryRun, type DryRun } from '../dry-run/dry-run.ts'
 import { createEndpointRegistry } from '../endpoints/endpoint-registry.ts'
 import * as failures from '../endpoints/management-failures.ts'
 import { createIntake } from '../intake/intake.ts'
-import type { Services } from '../pipeline/services.ts'
 import type { Settings } from '../settings/settings.ts'
+import { createOfflineServices } from './offline-services.ts'
 
 /**
  * In: the settings of messages, such as `PARSER_LIMIT`. Out: a dry run that never calls another system. Each reference to a
@@ -26,7 +24,7 @@ export function createOfflineDryRun(settings: Settings, logger: Logger): DryRun 
     },
     registry: createEndpointRegistry(),
     intake: createIntake({ ...settings, clock, newId, logger, observe: () => undefined }),
-    services: offlineServices(settings),
+    services: { ...createOfflineServices(settings), secrets: { resolve: withNames } },
     settings,
     clock,
   })
@@ -34,16 +32,7 @@ export function createOfflineDryRun(settings: Settings, logger: Logger): DryRun 
 
 const REFERENCE = /\$\{(?:env|file):([^}]*)\}/g
 
-/** The dry run replaces `http`, `producer` and `states`, and runs messages without their callers and keys. */
-const offlineServices = (settings: Settings): Services => ({
-  http: { send: unavailable, close: async () => undefined },
-  producer: { produce: unavailable },
-  states: { newest: () => undefined, append: async () => undefined },
-  secrets: { resolve: (text) => text.replace(REFERENCE, (_whole, name: string) => standIn(name)) },
-  egress: createEgressPolicy(settings),
-  tokens: { verify: unavailable },
-  idempotency: { process: unavailable, stop: () => undefined },
-})
+const withNames = (text: string): string => text.replace(REFERENCE, (_whole, name: string) => standIn(name))
 
 /** A text that any part of a URL can hold, its host too. */
 const standIn = (name: string): string =>
@@ -51,7 +40,3 @@ const standIn = (name: string): string =>
     .toLowerCase()
     .replace(/[^a-z0-9]+/g, '-')
     .replace(/^-|-$/g, '')
-
-async function unavailable(): Promise<never> {
-  throw new OutboundError('refused', 'a dry run without a service calls no other system.')
-}
