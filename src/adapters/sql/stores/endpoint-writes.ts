@@ -9,7 +9,7 @@ import { type SqlDialect, step, type TransactionWork } from '../database.ts'
 import { compileRowsStatement } from '../rows-statement.ts'
 import { compileStatement, rawQuery } from '../statement.ts'
 import { documentText, indexable, keyText, stateRow, type Tables } from '../tables.ts'
-import { compileVersionStatements, type VersionValues, versionValues } from './stored-versions.ts'
+import { type VersionStatements, type VersionValues, versionValues } from './stored-versions.ts'
 
 type Row = Tables['endpoints']
 type EndpointValues = Readonly<{ id: string; name: string; routeKey: string; document: string }>
@@ -77,9 +77,9 @@ function compileStatements({ queries, elements, lockRows, nextStateSequence }: S
 /** Builds the function that gives the body of the transaction of some writes. */
 export function compileEndpointWrites(
   dialect: SqlDialect,
+  versions: VersionStatements,
 ): (writes: readonly EndpointWrite[]) => () => TransactionWork<'stored' | RefusedWrite> {
   const statements = compileStatements(dialect)
-  const versions = compileVersionStatements(dialect)
 
   function* findRefused(
     writes: readonly RowWrite[],

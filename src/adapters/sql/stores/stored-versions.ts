@@ -91,6 +91,8 @@ export function compileVersionStatements({ queries: db, elements }: SqlDialect) 
   }
 }
 
+export type VersionStatements = ReturnType<typeof compileVersionStatements>
+
 /** The version that a write adds. `text`: the document as it is stored, empty for a deletion. */
 export const versionValues = (
   method: ChangeMethod,
