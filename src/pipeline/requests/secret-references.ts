@@ -7,7 +7,7 @@ import { changeTexts, isObject, type Json, type JsonObject } from '../../domain/
 import type { LintSink } from '../../domain/lint.ts'
 import type { Run } from '../../domain/run.ts'
 import { almostReference, parseReferences, type Reference, referencesIn } from '../../domain/secrets/references.ts'
-import { type SecretSource, type SecretValues, withReferences } from '../../domain/secrets/secrets.ts'
+import { compileReferences, type SecretSource, type SecretValues } from '../../domain/secrets/secrets.ts'
 import { noteSecrets } from '../../domain/tracing/trace.ts'
 import { isHeaderValue } from '../../language/headers.ts'
 import type { UrlTemplate } from '../../language/url-template.ts'
@@ -156,7 +156,7 @@ function compileValue(
 /** The failure with references in place of secrets. */
 export function withoutValues(failure: Failure, secrets: SecretValues | undefined): Failure {
   if (secrets === undefined) return failure
-  const hide = (text: string): string => withReferences(text, secrets)
+  const hide = compileReferences(secrets)
   const { details, issues, unquoted } = failure.options
   const safe = new Failure(failure.code, hide(failure.message), {
     ...failure.options,
