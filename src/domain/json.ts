@@ -8,6 +8,14 @@ export type Awaitable<T> = T | Promise<T>
 export const isObject = (value: unknown): value is JsonObject =>
   typeof value === 'object' && value !== null && !Array.isArray(value)
 
+/** The same value with every text in it changed; the names of members stay. */
+export function changeTexts(value: Json, change: (text: string) => string): Json {
+  if (typeof value === 'string') return change(value)
+  if (Array.isArray(value)) return value.map((item: Json) => changeTexts(item, change))
+  if (!isObject(value)) return value
+  return Object.fromEntries(Object.entries(value).map(([name, member]) => [name, changeTexts(member, change)]))
+}
+
 /** The JSON name of a value's type, as a user would say it. */
 export function typeName(value: unknown): string {
   if (value === null) return 'null'

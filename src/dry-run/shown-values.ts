@@ -1,6 +1,12 @@
 /** Values as a report shows them: bounded, and without secrets. */
 import { isObject, type Json, type JsonObject } from '../domain/json.ts'
-import { isSecretName, REDACTED, type SecretValues, withReferences } from '../domain/secrets/secrets.ts'
+import {
+  compileReferences,
+  isSecretName,
+  REDACTED,
+  type SecretValues,
+  withReferences,
+} from '../domain/secrets/secrets.ts'
 
 /** Undefined if the message got none. */
 type Secrets = SecretValues | undefined
@@ -49,12 +55,14 @@ function weigh(value: Json, levels: number, budget: { left: number }): string | 
 /** The same with references in place of the values of secrets, in every text and name. */
 export function shownSafely(value: Json, secrets: Secrets): Json {
   if (secrets === undefined) return value
-  if (typeof value === 'string') return withReferences(value, secrets)
-  if (Array.isArray(value)) return value.map((item) => shownSafely(item, secrets))
-  if (!isObject(value)) return value
-  return Object.fromEntries(
-    Object.entries(value).map(([name, inner]) => [withReferences(name, secrets), shownSafely(inner, secrets)]),
-  )
+  const hide = compileReferences(secrets)
+  const shown = (part: Json): Json => {
+    if (typeof part === 'string') return hide(part)
+    if (Array.isArray(part)) return part.map(shown)
+    if (!isObject(part)) return part
+    return Object.fromEntries(Object.entries(part).map(([name, inner]) => [hide(name), shown(inner)]))
+  }
+  return shown(value)
 }
 
 export const shownHeaders = (headers: readonly (readonly [string, string | readonly string[]])[]): JsonObject =>

@@ -1,4 +1,4 @@
-import { isObject, type Json } from '../domain/json.ts'
+import { changeTexts } from '../domain/json.ts'
 import type { Codec } from './codec.ts'
 import { buildXml } from './xml-build.ts'
 import { isXmlName, withoutForbidden } from './xml-characters.ts'
@@ -22,7 +22,7 @@ export const XML_CODEC = {
     }),
   detect: () => undefined,
   build: buildXml,
-  buildFailure: (body) => buildXml(withoutControls({ root: body })),
+  buildFailure: (body) => buildXml(changeTexts({ root: body }, withoutForbidden)),
   emptyAnswer: buildXml({}),
   nullBody: undefined,
   rewrite: (bytes, charset, change) => {
@@ -36,10 +36,3 @@ export const XML_CODEC = {
       ? undefined
       : `"${key}" cannot be the name of an XML element, and would become one here; choose another.`,
 } as const satisfies Codec
-
-function withoutControls(value: Json): Json {
-  if (typeof value === 'string') return withoutForbidden(value)
-  if (Array.isArray(value)) return value.map(withoutControls)
-  if (!isObject(value)) return value
-  return Object.fromEntries(Object.entries(value).map(([name, member]) => [name, withoutControls(member)]))
-}

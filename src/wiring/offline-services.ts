@@ -1,5 +1,4 @@
 /** Services for compiling documents where there is no service: nothing is sent, stored or looked up. */
-import { createTokenVerifier } from '../adapters/jwt/token-verifier.ts'
 import { createEgressPolicy } from '../domain/egress/egress-policy.ts'
 import type { Services } from '../pipeline/services.ts'
 import type { Settings } from '../settings/settings.ts'
@@ -10,14 +9,13 @@ import type { Settings } from '../settings/settings.ts'
  */
 export function createOfflineServices(settings: Settings): Services {
   const refuse = () => Promise.reject(new Error('A document that is only checked reached out.'))
-  const http = { send: refuse, close: async () => {} }
   return {
-    http,
+    http: { send: refuse, close: async () => {} },
     states: { newest: refuse, append: refuse },
     producer: { produce: refuse },
     secrets: { resolve: (text) => text },
     egress: createEgressPolicy(settings),
-    tokens: createTokenVerifier(http),
+    tokens: { verify: refuse },
     idempotency: { process: refuse, stop: () => undefined },
   }
 }

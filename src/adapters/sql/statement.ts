@@ -3,7 +3,7 @@
  * Each database runs them on its own driver, so that SQLite's synchronous driver stays synchronous on the path of a
  * message.
  */
-import { type Compilable, type RawBuilder, sql } from 'kysely'
+import { type Compilable, type QueryExecutorProvider, type RawBuilder, sql } from 'kysely'
 
 export type SqlValue = string | number | Uint8Array | null
 export type SqlValues = Readonly<Record<string, SqlValue>>
@@ -44,3 +44,8 @@ export function compileStatement<Values extends SqlValues, Row = unknown>(
       parameters.map((parameter) => (isPlaceholder(parameter) ? values[parameter[NAME]] : parameter) as SqlValue),
   }
 }
+
+/** A query that is written in SQL, as `compileStatement` takes it. `queries`: of the dialect. */
+export const rawQuery =
+  (queries: QueryExecutorProvider) =>
+  <Row>(query: RawBuilder<Row>): Compilable<Row> => ({ compile: () => query.compile(queries) })

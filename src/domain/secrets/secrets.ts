@@ -87,10 +87,13 @@ function inBase64(value: string): readonly string[] {
 const asLatin1 = (text: string): string => Buffer.from(text).toString('latin1')
 
 /** Replaces each value in a text by its reference. */
-export function withReferences(text: string, secrets: SecretValues | undefined): string {
-  if (secrets === undefined || secrets.size === 0) return text
+export const withReferences = (text: string, secrets: SecretValues | undefined): string =>
+  secrets === undefined ? text : compileReferences(secrets)(text)
+
+/** The same for many texts: making the forms of the values takes longer than finding them. */
+export function compileReferences(secrets: SecretValues): (text: string) => string {
   const forms = [...secrets].flatMap(([value, reference]) => formsOf(value).map((form) => [form, reference] as const))
   // The longest first, since one form may contain another.
   forms.sort(([one], [other]) => other.length - one.length)
-  return forms.reduce((left, [form, reference]) => left.replaceAll(form, () => reference), text)
+  return (text) => forms.reduce((left, [form, reference]) => left.replaceAll(form, () => reference), text)
 }

@@ -3,11 +3,11 @@
  * the message have references in their place.
  */
 import { Failure } from '../../domain/failure.ts'
-import { isObject, type Json, type JsonObject } from '../../domain/json.ts'
+import { changeTexts, isObject, type Json, type JsonObject } from '../../domain/json.ts'
 import type { LintSink } from '../../domain/lint.ts'
 import type { Run } from '../../domain/run.ts'
 import { almostReference, parseReferences, type Reference, referencesIn } from '../../domain/secrets/references.ts'
-import { type SecretSource, type SecretValues, withReferences } from '../../domain/secrets/secrets.ts'
+import { compileReferences, type SecretSource, type SecretValues } from '../../domain/secrets/secrets.ts'
 import { noteSecrets } from '../../domain/tracing/trace.ts'
 import { isHeaderValue } from '../../language/headers.ts'
 import type { UrlTemplate } from '../../language/url-template.ts'
@@ -156,22 +156,18 @@ function compileValue(
 /** The failure with references in place of secrets. */
 export function withoutValues(failure: Failure, secrets: SecretValues | undefined): Failure {
   if (secrets === undefined) return failure
-  const hide = (text: string): string => withReferences(text, secrets)
+  const hide = compileReferences(secrets)
   const { details, issues, unquoted } = failure.options
   const safe = new Failure(failure.code, hide(failure.message), {
     ...failure.options,
     ...(details === undefined ? {} : { details: details.map((one) => ({ ...one, message: hide(one.message) })) }),
-    ...(issues === undefined ? {} : { issues: issues.map((issue) => hideIn(issue, hide)) }),
+    ...(issues === undefined ? {} : { issues: issues.map((issue) => changeTexts(issue, hide) as JsonObject) }),
     ...(unquoted === undefined ? {} : { unquoted: hide(unquoted) }),
     ...(failure.cause === undefined ? {} : { cause: withoutValuesIn(failure.cause, hide) }),
   })
   safe.stage = failure.stage
   return safe
 }
-
-/** Hides in all texts of the issue. */
-const hideIn = (issue: JsonObject, hide: (text: string) => string): JsonObject =>
-  JSON.parse(JSON.stringify(issue), (_name, value: Json) => (typeof value === 'string' ? hide(value) : value))
 
 /** The cause of a bug goes into the log. */
 function withoutValuesIn(cause: unknown, hide: (text: string) => string): unknown {

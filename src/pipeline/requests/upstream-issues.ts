@@ -1,6 +1,6 @@
 /** The OperationOutcome of another system: its issues come before ours. */
 import { ISSUE_TYPES } from '../../domain/failures/issue-type.ts'
-import { isObject, type Json, type JsonObject } from '../../domain/json.ts'
+import { changeTexts, isObject, type Json, type JsonObject } from '../../domain/json.ts'
 import type { OutboundAnswer } from '../../domain/ports/http-client-port.ts'
 import { detect } from '../../formats/codecs.ts'
 import { plainSpaces } from '../operation-outcome.ts'
@@ -17,12 +17,9 @@ export function issuesOf(answer: OutboundAnswer): readonly JsonObject[] {
   const text = answer.body.byteLength > OUTCOME_LIMIT ? undefined : asText(answer)
   const outcome = text === undefined ? undefined : detect(text)?.value
   if (!isObject(outcome) || outcome.resourceType !== 'OperationOutcome' || !Array.isArray(outcome.issue)) return []
-  return outcome.issue.map(inPlainSpaces).filter(isIssue)
+  // Typography such as a no-break space must not cost an issue.
+  return outcome.issue.map((issue) => changeTexts(issue, plainSpaces)).filter(isIssue)
 }
-
-/** Typography such as a no-break space must not cost an issue. */
-const inPlainSpaces = (issue: Json): Json =>
-  JSON.parse(JSON.stringify(issue), (_name, value: Json) => (typeof value === 'string' ? plainSpaces(value) : value))
 
 const SEVERITIES: ReadonlySet<Json | undefined> = new Set(['fatal', 'error', 'warning', 'information'])
 const TYPES: ReadonlySet<Json | undefined> = new Set(ISSUE_TYPES)

@@ -2,8 +2,11 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, it, test } from 'node:test'
 import fc from 'fast-check'
+import { Failure } from '../../../src/domain/failure.ts'
 import type { Json, JsonObject } from '../../../src/domain/json.ts'
+import { withoutValues } from '../../../src/pipeline/requests/secret-references.ts'
 import { issuesOf } from '../../../src/pipeline/requests/upstream-issues.ts'
+import { startCpuTime } from '../../cpu-time.ts'
 import { json, type Service, startService, startUpstream, type Upstream } from '../../service.ts'
 import { faultsOf, issuesIn } from './operation-outcomes.ts'
 
@@ -180,4 +183,17 @@ test('whatever another system says, what is taken from it is valid in R4', () =>
     }),
     { numRuns: 1_000 },
   )
+})
+
+test('secrets are found in as many texts as an outcome can hold, without holding up messages', () => {
+  const secrets = new Map([
+    ['pa$$ wörd/1&"x', '${env:A}'],
+    ['se/cr+et=1', '${env:B}'],
+  ])
+  const issues = Array.from({ length: 7_000 }, () => ({ severity: 'error', code: 'value' }))
+  const failure = new Failure('LOOKUP_REFUSED', 'Refused.', { issues: [...issues, { diagnostics: 'has se/cr+et=1' }] })
+  const cpuTime = startCpuTime()
+  const { options } = withoutValues(failure, secrets)
+  assert.ok(cpuTime() < 250, 'The forms of the secrets were made for each text.')
+  assert.deepEqual(options.issues?.at(-1), { diagnostics: 'has ${env:B}' })
 })

@@ -8,7 +8,7 @@ import {
   isRefused,
 } from '../../../domain/ports/audit-store-port.ts'
 import type { SqlDatabase, SqlDialect } from '../database.ts'
-import { compileStatement } from '../statement.ts'
+import { compileStatement, rawQuery } from '../statement.ts'
 import { keyText, type Tables } from '../tables.ts'
 
 type Row = Tables['audit']
@@ -17,13 +17,12 @@ type FoundRow = Pick<Row, 'id' | 'detail'>
 function compileStatements({ queries, elements }: SqlDialect) {
   return {
     /** `rows`: the columns of many rows, as `rowsText` writes them. */
-    append: compileStatement<Readonly<{ rows: string }>>((value) => ({
-      compile: () =>
-        sql`insert into audit (id, who, name, what, target, refused, detail)
-          select element.value ->> 0, element.value ->> 1, element.value ->> 2, element.value ->> 3,
-            element.value ->> 4, cast(element.value ->> 5 as integer), element.value ->> 6
-          from ${elements(value('rows'))} as element`.compile(queries),
-    })),
+    append: compileStatement<Readonly<{ rows: string }>>((value) =>
+      rawQuery(queries)(sql`insert into audit (id, who, name, what, target, refused, detail)
+        select element.value ->> 0, element.value ->> 1, element.value ->> 2, element.value ->> 3,
+          element.value ->> 4, cast(element.value ->> 5 as integer), element.value ->> 6
+        from ${elements(value('rows'))} as element`),
+    ),
     /** Each part of the condition has an index. */
     purge: compileStatement<Readonly<{ oldest: string; refused: number }>>((value) =>
       queries

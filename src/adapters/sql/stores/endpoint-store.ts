@@ -32,7 +32,7 @@ export function compileEndpointStore(database: SqlDatabase, close: () => Promise
   const { dialect } = database
   const reads = compileReads(dialect.queries)
   const versions = compileVersionStatements(dialect)
-  const compileWrites = compileEndpointWrites(dialect)
+  const compileWrites = compileEndpointWrites(dialect, versions)
 
   /** The unique indexes decide even if a writer outside the service has changed the table since the check. */
   async function writeAll(writes: readonly EndpointWrite[]): Promise<'stored' | RefusedWrite> {

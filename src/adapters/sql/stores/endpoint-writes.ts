@@ -7,9 +7,9 @@ import { type RawBuilder, sql } from 'kysely'
 import type { EndpointWrite, RefusedWrite, StoreClash } from '../../../domain/ports/endpoint-store-port.ts'
 import { type SqlDialect, step, type TransactionWork } from '../database.ts'
 import { compileRowsStatement } from '../rows-statement.ts'
-import { compileStatement } from '../statement.ts'
+import { compileStatement, rawQuery } from '../statement.ts'
 import { documentText, indexable, keyText, stateRow, type Tables } from '../tables.ts'
-import { compileVersionStatements, type VersionValues, versionValues } from './stored-versions.ts'
+import { type VersionStatements, type VersionValues, versionValues } from './stored-versions.ts'
 
 type Row = Tables['endpoints']
 type EndpointValues = Readonly<{ id: string; name: string; routeKey: string; document: string }>
@@ -30,40 +30,40 @@ const COLUMNS = ['id', 'name', 'routeKey', 'document'] as const
 const STATE_COLUMNS = ['endpoint_id', 'lookup_status', 'network_error', 'state'] as const
 
 function compileStatements({ queries, elements, lockRows, nextStateSequence }: SqlDialect) {
-  const build = (query: RawBuilder<unknown>) => ({ compile: () => query.compile(queries) as never })
+  const raw = rawQuery(queries)
   const listed = (ids: RawBuilder<string>) => sql`(select listed.value ->> 0 from ${elements(ids)} as listed)`
   return {
     /** In the order of the ids, in which the writers of states lock endpoints too. */
     find: compileStatement<Ids, Row>((value) =>
-      build(sql`select id, name, route_key, document from endpoints where id in ${listed(value('ids'))}
+      raw(sql`select id, name, route_key, document from endpoints where id in ${listed(value('ids'))}
         order by id ${lockRows}`),
     ),
     /** `records`: place, name and route of each; `ids`: the endpoints that are written, whose stored rows do not count. */
     clashes: compileStatement<Ids & Readonly<{ records: string }>, Clash>((value) =>
-      build(sql`select cast(element.value ->> 0 as integer) as place, endpoints.name as name
+      raw(sql`select cast(element.value ->> 0 as integer) as place, endpoints.name as name
         from ${elements(value('records'))} as element
         join endpoints on endpoints.name = element.value ->> 1 or endpoints.route_key = element.value ->> 2
         where endpoints.id not in ${listed(value('ids'))}
         order by place`),
     ),
     /** Deletes the states and idempotency keys of the endpoints too, by their foreign keys. */
-    remove: compileStatement<Ids>((value) => build(sql`delete from endpoints where id in ${listed(value('ids'))}`)),
+    remove: compileStatement<Ids>((value) => raw(sql`delete from endpoints where id in ${listed(value('ids'))}`)),
     /** No `keyText` and no `indexable` gives such a key. */
     vacate: compileStatement<Ids>((value) =>
-      build(sql`update endpoints set name = ${sql.lit('\\…')} || id, route_key = ${sql.lit('\\…')} || id
+      raw(sql`update endpoints set name = ${sql.lit('\\…')} || id, route_key = ${sql.lit('\\…')} || id
         where id in ${listed(value('ids'))}`),
     ),
     insert: compileRowsStatement(COLUMNS, (rows) =>
-      build(sql`insert into endpoints (id, name, route_key, document) ${rows}`),
+      raw(sql`insert into endpoints (id, name, route_key, document) ${rows}`),
     ),
     replace: compileRowsStatement(COLUMNS, (rows) =>
-      build(sql`with given (id, name, route_key, document) as (${rows})
+      raw(sql`with given (id, name, route_key, document) as (${rows})
         update endpoints set name = given.name, route_key = given.route_key, document = given.document
         from given where endpoints.id = given.id`),
     ),
     keepState: compileRowsStatement(STATE_COLUMNS, (rows) =>
       // SQLite needs the condition to distinguish `on conflict` from the constraint of a join.
-      build(sql`with given (endpoint_id, lookup_status, network_error, state) as (${rows})
+      raw(sql`with given (endpoint_id, lookup_status, network_error, state) as (${rows})
         insert into states (endpoint_id, lookup_status, network_error, sequence, state)
         select endpoint_id, cast(lookup_status as integer), cast(network_error as integer),
           ${nextStateSequence(sql.ref('given.endpoint_id'))}, state
@@ -77,9 +77,9 @@ function compileStatements({ queries, elements, lockRows, nextStateSequence }: S
 /** Builds the function that gives the body of the transaction of some writes. */
 export function compileEndpointWrites(
   dialect: SqlDialect,
+  versions: VersionStatements,
 ): (writes: readonly EndpointWrite[]) => () => TransactionWork<'stored' | RefusedWrite> {
   const statements = compileStatements(dialect)
-  const versions = compileVersionStatements(dialect)
 
   function* findRefused(
     writes: readonly RowWrite[],

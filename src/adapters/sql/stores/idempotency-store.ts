@@ -3,7 +3,7 @@
  * (pipeline/idempotency), so that no claim is written: what a crashed process had started is free at once. Processes that
  * share a database claim in it.
  */
-import { type RawBuilder, sql } from 'kysely'
+import { sql } from 'kysely'
 import type {
   CachedResponse,
   ClaimResult,
@@ -11,7 +11,7 @@ import type {
   KeyedRequest,
 } from '../../../domain/ports/idempotency-store-port.ts'
 import type { SqlDatabase, SqlDialect } from '../database.ts'
-import { compileStatement, type ValueOf } from '../statement.ts'
+import { compileStatement, rawQuery, type ValueOf } from '../statement.ts'
 import type { Tables } from '../tables.ts'
 
 type KeyValues = Readonly<{ endpointId: string; key: string }>
@@ -30,7 +30,7 @@ const PURGE_BATCH = 200
 const ROW_BYTES = 500
 
 function compileStatements({ queries, now, bytes, elements }: SqlDialect) {
-  const raw = <Result>(query: RawBuilder<Result>) => ({ compile: () => query.compile(queries) })
+  const raw = rawQuery(queries)
   const isKey = (value: ValueOf<KeyValues>) =>
     sql`kept_answers.endpoint_id = ${value('endpointId')} and kept_answers.key = ${value('key')}`
   return {

@@ -1,8 +1,8 @@
 /** The store of message counts per endpoint and minute, of both databases. Every instance has rows of its own. */
-import { type Kysely, type RawBuilder, sql } from 'kysely'
+import { sql } from 'kysely'
 import type { Buckets, MinuteCount, StatsStore } from '../../../domain/ports/stats-store-port.ts'
 import type { SqlDatabase, SqlDialect } from '../database.ts'
-import { compileStatement } from '../statement.ts'
+import { compileStatement, rawQuery } from '../statement.ts'
 import type { Tables } from '../tables.ts'
 
 type Row = Tables['endpoint_minutes']
@@ -12,8 +12,7 @@ function compileStatements({ queries, elements }: SqlDialect) {
   return {
     /** `rows`: the columns of many rows, as `rowsText` writes them. */
     write: compileStatement<Readonly<{ rows: string }>>((value) =>
-      raw(
-        queries,
+      rawQuery(queries)(
         // SQLite needs the condition to distinguish `on conflict` from the constraint of a join.
         sql`insert into endpoint_minutes (endpoint_id, minute, instance, count, failures, buckets)
           select element.value ->> 0, cast(element.value ->> 1 as integer), element.value ->> 2,
@@ -35,8 +34,6 @@ function compileStatements({ queries, elements }: SqlDialect) {
     ),
   }
 }
-
-const raw = (queries: Kysely<Tables>, query: RawBuilder<unknown>) => ({ compile: () => query.compile(queries) })
 
 /** Builds the store over a database whose tables are up to date. */
 export function compileStatsStore(database: SqlDatabase): StatsStore {

@@ -1,5 +1,5 @@
 /** The statements and rows of the versions of endpoints. A change and its version are written in one transaction. */
-import { type RawBuilder, sql } from 'kysely'
+import { sql } from 'kysely'
 import type { StoredDocument } from '../../../domain/stored-document.ts'
 import {
   type Change,
@@ -11,7 +11,7 @@ import {
 } from '../../../domain/stored-document.ts'
 import type { SqlDialect } from '../database.ts'
 import { compileRowsStatement } from '../rows-statement.ts'
-import { compileStatement } from '../statement.ts'
+import { compileStatement, rawQuery } from '../statement.ts'
 import type { Tables } from '../tables.ts'
 
 type Row = Tables['endpoint_versions']
@@ -24,11 +24,11 @@ const COLUMNS = ['id', 'at', 'about', 'document'] as const
 /** Builds every statement on versions. */
 export function compileVersionStatements({ queries: db, elements }: SqlDialect) {
   const present = db.selectFrom('endpoints').select('id')
-  const build = (query: RawBuilder<unknown>) => ({ compile: () => query.compile(db) as never })
+  const raw = rawQuery(db)
   return {
     /** Writers of one endpoint must run one after the other: the next number is read from the table. */
     add: compileRowsStatement(COLUMNS, (rows) =>
-      build(sql`with given (id, at, about, document) as (${rows})
+      raw(sql`with given (id, at, about, document) as (${rows})
         insert into endpoint_versions (endpoint_id, version, at, about, document)
         select given.id,
           (select coalesce(max(version), 0) + 1 from endpoint_versions where endpoint_id = given.id),
@@ -37,7 +37,7 @@ export function compileVersionStatements({ queries: db, elements }: SqlDialect) 
     ),
     /** `ids`: a JSON array with an array of one id for each endpoint. */
     trim: compileStatement<Readonly<{ ids: string }>>((value) =>
-      build(sql`delete from endpoint_versions
+      raw(sql`delete from endpoint_versions
         where endpoint_id in (select listed.value ->> 0 from ${elements(value('ids'))} as listed)
         and version <= (select max(newest.version) - ${sql.lit(VERSIONS_OF_AN_ENDPOINT)} from endpoint_versions as newest
           where newest.endpoint_id = endpoint_versions.endpoint_id)`),
@@ -90,6 +90,8 @@ export function compileVersionStatements({ queries: db, elements }: SqlDialect) 
     ),
   }
 }
+
+export type VersionStatements = ReturnType<typeof compileVersionStatements>
 
 /** The version that a write adds. `text`: the document as it is stored, empty for a deletion. */
 export const versionValues = (
