@@ -3,6 +3,7 @@ import assert from 'node:assert/strict'
 import { after, before, beforeEach, describe, test } from 'node:test'
 import { call } from '../adapters/http-server/management/call.ts'
 import { endpointDocument, type Service, startService } from '../service.ts'
+import { nowhere } from '../services/free-ports.ts'
 import { AUDIENCE, type Issuer, inSeconds, startIssuer, type TokenChanges, unsigned } from './issuer.ts'
 import { bearer, JSON_TYPE } from './service-with-keys.ts'
 
@@ -133,10 +134,10 @@ for (const how of [500, 'nonsense', 'gone'] as const) {
   test(`a provider that is away (${how}) is answered with 503 until it is there`, async () => {
     const away = await startIssuer()
     const token = await away.token(roles('crosswalk-admin'))
-    const lonely = await startService({ ...envOf(away), MANAGEMENT_OIDC_JWKS_URL: how === 500 ? away.jwksUrl : '' })
+    const keysAt = { 500: away.jwksUrl, nonsense: '', gone: await nowhere() }
+    const lonely = await startService({ ...envOf(away), MANAGEMENT_OIDC_JWKS_URL: keysAt[how] })
     try {
-      if (how === 'gone') await away.stop()
-      else away.break(how)
+      if (how !== 'gone') away.break(how)
       const reply = await call(lonely.adminUrl, 'GET', '/endpoints', { headers: bearer(token) })
       assert.deepEqual([reply.status, reply.json().code], [503, 'IDENTITY_UNAVAILABLE'], reply.text)
       if (how === 'gone') return
@@ -144,7 +145,7 @@ for (const how of [500, 'nonsense', 'gone'] as const) {
       assert.equal((await call(lonely.adminUrl, 'GET', '/endpoints', { headers: bearer(token) })).status, 200)
     } finally {
       await lonely.stop()
-      if (how !== 'gone') await away.stop()
+      await away.stop()
     }
   })
 }

@@ -8,8 +8,8 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
 import { parseArgs } from 'node:util'
-import { freePort } from '../../bench/processes/free-port.ts'
 import { startUpstream } from '../service.ts'
+import { nowhere } from '../services/free-ports.ts'
 import { startBundled } from './bundled-service.ts'
 import { type Point, riseOf } from './line-fit.ts'
 import { cpuSeconds, descriptors, readHeapOf, residentMb } from './process-memory.ts'
@@ -54,8 +54,7 @@ export async function soak({
   const service = await startBundled(folder, (seconds + 120) * 1_000, {}, true)
   try {
     await using heap = await readHeapOf(() => service.output.stderr)
-    const nowhere = `http://127.0.0.1:${await freePort()}`
-    const traffic = await startTraffic({ url: service.url, upstream: upstream.url, nowhere, ...pace })
+    const traffic = await startTraffic({ url: service.url, upstream: upstream.url, nowhere: await nowhere(), ...pace })
     const startedAt = performance.now()
     const cpuBefore = cpuSeconds(service.pid)
     const samples: Sample[] = []

@@ -2,10 +2,11 @@ import assert from 'node:assert/strict'
 import { after, before, describe, it } from 'node:test'
 import type { Json, JsonObject } from '../../src/domain/json.ts'
 import { json, type Service, startService, startUpstream, type Upstream } from '../service.ts'
+import { nowhere } from '../services/free-ports.ts'
 
 let service: Service
 let upstream: Upstream
-let nowhere: string
+let away: string
 before(async () => {
   service = await startService()
   /** Answers with the status and type that the path names, and the body of its query: `/404/text/plain?no`. */
@@ -20,9 +21,7 @@ before(async () => {
     response.end(decodeURIComponent(search.slice(1)))
     return undefined
   })
-  const gone = await startUpstream(() => ({}))
-  nowhere = gone.url
-  await gone.stop()
+  away = await nowhere()
 })
 after(async () => {
   await service.stop()
@@ -103,7 +102,7 @@ describe('a failed one is reported, and the answer is partial', () => {
     },
     { name: 'with its status where it has no body', failed: () => to('f', path(503)), holds: /503/ },
     { name: 'where a redirect came back', failed: () => to('f', path(302)), holds: /302/ },
-    { name: 'where nothing came back', failed: () => to('f', nowhere), holds: /connection refused/ },
+    { name: 'where nothing came back', failed: () => to('f', away), holds: /connection refused/ },
     { name: 'where it timed out', failed: () => to('f', '/silent', { timeoutMs: 50 }), holds: /50 ms/ },
     {
       name: 'where its status is not one of allowedStatuses',
@@ -129,7 +128,7 @@ describe('a failed one is reported, and the answer is partial', () => {
   })
 
   it('where all failed', async () => {
-    const reply = await send([to('a', nowhere), to('b', path(500, 'text/plain', 'no'))])
+    const reply = await send([to('a', away), to('b', path(500, 'text/plain', 'no'))])
     assert.deepEqual([reply.status, reply.headers.get('x-crosswalk-status')], [200, 'partial'])
     assert.deepEqual(Object.keys(reply.json()), ['a', 'b'])
   })
@@ -208,10 +207,10 @@ describe('a primary response', () => {
 
   it('fails the message where it cannot be reached, and the others do not', async () => {
     const working = path(200, 'application/json', '{"n":1}')
-    const failed = await send([to('a', working), to('p', nowhere, { primary: true })])
+    const failed = await send([to('a', working), to('p', away, { primary: true })])
     const { code, path: blames } = failed.json()
     assert.deepEqual([failed.status, code, blames], [502, 'RESPONSE_UNREACHABLE', 'requests.response[1]'])
-    const fine = await send([to('p', working, { primary: true }), to('b', nowhere)])
+    const fine = await send([to('p', working, { primary: true }), to('b', away)])
     assert.deepEqual([fine.status, fine.text, fine.headers.get('x-crosswalk-status')], [200, '{"n":1}', null])
   })
 })

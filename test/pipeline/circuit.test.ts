@@ -3,6 +3,7 @@ import { after, before, describe, it } from 'node:test'
 import type { JsonObject } from '../../src/domain/json.ts'
 import { call } from '../adapters/http-server/management/call.ts'
 import { json, type Service, startService, startUpstream, type Upstream } from '../service.ts'
+import { nowhere } from '../services/free-ports.ts'
 import { until } from '../until.ts'
 
 let service: Service
@@ -30,13 +31,6 @@ async function sendSix(pattern: string, document: JsonObject) {
   const replies = []
   for (let message = 0; message < 6; message++) replies.push(await service.fetch(pattern, json('POST', {})))
   return replies.map((reply) => ({ reply, reported: [reply.status, reply.json().code] }))
-}
-
-/** A URL that nothing listens on. */
-async function nowhere(): Promise<string> {
-  const gone = await startUpstream(() => ({}))
-  await gone.stop()
-  return gone.url
 }
 
 describe('a target that fails five times in a row', () => {

@@ -2,13 +2,14 @@ import assert from 'node:assert/strict'
 import { after, before, describe, it } from 'node:test'
 import type { JsonObject } from '../../src/domain/json.ts'
 import { endpointDocument, json, type Service, startService, startUpstream, type Upstream } from '../service.ts'
+import { nowhere } from '../services/free-ports.ts'
 
 let service: Service
 /** Gives a message 500 ms, retries once by itself, and reads answers of up to 1 KiB. */
 let strict: Service
 let upstream: Upstream
 /** A URL that nothing listens on. */
-let nowhere: string
+let away: string
 before(async () => {
   // The upstream fails on purpose, more often than it may.
   const open = { CIRCUIT_BREAKER_FAILURES: '0', REQUEST_RETRY_BUDGET_PERCENT: '100' }
@@ -27,9 +28,7 @@ before(async () => {
     if (/^\d{3}$/.test(step)) response.statusCode = Number(step)
     return step === 'large' ? { text: 'x'.repeat(2048) } : { step }
   })
-  const gone = await startUpstream(() => ({}))
-  nowhere = gone.url
-  await gone.stop()
+  away = await nowhere()
 })
 after(async () => {
   await service.stop()
@@ -56,7 +55,7 @@ const fresh = (steps: string): string => {
 describe('a request without an answer', () => {
   const noName = `http://${'a'.repeat(64)}.invalid/`
   const cases: { name: string; url: () => string; timeoutMs?: number; status: number; code: string; says: RegExp }[] = [
-    { name: 'refused', url: () => nowhere, status: 502, code: 'UNREACHABLE', says: /connection refused/ },
+    { name: 'refused', url: () => away, status: 502, code: 'UNREACHABLE', says: /connection refused/ },
     { name: 'of no host', url: () => noName, status: 502, code: 'UNREACHABLE', says: /name not found/ },
     { name: 'cut off', url: () => upstream.url + fresh('reset'), status: 502, code: 'UNREACHABLE', says: /clos|reset/ },
     {
@@ -86,7 +85,7 @@ describe('a request without an answer', () => {
 
   it('is reported without what its query or its headers may hide', async () => {
     const config = {
-      url: `${nowhere}/open/:patient?key=hidden1`,
+      url: `${away}/open/:patient?key=hidden1`,
       headers: { authorization: 'hidden2' },
       params: { url: { patient: { path: 'payload.patient' } }, query: { token: { path: 'payload.token' } } },
     }
@@ -97,7 +96,7 @@ describe('a request without an answer', () => {
     assert.doesNotMatch(log, /hidden/)
     // The sender of the message knows its patient; a reader of the log need not.
     assert.doesNotMatch(log, /P4711/)
-    assert.ok(log.includes(`GET ${nowhere} got no complete answer`), log)
+    assert.ok(log.includes(`GET ${away} got no complete answer`), log)
   })
 })
 
@@ -167,7 +166,7 @@ describe('retries', () => {
   })
 
   it('warn at registration where they will never be made', async () => {
-    const request = { id: 'one', config: { method: 'POST', url: nowhere }, retries: 1 }
+    const request = { id: 'one', config: { method: 'POST', url: away }, retries: 1 }
     const document = endpointDocument({ endpoint: { pattern: '/warned' }, requests: { response: [request] } })
     const reply = await service.fetch('/endpoints', json('POST', document))
     assert.equal(reply.status, 201)

@@ -18,6 +18,11 @@ export async function freePorts(): Promise<[number, number]> {
   }
 }
 
+/** A URL that nothing listens at, neither now nor, as a test is given no such port unasked, later. */
+export async function nowhere(): Promise<string> {
+  return `http://127.0.0.1:${await freePort()}`
+}
+
 export async function freePort(): Promise<number> {
   for (;;) {
     const port = randomInt(LEAST, MOST)

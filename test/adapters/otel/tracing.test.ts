@@ -8,6 +8,7 @@ import { readParent } from '../../../src/domain/tracing/trace-context.ts'
 import { until } from '../../broker/broker.ts'
 import { describeServices } from '../../databases.ts'
 import { json, startService, startUpstream } from '../../service.ts'
+import { nowhere } from '../../services/free-ports.ts'
 import { type CollectedSpan, startCollector } from './collector.ts'
 
 const TRACE = '0af7651916cd43dd8448eb211c80319c'
@@ -198,9 +199,7 @@ describe('a collector', () => {
   })
 
   test('that is away neither fails messages nor holds them up, and what is lost is logged', async () => {
-    const gone = await startCollector()
-    await gone.stop()
-    const service = await traced(gone.url)
+    const service = await traced(await nowhere())
     for (let n = 0; n < 3; n += 1) assert.equal((await service.fetch('/traced', json('POST', {}))).status, 200)
     await service.stop()
     const [{ fields } = assert.fail()] = warnings(service)
