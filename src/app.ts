@@ -20,6 +20,7 @@ import { openMediator, type RunningMediator } from './wiring/open-mediator.ts'
 import { openStore } from './wiring/open-store.ts'
 import { openPipelineServices } from './wiring/pipeline-services.ts'
 import { createServers } from './wiring/servers.ts'
+import { createWatching } from './wiring/watching.ts'
 import { consumesFor } from './workers/share.ts'
 import type { WorkerCluster } from './workers/worker-cluster.ts'
 
@@ -112,6 +113,18 @@ export async function startApp(
     newId,
     logger,
   })
+  const watching = createWatching({
+    settings,
+    registry,
+    endpointService,
+    observers,
+    records,
+    health,
+    workerCluster,
+    clock,
+    newId,
+    logger,
+  })
   const servers = createServers({
     settings,
     workerSlot,
@@ -125,6 +138,7 @@ export async function startApp(
     health,
     isStopping: () => stopping,
     managementAuth,
+    watching,
     consoleFolder: CONSOLE,
     clock,
     logger,
@@ -143,6 +157,7 @@ export async function startApp(
       catchUp: endpointService.catchUp,
       flushRecords: recorder.caughtUp,
       flushCounts: stats.write,
+      messageCounts: watching.ownCounts,
       ...health.own,
     })
     await endpointService.load()
@@ -184,6 +199,7 @@ export async function startApp(
     stop: async () => {
       stopping = true
       records.plans.stop()
+      watching.events.close()
       const stopBy = performance.now() + settings.shutdownTimeoutMs
       servers.endConnections()
       const mediatorStopped = mediator?.stop()

@@ -33,9 +33,9 @@ export function createEndpointReads(store: EndpointStore): EndpointReads {
   }
   return {
     list: async (filters) => {
-      const tests = filters.map(([path, values]) => compileFilter(path, values))
+      const matches = compileFilters(filters)
       const documents = await failures.callEndpointStore(() => store.list())
-      return documents.filter((document) => tests.every((test) => test(document)))
+      return documents.filter(matches)
     },
     get: async (id) => {
       const document = await read(id, () => store.get(id))
@@ -52,6 +52,14 @@ export function createEndpointReads(store: EndpointStore): EndpointReads {
       },
     },
   }
+}
+
+/** Whether a document matches all filters (`EndpointReads.list`). Fails with FILTER_INVALID. */
+export function compileFilters(
+  filters: readonly (readonly [path: string, values: readonly string[]])[],
+): (document: JsonObject) => boolean {
+  const tests = filters.map(([path, values]) => compileFilter(path, values))
+  return (document) => tests.every((test) => test(document))
 }
 
 /**

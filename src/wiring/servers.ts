@@ -18,6 +18,8 @@ import { createBodyReader } from '../adapters/http-server/messages/body-reader.t
 import { createMessageListener, messageSide, serveMessages } from '../adapters/http-server/messages/message-listener.ts'
 import { describeApi, serveOpenApi } from '../adapters/http-server/openapi/openapi.ts'
 import { createServer } from '../adapters/http-server/server.ts'
+import { serveEvents } from '../adapters/http-server/watching/event-routes.ts'
+import { serveEndpointAids, serveMe } from '../adapters/http-server/watching/watching-routes.ts'
 import { describeDocument } from '../config/schema/public-schema.ts'
 import type { Failure } from '../domain/failure.ts'
 import type { Logger } from '../domain/ports/logger-port.ts'
@@ -34,6 +36,7 @@ import type { MessageRecords } from '../replay/message-records.ts'
 import type { Settings } from '../settings/settings.ts'
 import type { ServiceHealth } from './health.ts'
 import type { ManagementAuth } from './management-auth.ts'
+import type { Watching } from './watching.ts'
 
 export type Servers = Readonly<{
   /** Rejects if the port is not available. */
@@ -65,6 +68,7 @@ export type ServersOptions = Readonly<{
   health: ServiceHealth
   isStopping(): boolean
   managementAuth: ManagementAuth
+  watching: Watching
   consoleFolder: URL
   clock: Clock
   logger: Logger
@@ -118,7 +122,7 @@ function createMessageServer(options: ServersOptions, answer: AnswerFailure): Fa
 }
 
 function createAdminServer(options: ServersOptions, answer: AnswerFailure): FastifyInstance {
-  const { settings, version, records, health, managementAuth, consoleFolder, clock } = options
+  const { settings, version, records, health, managementAuth, watching, consoleFolder, clock } = options
   const server = createServer(settings, answer)
   managementAuth.protect(server, 'admin')
   serveEndpoints(server, options)
@@ -129,13 +133,19 @@ function createAdminServer(options: ServersOptions, answer: AnswerFailure): Fast
   serveMetrics(server, health.metrics)
   serveConsole(server, consoleFolder)
   serveMessageRecords(server, records)
+  serveMe(server)
+  serveEvents(server, watching.events)
   serveOpenApi(server, describeApi(describeDocument(), version))
   return server
 }
 
-function serveEndpoints(scope: FastifyInstance, { settings, endpointService, dryRun, health }: ServersOptions): void {
+function serveEndpoints(
+  scope: FastifyInstance,
+  { settings, endpointService, dryRun, health, watching }: ServersOptions,
+): void {
   serveUptime(scope, health.uptimeMs)
-  serveManagement(scope, endpointService)
+  serveManagement(scope, endpointService, watching.listSummaries)
+  serveEndpointAids(scope, watching.aids)
   serveVersions(scope, endpointService)
   serveBatch(scope, endpointService, settings.batchLimitBytes)
   serveDryRun(scope, dryRun)

@@ -39,6 +39,16 @@ describeStores('counts of messages', (stage) => {
     assert.deepEqual(await read(3, 0), [])
   })
 
+  it('are read for several endpoints at once', async () => {
+    const counts = [countOf(1, 29_000_000, 1), countOf(1, 29_000_001, 2, [[3, 1]]), countOf(2, 29_000_001, 3)]
+    await stats().write('a', [...counts, countOf(3, 29_000_001, 4)])
+    const readMany = async (numbers: readonly number[], from: number) =>
+      (await stats().readMany(numbers.map(idOf), from)).toSorted((a, b) => a.minute - b.minute || a.count - b.count)
+    assert.deepEqual(await readMany([1, 2, 9], 0), counts)
+    assert.deepEqual(await readMany([2, 1], 29_000_001), counts.slice(1))
+    assert.deepEqual(await readMany([], 0), [])
+  })
+
   it('take the place of what the instance wrote before, and stand beside those of others', async () => {
     await stats().write('a', [countOf(1, 7, 5, [[1, 5]])])
     await stats().write('b', [countOf(1, 7, 10, [[2, 10]])])

@@ -14,6 +14,7 @@ import { createDryRun } from '../../src/dry-run/dry-run.ts'
 import { compileDocument } from '../../src/endpoints/compile-document.ts'
 import { createEndpointRegistry } from '../../src/endpoints/endpoint-registry.ts'
 import { createEndpointService } from '../../src/endpoints/endpoint-service.ts'
+import { createListSummaries } from '../../src/endpoints/listing/endpoint-summaries.ts'
 import { createLoadShedder } from '../../src/intake/admission/load-shedder.ts'
 import type { Incoming } from '../../src/intake/incoming-message.ts'
 import { createIntake } from '../../src/intake/intake.ts'
@@ -58,7 +59,12 @@ export async function openInProcess() {
   const intake = createIntake({ ...settings, ...shared, observe: () => {} })
   const dryRun = createDryRun({ endpointService: catalogue, registry, intake, services, settings, clock })
   const server = createServer(settings, (failure) => answerFailure(failure, 'JSON'))
-  serveManagement(server, catalogue)
+  const statsOf = async () => new Map()
+  serveManagement(
+    server,
+    catalogue,
+    createListSummaries({ registry, inactive: catalogue.inactiveDocuments, statsOf }),
+  )
   serveVersions(server, catalogue)
   serveDryRun(server, dryRun)
   const turns = createLoadShedder({ capacity: 1_000, waitMs: 1_000 })

@@ -21,6 +21,8 @@ export interface StatsStore {
   write(instance: string, counts: readonly MinuteCount[]): Promise<void>
   /** The counts of every instance from that minute on; a minute occurs once for each instance that wrote it. */
   read(endpointId: string, fromMinute: number): Promise<readonly MinuteCount[]>
+  /** The same for several endpoints at once. */
+  readMany(endpointIds: readonly string[], fromMinute: number): Promise<readonly MinuteCount[]>
   /** Removes the counts of older minutes. */
   purge(beforeMinute: number): Promise<void>
 }

@@ -18,6 +18,12 @@ export type MappingFunction = Readonly<{
 }>
 
 type FunctionSpec = Readonly<{
+  /** One sentence for people who write a mapping. */
+  means: string
+  /** The types of JSON that it converts; any other value gives nothing. */
+  takes: string
+  /** The types of its results. */
+  gives: string
   /** By default `spread`. */
   placement?: Placement
   /** By default, arrays are converted element by element, at any depth. */
@@ -27,15 +33,63 @@ type FunctionSpec = Readonly<{
 }>
 
 export const FUNCTIONS = {
-  booleanFlip: { compile: () => (value) => (typeof value === 'boolean' ? !value : undefined) },
-  booleanify: { compile: () => booleanify },
-  numberify: { compile: () => numberify },
-  stringify: { compile: () => stringify, takesWholeArrays: true },
-  dateTimeToDate: { compile: () => dateTimeToDate },
-  mapCodes: { compile: mapCodes, needsParameters: true },
-  appendArray: { placement: 'concat' },
-  oneToAllElements: { placement: 'all' },
-  passThroughObject: { placement: 'root' },
+  booleanFlip: {
+    means: 'The opposite of a boolean.',
+    takes: 'boolean',
+    gives: 'boolean',
+    compile: () => (value) => (typeof value === 'boolean' ? !value : undefined),
+  },
+  booleanify: {
+    means: 'False for 0, an empty text and the texts "false" and "0"; true for any other value.',
+    takes: 'any',
+    gives: 'boolean',
+    compile: () => booleanify,
+  },
+  numberify: {
+    means: 'The number that a text holds; 1 or 0 for a boolean.',
+    takes: 'string, number or boolean',
+    gives: 'number',
+    compile: () => numberify,
+  },
+  stringify: {
+    means: 'A text as it is, any other value as JSON; an array becomes one text.',
+    takes: 'any',
+    gives: 'string',
+    compile: () => stringify,
+    takesWholeArrays: true,
+  },
+  dateTimeToDate: {
+    means: 'The date of a date and time as written; a number is milliseconds since 1970 in UTC.',
+    takes: 'string or number',
+    gives: 'string',
+    compile: () => dateTimeToDate,
+  },
+  mapCodes: {
+    means:
+      'The value that the parameters have for a code; "default" for an unknown code, "null" for a missing or null value.',
+    takes: 'string, number or boolean',
+    gives: 'any',
+    compile: mapCodes,
+    needsParameters: true,
+  },
+  appendArray: {
+    means: 'Appends each element of an array, or a single value, to the array at the target.',
+    takes: 'any',
+    gives: 'array',
+    placement: 'concat',
+  },
+  oneToAllElements: {
+    means: 'Writes one value into every element that earlier entries made, at every [] before a name.',
+    takes: 'any',
+    gives: 'any',
+    placement: 'all',
+  },
+  passThroughObject: {
+    means: 'Writes every field of an object into the output itself; the key is ignored.',
+    takes: 'object',
+    gives: 'object',
+    placement: 'root',
+  },
 } as const satisfies Record<string, FunctionSpec>
 
 /** Levels of arrays that are converted element by element; deeper ones convert to nothing, to spare the stack. */

@@ -15,6 +15,11 @@ export type Stats = Readonly<{
   count: Minutes['count']
   /** The last hour, the last day, and each minute of that day with completed messages. Fails with STORE_UNAVAILABLE. */
   report(endpointId: string): Promise<JsonObject>
+  /**
+   * The same in short for each of several endpoints: the last hour, and messages a minute in the last minutes. Fails with
+   * STORE_UNAVAILABLE.
+   */
+  summaries(endpointIds: readonly string[]): Promise<ReadonlyMap<string, JsonObject>>
   /** Writes the counts, so that other processes can read them. Fails with STORE_UNAVAILABLE. */
   write(): Promise<void>
   /** Writes the counts and stops. */
@@ -33,6 +38,8 @@ export type StatsOptions = Readonly<{
 const ENDPOINTS = 'The store of endpoints'
 const WRITE_EVERY_MS = 10_000
 const HOUR = 60
+/** The minutes that the present rate is the mean of: the current one, which is not over, is left out. */
+const RATE_MINUTES = 5
 const DAY = 24 * HOUR
 /** An hour longer than reports need, since the clocks of instances differ. */
 const KEPT = 25 * HOUR
@@ -89,6 +96,21 @@ export function createStats({ store, instance, clock, logger }: StatsOptions): S
           .map(([at, some]) => ({ at: new Date(at * MINUTE_MS).toISOString(), ...summaryOf(some) })),
       }
     },
+    summaries: async (endpointIds) => {
+      const minute = minuteNow()
+      const counts = await callStore(ENDPOINTS, async () => {
+        await writeInTurn()
+        return store.readMany(endpointIds, minute - HOUR + 1)
+      })
+      const byEndpoint = Map.groupBy(counts, (count) => count.endpointId)
+      return new Map(
+        endpointIds.map((id) => {
+          const some = byEndpoint.get(id) ?? []
+          const recent = some.filter((count) => count.minute >= minute - RATE_MINUTES && count.minute < minute)
+          return [id, { hour: summaryOf(some), perMinute: messagesOf(recent) / RATE_MINUTES }]
+        }),
+      )
+    },
     close: async () => {
       clearInterval(timer)
       await writeInTurn().catch(warn)
@@ -96,10 +118,12 @@ export function createStats({ store, instance, clock, logger }: StatsOptions): S
   }
 }
 
+const messagesOf = (counts: readonly MinuteCount[]): number => counts.reduce((sum, { count }) => sum + count, 0)
+
 function summaryOf(counts: readonly MinuteCount[]) {
   const buckets = addBuckets(counts.map((one) => one.buckets))
   return {
-    count: counts.reduce((sum, { count }) => sum + count, 0),
+    count: messagesOf(counts),
     failures: counts.reduce((sum, one) => sum + one.failures, 0),
     p50: percentile(buckets, 0.5),
     p95: percentile(buckets, 0.95),

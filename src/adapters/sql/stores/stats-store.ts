@@ -29,6 +29,14 @@ function compileStatements({ queries, elements }: SqlDialect) {
         .where('endpoint_id', '=', value('endpointId'))
         .where('minute', '>=', value('fromMinute')),
     ),
+    /** `ids`: an array of arrays, each with one id, as JSON. */
+    readMany: compileStatement<Readonly<{ ids: string; fromMinute: number }>, CountRow>((value) =>
+      queries
+        .selectFrom('endpoint_minutes')
+        .select(['endpoint_id', 'minute', 'count', 'failures', 'buckets'])
+        .where('endpoint_id', 'in', sql<string>`(select element.value ->> 0 from ${elements(value('ids'))} as element)`)
+        .where('minute', '>=', value('fromMinute')),
+    ),
     purge: compileStatement<Readonly<{ before: number }>>((value) =>
       queries.deleteFrom('endpoint_minutes').where('minute', '<', value('before')),
     ),
@@ -48,6 +56,10 @@ export function compileStatsStore(database: SqlDatabase): StatsStore {
     },
     read: async (endpointId, fromMinute) =>
       (await database.read(statements.read, { endpointId, fromMinute })).map(countOf),
+    readMany: async (endpointIds, fromMinute) => {
+      const ids = JSON.stringify(endpointIds.map((id) => [id]))
+      return (await database.read(statements.readMany, { ids, fromMinute })).map(countOf)
+    },
     purge: async (before) => {
       await database.write(statements.purge, { before })
     },
