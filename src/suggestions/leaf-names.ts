@@ -7,6 +7,8 @@ export type LeafNames = Readonly<{
   name: string
   /** Its words. */
   words: ReadonlySet<string>
+  /** The name before it, alike. */
+  parent: string
   /** The words of the names before it. */
   parents: ReadonlySet<string>
   /** The lists that the place lies in. */
@@ -22,6 +24,7 @@ export function namesOf({ steps }: Leaf, skipped: number): LeafNames {
   return {
     name: plain(last),
     words: new Set(wordsOf(last)),
+    parent: plain(names[at - 1] ?? ''),
     parents: new Set(names.slice(0, Math.max(at, 0)).flatMap(wordsOf)),
     lists: listsIn(steps),
   }

@@ -1,4 +1,5 @@
 /** Finds for each target the source that is most like it by name, place and type. Values play no part. */
+import { setImmediate as turn } from 'node:timers/promises'
 import { pathText } from '../language/paths/path-steps.ts'
 import type { Leaf } from './leaf.ts'
 import { type LeafNames, namesOf, similarity } from './leaf-names.ts'
@@ -16,7 +17,7 @@ export type Suggestion = Readonly<{
   reason: string
 }>
 
-/** `cut`: the time was over before every target was compared. */
+/** `cut`: the processor time was over before every target was compared. */
 export type Matches = Readonly<{ suggestions: readonly Suggestion[]; cut: boolean }>
 
 /** The weights of a score; they add up to 1. */
@@ -26,18 +27,25 @@ const TYPE = 0.15
 /** What a place in a list costs if the value is in none. */
 const UNLISTED = 0.1
 const LEAST_SCORE = 0.5
-/** Sources that one target is compared with: many fields of a message may be called `code` or `value`. */
-const MOST_COMPARED = 200
+/** Sources that one target is compared with by one name or word: many fields of a message may be called `code`. */
+const MOST_COMPARED = 30
+/** Messages run after so many milliseconds of comparing. */
+const SLICE_MS = 5
 
 type Named = Readonly<{ leaf: Leaf; names: LeafNames }>
 type Candidate = Readonly<{ from: Named; to: Named; score: number; suggestion: Suggestion }>
 
 /**
- * In: `sources` with their root as the first step; `isOver`: whether the time is over. Out: at most one suggestion for each
- * source and target, the best first.
+ * In: `sources` with their root as the first step; `longestMs` of processor time. Out: at most one suggestion for each source
+ * and target, the best first.
  */
-export function matchLeaves(sources: readonly Leaf[], targets: readonly Leaf[], isOver: () => boolean): Matches {
+export async function matchLeaves(
+  sources: readonly Leaf[],
+  targets: readonly Leaf[],
+  longestMs: number,
+): Promise<Matches> {
   const named = sources.map((leaf) => ({ leaf, names: namesOf(leaf, 1) }))
+  const byPlace = Map.groupBy(named, ({ names }) => `${names.parent}.${names.name}`)
   const byName = Map.groupBy(named, ({ names }) => names.name)
   const byWord = new Map<string, Named[]>()
   for (const one of named) {
@@ -48,17 +56,26 @@ export function matchLeaves(sources: readonly Leaf[], targets: readonly Leaf[], 
     }
   }
   const candidates: Candidate[] = []
+  let usedMs = 0
+  let sliceAt = performance.now()
   let cut = false
   for (const leaf of targets) {
-    if (isOver()) {
-      cut = true
-      break
+    const sliceMs = performance.now() - sliceAt
+    if (sliceMs > SLICE_MS) {
+      usedMs += sliceMs
+      if (usedMs > longestMs) {
+        cut = true
+        break
+      }
+      await turn()
+      sliceAt = performance.now()
     }
     const to = { leaf, names: namesOf(leaf, 0) }
-    if (to.names.name === '') continue
-    const alike = [...to.names.words].flatMap((word) => byWord.get(word)?.slice(0, MOST_COMPARED) ?? [])
-    const compared = new Set([...(byName.get(to.names.name)?.slice(0, MOST_COMPARED) ?? []), ...alike])
-    for (const from of compared) {
+    const { name, parent, words } = to.names
+    if (name === '') continue
+    const some = (list: readonly Named[] | undefined) => list?.slice(0, MOST_COMPARED) ?? []
+    const alike = [...words].flatMap((word) => some(byWord.get(word)))
+    for (const from of new Set([...some(byPlace.get(`${parent}.${name}`)), ...some(byName.get(name)), ...alike])) {
       const candidate = compare(from, to)
       if (candidate !== undefined) candidates.push(candidate)
     }
@@ -80,9 +97,9 @@ function bestOf(candidates: readonly Candidate[]): readonly Suggestion[] {
 }
 
 function compare(from: Named, to: Named): Candidate | undefined {
-  const type = matchTypes(from.leaf, to.leaf)
   const place = comparePlaces(from, to)
-  if (type === undefined || place === undefined) return undefined
+  const type = place && matchTypes(from.leaf, to.leaf)
+  if (place === undefined || type === undefined) return undefined
   // Lists of scalars are copied as they are.
   if (from.leaf.isList && type.transform !== undefined) return undefined
   const isSame = from.names.name === to.names.name

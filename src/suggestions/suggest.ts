@@ -33,8 +33,9 @@ export type Suggested = Readonly<{
 }>
 
 /** Leaves of one side. */
-const MOST_LEAVES = 5_000
-const LONGEST_MS = 250
+const MOST_LEAVES = 3_000
+/** Processor time. */
+const LONGEST_MS = 300
 
 export type SuggestOptions = Readonly<{
   settings: ParserSettings
@@ -66,11 +67,11 @@ export function createSuggest({ settings, documentOf, readRecorded }: SuggestOpt
         : targetLeaves(request, settings, collectInto(wrong))
     if (wrong.length > 0) throw invalid(wrong)
     const isNew = request.target !== undefined
-    const startedAt = performance.now()
-    const { suggestions, cut } = matchLeaves(
+    const written = new Set([...mapped.values()].flat())
+    const { suggestions, cut } = await matchLeaves(
       sources.leaves.filter(({ path }) => parsePath(path).ok && !(isNew && mapped.has(path))),
-      targets.leaves.filter(({ path }) => parseTarget(path).ok && !(isNew && isWritten(path, mapped))),
-      () => performance.now() - startedAt > LONGEST_MS,
+      targets.leaves.filter(({ path }) => parseTarget(path).ok && !(isNew && written.has(path))),
+      LONGEST_MS,
     )
     return {
       suggestions,
@@ -126,7 +127,11 @@ function targetLeaves({ target }: SuggestRequest, settings: ParserSettings, lint
 }
 
 /** The value of a body; undefined, with a lint, if it cannot be read. */
-function bodyValue({ body, contentType }: Unset<SampleBody>, settings: ParserSettings, lint: LintSink): Json | undefined {
+function bodyValue(
+  { body, contentType }: Unset<SampleBody>,
+  settings: ParserSettings,
+  lint: LintSink,
+): Json | undefined {
   const isBytes = body instanceof Uint8Array
   if (typeof body !== 'string' && !isBytes) return body
   const codec = codecOfHeader(contentType)
@@ -156,9 +161,6 @@ function entriesOf({ inputMapping }: JsonObject): ReadonlyMap<string, readonly s
     ]),
   )
 }
-
-const isWritten = (path: string, mapped: ReadonlyMap<string, readonly string[]>): boolean =>
-  [...mapped.values()].some((targets) => targets.includes(path))
 
 /** The targets of entries whose source the message does not have: they may need another source. */
 function missingTargets(mapped: ReadonlyMap<string, readonly string[]>, { leaves }: Leaves): Leaves {

@@ -60,11 +60,7 @@ export async function openInProcess() {
   const dryRun = createDryRun({ endpointService: catalogue, registry, intake, services, settings, clock })
   const server = createServer(settings, (failure) => answerFailure(failure, 'JSON'))
   const statsOf = async () => new Map()
-  serveManagement(
-    server,
-    catalogue,
-    createListSummaries({ registry, inactive: catalogue.inactiveDocuments, statsOf }),
-  )
+  serveManagement(server, catalogue, createListSummaries({ registry, inactive: catalogue.inactiveDocuments, statsOf }))
   serveVersions(server, catalogue)
   serveDryRun(server, dryRun)
   const turns = createLoadShedder({ capacity: 1_000, waitMs: 1_000 })

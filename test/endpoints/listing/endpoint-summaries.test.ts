@@ -109,7 +109,7 @@ describe('the list of endpoints', () => {
     await service.fetch('/d', { method: 'POST', headers: { 'content-type': 'application/json' }, body: '{}' })
     await service.fetch('/d', { method: 'POST', headers: { 'content-type': 'application/json' }, body: '{' })
     const [row] = (await list(service, '&q=north')).endpoints
-    const { hour } = row?.stats as { hour: JsonObject }
+    const hour = row?.stats.hour as JsonObject
     assert.deepEqual([hour.count, hour.failures], [2, 1])
   })
 
@@ -195,11 +195,24 @@ describe('endpoints that are not active', () => {
     )
   })
 
-  const cases: readonly { number: number; active: boolean; reason: string; paths: readonly string[]; says: RegExp }[] = [
-    { number: 2, active: false, reason: 'invalid', paths: ['inputMapping.nobody\\.x', 'inputMapping.requestBody\\.a'], says: /refuses/ },
-    { number: 3, active: false, reason: 'clash', paths: ['endpoint.pattern'], says: /name or the route/ },
-    { number: 4, active: true, reason: 'tolerated', paths: ['inputMapping.lookupRequests\\.l\\.name'], says: /next change/ },
-  ]
+  const cases: readonly { number: number; active: boolean; reason: string; paths: readonly string[]; says: RegExp }[] =
+    [
+      {
+        number: 2,
+        active: false,
+        reason: 'invalid',
+        paths: ['inputMapping.nobody\\.x', 'inputMapping.requestBody\\.a'],
+        says: /refuses/,
+      },
+      { number: 3, active: false, reason: 'clash', paths: ['endpoint.pattern'], says: /name or the route/ },
+      {
+        number: 4,
+        active: true,
+        reason: 'tolerated',
+        paths: ['inputMapping.lookupRequests\\.l\\.name'],
+        says: /next change/,
+      },
+    ]
   for (const { number, active, reason, paths, says } of cases) {
     test(`tell their faults: ${reason}`, async () => {
       const reply = await call(service.adminUrl, 'GET', `/endpoints/${idOf(number)}/faults`)

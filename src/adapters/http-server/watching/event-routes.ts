@@ -37,10 +37,11 @@ async function stream(
 ): Promise<void> {
   reply.hijack()
   let unsubscribe = () => {}
-  const out = openEventStream(reply.raw, () => {
+  const finish = () => {
     clearInterval(timer)
     unsubscribe()
-  })
+  }
+  const out = openEventStream(reply.raw, finish)
   const timer = setInterval(async () => {
     out.heartbeat()
     try {
@@ -57,7 +58,8 @@ async function stream(
     end: () => out.end('stopping', 'The service stops.'),
   })
   unsubscribe = subscription.unsubscribe
-  if (reply.raw.destroyed) unsubscribe()
+  // The caller may have left before the stream could notice.
+  if (reply.raw.destroyed) finish()
   await subscription.ready
   const isAgain = request.headers['last-event-id'] !== undefined
   out.send({ id: hub.lastId(), type: 'open', data: { types: [...types], heartbeatMs } })
