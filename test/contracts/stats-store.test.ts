@@ -39,14 +39,15 @@ describeStores('counts of messages', (stage) => {
     assert.deepEqual(await read(3, 0), [])
   })
 
-  it('are read for several endpoints at once', async () => {
-    const counts = [countOf(1, 29_000_000, 1), countOf(1, 29_000_001, 2, [[3, 1]]), countOf(2, 29_000_001, 3)]
-    await stats().write('a', [...counts, countOf(3, 29_000_001, 4)])
-    const readMany = async (numbers: readonly number[], from: number) =>
-      (await stats().readMany(numbers.map(idOf), from)).toSorted((a, b) => a.minute - b.minute || a.count - b.count)
-    assert.deepEqual(await readMany([1, 2, 9], 0), counts)
-    assert.deepEqual(await readMany([2, 1], 29_000_001), counts.slice(1))
-    assert.deepEqual(await readMany([], 0), [])
+  it('are added up for several endpoints at once', async () => {
+    await stats().write('a', [countOf(1, 28, 1), countOf(1, 29, 2, [[3, 1]]), countOf(2, 29, 3), countOf(3, 29, 4)])
+    await stats().write('b', [countOf(1, 29, 5), countOf(1, 31, 7)])
+    const totals = async (numbers: readonly number[], from: number) =>
+      (await stats().totals(numbers.map(idOf), from, { from: 29, to: 30 })).toSorted((a, b) => a.count - b.count)
+    const two = { endpointId: idOf(2), count: 3, failures: 2, recent: 3 }
+    assert.deepEqual(await totals([1, 2, 9], 0), [two, { endpointId: idOf(1), count: 15, failures: 11, recent: 7 }])
+    assert.deepEqual(await totals([2, 1], 29), [two, { endpointId: idOf(1), count: 14, failures: 11, recent: 7 }])
+    assert.deepEqual(await totals([], 0), [])
   })
 
   it('take the place of what the instance wrote before, and stand beside those of others', async () => {

@@ -16,8 +16,8 @@ export type Stats = Readonly<{
   /** The last hour, the last day, and each minute of that day with completed messages. Fails with STORE_UNAVAILABLE. */
   report(endpointId: string): Promise<JsonObject>
   /**
-   * The same in short for each of several endpoints: the last hour, and messages a minute in the last minutes. Fails with
-   * STORE_UNAVAILABLE.
+   * The messages and failures of the last hour for each of several endpoints, and messages a minute in the last minutes.
+   * Fails with STORE_UNAVAILABLE.
    */
   summaries(endpointIds: readonly string[]): Promise<ReadonlyMap<string, JsonObject>>
   /** Writes the counts, so that other processes can read them. Fails with STORE_UNAVAILABLE. */
@@ -98,16 +98,16 @@ export function createStats({ store, instance, clock, logger }: StatsOptions): S
     },
     summaries: async (endpointIds) => {
       const minute = minuteNow()
-      const counts = await callStore(ENDPOINTS, async () => {
+      const recent = { from: minute - RATE_MINUTES, to: minute - 1 }
+      const totals = await callStore(ENDPOINTS, async () => {
         await writeInTurn()
-        return store.readMany(endpointIds, minute - HOUR + 1)
+        return store.totals(endpointIds, minute - HOUR + 1, recent)
       })
-      const byEndpoint = Map.groupBy(counts, (count) => count.endpointId)
+      const byEndpoint = new Map(totals.map((one) => [one.endpointId, one]))
       return new Map(
         endpointIds.map((id) => {
-          const some = byEndpoint.get(id) ?? []
-          const recent = some.filter((count) => count.minute >= minute - RATE_MINUTES && count.minute < minute)
-          return [id, { hour: summaryOf(some), perMinute: messagesOf(recent) / RATE_MINUTES }]
+          const { count = 0, failures = 0, recent: messages = 0 } = byEndpoint.get(id) ?? {}
+          return [id, { count, failures, perMinute: messages / RATE_MINUTES }]
         }),
       )
     },
@@ -118,12 +118,10 @@ export function createStats({ store, instance, clock, logger }: StatsOptions): S
   }
 }
 
-const messagesOf = (counts: readonly MinuteCount[]): number => counts.reduce((sum, { count }) => sum + count, 0)
-
 function summaryOf(counts: readonly MinuteCount[]) {
   const buckets = addBuckets(counts.map((one) => one.buckets))
   return {
-    count: messagesOf(counts),
+    count: counts.reduce((sum, { count }) => sum + count, 0),
     failures: counts.reduce((sum, one) => sum + one.failures, 0),
     p50: percentile(buckets, 0.5),
     p95: percentile(buckets, 0.95),

@@ -151,10 +151,11 @@ export const watchingSchemas: JsonObject = {
       faults: whole,
       stats: object(
         {
-          hour: ref('Counts'),
+          count: { ...whole, description: 'Messages of the last hour.' },
+          failures: { ...whole, description: 'Those of them that did not end done.' },
           perMinute: { ...number, description: 'Messages a minute, of the last five whole minutes.' },
         },
-        ['hour', 'perMinute'],
+        ['count', 'failures', 'perMinute'],
       ),
     },
     ['id', 'name', 'labels', 'method', 'pattern', 'output', 'version', 'active', 'faults', 'stats'],
