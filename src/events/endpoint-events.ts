@@ -3,7 +3,7 @@ import type { Registry } from '../endpoints/endpoint-registry.ts'
 import type { EventSource } from './event-hub.ts'
 
 const EVERY_MS = 250
-/** Changes in one event; a list of endpoints that is read again shows more. */
+/** Changes, and ids, in one event; a list of endpoints that is read again shows all. */
 const MOST_LISTED = 100
 
 type Known = Readonly<{ version: number; name: string }>
@@ -53,7 +53,8 @@ export function createEndpointEvents(registry: Registry, inactiveIds: () => read
         changes: changes.slice(0, MOST_LISTED),
         ...(changes.length > MOST_LISTED ? { changesNotListed: changes.length - MOST_LISTED } : {}),
         endpoints: now.size,
-        endpointsNotInForce: ids,
+        endpointsNotInForce: ids.slice(0, MOST_LISTED),
+        ...(ids.length > MOST_LISTED ? { endpointsNotListed: ids.length - MOST_LISTED } : {}),
       }
       return [{ type: 'endpoints', data }]
     },

@@ -21,6 +21,8 @@ export type Leaves = Readonly<{ leaves: readonly Leaf[]; cut: boolean }>
 export type LeafCollector = Readonly<{
   /** Adds a leaf, or types to the leaf at the same place. In: the steps with the `[]` at the end of a list of scalars. */
   add(steps: readonly PathStep[], types: readonly LeafType[]): void
+  /** Some leaves are left out. */
+  markCut(): void
   readonly isFull: boolean
   collected(): Leaves
 }>
@@ -39,6 +41,9 @@ export function collectLeaves(limit: number): LeafCollector {
       if (known !== undefined) for (const type of types) known.types.add(type)
       else if (found.size >= limit) cut = true
       else found.set(key, { steps: place, isList, types: new Set(types) })
+    },
+    markCut: () => {
+      cut = true
     },
     get isFull() {
       return cut

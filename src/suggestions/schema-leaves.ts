@@ -35,6 +35,7 @@ export function addSchema(collector: LeafCollector, schema: JsonObject): void {
     if (types !== undefined) collector.add(steps, types)
   }
   visit(schema, [], [])
+  if (left < 0) collector.markCut()
 }
 
 /** A JSON Pointer within the schema (RFC 6901), as a fragment; undefined if there is nothing. */

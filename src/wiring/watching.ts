@@ -47,8 +47,8 @@ export function createWatching(options: WatchingOptions): Watching {
   const process = newId()
   const ownCounts = async (): Promise<ProcessCounts> => ({ process, counts: messageMetrics.entries() })
   const readStatus = async () => {
-    // It changes with every message.
-    const { messagesInFlight, ...status } = await health.health()
+    // The first changes with every message, and the events of endpoints have the second.
+    const { messagesInFlight, endpointsNotInForce, ...status } = await health.health()
     return status
   }
   const sources = [
