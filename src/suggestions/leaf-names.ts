@@ -34,12 +34,14 @@ const listsIn = (steps: readonly PathStep[]): number => steps.filter(({ kind }) 
 
 const plain = (name: string): string => name.toLowerCase().replace(/[^\p{L}\p{N}]/gu, '')
 
+/** A list is often the plural of its elements. */
 const wordsOf = (name: string): readonly string[] =>
   name
     .replace(/(\p{Ll}|\p{N})(\p{Lu})/gu, '$1 $2')
     .toLowerCase()
     .split(/[^\p{L}\p{N}]+/u)
     .filter((word) => word !== '')
+    .map((word) => (word.length > 3 && word.endsWith('s') ? word.slice(0, -1) : word))
 
 /** The share of common words, from 0 to 1; 1 if neither has any. */
 export function similarity(one: ReadonlySet<string>, other: ReadonlySet<string>): number {

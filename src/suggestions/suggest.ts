@@ -109,7 +109,10 @@ function sourceLeaves(
   }
   add(query, stepOf('query'))
   add(urlParams, stepOf('urlParams'))
-  add(isObject(constants) ? constants : undefined, stepOf('constants'))
+  // Objects among the constants are templates that are written whole.
+  for (const [name, value] of Object.entries(isObject(constants) ? constants : {})) {
+    if (name !== '' && typeof value !== 'object') add(value, stepOf('constants'), stepOf(name))
+  }
   // The types of their results are not known.
   for (const name of Object.keys(isObject(inputTransforms) ? inputTransforms : {})) {
     if (name !== '') add(null, stepOf('transforms'), stepOf(name))
