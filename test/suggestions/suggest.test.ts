@@ -293,6 +293,36 @@ test('every suggestion is an entry that a mapping takes, and that writes the val
   assert.ok(suggested > 50, `${suggested} suggestions`)
 })
 
+test('any schema is followed without an end', async () => {
+  const keyword = fc.constantFrom(
+    'properties',
+    'items',
+    'allOf',
+    'anyOf',
+    '$ref',
+    'type',
+    'enum',
+    'const',
+    '$defs',
+    'a',
+  )
+  const { schema } = fc.letrec<{ schema: Json }>((tie) => ({
+    schema: fc.oneof(
+      { maxDepth: 6 },
+      fc.constantFrom('#', '#/properties/a', '#/$defs/a', '#/%zz', 'string', 'integer', 7, null, true),
+      fc.dictionary(keyword, tie('schema'), { maxKeys: 4 }),
+      fc.array(tie('schema'), { maxLength: 3 }),
+    ),
+  }))
+  await fc.assert(
+    fc.asyncProperty(fc.dictionary(keyword, schema), async (target) => {
+      const { suggestions } = await suggest({ source: { body: { a: 1, items: 'x' } }, target: { schema: target } })
+      assert.ok(suggestions.every(({ score }) => score <= 1))
+    }),
+    { numRuns: 300 },
+  )
+})
+
 describe('over HTTP', () => {
   let service: Service
   before(async () => {

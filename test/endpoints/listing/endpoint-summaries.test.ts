@@ -270,6 +270,25 @@ describe('pages', () => {
     )
   })
 
+  test('are refused or read, whatever the parameters', async () => {
+    const active = createActiveEndpoints([1, 2, 3].map((id) => compiled(id, `n${id}`, 'GET')))
+    const inactive = { refused: new Map(), pending: new Map() }
+    const read = createListSummaries({ registry: active, inactive, statsOf: async () => new Map() })
+    const text = fc.oneof(
+      fc.string({ unit: 'binary' }),
+      fc.constantFrom('name', '-name', '2', '1e2', '', Buffer.from('["name","",""]').toString('base64url')),
+      fc.json().map((json) => Buffer.from(json).toString('base64url')),
+    )
+    const parameter = fc.oneof(fc.constantFrom('q', 'sort', 'limit', 'cursor', 'labels.a'), fc.string())
+    await fc.assert(
+      fc.asyncProperty(fc.array(fc.tuple(parameter, fc.array(text, { minLength: 1, maxLength: 2 }))), async (texts) => {
+        const { code, total } = await read(new Map(texts)).catch((thrown) => ({ ...thrown, code: thrown.code }))
+        assert.ok(code === 'FILTER_INVALID' || (code === undefined && total <= 3), String(code))
+      }),
+      { numRuns: 500 },
+    )
+  })
+
   test('go on where they were, though rows before the cursor come and go', async () => {
     const active = createActiveEndpoints([1, 2, 3, 4, 5].map((id) => compiled(id, `n${id}`, 'GET')))
     const inactive = { refused: new Map(), pending: new Map() }
