@@ -9,7 +9,7 @@ const STATUS_EVERY_MS = 5_000
 const MOST_LISTED = 100
 
 /** Progress of a replay plan. */
-export type PlanProgress = Readonly<{
+export type ReplayProgress = Readonly<{
   id: string
   state: string
   count: number
@@ -20,7 +20,7 @@ export type PlanProgress = Readonly<{
 }>
 
 /** An event for each plan that has changed. */
-export function createReplayEvents(readPlans: () => Awaitable<readonly PlanProgress[]>): EventSource {
+export function createReplayEvents(readPlans: () => Awaitable<readonly ReplayProgress[]>): EventSource {
   let before = new Map<string, string>()
   const read = async () =>
     (await readPlans()).map(({ id, state, count, done, failed, skipped, left }) => ({
@@ -32,7 +32,7 @@ export function createReplayEvents(readPlans: () => Awaitable<readonly PlanProgr
       skipped,
       left,
     }))
-  const keep = (plans: readonly PlanProgress[]): void => {
+  const keep = (plans: readonly ReplayProgress[]): void => {
     before = new Map(plans.map((plan) => [plan.id, JSON.stringify(plan)]))
   }
   return {

@@ -2,12 +2,12 @@
 import { isObject, type Json, type JsonObject } from '../domain/json.ts'
 import type { RecordedBody } from '../domain/records/message-record.ts'
 import type { MessageSearch } from '../message-log/message-search.ts'
-import type { SampleBody, SampleMessage } from './suggest-request.ts'
+import type { SampleBody, SuggestSource } from './suggest-request.ts'
 
 /** Fails with ID_MALFORMED, MESSAGE_UNKNOWN, STORE_UNAVAILABLE. */
 export type ReadRecordedMessage = (messageId: string) => Promise<
   Readonly<{
-    source: SampleMessage
+    source: SuggestSource
     notRead: readonly Readonly<{ part: string; reason: string }>[]
   }>
 >

@@ -10,7 +10,7 @@ import { parseDocument } from '../endpoints/parse-document.ts'
 export type SampleBody = Readonly<{ body?: Json | Uint8Array; contentType?: string }>
 
 /** A sample of the messages of an endpoint. A lookup with `forEach` has an array with the answer for each item. */
-export type SampleMessage = SampleBody &
+export type SuggestSource = SampleBody &
   Readonly<{
     query?: JsonObject
     urlParams?: JsonObject
@@ -18,7 +18,7 @@ export type SampleMessage = SampleBody &
   }>
 
 export type SuggestRequest = Readonly<{
-  source?: SampleMessage
+  source?: SuggestSource
   /** A recorded message, instead of `source`. */
   messageId?: string
   /** What the output is to look like: a sample or a JSON Schema; by default the targets of the document. */

@@ -20,8 +20,8 @@ import {
   invalid,
   readSuggestRequest,
   type SampleBody,
-  type SampleMessage,
   type SuggestRequest,
+  type SuggestSource,
 } from './suggest-request.ts'
 
 /** `cut`: the samples have more fields than are compared, or the time was over. */
@@ -88,7 +88,7 @@ const stepOf = (name: string): PathStep => ({ kind: 'name', name })
 
 /** Lints the parts that cannot be read. */
 function sourceLeaves(
-  { body, contentType, query, urlParams, lookups = {} }: SampleMessage,
+  { body, contentType, query, urlParams, lookups = {} }: SuggestSource,
   { constants, inputTransforms }: JsonObject,
   settings: ParserSettings,
   lint: LintSink,
