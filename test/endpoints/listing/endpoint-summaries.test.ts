@@ -6,10 +6,12 @@ import { join } from 'node:path'
 import { after, before, describe, test } from 'node:test'
 import fc from 'fast-check'
 import { openSqliteStore } from '../../../src/adapters/sqlite/open-sqlite-store.ts'
+import { Failure } from '../../../src/domain/failure.ts'
 import type { JsonObject } from '../../../src/domain/json.ts'
 import type { StoredDocument } from '../../../src/domain/stored-document.ts'
 import { createActiveEndpoints } from '../../../src/endpoints/active-endpoints.ts'
 import type { CompiledEndpoint } from '../../../src/endpoints/compiled-endpoint.ts'
+import { createFindFaults } from '../../../src/endpoints/listing/endpoint-faults.ts'
 import { createListSummaries, type SummaryPage } from '../../../src/endpoints/listing/endpoint-summaries.ts'
 import { call } from '../../adapters/http-server/management/call.ts'
 import { loggerInto, type Service, startService } from '../../service.ts'
@@ -229,6 +231,27 @@ describe('endpoints that are not active', () => {
     const reply = await call(service.adminUrl, 'GET', `/endpoints/${idOf(2)}/faults`)
     assert.deepEqual(reply.json(), { endpointId: idOf(2), active: true, version: 2, faults: [] })
   })
+})
+
+describe('an endpoint whose compilation is pending', () => {
+  const id = '1'.padStart(24, '0')
+  const failure = new Failure('OVERLOADED', 'No process had time to compile it.')
+  const reads = { get: async () => ({}) as StoredDocument }
+  const active = { version: 1, document: { _id: id } } as unknown as CompiledEndpoint
+  type Case = Readonly<{ name: string; active?: CompiledEndpoint; pending?: Failure; error: RegExp }>
+  const cases: readonly Case[] = [
+    { name: 'is not active', pending: failure, error: /No process had time/ },
+    { name: 'is active with its earlier document', active, pending: failure, error: /No process had time/ },
+    { name: 'or was stored by another instance a moment ago', error: /not activated the stored document yet/ },
+  ]
+  for (const { name, active: one, pending, error: says } of cases) {
+    test(name, async () => {
+      const inactive = { refused: new Map(), pending: new Map(pending === undefined ? [] : [[id, pending]]) }
+      const { error, ...rest } = await createFindFaults({ get: () => one }, inactive, reads)(id)
+      assert.deepEqual(rest, { endpointId: id, active: one !== undefined, reason: 'pending', faults: [] })
+      assert.match(error ?? '', says)
+    })
+  }
 })
 
 describe('pages', () => {
