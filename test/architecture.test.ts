@@ -79,11 +79,12 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   'adapters/sql/stores': ['adapters/sql', 'domain'],
   'adapters/sqlite': ['adapters/sqlite/message-log', 'domain'],
   'adapters/sqlite/message-log': ['adapters/sqlite', 'domain'],
-  cli: ['access', 'adapters', 'comparison', 'domain', 'import', 'settings', 'wiring'],
+  cli: ['access', 'adapters', 'comparison', 'document-tests', 'domain', 'import', 'settings', 'wiring'],
   wiring: [
     'access',
     'adapters',
     'config',
+    'document-tests',
     'domain',
     'dry-run',
     'endpoints',

@@ -141,7 +141,10 @@ function lintNames(tests: readonly JsonObject[], lint: LintSink): void {
 
 function lintTest(test: JsonObject, lint: LintSink): void {
   const { steps } = test
-  if (steps === undefined) return lintStep(test, lint)
+  if (steps === undefined) {
+    lintStep(test, lint)
+    return
+  }
   if (test.given !== undefined || test.expect !== undefined) {
     lint.error('A test has either "steps", each with its "given" and "expect", or one "given" and "expect".')
   }

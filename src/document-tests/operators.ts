@@ -36,8 +36,8 @@ export function operatorOf(value: Json): Readonly<{ name: OperatorName; operand:
 /** Lints the operators in an expectation: operands that they do not take, and names that were probably meant as operators. */
 export function lintExpectation(expected: Json, lint: LintSink): void {
   const operator = operatorOf(expected)
-  if (operator !== undefined) return lintOperand(operator.name, operator.operand, lint.at(operator.name))
-  if (Array.isArray(expected)) lintItems(expected, lint)
+  if (operator !== undefined) lintOperand(operator.name, operator.operand, lint.at(operator.name))
+  else if (Array.isArray(expected)) lintItems(expected, lint)
   else if (isObject(expected)) lintMembers(expected, lint)
 }
 

@@ -123,7 +123,8 @@ function lintOf(lints: readonly Lint[], clashes: readonly Lint[]) {
   }
 }
 
-function incomingOf({ message }: DryRunRequest, { endpoint }: CompiledEndpoint): Incoming {
+/** The message as it would arrive; a body without a type has the input type of the endpoint. */
+export function incomingOf({ message }: Pick<DryRunRequest, 'message'>, { endpoint }: CompiledEndpoint): Incoming {
   const { body, contentType, headers = {}, query = {}, urlParams = {} } = message
   const assumed = typeof body === 'string' ? MEDIA_TYPES[endpoint.transformation.input ?? 'JSON'] : MEDIA_TYPES.JSON
   const given = Object.fromEntries(Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value]))

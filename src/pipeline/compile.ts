@@ -37,7 +37,7 @@ export function compileEndpoint(
     .add('parse', compileParse(endpoint, settings))
     .add('lookup', compileLookup(endpoint, services, settings, lint))
     .add('validate', compileValidate(endpoint, settings, lint, services.sandboxed))
-    .add('transform', compileTransform(endpoint, settings, lint, services.sandboxed))
+    .add('transform', compileTransform(endpoint, settings, lint, services))
     .add('map', compileMap(endpoint, lint))
     .add('extract', compileExtract(endpoint, lint))
     .add('serialise', compileSerialise(endpoint))

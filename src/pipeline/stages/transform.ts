@@ -9,7 +9,7 @@ import type { Run } from '../../domain/run.ts'
 import { type Expression, ExpressionFault, parseExpression } from '../../language/jsonata/expression.ts'
 import type { Step } from '../chain.ts'
 import type { SandboxedProgram } from '../sandbox.ts'
-import type { PipelineSettings } from '../services.ts'
+import type { PipelineSettings, Services } from '../services.ts'
 
 /** After this time the expressions of a message let other work run: even asynchronous ones hold the event loop. */
 const SLICE_MS = 10
@@ -27,15 +27,16 @@ export function compileTransform(
   endpoint: Endpoint,
   settings: PipelineSettings,
   lint: LintSink,
-  sandboxed?: SandboxedProgram,
+  { ambient, sandboxed }: Pick<Services, 'ambient' | 'sandboxed'> = {},
 ): Step<Enriched, Transformed> {
   if (sandboxed !== undefined) return compileSandboxed(endpoint, sandboxed, lint)
   const entries = Object.entries(endpoint.inputTransforms ?? {}).flatMap(([name, text]): Entry[] => {
-    const parsed = parseExpression(text, {
+    const limits = {
       timeoutMs: settings.expressionTimeoutMs,
       maxDepth: settings.expressionMaxDepth,
       maxSequence: settings.expressionMaxSequence,
-    })
+    }
+    const parsed = parseExpression(text, limits, ambient)
     const sink = lint.at('inputTransforms', name)
     if (!parsed.ok) {
       sink.error(parsed.message)
