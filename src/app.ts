@@ -1,5 +1,8 @@
 /** Composition root: with the modules of wiring/, it joins ports to adapters. */
 import { randomBytes } from 'node:crypto'
+import { createTestRunner } from './document-tests/run-tests.ts'
+import { createChangeTests } from './document-tests/stored/change-tests.ts'
+import { createStoredTests } from './document-tests/stored/stored-tests.ts'
 import { createIds } from './domain/id.ts'
 import type { Logger } from './domain/ports/logger-port.ts'
 import { createDryRun } from './dry-run/dry-run.ts'
@@ -61,6 +64,11 @@ export async function startApp(
   const workerSlot = workerCluster?.workerSlot ?? { slot: 0, workers: 1 }
   const { producer, consumer, recordSettings } = openBroker(settings)
   const services = await openPipelineServices({ settings, store, producer, logger, workerSlot })
+  const observers = await openObservers({ settings, version, store, registry, workerSlot, clock, newId, logger })
+  const { observe, traceContext, recorder, stats } = observers
+  const intake = createIntake({ ...settings, workerSlot, clock, newId, logger, observe, traceContext })
+  registry.watch(() => intake.keep(registry.get))
+  const runTests = createTestRunner({ services, settings, logger })
   const endpointService = createEndpointService({
     store: store.endpoints,
     changes: store.changes,
@@ -71,11 +79,9 @@ export async function startApp(
     clock,
     newId,
     logger,
+    changeTests: createChangeTests({ mode: settings.testsOnChange, store: store.tests, runTests }),
   })
-  const observers = await openObservers({ settings, version, store, registry, workerSlot, clock, newId, logger })
-  const { observe, traceContext, recorder, stats } = observers
-  const intake = createIntake({ ...settings, workerSlot, clock, newId, logger, observe, traceContext })
-  registry.watch(() => intake.keep(registry.get))
+  const storedTests = createStoredTests({ store: store.tests, endpointService })
   const loadShedder = createLoadShedder({
     capacity: settings.maxMessagesInFlight,
     waitMs: settings.messageWaitMs,
@@ -121,6 +127,7 @@ export async function startApp(
     loadShedder,
     endpointService,
     dryRun,
+    storedTests,
     records,
     health,
     isStopping: () => stopping,

@@ -41,6 +41,8 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   'intake/records': ['domain', 'endpoints', 'formats', 'intake'],
   'dry-run': ['config', 'domain', 'endpoints', 'formats', 'intake', 'pipeline'],
   'document-tests': ['config', 'domain', 'dry-run', 'endpoints', 'formats', 'intake', 'language', 'pipeline'],
+  'document-tests/recorded': ['config', 'document-tests', 'domain', 'endpoints', 'formats', 'message-log', 'pipeline'],
+  'document-tests/stored': ['document-tests', 'domain', 'endpoints'],
   comparison: ['comparison/deliberate', 'domain', 'endpoints', 'formats', 'language'],
   'comparison/deliberate': ['comparison', 'domain', 'formats', 'language'],
   metrics: ['domain', 'endpoints', 'intake', 'pipeline'],
@@ -98,7 +100,18 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
     'settings',
     'workers',
   ],
-  'app.ts': ['adapters', 'domain', 'dry-run', 'endpoints', 'intake', 'replay', 'settings', 'wiring', 'workers'],
+  'app.ts': [
+    'adapters',
+    'document-tests',
+    'domain',
+    'dry-run',
+    'endpoints',
+    'intake',
+    'replay',
+    'settings',
+    'wiring',
+    'workers',
+  ],
   'main.ts': ['adapters/log', 'app.ts', 'cli', 'domain', 'settings', 'wiring', 'workers'],
 }
 
@@ -106,7 +119,18 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
 const ADAPTER_EXCEPTIONS: readonly Readonly<{ folder: string; may: readonly string[]; reason: string }>[] = [
   {
     folder: 'adapters/http-server',
-    may: ['access', 'dry-run', 'endpoints', 'formats', 'intake', 'message-log', 'metrics', 'openhim', 'replay'],
+    may: [
+      'access',
+      'document-tests',
+      'dry-run',
+      'endpoints',
+      'formats',
+      'intake',
+      'message-log',
+      'metrics',
+      'openhim',
+      'replay',
+    ],
     reason: 'It is the adapter that calls the service: the objects behind its routes are its ports.',
   },
   {

@@ -6,7 +6,7 @@ import type { EndpointTestStore } from '../../domain/ports/endpoint-store-port.t
 import type { ChangeTests } from '../../endpoints/endpoint-writer.ts'
 import { checkTestFile } from '../check-test-file.ts'
 import type { RunTests } from '../run-tests.ts'
-import type { TestReport, TestResult } from '../test-report.ts'
+import type { Mismatch, TestReport, TestResult } from '../test-report.ts'
 
 export const TESTS_ON_CHANGE = ['off', 'warn', 'require'] as const
 
@@ -26,14 +26,15 @@ const MOST_NAMED = 1_000
 export function createChangeTests({ mode, store, runTests }: ChangeTestsOptions): ChangeTests | undefined {
   if (mode === 'off') return undefined
   return ({ testsOverride }) => {
-    const severity = mode === 'require' && testsOverride === undefined ? 'error' : 'warning'
+    const severity: Lint['severity'] = mode === 'require' && testsOverride === undefined ? 'error' : 'warning'
     let left = CHANGE_TESTS_MS
     let named = 0
 
     const run = async (document: Json, text: string): Promise<readonly Lint[]> => {
       const { file, lints } = checkTestFile(JSON.parse(text))
       const wrong = lints.find((lint) => lint.severity === 'error')
-      if (wrong !== undefined) return [{ path: 'tests', message: `The stored tests cannot run: ${wrong.message}`, severity }]
+      if (wrong !== undefined)
+        return [{ path: 'tests', message: `The stored tests cannot run: ${wrong.message}`, severity }]
       const startMs = performance.now()
       const report = await runTests(document, file, { limitMs: Math.max(0, left) })
       left -= performance.now() - startMs
@@ -46,7 +47,9 @@ export function createChangeTests({ mode, store, runTests }: ChangeTestsOptions)
       named += shown.length
       const hidden = failing.length - shown.length
       return [
-        ...shown.map(({ test, index }): Lint => ({ path: `tests[${index}]`, message: SENTENCES[severity](test), severity })),
+        ...shown.map(
+          ({ test, index }): Lint => ({ path: `tests[${index}]`, message: SENTENCES[severity](test), severity }),
+        ),
         ...(hidden === 0 ? [] : [{ path: 'tests', message: `${hidden} more tests fail.`, severity }]),
       ]
     }
@@ -67,15 +70,29 @@ export function createChangeTests({ mode, store, runTests }: ChangeTestsOptions)
 
 /** Warnings stand in a header and in the log, which quote no values; the details of a failure are for its caller alone. */
 const SENTENCES: Readonly<Record<Lint['severity'], (test: TestResult) => string>> = {
-  error: ({ name, mismatches: [first, ...others] }) =>
-    `The test "${name}" fails${placeOf(first?.path)}${countOf(others.length)}: ${first?.message ?? ''}`.trimEnd(),
-  warning: ({ name, mismatches: [first, ...others] }) =>
-    `The test "${name}" fails${placeOf(first?.path)}${countOf(others.length)}; POST /endpoints/tests/run shows why.`,
+  error: (test) => `${failureOf(test)}.${valuesOf(test.mismatches[0])}`,
+  warning: (test) => `${failureOf(test)}; POST /endpoints/tests/run shows why.`,
 }
 
-const placeOf = (path: string | undefined): string => (path === undefined || path === '' ? '' : ` at ${path}`)
+function failureOf({ name, mismatches: [first, ...others] }: TestResult): string {
+  const place = first === undefined || first.path === '' ? '' : ` at ${first.path}`
+  if (others.length === 0) return `The test "${name}" fails${place}`
+  return `The test "${name}" fails${place} and ${others.length === 1 ? 'one more place' : `${others.length} more places`}`
+}
 
-function countOf(others: number): string {
-  if (others === 0) return ''
-  return others === 1 ? ' and one more place' : ` and ${others} more places`
+function valuesOf(mismatch: Mismatch | undefined): string {
+  if (mismatch === undefined) return ''
+  const { message, expected, actual } = mismatch
+  const parts = [
+    ...(expected === undefined ? [] : [`expected ${shortened(expected)}`]),
+    ...(actual === undefined ? [] : [`actual ${shortened(actual)}`]),
+  ]
+  return parts.length === 0 ? ` ${message}` : ` ${message} (${parts.join(', ')})`
+}
+
+const SHOWN_CHARACTERS = 100
+
+function shortened(value: Json): string {
+  const text = JSON.stringify(value)
+  return text.length <= SHOWN_CHARACTERS ? text : `${text.slice(0, SHOWN_CHARACTERS)}…`
 }

@@ -67,4 +67,7 @@ export function createStoredTests({ store, endpointService }: StoredTestsOptions
 const fileOf = (stored: string | undefined): JsonObject => (stored === undefined ? NO_TESTS : JSON.parse(stored))
 
 const stale = (): Failure =>
-  new Failure('PRECONDITION_FAILED', 'The tests have changed since they were read; read them again and repeat the change.')
+  new Failure(
+    'PRECONDITION_FAILED',
+    'The tests have changed since they were read; read them again and repeat the change.',
+  )
