@@ -1,5 +1,7 @@
 /** Composition root: with the modules of wiring/, it joins ports to adapters. */
 import { randomBytes } from 'node:crypto'
+import { createRequestedTests } from './document-tests/requested-tests.ts'
+import { createTestRunner } from './document-tests/run-tests.ts'
 import { createIds } from './domain/id.ts'
 import type { Logger } from './domain/ports/logger-port.ts'
 import { createDryRun } from './dry-run/dry-run.ts'
@@ -81,6 +83,12 @@ export async function startApp(
     waitMs: settings.messageWaitMs,
   })
   const dryRun = createDryRun({ endpointService, registry, intake, services, settings, clock })
+  const runTests = createRequestedTests({
+    runTests: createTestRunner({ services, settings, logger }),
+    refusal: intake.refusal,
+    endpointService,
+    settings,
+  })
   let stopping = false
   let consumers: EndpointConsumers | undefined
   let mediator: RunningMediator | undefined
@@ -121,6 +129,7 @@ export async function startApp(
     loadShedder,
     endpointService,
     dryRun,
+    runTests,
     records,
     health,
     isStopping: () => stopping,

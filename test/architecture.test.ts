@@ -98,7 +98,18 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
     'settings',
     'workers',
   ],
-  'app.ts': ['adapters', 'domain', 'dry-run', 'endpoints', 'intake', 'replay', 'settings', 'wiring', 'workers'],
+  'app.ts': [
+    'adapters',
+    'document-tests',
+    'domain',
+    'dry-run',
+    'endpoints',
+    'intake',
+    'replay',
+    'settings',
+    'wiring',
+    'workers',
+  ],
   'main.ts': ['adapters/log', 'app.ts', 'cli', 'domain', 'settings', 'wiring', 'workers'],
 }
 
@@ -106,7 +117,18 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
 const ADAPTER_EXCEPTIONS: readonly Readonly<{ folder: string; may: readonly string[]; reason: string }>[] = [
   {
     folder: 'adapters/http-server',
-    may: ['access', 'dry-run', 'endpoints', 'formats', 'intake', 'message-log', 'metrics', 'openhim', 'replay'],
+    may: [
+      'access',
+      'document-tests',
+      'dry-run',
+      'endpoints',
+      'formats',
+      'intake',
+      'message-log',
+      'metrics',
+      'openhim',
+      'replay',
+    ],
     reason: 'It is the adapter that calls the service: the objects behind its routes are its ports.',
   },
   {

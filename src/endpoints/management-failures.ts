@@ -16,6 +16,11 @@ export const dryRunInvalid = (faults: readonly Lint[]): Failure =>
     details: detailsOf(faults),
   })
 
+export const testsInvalid = (faults: readonly Lint[]): Failure =>
+  new Failure('TESTS_INVALID', 'The tests cannot run as they are written; details has every fault.', {
+    details: detailsOf(faults),
+  })
+
 export function clash(clashes: readonly Lint[]): Failure {
   const places = clashes.map(({ path }) => path).join(' and ')
   return new Failure(

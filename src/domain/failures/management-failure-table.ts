@@ -48,6 +48,12 @@ export const MANAGEMENT_FAILURES = {
     means: 'Within a dry run: a lookup has no canned answer, and is not live.',
     dryRun: true,
   },
+  TESTS_INVALID: {
+    status: 400,
+    retry: false,
+    issue: 'invalid',
+    means: 'The tests of a document are wrong; `details` lists every fault.',
+  },
   VERSION_UNKNOWN: {
     status: 404,
     retry: false,
