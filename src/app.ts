@@ -1,5 +1,6 @@
 /** Composition root: with the modules of wiring/, it joins ports to adapters. */
 import { randomBytes } from 'node:crypto'
+import { createRequestedTests } from './document-tests/requested-tests.ts'
 import { createTestRunner } from './document-tests/run-tests.ts'
 import { createChangeTests } from './document-tests/stored/change-tests.ts'
 import { createStoredTests } from './document-tests/stored/stored-tests.ts'
@@ -87,6 +88,13 @@ export async function startApp(
     waitMs: settings.messageWaitMs,
   })
   const dryRun = createDryRun({ endpointService, registry, intake, services, settings, clock })
+  const runRequestedTests = createRequestedTests({
+    runTests,
+    refusal: intake.refusal,
+    endpointService,
+    settings,
+    storedTests: storedTests.get,
+  })
   let stopping = false
   let consumers: EndpointConsumers | undefined
   let mediator: RunningMediator | undefined
@@ -128,6 +136,7 @@ export async function startApp(
     endpointService,
     dryRun,
     storedTests,
+    runTests: runRequestedTests,
     records,
     health,
     isStopping: () => stopping,

@@ -14,12 +14,14 @@ import {
   serveUptime,
 } from '../adapters/http-server/management/operation-routes.ts'
 import { serveStoredTests } from '../adapters/http-server/management/stored-test-routes.ts'
+import { serveTests } from '../adapters/http-server/management/test-routes.ts'
 import { serveVersions } from '../adapters/http-server/management/version-routes.ts'
 import { createBodyReader } from '../adapters/http-server/messages/body-reader.ts'
 import { createMessageListener, messageSide, serveMessages } from '../adapters/http-server/messages/message-listener.ts'
 import { describeApi, serveOpenApi } from '../adapters/http-server/openapi/openapi.ts'
 import { createServer } from '../adapters/http-server/server.ts'
 import { describeDocument } from '../config/schema/public-schema.ts'
+import type { RunRequestedTests } from '../document-tests/requested-tests.ts'
 import type { StoredTests } from '../document-tests/stored/stored-tests.ts'
 import type { Failure } from '../domain/failure.ts'
 import type { Logger } from '../domain/ports/logger-port.ts'
@@ -64,6 +66,7 @@ export type ServersOptions = Readonly<{
   endpointService: EndpointService
   dryRun: DryRun
   storedTests: StoredTests
+  runTests: RunRequestedTests
   records: MessageRecords
   health: ServiceHealth
   isStopping(): boolean
@@ -136,16 +139,15 @@ function createAdminServer(options: ServersOptions, answer: AnswerFailure): Fast
   return server
 }
 
-function serveEndpoints(
-  scope: FastifyInstance,
-  { settings, endpointService, dryRun, storedTests, health }: ServersOptions,
-): void {
+function serveEndpoints(scope: FastifyInstance, options: ServersOptions): void {
+  const { settings, endpointService, dryRun, storedTests, runTests, health } = options
   serveUptime(scope, health.uptimeMs)
   serveManagement(scope, endpointService)
   serveVersions(scope, endpointService)
   serveBatch(scope, endpointService, settings.batchLimitBytes)
   serveDryRun(scope, dryRun)
   serveStoredTests(scope, storedTests)
+  serveTests(scope, runTests, settings.parserLimitBytes)
   serveStats(scope, endpointService, health.report)
 }
 

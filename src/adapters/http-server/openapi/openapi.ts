@@ -9,6 +9,7 @@ import { endpointPaths, endpointSchemas } from './openapi-endpoints.ts'
 import { messagePaths, messageSchemas } from './openapi-messages.ts'
 import { answer, list, object, ref, text, whole } from './openapi-parts.ts'
 import { storedTestPaths } from './openapi-stored-tests.ts'
+import { testPaths, testSchemas } from './openapi-tests.ts'
 
 export function serveOpenApi(server: FastifyInstance, description: JsonObject): void {
   const body = JSON.stringify(description)
@@ -49,6 +50,7 @@ export function describeApi(endpointSchema: JsonObject, version: string): JsonOb
       ...endpointPaths,
       ...storedTestPaths,
       ...batchPaths,
+      ...testPaths,
       ...operationPaths,
       ...messagePaths,
       ...accessPaths,
@@ -61,6 +63,7 @@ export function describeApi(endpointSchema: JsonObject, version: string): JsonOb
         ...accessSchemas,
         ...endpointSchemas,
         ...batchSchemas,
+        ...testSchemas,
         Failure: object({ error: text, code: text, details: list(ref('FailureDetail')) }, ['error', 'code']),
         FailureDetail: object({
           operation: { ...whole, description: 'In a batch: the index of the operation.' },
