@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Json, JsonObject } from '../../../src/domain/json.ts'
 import { describeServices } from '../../databases.ts'
-import { json } from '../../service.ts'
+import { endpointDocument, json } from '../../service.ts'
 
 const FILE: JsonObject = {
   ignore: ['/at'],
@@ -79,6 +79,18 @@ describeServices('stored tests', {}, (stage) => {
     assert.deepEqual([gone.status, gone.json().code], [404, 'ENDPOINT_UNKNOWN'])
     assert.equal((await send('POST', `/endpoints/${_id}/versions/1/restore`)).status, 200)
     assert.deepEqual((await send('GET', path)).json(), EMPTY)
+  })
+
+  test('run without being sent again, against the stored document or a draft', async () => {
+    const { _id, path } = await register()
+    const run = async (request: Json) => (await send('POST', '/endpoints/tests/run', request)).json()
+    assert.deepEqual((await run({ endpointId: _id })).tests, [])
+    await send('PUT', path, FILE)
+    const report = await run({ endpointId: _id })
+    assert.deepEqual([report.passed, report.failed], [1, 0])
+    const draft = endpointDocument({ endpoint: { pattern: '/draft' }, inputValidation: { type: 'string' } })
+    const failed = await run({ endpointId: _id, endpoint: draft })
+    assert.deepEqual([failed.passed, failed.failed], [0, 1])
   })
 
   test('are refused with all their faults', async () => {
