@@ -34,6 +34,9 @@ const MOST_ATTEMPTS = 200
 /** A name of a member that holds data: such as a map by number of patient. */
 const NAME_WITH_DATA = /\d{4}|@/
 
+/** Members whose values name a format, not a person. */
+const OF_FORMAT = /^(?:xmlns(?::.*)?|resourceType)$/
+
 const SCHEME = /^(?:urn:(?:oid|uuid|ietf|iso):|(?:https?|ftp|mailto|tel|sftp):)/i
 /** Percent-encoded bytes, and references to characters of XML. */
 const ESCAPE = /%[0-9a-f]{2}|&(?:#\d+|#x[0-9a-f]+|\w+);/iy
@@ -149,7 +152,7 @@ export function createPseudonyms({ key, kept, nested }: PseudonymOptions): Pseud
     return Object.fromEntries(
       Object.entries(given).map(([name, member]) => [
         NAME_WITH_DATA.test(name) && !kept.has(name) ? changed(name) : name,
-        value(member),
+        OF_FORMAT.test(name) ? member : value(member),
       ]),
     )
   }
