@@ -39,7 +39,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   intake: ['domain', 'endpoints', 'formats', 'intake/admission', 'pipeline'],
   'intake/admission': ['domain', 'endpoints'],
   'intake/records': ['domain', 'endpoints', 'formats', 'intake'],
-  'dry-run': ['config', 'domain', 'endpoints', 'formats', 'intake', 'pipeline'],
+  'dry-run': ['config', 'domain', 'endpoints', 'formats', 'intake', 'language', 'pipeline'],
   comparison: ['comparison/deliberate', 'domain', 'endpoints', 'formats', 'language'],
   'comparison/deliberate': ['comparison', 'domain', 'formats', 'language'],
   metrics: ['domain', 'endpoints', 'intake', 'pipeline'],

@@ -23,7 +23,9 @@ import type { Incoming } from '../intake/incoming-message.ts'
 import type { Intake } from '../intake/intake.ts'
 import type { PipelineSettings, Services } from '../pipeline/services.ts'
 import { bytesOf, cannedServices } from './canned-services.ts'
+import { createCourse } from './course.ts'
 import { reportOf } from './dry-run-report.ts'
+import { createReportValues } from './report-values.ts'
 
 export type DryRunOptions = Readonly<{
   endpointService: Pick<EndpointService, 'get'>
@@ -68,7 +70,9 @@ export function createDryRun({ endpointService, registry, intake, services, sett
     const now = new Date(clock()).toISOString()
     const stamp = { _id: id, createdAt: now, updatedAt: now, version: registry.get(id)?.version ?? 0 }
     const bounds = request.endpoint === undefined ? undefined : settings
-    const { lints, compiled } = await compileDocument(document, stamp, canned.services, settings, { bounds })
+    const course = createCourse()
+    const observed = { ...canned.services, observer: course }
+    const { lints, compiled } = await compileDocument(document, stamp, observed, settings, { bounds })
     const lint = lintOf([...inside, ...lints], findClashes(compiled, registry))
     const runs = request.endpoint === undefined ? !lints.some(keepsOut) : lint.errors.length === 0
     if (!runs) return { ran: false, lint }
@@ -77,7 +81,9 @@ export function createDryRun({ endpointService, registry, intake, services, sett
 
     trace = startTrace()
     const completed = await intake.rehearse(compiled, incomingOf(request, compiled), trace)
-    return { ran: true, lint, ...reportOf(completed, trace, canned) }
+    const { endpoint } = compiled
+    const values = createReportValues(trace.secrets)
+    return { ran: true, lint, ...reportOf({ completed, trace, course, canned, endpoint, values }) }
   }
 }
 

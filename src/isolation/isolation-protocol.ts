@@ -10,7 +10,7 @@ export type ProgramOptions = Readonly<{ limits: ExpressionLimits; schema: Schema
 
 export type IsolationTask =
   | Readonly<{ kind: 'compile' }>
-  | Readonly<{ kind: 'transform'; message: JsonObject; leftMs: number }>
+  | Readonly<{ kind: 'transform'; message: JsonObject; leftMs: number; partial?: boolean }>
   | Readonly<{ kind: 'validate'; data: Json }>
 
 /** `id` identifies the program; `program` is left out if the process has it. The process drops the programs of `forget`. */

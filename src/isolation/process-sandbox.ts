@@ -82,10 +82,11 @@ export function createSandbox(options: SandboxOptions): IsolatedSandbox {
     return {
       expressions: new Map(expressions),
       lints,
-      transform: async (message: JsonObject, deadlineAt: number): Promise<Transformation> => {
+      transform: async (message: JsonObject, deadlineAt: number, partial = false): Promise<Transformation> => {
         const leftMs = deadlineAt - Date.now()
         const limitMs = Math.min(allMs, leftMs + LATE_MS)
-        const outcome = await call(owner, { kind: 'transform', message, leftMs }, limitMs, deadlineAt)
+        const task = { kind: 'transform', message, leftMs, ...(partial ? { partial } : {}) } as const
+        const outcome = await call(owner, task, limitMs, deadlineAt)
         if ('refused' in outcome && outcome.refused === 'deadline') return late
         const value = resultOf<Transformation>(outcome, 'expressions')
         if (typeof value !== 'string') return value

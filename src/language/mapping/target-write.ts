@@ -4,7 +4,14 @@ import { isArray } from '../paths/path-read.ts'
 import type { Placement } from './mapping-functions.ts'
 import { type MappingTarget, spreadSteps } from './target.ts'
 import { type Account, BYTES_PER_VALUE, charge, weighBytes } from './target-budget.ts'
-import { observeEnd, observeFields, observeSpread, observeStep, type Put, type WriteObserver } from './target-observer.ts'
+import {
+  observeEnd,
+  observeFields,
+  observeSpread,
+  observeStep,
+  type Put,
+  type WriteObserver,
+} from './target-observer.ts'
 import { sharedAlong, type Written } from './target-sharing.ts'
 
 export type Output = { [name: string]: Json }
