@@ -2,7 +2,7 @@
 import { randomBytes } from 'node:crypto'
 import { createIds } from './domain/id.ts'
 import type { Logger } from './domain/ports/logger-port.ts'
-import { createDryRun } from './dry-run/dry-run.ts'
+import { createDryRun, createDryRunValue } from './dry-run/dry-run.ts'
 import type { CompiledEndpoint } from './endpoints/compiled-endpoint.ts'
 import { createEndpointRegistry } from './endpoints/endpoint-registry.ts'
 import { createEndpointService } from './endpoints/endpoint-service.ts'
@@ -80,7 +80,6 @@ export async function startApp(
     capacity: settings.maxMessagesInFlight,
     waitMs: settings.messageWaitMs,
   })
-  const dryRun = createDryRun({ endpointService, registry, intake, services, settings, clock })
   let stopping = false
   let consumers: EndpointConsumers | undefined
   let mediator: RunningMediator | undefined
@@ -112,6 +111,8 @@ export async function startApp(
     newId,
     logger,
   })
+  const recorded = { search: records.search, store: store.messages }
+  const dryRunOptions = { endpointService, registry, intake, services, settings, clock, recorded }
   const servers = createServers({
     settings,
     workerSlot,
@@ -120,7 +121,8 @@ export async function startApp(
     intake,
     loadShedder,
     endpointService,
-    dryRun,
+    dryRun: createDryRun(dryRunOptions),
+    dryRunValue: createDryRunValue(dryRunOptions),
     records,
     health,
     isStopping: () => stopping,

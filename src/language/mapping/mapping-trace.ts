@@ -49,7 +49,7 @@ export interface MappingTrace {
   readonly entries: readonly TracedEntry[]
 }
 
-/** For one message: a second one would add to the counts of the first. */
+/** For one message; of several, one after the other, it has the union and the sums. */
 export function createMappingTrace(): MappingTrace {
   const entries = new Map<string, Mutable<Omit<TracedEntry, 'targets'>> & { targets: TracedTarget[] }>()
   return {
@@ -59,7 +59,7 @@ export function createMappingTrace(): MappingTrace {
       const traced = { target, hasDefault, wrote: undefined, count: 0, defaults: 0, places: [] }
       entry.targets.push(traced)
       return traceTarget(traced, (found) => {
-        entry.found = found
+        entry.found = entry.found === true || found
       })
     },
     get entries() {
@@ -81,7 +81,11 @@ function traceTarget(traced: Counted, noteFound: (found: boolean) => void): Targ
     observeRead: (read) => (source) => {
       const value = read(source)
       noteFound(isFound(value))
-      traced.wrote = 'nothing'
+      traced.wrote ??= 'nothing'
+      // A write that failed leaves its steps.
+      steps.length = 0
+      spread = undefined
+      isMissing = false
       return value
     },
     observeConvert:

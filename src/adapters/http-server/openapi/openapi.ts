@@ -5,6 +5,7 @@ import { needs } from '../management/auth-hook.ts'
 import { sendAnswer } from '../replies.ts'
 import { accessPaths, accessSchemas, securitySchemes, withAccess } from './openapi-access.ts'
 import { batchPaths, batchSchemas } from './openapi-batch.ts'
+import { dryRunPaths, dryRunSchemas } from './openapi-dry-run.ts'
 import { endpointPaths, endpointSchemas } from './openapi-endpoints.ts'
 import { messagePaths, messageSchemas } from './openapi-messages.ts'
 import { answer, list, object, ref, text, whole } from './openapi-parts.ts'
@@ -44,7 +45,14 @@ export function describeApi(endpointSchema: JsonObject, version: string): JsonOb
     openapi: '3.1.0',
     info: { title: 'Crosswalk', version, description: 'Management of endpoints, and what became of their messages.' },
     security: [{ bearer: [] }],
-    paths: withAccess({ ...endpointPaths, ...batchPaths, ...operationPaths, ...messagePaths, ...accessPaths }),
+    paths: withAccess({
+      ...endpointPaths,
+      ...batchPaths,
+      ...dryRunPaths,
+      ...operationPaths,
+      ...messagePaths,
+      ...accessPaths,
+    }),
     components: {
       securitySchemes,
       schemas: {
@@ -53,6 +61,7 @@ export function describeApi(endpointSchema: JsonObject, version: string): JsonOb
         ...accessSchemas,
         ...endpointSchemas,
         ...batchSchemas,
+        ...dryRunSchemas,
         Failure: object({ error: text, code: text, details: list(ref('FailureDetail')) }, ['error', 'code']),
         FailureDetail: object({
           operation: { ...whole, description: 'In a batch: the index of the operation.' },

@@ -217,6 +217,7 @@ describe('/openapi.json', () => {
       '/endpoints',
       '/endpoints/batch',
       '/endpoints/dry-run',
+      '/endpoints/dry-run/value',
       '/endpoints/{id}',
       '/endpoints/{id}/stats',
       '/endpoints/{id}/versions',
@@ -249,6 +250,7 @@ describe('/openapi.json', () => {
         const [type] = Object.keys(operation.requestBody?.content ?? {})
         const bodies: Record<string, JsonObject> = {
           '/endpoints/dry-run': { endpoint: document },
+          '/endpoints/dry-run/value': { endpoint: document, at: '/answer/body' },
           '/endpoints/batch': { operations: [{ op: 'delete', id: _id }] },
         }
         const reply = await call(

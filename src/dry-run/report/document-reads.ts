@@ -1,8 +1,8 @@
 /** The paths that a document reads of its messages besides its mapping. */
-import type { Endpoint } from '../config/schema/schema.ts'
-import { readsOf } from '../language/jsonata/expression-analysis.ts'
-import { parseTree } from '../language/jsonata/expression-engine.ts'
-import { parsePath, type SourcePath } from '../language/paths/path.ts'
+import type { Endpoint } from '../../config/schema/schema.ts'
+import { readsOf } from '../../language/jsonata/expression-analysis.ts'
+import { parseTree } from '../../language/jsonata/expression-engine.ts'
+import { parsePath, type SourcePath } from '../../language/paths/path.ts'
 import { escaped } from './read-recorder.ts'
 
 /** `isWhole`: an expression may read anything, so that nothing can be called unread. */

@@ -3,10 +3,10 @@
  * so that only what no message hit is missed.
  */
 
-import type { Endpoint } from '../config/schema/schema.ts'
-import { documentPath } from '../domain/lint.ts'
-import type { Trace } from '../domain/tracing/trace.ts'
-import { hasStatus, parseStatusSet } from '../language/status-set.ts'
+import type { Endpoint } from '../../config/schema/schema.ts'
+import { documentPath } from '../../domain/lint.ts'
+import type { Trace } from '../../domain/tracing/trace.ts'
+import { hasStatus, parseStatusSet } from '../../language/status-set.ts'
 import type { Course } from './course.ts'
 
 /**
@@ -22,7 +22,7 @@ export type CoveragePoint = Readonly<{ kind: CoverageKind; path: string }>
 /** Of one document. `total`: how many points it has; `missed`: those that were not hit, in the order of the document. */
 export type Coverage = Readonly<{ total: number; missed: readonly CoveragePoint[] }>
 
-/** The coverage of the message with this course and trace. */
+/** The coverage of the messages, one or several, that this course observed and that made these calls. */
 export function coverageOfMessage(
   { requests, inputTransforms }: Endpoint,
   { mapping, transforms }: Pick<Course, 'mapping' | 'transforms'>,

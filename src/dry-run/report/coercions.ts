@@ -1,5 +1,5 @@
 /** What the validation of a message coerced: the values that it changed, each before and after. */
-import { isObject, type Json, type JsonObject } from '../domain/json.ts'
+import { isObject, type Json, type JsonObject } from '../../domain/json.ts'
 import { pointerStep } from './report-values.ts'
 
 const COERCIONS_SHOWN = 100

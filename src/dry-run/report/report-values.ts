@@ -2,9 +2,9 @@
  * The values of one report: bounded one by one and together. A value that is too large for it stays out, with the place at
  * which the whole of it can be asked for.
  */
-import type { Json, JsonObject } from '../domain/json.ts'
-import type { SecretValues } from '../domain/secrets/secrets.ts'
-import { type ShownBody, shownBody, VALUE_LIMIT, weigh } from './shown-values.ts'
+import type { Json, JsonObject } from '../../domain/json.ts'
+import type { SecretValues } from '../../domain/secrets/secrets.ts'
+import { type ShownBody, shownBody, shownSafely, VALUE_LIMIT, weigh } from './shown-values.ts'
 
 /** Characters of all values of a report together; a stage shows again what stages before it showed. */
 const REPORT_LIMIT = 8 * 1_048_576
@@ -39,7 +39,7 @@ export function createReportValues(secrets: SecretValues | undefined, wanted?: s
     value: (at, value) => {
       if (at === wanted) {
         const weight = weigh(value, WHOLE_LIMIT)
-        whole = typeof weight === 'string' ? weight : { kind: 'json', value }
+        whole = typeof weight === 'string' ? weight : { kind: 'json', value: shownSafely(value, secrets) }
       }
       const weight = weightOf(value)
       if (typeof weight === 'string') return { cut: true, reason: weight, at }
@@ -48,7 +48,8 @@ export function createReportValues(secrets: SecretValues | undefined, wanted?: s
       return value
     },
     body: (at, body, limit = VALUE_LIMIT) => {
-      if (at === wanted) whole = { kind: 'body', body }
+      if (at === wanted)
+        whole = { kind: 'body', body: secrets === undefined ? body : shownBody(body, secrets, WHOLE_LIMIT).body }
       const shown = shownBody(body, secrets, Math.min(limit, left))
       left -= shown.body.length
       return shown.cut ? { ...shown, at } : shown

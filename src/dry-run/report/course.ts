@@ -1,8 +1,8 @@
 /** The course of one message: what each stage got and returned. */
-import type { Json, JsonObject } from '../domain/json.ts'
-import type { StageName } from '../domain/tracing/stages.ts'
-import { createMappingTrace } from '../language/mapping/mapping-trace.ts'
-import type { StageObserver } from '../pipeline/stage-observer.ts'
+import type { Json, JsonObject } from '../../domain/json.ts'
+import type { StageName } from '../../domain/tracing/stages.ts'
+import { createMappingTrace } from '../../language/mapping/mapping-trace.ts'
+import type { StageObserver } from '../../pipeline/stage-observer.ts'
 
 /** The message before and after a stage. `after` is undefined if the stage failed. */
 export type StageCourse = Readonly<{ before: JsonObject; after: JsonObject | undefined; extracted?: () => JsonObject }>
@@ -14,7 +14,7 @@ export type Course = StageObserver &
     transforms: ReadonlyMap<string, Json | undefined>
   }>
 
-/** For one message. It holds the values of the message, not copies. */
+/** It holds the values of the message, not copies; of several messages, the stages of the last and all expressions. */
 export function createCourse(): Course {
   const stages = new Map<StageName, StageCourse>()
   const transforms = new Map<string, Json | undefined>()

@@ -1,12 +1,12 @@
 /** Values as a report shows them: bounded, and without secrets. */
-import { isObject, type Json, type JsonObject } from '../domain/json.ts'
+import { isObject, type Json, type JsonObject } from '../../domain/json.ts'
 import {
   compileReferences,
   isSecretName,
   REDACTED,
   type SecretValues,
   withReferences,
-} from '../domain/secrets/secrets.ts'
+} from '../../domain/secrets/secrets.ts'
 
 /** Undefined if the message got none. */
 type Secrets = SecretValues | undefined

@@ -1,8 +1,8 @@
 /** The part of a report on the mapping: what each entry found and wrote, what nothing read, and what was not written. */
-import type { Endpoint } from '../config/schema/schema.ts'
-import { isObject, type JsonObject } from '../domain/json.ts'
-import type { TracedEntry, TracedTarget } from '../language/mapping/mapping-trace.ts'
-import { parsePath } from '../language/paths/path.ts'
+import type { Endpoint } from '../../config/schema/schema.ts'
+import { isObject, type JsonObject } from '../../domain/json.ts'
+import type { TracedEntry, TracedTarget } from '../../language/mapping/mapping-trace.ts'
+import { parsePath } from '../../language/paths/path.ts'
 import type { Course } from './course.ts'
 import { readsOfDocument } from './document-reads.ts'
 import { createReadRecorder, escaped, type UnreadLeaves } from './read-recorder.ts'

@@ -2,7 +2,7 @@
  * Finds the leaves of a value that some readers do not read. The readers get a view of the value that notes each field they
  * take, so that what a path reads is decided by the path alone.
  */
-import { isArray } from '../language/paths/path-read.ts'
+import { isArray } from '../../language/paths/path-read.ts'
 
 /** Fields that readers may take altogether: some tenths of a second. */
 const READS_MAX = 300_000

@@ -1,8 +1,8 @@
 /** The stages of a report: what each got, what it gave, and what validation coerced. */
-import { isObject, type Json, type JsonObject } from '../domain/json.ts'
-import { ROOTS } from '../domain/message.ts'
-import { STAGES, type StageKind, type StageName } from '../domain/tracing/stages.ts'
-import type { CompletedMessage } from '../intake/completed-message.ts'
+import { isObject, type Json, type JsonObject } from '../../domain/json.ts'
+import { ROOTS } from '../../domain/message.ts'
+import { STAGES, type StageKind, type StageName } from '../../domain/tracing/stages.ts'
+import type { CompletedMessage } from '../../intake/completed-message.ts'
 import { findCoercions } from './coercions.ts'
 import type { Course } from './course.ts'
 import { type ReportValues, valuesAt } from './report-values.ts'
