@@ -1,12 +1,13 @@
 /** Composition root: with the modules of wiring/, it joins ports to adapters. */
 import { randomBytes } from 'node:crypto'
+import { createRecordedTests } from './document-tests/recorded/recorded-tests.ts'
 import { createRequestedTests } from './document-tests/requested-tests.ts'
 import { createTestRunner } from './document-tests/run-tests.ts'
 import { createChangeTests } from './document-tests/stored/change-tests.ts'
 import { createStoredTests } from './document-tests/stored/stored-tests.ts'
 import { createIds } from './domain/id.ts'
 import type { Logger } from './domain/ports/logger-port.ts'
-import { createDryRun } from './dry-run/dry-run.ts'
+import { createDryRun, createDryRunValue } from './dry-run/dry-run.ts'
 import type { CompiledEndpoint } from './endpoints/compiled-endpoint.ts'
 import { createEndpointRegistry } from './endpoints/endpoint-registry.ts'
 import { createEndpointService } from './endpoints/endpoint-service.ts'
@@ -87,7 +88,6 @@ export async function startApp(
     capacity: settings.maxMessagesInFlight,
     waitMs: settings.messageWaitMs,
   })
-  const dryRun = createDryRun({ endpointService, registry, intake, services, settings, clock })
   const runRequestedTests = createRequestedTests({
     runTests,
     refusal: intake.refusal,
@@ -126,6 +126,9 @@ export async function startApp(
     newId,
     logger,
   })
+  const recorded = { search: records.search, store: store.messages }
+  const makeRecordedTest = createRecordedTests({ recorded, endpointService, runTests, settings, random: randomBytes })
+  const dryRunOptions = { endpointService, registry, intake, services, settings, clock, recorded }
   const servers = createServers({
     settings,
     workerSlot,
@@ -134,8 +137,10 @@ export async function startApp(
     intake,
     loadShedder,
     endpointService,
-    dryRun,
+    dryRun: createDryRun(dryRunOptions),
+    dryRunValue: createDryRunValue(dryRunOptions),
     storedTests,
+    makeRecordedTest,
     runTests: runRequestedTests,
     records,
     health,

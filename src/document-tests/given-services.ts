@@ -101,7 +101,7 @@ const ambientSandbox = (sandbox: Sandbox, ambient: () => Ambient, timeoutMs: num
     const deadlineAt = () => Date.now() + timeoutMs
     return {
       ...compiled,
-      transform: (message) => compiled.transform(message, deadlineAt(), ambient()),
+      transform: (message) => compiled.transform(message, deadlineAt(), { ambient: ambient() }),
       validate: (data) => compiled.validate(data, deadlineAt()),
     }
   },

@@ -5,7 +5,8 @@ import { endConnections, quiet } from '../adapters/http-server/graceful-close.ts
 import { serveAudit, serveKeys } from '../adapters/http-server/management/access-routes.ts'
 import { serveBatch } from '../adapters/http-server/management/batch-routes.ts'
 import { serveConsole } from '../adapters/http-server/management/console-files.ts'
-import { serveDryRun, serveManagement, serveStats } from '../adapters/http-server/management/endpoint-routes.ts'
+import { serveDryRun } from '../adapters/http-server/management/dry-run-routes.ts'
+import { serveManagement, serveStats } from '../adapters/http-server/management/endpoint-routes.ts'
 import { serveMessageRecords } from '../adapters/http-server/management/message-record-routes.ts'
 import {
   serveConsumers,
@@ -13,7 +14,7 @@ import {
   serveMetrics,
   serveUptime,
 } from '../adapters/http-server/management/operation-routes.ts'
-import { serveStoredTests } from '../adapters/http-server/management/stored-test-routes.ts'
+import { serveRecordedTests, serveStoredTests } from '../adapters/http-server/management/stored-test-routes.ts'
 import { serveTests } from '../adapters/http-server/management/test-routes.ts'
 import { serveVersions } from '../adapters/http-server/management/version-routes.ts'
 import { createBodyReader } from '../adapters/http-server/messages/body-reader.ts'
@@ -21,13 +22,14 @@ import { createMessageListener, messageSide, serveMessages } from '../adapters/h
 import { describeApi, serveOpenApi } from '../adapters/http-server/openapi/openapi.ts'
 import { createServer } from '../adapters/http-server/server.ts'
 import { describeDocument } from '../config/schema/public-schema.ts'
+import type { MakeRecordedTest } from '../document-tests/recorded/recorded-tests.ts'
 import type { RunRequestedTests } from '../document-tests/requested-tests.ts'
 import type { StoredTests } from '../document-tests/stored/stored-tests.ts'
 import type { Failure } from '../domain/failure.ts'
 import type { Logger } from '../domain/ports/logger-port.ts'
 import type { Clock } from '../domain/run.ts'
 import { portion, type WorkerSlot } from '../domain/worker-processes.ts'
-import type { DryRun } from '../dry-run/dry-run.ts'
+import type { DryRun, DryRunValue } from '../dry-run/dry-run.ts'
 import type { Registry } from '../endpoints/endpoint-registry.ts'
 import type { EndpointService } from '../endpoints/endpoint-service.ts'
 import type { LoadShedder } from '../intake/admission/load-shedder.ts'
@@ -66,7 +68,9 @@ export type ServersOptions = Readonly<{
   endpointService: EndpointService
   dryRun: DryRun
   storedTests: StoredTests
+  makeRecordedTest: MakeRecordedTest
   runTests: RunRequestedTests
+  dryRunValue: DryRunValue
   records: MessageRecords
   health: ServiceHealth
   isStopping(): boolean
@@ -135,17 +139,18 @@ function createAdminServer(options: ServersOptions, answer: AnswerFailure): Fast
   serveMetrics(server, health.metrics)
   serveConsole(server, consoleFolder)
   serveMessageRecords(server, records)
+  serveRecordedTests(server, options.makeRecordedTest)
   serveOpenApi(server, describeApi(describeDocument(), version))
   return server
 }
 
 function serveEndpoints(scope: FastifyInstance, options: ServersOptions): void {
-  const { settings, endpointService, dryRun, storedTests, runTests, health } = options
+  const { settings, endpointService, dryRun, dryRunValue, storedTests, runTests, health } = options
   serveUptime(scope, health.uptimeMs)
   serveManagement(scope, endpointService)
   serveVersions(scope, endpointService)
   serveBatch(scope, endpointService, settings.batchLimitBytes)
-  serveDryRun(scope, dryRun)
+  serveDryRun(scope, dryRun, dryRunValue)
   serveStoredTests(scope, storedTests)
   serveTests(scope, runTests, settings.parserLimitBytes)
   serveStats(scope, endpointService, health.report)

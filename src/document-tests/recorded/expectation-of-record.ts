@@ -58,7 +58,11 @@ export function expectationOfRun(snapshot: JsonObject | undefined): JsonObject {
   }
 }
 
-function bodyOf(answer: RecordedBody | undefined, ran: JsonObject | undefined, reconciler: Reconciler): Json | undefined {
+function bodyOf(
+  answer: RecordedBody | undefined,
+  ran: JsonObject | undefined,
+  reconciler: Reconciler,
+): Json | undefined {
   if (answer === undefined) return undefined
   const { cut, contentType } = answer.summary
   if (cut) {

@@ -66,9 +66,7 @@ function pseudonymousGiven(given: JsonObject, { value, shiftMs }: Pseudonyms): J
 }
 
 const headersOf = (headers: JsonObject, value: Pseudonyms['value']): JsonObject =>
-  Object.fromEntries(
-    Object.entries(headers).map(([name, text]) => [name, OF_EXCHANGE.test(name) ? text : value(text)]),
-  )
+  Object.fromEntries(Object.entries(headers).map(([name, text]) => [name, OF_EXCHANGE.test(name) ? text : value(text)]))
 
 function answersOf(answers: JsonObject, value: Pseudonyms['value']): JsonObject {
   const changed = (answer: Json): Json => {

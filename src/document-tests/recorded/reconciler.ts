@@ -76,11 +76,7 @@ export function createReconciler({ record, document, snapshot }: ReconcilerOptio
     return explained === false ? recorded : ran
   }
 
-  function members(
-    recorded: Readonly<Record<string, Json>>,
-    ran: Readonly<Record<string, Json>>,
-    path: string,
-  ): Json {
+  function members(recorded: Readonly<Record<string, Json>>, ran: Readonly<Record<string, Json>>, path: string): Json {
     const more = Object.keys(ran).find((name) => !Object.hasOwn(recorded, name))
     if (more !== undefined) lose(documentPath(path, more), 'A run with what was recorded has this too.')
     return Object.fromEntries(

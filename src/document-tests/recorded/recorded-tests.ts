@@ -1,12 +1,13 @@
 /** `POST /messages/{id}/test`: a test of an endpoint, made from a recorded message. */
-import { checkField } from '../../config/checks/check-field.ts'
+
 import { checkDocument } from '../../config/checks/check-document.ts'
+import { checkField } from '../../config/checks/check-field.ts'
+import type { DryRunRequest } from '../../config/checks/dry-run-request.ts'
 import type { Field } from '../../config/schema/schema-fields.ts'
 import { Failure } from '../../domain/failure.ts'
 import { isObject, type Json, type JsonObject } from '../../domain/json.ts'
 import { collectInto, type Lint } from '../../domain/lint.ts'
 import type { MessageRecord } from '../../domain/records/message-record.ts'
-import type { DryRunRequest } from '../../config/checks/dry-run-request.ts'
 import { type NotReproduced, notReproduced } from '../../dry-run/not-reproduced.ts'
 import { type RecordedMessages, readRecordedMessage } from '../../dry-run/recorded-message.ts'
 import type { EndpointService } from '../../endpoints/endpoint-service.ts'
@@ -67,7 +68,11 @@ export function createRecordedTests(options: RecordedTestsOptions): MakeRecorded
   const runOnce = async (document: Json, name: string, given: JsonObject): Promise<JsonObject | undefined> => {
     let snapshot: JsonObject | undefined
     const { file } = checkTestFile({ tests: [{ name, given, expect: { snapshot: true } }] })
-    await runTests(document, file, { onSnapshot: (_test, _step, taken) => void (snapshot = taken) })
+    await runTests(document, file, {
+      onSnapshot: (_test, _step, taken) => {
+        snapshot = taken
+      },
+    })
     return snapshot
   }
 
@@ -95,7 +100,7 @@ export function createRecordedTests(options: RecordedTestsOptions): MakeRecorded
     const errors = lints.filter(({ severity }) => severity === 'error')
     if (errors.length > 0) throw failures.testsInvalid(errors)
     const active = await activeOf(endpointId, endpointService)
-    const result = active && (await runTests(active, file)).tests[0]
+    const result = active === undefined ? undefined : (await runTests(active, file)).tests[0]
     const { endpoint } = checkDocument(document)
     return {
       endpointId,

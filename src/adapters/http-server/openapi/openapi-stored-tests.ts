@@ -1,6 +1,6 @@
 /** The part of /openapi.json on the tests that the service keeps. */
 import type { JsonObject } from '../../../domain/json.ts'
-import { answer, content, failure, id, inPath, text } from './openapi-parts.ts'
+import { answer, content, failure, id, inPath, list, object, text } from './openapi-parts.ts'
 
 const endpointId = inPath('id', id)
 const ifMatch = { name: 'If-Match', in: 'header', schema: text }
@@ -37,6 +37,44 @@ export const storedTestPaths: JsonObject = {
       summary: 'Deletes the stored tests of an endpoint.',
       parameters: [ifMatch],
       responses: { 200: answer('They are deleted.'), ...found, ...stale },
+    },
+  },
+}
+
+export const recordedTestPaths: JsonObject = {
+  '/messages/{id}/test': {
+    parameters: [inPath('id', id)],
+    post: {
+      summary: 'Makes a test of its endpoint from a recorded message, and runs it.',
+      requestBody: {
+        required: false,
+        ...content(
+          object({
+            name: { ...text, description: 'Of the test; by default the id of the message.' },
+            pseudonymise: {
+              type: 'boolean',
+              description: 'Whether texts, digits and dates are replaced by others of the same form.',
+            },
+          }),
+        ),
+      },
+      responses: {
+        200: answer(
+          'The test, what of the message it cannot have, and its result with the active document.',
+          object(
+            {
+              endpointId: id,
+              test: { type: 'object', description: 'For the array `tests` of a file of tests.' },
+              notReproduced: list(object({ path: text, reason: text }, ['path', 'reason'])),
+              result: { type: 'object', description: 'Left out if the endpoint is deleted.' },
+            },
+            ['endpointId', 'test', 'notReproduced'],
+          ),
+        ),
+        400: failure('The id is malformed, the request has faults, or the message is too large for a test.'),
+        404: failure('There is no record of it, its request was not recorded, or its endpoint is gone.'),
+        415: failure('The body is not declared as JSON.'),
+      },
     },
   },
 }

@@ -5,10 +5,11 @@ import { needs } from '../management/auth-hook.ts'
 import { sendAnswer } from '../replies.ts'
 import { accessPaths, accessSchemas, securitySchemes, withAccess } from './openapi-access.ts'
 import { batchPaths, batchSchemas } from './openapi-batch.ts'
+import { dryRunPaths, dryRunSchemas } from './openapi-dry-run.ts'
 import { endpointPaths, endpointSchemas } from './openapi-endpoints.ts'
 import { messagePaths, messageSchemas } from './openapi-messages.ts'
 import { answer, list, object, ref, text, whole } from './openapi-parts.ts'
-import { storedTestPaths } from './openapi-stored-tests.ts'
+import { recordedTestPaths, storedTestPaths } from './openapi-stored-tests.ts'
 import { testPaths, testSchemas } from './openapi-tests.ts'
 
 export function serveOpenApi(server: FastifyInstance, description: JsonObject): void {
@@ -51,8 +52,10 @@ export function describeApi(endpointSchema: JsonObject, version: string): JsonOb
       ...storedTestPaths,
       ...batchPaths,
       ...testPaths,
+      ...dryRunPaths,
       ...operationPaths,
       ...messagePaths,
+      ...recordedTestPaths,
       ...accessPaths,
     }),
     components: {
@@ -64,6 +67,7 @@ export function describeApi(endpointSchema: JsonObject, version: string): JsonOb
         ...endpointSchemas,
         ...batchSchemas,
         ...testSchemas,
+        ...dryRunSchemas,
         Failure: object({ error: text, code: text, details: list(ref('FailureDetail')) }, ['error', 'code']),
         FailureDetail: object({
           operation: { ...whole, description: 'In a batch: the index of the operation.' },
