@@ -101,6 +101,7 @@ export function createRecordedTests(options: RecordedTestsOptions): MakeRecorded
     if (errors.length > 0) throw failures.testsInvalid(errors)
     const active = await activeOf(endpointId, endpointService)
     const result = active === undefined ? undefined : (await runTests(active, file)).tests[0]
+    const isChanged = result?.verdict === 'failed' && JSON.stringify(active) !== JSON.stringify(document)
     const { endpoint } = checkDocument(document)
     return {
       endpointId,
@@ -108,16 +109,22 @@ export function createRecordedTests(options: RecordedTestsOptions): MakeRecorded
       notReproduced: [
         ...[...notReproduced(ALL_RECORDED, message, endpoint, secretHeaders), ...losses].map(inGiven),
         ...part.losses,
-        ...(isOther ? [OTHER_VERSION] : []),
+        ...(isOther ? [GONE_VERSION] : []),
+        ...(isChanged ? [CHANGED_SINCE] : []),
       ],
       ...(result === undefined ? {} : { result }),
     }
   }
 }
 
-const OTHER_VERSION: NotReproduced = {
+const GONE_VERSION: NotReproduced = {
   path: 'source.endpointVersion',
   reason: 'This version is no longer stored; the test was made with the active document.',
+}
+
+const CHANGED_SINCE: NotReproduced = {
+  path: 'source.endpointVersion',
+  reason: 'The endpoint has changed since: the test expects what this version did.',
 }
 
 const inGiven = ({ path, reason }: NotReproduced): NotReproduced => ({
