@@ -79,7 +79,10 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   'adapters/sql/stores': ['adapters/sql', 'domain'],
   'adapters/sqlite': ['adapters/sqlite/message-log', 'domain'],
   'adapters/sqlite/message-log': ['adapters/sqlite', 'domain'],
-  cli: ['access', 'adapters', 'comparison', 'document-tests', 'domain', 'import', 'settings', 'wiring'],
+  cli: ['access', 'adapters', 'cli/lint', 'cli/test', 'comparison', 'domain', 'import', 'settings', 'wiring'],
+  'cli/lint': ['cli', 'domain', 'endpoints', 'settings', 'wiring'],
+  'cli/project': ['config', 'domain', 'endpoints', 'formats', 'import'],
+  'cli/test': ['adapters', 'cli', 'document-tests', 'domain', 'formats', 'import', 'settings', 'wiring'],
   wiring: [
     'access',
     'adapters',
