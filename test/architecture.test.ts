@@ -41,7 +41,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   'intake/records': ['domain', 'endpoints', 'formats', 'intake'],
   'dry-run': ['config', 'domain', 'endpoints', 'formats', 'intake', 'pipeline'],
   'document-tests': ['config', 'domain', 'dry-run', 'endpoints', 'formats', 'intake', 'language', 'pipeline'],
-  comparison: ['comparison/deliberate', 'domain', 'endpoints', 'formats', 'language'],
+  comparison: ['comparison/deliberate', 'document-tests', 'domain', 'endpoints', 'formats', 'language'],
   'comparison/deliberate': ['comparison', 'domain', 'formats', 'language'],
   metrics: ['domain', 'endpoints', 'intake', 'pipeline'],
   'metrics/stats': ['domain', 'intake'],
