@@ -42,7 +42,7 @@ const cases: readonly (readonly [
   ],
   [
     'too many steps',
-    one({ expect: undefined, steps: Array.from({ length: 51 }, () => ({ expect: {} })) }),
+    { tests: [{ name: 'a', steps: Array.from({ length: 51 }, () => ({ expect: {} })) }] },
     ['tests[0].steps', /at most 50/],
   ],
   [
