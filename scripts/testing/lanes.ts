@@ -25,6 +25,7 @@ export const SOAK_ONLY: readonly string[] = [
 /** In both runs: they ask test/form.ts how much they do. */
 export const IN_BOTH: readonly string[] = [
   'test/crash/',
+  'test/document-tests/recorded/recorded-tests.test.ts',
   'test/fuzz/',
   'test/hostile/',
   'test/main/process.test.ts',

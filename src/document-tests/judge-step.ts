@@ -92,7 +92,11 @@ const LONGEST_SHOWN = 2_000
 export function shownMismatch({ path, expected, actual, message }: Mismatch): Mismatch {
   const [, header] = /\/headers\/([^/]+)/.exec(path) ?? []
   const isSecret = header !== undefined && isSecretName(header)
-  const shown = (value: Json): Json => (isSecret ? REDACTED : bounded(withoutCredentials(value)))
+  const isHeaders = path.endsWith('/headers')
+  const shown = (value: Json): Json => {
+    if (isSecret) return REDACTED
+    return bounded(isHeaders && isObject(value) ? redacted(value) : withoutCredentials(value))
+  }
   return {
     path,
     ...(expected === undefined ? {} : { expected: shown(expected) }),

@@ -11,7 +11,7 @@ import type { CompletedMessage } from '../intake/completed-message.ts'
 import type { RunningStep } from './given-services.ts'
 
 /** A body and the text that it was read from; both undefined if it is empty. */
-export type ReadBody = Readonly<{ value: Json | undefined; text: string | undefined }>
+export type ObservedBody = Readonly<{ value: Json | undefined; text: string | undefined }>
 
 export type ObservedCall = Readonly<{
   kind: CallSpan['kind']
@@ -21,12 +21,12 @@ export type ObservedCall = Readonly<{
   target: JsonObject
   /** Names in lower case. */
   headers: Readonly<Record<string, Json>>
-  body: ReadBody
+  body: ObservedBody
 }>
 
 export type Observed = Readonly<{
   outcome: string
-  answer: Readonly<{ status: number; headers: Readonly<Record<string, Json>>; body: ReadBody }>
+  answer: Readonly<{ status: number; headers: Readonly<Record<string, Json>>; body: ObservedBody }>
   /** Those that were sent, in the order in which they started. */
   calls: readonly ObservedCall[]
   failure: JsonObject | undefined
@@ -82,7 +82,7 @@ function callOf(call: CallSpan, sent: ReturnType<RunningStep['sent']>): readonly
 }
 
 /** A body that cannot be read in the type that it declares is its text. */
-export function readBody(body: string | Uint8Array, contentType: Json | undefined): ReadBody {
+export function readBody(body: string | Uint8Array, contentType: Json | undefined): ObservedBody {
   const bytes = Buffer.from(body)
   if (bytes.length === 0) return { value: undefined, text: undefined }
   const text = bytes.toString()
@@ -140,7 +140,7 @@ const digestOf = (value: Json): string => createHash('sha256').update(JSON.strin
 export function changeObserved(observed: Observed, change: (text: string) => string): Observed {
   const changed = <T extends Json | undefined>(value: T): T =>
     (value === undefined ? value : changeTexts(value, change)) as T
-  const body = ({ value, text }: ReadBody): ReadBody => ({ value: changed(value), text: changed(text) })
+  const body = ({ value, text }: ObservedBody): ObservedBody => ({ value: changed(value), text: changed(text) })
   return {
     ...observed,
     answer: { ...observed.answer, headers: changed(observed.answer.headers), body: body(observed.answer.body) },
