@@ -7,6 +7,7 @@ import type { MessageRecord, RecordedBody, RecordedCall } from '../../domain/rec
 import type { NotReproduced } from '../../dry-run/not-reproduced.ts'
 import { readBody } from '../observed.ts'
 import { createReconciler, type Reconciler } from './reconciler.ts'
+import { withAnyQuery } from './written-parts.ts'
 
 export type RecordedResult = Readonly<{
   record: MessageRecord
@@ -137,5 +138,5 @@ const recordedCall = ({ id, item, method, target }: RecordedCall): JsonObject =>
   const place = { id, ...(item === undefined ? {} : { item }) }
   if (topic !== undefined) return { ...place, topic }
   if (/\$\{|\*\*\*/.test(target)) return { ...place, method }
-  return { ...place, method, url: { $matches: `^${target.replace(/[\\^$.*+?()[\]{}|]/g, '\\$&')}(\\?.*)?$` } }
+  return { ...place, method, url: withAnyQuery(target) }
 }

@@ -34,3 +34,8 @@ export const withoutSecretParameters = (query: JsonObject): JsonObject => masked
 
 const masked = (values: JsonObject, isSecret: (name: string) => boolean): JsonObject =>
   Object.fromEntries(Object.entries(values).map(([name, value]) => [name, isSecret(name) ? REDACTED : value]))
+
+/** The expectation of a URL whose query is not known. */
+export const withAnyQuery = (url: string): JsonObject => ({
+  $matches: `^${url.replace(/[\\^$.*+?()[\]{}|]/g, '\\$&')}(?:[?]|$)`,
+})
