@@ -78,9 +78,10 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   'adapters/sql/stores': ['adapters/sql', 'domain'],
   'adapters/sqlite': ['adapters/sqlite/message-log', 'domain'],
   'adapters/sqlite/message-log': ['adapters/sqlite', 'domain'],
-  cli: ['access', 'adapters', 'cli/lint', 'comparison', 'domain', 'import', 'settings', 'wiring'],
+  cli: ['access', 'adapters', 'cli/lint', 'cli/run', 'comparison', 'domain', 'import', 'settings', 'wiring'],
   'cli/lint': ['cli', 'domain', 'endpoints', 'settings', 'wiring'],
   'cli/project': ['config', 'domain', 'endpoints', 'formats', 'import'],
+  'cli/run': ['adapters', 'cli', 'domain', 'dry-run', 'formats', 'import', 'settings', 'wiring'],
   wiring: [
     'access',
     'adapters',

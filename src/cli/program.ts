@@ -7,6 +7,7 @@ import { addStoreCommands } from './admin-commands.ts'
 import { addCompareCommand } from './compare-command.ts'
 import { addImportCommand } from './import-command.ts'
 import { addLintCommand } from './lint/lint-command.ts'
+import { addRunCommand } from './run/run-command.ts'
 import { refuse, withSettings } from './with-settings.ts'
 
 export type CommandLineOptions = Readonly<{
@@ -31,6 +32,7 @@ export function createProgram({ version, description, start }: CommandLineOption
   addCompareCommand(program, withSettings)
   addImportCommand(program)
   addLintCommand(program)
+  addRunCommand(program)
   return program
 }
 
