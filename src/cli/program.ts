@@ -5,6 +5,7 @@ import type { Settings } from '../settings/settings.ts'
 import { settingsHelp } from '../settings/settings-help.ts'
 import { addStoreCommands } from './admin-commands.ts'
 import { addCompareCommand } from './compare-command.ts'
+import { addCompletionCommand } from './completion/completion-command.ts'
 import { addImportCommand } from './import-command.ts'
 import { addLintCommand } from './lint/lint-command.ts'
 import { addRunCommand } from './run/run-command.ts'
@@ -33,6 +34,7 @@ export function createProgram({ version, description, start }: CommandLineOption
   addImportCommand(program)
   addLintCommand(program)
   addRunCommand(program)
+  addCompletionCommand(program)
   return program
 }
 
