@@ -8,6 +8,7 @@ import { addCompareCommand } from './compare-command.ts'
 import { addCompletionCommand } from './completion/completion-command.ts'
 import { addImportCommand } from './import-command.ts'
 import { addLintCommand } from './lint/lint-command.ts'
+import { addNewCommand } from './new/new-command.ts'
 import { addRunCommand } from './run/run-command.ts'
 import { refuse, withSettings } from './with-settings.ts'
 
@@ -34,6 +35,7 @@ export function createProgram({ version, description, start }: CommandLineOption
   addImportCommand(program)
   addLintCommand(program)
   addRunCommand(program)
+  addNewCommand(program)
   addCompletionCommand(program)
   return program
 }
