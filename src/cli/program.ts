@@ -5,8 +5,11 @@ import type { Settings } from '../settings/settings.ts'
 import { settingsHelp } from '../settings/settings-help.ts'
 import { addStoreCommands } from './admin-commands.ts'
 import { addCompareCommand } from './compare-command.ts'
+import { addCompletionCommand } from './completion/completion-command.ts'
 import { addImportCommand } from './import-command.ts'
 import { addLintCommand } from './lint/lint-command.ts'
+import { addNewCommand } from './new/new-command.ts'
+import { addRunCommand } from './run/run-command.ts'
 import { addTestCommand } from './test/test-command.ts'
 import { refuse, withSettings } from './with-settings.ts'
 
@@ -32,6 +35,9 @@ export function createProgram({ version, description, start }: CommandLineOption
   addCompareCommand(program, withSettings)
   addImportCommand(program)
   addLintCommand(program)
+  addRunCommand(program)
+  addNewCommand(program)
+  addCompletionCommand(program)
   addTestCommand(program)
   return program
 }

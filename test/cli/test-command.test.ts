@@ -9,6 +9,8 @@ import type { Json, JsonObject } from '../../src/domain/json.ts'
 import { readXml } from '../../src/formats/xml-read.ts'
 import { MATCHER_CASES } from '../document-tests/matcher-table.ts'
 import { casesAsFiles } from '../document-tests/matcher-tests.ts'
+import { startProgram } from '../spawned-service.ts'
+import { until } from '../until.ts'
 import { DOCUMENT, folderOf } from './project/folder.ts'
 
 type JsonReport = Readonly<{
@@ -351,6 +353,55 @@ describe('snapshots', () => {
     assert.equal((await runTests(folder, [], {}, { CI: 'true' })).code, 0)
     rmSync(join(folder, 'a.snapshots.json'))
     assert.equal((await runTests(folder, [], {}, { CI: 'true' })).code, 1)
+  })
+})
+
+describe('the program', () => {
+  test('runs the tests again when a file changes, with --watch', async (context) => {
+    const folder = folderOf(context, { 'a.json': DOCUMENT, 'a.tests.json': { tests: [greets('Ann')] } })
+    const program = startProgram(folder, { args: ['test', '--watch'] })
+    await until(
+      () => program.output.stdout,
+      (text) => text.includes('1 passed, 0 failed'),
+    )
+    writeFileSync(join(folder, 'a.tests.json'), '{')
+    await until(
+      () => program.output.stdout,
+      (text) => text.includes('did not run'),
+    )
+    writeFileSync(join(folder, 'a.tests.json'), JSON.stringify({ tests: [greets('Ann', 'x')] }))
+    await until(
+      () => program.output.stdout,
+      (text) => text.includes('0 passed, 1 failed'),
+    )
+    program.child.kill('SIGTERM')
+    await program.ended
+  })
+
+  test('runs the tests that compare saves', async (context) => {
+    const transaction = {
+      _id: 'abc',
+      request: {
+        path: '/greet',
+        method: 'POST',
+        headers: { 'content-type': 'application/json' },
+        body: '{"name":"Ada"}',
+        timestamp: '2026-01-01T00:00:00.000Z',
+      },
+      response: { status: 200, headers: { 'content-type': 'application/json' }, body: '{"hello":"Ada"}', timestamp: 0 },
+      orchestrations: [],
+    }
+    const other = { ...transaction, _id: 'def', response: { ...transaction.response, body: '{"hello":"Eve"}' } }
+    const folder = folderOf(context, { 'documents/d.json': DOCUMENT, 'transactions.json': [transaction, other] })
+    const args = ['compare', '--openhim', 'transactions.json', '--endpoints', 'documents', '--save-tests', 'documents']
+    const compared = startProgram(folder, { args })
+    assert.deepEqual((await compared.ended).code, 2, compared.output.stderr)
+    const tested = startProgram(folder, { args: ['test', 'documents'] })
+    assert.equal((await tested.ended).code, 1, tested.output.stderr)
+    assert.match(
+      tested.output.stdout,
+      /^documents\/greeting\.tests\.json: 1 passed, 1 failed\n {2}failed: transaction def\n/,
+    )
   })
 })
 

@@ -16,6 +16,7 @@ import {
 import { progressOf } from '../progress.ts'
 import { lineOf, placeLints } from '../project/placed-lint.ts'
 import { chooseTarget, findProject, type Project, readProject } from '../project/project-file.ts'
+import { watchFiles } from '../run/watch-files.ts'
 import { openSnapshots, type SnapshotMode } from './snapshot-file.ts'
 import { countsOf, isError, type SuiteResult, type TestOptions } from './test-options.ts'
 import { countsText, junitOf, textOf } from './test-output.ts'
@@ -27,17 +28,37 @@ export function runTestCommand(
   options: TestOptions,
   process: CommandProcess,
 ): Promise<ExitCode> {
-  return runCommand(process, async () => (await runOnce(files, options, process)).exitCode)
+  return runCommand(process, async () => {
+    const settings = settingsOf(process.env)
+    const run = createOfflineTests(settings, createLogger({ ...settings, logLevel: 'error' }))
+    if (options.watch === undefined) return runOnce(files, options, run, process)
+    const { suites } = suitesOf(files, options)
+    return watchFiles(
+      suites.flatMap((suite) => suite.files),
+      async () => {
+        // A file that cannot be used now may be corrected: the faults are on standard error.
+        await runCommand(process, () => runOnce(files, options, run, process))
+      },
+    )
+  })
 }
 
-async function runOnce(given: readonly string[], options: TestOptions, process: CommandProcess) {
-  const settings = settingsOf(process.env)
+function suitesOf(given: readonly string[], { target: name }: TestOptions): ReturnType<typeof findSuites> {
   const project = projectHere()
-  const target = chooseTarget(project, options.target)
+  const target = chooseTarget(project, name)
   if (!target.ok) throw new CommandImpossible(target.message)
-  const { suites, untested } = findSuites({ given, project, target: target.value })
-  if (suites.length === 0) throw new CommandImpossible('There are no tests: files that end in .tests.json.')
-  const run = createOfflineTests(settings, createLogger({ ...settings, logLevel: 'error' }))
+  const found = findSuites({ given, project, target: target.value })
+  if (found.suites.length === 0) throw new CommandImpossible('There are no tests: files that end in .tests.json.')
+  return found
+}
+
+async function runOnce(
+  given: readonly string[],
+  options: TestOptions,
+  run: RunTests,
+  process: CommandProcess,
+): Promise<ExitCode> {
+  const { suites, untested } = suitesOf(given, options)
   const isCi = ['true', '1'].includes(process.env.CI ?? '')
   const mode: SnapshotMode = options.update === true ? 'all' : isCi ? 'none' : 'missing'
   const progress = progressOf('files of tests', process.stderr)
@@ -49,8 +70,7 @@ async function runOnce(given: readonly string[], options: TestOptions, process: 
   }
   if (results.length === 0) throw new CommandImpossible(`No test has a name with ${JSON.stringify(options.filter)}.`)
   report(results, untested, options, process)
-  const exitCode = countsOf(results).failed > 0 ? EXIT.findings : EXIT.fine
-  return { exitCode, files: suites.flatMap((suite) => suite.files) }
+  return countsOf(results).failed > 0 ? EXIT.findings : EXIT.fine
 }
 
 function projectHere(): Project | undefined {
