@@ -15,10 +15,17 @@ export type WrittenGiven = Readonly<{
 /** The faults that a canned answer can have. */
 const FAULTS = ['unreachable', 'timeout', 'too-large', 'unreadable', 'refused']
 
-export function givenOfRecord({ record, incoming, exchanges }: RecordedMessage): WrittenGiven {
+/** In: the message, and the document that processed it. */
+export function givenOfRecord({ record, incoming, exchanges }: RecordedMessage, document: Json): WrittenGiven {
   const losses: NotReproduced[] = []
   const { 'content-type': contentType, ...others } = incoming.requestHeaders
-  const headers = Object.fromEntries(Object.entries(others).filter(([name]) => !FRAMING_HEADERS.has(name)))
+  // Clients send a dozen headers, which few documents read.
+  const readsHeaders = JSON.stringify(document).includes('requestHeaders')
+  const headers = Object.fromEntries(
+    Object.entries(others).filter(([name]) =>
+      readsHeaders ? !FRAMING_HEADERS.has(name) : name === 'content-encoding',
+    ),
+  )
   const body = incoming.body === undefined || incoming.body.byteLength === 0 ? undefined : textOf(incoming.body)
   if (incoming.body !== undefined && body === undefined && incoming.body.byteLength > 0) {
     losses.push({ path: 'message.body', reason: NO_TEXT })
@@ -87,6 +94,12 @@ function cannedOf({ status, headers, body, fault }: RecordedAnswer, path: string
   return {
     status,
     ...present('headers', headers),
-    ...(text === undefined || text === '' ? {} : { body: hasType ? inlineBody(text) : text }),
+    ...(text === undefined || text === '' ? {} : { body: hasType ? inlineAnswer(text, status) : text }),
   }
+}
+
+/** A failure quotes what another system refused with, white space included. */
+function inlineAnswer(text: string, status: number): Json {
+  const value = inlineBody(text)
+  return status < 400 || JSON.stringify(value) === text ? value : text
 }

@@ -84,7 +84,7 @@ export function createRecordedTests(options: RecordedTestsOptions): MakeRecorded
     if (endpointId === undefined) throw new Failure('ENDPOINT_UNKNOWN', 'No endpoint took this message.')
     const { document, isOther } = await documentOf(endpointId, record, endpointService)
     const name = typeof request.name === 'string' ? request.name : `message ${messageId}`
-    const { given, losses } = givenOfRecord(message)
+    const { given, losses } = givenOfRecord(message, document)
     const snapshot = await runOnce(document, name, given)
     const answer = record.bodies.some(({ which }) => which === 'answer')
       ? await callMessageLog(() => recorded.store.body(messageId, 'answer'))

@@ -25,7 +25,9 @@ export function answerUpstream({ url, body }: Received, response: ServerResponse
   if (pathname.startsWith('/patients/')) {
     if (Number(id) % 5 === 0) {
       response.statusCode = 404
-      return { error: `no patient ${id}` }
+      response.setHeader('content-type', 'application/json')
+      response.end(`{ "error": "no patient ${id}" }\n`)
+      return undefined
     }
     return { id, name: `Patient ${id}`, born: '1980-05-17', ward: Number(id) % 2 === 0 ? 'north' : 'south' }
   }
