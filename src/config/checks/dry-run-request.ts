@@ -55,6 +55,7 @@ const REQUEST: Field = {
     endpoint: OBJECT,
     endpointId: TEXT,
     messageId: TEXT,
+    version: ANYTHING,
     at: TEXT,
     message: {
       type: 'object',
