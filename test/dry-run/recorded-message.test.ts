@@ -304,13 +304,21 @@ describe('who may run a recorded message dry, and what the audit log has of it',
       assert.equal(await dryRun({ endpointId: 7 }, keys.author), 400)
       assert.deepEqual(await entries(), [])
       assert.equal(await dryRun({ messageId }, keys.author), 403)
-      assert.equal(await dryRun({ messageId }, keys.operator), 403)
+      assert.equal(await dryRun({ messageId }, keys.viewer), 403)
+      assert.equal(await dryRun({ messageId, endpoint: document }, keys.operator), 403)
+      assert.equal(await dryRun({ messageId, live: true }, keys.operator), 403)
+      assert.equal(await dryRun({ endpointId: endpoint._id }, keys.operator), 403)
+      assert.equal(await dryRun({ messageId }, keys.operator), 200)
       for (let count = 0; count < 3; count++) assert.equal(await dryRun({ messageId }, both), 200)
       assert.equal(await dryRun({ endpointId: endpoint._id, live: true }, keys.author), 200)
       assert.equal(await dryRun({ messageId, live: true }, both), 200)
       assert.deepEqual(await entries(), [
-        [messageId, 403, 'ACCESS_DENIED'],
         [undefined, 403, 'ACCESS_DENIED'],
+        [undefined, 403, 'ACCESS_DENIED'],
+        [undefined, 403, 'ACCESS_DENIED'],
+        [undefined, 403, 'ACCESS_DENIED'],
+        [undefined, 403, 'ACCESS_DENIED'],
+        [messageId, 200, undefined],
         [messageId, 200, undefined],
         [undefined, 200, undefined],
         [messageId, 200, undefined],
