@@ -42,6 +42,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   'dry-run': ['config', 'domain', 'endpoints', 'formats', 'intake', 'pipeline'],
   comparison: ['comparison/deliberate', 'domain', 'endpoints', 'formats', 'language'],
   'comparison/deliberate': ['comparison', 'domain', 'formats', 'language'],
+  'published-api': ['config', 'domain', 'endpoints', 'formats', 'language', 'pipeline'],
   metrics: ['domain', 'endpoints', 'intake', 'pipeline'],
   'metrics/stats': ['domain', 'intake'],
   'message-log': ['config', 'domain', 'endpoints', 'formats', 'intake', 'language'],
@@ -78,7 +79,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   'adapters/sql/stores': ['adapters/sql', 'domain'],
   'adapters/sqlite': ['adapters/sqlite/message-log', 'domain'],
   'adapters/sqlite/message-log': ['adapters/sqlite', 'domain'],
-  cli: ['access', 'adapters', 'comparison', 'domain', 'import', 'settings', 'wiring'],
+  cli: ['access', 'adapters', 'comparison', 'domain', 'import', 'published-api', 'settings', 'wiring'],
   wiring: [
     'access',
     'adapters',
@@ -92,6 +93,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
     'metrics',
     'openhim',
     'pipeline',
+    'published-api',
     'replay',
     'settings',
     'workers',
@@ -104,7 +106,18 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
 const ADAPTER_EXCEPTIONS: readonly Readonly<{ folder: string; may: readonly string[]; reason: string }>[] = [
   {
     folder: 'adapters/http-server',
-    may: ['access', 'dry-run', 'endpoints', 'formats', 'intake', 'message-log', 'metrics', 'openhim', 'replay'],
+    may: [
+      'access',
+      'dry-run',
+      'endpoints',
+      'formats',
+      'intake',
+      'message-log',
+      'metrics',
+      'openhim',
+      'published-api',
+      'replay',
+    ],
     reason: 'It is the adapter that calls the service: the objects behind its routes are its ports.',
   },
   {

@@ -13,6 +13,7 @@ import {
   serveMetrics,
   serveUptime,
 } from '../adapters/http-server/management/operation-routes.ts'
+import { servePublishedApi } from '../adapters/http-server/management/published-api-routes.ts'
 import { serveVersions } from '../adapters/http-server/management/version-routes.ts'
 import { createBodyReader } from '../adapters/http-server/messages/body-reader.ts'
 import { createMessageListener, messageSide, serveMessages } from '../adapters/http-server/messages/message-listener.ts'
@@ -30,6 +31,7 @@ import type { LoadShedder } from '../intake/admission/load-shedder.ts'
 import type { Intake } from '../intake/intake.ts'
 import { createCoreAnswers } from '../openhim/answers/core-answers.ts'
 import { answerFailure } from '../pipeline/reply.ts'
+import { createLiveOpenApi, type LiveOpenApi } from '../published-api/live-openapi.ts'
 import type { MessageRecords } from '../replay/message-records.ts'
 import type { Settings } from '../settings/settings.ts'
 import type { ServiceHealth } from './health.ts'
@@ -76,8 +78,11 @@ export function createServers(options: ServersOptions): Servers {
     if (failure.kind.bug) logger.error({ err: failure.cause }, failure.message)
     return answerFailure(failure, 'JSON')
   }
-  const messageServer = createMessageServer(options, answer)
-  const adminServer = createAdminServer(options, answer)
+  const { registry, version } = options
+  const origin = `http://localhost:${settings.serverPort}`
+  const publishedApi = createLiveOpenApi({ registry, version, origin, settings })
+  const messageServer = createMessageServer({ ...options, publishedApi }, answer)
+  const adminServer = createAdminServer({ ...options, publishedApi }, answer)
   const servers = [messageServer, adminServer]
   return {
     listenForMessages: async () => {
@@ -98,9 +103,12 @@ export function createServers(options: ServersOptions): Servers {
   }
 }
 
+/** Both ports serve the same documents. */
+type Served = ServersOptions & Readonly<{ publishedApi: LiveOpenApi }>
+
 type AnswerFailure = Parameters<typeof createServer>[1]
 
-function createMessageServer(options: ServersOptions, answer: AnswerFailure): FastifyInstance {
+function createMessageServer(options: Served, answer: AnswerFailure): FastifyInstance {
   const { settings, workerSlot, registry, intake, loadShedder, isStopping, managementAuth, logger } = options
   const roomBytes = portion(settings.maxIncompleteBodiesBytes, workerSlot)
   const readBody = createBodyReader({ limitBytes: settings.parserLimitBytes, roomBytes })
@@ -117,7 +125,7 @@ function createMessageServer(options: ServersOptions, answer: AnswerFailure): Fa
   return server
 }
 
-function createAdminServer(options: ServersOptions, answer: AnswerFailure): FastifyInstance {
+function createAdminServer(options: Served, answer: AnswerFailure): FastifyInstance {
   const { settings, version, records, health, managementAuth, consoleFolder, clock } = options
   const server = createServer(settings, answer)
   managementAuth.protect(server, 'admin')
@@ -133,12 +141,16 @@ function createAdminServer(options: ServersOptions, answer: AnswerFailure): Fast
   return server
 }
 
-function serveEndpoints(scope: FastifyInstance, { settings, endpointService, dryRun, health }: ServersOptions): void {
+function serveEndpoints(
+  scope: FastifyInstance,
+  { settings, endpointService, dryRun, health, publishedApi }: Served,
+): void {
   serveUptime(scope, health.uptimeMs)
   serveManagement(scope, endpointService)
   serveVersions(scope, endpointService)
   serveBatch(scope, endpointService, settings.batchLimitBytes)
   serveDryRun(scope, dryRun)
+  servePublishedApi(scope, publishedApi, endpointService)
   serveStats(scope, endpointService, health.report)
 }
 
