@@ -148,7 +148,7 @@ function openAjv(draft: Draft, options: Options, work: Work): Ajv {
   Object.assign(ajv, { [METER]: meterOf(work) })
   addAllFormats(ajv, work)
   addLengths(ajv, work)
-  addEquality(ajv, work)
+  addEquality(ajv, work, draft === '2020-12' ? 'prefixItems' : 'items')
   return ajv
 }
 
