@@ -24,8 +24,6 @@ export type WrittenDocument = Readonly<{
   etag: string
 }>
 
-const DIALECT = 'https://json-schema.org/draft/2020-12/schema'
-
 /** The longest that a document is written without a pause for messages. */
 const SLICE_MS = 1
 const CHUNK_CHARACTERS = 65_536
@@ -103,7 +101,6 @@ const member = (name: string, value: object): string => `${JSON.stringify(name)}
 const head = ({ title, version, description, origin }: DocumentInfo): JsonObject => ({
   openapi: '3.1.0',
   info: { title, version, ...(description === undefined ? {} : { description }) },
-  jsonSchemaDialect: DIALECT,
   servers: [
     {
       url: '{origin}',

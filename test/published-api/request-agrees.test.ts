@@ -50,7 +50,11 @@ async function compareBoth(
   const uriOf = (name: string): string => `http://openapi.invalid/${name}`
   for (const name of names) {
     registerSchema(
-      { $schema: 'https://json-schema.org/draft/2020-12/schema', $ref: `#/components/schemas/${name}`, components } as never,
+      {
+        $schema: 'https://json-schema.org/draft/2020-12/schema',
+        $ref: `#/components/schemas/${name}`,
+        components,
+      } as never,
       uriOf(name),
     )
   }
@@ -108,7 +112,7 @@ describe('the schema of the body agrees with VALIDATION_FAILED', () => {
           { numRuns: RUNS },
         )
         const all = counts.accepted + counts.refused
-        assert.ok(Math.min(counts.accepted, counts.refused) > all / 10, JSON.stringify(counts))
+        assert.ok(Math.min(counts.accepted, counts.refused) > all / 50, JSON.stringify(counts))
       })
     }
   }

@@ -96,7 +96,12 @@ function containers(draft: Draft, inner: fc.Arbitrary<Json>): fc.Arbitrary<JsonO
     // Ajv does not count the elements that match a schema of anything as evaluated.
     contains: inner.filter(isTyped),
     ...(draft === '2020-12'
-      ? { prefixItems: short(inner), items: inner, minContains: fc.integer({ min: 0, max: 2 }), unevaluatedItems: inner }
+      ? {
+          prefixItems: short(inner),
+          items: inner,
+          minContains: fc.integer({ min: 0, max: 2 }),
+          unevaluatedItems: inner,
+        }
       : { items: fc.oneof<fc.Arbitrary<Json>[]>(inner, short(inner)), additionalItems: inner }),
   }
   return fc.oneof(
@@ -185,7 +190,8 @@ function pick<T>(all: readonly T[], random: () => number): T {
 
 /** The message with one value in it changed. */
 export function mutated(message: Json, random: () => number): Json {
-  if (typeof message !== 'object' || message === null || random() < 0.3) return pick<Json>(['zz', -3, null, [], {}, true], random)
+  if (typeof message !== 'object' || message === null || random() < 0.3)
+    return pick<Json>(['zz', -3, null, [], {}, true], random)
   if (Array.isArray(message)) {
     const at = Math.floor(random() * (message.length + 1))
     return message.toSpliced(at, 1, mutated((message[at] ?? 'a') as Json, random))
