@@ -90,7 +90,8 @@ function put(root: Place, { target, function: applied }: TargetPlan, { schema, i
   const steps = placement === 'spread' ? spreadSteps(target) : target.steps
   const appends = steps.at(-1)?.kind === 'each'
   let place = root
-  let isSure = isAlways
+  // A value for all elements is written where there are some.
+  let isSure = isAlways && placement !== 'all'
   for (const step of appends ? steps.slice(0, -1) : steps) {
     if (placement === 'all' && step.kind === 'each') {
       place.isOpen = true
