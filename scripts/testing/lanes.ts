@@ -26,6 +26,7 @@ export const SOAK_ONLY: readonly string[] = [
 export const IN_BOTH: readonly string[] = [
   'test/cli/lint.test.ts',
   'test/crash/',
+  'test/document-tests/recorded/recorded-tests.test.ts',
   'test/fuzz/',
   'test/hostile/',
   'test/main/process.test.ts',
