@@ -1,6 +1,7 @@
 /** Registers the documents of an import at a running service, all in one batch. */
 import { isDeepStrictEqual } from 'node:util'
 import { isObject, type Json, type JsonObject } from '../../domain/json.ts'
+import { contentOf } from '../../domain/stored-document.ts'
 
 export type Registration = Readonly<{
   file: string
@@ -93,7 +94,7 @@ function plan(
     const initial = state === undefined ? {} : { state }
     if (there === undefined) {
       operations.push({ file, operation: { op: 'create', document, ...initial } })
-    } else if (isDeepStrictEqual(contentOf(there), contentOf(stored)) && (state === undefined || !replaces)) {
+    } else if (isSameContent(there, stored) && (state === undefined || !replaces)) {
       unchanged++
     } else if (replaces) {
       operations.push({ file, operation: { op: 'replace', id: String(there._id), document, ...initial } })
@@ -106,11 +107,9 @@ function plan(
   return { operations, unchanged, faults }
 }
 
-const STAMPS = new Set(['_id', 'createdAt', 'updatedAt', '__v'])
-
 /** JSON, so that properties which are undefined do not count. */
-const contentOf = (document: JsonObject): Json =>
-  JSON.parse(JSON.stringify(Object.fromEntries(Object.entries(document).filter(([name]) => !STAMPS.has(name)))))
+const isSameContent = (one: JsonObject, other: JsonObject): boolean =>
+  isDeepStrictEqual(JSON.parse(JSON.stringify(contentOf(one))), JSON.parse(JSON.stringify(contentOf(other))))
 
 function endpointsByName(answer: Json): ReadonlyMap<Json | undefined, JsonObject> {
   if (!Array.isArray(answer))
