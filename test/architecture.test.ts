@@ -89,6 +89,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   'adapters/sqlite': ['adapters/sqlite/message-log', 'domain'],
   'adapters/sqlite/message-log': ['adapters/sqlite', 'domain'],
   cli: ['access', 'adapters', 'comparison', 'domain', 'import', 'settings', 'wiring'],
+  'cli/project': ['config', 'domain', 'endpoints', 'formats', 'import'],
   wiring: [
     'access',
     'adapters',
