@@ -4,6 +4,7 @@ import { Command } from 'commander'
 import { createLogger } from './adapters/log/logger.ts'
 import type { App } from './app.ts'
 import { addCompareCommand } from './cli/compare-command.ts'
+import { addDeploymentCommands } from './cli/deployment/deployment-commands.ts'
 import { addImportCommand } from './cli/import-command.ts'
 import type { KeyCommands } from './cli/key-commands.ts'
 import { nearest } from './domain/nearest.ts'
@@ -68,6 +69,7 @@ keys
   .action((id: string) => withKeys(async (commands) => void process.stdout.write(await commands.revoke(id))))
 addCompareCommand(program, withSettings)
 addImportCommand(program)
+addDeploymentCommands(program)
 program.parse()
 
 function unknownCommand(name: string): string {

@@ -1,0 +1,153 @@
+/** The service that a command calls, and the project whose documents it should have. */
+import { resolve } from 'node:path'
+import type { DesiredDocument } from '../../deployment/deployment-plan.ts'
+import { isObject, type Json } from '../../domain/json.ts'
+import {
+  createManagementClient,
+  fetchDocuments,
+  type ManagementClient,
+  type ManagementClientOptions,
+  ServiceFault,
+} from '../../service-client/management-client.ts'
+import type { Environment } from '../../settings/settings.ts'
+import { readApiKey } from '../api-key.ts'
+import { lineOf, placeLints } from '../project/placed-lint.ts'
+import { type ProjectDocument, readDocuments } from '../project/project-documents.ts'
+import {
+  chooseTarget,
+  findProject,
+  PROJECT_FILE,
+  type Project,
+  type ProjectTarget,
+  readProject,
+} from '../project/project-file.ts'
+
+/** Exit codes of commands. */
+export const EXIT = { fine: 0, findings: 1, differences: 2, impossible: 3 } as const
+
+type Output = Readonly<{ write(text: string): unknown }>
+
+export type CommandProcess = Readonly<{
+  env: Environment
+  stdout: Output
+  stderr: Output
+  /** Asks a person; undefined if there is no terminal. Resolves to what was typed. */
+  ask: ((question: string) => Promise<string>) | undefined
+}>
+
+/** Lines for people on why a command ends. */
+export class CommandFault extends Error {
+  readonly exitCode: number
+  readonly lines: readonly string[]
+  constructor(lines: readonly string[], exitCode: number = EXIT.impossible) {
+    super(lines.join('\n'))
+    this.lines = lines
+    this.exitCode = exitCode
+  }
+}
+
+/** Runs a command. Out: its exit code; faults go to standard error, without a stack. */
+export async function runCommand(work: () => Promise<number>, { stderr }: CommandProcess): Promise<number> {
+  try {
+    return await work()
+  } catch (thrown) {
+    if (thrown instanceof CommandFault) {
+      for (const line of thrown.lines) stderr.write(`crosswalk: ${printable(line)}\n`)
+      return thrown.exitCode
+    }
+    if (!(thrown instanceof ServiceFault)) throw thrown
+    const details = thrown.details.map(({ path, message }) => sentenceOf(path, message))
+    for (const line of [thrown.message, ...details]) stderr.write(`crosswalk: ${printable(line)}\n`)
+    return EXIT.impossible
+  }
+}
+
+export const sentenceOf = (path: Json | undefined, message: Json | undefined): string =>
+  `${typeof path === 'string' && path !== '' ? `${path}: ` : ''}${String(message)}`
+
+/** On one line, and without what a terminal would act on. */
+export const printable = (text: string): string =>
+  text.replace(/[\p{Cc}\u2028\u2029\u202a-\u202e\u2066-\u2069]/gu, (char) => {
+    return `\\u${char.charCodeAt(0).toString(16).padStart(4, '0')}`
+  })
+
+export type TargetArguments = Readonly<{
+  target?: string
+  /** The folder of the project. */
+  project?: string
+  keyFile?: string
+}>
+
+export type OpenTarget = Readonly<{ project: Project; target: ProjectTarget; client: ManagementClient }>
+
+type ClientNeeds = Pick<ManagementClientOptions, 'role' | 'unanswered'>
+
+/** A batch of a thousand documents is compiled before it is answered. */
+const TIMEOUT_MS = 300_000
+
+/** Throws CommandFault. */
+export function openTarget(given: TargetArguments, needs: ClientNeeds, env: Environment): OpenTarget {
+  const folder = given.project === undefined ? findProject(resolve('')) : resolve(given.project)
+  if (folder === undefined) throw new CommandFault([`There is no ${PROJECT_FILE} here or above; give --project.`])
+  const { project, faults } = readProject(folder)
+  if (project === undefined) throw new CommandFault(faults.map(lineOf))
+  const reading = chooseTarget(project, given.target)
+  if (!reading.ok) throw new CommandFault([reading.message])
+  const target = reading.value
+  if (target === undefined) {
+    const names = project.targets.map(({ name }) => name).join(', ')
+    const advice = names === '' ? `Give ${PROJECT_FILE} a target, under "targets".` : `Name a target: ${names}.`
+    throw new CommandFault([advice])
+  }
+  return { project, target, client: openClient(target.url, given, needs, env) }
+}
+
+/** In: a target of the project, or the URL of a service. Throws CommandFault. */
+export function openService(given: TargetArguments, needs: ClientNeeds, env: Environment): ManagementClient {
+  const { target } = given
+  if (target !== undefined && /^https?:\/\//i.test(target)) return openClient(target, given, needs, env)
+  return openTarget(given, needs, env).client
+}
+
+function openClient(url: string, { keyFile }: TargetArguments, needs: ClientNeeds, env: Environment): ManagementClient {
+  const reading = readApiKey(keyFile, env)
+  if (reading.fault !== undefined) throw new CommandFault([reading.fault])
+  return createManagementClient({ url, key: reading.key, timeoutMs: TIMEOUT_MS, ...needs })
+}
+
+/** A document of the project with the file that it comes from. */
+export type ProjectDesire = DesiredDocument & Readonly<{ source: ProjectDocument }>
+
+/** Throws CommandFault with every fault of the files. */
+export function readDesired({ project, target }: OpenTarget): readonly ProjectDesire[] {
+  const sources = readDocuments({ project, target })
+  const faults = sources.flatMap(({ file, lints, positions }) =>
+    placeLints(
+      file,
+      lints.filter(({ severity }) => severity === 'error'),
+      positions,
+    ),
+  )
+  if (faults.length > 0) throw new CommandFault(faults.map(lineOf), EXIT.findings)
+  return sources.map((source): ProjectDesire => {
+    const { file, name, renamedFrom, document } = source
+    if (name === undefined || !isObject(document)) {
+      throw new CommandFault([`${file}: A document of a project needs a "name", which is its identity.`], EXIT.findings)
+    }
+    return { file, name, renamedFrom, document, source }
+  })
+}
+
+/** All documents of the service, and whether one of its endpoints had a name before. */
+export async function readStored(client: ManagementClient) {
+  return { stored: await fetchDocuments(client), hadName: (id: string, name: string) => hadName(client, id, name) }
+}
+
+async function hadName(client: ManagementClient, id: string, name: string): Promise<boolean> {
+  const versions = await client.call('GET', `/endpoints/${id}/versions`)
+  for (const summary of Array.isArray(versions) ? versions.filter(isObject) : []) {
+    const version = await client.call('GET', `/endpoints/${id}/versions/${Number(summary.version)}`)
+    if (isObject(version) && isObject(version.document) && version.document.name === name) return true
+  }
+  return false
+}
