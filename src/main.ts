@@ -5,6 +5,7 @@ import { createLogger } from './adapters/log/logger.ts'
 import type { App } from './app.ts'
 import { addCompareCommand } from './cli/compare-command.ts'
 import { addDeploymentCommands } from './cli/deployment/deployment-commands.ts'
+import { addMessageCommands } from './cli/deployment/message-commands.ts'
 import { addImportCommand } from './cli/import-command.ts'
 import type { KeyCommands } from './cli/key-commands.ts'
 import { nearest } from './domain/nearest.ts'
@@ -70,6 +71,7 @@ keys
 addCompareCommand(program, withSettings)
 addImportCommand(program)
 addDeploymentCommands(program)
+addMessageCommands(program)
 program.parse()
 
 function unknownCommand(name: string): string {

@@ -40,11 +40,11 @@ export function namedPartsOf(
 }
 
 function membersOf(value: JsonObject, field: Field | undefined): NamedParts {
-  const { properties, additionalProperties } = field ?? {}
+  const { properties, additionalProperties, namesInAnyOrder } = field ?? {}
   const named = typeof additionalProperties === 'object' ? additionalProperties : undefined
   return {
     parts: new Map(Object.entries(value)),
-    isOrdered: properties === undefined,
+    isOrdered: properties === undefined && namesInAnyOrder === undefined,
     segmentOf: (name) => name,
     fieldOf: (name) => (properties !== undefined && Object.hasOwn(properties, name) ? properties[name] : named),
   }

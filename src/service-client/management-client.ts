@@ -107,7 +107,8 @@ async function readText(response: Response): Promise<string> {
   let bytes = 0
   for await (const part of response.body ?? []) {
     bytes += part.length
-    if (bytes > ANSWER_LIMIT_BYTES) throw new Error('The answer is too large.', { cause: { code: 'too large' } })
+    if (bytes > ANSWER_LIMIT_BYTES)
+      throw new Error('The answer is too large.', { cause: { code: 'its answer is too large' } })
     parts.push(part)
   }
   return Buffer.concat(parts).toString()
@@ -117,7 +118,8 @@ function causeOf(thrown: unknown): string | undefined {
   if (!(thrown instanceof Error)) return undefined
   if (thrown.name === 'TimeoutError') return 'timeout'
   const { cause } = thrown
-  return isObject(cause) && typeof cause.code === 'string' ? cause.code : undefined
+  if (!isObject(cause)) return undefined
+  return [cause.code, cause.message].find((text) => typeof text === 'string' && text !== '') as string | undefined
 }
 
 function hintOf(status: number, { role }: ManagementClientOptions): string {

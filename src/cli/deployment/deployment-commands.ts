@@ -1,6 +1,7 @@
 /** The arguments of the commands that compare a project with a service and publish it. What they do is loaded when they run. */
 import type { Command } from 'commander'
-import type { CommandProcess, TargetArguments } from './open-target.ts'
+import type { CommandProcess } from './command-process.ts'
+import type { TargetArguments } from './open-target.ts'
 import type { ApplyArguments } from './run-apply.ts'
 import type { DiffArguments } from './run-diff.ts'
 import type { PullArguments } from './run-pull.ts'

@@ -7,13 +7,13 @@ import { type ManagementClient, ServiceFault } from '../../service-client/manage
 import {
   CommandFault,
   type CommandProcess,
+  confirm,
   EXIT,
-  openTarget,
   printable,
   runCommand,
   sentenceOf,
-  type TargetArguments,
-} from './open-target.ts'
+} from './command-process.ts'
+import { openTarget, type TargetArguments } from './open-target.ts'
 import { linesOf, makePlan } from './run-diff.ts'
 
 export type ApplyArguments = TargetArguments &
@@ -29,6 +29,8 @@ export const runApply = (given: ApplyArguments, process: CommandProcess): Promis
     const { project, target, client } = openTarget(given, { role: 'author', unanswered }, process.env)
     const plan = await makePlan({ project, target, client }, given.prune === true)
     const saved = readPlanFile(given.plan)
+    const askFirst = (question: string) =>
+      confirm(question, 'Nothing was applied.', { ask: process.ask, yes: given.yes === true })
     if (saved !== undefined) refuseStale(saved, plan, client.url)
     const parts = partsOf(plan, given)
     // With --json, standard output has the result only.
@@ -41,7 +43,7 @@ export const runApply = (given: ApplyArguments, process: CommandProcess): Promis
       process.stderr.write(`Written: ${given.plan}. To make exactly this plan, give the same --plan again.\n`)
       return EXIT.fine
     }
-    if (plan.operations.length > 0) await confirm(given, `${target.name} (${client.url})`, process)
+    if (plan.operations.length > 0) await askFirst(`Apply this to ${target.name} (${client.url})?`)
     const results: Json[] = []
     for (const [index, part] of parts.entries()) {
       const answer = await send(client, part, { note: given.note ?? 'crosswalk apply' }, process)
@@ -51,7 +53,9 @@ export const runApply = (given: ApplyArguments, process: CommandProcess): Promis
     if (given.json)
       process.stdout.write(`${JSON.stringify({ target: target.name, ...describePlan(plan), results }, null, 2)}\n`)
     else if (results.length > 0)
-      process.stdout.write(`Applied to "${target.name}": ${results.length} changes, in force now.\n`)
+      process.stdout.write(
+        `Applied to "${target.name}": ${results.length === 1 ? 'one change' : `${results.length} changes`}, in force now.\n`,
+      )
     adviseRenames(plan, process)
     return EXIT.fine
   }, process)
@@ -86,13 +90,6 @@ function partsOf(plan: DeploymentPlan, { inParts }: ApplyArguments): readonly De
     ...plan,
     operations: sorted.slice(index * MOST_OPERATIONS, (index + 1) * MOST_OPERATIONS),
   }))
-}
-
-async function confirm({ yes }: ApplyArguments, where: string, { ask }: CommandProcess): Promise<void> {
-  if (yes) return
-  if (ask === undefined) throw new CommandFault(['There is no terminal to ask on; give --yes. Nothing was applied.'])
-  const answer = await ask(`Apply this to ${where}? [y/N] `)
-  if (!/^y(?:es)?$/i.test(answer.trim())) throw new CommandFault(['Nothing was applied.'])
 }
 
 /** Throws CommandFault with the faults of the documents, by their files. */

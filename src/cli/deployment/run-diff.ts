@@ -2,18 +2,8 @@
 import { type DeploymentPlan, planDeployment } from '../../deployment/deployment-plan.ts'
 import { describePlan } from '../../deployment/plan-file.ts'
 import { reportPlan } from '../../deployment/plan-report.ts'
-import {
-  CommandFault,
-  type CommandProcess,
-  EXIT,
-  type OpenTarget,
-  openTarget,
-  printable,
-  readDesired,
-  readStored,
-  runCommand,
-  type TargetArguments,
-} from './open-target.ts'
+import { CommandFault, type CommandProcess, EXIT, printable, runCommand } from './command-process.ts'
+import { type OpenTarget, openTarget, readDesired, readStored, type TargetArguments } from './open-target.ts'
 
 export type DiffArguments = TargetArguments & Readonly<{ exitCode?: true; json?: true }>
 

@@ -11,18 +11,8 @@ import { createCredentialNames } from '../../import/rules/secret-names.ts'
 import { shownPath } from '../project/placed-lint.ts'
 import type { Project } from '../project/project-file.ts'
 import { escapeValues } from '../project/target-values.ts'
-import {
-  CommandFault,
-  type CommandProcess,
-  EXIT,
-  openTarget,
-  type ProjectDesire,
-  printable,
-  readDesired,
-  readStored,
-  runCommand,
-  type TargetArguments,
-} from './open-target.ts'
+import { CommandFault, type CommandProcess, EXIT, printable, runCommand } from './command-process.ts'
+import { openTarget, type ProjectDesire, readDesired, readStored, type TargetArguments } from './open-target.ts'
 
 export type PullArguments = TargetArguments & Readonly<{ all?: true; json?: true }>
 

@@ -1,6 +1,6 @@
 /** The process of a command, with the person at its terminal. */
 import { createInterface } from 'node:readline/promises'
-import type { CommandProcess } from './open-target.ts'
+import type { CommandProcess } from './command-process.ts'
 
 /** Questions go to standard error: standard output may be read by a program. */
 export function processWithTerminal(): CommandProcess {

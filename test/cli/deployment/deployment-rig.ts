@@ -1,7 +1,7 @@
 /** The commands on a project in a folder of its own, against a service of this process. */
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import type { CommandProcess } from '../../../src/cli/deployment/open-target.ts'
+import type { CommandProcess } from '../../../src/cli/deployment/command-process.ts'
 import { runApply } from '../../../src/cli/deployment/run-apply.ts'
 import { runDiff } from '../../../src/cli/deployment/run-diff.ts'
 import { runPull } from '../../../src/cli/deployment/run-pull.ts'

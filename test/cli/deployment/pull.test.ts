@@ -217,8 +217,10 @@ describe('after a pull', () => {
     } = rich as unknown as JsonObject & { labels: JsonObject }
     const requests = every.requests as JsonObject & { response: readonly JsonObject[] }
     const response = requests.response.filter((request) => request.kafkaProducerTopic === undefined)
+    const { jwt: _jwt, ...auth } = every.auth as JsonObject
     await service.register({
       ...every,
+      auth,
       labels: { ...every.labels, ...LABELS },
       requests: { ...requests, response },
     } as JsonObject)
