@@ -218,9 +218,11 @@ describe('/openapi.json', () => {
       '/endpoints/batch',
       '/endpoints/dry-run',
       '/endpoints/{id}',
+      '/endpoints/{id}/diff',
       '/endpoints/{id}/stats',
       '/endpoints/{id}/versions',
       '/endpoints/{id}/versions/{version}',
+      '/endpoints/{id}/versions/{version}/diff/{other}',
       '/endpoints/{id}/versions/{version}/restore',
       '/health/live',
       '/health/ready',
@@ -254,7 +256,7 @@ describe('/openapi.json', () => {
         const reply = await call(
           service.adminUrl,
           method.toUpperCase(),
-          path.replace('{id}', _id).replace('{version}', '1'),
+          path.replace('{id}', _id).replace('{version}', '1').replace('{other}', '1'),
           {
             headers: type === undefined ? {} : { 'content-type': type },
             ...(type === undefined ? {} : { body: JSON.stringify(bodies[path] ?? document) }),
