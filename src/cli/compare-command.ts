@@ -3,6 +3,7 @@ import type { Command } from 'commander'
 import { createLogger } from '../adapters/log/logger.ts'
 import type { Settings } from '../settings/settings.ts'
 import { readApiKey } from './api-key.ts'
+import { progressOf } from './progress.ts'
 
 /** A script can distinguish differences from a comparison that could not be made. */
 const EXIT = { same: 0, differences: 2, impossible: 3 } as const
@@ -176,11 +177,3 @@ function changeOf(change: string) {
 }
 
 /** Reports to stderr once a second. */
-function progressOf(what: string): (done: number, of: number) => void {
-  let reportedAt = Date.now()
-  return (done, of) => {
-    if (Date.now() - reportedAt < 1_000) return
-    reportedAt = Date.now()
-    process.stderr.write(`${done} of ${of} ${what}\n`)
-  }
-}

@@ -2,7 +2,7 @@
  * Finds credentials in endpoint documents by their place: what commands print and write has none. Where a document refers to
  * a secret (`${env:NAME}`), nothing is found.
  */
-import type { DocumentChange } from '../document-diff/document-diff.ts'
+import type { PlaceChange } from '../document-diff/document-diff.ts'
 import type { DocumentPlace } from '../document-diff/document-places.ts'
 import { isObject, type Json } from '../domain/json.ts'
 import { referencesIn } from '../domain/secrets/references.ts'
@@ -25,7 +25,7 @@ export function replaceCredentials(value: Json, place: DocumentPlace, replace: R
 }
 
 /** The change as it may be printed. */
-export function hideCredentials(change: DocumentChange): DocumentChange {
+export function hideCredentials(change: PlaceChange): PlaceChange {
   const hidden = (value: Json) => replaceCredentials(value, change.place, () => REDACTED)
   return {
     ...change,

@@ -1,13 +1,13 @@
 /** What must change at a service so that it has the documents of a project. */
 import { checkDocument } from '../config/checks/check-document.ts'
-import { type DocumentChange, diffDocuments } from '../document-diff/document-diff.ts'
+import { diffDocuments, type PlaceChange } from '../document-diff/document-diff.ts'
 import type { JsonObject } from '../domain/json.ts'
 import { contentOf } from '../domain/stored-document.ts'
 import { etagOf } from '../endpoints/precondition.ts'
-import { type HadName, matchEndpoints, type NamedDocument } from './match-endpoints.ts'
+import { type HadName, type IdentifiedDocument, matchEndpoints } from './match-endpoints.ts'
 
 /** A document of the project as it is sent, with the project's labels. */
-export type DesiredDocument = NamedDocument & Readonly<{ document: JsonObject }>
+export type DesiredDocument = IdentifiedDocument & Readonly<{ document: JsonObject }>
 
 export type PlannedOperation = Readonly<{
   op: 'create' | 'replace' | 'delete'
@@ -21,7 +21,7 @@ export type PlannedOperation = Readonly<{
   renamedFrom?: string
   /** The endpoint has not the labels of the project yet: it was made by others. */
   takesOver?: true
-  changes: readonly DocumentChange[]
+  changes: readonly PlaceChange[]
 }>
 
 export type DeploymentPlan = Readonly<{
@@ -95,7 +95,7 @@ export async function planDeployment(
 }
 
 /** From the stored document to the one of a file, as the service would store that. */
-export const changesTo = (stored: JsonObject, document: JsonObject): readonly DocumentChange[] =>
+export const changesTo = (stored: JsonObject, document: JsonObject): readonly PlaceChange[] =>
   diffDocuments(contentOf(stored), checkDocument(document).endpoint as unknown as JsonObject)
 
 export function hasLabels({ labels: own }: JsonObject, labels: Readonly<Record<string, string>>): boolean {

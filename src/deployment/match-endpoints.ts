@@ -1,7 +1,7 @@
 /** Finds the stored endpoint of each document of a project: by its name, or by the name that it had before. */
 import type { JsonObject } from '../domain/json.ts'
 
-export type NamedDocument = Readonly<{
+export type IdentifiedDocument = Readonly<{
   /** As shown to people. */
   file: string
   name: string
@@ -27,7 +27,7 @@ export type EndpointMatches<T> = Readonly<{
  * A rename is made once: when the new name is stored already, `renamedFrom` says nothing any more, unless the endpoint of that
  * name is itself renamed. Names that are swapped are there before and afterwards, so the versions of their endpoints decide.
  */
-export async function matchEndpoints<T extends NamedDocument>(
+export async function matchEndpoints<T extends IdentifiedDocument>(
   documents: readonly T[],
   stored: StoredEndpoints,
   hadName: HadName,
@@ -63,13 +63,13 @@ export async function matchEndpoints<T extends NamedDocument>(
   return { endpoints, renamed, faults }
 }
 
-const isRename = ({ renamedFrom }: NamedDocument, stored: StoredEndpoints): boolean =>
+const isRename = ({ renamedFrom }: IdentifiedDocument, stored: StoredEndpoints): boolean =>
   renamedFrom !== undefined && stored.has(renamedFrom)
 
 /** The documents that can be renamed only together: each takes the name that the next one gives up. */
 type RenameChain<T> = Readonly<{ documents: readonly T[]; end: 'free' | 'taken' | 'circle' | T }>
 
-function chainOf<T extends NamedDocument>(
+function chainOf<T extends IdentifiedDocument>(
   first: T,
   byFormerName: ReadonlyMap<string | undefined, T>,
   stored: StoredEndpoints,
@@ -88,7 +88,7 @@ function chainOf<T extends NamedDocument>(
 }
 
 /** Whether the renames are to be made now; undefined if some of a circle were made. */
-async function isChainMade<T extends NamedDocument>(
+async function isChainMade<T extends IdentifiedDocument>(
   { documents, end }: RenameChain<T>,
   renamed: ReadonlySet<T>,
   stored: StoredEndpoints,
@@ -104,21 +104,21 @@ async function isChainMade<T extends NamedDocument>(
   return done.some((one) => one) ? undefined : true
 }
 
-function repeatedNames(documents: readonly NamedDocument[]): readonly string[] {
+function repeatedNames(documents: readonly IdentifiedDocument[]): readonly string[] {
   return repeated(documents, ({ name }) => name).map(
     ([name, files]) => `${files.join(' and ')} have the same name ${JSON.stringify(name)}; give one of them another.`,
   )
 }
 
-function repeatedRenames(documents: readonly NamedDocument[]): readonly string[] {
+function repeatedRenames(documents: readonly IdentifiedDocument[]): readonly string[] {
   return repeated(documents, ({ renamedFrom }) => renamedFrom).map(
     ([name, files]) => `${files.join(' and ')} were both ${JSON.stringify(name)}; one of them is new.`,
   )
 }
 
 function repeated(
-  documents: readonly NamedDocument[],
-  textOf: (document: NamedDocument) => string | undefined,
+  documents: readonly IdentifiedDocument[],
+  textOf: (document: IdentifiedDocument) => string | undefined,
 ): readonly (readonly [string, readonly string[]])[] {
   const files = new Map<string, string[]>()
   for (const document of documents) {

@@ -1,5 +1,5 @@
 /** A plan as lines for people. */
-import { type DocumentChange, describeChange } from '../document-diff/document-diff.ts'
+import { describeChange, type PlaceChange } from '../document-diff/document-diff.ts'
 import type { Json } from '../domain/json.ts'
 import { hideCredentials } from './credentials.ts'
 import type { DeploymentPlan, PlannedOperation } from './deployment-plan.ts'
@@ -35,7 +35,7 @@ function reportOperation({ op, name, file, renamedFrom, takesOver, changes }: Pl
   ]
 }
 
-function reportChange(change: DocumentChange): string {
+function reportChange(change: PlaceChange): string {
   const { kind, from, to, after } = change
   const { path } = describeChange(change)
   const place = after === undefined ? '' : after === null ? ' (first)' : ` (after ${JSON.stringify(after)})`

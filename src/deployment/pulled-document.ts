@@ -7,7 +7,7 @@ import { canonicalDocument } from './canonical-document.ts'
 import { type ReplaceCredential, replaceCredentials } from './credentials.ts'
 
 /** A file that is there already. */
-export type WrittenFile = Readonly<{
+export type ExistingFile = Readonly<{
   /** The document as it stands in the file. */
   written: JsonObject
   /** The same with the values of the target filled in. */
@@ -25,7 +25,7 @@ export type PullOptions = Readonly<{
 
 export function pulledDocument(
   stored: JsonObject,
-  file: WrittenFile | undefined,
+  file: ExistingFile | undefined,
   { labels, refer, escapeText }: PullOptions,
 ): JsonObject {
   const document = canonicalDocument(withoutLabels(contentOf(stored), labels))

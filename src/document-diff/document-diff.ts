@@ -11,7 +11,7 @@ export type ChangeKind = 'added' | 'removed' | 'changed' | 'moved'
  * One change of a place. Elements of arrays without ids are compared by their index: a removed one has its index of before,
  * any other its index of afterwards.
  */
-export type DocumentChange = Readonly<{
+export type PlaceChange = Readonly<{
   kind: ChangeKind
   place: DocumentPlace
   /** The value before; of `removed` and `changed`. */
@@ -34,14 +34,14 @@ const PATH_CHARACTERS = 1_000
  * In: two documents without the fields that the service sets, with every default. Out: the changes in the order of the second; at
  * most 1,000 for each field of the document. Takes time in proportion to the documents' size.
  */
-export function diffDocuments(before: Json, after: Json): readonly DocumentChange[] {
+export function diffDocuments(before: Json, after: Json): readonly PlaceChange[] {
   const parts = namedPartsOf(before, after, EndpointField)
   if (parts === undefined) return changed(before, after, [], MOST_CHANGES) ?? []
   // Each field has a budget of its own, so that many changes in one do not hide those of the others.
   return partChanges(parts, [], () => MOST_CHANGES) ?? [{ kind: 'changed', place: [], from: before, to: after }]
 }
 
-type Changes = readonly DocumentChange[]
+type Changes = readonly PlaceChange[]
 
 /** Undefined if there are more changes than `budget`. */
 function changes(before: Json, after: Json, field: Field | undefined, place: DocumentPlace, budget: number) {
@@ -61,7 +61,7 @@ function partChanges(
   place: DocumentPlace,
   budgetAfter: (spent: number) => number,
 ): Changes | undefined {
-  const all: DocumentChange[] = []
+  const all: PlaceChange[] = []
   let spent = 0
   const add = (some: Changes | undefined): boolean => {
     if (some === undefined) return false
@@ -77,7 +77,7 @@ function partChanges(
   let previous: string | null = null
   for (const [name, to] of after.parts) {
     const at = [...place, after.segmentOf(name)]
-    const order: Pick<DocumentChange, 'after'> = after.isOrdered ? { after: previous } : {}
+    const order: Pick<PlaceChange, 'after'> = after.isOrdered ? { after: previous } : {}
     previous = name
     const from = before.parts.get(name)
     if (from === undefined) {
@@ -112,7 +112,7 @@ function elementChanges(
   let end = 0
   const isSameAtEnd = () => isSameJson(before[before.length - 1 - end], after[after.length - 1 - end])
   while (end < shorter - start && isSameAtEnd()) end++
-  const all: DocumentChange[] = []
+  const all: PlaceChange[] = []
   let spent = 0
   for (let at = start; at < Math.max(before.length, after.length) - end; at++) {
     const [from, to] = [
@@ -155,4 +155,4 @@ const isSameJson = (one: Json | undefined, other: Json | undefined): boolean =>
   (typeof one === 'object' && typeof other === 'object' && JSON.stringify(one) === JSON.stringify(other))
 
 /** A change as JSON, with its place as text. */
-export const describeChange = ({ place, ...change }: DocumentChange) => ({ ...change, path: placeText(place) })
+export const describeChange = ({ place, ...change }: PlaceChange) => ({ ...change, path: placeText(place) })

@@ -1,13 +1,13 @@
 /** Makes the second document of the first and the changes between them: what a reader of a diff can do. */
-import type { DocumentChange } from '../../src/document-diff/document-diff.ts'
+import type { PlaceChange } from '../../src/document-diff/document-diff.ts'
 import { isObject, type Json } from '../../src/domain/json.ts'
 
-type Node = { own: DocumentChange[]; readonly below: Map<string, Node> }
+type Node = { own: PlaceChange[]; readonly below: Map<string, Node> }
 
-const keyOf = (segment: DocumentChange['place'][number]): string =>
+const keyOf = (segment: PlaceChange['place'][number]): string =>
   typeof segment === 'object' ? segment.id : String(segment)
 
-export function applyChanges(before: Json, changes: readonly DocumentChange[]): Json {
+export function applyChanges(before: Json, changes: readonly PlaceChange[]): Json {
   const root: Node = { own: [], below: new Map() }
   for (const change of changes) {
     let node = root
@@ -27,10 +27,10 @@ function apply(value: Json, node: Node): Json {
   if (node.below.size === 0) return value
   if (isObject(value)) return Object.fromEntries(named(Object.entries(value), node))
   const elements = value as readonly Json[]
-  const [some] = [...node.below.values()].flatMap(function all({ own, below }: Node): DocumentChange[] {
+  const [some] = [...node.below.values()].flatMap(function all({ own, below }: Node): PlaceChange[] {
     return [...own, ...[...below.values()].flatMap(all)]
   })
-  const depth = (some as DocumentChange).place.findIndex((segment) => typeof segment === 'object')
+  const depth = (some as PlaceChange).place.findIndex((segment) => typeof segment === 'object')
   const isById = depth !== -1 && elements.every((element) => isObject(element) && typeof element.id === 'string')
   return isById
     ? named(

@@ -1,10 +1,11 @@
 /** The arguments of the commands that compare a project with a service and publish it. What they do is loaded when they run. */
 import type { Command } from 'commander'
-import type { CommandProcess } from './command-process.ts'
+import type { ExitCode } from '../command-process.ts'
 import type { TargetArguments } from './open-target.ts'
 import type { ApplyArguments } from './run-apply.ts'
 import type { DiffArguments } from './run-diff.ts'
 import type { PullArguments } from './run-pull.ts'
+import type { AskingProcess } from './service-command.ts'
 
 /** Exit codes: 0; 1 for faults of documents; 2 for differences, if they are asked for; 3 if it could not be done. */
 export function addDeploymentCommands(program: Command): void {
@@ -64,7 +65,7 @@ export function withTarget(
 export const withName = <T extends TargetArguments>(target: string | undefined, options: T): T =>
   target === undefined ? options : { ...options, target }
 
-export async function run(work: (process: CommandProcess) => Promise<number>): Promise<void> {
+export async function run(work: (process: AskingProcess) => Promise<ExitCode>): Promise<void> {
   const { loadEnvFile } = await import('../../settings/settings.ts')
   const file = loadEnvFile()
   if (!file.ok) {

@@ -1,5 +1,6 @@
 /** The service that a command calls, and the project whose documents it should have. */
 import { resolve } from 'node:path'
+import { checkDocument } from '../../config/checks/check-document.ts'
 import type { DesiredDocument } from '../../deployment/deployment-plan.ts'
 import { isObject } from '../../domain/json.ts'
 import {
@@ -10,6 +11,7 @@ import {
 } from '../../service-client/management-client.ts'
 import type { Environment } from '../../settings/settings.ts'
 import { readApiKey } from '../api-key.ts'
+import { CommandImpossible } from '../command-process.ts'
 import { lineOf, placeLints } from '../project/placed-lint.ts'
 import { type ProjectDocument, readDocuments } from '../project/project-documents.ts'
 import {
@@ -20,7 +22,7 @@ import {
   type ProjectTarget,
   readProject,
 } from '../project/project-file.ts'
-import { CommandFault, EXIT } from './command-process.ts'
+import { DocumentsRefused } from './service-command.ts'
 
 export type TargetArguments = Readonly<{
   target?: string
@@ -36,24 +38,24 @@ type ClientNeeds = Pick<ManagementClientOptions, 'role' | 'unanswered'>
 /** A batch of a thousand documents is compiled before it is answered. */
 const TIMEOUT_MS = 300_000
 
-/** Throws CommandFault. */
+/** Throws CommandImpossible. */
 export function openTarget(given: TargetArguments, needs: ClientNeeds, env: Environment): OpenTarget {
   const folder = given.project === undefined ? findProject(resolve('')) : resolve(given.project)
-  if (folder === undefined) throw new CommandFault([`There is no ${PROJECT_FILE} here or above; give --project.`])
+  if (folder === undefined) throw new DocumentsRefused([`There is no ${PROJECT_FILE} here or above; give --project.`])
   const { project, faults } = readProject(folder)
-  if (project === undefined) throw new CommandFault(faults.map(lineOf))
+  if (project === undefined) throw new CommandImpossible(...faults.map(lineOf))
   const reading = chooseTarget(project, given.target)
-  if (!reading.ok) throw new CommandFault([reading.message])
+  if (!reading.ok) throw new CommandImpossible(reading.message)
   const target = reading.value
   if (target === undefined) {
     const names = project.targets.map(({ name }) => name).join(', ')
     const advice = names === '' ? `Give ${PROJECT_FILE} a target, under "targets".` : `Name a target: ${names}.`
-    throw new CommandFault([advice])
+    throw new CommandImpossible(advice)
   }
   return { project, target, client: openClient(target.url, given, needs, env) }
 }
 
-/** In: a target of the project, or the URL of a service. Throws CommandFault. */
+/** In: a target of the project, or the URL of a service. Throws CommandImpossible. */
 export function openService(given: TargetArguments, needs: ClientNeeds, env: Environment): ManagementClient {
   const { target } = given
   if (target !== undefined && /^https?:\/\//i.test(target)) return openClient(target, given, needs, env)
@@ -62,28 +64,27 @@ export function openService(given: TargetArguments, needs: ClientNeeds, env: Env
 
 function openClient(url: string, { keyFile }: TargetArguments, needs: ClientNeeds, env: Environment): ManagementClient {
   const reading = readApiKey(keyFile, env)
-  if (reading.fault !== undefined) throw new CommandFault([reading.fault])
+  if (reading.fault !== undefined) throw new CommandImpossible(reading.fault)
   return createManagementClient({ url, key: reading.key, timeoutMs: TIMEOUT_MS, ...needs })
 }
 
 /** A document of the project with the file that it comes from. */
 export type ProjectDesire = DesiredDocument & Readonly<{ source: ProjectDocument }>
 
-/** Throws CommandFault with every fault of the files. */
+/** Throws DocumentsRefused with every fault of the files. */
 export function readDesired({ project, target }: OpenTarget): readonly ProjectDesire[] {
   const sources = readDocuments({ project, target })
-  const faults = sources.flatMap(({ file, lints, positions }) =>
-    placeLints(
-      file,
-      lints.filter(({ severity }) => severity === 'error'),
-      positions,
-    ),
-  )
-  if (faults.length > 0) throw new CommandFault(faults.map(lineOf), EXIT.findings)
+  const faults = sources.flatMap(({ file, document, lints, positions }) => {
+    // Without its form, a document cannot be compared; the service checks the rest of it.
+    const all = [...lints, ...(document === undefined ? [] : checkDocument(document).lints)]
+    const errors = all.filter(({ severity }) => severity === 'error')
+    return placeLints(file, errors, positions)
+  })
+  if (faults.length > 0) throw new DocumentsRefused(faults.map(lineOf))
   return sources.map((source): ProjectDesire => {
     const { file, name, renamedFrom, document } = source
     if (name === undefined || !isObject(document)) {
-      throw new CommandFault([`${file}: A document of a project needs a "name", which is its identity.`], EXIT.findings)
+      throw new DocumentsRefused([`${file}: A document of a project needs a "name", which is its identity.`])
     }
     return { file, name, renamedFrom, document, source }
   })

@@ -3,18 +3,12 @@ import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { batchOf, type DeploymentPlan, type PlannedOperation } from '../../deployment/deployment-plan.ts'
 import { describePlan, planText, staleness } from '../../deployment/plan-file.ts'
 import { isObject, type Json, type JsonObject } from '../../domain/json.ts'
+import { printable } from '../../import/output/report-markdown.ts'
 import { type ManagementClient, ServiceFault } from '../../service-client/management-client.ts'
-import {
-  CommandFault,
-  type CommandProcess,
-  confirm,
-  EXIT,
-  printable,
-  runCommand,
-  sentenceOf,
-} from './command-process.ts'
+import { CommandImpossible, EXIT, type ExitCode } from '../command-process.ts'
 import { openTarget, type TargetArguments } from './open-target.ts'
 import { linesOf, makePlan } from './run-diff.ts'
+import { type AskingProcess, confirm, DocumentsRefused, runServiceCommand, sentenceOf } from './service-command.ts'
 
 export type ApplyArguments = TargetArguments &
   Readonly<{ yes?: true; plan?: string; prune?: true; inParts?: true; note?: string; json?: true }>
@@ -23,8 +17,8 @@ export type ApplyArguments = TargetArguments &
 const MOST_OPERATIONS = 1_000
 
 /** Out: the exit code. */
-export const runApply = (given: ApplyArguments, process: CommandProcess): Promise<number> =>
-  runCommand(async () => {
+export const runApply = (given: ApplyArguments, process: AskingProcess): Promise<ExitCode> =>
+  runServiceCommand(process, async () => {
     const unanswered = 'It may have made the changes; run `crosswalk diff` to see.'
     const { project, target, client } = openTarget(given, { role: 'author', unanswered }, process.env)
     const plan = await makePlan({ project, target, client }, given.prune === true)
@@ -58,20 +52,20 @@ export const runApply = (given: ApplyArguments, process: CommandProcess): Promis
       )
     adviseRenames(plan, process)
     return EXIT.fine
-  }, process)
+  })
 
 function readPlanFile(path: string | undefined): string | undefined {
   if (path === undefined || !existsSync(path)) return undefined
   try {
     return readFileSync(path, 'utf8')
   } catch {
-    throw new CommandFault([`--plan cannot be read: ${path}.`])
+    throw new CommandImpossible(`--plan cannot be read: ${path}.`)
   }
 }
 
 function refuseStale(saved: string, plan: DeploymentPlan, url: string): void {
   const reason = staleness(saved, plan, url)
-  if (reason !== undefined) throw new CommandFault([reason])
+  if (reason !== undefined) throw new CommandImpossible(reason)
 }
 
 function partsOf(plan: DeploymentPlan, { inParts }: ApplyArguments): readonly DeploymentPlan[] {
@@ -79,9 +73,9 @@ function partsOf(plan: DeploymentPlan, { inParts }: ApplyArguments): readonly De
   if (operations.length === 0) return []
   if (operations.length <= MOST_OPERATIONS) return [plan]
   if (!inParts) {
-    throw new CommandFault([
+    throw new CommandImpossible(
       `There are ${operations.length} changes, and a batch has at most ${MOST_OPERATIONS}; nothing was sent. Give --in-parts to make them one batch after the other: then a fault can leave some of them made.`,
-    ])
+    )
   }
   // Names and routes are free before others take them.
   const order = ['delete', 'replace', 'create']
@@ -92,12 +86,12 @@ function partsOf(plan: DeploymentPlan, { inParts }: ApplyArguments): readonly De
   }))
 }
 
-/** Throws CommandFault with the faults of the documents, by their files. */
+/** Throws CommandImpossible with the faults of the documents, by their files. */
 async function send(
   client: ManagementClient,
   plan: DeploymentPlan,
   options: JsonObject,
-  { stderr }: CommandProcess,
+  { stderr }: AskingProcess,
 ): Promise<Json> {
   try {
     const answer = await client.call('POST', '/endpoints/batch', { operations: batchOf(plan), ...options })
@@ -108,15 +102,12 @@ async function send(
     const lines = thrown.details.map(({ operation, path, message }) =>
       named(plan.operations[Number(operation)], sentenceOf(path, message)),
     )
-    const isFinding = thrown.code !== 'PRECONDITION_FAILED'
-    throw new CommandFault(
-      [...lines, `${thrown.message} Nothing was applied.`],
-      isFinding ? EXIT.findings : EXIT.impossible,
-    )
+    const faults = [...lines, `${thrown.message} Nothing was applied.`]
+    throw thrown.code === 'PRECONDITION_FAILED' ? new CommandImpossible(...faults) : new DocumentsRefused(faults)
   }
 }
 
-function warn(answer: Json, { operations }: DeploymentPlan, stderr: CommandProcess['stderr']): void {
+function warn(answer: Json, { operations }: DeploymentPlan, stderr: AskingProcess['stderr']): void {
   const results = isObject(answer) && Array.isArray(answer.results) ? answer.results.filter(isObject) : []
   for (const { operation, warnings } of results) {
     for (const { path, message } of Array.isArray(warnings) ? warnings.filter(isObject) : []) {
@@ -129,7 +120,7 @@ const named = (operation: PlannedOperation | undefined, sentence: string): strin
   operation === undefined ? sentence : `${operation.file ?? JSON.stringify(operation.name)}: ${sentence}`
 
 /** A rename that stays in a file would be made once more if both names were swapped back. */
-function adviseRenames({ operations }: DeploymentPlan, { stderr }: CommandProcess): void {
+function adviseRenames({ operations }: DeploymentPlan, { stderr }: AskingProcess): void {
   for (const { file, renamedFrom } of operations) {
     if (renamedFrom !== undefined)
       stderr.write(`${printable(String(file))}: The rename is made; remove "renamedFrom".\n`)

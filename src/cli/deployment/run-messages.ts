@@ -1,9 +1,11 @@
 /** What `crosswalk messages` does: finds recorded messages of a service, and follows new ones. */
 import { setTimeout as pause } from 'node:timers/promises'
 import { isObject, type JsonObject } from '../../domain/json.ts'
+import { printable } from '../../import/output/report-markdown.ts'
 import type { ManagementClient } from '../../service-client/management-client.ts'
-import { CommandFault, type CommandProcess, EXIT, printable, runCommand } from './command-process.ts'
+import { CommandImpossible, EXIT, type ExitCode } from '../command-process.ts'
 import { openService, type TargetArguments } from './open-target.ts'
+import { type AskingProcess, runServiceCommand } from './service-command.ts'
 
 /** The filters of `GET /messages`, which checks them. */
 export type FilterArguments = Readonly<{
@@ -26,8 +28,12 @@ const LARGEST_LIMIT = 10_000
 const PAGE = 500
 
 /** Out: the exit code. `signal` ends what follows new messages. */
-export const runMessages = (given: MessagesArguments, process: CommandProcess, signal?: AbortSignal): Promise<number> =>
-  runCommand(async () => {
+export const runMessages = (
+  given: MessagesArguments,
+  process: AskingProcess,
+  signal?: AbortSignal,
+): Promise<ExitCode> =>
+  runServiceCommand(process, async () => {
     const client = openService(given, { role: 'viewer', unanswered: '' }, process.env)
     const limit = limitOf(given.limit)
     const filters = filtersOf(given)
@@ -44,9 +50,9 @@ export const runMessages = (given: MessagesArguments, process: CommandProcess, s
         signal,
       )
     return EXIT.fine
-  }, process)
+  })
 
-/** Throws CommandFault. */
+/** Throws CommandImpossible. */
 export function filtersOf({
   endpoint = [],
   outcome = [],
@@ -58,7 +64,7 @@ export function filtersOf({
   const named = { endpoint, outcome, code, from: from === undefined ? [] : [from], to: to === undefined ? [] : [to] }
   const others = filter.map((text): readonly [string, string] => {
     const at = text.indexOf('=')
-    if (at < 1) throw new CommandFault([`--filter is wrong: write it as NAME=VALUE, such as stage=map.`])
+    if (at < 1) throw new CommandImpossible(`--filter is wrong: write it as NAME=VALUE, such as stage=map.`)
     return [text.slice(0, at), text.slice(at + 1)]
   })
   return [
@@ -71,7 +77,7 @@ function limitOf(text: string | undefined): number {
   if (text === undefined) return DEFAULT_LIMIT
   const limit = /^\d{1,5}$/.test(text) ? Number(text) : 0
   if (limit >= 1 && limit <= LARGEST_LIMIT) return limit
-  throw new CommandFault([`--limit is wrong: it is a whole number from 1 to ${LARGEST_LIMIT}.`])
+  throw new CommandImpossible(`--limit is wrong: it is a whole number from 1 to ${LARGEST_LIMIT}.`)
 }
 
 /** Newest first. */
@@ -90,7 +96,7 @@ async function find(
     if (cursor !== undefined) query.append('cursor', cursor)
     const page = await client.call('GET', `/messages?${query}`)
     if (!isObject(page) || !Array.isArray(page.messages)) {
-      throw new CommandFault([`${client.url} gave no messages; is the URL that of the admin port?`])
+      throw new CommandImpossible(`${client.url} gave no messages; is the URL that of the admin port?`)
     }
     found.push(...page.messages.filter(isObject))
     cursor = typeof page.next === 'string' ? page.next : undefined

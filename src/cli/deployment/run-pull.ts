@@ -7,12 +7,14 @@ import { pulledDocument } from '../../deployment/pulled-document.ts'
 import { placeText } from '../../document-diff/document-places.ts'
 import { isObject, type JsonObject } from '../../domain/json.ts'
 import { nameFiles } from '../../import/output/file-names.ts'
+import { printable } from '../../import/output/report-markdown.ts'
 import { createCredentialNames } from '../../import/rules/secret-names.ts'
+import { CommandImpossible, EXIT, type ExitCode } from '../command-process.ts'
 import { shownPath } from '../project/placed-lint.ts'
 import type { Project } from '../project/project-file.ts'
 import { escapeValues } from '../project/target-values.ts'
-import { CommandFault, type CommandProcess, EXIT, printable, runCommand } from './command-process.ts'
 import { openTarget, type ProjectDesire, readDesired, readStored, type TargetArguments } from './open-target.ts'
+import { type AskingProcess, runServiceCommand } from './service-command.ts'
 
 export type PullArguments = TargetArguments & Readonly<{ all?: true; json?: true }>
 
@@ -20,15 +22,15 @@ export type PullArguments = TargetArguments & Readonly<{ all?: true; json?: true
 type FoundCredential = Readonly<{ file: string; path: string; reference: string }>
 
 /** Out: the exit code; 1 if a credential was found. */
-export const runPull = (given: PullArguments, process: CommandProcess): Promise<number> =>
-  runCommand(async () => {
+export const runPull = (given: PullArguments, process: AskingProcess): Promise<ExitCode> =>
+  runServiceCommand(process, async () => {
     const open = openTarget(given, { role: 'viewer', unanswered: '' }, process.env)
     const { labels } = open.project
     const documents = readDesired(open)
     const { stored, hadName } = await readStored(open.client)
     const byName = new Map(stored.map((document) => [String(document.name), document]))
     const { endpoints, faults } = await matchEndpoints(documents, byName, hadName)
-    if (faults.length > 0) throw new CommandFault(faults)
+    if (faults.length > 0) throw new CommandImpossible(...faults)
     const files = new Map([...endpoints].map(([document, endpoint]) => [endpoint, document]))
     const wanted = stored.filter((document) => given.all || files.has(document) || hasLabels(document, labels))
     const paths = placeFiles(wanted, files, open.project)
@@ -60,7 +62,7 @@ export const runPull = (given: PullArguments, process: CommandProcess): Promise<
     const without = documents.filter((document) => !endpoints.has(document)).map(({ file }) => file)
     report({ written, unchanged, without, credentials }, given.json === true, process)
     return credentials.length > 0 ? EXIT.findings : EXIT.fine
-  }, process)
+  })
 
 function filesOf(file: ProjectDesire | undefined) {
   const { written } = file?.source ?? {}
@@ -102,16 +104,16 @@ function folderOfNew({ endpoints }: Project): string {
 function refuseWrongPlace(path: string, { folder, endpoints }: Project): void {
   const name = relative(folder, path)
   if (existsSync(path)) {
-    throw new CommandFault([
+    throw new CommandImpossible(
       `${shownPath(path)} is there already and is no document of the project; move it. Nothing was written.`,
-    ])
+    )
   }
   const matches = (pattern: string) => matchesGlob(name, pattern)
   const isOwn = endpoints.some((pattern) => !pattern.startsWith('!') && matches(pattern))
   if (isOwn && !endpoints.some((pattern) => pattern.startsWith('!') && matches(pattern.slice(1)))) return
-  throw new CommandFault([
+  throw new CommandImpossible(
     `A new document would be ${name}, which no pattern of "endpoints" matches; add one. Nothing was written.`,
-  ])
+  )
 }
 
 /** Whole or not at all. */
@@ -137,7 +139,7 @@ type PullReport = Readonly<{
 function report(
   { written, unchanged, without, credentials }: PullReport,
   asJson: boolean,
-  process: CommandProcess,
+  process: AskingProcess,
 ): void {
   const { stdout, stderr } = process
   if (asJson) stdout.write(`${JSON.stringify({ written, unchanged, notAtService: without, credentials }, null, 2)}\n`)

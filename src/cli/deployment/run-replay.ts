@@ -2,10 +2,13 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { isId } from '../../domain/id.ts'
 import { isObject, type Json, type JsonObject } from '../../domain/json.ts'
+import { printable } from '../../import/output/report-markdown.ts'
 import { type ManagementClient, ServiceFault } from '../../service-client/management-client.ts'
-import { CommandFault, type CommandProcess, confirm, EXIT, printable, runCommand } from './command-process.ts'
+import { CommandImpossible, EXIT, type ExitCode } from '../command-process.ts'
+import { progressOf } from '../progress.ts'
 import { openService, type TargetArguments } from './open-target.ts'
 import { type FilterArguments, filtersOf } from './run-messages.ts'
+import { type AskingProcess, confirm, runServiceCommand } from './service-command.ts'
 
 export type ReplayArguments = TargetArguments &
   FilterArguments &
@@ -19,28 +22,28 @@ export type ReplayArguments = TargetArguments &
   }>
 
 /** Out: the exit code; 1 if a message failed again or could not be replayed. */
-export const runReplay = (given: ReplayArguments, process: CommandProcess): Promise<number> =>
-  runCommand(async () => {
+export const runReplay = (given: ReplayArguments, process: AskingProcess): Promise<ExitCode> =>
+  runServiceCommand(process, async () => {
     const unanswered = 'The replay may have started; `crosswalk messages --filter source=replay` shows what ran.'
     const ids = given.ids ?? []
     const wrong = ids.find((id) => !isId(id))
     if (wrong !== undefined)
-      throw new CommandFault([`${JSON.stringify(wrong)} is no id of a message, which has 24 digits.`])
+      throw new CommandImpossible(`${JSON.stringify(wrong)} is no id of a message, which has 24 digits.`)
     const filters = filtersOf(given)
-    if (ids.length > 0 === filters.length > 0) throw new CommandFault(['Give ids of messages, or filters.'])
+    if (ids.length > 0 === filters.length > 0) throw new CommandImpossible('Give ids of messages, or filters.')
     const limits = limitsOf(given)
     const client = openService(given, { role: 'operator', unanswered }, process.env)
     return ids.length > 0
       ? replayEach(client, ids, given, process)
       : replayPlan(client, filters, limits, given, process)
-  }, process)
+  })
 
 async function replayEach(
   client: ManagementClient,
   ids: readonly string[],
   given: ReplayArguments,
-  process: CommandProcess,
-): Promise<number> {
+  process: AskingProcess,
+): Promise<ExitCode> {
   await confirmReplay(
     `Replay ${ids.length === 1 ? 'this message' : `these ${ids.length} messages`} at ${client.url}?`,
     given,
@@ -48,12 +51,13 @@ async function replayEach(
   )
   const results: Json[] = []
   let failed = 0
+  const progress = progressOf('messages', process.stderr)
   for (const [index, id] of ids.entries()) {
     const result = await replayOne(client, id)
     results.push(result)
     if (result.outcome !== 'done') failed++
     if (!given.json) process.stdout.write(`${printable(lineOfReplay(id, result))}\n`)
-    else if (ids.length > 1) process.stderr.write(`${index + 1} of ${ids.length} messages\n`)
+    progress(index + 1, ids.length)
   }
   if (given.json) process.stdout.write(`${JSON.stringify(results, null, 2)}\n`)
   return failed > 0 ? EXIT.findings : EXIT.fine
@@ -80,14 +84,14 @@ async function replayPlan(
   filters: readonly (readonly [string, string])[],
   limits: JsonObject,
   given: ReplayArguments,
-  process: CommandProcess,
-): Promise<number> {
+  process: AskingProcess,
+): Promise<ExitCode> {
   const names = new Set(filters.map(([name]) => name))
   const filter = Object.fromEntries(
     [...names].map((name) => [name, filters.filter(([one]) => one === name).map(([, value]) => value)]),
   )
   const plan = await client.call('POST', '/messages/replay', filter)
-  if (!isObject(plan) || typeof plan.id !== 'string') throw new CommandFault([`${client.url} gave no plan.`])
+  if (!isObject(plan) || typeof plan.id !== 'string') throw new CommandImpossible(`${client.url} gave no plan.`)
   const shown = given.json ? process.stderr : process.stdout
   for (const line of describePlanned(plan)) shown.write(`${printable(line)}\n`)
   if (plan.count === 0) {
@@ -100,7 +104,7 @@ async function replayPlan(
   const { done, failed, skipped, left, stoppedBy } = ended
   if (given.json) process.stdout.write(`${JSON.stringify(ended, null, 2)}\n`)
   else process.stdout.write(`${done} done, ${failed} failed, ${skipped} could not be replayed, ${left} left.\n`)
-  if (stoppedBy !== undefined) throw new CommandFault([`The replay stopped: ${stoppedBy}`])
+  if (stoppedBy !== undefined) throw new CommandImpossible(`The replay stopped: ${stoppedBy}`)
   return failed === 0 && skipped === 0 ? EXIT.fine : EXIT.findings
 }
 
@@ -117,16 +121,13 @@ function describePlanned({ count, groups, cannot }: JsonObject): readonly string
 
 const WATCH_PAUSE_MS = 500
 
-/** Resolves when the plan does not run any more, reporting once a second. */
-async function watch(client: ManagementClient, id: string, { stderr }: CommandProcess): Promise<JsonObject> {
-  let reportedAt = Date.now()
+/** Resolves when the plan does not run any more. */
+async function watch(client: ManagementClient, id: string, { stderr }: AskingProcess): Promise<JsonObject> {
+  const progress = progressOf('messages', stderr)
   for (;;) {
     const plan = await client.call('GET', `/messages/replay/${id}`)
     if (!isObject(plan) || plan.state !== 'running') return isObject(plan) ? plan : {}
-    if (Date.now() - reportedAt >= 1_000) {
-      reportedAt = Date.now()
-      stderr.write(`${Number(plan.count) - Number(plan.left)} of ${plan.count} messages\n`)
-    }
+    progress(Number(plan.count) - Number(plan.left), Number(plan.count))
     await pause(WATCH_PAUSE_MS)
   }
 }
@@ -137,12 +138,12 @@ function limitsOf({ max, concurrency, perSecond }: ReplayArguments): JsonObject 
   )
   return Object.fromEntries(
     given.map(([name, text]) => {
-      if (!/^\d{1,9}(?:\.\d{1,3})?$/.test(text)) throw new CommandFault([`The limit "${name}" must be a number.`])
+      if (!/^\d{1,9}(?:\.\d{1,3})?$/.test(text)) throw new CommandImpossible(`The limit "${name}" must be a number.`)
       return [name, Number(text)]
     }),
   )
 }
 
 /** A replay sends what the messages sent once more, so nobody starts one by mistake. */
-const confirmReplay = (question: string, { yes }: ReplayArguments, { ask }: CommandProcess): Promise<void> =>
+const confirmReplay = (question: string, { yes }: ReplayArguments, { ask }: AskingProcess): Promise<void> =>
   confirm(question, 'Nothing was replayed.', { ask, yes: yes === true })

@@ -1,9 +1,9 @@
 /** The process of a command, with the person at its terminal. */
 import { createInterface } from 'node:readline/promises'
-import type { CommandProcess } from './command-process.ts'
+import type { AskingProcess } from './service-command.ts'
 
 /** Questions go to standard error: standard output may be read by a program. */
-export function processWithTerminal(): CommandProcess {
+export function processWithTerminal(): AskingProcess {
   const { env, stdout, stderr, stdin } = process
   const ask = async (question: string): Promise<string> => {
     const terminal = createInterface({ input: stdin, output: stderr })

@@ -9,7 +9,7 @@ import type { EndpointWrite, RefusedWrite } from '../../domain/ports/endpoint-st
 import type { Origin, StoredDocument } from '../../domain/stored-document.ts'
 import { recordOf, usesState } from '../../pipeline/stages/state.ts'
 import { type ActiveEndpoints, createActiveEndpoints } from '../active-endpoints.ts'
-import { findClashes, storeClash } from '../clash.ts'
+import { findClashes, hasOwnPlace, storeClash } from '../clash.ts'
 import { compileDocument, type Stamp } from '../compile-document.ts'
 import type { CompiledEndpoint } from '../compiled-endpoint.ts'
 import type { EndpointChanges } from '../endpoint-changes.ts'
@@ -147,10 +147,6 @@ export function createBatchWriter(
     return { results, dryRun, ...(note === undefined ? {} : { note }) }
   }
 }
-
-/** A document without a sound name or route has stand-ins for them, which clash with nothing. */
-const hasOwnPlace = (lints: readonly Lint[]): boolean =>
-  !lints.some(({ path, severity }) => severity === 'error' && (path === '' || /^(name|endpoint)\b/.test(path)))
 
 function lintState({ index, operation }: PlacedOperation, { endpoint }: CompiledEndpoint): readonly Lint[] {
   if (operation.op === 'delete' || operation.state === undefined || usesState(endpoint)) return []

@@ -123,8 +123,8 @@ describe('crosswalk apply', () => {
     })
     const { code, stderr } = await rig.run('apply', { yes: true })
     assert.equal(code, 1)
-    assert.match(stderr, /a\.json:3:3: description: The target "test" has no value "NONE"/)
-    assert.match(stderr, /b\.json:1:11: /)
+    assert.match(stderr, /a\.json:3:3: error: description: The target "test" has no value "NONE"/)
+    assert.match(stderr, /b\.json:1:11: error: /)
   })
 
   test('says what the service warns of before it asks', async (context) => {

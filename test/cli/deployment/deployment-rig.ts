@@ -1,10 +1,10 @@
 /** The commands on a project in a folder of its own, against a service of this process. */
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import type { CommandProcess } from '../../../src/cli/deployment/command-process.ts'
 import { runApply } from '../../../src/cli/deployment/run-apply.ts'
 import { runDiff } from '../../../src/cli/deployment/run-diff.ts'
 import { runPull } from '../../../src/cli/deployment/run-pull.ts'
+import type { AskingProcess } from '../../../src/cli/deployment/service-command.ts'
 import type { Json, JsonObject } from '../../../src/domain/json.ts'
 import { folderOf } from '../project/folder.ts'
 
@@ -16,7 +16,7 @@ type RunOptions = Readonly<{ env?: Readonly<Record<string, string>>; answer?: st
 
 /** Runs one command in this process. `answer`: what a person types; without it there is no terminal. */
 export async function runAs(
-  work: (process: CommandProcess) => Promise<number>,
+  work: (process: AskingProcess) => Promise<number>,
   { env = {}, answer }: RunOptions = {},
 ): Promise<CommandOutcome> {
   const written = { stdout: '', stderr: '' }

@@ -1,9 +1,9 @@
 /** `crosswalk messages` and `crosswalk replay` against a running service. */
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
-import type { CommandProcess } from '../../../src/cli/deployment/command-process.ts'
 import { type MessagesArguments, runMessages } from '../../../src/cli/deployment/run-messages.ts'
 import { type ReplayArguments, runReplay } from '../../../src/cli/deployment/run-replay.ts'
+import type { AskingProcess } from '../../../src/cli/deployment/service-command.ts'
 import type { JsonObject } from '../../../src/domain/json.ts'
 import { json, type Service, startService, startUpstream, type Upstream } from '../../service.ts'
 import { until } from '../../until.ts'
@@ -84,7 +84,7 @@ describe('crosswalk messages', () => {
         seen += text
       },
     }
-    const process: CommandProcess = { env: {}, stdout, stderr: stdout, ask: undefined }
+    const process: AskingProcess = { env: {}, stdout, stderr: stdout, ask: undefined }
     const given = { target: service.adminUrl, endpoint: ['Fine'], follow: true, json: true } as const
     const running = runMessages(given, process, abort.signal)
     const count = () => seen.split('\n').length - 1

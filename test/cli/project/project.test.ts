@@ -63,9 +63,9 @@ describe('crosswalk.json', () => {
   })
 
   const unreadable = [
-    { name: 'no JSON', text: '{ "labels": {},\n  }', says: /^\S+:2:3: The JSON is not well-formed/ },
-    { name: 'no object', text: '[]', says: /^\S+:1:1: The file must be an object/ },
-    { name: 'nothing', text: '', says: /:1:1: The JSON is empty/ },
+    { name: 'no JSON', text: '{ "labels": {},\n  }', says: /^\S+:2:3: error: The JSON is not well-formed/ },
+    { name: 'no object', text: '[]', says: /^\S+:1:1: error: The file must be an object/ },
+    { name: 'nothing', text: '', says: /:1:1: error: The JSON is empty/ },
   ]
   for (const { name, text, says } of unreadable) {
     test(`that is ${name} is one fault`, (context) => {
@@ -256,9 +256,9 @@ describe('the documents of a project', () => {
     const documents = readDocuments({ project: undefined, target: undefined, files })
     const lines = documents.flatMap(({ lints, positions }) => placeLints('', lints, positions).map(lineOf))
     assert.deepEqual(lines, [
-      ':2:11: The JSON is not well-formed: unexpected character at line 2, column 11.',
-      ':1:13: name: "name" stands twice in one object, so the first would be lost; join the two or remove one.',
-      ':1:1: The file cannot be read (ENOENT).',
+      ':2:11: error: The JSON is not well-formed: unexpected character at line 2, column 11.',
+      ':1:13: error: name: "name" stands twice in one object, so the first would be lost; join the two or remove one.',
+      ':1:1: error: The file cannot be read (ENOENT).',
     ])
   })
 })
