@@ -10,6 +10,7 @@ import { addDeploymentCommands } from './deployment/deployment-commands.ts'
 import { addMessageCommands } from './deployment/message-commands.ts'
 import { addImportCommand } from './import-command.ts'
 import { addLintCommand } from './lint/lint-command.ts'
+import { addNewCommand } from './new/new-command.ts'
 import { addRunCommand } from './run/run-command.ts'
 import { refuse, withSettings } from './with-settings.ts'
 
@@ -38,6 +39,7 @@ export function createProgram({ version, description, start }: CommandLineOption
   addRunCommand(program)
   addDeploymentCommands(program)
   addMessageCommands(program)
+  addNewCommand(program)
   addCompletionCommand(program)
   return program
 }

@@ -28,6 +28,7 @@ _crosswalk; printf '%s\\n' "\${COMPREPLY[@]}"`
     ['crosswalk lint --format ', ['text', 'json', 'sarif', 'github']],
     ['crosswalk lint --strict --target x --format s', ['sarif']],
     ['crosswalk run a.json --stage ser', ['serialise']],
+    ['crosswalk completion z', ['zsh']],
     // The shell offers files.
     ['crosswalk run a.json --input ', []],
     ['crosswalk lint end', []],

@@ -3,7 +3,7 @@ import { type DescribedCommand, withAllBelow } from './described-commands.ts'
 
 export type Shell = 'bash' | 'zsh' | 'fish'
 
-const HELP = { flag: '--help', takesValue: false, choices: [], description: 'display help for command' }
+const HELP = { flag: '--help', takesValue: false, choices: [], description: 'display help for command' } as const
 
 /** In: the program. Out: the script. */
 export const completionScript = (program: DescribedCommand, shell: Shell): string => SCRIPTS[shell](program)
@@ -11,6 +11,12 @@ export const completionScript = (program: DescribedCommand, shell: Shell): strin
 const SCRIPTS: Readonly<Record<Shell, (program: DescribedCommand) => string>> = { bash, zsh, fish }
 
 const optionsOf = (command: DescribedCommand) => [...command.options, HELP]
+
+/** What may follow a command: the commands below it, or the choices of its arguments. */
+const wordsOf = ({ commands, arguments: all }: DescribedCommand) => [
+  ...commands,
+  ...all.flatMap(({ choices, description }) => choices.map((name) => ({ name, description }))),
+]
 
 /** Single quotes of POSIX shells. */
 const quoted = (text: string): string => `'${text.replaceAll("'", "'\\''")}'`
@@ -25,7 +31,7 @@ const steps = (program: DescribedCommand, indent: string): string =>
 function bash(program: DescribedCommand): string {
   const all = withAllBelow(program)
   const words = all.map((command) => {
-    const names = [...command.commands.map(({ name }) => name), ...optionsOf(command).map(({ flag }) => flag)]
+    const names = [...wordsOf(command).map(({ name }) => name), ...optionsOf(command).map(({ flag }) => flag)]
     return `    ${quoted(command.path)}) words=${quoted(names.join(' '))} ;;\n`
   })
   const choices = all.flatMap((command) =>
@@ -59,7 +65,7 @@ const described = (word: string, description: string): string =>
 function zsh(program: DescribedCommand): string {
   const branches = withAllBelow(program).map((command) => {
     const words = [
-      ...command.commands.map(({ name, description }) => described(name, description)),
+      ...wordsOf(command).map(({ name, description }) => described(name, description)),
       ...optionsOf(command).map(({ flag, description }) => described(flag, description)),
     ]
     return `    ${quoted(command.path)}) candidates=(${words.join(' ')}) ;;\n`
@@ -97,7 +103,7 @@ const fishQuoted = (text: string): string => `'${text.replace(/[\\']/g, '\\$&')}
 
 function fish(program: DescribedCommand): string {
   const lines = withAllBelow(program).flatMap((command) => {
-    const names = command.commands.map(({ name }) => name)
+    const names = wordsOf(command).map(({ name }) => name)
     const seen = command.path.split(' ').filter((name) => name !== '')
     const conditions = seen.map((name) => `__fish_seen_subcommand_from ${name}`)
     const here = conditions.join('; and ')
@@ -108,7 +114,7 @@ function fish(program: DescribedCommand): string {
         ? '__fish_use_subcommand'
         : [...conditions, `not __fish_seen_subcommand_from ${names.join(' ')}`].join('; and ')
     return [
-      ...command.commands.map(({ name, description }) => `${start(before)} -a ${name} -d ${fishQuoted(description)}`),
+      ...wordsOf(command).map(({ name, description }) => `${start(before)} -a ${name} -d ${fishQuoted(description)}`),
       ...optionsOf(command).map(({ flag, takesValue, choices, description }) => {
         const value = choices.length > 0 ? ` -x -a ${fishQuoted(choices.join(' '))}` : takesValue ? ' -r' : ''
         return `${start(here)} -l ${flag.replace(/^--/, '')}${value} -d ${fishQuoted(description)}`

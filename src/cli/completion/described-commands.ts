@@ -4,8 +4,12 @@ import type { Command, Option } from 'commander'
 export type DescribedOption = Readonly<{
   /** With its dashes: the long form, or the short one if there is no other. */
   flag: string
+  /** As help shows it: `--target <name>`. */
+  flags: string
   takesValue: boolean
   choices: readonly string[]
+  /** The value without the option; undefined if there is none. */
+  preset: string | undefined
   description: string
 }>
 
@@ -16,7 +20,7 @@ export type DescribedCommand = Readonly<{
   description: string
   /** As help shows it: `keys create [options]`. */
   usage: string
-  arguments: readonly Readonly<{ name: string; description: string }>[]
+  arguments: readonly Readonly<{ name: string; description: string; choices: readonly string[] }>[]
   options: readonly DescribedOption[]
   commands: readonly DescribedCommand[]
 }>
@@ -31,15 +35,23 @@ export function describeCommand(command: Command, parent = ''): DescribedCommand
     arguments: command.registeredArguments.map((argument) => ({
       name: `${argument.name()}${argument.variadic ? '…' : ''}`,
       description: argument.description,
+      choices: argument.argChoices ?? [],
     })),
     options: command.options.map(describeOption),
     commands: command.commands.map((one) => describeCommand(one, path)),
   }
 }
 
-function describeOption({ long, short, required, optional, argChoices, description }: Option): DescribedOption {
-  const flag = long ?? short ?? ''
-  return { flag, takesValue: required || optional, choices: argChoices ?? [], description }
+function describeOption({ long, short, flags, required, optional, argChoices, defaultValue, description }: Option) {
+  const preset = typeof defaultValue === 'string' ? defaultValue : undefined
+  return {
+    flag: long ?? short ?? '',
+    flags,
+    takesValue: required || optional,
+    choices: argChoices ?? [],
+    preset,
+    description,
+  } satisfies DescribedOption
 }
 
 /** The command and all below it. */

@@ -1,6 +1,6 @@
 /** `crosswalk.json`, the documents that it names, and what is filled into them. */
 import assert from 'node:assert/strict'
-import { mkdirSync } from 'node:fs'
+import { mkdirSync, readFileSync } from 'node:fs'
 import { join, relative } from 'node:path'
 import { describe, test } from 'node:test'
 import fc from 'fast-check'
@@ -75,6 +75,14 @@ describe('crosswalk.json', () => {
       assert.match(lineOf(faults[0] as (typeof faults)[number]), says)
     })
   }
+
+  test('is read as the guide shows it', (context) => {
+    const page = readFileSync(new URL('../../../docs/cli.md', import.meta.url), 'utf8')
+    const [, text = ''] = /```text\n(\{[\s\S]*?)```/.exec(page) ?? []
+    const { project, faults } = readProject(folderOf(context, { 'crosswalk.json': text }))
+    assert.deepEqual(faults, [])
+    assert.equal(project?.targets.length, 2)
+  })
 
   test('is found from a folder below', (context) => {
     const folder = folderOf(context, { 'crosswalk.json': {} })
@@ -159,7 +167,7 @@ describe('the documents of a project', () => {
       join(folder, 'endpoints/data/order.json'),
       'none.json',
     ])
-    assert.deepEqual(faults, ['There is no file none.json.'])
+    assert.deepEqual(faults, ['There is no file none.json, or it cannot be read.'])
     assert.deepEqual(
       files.map((path) => relative(join(folder, 'endpoints'), path)),
       ['b.json', 'broken.json', 'moved/c.json', 'sub/a.json', 'data/order.json'],
