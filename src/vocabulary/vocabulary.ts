@@ -18,9 +18,9 @@ export function describeVocabulary(): JsonObject {
   return {
     fields: describeFields(),
     roots: PATH_ROOTS,
-    mappingFunctions: Object.entries(FUNCTIONS).map(([name, { means, takes, gives, ...spec }]) => ({
+    mappingFunctions: Object.entries(FUNCTIONS).map(([name, { means, takes, ...spec }]) => ({
       name,
-      signature: `${takes} → ${gives}`,
+      signature: `${takes} → ${'gives' in spec ? ((spec.gives({}) as JsonObject).type ?? 'any') : 'any'}`,
       means,
       needsParameters: 'needsParameters' in spec,
     })),

@@ -46,6 +46,14 @@ type ManagementCall = FastifyRequest & {
 /** The caller; undefined if the service does not know it. */
 export const callerOf = (request: FastifyRequest): Decision['caller'] => (request as ManagementCall)[DECISION]?.caller
 
+const NO_ENTRY: readonly Effect[] = Object.freeze([])
+
+/** Leaves a call out of the audit log, unless it is refused or `noteEffect` follows. */
+export function leaveNoEntry(request: FastifyRequest): void {
+  const call: ManagementCall = request
+  call[EFFECT] = NO_ENTRY
+}
+
 /** Authorises a call again that takes long: its key may have been revoked meanwhile. Fails as authorisation does. */
 export async function authoriseAgain(request: FastifyRequest): Promise<void> {
   const decision = await (request as ManagementCall)[DECIDE]?.()
@@ -83,7 +91,7 @@ export function addAuthHook(scope: FastifyInstance, { authorise, audit, onRoute 
   })
   scope.addHook('onSend', async (request: ManagementCall, reply) => {
     const decided = request[DECISION]
-    if (decided !== undefined && isAudited(decided)) await audit.record(...notesOf(request, reply, decided))
+    if (decided !== undefined && isAudited(decided, request)) await audit.record(...notesOf(request, reply, decided))
   })
 }
 
@@ -97,8 +105,10 @@ function authorisedRoute({ method, url, config }: RouteOptions): AuthorisedRoute
 }
 
 /** Calls that any viewer may make have no entry: they would bury the others. */
-const isAudited = ({ needed, refused }: Decided): boolean =>
-  refused !== undefined || !['open', 'metrics', 'viewer'].includes(needed)
+function isAudited({ needed, refused }: Decided, request: ManagementCall): boolean {
+  if (refused !== undefined || failureOf(request)?.code === 'ACCESS_DENIED') return true
+  return request[EFFECT] !== NO_ENTRY && !['open', 'metrics', 'viewer'].includes(needed)
+}
 
 function notesOf(request: ManagementCall, reply: FastifyReply, { caller, refused }: Decided): readonly AuditNote[] {
   const { remoteAddress } = request.socket

@@ -5,9 +5,13 @@ import { needs } from '../management/auth-hook.ts'
 import { sendAnswer } from '../replies.ts'
 import { accessPaths, accessSchemas, securitySchemes, withAccess } from './openapi-access.ts'
 import { batchPaths, batchSchemas } from './openapi-batch.ts'
+import { dryRunPaths, dryRunSchemas } from './openapi-dry-run.ts'
 import { endpointPaths, endpointSchemas } from './openapi-endpoints.ts'
 import { messagePaths, messageSchemas } from './openapi-messages.ts'
 import { answer, list, object, ref, text, whole } from './openapi-parts.ts'
+import { publishedApiPaths } from './openapi-published.ts'
+import { recordedTestPaths, storedTestPaths } from './openapi-stored-tests.ts'
+import { testPaths, testSchemas } from './openapi-tests.ts'
 import { watchingPaths, watchingSchemas } from './openapi-watching.ts'
 
 export function serveOpenApi(server: FastifyInstance, description: JsonObject): void {
@@ -47,9 +51,14 @@ export function describeApi(endpointSchema: JsonObject, version: string): JsonOb
     security: [{ bearer: [] }],
     paths: withAccess({
       ...endpointPaths,
+      ...storedTestPaths,
       ...batchPaths,
+      ...testPaths,
+      ...dryRunPaths,
+      ...publishedApiPaths,
       ...operationPaths,
       ...messagePaths,
+      ...recordedTestPaths,
       ...accessPaths,
       ...watchingPaths,
     }),
@@ -61,6 +70,8 @@ export function describeApi(endpointSchema: JsonObject, version: string): JsonOb
         ...accessSchemas,
         ...endpointSchemas,
         ...batchSchemas,
+        ...testSchemas,
+        ...dryRunSchemas,
         ...watchingSchemas,
         Failure: object({ error: text, code: text, details: list(ref('FailureDetail')) }, ['error', 'code']),
         FailureDetail: object({
