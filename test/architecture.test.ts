@@ -17,6 +17,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   'domain/openhim': ['domain'],
   'domain/ports': ['domain'],
   'domain/records': ['domain'],
+  'domain/replays': ['domain'],
   'domain/secrets': [],
   'domain/tracing': ['domain'],
   formats: ['domain'],

@@ -21,10 +21,14 @@ export type FilterTexts = ReadonlyMap<string, readonly string[]>
 type Read = (name: string, values: readonly string[], context: FilterContext) => MessageFilter
 
 const FILTERS: Readonly<Record<string, Read>> = {
+  id: (name, values) => ({ id: few(name, values, MOST_IDS).map((value) => messageIdOf(name, value)) }),
   endpoint: (_name, values, { endpoints }) => ({ endpointId: values.map((value) => endpointIdOf(value, endpoints)) }),
   outcome: (name, values) => ({ outcome: values.map((value) => oneOf(name, value, OUTCOMES)) }),
   code: (name, values) => ({ code: values.map((value) => oneOf(name, value, Object.keys(FAILURES))) }),
   stage: (name, values) => ({ stage: values.map((value) => oneOf(name, value, STAGE_NAMES)) }),
+  path: (name, values) => ({ path: few(name, values).map((value) => textOf(name, value)) }),
+  error: (name, values) => ({ error: few(name, values).map((value) => textOf(name, value)) }),
+  version: (name, values) => ({ version: few(name, values).map((value) => versionOf(name, value)) }),
   source: (name, values) => ({ source: values.map((value) => oneOf(name, value, SOURCES)) }),
   key: (_name, values) => ({ key: values.flatMap(keysOf) }),
   status: (name, values) => ({ status: values.flatMap((value) => statusesOf(name, value)) }),
@@ -33,6 +37,15 @@ const FILTERS: Readonly<Record<string, Read>> = {
   from: (name, values, { nowMs }) => ({ from: timeOf(name, values, nowMs) }),
   to: (name, values, { nowMs }) => ({ to: timeOf(name, values, nowMs) }),
 }
+
+/** Messages that one search names by their ids. */
+export const MOST_IDS = 1_000
+/** Values of a filter by path, error or version, and characters of a value. */
+const MOST_VALUES = 50
+const LONGEST_TEXT = 1_000
+
+/** What a search by the text of errors needs beside it, so that the store does not read all failures. */
+const NARROWS_ERROR = ['endpoint', 'code', 'path', 'id', 'from'] as const
 
 export const FILTER_NAMES: readonly string[] = Object.keys(FILTERS)
 
@@ -46,6 +59,14 @@ export function readFilter(texts: FilterTexts, context: FilterContext, others: r
     else if (!others.includes(name)) {
       throw invalid(`There is no filter "${name}"${didYouMean(name, known)} There are: ${known.join(', ')}.`)
     }
+  }
+  if (texts.has('version') && !texts.has('endpoint')) {
+    throw invalid('version needs endpoint beside it: each endpoint counts its own versions.')
+  }
+  if (texts.has('error') && !NARROWS_ERROR.some((name) => texts.has(name))) {
+    throw invalid(
+      `error needs another filter beside it, so that not every failure is read: one of ${NARROWS_ERROR.join(', ')}, such as from=-1d.`,
+    )
   }
   return Object.assign({}, ...parts)
 }
@@ -73,6 +94,21 @@ function endpointIdOf(value: string, endpoints: FilterContext['endpoints']): str
   throw invalid(
     `No active endpoint has the name "${value}"${suggestion} The messages of a deleted one are found by its id.`,
   )
+}
+
+function few(name: string, values: readonly string[], most = MOST_VALUES): readonly string[] {
+  if (values.length <= most) return values
+  throw invalid(`${name} takes ${most} values at most, and has ${values.length}.`)
+}
+
+function textOf(name: string, value: string): string {
+  if (value !== '' && value.length <= LONGEST_TEXT) return value
+  throw invalid(`${name} must have from 1 to ${LONGEST_TEXT} characters, and has ${value.length}.`)
+}
+
+function versionOf(name: string, value: string): number {
+  if (/^[1-9]\d{0,8}$/.test(value)) return Number(value)
+  throw wrongValue(name, value, 'the number of a version, such as 3')
 }
 
 function messageIdOf(name: string, value: string): string {

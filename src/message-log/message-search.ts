@@ -64,7 +64,7 @@ export function createMessageSearch({ store, registry, clock, caughtUp }: Messag
     groups: async (texts) => {
       const filter = filterOf(texts)
       await caughtUp()
-      return callMessageLog(() => store.groups(filter))
+      return callMessageLog(() => store.groups(filter, { from: 0, count: 0 }))
     },
     get,
     body: async (id, which) => {

@@ -5,8 +5,9 @@
 import { type Compilable, CompiledQuery, sql } from 'kysely'
 import { ACCESS } from './access-migrations.ts'
 import { IDEMPOTENCY } from './idempotency-migrations.ts'
-import { SHARED_MESSAGES } from './message-migrations.ts'
+import { SHARED_FAILURES, SHARED_MESSAGES } from './message-migrations.ts'
 import type { Migration } from './migration.ts'
+import { REPLAYS } from './replay-migrations.ts'
 
 export const MIGRATIONS: readonly Migration[] = [
   {
@@ -100,6 +101,8 @@ export const MIGRATIONS: readonly Migration[] = [
   SHARED_MESSAGES,
   ACCESS,
   IDEMPOTENCY,
+  SHARED_FAILURES,
+  REPLAYS,
 ]
 
 /** A statement that Kysely has no builder for. */
