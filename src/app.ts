@@ -103,7 +103,7 @@ export async function startApp(
   const managementAuth = openManagementAuth({ settings, store, clock, newId, logger, workerSlot })
   const caughtUp = workerCluster?.flushRecords ?? recorder.caughtUp
   const records = createMessageRecords({
-    store: store.messages,
+    store,
     registry,
     intake,
     settings,
@@ -134,6 +134,7 @@ export async function startApp(
     await servers.close()
     // Calls of messages that were given up may take as long as their own timeouts.
     await services.close(givenUp === 0)
+    await records.plans.close()
     await Promise.all([observers.close(stopBy), managementAuth.close()])
     await store.close()
   }
@@ -165,6 +166,7 @@ export async function startApp(
     producer: services.producer,
     logger,
   })
+  records.plans.follow()
   mediator = await openMediator({
     settings,
     productVersion: version,

@@ -58,7 +58,7 @@ export type MessageGroup = GroupKey &
   }>
 
 /** `count` whole minutes; the first one starts at `from`, in milliseconds since the epoch. */
-export type Minutes = Readonly<{ from: number; count: number }>
+export type MinuteSpan = Readonly<{ from: number; count: number }>
 
 /** Rejects with StoreUnavailable if the store does not answer. */
 export interface MessageStore {
@@ -72,7 +72,7 @@ export interface MessageStore {
   body(id: string, which: BodyName): Promise<RecordedBody | undefined>
   count(filter: MessageFilter): Promise<number>
   /** Groups of messages whose outcome is not done, the largest first, with their counts in these minutes. */
-  groups(filter: MessageFilter, minutes: Minutes): Promise<readonly MessageGroup[]>
+  groups(filter: MessageFilter, minutes: MinuteSpan): Promise<readonly MessageGroup[]>
   /**
    * Removes a small batch of the oldest records if one is older than `before` (milliseconds since the epoch) or all
    * records take more than `maxBytes`. Resolves to their number; 0 if there is nothing left to remove.

@@ -1,8 +1,8 @@
 /** The store of the service, the error if it does not answer, and the failure that a message or call gets from it. */
 import { Failure } from '../failure.ts'
 import type { FailureCode } from '../failure-table.ts'
-import type { FailureGroupStore } from '../replays/failure-group-store.ts'
-import type { ReplayPlanStore } from '../replays/replay-plan-store.ts'
+import type { FailureGroupStore } from '../replays/failure-group-store-port.ts'
+import type { ReplayPlanStore } from '../replays/replay-plan-store-port.ts'
 import type { AuditStore } from './audit-store-port.ts'
 import type { ChangeFeed } from './change-feed-port.ts'
 import type { EndpointStore } from './endpoint-store-port.ts'

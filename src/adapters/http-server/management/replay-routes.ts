@@ -8,10 +8,10 @@ import { CODECS, codecOfHeader } from '../../../formats/codecs.ts'
 import type { CompletedMessage } from '../../../intake/completed-message.ts'
 import { type FilterTexts, wrongValue } from '../../../message-log/message-filter.ts'
 import type { MessageSearch } from '../../../message-log/message-search.ts'
+import type { ReplayPlans } from '../../../replay/plans/replay-plans.ts'
+import { readRunLimits } from '../../../replay/plans/run-limits.ts'
 import type { ReplayByHand } from '../../../replay/replay-by-hand.ts'
-import { readRunOptions } from '../../../replay/replay-options.ts'
 import { BODY_HEADERS, type EditedBody } from '../../../replay/replay-original.ts'
-import type { ReplayPlans } from '../../../replay/replay-plans.ts'
 import { type ById, NO_STORE, refuseOtherMethods, sendJson } from '../replies.ts'
 import { needs } from './auth-hook.ts'
 import { refuseOtherOrigins } from './other-origins.ts'
@@ -32,25 +32,32 @@ export function serveReplay(scope: FastifyInstance, { search, replayByHand, plan
     return sendJson(reply, 200, describe(completed, { replayOf: record.id, bodyOnly, alreadyDoneBy }), NO_STORE)
   })
   scope.get('/messages/replay', needs('viewer'), async (_request, reply) =>
-    sendJson(reply, 200, { plans: plans.all() }),
+    sendJson(reply, 200, { plans: await plans.all() }),
   )
   scope.post('/messages/replay', needs('operator'), async (request, reply) => {
     const plan = await plans.plan(textsOf(readJson(request)))
     return sendJson(reply, 201, plan, { location: `/messages/replay/${plan.id}` })
   })
   scope.get<ById>('/messages/replay/:id', needs('viewer'), async (request, reply) =>
-    sendJson(reply, 200, plans.get(request.params.id)),
+    sendJson(reply, 200, await plans.get(request.params.id)),
   )
   scope.post<ById>('/messages/replay/:id/run', needs('operator'), async (request, reply) =>
-    sendJson(reply, 202, plans.run(request.params.id, readRunOptions(readJson(request)))),
+    sendJson(reply, 202, await plans.run(request.params.id, readRunLimits(readJson(request)))),
+  )
+  scope.post<ById>('/messages/replay/:id/continue', needs('operator'), async (request, reply) =>
+    sendJson(reply, 202, await plans.continue(request.params.id)),
+  )
+  scope.post<ById>('/messages/replay/:id/pause', needs('operator'), async (request, reply) =>
+    sendJson(reply, 200, await plans.pause(request.params.id)),
   )
   scope.post<ById>('/messages/replay/:id/cancel', needs('operator'), async (request, reply) =>
-    sendJson(reply, 200, plans.cancel(request.params.id)),
+    sendJson(reply, 200, await plans.cancel(request.params.id)),
   )
   refuseOtherMethods(scope, '/messages/:id/replay', ['POST'])
   refuseOtherMethods(scope, '/messages/replay', ['GET', 'POST'])
   refuseOtherMethods(scope, '/messages/replay/:id', ['GET'])
-  for (const action of ['run', 'cancel']) refuseOtherMethods(scope, `/messages/replay/:id/${action}`, ['POST'])
+  const actions = ['run', 'continue', 'pause', 'cancel']
+  for (const action of actions) refuseOtherMethods(scope, `/messages/replay/:id/${action}`, ['POST'])
 }
 
 function editedBody({ body, headers }: FastifyRequest): EditedBody | undefined {

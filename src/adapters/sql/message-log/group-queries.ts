@@ -1,7 +1,7 @@
 /** The queries on failures that are alike. */
 import { type CompiledQuery, type Kysely, sql } from 'kysely'
 import { idFrom, timeOfId } from '../../../domain/id.ts'
-import type { MessageFilter, MessageGroup, Minutes } from '../../../domain/ports/message-store-port.ts'
+import type { MessageFilter, MessageGroup, MinuteSpan } from '../../../domain/ports/message-store-port.ts'
 import { conditions, notDone } from './message-queries.ts'
 import { recordOf } from './message-rows.ts'
 import type { MessageRow, MessageTables } from './message-tables.ts'
@@ -53,7 +53,7 @@ export const compileGroups = (db: Queries, filter: MessageFilter): CompiledQuery
 export type MinuteRow = AlikeRow & Readonly<{ minute: number; count: number | string }>
 
 /** An id starts with the time in hexadecimal digits, which the databases cannot divide: each minute is a range of ids. */
-export const compileMinutes = (db: Queries, filter: MessageFilter, minutes: Minutes): CompiledQuery<MinuteRow> => {
+export const compileMinutes = (db: Queries, filter: MessageFilter, minutes: MinuteSpan): CompiledQuery<MinuteRow> => {
   const starts = Array.from({ length: minutes.count }, (_, minute) => minutes.from + minute * MINUTE_MS)
   const ranges = starts.map((ms, minute) => sql`(${sql.lit(minute)}, ${idFrom(ms)}, ${idFrom(ms + MINUTE_MS)})`)
   return db
@@ -78,7 +78,7 @@ const MINUTE_MS = 60_000
 export function groupsOf(
   rows: readonly GroupRow[],
   minuteRows: readonly MinuteRow[],
-  { count }: Minutes,
+  { count }: MinuteSpan,
 ): readonly MessageGroup[] {
   const counts = new Map<string, number[]>()
   for (const row of minuteRows) {

@@ -1,7 +1,7 @@
 /** The store of what people say of groups of failures, of both databases. */
 import { sql } from 'kysely'
 import type { GroupKey } from '../../../domain/ports/message-store-port.ts'
-import type { FailureGroupStore, GroupMark } from '../../../domain/replays/failure-group-store.ts'
+import type { FailureGroupStore, GroupMark } from '../../../domain/replays/failure-group-store-port.ts'
 import { type SqlDatabase, type SqlDialect, step } from '../database.ts'
 import { compileStatement, rawQuery } from '../statement.ts'
 import { indexable, type Tables } from '../tables.ts'

@@ -1,7 +1,7 @@
 /** The store of replay plans, of both databases. */
 import { sql } from 'kysely'
 import type { PlanProgress, PlanState, StoredPlan } from '../../../domain/replays/replay-plan.ts'
-import type { PlanChange, ReplayPlanStore } from '../../../domain/replays/replay-plan-store.ts'
+import type { PlanChange, ReplayPlanStore } from '../../../domain/replays/replay-plan-store-port.ts'
 import { type SqlDatabase, type SqlDialect, step, type TransactionWork } from '../database.ts'
 import { compileStatement, rawQuery } from '../statement.ts'
 import type { Tables } from '../tables.ts'
