@@ -4,9 +4,10 @@ import { FAILURES } from '../domain/failure-table.ts'
 import { isId } from '../domain/id.ts'
 import { readTime, TIME_ACCEPTS } from '../domain/iso-time.ts'
 import { didYouMean } from '../domain/nearest.ts'
-import type { MessageFilter } from '../domain/ports/message-store-port.ts'
+import type { GroupKey, MessageFilter } from '../domain/ports/message-store-port.ts'
 import { OUTCOMES, SOURCES } from '../domain/records/message-record.ts'
 import { STAGE_NAMES } from '../domain/tracing/stages.ts'
+import { groupFilter, readGroupKey } from './groups/group-key.ts'
 
 type FilterContext = Readonly<{
   /** The active ones. */
@@ -21,7 +22,6 @@ export type FilterTexts = ReadonlyMap<string, readonly string[]>
 type Read = (name: string, values: readonly string[], context: FilterContext) => MessageFilter
 
 const FILTERS: Readonly<Record<string, Read>> = {
-  id: (name, values) => ({ id: few(name, values, MOST_IDS).map((value) => messageIdOf(name, value)) }),
   endpoint: (_name, values, { endpoints }) => ({ endpointId: values.map((value) => endpointIdOf(value, endpoints)) }),
   outcome: (name, values) => ({ outcome: values.map((value) => oneOf(name, value, OUTCOMES)) }),
   code: (name, values) => ({ code: values.map((value) => oneOf(name, value, Object.keys(FAILURES))) }),
@@ -29,6 +29,8 @@ const FILTERS: Readonly<Record<string, Read>> = {
   path: (name, values) => ({ path: few(name, values).map((value) => textOf(name, value)) }),
   error: (name, values) => ({ error: few(name, values).map((value) => textOf(name, value)) }),
   version: (name, values) => ({ version: few(name, values).map((value) => versionOf(name, value)) }),
+  group: (name, values) => groupFilter(groupOf(onceOf(name, values))),
+  id: (name, values) => ({ id: few(name, values, MOST_IDS).map((value) => messageIdOf(name, value)) }),
   source: (name, values) => ({ source: values.map((value) => oneOf(name, value, SOURCES)) }),
   key: (_name, values) => ({ key: values.flatMap(keysOf) }),
   status: (name, values) => ({ status: values.flatMap((value) => statusesOf(name, value)) }),
@@ -45,7 +47,10 @@ const MOST_VALUES = 50
 const LONGEST_TEXT = 1_000
 
 /** What a search by the text of errors needs beside it, so that the store does not read all failures. */
-const NARROWS_ERROR = ['endpoint', 'code', 'path', 'id', 'from'] as const
+const NARROWS_ERROR = ['endpoint', 'code', 'path', 'group', 'id', 'from'] as const
+
+/** What the key of a group says already. */
+const PARTS_OF_GROUP = ['endpoint', 'stage', 'code', 'path'] as const
 
 export const FILTER_NAMES: readonly string[] = Object.keys(FILTERS)
 
@@ -60,7 +65,9 @@ export function readFilter(texts: FilterTexts, context: FilterContext, others: r
       throw invalid(`There is no filter "${name}"${didYouMean(name, known)} There are: ${known.join(', ')}.`)
     }
   }
-  if (texts.has('version') && !texts.has('endpoint')) {
+  const twice = texts.has('group') ? PARTS_OF_GROUP.find((name) => texts.has(name)) : undefined
+  if (twice !== undefined) throw invalid(`group says the ${twice} already: leave one of them out.`)
+  if (texts.has('version') && !texts.has('endpoint') && !texts.has('group')) {
     throw invalid('version needs endpoint beside it: each endpoint counts its own versions.')
   }
   if (texts.has('error') && !NARROWS_ERROR.some((name) => texts.has(name))) {
@@ -76,7 +83,8 @@ export const invalid = (sentence: string): Failure => new Failure('FILTER_INVALI
 export const wrongValue = (name: string, value: string, accepts: string): Failure =>
   invalid(`${name} cannot be "${value}"; it is ${accepts}.`)
 
-function oneOf<T extends string>(name: string, value: string, known: readonly T[]): T {
+/** Fails with FILTER_INVALID if the value is not a known one. */
+export function oneOf<T extends string>(name: string, value: string, known: readonly T[]): T {
   const found = known.find((one) => one === value)
   if (found !== undefined) return found
   throw invalid(`There is no ${name} "${value}"${didYouMean(value, known)} There are: ${known.join(', ')}.`)
@@ -94,6 +102,12 @@ function endpointIdOf(value: string, endpoints: FilterContext['endpoints']): str
   throw invalid(
     `No active endpoint has the name "${value}"${suggestion} The messages of a deleted one are found by its id.`,
   )
+}
+
+function groupOf(key: string): GroupKey {
+  const group = readGroupKey(key)
+  if (group !== undefined) return group
+  throw invalid('group must be the key of a group of failures, as GET /messages/groups gives it.')
 }
 
 function few(name: string, values: readonly string[], most = MOST_VALUES): readonly string[] {

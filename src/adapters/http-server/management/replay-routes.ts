@@ -3,23 +3,21 @@ import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { Failure } from '../../../domain/failure.ts'
 import { isObject, type Json, type JsonObject } from '../../../domain/json.ts'
 import type { Answer } from '../../../domain/message.ts'
-import { parseDocument } from '../../../endpoints/parse-document.ts'
 import { CODECS, codecOfHeader } from '../../../formats/codecs.ts'
 import type { CompletedMessage } from '../../../intake/completed-message.ts'
 import { type FilterTexts, wrongValue } from '../../../message-log/message-filter.ts'
-import type { MessageSearch } from '../../../message-log/message-search.ts'
-import type { ReplayPlans } from '../../../replay/plans/replay-plans.ts'
+import type { MessageRecords } from '../../../replay/message-records.ts'
 import { readRunLimits } from '../../../replay/plans/run-limits.ts'
-import type { ReplayByHand } from '../../../replay/replay-by-hand.ts'
 import { BODY_HEADERS, type EditedBody } from '../../../replay/replay-original.ts'
 import { type ById, NO_STORE, refuseOtherMethods, sendJson } from '../replies.ts'
 import { needs } from './auth-hook.ts'
 import { refuseOtherOrigins } from './other-origins.ts'
-import { readDocument } from './read-document.ts'
+import { readJson } from './read-document.ts'
 
-export type ReplayRoutes = Readonly<{ search: MessageSearch; replayByHand: ReplayByHand; plans: ReplayPlans }>
-
-export function serveReplay(scope: FastifyInstance, { search, replayByHand, plans }: ReplayRoutes): void {
+export function serveReplay(
+  scope: FastifyInstance,
+  { search, replayByHand, plans }: Pick<MessageRecords, 'search' | 'replayByHand' | 'plans'>,
+): void {
   scope.addHook('onRequest', refuseOtherOrigins)
 
   scope.post<ById>('/messages/:id/replay', needs('operator'), async (request, reply) => {
@@ -65,16 +63,6 @@ function editedBody({ body, headers }: FastifyRequest): EditedBody | undefined {
   if (bytes === undefined || bytes.byteLength === 0) return undefined
   const own = BODY_HEADERS.flatMap((name) => (headers[name] === undefined ? [] : [[name, headers[name]]]))
   return { body: bytes, headers: Object.fromEntries(own) }
-}
-
-/** The body of a call as JSON; an empty object if there is none. Fails as readDocument does, and with FILTER_INVALID. */
-function readJson(request: FastifyRequest): Json {
-  const bytes = request.body as Uint8Array | undefined
-  if (bytes === undefined || bytes.byteLength === 0) return {}
-  const { raw, faults } = parseDocument(readDocument(request))
-  const [fault] = faults
-  if (fault !== undefined) throw new Failure('FILTER_INVALID', `${fault.path}: ${fault.message}`)
-  return raw
 }
 
 /** Filters in JSON are those of the query: a value, or several in an array. */

@@ -8,6 +8,7 @@ import { batchPaths, batchSchemas } from './openapi-batch.ts'
 import { endpointPaths, endpointSchemas } from './openapi-endpoints.ts'
 import { messagePaths, messageSchemas } from './openapi-messages.ts'
 import { answer, list, object, ref, text, whole } from './openapi-parts.ts'
+import { replayPaths, replaySchemas } from './openapi-replays.ts'
 
 export function serveOpenApi(server: FastifyInstance, description: JsonObject): void {
   const body = JSON.stringify(description)
@@ -44,12 +45,20 @@ export function describeApi(endpointSchema: JsonObject, version: string): JsonOb
     openapi: '3.1.0',
     info: { title: 'Crosswalk', version, description: 'Management of endpoints, and what became of their messages.' },
     security: [{ bearer: [] }],
-    paths: withAccess({ ...endpointPaths, ...batchPaths, ...operationPaths, ...messagePaths, ...accessPaths }),
+    paths: withAccess({
+      ...endpointPaths,
+      ...batchPaths,
+      ...operationPaths,
+      ...messagePaths,
+      ...replayPaths,
+      ...accessPaths,
+    }),
     components: {
       securitySchemes,
       schemas: {
         Endpoint: endpointSchema,
         ...messageSchemas,
+        ...replaySchemas,
         ...accessSchemas,
         ...endpointSchemas,
         ...batchSchemas,
