@@ -21,17 +21,27 @@ const POLL_MS = 5_000
 const ANSWER_TIMEOUT_MS = 2_000
 const BACKOFF: Backoff = { firstMs: 100, longestMs: 2_000 }
 
-type SinceRow = Readonly<{ version: string; id: string | null; document: string | null; number: number | null }>
+type SinceRow = Readonly<{
+  /** Null in a database without its row of `configuration`. */
+  version: string | null
+  id: string | null
+  document: string | null
+  number: number | null
+}>
 
-/** One statement, so that version and documents are of one moment. It returns one row if nothing is new. */
+/**
+ * One statement, so that version and documents are of one moment. It returns one row if nothing is new. The version is read
+ * as a scalar: for a join, a server without statistics expects thousands of rows and compiles the statement at every run.
+ */
 const SINCE = prepareText<number, SinceRow>(
-  `select configuration.version, endpoints.id, case when endpoints.revision > $1 then endpoints.document end as document,
+  `select current.version, endpoints.id, case when endpoints.revision > $1 then endpoints.document end as document,
     case when endpoints.revision > $1 then (select max(version) from endpoint_versions where endpoint_id = endpoints.id) end as number
-  from configuration left join endpoints on configuration.version > $1 order by endpoints.id`,
+  from (select (select version from configuration) as version) current
+    left join endpoints on (select version from configuration) > $1 order by endpoints.id`,
   (version) => [version],
 )
 
-const VERSION = prepareText<undefined, Pick<SinceRow, 'version'>>('select version from configuration', () => [])
+const VERSION = prepareText<undefined, Readonly<{ version: string }>>('select version from configuration', () => [])
 
 export function createChangeFeed({ url, connections, logger }: ChangeFeedOptions): ClosableChangeFeed {
   const closing = new AbortController()
@@ -122,7 +132,7 @@ export function createChangeFeed({ url, connections, logger }: ChangeFeedOptions
 }
 
 function changesOf(rows: readonly SinceRow[]): StoreChanges {
-  const version = Number(rows[0]?.version)
+  const version = Number(rows[0]?.version ?? undefined)
   // An empty answer would deactivate every endpoint.
   if (!Number.isSafeInteger(version)) throw storeEmpty()
   return {
