@@ -5,7 +5,10 @@ import type { Json, JsonObject } from '../../src/domain/json.ts'
 import type { PlanView } from '../../src/replay/plans/plan-view.ts'
 import { call } from '../adapters/http-server/management/call.ts'
 import { DATABASES, type Database } from '../databases.ts'
+import { LONG } from '../form.ts'
+import { needsPostgres } from '../instances/instances.ts'
 import { endpointDocument, json, startService, startUpstream, type Upstream } from '../service.ts'
+import { freshDatabase } from '../services/postgres.ts'
 import { freshFolder, spawnService } from '../spawned-service.ts'
 import { until } from '../until.ts'
 import { startCrew } from '../workers/crew.ts'
@@ -179,22 +182,83 @@ for (const kind of DATABASES) {
   })
 }
 
-test('a plan goes on in another worker when its worker is killed', async (test) => {
+test('a plan goes on in new workers when all are killed', async (test) => {
   const target = await startTarget(test)
   const crew = await startCrew(test, { env: ENV })
   const plan = await planFailures(crew, target)
   await runUntilHeld(crew, plan, target)
-  const before = crew.workerPids()
-  // The worker that has the admin port runs the plan; which one that is shows in what becomes of the port.
-  const [first] = before
-  assert.ok(first !== undefined)
-  for (const pid of before) process.kill(pid, 'SIGKILL')
+  for (const pid of crew.workerPids()) process.kill(pid, 'SIGKILL')
   target.open()
-  const answered = await until(
+  // Nobody has the admin port for a moment.
+  await until(
     () => viewOf(crew, plan.id).catch(() => undefined),
     (view) => view?.state === 'finished',
   )
-  assert.equal(answered?.left, 0)
-  assert.equal(new Set(target.numbers()).size, MESSAGES)
-  assert.ok(target.numbers().length <= MESSAGES + CONCURRENCY)
+  await assertFinished(crew, plan, target, CONCURRENCY)
 })
+
+test(
+  'an instance that stands still loses its plan, and starts nothing of it when it wakes',
+  needsPostgres,
+  async (test) => {
+    const database = await freshDatabase(test)
+    const target = await startTarget(test)
+    const start = () => spawnService(freshFolder(test), { env: { ...ENV, DATABASE_URL: database.url } })
+    const services = await Promise.all([start(), start()])
+    database.uses(async () => {
+      for (const { child } of services) child.kill('SIGTERM')
+      await Promise.all(services.map(({ ended }) => ended))
+    })
+    const [first, second] = services
+    const plan = await planFailures(first, target)
+    await runUntilHeld(first, plan, target)
+    first.child.kill('SIGSTOP')
+    await until(
+      () => second.output.stdout,
+      (text) => text.includes('A replay plan goes on here'),
+    )
+    first.child.kill('SIGCONT')
+    target.open()
+    await assertFinished(second, plan, target, CONCURRENCY)
+    // The first one has noticed, and both show the same.
+    await until(
+      () => first.output.stdout,
+      (text) => text.includes('its lease could not be renewed'),
+    )
+    assert.equal(target.numbers().length, MESSAGES + CONCURRENCY)
+    assert.deepEqual(await viewOf(first, plan.id), await viewOf(second, plan.id))
+  },
+)
+
+for (const kind of DATABASES) {
+  test(`a plan is never cut short by kill -9 at any moment, over ${kind.name}`, {
+    skip: LONG ? (kind.missing ?? false) : 'only in the long form',
+  }, async (test) => {
+    const database = await kind.create()
+    test.after(database.drop)
+    const target = await startTarget(test)
+    target.open()
+    const start = () =>
+      spawnService(freshFolder(test), { env: { ...ENV, DATABASE_URL: database.url }, lifetimeMs: 600_000 })
+    let service = await start()
+    const plan = await planFailures(service, target)
+    assert.equal((await post(service, `/messages/replay/${plan.id}/run`, { perSecond: 4 })).status, 202)
+    let kills = 0
+    for (let wanted = 5; wanted < MESSAGES; wanted += 5) {
+      await until(
+        () => target.upstream.received.length,
+        (count) => count >= wanted,
+      )
+      service.child.kill('SIGKILL')
+      await service.ended
+      kills += 1
+      service = await start()
+    }
+    try {
+      await assertFinished(service, plan, target, kills)
+    } finally {
+      service.child.kill('SIGTERM')
+      await service.ended
+    }
+  })
+}

@@ -91,6 +91,11 @@ export const COPIED = {
     refused: 'integer',
     detail: 'long text',
   }),
+  groups: copied('failure_groups', 'marks of failure groups', ['key'], {
+    key: 'text',
+    at: 'text',
+    detail: 'long text',
+  }),
 } as const satisfies Readonly<Record<string, CopiedTable>>
 
 export type CopiedName = keyof typeof COPIED

@@ -19,8 +19,17 @@ export type PlanGroup = Readonly<{
   count: number
 }>
 
-/** Messages that cannot be replayed for one reason: `reason` for programs, `error` for people. */
-export type PlanBlocker = Readonly<{ reason: string; error: string; count: number; sampleId: string }>
+/**
+ * Messages that cannot be replayed for one reason: `reason` for programs, `error` for people. `ids` are those of some, the
+ * first of which is `sampleId`.
+ */
+export type PlanBlocker = Readonly<{
+  reason: string
+  error: string
+  count: number
+  sampleId: string
+  ids: readonly string[]
+}>
 
 /** A replay of one of its messages. */
 export type PlannedReplay = Readonly<{

@@ -96,6 +96,9 @@ function addTo(groups: Map<string, PlanGroup>, record: MessageRecord): void {
   groups.set(key, { ...group, count: group.count + 1 })
 }
 
+/** Messages that a plan names of those that it cannot replay for one reason. */
+const MOST_NAMED = 20
+
 export type BlockerCounts = Readonly<{
   add(found: ReplayBlocker, id: string): void
   all(): readonly PlanBlocker[]
@@ -107,7 +110,8 @@ export function countBlockers(known: readonly PlanBlocker[] = []): BlockerCounts
   return {
     add: (found, id) => {
       const before = counts.get(found.reason)
-      counts.set(found.reason, { ...found, count: (before?.count ?? 0) + 1, sampleId: before?.sampleId ?? id })
+      const { count, sampleId, ids } = before ?? { count: 0, sampleId: id, ids: [] }
+      counts.set(found.reason, { ...found, count: count + 1, sampleId, ids: [...ids, id].slice(0, MOST_NAMED) })
     },
     all: () => [...counts.values()],
   }

@@ -125,10 +125,18 @@ export function createReplayPlans(options: ReplayPlansOptions): ReplayPlans {
     }
   }
 
+  let hasFailed = false
   const follow = (): void => {
     takeOver()
+      .then(() => {
+        hasFailed = false
+      })
       .catch((thrown: unknown) => {
-        if (!(thrown instanceof StoreUnavailable)) logger.error({ err: thrown }, 'Replay plans could not be taken over')
+        // A store that does not answer is reported elsewhere, and another error would be reported at every attempt.
+        if (!(thrown instanceof StoreUnavailable) && !hasFailed) {
+          logger.error({ err: thrown }, 'Replay plans could not be taken over')
+        }
+        hasFailed = true
       })
       .finally(() => {
         if (timer !== undefined) timer = setTimeout(follow, TAKE_OVER_MS).unref()

@@ -116,7 +116,9 @@ export const replayPaths: JsonObject = {
 }
 
 const outcome = oneOf(OUTCOMES)
-const blockers = list(object({ reason: text, error: text, count: whole, sampleId: id }))
+const blockers = list(
+  object({ reason: text, error: text, count: whole, sampleId: id, ids: { ...list(id), description: 'At most 20.' } }),
+)
 const replays = list(object({ id, replayId: id, outcome, code: text }))
 
 export const replaySchemas: JsonObject = {
