@@ -9,6 +9,7 @@ import { addCompletionCommand } from './completion/completion-command.ts'
 import { addImportCommand } from './import-command.ts'
 import { addLintCommand } from './lint/lint-command.ts'
 import { addNewCommand } from './new/new-command.ts'
+import { addOpenApiCommand } from './openapi/openapi-command.ts'
 import { addRunCommand } from './run/run-command.ts'
 import { addTestCommand } from './test/test-command.ts'
 import { refuse, withSettings } from './with-settings.ts'
@@ -37,6 +38,7 @@ export function createProgram({ version, description, start }: CommandLineOption
   addLintCommand(program)
   addRunCommand(program)
   addNewCommand(program)
+  addOpenApiCommand(program)
   addCompletionCommand(program)
   addTestCommand(program)
   return program
