@@ -54,7 +54,7 @@ describe('keywords', () => {
       schema: { items: [{ type: 'string' }, {}, {}], contains: { const: 'a' }, uniqueItems: true },
       good: [['a'], ['b', 'a']],
       bad: [
-        [[], '', 'must have at least 1 matching items'],
+        [[], 'must have at least 1 matching items'],
         [['a', 'a'], 'must not have the same item twice (items 1 and 0)'],
       ],
     },
