@@ -42,7 +42,7 @@ export type DryRunOptions = Readonly<{
   recorded?: RecordedMessages | undefined
 }>
 
-/** Who asks. `note`: called with what is asked for, before anything is read or run. */
+/** Who asks. `note`: called with what is asked for, if the roles suffice, before anything is read or run. */
 export type DryRunCaller = Readonly<{
   roles: readonly Role[]
   note?(asked: Pick<DryRunRequest, 'live' | 'messageId'>): void
@@ -100,8 +100,11 @@ async function run(
     .filter(({ path }) => path.startsWith(IN_DOCUMENT))
     .map((fault) => ({ ...fault, path: fault.path.slice(IN_DOCUMENT.length) }))
 
-  caller?.note?.(request)
-  const original = await originalOf(request, recorded, caller?.roles)
+  if (caller !== undefined) {
+    demandRoles(request, caller.roles)
+    caller.note?.(request)
+  }
+  const original = await originalOf(request, recorded)
   const { document, id } = await documentOf(request, original?.record, endpointService)
   let trace: Trace | undefined
   const canned = cannedServices(request, () => trace?.calls.at(-1) as CallSpan, services, original?.exchanges)
@@ -136,16 +139,28 @@ async function run(
   return { report, at: request.at, values: values.whole }
 }
 
+/**
+ * A recorded message needs who may read its bodies; anything else than this message in a stored document needs an author,
+ * as a draft can read secrets and a live lookup uses the network. Fails with ACCESS_DENIED.
+ */
+function demandRoles({ endpoint, messageId, live }: DryRunRequest, roles: readonly Role[]): void {
+  if (messageId !== undefined && !allows(roles, 'operator')) {
+    throw new Failure('ACCESS_DENIED', 'A dry run of a recorded message shows its bodies: it needs the role operator.')
+  }
+  if ((messageId === undefined || endpoint !== undefined || live) && !allows(roles, 'author')) {
+    throw new Failure(
+      'ACCESS_DENIED',
+      'This dry run needs the role author, as it is not that of a recorded message alone.',
+    )
+  }
+}
+
 /** The recorded message that is asked for; undefined if none is. */
 async function originalOf(
   { messageId }: DryRunRequest,
   recorded: RecordedMessages | undefined,
-  roles: readonly Role[] | undefined,
 ): Promise<RecordedMessage | undefined> {
   if (messageId === undefined) return undefined
-  if (roles !== undefined && !allows(roles, 'operator')) {
-    throw new Failure('ACCESS_DENIED', 'A dry run of a recorded message shows its bodies: it needs the role operator.')
-  }
   if (recorded !== undefined) return readRecordedMessage(messageId, recorded)
   const message = 'Only a running service has recorded messages; give the "message" itself.'
   throw failures.dryRunInvalid([{ path: 'messageId', message, severity: 'error' }])

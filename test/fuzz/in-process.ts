@@ -1,5 +1,6 @@
 /** The message port without its sockets: everything from the HTTP server inwards, for very many calls. */
 
+import { addAuthHook } from '../../src/adapters/http-server/management/auth-hook.ts'
 import { serveDryRun } from '../../src/adapters/http-server/management/dry-run-routes.ts'
 import { serveManagement } from '../../src/adapters/http-server/management/endpoint-routes.ts'
 import { serveVersions } from '../../src/adapters/http-server/management/version-routes.ts'
@@ -8,6 +9,7 @@ import { createMessageListener, serveMessages } from '../../src/adapters/http-se
 import { createServer } from '../../src/adapters/http-server/server.ts'
 import { createTokenVerifier } from '../../src/adapters/jwt/token-verifier.ts'
 import { openSqliteStore } from '../../src/adapters/sqlite/open-sqlite-store.ts'
+import { ROLES } from '../../src/domain/access.ts'
 import { createIds } from '../../src/domain/id.ts'
 import type { Json, JsonObject } from '../../src/domain/json.ts'
 import type { HttpClient, OutboundRequest } from '../../src/domain/ports/http-client-port.ts'
@@ -59,6 +61,8 @@ export async function openInProcess() {
   const intake = createIntake({ ...settings, ...shared, observe: () => {} })
   const dryRun = { endpointService: catalogue, registry, intake, services, settings, clock }
   const server = createServer(settings, (failure) => answerFailure(failure, 'JSON'))
+  const audit = { record: async () => {}, find: async () => [], stop: async () => {} }
+  addAuthHook(server, { authorise: async () => ({ caller: { who: 'anyone', roles: ROLES } }), audit })
   serveManagement(server, catalogue)
   serveVersions(server, catalogue)
   serveDryRun(server, createDryRun(dryRun), createDryRunValue(dryRun))

@@ -58,6 +58,7 @@ const REQUEST: Field = {
     endpoint: OBJECT,
     endpointId: TEXT,
     messageId: TEXT,
+    version: ANYTHING,
     at: TEXT,
     message: { type: 'object', properties: { ...MESSAGE_FIELDS, state: OBJECT } },
     lookups: OBJECT,

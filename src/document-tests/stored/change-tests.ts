@@ -14,20 +14,27 @@ export type ChangeTestsOptions = Readonly<{
   mode: (typeof TESTS_ON_CHANGE)[number]
   store: EndpointTestStore
   runTests: RunTests
+  /** Milliseconds for all tests of one change; 20,000 by default. */
+  limitMs?: number
 }>
 
-/** The time for all tests of one change, of one endpoint or of many: the next change waits for it. */
-export const CHANGE_TESTS_MS = 20_000
+/** Of one change, of one endpoint or of many: the next change waits for it. */
+const LIMIT_MS = 20_000
 
 /** Of one change; the failing tests beyond are counted. */
 const MOST_NAMED = 1_000
 
 /** Undefined if no tests are to run. */
-export function createChangeTests({ mode, store, runTests }: ChangeTestsOptions): ChangeTests | undefined {
+export function createChangeTests({
+  mode,
+  store,
+  runTests,
+  limitMs = LIMIT_MS,
+}: ChangeTestsOptions): ChangeTests | undefined {
   if (mode === 'off') return undefined
   return ({ testsOverride }) => {
     const severity: Lint['severity'] = mode === 'require' && testsOverride === undefined ? 'error' : 'warning'
-    let left = CHANGE_TESTS_MS
+    let left = limitMs
     let named = 0
 
     const run = async (document: Json, text: string): Promise<readonly Lint[]> => {

@@ -15,7 +15,7 @@ import { rounded, stagesOf } from './stage-report.ts'
 /** A forEach may make thousands of calls. */
 const CALLS_SHOWN = 200
 
-export type ReportParts = Readonly<{
+type ReportOfRun = Readonly<{
   completed: CompletedMessage
   trace: Trace
   course: Course
@@ -24,7 +24,7 @@ export type ReportParts = Readonly<{
   values: ReportValues
 }>
 
-export function reportOf({ completed, trace, course, canned, endpoint, values }: ReportParts): JsonObject {
+export function reportOf({ completed, trace, course, canned, endpoint, values }: ReportOfRun): JsonObject {
   const { outcome, ms, failure, answer } = completed
   const kept = canned.kept()
   const { secrets } = trace

@@ -4,8 +4,8 @@
  */
 import { isArray } from '../../language/paths/path-read.ts'
 
-/** Fields that readers may take altogether: some tenths of a second. */
-const READS_MAX = 300_000
+/** Fields that readers may ask for altogether: some tenths of a second. */
+const READS_MAX = 200_000
 /** Values of the source that are looked at. */
 const VALUES_MAX = 300_000
 
@@ -45,11 +45,11 @@ export function createReadRecorder(source: Source): ReadRecorder {
     const names = taken.get(value) ?? new Set<string>()
     taken.set(value, names)
     const view = new Proxy(value, {
-      get: (target, name, receiver) => {
-        const field: unknown = Reflect.get(target, name, receiver)
-        if (typeof name !== 'string' || !Object.hasOwn(target, name)) return field
+      get: (target, name) => {
         reads += 1
         if (reads > READS_MAX) throw STOPPED
+        const field: unknown = (target as Record<string | symbol, unknown>)[name]
+        if (typeof name !== 'string' || !Object.hasOwn(target, name)) return field
         names.add(name)
         return typeof field === 'object' && field !== null ? viewOf(field) : field
       },

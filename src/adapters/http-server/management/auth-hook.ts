@@ -91,8 +91,10 @@ function authorisedRoute({ method, url, config }: RouteOptions): AuthorisedRoute
 }
 
 /** Calls that any viewer may make have no entry: they would bury the others. */
-const isAudited = ({ needed, refused }: Decided, { [EFFECT]: effects }: ManagementCall): boolean =>
-  refused !== undefined || (effects !== NO_ENTRY && !['open', 'metrics', 'viewer'].includes(needed))
+function isAudited({ needed, refused }: Decided, request: ManagementCall): boolean {
+  if (refused !== undefined || failureOf(request)?.code === 'ACCESS_DENIED') return true
+  return request[EFFECT] !== NO_ENTRY && !['open', 'metrics', 'viewer'].includes(needed)
+}
 
 function notesOf(request: ManagementCall, reply: FastifyReply, { caller, refused }: Decided): readonly AuditNote[] {
   const { remoteAddress } = request.socket

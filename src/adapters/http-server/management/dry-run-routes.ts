@@ -1,18 +1,20 @@
 /** `/endpoints/dry-run`: what an endpoint would make of a message, the same on both ports. */
 import type { FastifyInstance, FastifyRequest } from 'fastify'
-import { allows } from '../../../domain/access.ts'
 import type { DryRun, DryRunCaller, DryRunValue } from '../../../dry-run/dry-run.ts'
 import { NO_STORE, refuseOtherMethods, sendAnswer, sendJson } from '../replies.ts'
 import { callerOf, leaveNoEntry, needs, noteEffect } from './auth-hook.ts'
 import { readDocument } from './read-document.ts'
 
-/** In a scope with the auth hook: a live lookup uses the network of the service. */
+/**
+ * In a scope with the auth hook: a live lookup uses the network of the service, a document may read its secrets, and a
+ * recorded message has confidential bodies.
+ */
 export function serveDryRun(scope: FastifyInstance, dryRun: DryRun, dryRunValue: DryRunValue): void {
   const reads = rememberReads()
-  scope.post('/endpoints/dry-run', needs('author'), async (request, reply) =>
+  scope.post('/endpoints/dry-run', needs('operator or author'), async (request, reply) =>
     sendJson(reply, 200, await dryRun(readDocument(request), dryRunCaller(request, reads)), NO_STORE),
   )
-  scope.post('/endpoints/dry-run/value', needs('author'), async (request, reply) => {
+  scope.post('/endpoints/dry-run/value', needs('operator or author'), async (request, reply) => {
     const whole = await dryRunValue(readDocument(request), dryRunCaller(request, reads))
     if (whole.kind === 'json') return sendJson(reply, 200, whole.value, NO_STORE)
     // A body of the message: no browser may show or run it.
@@ -42,9 +44,9 @@ function dryRunCaller(request: FastifyRequest, isFirstRead: (who: string, messag
   return {
     roles,
     note: ({ live, messageId }) => {
-      const reads = messageId !== undefined && (!allows(roles, 'operator') || isFirstRead(who, messageId))
-      if (messageId !== undefined && (live || reads)) noteEffect(request, { target: messageId })
-      else if (live) noteEffect(request)
+      if (messageId === undefined) {
+        if (live) noteEffect(request)
+      } else if (isFirstRead(who, messageId) || live) noteEffect(request, { target: messageId })
     },
   }
 }
