@@ -107,7 +107,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   'cli/completion': ['cli'],
   'cli/lint': ['cli', 'domain', 'endpoints', 'settings', 'wiring'],
   'cli/deployment': ['cli', 'config', 'deployment', 'document-diff', 'domain', 'import', 'service-client', 'settings'],
-  'cli/new': ['cli', 'domain', 'endpoints', 'formats', 'import', 'settings', 'wiring'],
+  'cli/new': ['adapters', 'cli', 'domain', 'endpoints', 'formats', 'import', 'settings', 'wiring'],
   'cli/project': ['config', 'domain', 'endpoints', 'formats', 'import'],
   'cli/run': ['adapters', 'cli', 'domain', 'dry-run', 'formats', 'import', 'settings', 'wiring'],
   wiring: [
