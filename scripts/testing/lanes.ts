@@ -27,6 +27,7 @@ export const IN_BOTH: readonly string[] = [
   'test/cli/deployment/pull.test.ts',
   'test/cli/lint.test.ts',
   'test/crash/',
+  'test/document-tests/recorded/recorded-tests.test.ts',
   'test/deployment/deployment-plan.test.ts',
   'test/document-diff/',
   'test/fuzz/',

@@ -137,8 +137,10 @@ async function replay({ openhim = '', endpoints, service = DEFAULT_SERVICE, ...o
   )
   if (options.saveTests !== undefined) {
     const { saveTests } = await import('../comparison/saved-tests.ts')
+    const { createOfflineTests } = await import('../wiring/offline-tests.ts')
     const tests = replayed.map((one, at) => ({ replayed: one, differences: results[at]?.differences ?? [] }))
-    for (const path of saveTests(options.saveTests, tests)) process.stderr.write(`Written: ${path}\n`)
+    const run = createOfflineTests(settings, createLogger({ ...settings, logLevel: 'error' }))
+    for (const path of await saveTests(options.saveTests, tests, run)) process.stderr.write(`Written: ${path}\n`)
   }
   return { results, leftOut }
 }

@@ -12,6 +12,7 @@ import { addImportCommand } from './import-command.ts'
 import { addLintCommand } from './lint/lint-command.ts'
 import { addNewCommand } from './new/new-command.ts'
 import { addRunCommand } from './run/run-command.ts'
+import { addTestCommand } from './test/test-command.ts'
 import { refuse, withSettings } from './with-settings.ts'
 
 export type CommandLineOptions = Readonly<{
@@ -41,6 +42,7 @@ export function createProgram({ version, description, start }: CommandLineOption
   addMessageCommands(program)
   addNewCommand(program)
   addCompletionCommand(program)
+  addTestCommand(program)
   return program
 }
 

@@ -10,10 +10,13 @@ import { parsePath } from '../language/paths/path.ts'
 import * as failures from './management-failures.ts'
 import { parseDocument } from './parse-document.ts'
 
+/** Field paths, each with the values that match. */
+type Filters = readonly (readonly [path: string, values: readonly string[]])[]
+
 /** Each method fails with STORE_UNAVAILABLE. */
 export interface EndpointReads {
   /** Oldest first. A document matches a filter if the value at its path is one of its texts. Fails with FILTER_INVALID. */
-  list(filters: readonly (readonly [path: string, values: readonly string[]])[]): Promise<readonly StoredDocument[]>
+  list(filters: Filters): Promise<readonly StoredDocument[]>
   /** Fails with ID_MALFORMED, ENDPOINT_UNKNOWN. */
   get(id: string): Promise<StoredDocument>
   readonly versions: Readonly<{
@@ -57,9 +60,8 @@ export function createEndpointReads(store: EndpointStore): EndpointReads {
   }
   return {
     list: async (filters) => {
-      const tests = filters.map(([path, values]) => compileFilter(path, values))
-      const documents = await failures.callEndpointStore(() => store.list())
-      return documents.filter((document) => tests.every((test) => test(document)))
+      const matches = matchesFilters(filters)
+      return (await failures.callEndpointStore(() => store.list())).filter(matches)
     },
     get,
     versions: {
@@ -86,6 +88,12 @@ export function createEndpointReads(store: EndpointStore): EndpointReads {
 
 const changesOf = (before: JsonObject, after: JsonObject): DocumentDiff['changes'] =>
   diffDocuments(contentOf(before), contentOf(after)).map(describeChange)
+
+/** Whether a document matches all filters. Fails with FILTER_INVALID. */
+export function matchesFilters(filters: Filters): (document: JsonObject) => boolean {
+  const tests = filters.map(([path, values]) => compileFilter(path, values))
+  return (document) => tests.every((test) => test(document))
+}
 
 /**
  * Compares the value at a field path, as text, with `values`; an array matches if one of its elements does. The filter

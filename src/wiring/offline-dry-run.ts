@@ -2,9 +2,8 @@
 import { randomBytes } from 'node:crypto'
 import { createIds } from '../domain/id.ts'
 import type { Logger } from '../domain/ports/logger-port.ts'
-import { parseReferences } from '../domain/secrets/references.ts'
-import type { SecretSource } from '../domain/secrets/secrets.ts'
 import { createDryRun, type DryRun } from '../dry-run/dry-run.ts'
+import { createStandInSecrets } from '../dry-run/stand-in-secrets.ts'
 import { createEndpointRegistry } from '../endpoints/endpoint-registry.ts'
 import * as failures from '../endpoints/management-failures.ts'
 import { createIntake } from '../intake/intake.ts'
@@ -30,22 +29,8 @@ export function createOfflineDryRun(settings: Settings, logger: Logger, live?: L
     },
     registry: createEndpointRegistry(),
     intake: createIntake({ ...settings, clock, newId, logger, observe: () => undefined }),
-    services: { ...createOfflineServices(settings), secrets: STAND_INS, ...live },
+    services: { ...createOfflineServices(settings), secrets: createStandInSecrets(() => undefined), ...live },
     settings,
     clock,
   })
 }
-
-const STAND_INS: SecretSource = {
-  resolve: (text) =>
-    parseReferences(text)
-      ?.map((part) => (typeof part === 'string' ? part : standIn(part.name)))
-      .join('') ?? text,
-}
-
-/** A text that any part of a URL can hold, its host too. */
-const standIn = (name: string): string =>
-  name
-    .toLowerCase()
-    .replace(/[^a-z0-9]+/g, '-')
-    .replace(/^-|-$/g, '')

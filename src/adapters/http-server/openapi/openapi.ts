@@ -5,9 +5,13 @@ import { needs } from '../management/auth-hook.ts'
 import { sendAnswer } from '../replies.ts'
 import { accessPaths, accessSchemas, securitySchemes, withAccess } from './openapi-access.ts'
 import { batchPaths, batchSchemas } from './openapi-batch.ts'
+import { dryRunPaths, dryRunSchemas } from './openapi-dry-run.ts'
 import { endpointPaths, endpointSchemas } from './openapi-endpoints.ts'
 import { messagePaths, messageSchemas } from './openapi-messages.ts'
 import { answer, list, object, ref, text, whole } from './openapi-parts.ts'
+import { publishedApiPaths } from './openapi-published.ts'
+import { recordedTestPaths, storedTestPaths } from './openapi-stored-tests.ts'
+import { testPaths, testSchemas } from './openapi-tests.ts'
 
 export function serveOpenApi(server: FastifyInstance, description: JsonObject): void {
   const body = JSON.stringify(description)
@@ -44,7 +48,18 @@ export function describeApi(endpointSchema: JsonObject, version: string): JsonOb
     openapi: '3.1.0',
     info: { title: 'Crosswalk', version, description: 'Management of endpoints, and what became of their messages.' },
     security: [{ bearer: [] }],
-    paths: withAccess({ ...endpointPaths, ...batchPaths, ...operationPaths, ...messagePaths, ...accessPaths }),
+    paths: withAccess({
+      ...endpointPaths,
+      ...storedTestPaths,
+      ...batchPaths,
+      ...testPaths,
+      ...dryRunPaths,
+      ...publishedApiPaths,
+      ...operationPaths,
+      ...messagePaths,
+      ...recordedTestPaths,
+      ...accessPaths,
+    }),
     components: {
       securitySchemes,
       schemas: {
@@ -53,6 +68,8 @@ export function describeApi(endpointSchema: JsonObject, version: string): JsonOb
         ...accessSchemas,
         ...endpointSchemas,
         ...batchSchemas,
+        ...testSchemas,
+        ...dryRunSchemas,
         Failure: object({ error: text, code: text, details: list(ref('FailureDetail')) }, ['error', 'code']),
         FailureDetail: object({
           operation: { ...whole, description: 'In a batch: the index of the operation.' },

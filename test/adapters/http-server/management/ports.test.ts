@@ -217,9 +217,14 @@ describe('/openapi.json', () => {
       '/endpoints',
       '/endpoints/batch',
       '/endpoints/dry-run',
+      '/endpoints/openapi.json',
+      '/endpoints/dry-run/value',
+      '/endpoints/tests/run',
       '/endpoints/{id}',
+      '/endpoints/{id}/openapi.json',
       '/endpoints/{id}/diff',
       '/endpoints/{id}/stats',
+      '/endpoints/{id}/tests',
       '/endpoints/{id}/versions',
       '/endpoints/{id}/versions/{version}',
       '/endpoints/{id}/versions/{version}/diff/{other}',
@@ -237,6 +242,7 @@ describe('/openapi.json', () => {
       '/messages/{id}',
       '/messages/{id}/body/{which}',
       '/messages/{id}/replay',
+      '/messages/{id}/test',
       '/metrics',
       '/uptime',
     ])
@@ -251,6 +257,9 @@ describe('/openapi.json', () => {
         const [type] = Object.keys(operation.requestBody?.content ?? {})
         const bodies: Record<string, JsonObject> = {
           '/endpoints/dry-run': { endpoint: document },
+          '/endpoints/{id}/tests': { tests: [] },
+          '/endpoints/tests/run': { endpoint: document, tests: [] },
+          '/endpoints/dry-run/value': { endpoint: document, at: '/answer/body' },
           '/endpoints/batch': { operations: [{ op: 'delete', id: _id }] },
         }
         const reply = await call(
