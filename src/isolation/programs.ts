@@ -2,7 +2,7 @@
 import type { JsonObject } from '../domain/json.ts'
 import { collectInto, found, type Lint, type Result } from '../domain/lint.ts'
 import { compileJsonSchema, type Validator } from '../language/json-schema/json-schema.ts'
-import { type Expression, ExpressionFault, parseExpression } from '../language/jsonata/expression.ts'
+import { type Ambient, type Expression, ExpressionFault, parseExpression } from '../language/jsonata/expression.ts'
 import type { Program, Transformation } from '../pipeline/sandbox.ts'
 import type {
   Compilation,
@@ -16,6 +16,8 @@ type CompiledProgram = Readonly<{
   expressions: readonly (readonly [name: string, result: Result<Expression>])[]
   validator: Validator | undefined
   lints: readonly Lint[]
+  /** Of the message that runs, for a program with `isAmbient`. */
+  setAmbient(ambient: Ambient): void
 }>
 
 export type Programs = Readonly<{ handle(request: IsolationRequest): Promise<IsolationResponse> }>
@@ -53,17 +55,25 @@ function threadCpuUsage(): number {
   return (user + system) / 1_000
 }
 
-function compile({ expressions, schema }: Program, options: ProgramOptions): CompiledProgram {
+function compile({ expressions, schema, isAmbient }: Program, options: ProgramOptions): CompiledProgram {
   const lints: Lint[] = []
+  let current: Ambient = { nowMs: 0, seed: '' }
+  const ambient = isAmbient && (() => current)
   return {
-    expressions: expressions.map(([name, text]) => [name, parseExpression(text, options.limits)]),
+    expressions: expressions.map(([name, text]) => [name, parseExpression(text, options.limits, ambient)]),
+    setAmbient: (next) => {
+      current = next
+    },
     validator: schema && compileJsonSchema(schema, options.schema, collectInto(lints)),
     lints,
   }
 }
 
 function run(task: IsolationTask, compiled: CompiledProgram) {
-  if (task.kind === 'transform') return transform(compiled, task.message, task.leftMs)
+  if (task.kind === 'transform') {
+    if (task.ambient !== undefined) compiled.setAmbient(task.ambient)
+    return transform(compiled, task)
+  }
   if (task.kind === 'compile') return describe(compiled)
   if (compiled.validator === undefined) throw new TypeError('The program has no schema.')
   return compiled.validator(task.data)
@@ -80,20 +90,27 @@ const describe = ({ expressions, lints }: CompiledProgram): Compilation => ({
 
 async function transform(
   { expressions }: CompiledProgram,
-  message: JsonObject,
-  leftMs: number,
+  { message, leftMs, partial = false }: Extract<IsolationTask, { kind: 'transform' }>,
 ): Promise<Transformation> {
   const until = performance.now() + leftMs
   let transforms: JsonObject = {}
+  const soFar = (values: JsonObject) => (partial ? { transforms: values } : {})
   for (const [name, expression] of expressions) {
     if (!expression.ok) throw new TypeError('The program has faults.')
-    if (performance.now() >= until) return { ok: false, name, why: 'late' }
+    if (performance.now() >= until) return { ok: false, name, why: 'late', ...soFar(transforms) }
     try {
       const value = await expression.value.evaluate({ ...message, transforms })
       if (value !== undefined) transforms = { ...transforms, [name]: value }
     } catch (thrown) {
       if (!(thrown instanceof ExpressionFault)) throw thrown
-      return { ok: false, name, why: 'failed', message: thrown.message, unquoted: thrown.unquoted }
+      return {
+        ok: false,
+        name,
+        why: 'failed',
+        message: thrown.message,
+        unquoted: thrown.unquoted,
+        ...soFar(transforms),
+      }
     }
   }
   return { ok: true, transforms }

@@ -2,6 +2,7 @@
 import type { Json, JsonObject } from '../domain/json.ts'
 import type { Lint, Result } from '../domain/lint.ts'
 import type { Verdict } from '../language/json-schema/json-schema.ts'
+import type { Ambient } from '../language/jsonata/expression.ts'
 
 /** The parts of a document that run in the sandbox. */
 export type Program = Readonly<{
@@ -11,6 +12,8 @@ export type Program = Readonly<{
   expressions: readonly (readonly [name: string, text: string])[]
   /** `inputValidation`. */
   schema: JsonObject | undefined
+  /** Whether each message brings the time and chance of its expressions. */
+  isAmbient?: true
 }>
 
 /** As `Expression` has it. */
@@ -19,13 +22,16 @@ export type Reads = Readonly<{
   references: readonly (readonly string[])[]
 }>
 
-/** The values of the expressions of a message, by name, or the expression that failed with its reason. */
+/**
+ * The values of the expressions of a message, by name, or the expression that failed with its reason and, if the call asked
+ * for them, the values of those before it.
+ */
 export type Transformation =
   | Readonly<{ ok: true; transforms: JsonObject }>
-  | Readonly<{ ok: false; name: string; why: 'late' }>
-  | Readonly<{ ok: false; name: string; why: 'failed'; message: string; unquoted: string }>
+  | Readonly<{ ok: false; name: string; why: 'late'; transforms?: JsonObject }>
+  | Readonly<{ ok: false; name: string; why: 'failed'; message: string; unquoted: string; transforms?: JsonObject }>
   /** The process was killed; `name` is undefined if any of several expressions may be the reason. */
-  | Readonly<{ ok: false; name: string | undefined; why: 'ended'; message: string }>
+  | Readonly<{ ok: false; name: string | undefined; why: 'ended'; message: string; transforms?: never }>
 
 /**
  * A program that is compiled in the sandbox. Its calls reject with DEADLINE_EXCEEDED, and with OVERLOADED if no process is
@@ -36,7 +42,15 @@ export type SandboxedProgram = Readonly<{
   expressions: ReadonlyMap<string, Result<Reads>>
   /** Of the schema; paths are relative to it. */
   lints: readonly Lint[]
-  transform(message: JsonObject, deadlineAt: number): Promise<Transformation>
+  /**
+   * `partial`: whether a failure is to have the values of the expressions before it. `ambient`: of a program with
+   * `isAmbient`.
+   */
+  transform(
+    message: JsonObject,
+    deadlineAt: number,
+    options?: Readonly<{ partial?: boolean; ambient?: Ambient }>,
+  ): Promise<Transformation>
   validate(data: Json, deadlineAt: number): Promise<Verdict>
 }>
 

@@ -56,6 +56,7 @@ export const dryRunTexts = fc.oneof(
       message,
       lookups: answersOf(CANNED_REQUESTS.lookup),
       responses: answersOf(CANNED_REQUESTS.response),
+      version: fc.constantFrom('1', '"recorded"', 'null', '-1'),
     }).filter((one) => one !== '{}'),
   },
   { weight: 1, arbitrary: jsonText },

@@ -1,6 +1,7 @@
-/** The part of /openapi.json on endpoints, their versions, counts and dry runs. */
+/** The part of /openapi.json on endpoints, their versions and counts. */
 import type { JsonObject } from '../../../domain/json.ts'
-import { answer, content, failure, id, inPath, list, ref, text, time, whole } from './openapi-parts.ts'
+import { answer, content, failure, id, inPath, list, object, oneOf, ref, text, time, whole } from './openapi-parts.ts'
+import { overrideTests } from './openapi-stored-tests.ts'
 
 const WARNINGS = {
   'X-Crosswalk-Warnings': {
@@ -17,14 +18,13 @@ const endpointId = inPath('id', id)
 const ifMatch = { name: 'If-Match', in: 'header', schema: text }
 const refused = {
   400: failure('The document has faults; details lists all of them.'),
-  409: failure('The name or the route is taken.'),
+  409: failure('The name or the route is taken, or stored tests of the endpoint fail.'),
   415: failure('The body is not declared as JSON.'),
 }
 const found = {
   400: failure('The id is malformed.'),
   404: failure('There is no such endpoint.'),
 }
-const cannedAnswers = { anyOf: [ref('CannedAnswer'), list(ref('CannedAnswer'))] }
 const milliseconds = { type: ['number', 'null'], description: 'Milliseconds, at most 10 % off; null without any.' }
 const versionNumber = inPath('version', { ...whole, minimum: 1 })
 const unknownVersion = {
@@ -50,13 +50,13 @@ export const endpointPaths: JsonObject = {
     get: { summary: 'One endpoint.', responses: { 200: answer('The stored document.', ref('Endpoint')), ...found } },
     put: {
       summary: 'Replaces the whole configuration.',
-      parameters: [ifMatch],
+      parameters: [ifMatch, overrideTests],
       requestBody: body(ref('Endpoint')),
       responses: { 200: accepted, ...found, ...refused, ...stale },
     },
     patch: {
       summary: 'Changes parts of the configuration by a JSON Merge Patch (RFC 7396).',
-      parameters: [ifMatch],
+      parameters: [ifMatch, overrideTests],
       requestBody: { required: true, content: { 'application/merge-patch+json': { schema: { type: 'object' } } } },
       responses: { 200: accepted, ...found, ...refused, ...stale },
     },
@@ -64,22 +64,6 @@ export const endpointPaths: JsonObject = {
       summary: 'Deletes an endpoint.',
       parameters: [ifMatch],
       responses: { 200: answer('It is deleted.'), ...found, ...stale },
-    },
-  },
-  '/endpoints/dry-run': {
-    post: {
-      summary: 'What an endpoint would make of a message; nothing is sent on, and no state is written.',
-      requestBody: body(ref('DryRun')),
-      responses: {
-        200: answer('What each stage gave, what would have been called, the answer; faults of the document.', {
-          type: 'object',
-          required: ['ran', 'lint'],
-        }),
-        400: failure('The request itself is wrong; details lists the reasons.'),
-        404: failure('There is no endpoint of this id.'),
-        415: failure('The body is not declared as JSON.'),
-        503: failure('Too many messages are under way, or the service stops.'),
-      },
     },
   },
   '/endpoints/{id}/stats': {
@@ -103,51 +87,58 @@ export const endpointPaths: JsonObject = {
       responses: { 200: answer('The version.', ref('Version')), ...unknownVersion },
     },
   },
+  '/endpoints/{id}/versions/{version}/diff/{other}': {
+    parameters: [endpointId, versionNumber, inPath('other', { ...whole, minimum: 1 })],
+    get: {
+      summary: 'What differs from one version to another.',
+      responses: { 200: answer('The changes, and both versions.', ref('VersionDiff')), ...unknownVersion },
+    },
+  },
+  '/endpoints/{id}/diff': {
+    parameters: [endpointId],
+    post: {
+      summary: 'What a document would change; nothing is stored.',
+      requestBody: body(ref('Endpoint')),
+      responses: {
+        200: answer('The changes.', ref('DocumentDiff')),
+        400: failure('The id is malformed, or the form of the document is wrong; details lists all faults.'),
+        404: failure('There is no such endpoint.'),
+        415: failure('The body is not declared as JSON.'),
+      },
+    },
+  },
   '/endpoints/{id}/versions/{version}/restore': {
     parameters: [endpointId, versionNumber],
     post: {
       summary: 'Makes the document of an earlier version active again, as a new version.',
-      parameters: [ifMatch],
+      parameters: [ifMatch, overrideTests],
       requestBody: { required: false, content: { 'application/json': { schema: {} } } },
       responses: { 200: accepted, ...refused, ...unknownVersion, ...stale },
     },
   },
 }
 
+const changes = list(ref('DocumentChange'))
+
 export const endpointSchemas: JsonObject = {
-  DryRun: {
-    type: 'object',
-    properties: {
-      endpoint: ref('Endpoint'),
-      endpointId: {
-        type: 'string',
-        description: 'Of a stored endpoint; beside endpoint, the one it would replace.',
+  DocumentDiff: object({ changes }, ['changes']),
+  VersionDiff: object({ from: ref('Version'), to: ref('Version'), changes }, ['from', 'to', 'changes']),
+  DocumentChange: object(
+    {
+      kind: oneOf(['added', 'removed', 'changed', 'moved']),
+      path: {
+        ...text,
+        description: 'Place in the document; requests by their id: requests.lookup[patient].config.url.',
       },
-      message: {
-        type: 'object',
-        properties: {
-          body: { description: 'A text is sent as it is, any other value as JSON.' },
-          contentType: text,
-          headers: { type: 'object', additionalProperties: text },
-          query: { type: 'object' },
-          urlParams: { type: 'object', additionalProperties: text },
-          state: { type: 'object', description: 'What an earlier message left.' },
-        },
+      from: { description: 'The value before.' },
+      to: { description: 'The value afterwards.' },
+      after: {
+        type: ['string', 'null'],
+        description: 'Where the order counts: the name or id before what was added or moved; null if it comes first.',
       },
-      lookups: { type: 'object', additionalProperties: cannedAnswers },
-      responses: { type: 'object', additionalProperties: cannedAnswers },
-      live: { type: 'boolean', description: 'Whether lookups without a given answer are made.' },
     },
-  },
-  CannedAnswer: {
-    type: 'object',
-    properties: {
-      status: { ...whole, minimum: 100, maximum: 599 },
-      headers: { type: 'object', additionalProperties: text },
-      body: { description: 'A text is sent as it is, any other value as JSON.' },
-      fault: { enum: ['unreachable', 'timeout', 'too-large', 'unreadable', 'refused'] },
-    },
-  },
+    ['kind', 'path'],
+  ),
   Stats: {
     type: 'object',
     required: ['endpointId', 'hour', 'day', 'minutes'],
@@ -188,6 +179,7 @@ export const endpointSchemas: JsonObject = {
           who: text,
           name: text,
           note: text,
+          testsOverride: { ...text, description: 'The reason for a change although stored tests fail.' },
         },
       },
       document: { description: 'In the answer for one version only; null for a deletion.' },

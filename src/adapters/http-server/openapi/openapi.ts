@@ -5,9 +5,13 @@ import { needs } from '../management/auth-hook.ts'
 import { sendAnswer } from '../replies.ts'
 import { accessPaths, accessSchemas, securitySchemes, withAccess } from './openapi-access.ts'
 import { batchPaths, batchSchemas } from './openapi-batch.ts'
+import { dryRunPaths, dryRunSchemas } from './openapi-dry-run.ts'
 import { endpointPaths, endpointSchemas } from './openapi-endpoints.ts'
 import { messagePaths, messageSchemas } from './openapi-messages.ts'
 import { answer, list, object, ref, text, whole } from './openapi-parts.ts'
+import { publishedApiPaths } from './openapi-published.ts'
+import { recordedTestPaths, storedTestPaths } from './openapi-stored-tests.ts'
+import { testPaths, testSchemas } from './openapi-tests.ts'
 import { replayPaths, replaySchemas } from './openapi-replays.ts'
 
 export function serveOpenApi(server: FastifyInstance, description: JsonObject): void {
@@ -47,10 +51,15 @@ export function describeApi(endpointSchema: JsonObject, version: string): JsonOb
     security: [{ bearer: [] }],
     paths: withAccess({
       ...endpointPaths,
+      ...storedTestPaths,
       ...batchPaths,
+      ...testPaths,
+      ...dryRunPaths,
+      ...publishedApiPaths,
       ...operationPaths,
       ...messagePaths,
       ...replayPaths,
+      ...recordedTestPaths,
       ...accessPaths,
     }),
     components: {
@@ -62,6 +71,8 @@ export function describeApi(endpointSchema: JsonObject, version: string): JsonOb
         ...accessSchemas,
         ...endpointSchemas,
         ...batchSchemas,
+        ...testSchemas,
+        ...dryRunSchemas,
         Failure: object({ error: text, code: text, details: list(ref('FailureDetail')) }, ['error', 'code']),
         FailureDetail: object({
           operation: { ...whole, description: 'In a batch: the index of the operation.' },

@@ -217,10 +217,17 @@ describe('/openapi.json', () => {
       '/endpoints',
       '/endpoints/batch',
       '/endpoints/dry-run',
+      '/endpoints/openapi.json',
+      '/endpoints/dry-run/value',
+      '/endpoints/tests/run',
       '/endpoints/{id}',
+      '/endpoints/{id}/openapi.json',
+      '/endpoints/{id}/diff',
       '/endpoints/{id}/stats',
+      '/endpoints/{id}/tests',
       '/endpoints/{id}/versions',
       '/endpoints/{id}/versions/{version}',
+      '/endpoints/{id}/versions/{version}/diff/{other}',
       '/endpoints/{id}/versions/{version}/restore',
       '/health/live',
       '/health/ready',
@@ -238,6 +245,7 @@ describe('/openapi.json', () => {
       '/messages/{id}',
       '/messages/{id}/body/{which}',
       '/messages/{id}/replay',
+      '/messages/{id}/test',
       '/metrics',
       '/uptime',
     ])
@@ -252,12 +260,15 @@ describe('/openapi.json', () => {
         const [type] = Object.keys(operation.requestBody?.content ?? {})
         const bodies: Record<string, JsonObject> = {
           '/endpoints/dry-run': { endpoint: document },
+          '/endpoints/{id}/tests': { tests: [] },
+          '/endpoints/tests/run': { endpoint: document, tests: [] },
+          '/endpoints/dry-run/value': { endpoint: document, at: '/answer/body' },
           '/endpoints/batch': { operations: [{ op: 'delete', id: _id }] },
         }
         const reply = await call(
           service.adminUrl,
           method.toUpperCase(),
-          path.replace('{id}', _id).replace('{version}', '1'),
+          path.replace('{id}', _id).replace('{version}', '1').replace('{other}', '1'),
           {
             headers: type === undefined ? {} : { 'content-type': type },
             ...(type === undefined ? {} : { body: JSON.stringify(bodies[path] ?? document) }),

@@ -51,7 +51,7 @@ describeLogged('/openapi.json', (stage) => {
         called += 1
       }
     }
-    assert.equal(called, 14)
+    assert.equal(called, 15)
   })
 
   test('names every filter', async () => {
