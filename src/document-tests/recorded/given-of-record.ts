@@ -49,7 +49,7 @@ export function givenOfRecord({ record, incoming, exchanges }: RecordedMessage, 
     message: {
       ...(body === undefined ? {} : { body: contentType === undefined ? body : inlineBody(body) }),
       ...(typeof contentType === 'string' ? { contentType } : {}),
-      ...present('headers', masked('headers', headers as JsonObject)),
+      ...present('headers', masked('headers', headers)),
       ...present('query', masked('query', incoming.query)),
       ...present('urlParams', incoming.urlParams),
     },
