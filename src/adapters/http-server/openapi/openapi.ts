@@ -9,6 +9,7 @@ import { dryRunPaths, dryRunSchemas } from './openapi-dry-run.ts'
 import { endpointPaths, endpointSchemas } from './openapi-endpoints.ts'
 import { messagePaths, messageSchemas } from './openapi-messages.ts'
 import { answer, list, object, ref, text, whole } from './openapi-parts.ts'
+import { publishedApiPaths } from './openapi-published.ts'
 import { recordedTestPaths, storedTestPaths } from './openapi-stored-tests.ts'
 import { testPaths, testSchemas } from './openapi-tests.ts'
 
@@ -53,6 +54,7 @@ export function describeApi(endpointSchema: JsonObject, version: string): JsonOb
       ...batchPaths,
       ...testPaths,
       ...dryRunPaths,
+      ...publishedApiPaths,
       ...operationPaths,
       ...messagePaths,
       ...recordedTestPaths,
