@@ -3,6 +3,7 @@
 import { createIsoTime } from '../domain/iso-time.ts'
 import { doneHead, doneLine, restText } from '../domain/records/done-line.ts'
 import type { Recorded } from '../domain/records/message-record.ts'
+import { isSecretName } from '../domain/secrets/secrets.ts'
 import type { CompiledEndpoint } from '../endpoints/compiled-endpoint.ts'
 import type { CompletedMessage } from '../intake/completed-message.ts'
 import type { Source } from '../intake/incoming-message.ts'
@@ -29,6 +30,8 @@ export type RecordPlan = {
   readonly keys: ReturnType<typeof compileKeys>
   /** Whether a line holds all that is kept of a message that ended done. */
   readonly inLines: boolean
+  /** Whether values of the message fill the URLs of calls. */
+  readonly fillsUrls: boolean
   /** Of the last line: most messages of an endpoint share it. */
   head: Head | undefined
 }
@@ -51,7 +54,10 @@ const NO_SECRETS: readonly string[] = []
 export function createRecordBuilder(settings: MessageLogSettings): RecordBuilder {
   const { messageLog, messageLogBodyLimitBytes, redactHeaders, redactPaths } = settings
   const secretHeaders = secretHeadersOf(redactHeaders)
-  const secretsOf = createSecretsOf({ isHeader: (name) => secretHeaders.has(name) })
+  const isHeader = (name: string) => secretHeaders.has(name)
+  const secretsOf = createSecretsOf({ isHeader })
+  // Bodies keep the query: a message could not be replayed without it. The record is for more readers.
+  const secretsOfRecord = createSecretsOf({ isHeader, isParameter: isSecretName })
   const redaction = compileRedaction(redactPaths)
   // URLs of calls may hold values that are redacted in bodies, so bodies are read first.
   const quickCalls = redaction === undefined ? QUICK_CALLS : 0
@@ -61,6 +67,7 @@ export function createRecordBuilder(settings: MessageLogSettings): RecordBuilder
     policy: messageLog === 'off' ? 'off' : 'metadata',
     keys: undefined,
     inLines: false,
+    fillsUrls: false,
     head: undefined,
   }
 
@@ -71,8 +78,11 @@ export function createRecordBuilder(settings: MessageLogSettings): RecordBuilder
     const { endpoint } = compiled
     const policy = endpoint.messageLog ?? messageLog
     const keys = compileKeys(endpoint)
+    const fillsUrls = [...endpoint.requests.lookup, ...endpoint.requests.response].some(
+      ({ config }) => config?.params?.url !== undefined,
+    )
     const inLines = keys === undefined && policy !== 'all' && endpoint.idempotency === undefined
-    const plan = { policy, keys, inLines, head: undefined }
+    const plan = { policy, keys, inLines, fillsUrls, head: undefined }
     plans.set(compiled, plan)
     return plan
   }
@@ -97,15 +107,25 @@ export function createRecordBuilder(settings: MessageLogSettings): RecordBuilder
     const quotes = failure !== undefined || keys !== NO_KEYS
     // Even if no body is kept, the record must not hold values that are redacted in bodies.
     const readsBodies = keepsBodies || (redaction !== undefined && (quotes || (trace?.calls.length ?? 0) > 0))
-    const secrets = quotes || readsBodies ? secretsOf(completed) : NO_SECRETS
-    const capture = createBodyCapture(messageLogBodyLimitBytes, redaction, secrets)
+    const hasCalls = trace !== undefined && trace.calls.length > 0
+    const secrets = quotes || hasCalls ? secretsOfRecord(completed) : NO_SECRETS
+    const capture = createBodyCapture(
+      messageLogBodyLimitBytes,
+      redaction,
+      readsBodies ? secretsOf(completed) : NO_SECRETS,
+    )
     if (readsBodies) captureBodies(completed, capture, secretHeaders)
     const { redacted } = capture
     const bodies = keepsBodies ? capture.bodies : []
     // The message of a failure may quote a body.
     const text = failure && withoutSecretsIn(keepsBodies ? failure.message : failure.unquoted, secrets)
     const error = text && (redaction === undefined ? text : redactText(text, hideValues(redacted)))
-    const findings = { keys: withoutSecretsInKeys(keys, secrets), bodies, ...(error === undefined ? {} : { error }) }
+    const findings = {
+      keys: withoutSecretsInKeys(keys, secrets),
+      bodies,
+      secrets,
+      ...(error === undefined ? {} : { error }),
+    }
     const record = recordOf(completed, findings, isoOf)
     return { record: redacted.size === 0 ? record : redactRecord(record, redacted), bodies }
   }
@@ -127,8 +147,10 @@ export function createRecordBuilder(settings: MessageLogSettings): RecordBuilder
       if (!plan.inLines || outcome !== 'done' || trace === undefined || trace.calls.length > quickCalls)
         return undefined
       if (compiled === undefined || incoming?.replayOf !== undefined) return undefined
+      if (plan.fillsUrls && secretsOfRecord(completed).length > 0) return undefined
       const head = headOf(plan, compiled, completed)
-      const rest = trace.calls.length === 0 ? '' : restText({ keys: NO_KEYS, bodies: [], calls: callsOf(trace) })
+      const rest =
+        trace.calls.length === 0 ? '' : restText({ keys: NO_KEYS, bodies: [], calls: callsOf(trace, NO_SECRETS) })
       return doneLine({ head, id: messageId, ms: completed.ms, stages: trace.stages, rest })
     },
     build: (completed) => {

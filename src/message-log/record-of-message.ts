@@ -3,6 +3,7 @@ import { timeOfId } from '../domain/id.ts'
 import type { MessageRecord, RecordedBody, RecordedCall, RecordedStage } from '../domain/records/message-record.ts'
 import type { CallSpan, Trace } from '../domain/tracing/trace.ts'
 import { type CompletedMessage, isTriedAgain } from '../intake/completed-message.ts'
+import { withoutSecretsIn } from './recorded-secrets.ts'
 
 const NO_STAGES: readonly RecordedStage[] = []
 const NO_CALLS: readonly RecordedCall[] = []
@@ -10,13 +11,14 @@ const NO_CALLS: readonly RecordedCall[] = []
 /** A `forEach` may make thousands of calls, and each takes memory until the record is written. */
 const MOST_CALLS = 200
 
-/** The parts of the record that are without secrets and redacted values. */
-type Findings = Pick<MessageRecord, 'keys' | 'error'> & Readonly<{ bodies: readonly RecordedBody[] }>
+/** The parts of the record that are without secrets and redacted values; `secrets`: those to take out of the others. */
+type Findings = Pick<MessageRecord, 'keys' | 'error'> &
+  Readonly<{ bodies: readonly RecordedBody[]; secrets: readonly string[] }>
 
 /** `isoOf` formats a time, and caches the last: formatting costs as much as the rest of the record. */
 export function recordOf(
   completed: CompletedMessage,
-  { keys, bodies, error }: Findings,
+  { keys, bodies, error, secrets }: Findings,
   isoOf: (timeMs: number) => string,
 ): MessageRecord {
   const { messageId, source, outcome, ms, answer, trace, compiled, code, failure, incoming } = completed
@@ -28,7 +30,7 @@ export function recordOf(
     outcome,
     status: answer.status,
     stages: trace === undefined ? NO_STAGES : trace.stages.map(stageOf),
-    calls: trace === undefined ? NO_CALLS : callsOf(trace),
+    calls: trace === undefined ? NO_CALLS : callsOf(trace, secrets),
     keys,
     bodies: bodies.map(({ summary }) => summary),
   }
@@ -55,9 +57,9 @@ const stageOf = ({ stage, startMs, endMs }: Trace['stages'][number]): RecordedSt
 /** To the microsecond, as stores keep durations. */
 const rounded = (ms: number): number => Math.round(ms * 1000) / 1000
 
-/** The calls that a record keeps, failed ones first if there are too many. */
-export const callsOf = ({ startMs, calls }: Trace): readonly RecordedCall[] =>
-  calls.length === 0 ? NO_CALLS : keptCalls(calls).map((call) => callOf(call, startMs))
+/** The calls that a record keeps, failed ones first if there are too many. `secrets`: to be taken out of their targets. */
+export const callsOf = ({ startMs, calls }: Trace, secrets: readonly string[]): readonly RecordedCall[] =>
+  calls.length === 0 ? NO_CALLS : keptCalls(calls).map((call) => callOf(call, startMs, secrets))
 
 const hasFailed = ({ answer, fault }: CallSpan): boolean => fault !== undefined || (answer?.status ?? 0) >= 400
 
@@ -72,12 +74,13 @@ export function keptCalls(calls: readonly CallSpan[]): readonly CallSpan[] {
 function callOf(
   { kind, id, item, method, target, startMs, endMs, answer, remark, fault }: CallSpan,
   messageStartMs: number,
+  secrets: readonly string[],
 ): RecordedCall {
   const call: { -readonly [Name in keyof RecordedCall]: RecordedCall[Name] } = {
     kind,
     id,
     method,
-    target: withoutQuery(target),
+    target: withoutSecretsIn(withoutQuery(target), secrets),
     startMs: rounded(startMs - messageStartMs),
     ms: Number.isNaN(endMs) ? 0 : rounded(endMs - startMs),
   }

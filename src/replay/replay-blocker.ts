@@ -14,7 +14,7 @@ const BLOCKERS = {
   'not-kept':
     'Its request was not recorded: the message log does not record its bodies (MESSAGE_LOG, or messageLog of its endpoint), or the message was refused before it was read.',
   cut: 'Only the start of its request was recorded.',
-  masked: 'Parts of its recorded request were redacted (REDACT_PATHS).',
+  masked: 'Parts of its recorded request are masked: they hold a credential, or REDACT_PATHS names them.',
   tombstone: 'It is a record without a value, and the schema of its endpoint does not accept null.',
   'tried-again': 'The consumer of its topic tried it again: a later message replaces it.',
   replayed: 'A replay of it has succeeded already.',

@@ -150,11 +150,12 @@ describe('rules between fields', () => {
     },
     {
       change: {
-        messageKeys: { a: 'requestBody.id', b: 'payload.id', c: 'requestBody..x', ['k'.repeat(65)]: 'query.x' },
+        messageKeys: { a: 'requestBody.id', b: 'payload.id', c: 'requestBody..x', ['__proto__']: 'query.x', ['k'.repeat(65)]: 'query.x' },
       },
       faults: [
         ['messageKeys.b', 'write "requestBody" here'],
         ['messageKeys.c', 'lacks a name at position 13'],
+        ['messageKeys.__proto__', 'cannot be the name of a key'],
         [`messageKeys.${'k'.repeat(65)}`, 'more than 64 characters'],
       ],
     },

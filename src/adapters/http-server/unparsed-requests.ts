@@ -44,14 +44,12 @@ export const refuseExpectation =
 /** Out: a listener in front of `route`, whose requests then have a host, and a URL of path and query alone. */
 export function listenBehind(route: RequestListener, answer: AnswerUnread, front?: Front): RequestListener {
   return (request, response) => {
-    const { url = '/', headers, socket } = request
-    if (headers.host === undefined && request.httpVersion !== '1.0') {
+    const { url = '/', socket } = request
+    const wrong = wrongHost(request)
+    if (wrong !== undefined) {
       // An answer before has ended the connection.
       if (socket.writableEnded) return
-      send(
-        response,
-        answer(new Failure('REQUEST_MALFORMED', 'The request has no header Host, which HTTP/1.1 asks for.'), socket),
-      )
+      send(response, answer(new Failure('REQUEST_MALFORMED', wrong), socket))
       return
     }
     if (!url.startsWith('/')) request.url = originForm(url)
@@ -59,6 +57,28 @@ export function listenBehind(route: RequestListener, answer: AnswerUnread, front
     standIn(request)
     route(request, response)
   }
+}
+
+/** A name or an address, and perhaps a port (RFC 9110 section 7.2, RFC 3986 section 3.2.2). */
+const HOST = /^(?:\[[\da-f:.]+\]|(?:[\w.~!$&'()*+,;=-]|%[\da-f]{2})*)(?::\d*)?$/i
+
+/**
+ * Out: a sentence, unless there is exactly one well-formed host, or none in HTTP/1.0. Who reads the first of two hosts, or
+ * only the start of a malformed one, could take the call for one to another host than a proxy did (RFC 9112 section 3.2).
+ */
+function wrongHost({ headers, rawHeaders, httpVersion }: IncomingMessage): string | undefined {
+  const { host } = headers
+  if (host === undefined) {
+    return httpVersion === '1.0' ? undefined : 'The request has no header Host, which HTTP/1.1 asks for.'
+  }
+  if (!HOST.test(host)) return 'The header Host is no host with an optional port; send the one of the URL.'
+  let hosts = 0
+  // `headers` has only the first one.
+  for (let index = 0; index < rawHeaders.length; index += 2) {
+    const name = rawHeaders[index] as string
+    if (name.length === 4 && name.toLowerCase() === 'host') hosts += 1
+  }
+  return hosts > 1 ? 'The request has more than one header Host; send one.' : undefined
 }
 
 /** The path and query of a URL in absolute form, as to a proxy (RFC 9112 section 3.2.2). */

@@ -10,6 +10,10 @@ export type DocumentBounds = Readonly<{
   documentMaxRequests: number
 }>
 
+/** In characters. Names and ids are labels of metrics and stand in the record of each message. */
+const LONGEST_NAME = 200
+const LONGEST_ID = 100
+
 /** Lints each bound that a checked endpoint exceeds. Throws DOCUMENT_TOO_LARGE: compiling so large a document costs too much. */
 export function lintBounds(endpoint: Endpoint, bounds: DocumentBounds, lint: LintSink): void {
   const { documentLimitBytes, documentMaxMappings, documentMaxRequests } = bounds
@@ -35,4 +39,22 @@ export function lintBounds(endpoint: Endpoint, bounds: DocumentBounds, lint: Lin
       `The mapping has ${mappings} entries, and ${documentMaxMappings} is the most (DOCUMENT_MAX_MAPPINGS); map whole objects instead of their fields.`,
     )
   }
+  lintNames(endpoint, lint)
+}
+
+function lintNames({ name, requests, inputTransforms = {} }: Endpoint, lint: LintSink): void {
+  lintLength('The name', name, LONGEST_NAME, lint.at('name'))
+  for (const group of ['lookup', 'response'] as const) {
+    for (const [index, { id }] of requests[group].entries()) {
+      lintLength('The id', id, LONGEST_ID, lint.at('requests', group, index, 'id'))
+    }
+  }
+  for (const id of Object.keys(inputTransforms)) {
+    lintLength('The name', id, LONGEST_ID, lint.at('inputTransforms', id))
+  }
+}
+
+function lintLength(what: string, value: string, longest: number, lint: LintSink): void {
+  if (value.length <= longest) return
+  lint.error(`${what} has ${value.length} characters, and ${longest} is the most; shorten it.`)
 }

@@ -1,6 +1,7 @@
 /** The errors of Ajv as sentences for the people who send messages. */
 import type { ErrorObject } from 'ajv'
 import { typeName } from '../../domain/json.ts'
+import { EMPTY_NAME } from './json-schema-empty-name.ts'
 
 export type SchemaFault = Readonly<{
   /** JSON Pointer (RFC 6901) into the data. */
@@ -77,7 +78,7 @@ const OF_ONE_VALUE: ReadonlySet<string> = new Set([
 ])
 
 function issueOf({ keyword }: ErrorObject): NonNullable<SchemaFault['issue']> {
-  if (keyword === 'required') return 'required'
+  if (keyword === 'required' || keyword === EMPTY_NAME) return 'required'
   return OF_ONE_VALUE.has(keyword) ? 'value' : 'invariant'
 }
 
@@ -116,6 +117,7 @@ const unknownField = () => 'is not a field of this schema'
 
 const MESSAGES: Readonly<Record<string, (params: Params, data: unknown) => string | undefined>> = {
   required: () => 'is required',
+  [EMPTY_NAME]: () => 'is required',
   dependencies: dependent,
   dependentRequired: dependent,
   additionalProperties: unknownField,

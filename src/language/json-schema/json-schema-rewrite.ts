@@ -6,6 +6,7 @@ import { isObject, type Json, type JsonObject, typeName } from '../../domain/jso
 import type { LintSink } from '../../domain/lint.ts'
 import { nearest } from '../../domain/nearest.ts'
 import { compilePattern } from '../re2-pattern.ts'
+import { EMPTY_NAME } from './json-schema-empty-name.ts'
 import { type Draft, KEYWORD_NAMES, KINDS, keyword, OTHER_NAMES, type SchemaKind } from './json-schema-keywords.ts'
 import { type SchemaTargets, wrongReference } from './json-schema-refs.ts'
 
@@ -78,8 +79,9 @@ function rewriteValue(name: string, kind: SchemaKind, value: Json, lint: LintSin
       return rewriteFields(value, lint, next)
     case 'schemas by name':
       return rewriteFields(value, lint, next)
+    case 'names by name':
     case 'schemas or names by name':
-      return rewriteFields(value, lint, (item, at) => (KINDS.names.fits(item) ? item : next(item, at)))
+      return rewriteFields(value, lint, (item, at) => (KINDS.names.fits(item) ? namesOf(item, at) : next(item, at)))
     case 'pattern':
       checkPattern(String(value), lint)
       return value
@@ -105,6 +107,13 @@ function rewriteFields(fields: Json, lint: LintSink, next: Next): Json {
     else all[name] = next(item, lint.at(name))
   }
   return all
+}
+
+function namesOf(names: Json, lint: LintSink): Json {
+  if (Array.isArray(names) && names.includes('')) {
+    lint.error('a field with an empty name cannot be required here; require it by "if" and "then".')
+  }
+  return names
 }
 
 function isTooLong(kind: SchemaKind, value: Json): boolean {
@@ -153,8 +162,17 @@ function finish(schema: JsonObject, written: Written, reading: Reading, lint: Li
     lint.at('nullable').warning('"nullable" works beside "type", "enum" or "const"; here it changes nothing.')
   }
   delete written.nullable
+  requireEmptyName(written)
   if ('$ref' in written || '$dynamicRef' in written) reading.references.push({ schema, lint })
   return written
+}
+
+/** Ajv takes an empty name for none: it misses that the field is absent. */
+function requireEmptyName(written: Written): void {
+  const { required } = written
+  if (!Array.isArray(required) || !required.includes('')) return
+  written.required = required.filter((name) => name !== '')
+  written[EMPTY_NAME] = true
 }
 
 /** The names in `errorMessage` are those of keywords. */

@@ -5,6 +5,7 @@ import addErrors from 'ajv-errors'
 import { isObject, type Json, type JsonObject } from '../../domain/json.ts'
 import { collectInto, type Lint, type LintSink } from '../../domain/lint.ts'
 import { compilePattern } from '../re2-pattern.ts'
+import { addEmptyName } from './json-schema-empty-name.ts'
 import { addEquality } from './json-schema-equality.ts'
 import { faultsOf, type SchemaFault } from './json-schema-faults.ts'
 import { addAllFormats } from './json-schema-formats.ts'
@@ -136,6 +137,7 @@ function openAjv(draft: Draft, options: Options, work: Work): Ajv {
   addAllFormats(ajv, work)
   addLengths(ajv, work)
   addEquality(ajv, work)
+  addEmptyName(ajv)
   return ajv
 }
 

@@ -34,6 +34,26 @@ const cases: readonly Refused[] = [
     code: 'REQUEST_MALFORMED',
   },
   { name: 'no host', sent: 'POST /json HTTP/1.1\r\nconnection: close\r\n\r\n', status: 400, code: 'REQUEST_MALFORMED' },
+  ...[
+    '[::1]evil.example',
+    '127.0.0.1:1@evil.example',
+    '127.0.0.1:3004,evil.example',
+    'a b',
+    'a/b',
+    '[::1',
+    '127.0.0.1:x',
+  ].map((host) => ({
+    name: `the host ${host}`,
+    sent: `POST /json HTTP/1.1\r\nhost: ${host}\r\nconnection: close\r\n\r\n`,
+    status: 400,
+    code: 'REQUEST_MALFORMED',
+  })),
+  {
+    name: 'two hosts',
+    sent: 'POST /json HTTP/1.1\r\nhost: localhost\r\nHOST: evil.example\r\nconnection: close\r\n\r\n',
+    status: 400,
+    code: 'REQUEST_MALFORMED',
+  },
   {
     name: 'a broken chunk',
     sent: `${whole('transfer-encoding: chunked')}zz\r\n`,

@@ -230,6 +230,22 @@ describe('keywords', () => {
       bad: [[{}, '/constructor is required', '/toString is required']],
     },
     {
+      schema: { required: [''] },
+      good: [{ '': 1 }, 1, []],
+      bad: [
+        [{}, '/ is required'],
+        [{ a: 1 }, '/ is required'],
+      ],
+    },
+    {
+      schema: { required: ['', 'a'], errorMessage: { required: 'give both' } },
+      good: [{ '': 1, a: 1 }],
+      bad: [
+        [{ '': 1 }, '/a give both'],
+        [{ a: 1 }, '/ is required'],
+      ],
+    },
+    {
       schema: { $schema: DRAFT_2020, prefixItems: [{ type: 'string' }], items: false },
       good: [['a']],
       bad: [[['a', 1], 'must have at most 1 item']],
@@ -565,6 +581,11 @@ describe('faults of a schema', () => {
     },
     { schema: { errorMessage: 1 }, lints: [['errorMessage', 'message or an object of messages']] },
     { schema: { errorMessage: { required: 1 } }, lints: [['', 'does not compile']] },
+    { schema: { dependencies: { a: [''] } }, lints: [['dependencies.a', 'an empty name cannot be required here']] },
+    {
+      schema: { $schema: DRAFT_2020, dependentRequired: { a: ['b', ''] } },
+      lints: [['dependentRequired.a', 'an empty name cannot be required here']],
+    },
     { schema: { properties: JSON.parse('{"__proto__":{}}') }, lints: [['properties.__proto__', 'cannot be the name']] },
     {
       schema: { additionalProperties: nested(120, 'not') },

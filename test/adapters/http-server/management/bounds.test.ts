@@ -53,6 +53,34 @@ describe('the parts of a document', () => {
       over: { requests: { lookup: requests('l', 2), response: requests('r', 3) } },
       says: /5 requests, and 4 is the most \(DOCUMENT_MAX_REQUESTS\)/,
     },
+    {
+      name: 'the name',
+      place: 'name',
+      at: { name: 'n'.repeat(200) },
+      over: { name: 'n'.repeat(201) },
+      says: /201 characters, and 200 is the most/,
+    },
+    {
+      name: 'the id of a lookup',
+      place: 'requests.lookup[0].id',
+      at: { requests: { lookup: requests('l'.repeat(99), 1) } },
+      over: { requests: { lookup: requests('l'.repeat(100), 1) } },
+      says: /101 characters, and 100 is the most/,
+    },
+    {
+      name: 'the id of a response request',
+      place: 'requests.response[0].id',
+      at: { requests: { response: requests('l'.repeat(99), 1) } },
+      over: { requests: { response: requests('l'.repeat(100), 1) } },
+      says: /101 characters, and 100 is the most/,
+    },
+    {
+      name: 'the name of a transform',
+      place: `inputTransforms.${'t'.repeat(101)}`,
+      at: { inputTransforms: { ['t'.repeat(100)]: '1' } },
+      over: { inputTransforms: { ['t'.repeat(101)]: '1' } },
+      says: /101 characters, and 100 is the most/,
+    },
   ]
   for (const [index, { name, place, at, over, says }] of cases.entries()) {
     test(`${name}: as many as the setting lets be, and no more`, async () => {
