@@ -4,7 +4,7 @@ import { createRequestedTests } from './document-tests/requested-tests.ts'
 import { createTestRunner } from './document-tests/run-tests.ts'
 import { createIds } from './domain/id.ts'
 import type { Logger } from './domain/ports/logger-port.ts'
-import { createDryRun } from './dry-run/dry-run.ts'
+import { createDryRun, createDryRunValue } from './dry-run/dry-run.ts'
 import type { CompiledEndpoint } from './endpoints/compiled-endpoint.ts'
 import { createEndpointRegistry } from './endpoints/endpoint-registry.ts'
 import { createEndpointService } from './endpoints/endpoint-service.ts'
@@ -82,7 +82,6 @@ export async function startApp(
     capacity: settings.maxMessagesInFlight,
     waitMs: settings.messageWaitMs,
   })
-  const dryRun = createDryRun({ endpointService, registry, intake, services, settings, clock })
   const runTests = createRequestedTests({
     runTests: createTestRunner({ services, settings, logger }),
     refusal: intake.refusal,
@@ -120,6 +119,8 @@ export async function startApp(
     newId,
     logger,
   })
+  const recorded = { search: records.search, store: store.messages }
+  const dryRunOptions = { endpointService, registry, intake, services, settings, clock, recorded }
   const servers = createServers({
     settings,
     workerSlot,
@@ -128,8 +129,9 @@ export async function startApp(
     intake,
     loadShedder,
     endpointService,
-    dryRun,
     runTests,
+    dryRun: createDryRun(dryRunOptions),
+    dryRunValue: createDryRunValue(dryRunOptions),
     records,
     health,
     isStopping: () => stopping,

@@ -4,8 +4,11 @@ import { Failure } from '../domain/failure.ts'
 import type { ApiKeys } from './api-keys.ts'
 import { type CallOrigin, notLocal } from './loopback.ts'
 
-/** The role that a route needs. `metrics`: none for callers on this machine, viewer for others. */
-export type Needed = Role | 'open' | 'metrics'
+/**
+ * The role that a route needs. `metrics`: none for callers on this machine, viewer for others; `operator or author`: one of
+ * the two, and the route decides which by what it is asked.
+ */
+export type Needed = Role | 'open' | 'metrics' | 'operator or author'
 
 export type ManagementCall = CallOrigin & Readonly<{ authorization: string | undefined; needed: Needed }>
 
@@ -65,10 +68,10 @@ export function createAuthorise({ managementAuth, keys, identifyToken }: Authori
     }
     const decision = await identify(token)
     if (decision.refused !== undefined || decision.caller === undefined) return decision
-    const role = needed === 'metrics' || needed === 'open' ? 'viewer' : needed
-    if (allows(decision.caller.roles, role)) return decision
+    const { roles } = decision.caller
+    if (rolesFor(needed).some((role) => allows(roles, role))) return decision
     const has = decision.caller.roles.join(', ') || 'none'
-    const sentence = `This call needs the role ${role}; the roles of the caller: ${has}.`
+    const sentence = `This call needs the role ${rolesFor(needed).join(' or ')}; the roles of the caller: ${has}.`
     return { ...decision, refused: new Failure('ACCESS_DENIED', sentence) }
   }
 
@@ -77,6 +80,12 @@ export function createAuthorise({ managementAuth, keys, identifyToken }: Authori
     if (call.needed === 'metrics' && notLocal(call) === undefined) return { caller: LOCAL }
     return (await byAddress(call)) ?? byCredential(call)
   }
+}
+
+/** Each of these suffices. */
+function rolesFor(needed: Needed): readonly Role[] {
+  if (needed === 'operator or author') return ['operator', 'author']
+  return [needed === 'metrics' || needed === 'open' ? 'viewer' : needed]
 }
 
 const withChallenge = (failure: Failure): Failure =>

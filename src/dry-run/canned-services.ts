@@ -6,13 +6,14 @@ import type { Canned, CannedAnswers, DryRunRequest } from '../config/checks/dry-
 import { Failure } from '../domain/failure.ts'
 import type { Json, JsonObject } from '../domain/json.ts'
 import { documentPath } from '../domain/lint.ts'
-import { type OutboundAnswer, OutboundError } from '../domain/ports/http-client-port.ts'
+import { type OutboundAnswer, OutboundError, type OutboundFault } from '../domain/ports/http-client-port.ts'
 import type { CallSpan } from '../domain/tracing/trace.ts'
 import type { Services } from '../pipeline/services.ts'
 import { rootOf } from '../pipeline/stages/state.ts'
+import type { RecordedAnswer, RecordedExchange } from './recorded-message.ts'
 
-/** Where the answer to a call came from; assumed: the caller supplied none. */
-export type AnswerSource = 'canned' | 'live' | 'assumed' | 'missing'
+/** Where the answer to a call came from; recorded: with the message; assumed: the caller supplied none. */
+export type AnswerSource = 'canned' | 'recorded' | 'live' | 'assumed' | 'missing'
 
 /** The request that a call would have sent. */
 export type Sent = Readonly<{
@@ -31,20 +32,30 @@ export type CannedServices = Readonly<{
   kept(): JsonObject | undefined
 }>
 
-/** `current`: the call that is being sent. The pipeline adds it to the trace synchronously before it calls the service. */
+/**
+ * `current`: the call that is being sent. The pipeline adds it to the trace synchronously before it calls the service.
+ * `exchanges`: of a recorded message.
+ */
 export function cannedServices(
   { message, lookups, responses, live }: DryRunRequest,
   current: () => CallSpan,
   real: Services,
+  exchanges: readonly RecordedExchange[] = [],
 ): CannedServices {
   const sent = new Map<CallSpan, Sent>()
   let kept: JsonObject | undefined
 
+  const recorded = new Map(exchanges.map(({ call, answer }) => [keyOf(call), answer]))
+
   const cannedFor = (call: CallSpan): Canned | undefined =>
     cannedOf(call.kind === 'lookup' ? lookups : responses, call.id, call.item)
 
+  const recordedFor = (call: CallSpan): RecordedAnswer | undefined =>
+    Object.hasOwn(call.kind === 'lookup' ? lookups : responses, call.id) ? undefined : recorded.get(keyOf(call))
+
   const sourceOf = (call: CallSpan, canned: Canned | undefined): AnswerSource => {
     if (canned !== undefined) return 'canned'
+    if (recordedFor(call) !== undefined) return 'recorded'
     if (call.kind === 'response') return 'assumed'
     return live ? 'live' : 'missing'
   }
@@ -62,7 +73,8 @@ export function cannedServices(
           sent.set(call, { source, headers: Object.entries(request.headers), body: request.body })
           if (source === 'live') return real.http.send(request)
           if (source === 'missing') throw missing(call)
-          return answerOf(canned ?? {})
+          const answer = recordedFor(call)
+          return answer === undefined ? answerOf(canned ?? {}) : answerAsRecorded(answer)
         },
         close: async () => undefined,
       },
@@ -76,7 +88,8 @@ export function cannedServices(
             body: value ?? undefined,
             key: key === null ? null : String(key),
           })
-          if (canned?.fault !== undefined) throw faultOf(canned.fault)
+          const fault = canned?.fault ?? recordedFor(call)?.fault
+          if (fault !== undefined) throw faultOf(fault)
           return { topic, partition: 0, offset: 0 }
         },
       },
@@ -89,6 +102,9 @@ export function cannedServices(
     },
   }
 }
+
+const keyOf = ({ kind, id, item }: Pick<CallSpan, 'kind' | 'id'> & { item?: number | undefined }): string =>
+  JSON.stringify([kind, id, item ?? null])
 
 /** A single answer counts for every item. */
 function cannedOf(answers: CannedAnswers, id: string, item: number | undefined): Canned | undefined {
@@ -104,8 +120,13 @@ function missing({ id, item }: CallSpan): Failure {
   )
 }
 
-const faultOf = (fault: NonNullable<Canned['fault']>): OutboundError =>
+const faultOf = (fault: OutboundFault): OutboundError =>
   new OutboundError(fault, 'the dry run was asked for this outcome.')
+
+function answerAsRecorded({ status, headers, body, fault }: RecordedAnswer): OutboundAnswer {
+  if (fault !== undefined) throw new OutboundError(fault, 'this was the outcome of the recorded call.')
+  return { status, headers, body }
+}
 
 function answerOf({ status = 200, headers = {}, body, fault }: Canned): OutboundAnswer {
   if (fault !== undefined) throw faultOf(fault)

@@ -4,11 +4,10 @@
  */
 import type { DocumentBounds } from '../config/checks/document-bounds.ts'
 import { checkDryRun, type DryRunRequest } from '../config/checks/dry-run-request.ts'
-import type { Endpoint } from '../config/schema/schema.ts'
-import { isId } from '../domain/id.ts'
-import type { Json, JsonObject } from '../domain/json.ts'
-import { collectInto, keepsOut, type Lint } from '../domain/lint.ts'
-import { nearest } from '../domain/nearest.ts'
+import { allows, type Role } from '../domain/access.ts'
+import { Failure } from '../domain/failure.ts'
+import type { JsonObject } from '../domain/json.ts'
+import { keepsOut, type Lint } from '../domain/lint.ts'
 import type { Clock } from '../domain/run.ts'
 import { type CallSpan, startTrace, type Trace } from '../domain/tracing/trace.ts'
 import { findClashes } from '../endpoints/clash.ts'
@@ -21,96 +20,150 @@ import { parseDocument } from '../endpoints/parse-document.ts'
 import { MEDIA_TYPES } from '../formats/codecs.ts'
 import type { Incoming } from '../intake/incoming-message.ts'
 import type { Intake } from '../intake/intake.ts'
+import { secretHeadersOf } from '../message-log/recorded-secrets.ts'
 import type { PipelineSettings, Services } from '../pipeline/services.ts'
 import { bytesOf, cannedServices } from './canned-services.ts'
-import { reportOf } from './dry-run-report.ts'
+import { documentOf, unknownRequests } from './dry-run-document.ts'
+import { notReproduced, recordedOutcome } from './not-reproduced.ts'
+import { type RecordedMessage, type RecordedMessages, readRecordedMessage } from './recorded-message.ts'
+import { createCourse } from './report/course.ts'
+import { reportOf } from './report/dry-run-report.ts'
+import { createReportValues, type WholeValue } from './report/report-values.ts'
 
 export type DryRunOptions = Readonly<{
-  endpointService: Pick<EndpointService, 'get'>
+  endpointService: Pick<EndpointService, 'get'> & Partial<Pick<EndpointService, 'versions'>>
   registry: Registry
   intake: Intake
   /** The services of live lookups. */
   services: Services
-  settings: PipelineSettings & DocumentBounds
+  settings: PipelineSettings & DocumentBounds & Partial<Readonly<{ redactHeaders: readonly string[] }>>
   clock: Clock
+  /** Undefined where there is no message log. */
+  recorded?: RecordedMessages | undefined
+}>
+
+/** Who asks. `note`: called with what is asked for, if the roles suffice, before anything is read or run. */
+export type DryRunCaller = Readonly<{
+  roles: readonly Role[]
+  note?(asked: Pick<DryRunRequest, 'live' | 'messageId'>): void
 }>
 
 /**
- * In: the request as JSON text. Out: the report.
+ * In: the request as JSON text; the caller, by default one who may do everything. Out: the report.
  *
  * Fails with BODY_UNREADABLE, BODY_TOO_DEEP, DOCUMENT_TOO_LARGE and DRY_RUN_INVALID if the request itself is wrong, with
- * ID_MALFORMED, ENDPOINT_UNKNOWN and STORE_UNAVAILABLE if its endpoint cannot be read, with OVERLOADED and SHUTTING_DOWN as
- * a message would; never for a fault of the document or the message.
+ * ID_MALFORMED, ENDPOINT_UNKNOWN, VERSION_UNKNOWN, MESSAGE_UNKNOWN, MESSAGE_BODY_UNKNOWN and STORE_UNAVAILABLE if its
+ * endpoint or message cannot be read, with ACCESS_DENIED if the caller may not read bodies of messages, with OVERLOADED and
+ * SHUTTING_DOWN as a message would; never for a fault of the document or the message.
  */
-export type DryRun = (text: string) => Promise<JsonObject>
+export type DryRun = (text: string, caller?: DryRunCaller) => Promise<JsonObject>
 
-/** The id of a document without one: no endpoint ever gets it. */
-const NO_ID = '0'.repeat(24)
+/**
+ * In: the request with `at`, a JSON Pointer that a report gave for a value that it cut. Out: the whole value, of a dry run
+ * that is made for it. Fails as DryRun does.
+ */
+export type DryRunValue = (text: string, caller?: DryRunCaller) => Promise<WholeValue>
 
 /** Faults with this path are faults of the document, not of the request. */
 const IN_DOCUMENT = 'endpoint.'
 
-export function createDryRun({ endpointService, registry, intake, services, settings, clock }: DryRunOptions): DryRun {
-  return async (text) => {
-    const refused = intake.refusal()
-    if (refused !== undefined) throw refused
-    const { raw, faults } = parseDocument(text)
-    const { request, lints: wrong } = checkDryRun(raw)
-    const outside = faults.filter(({ path }) => !path.startsWith(IN_DOCUMENT))
-    if (wrong.length + outside.length > 0) throw failures.dryRunInvalid([...outside, ...wrong])
-    const inside = faults
-      .filter(({ path }) => path.startsWith(IN_DOCUMENT))
-      .map((fault) => ({ ...fault, path: fault.path.slice(IN_DOCUMENT.length) }))
+export const createDryRun =
+  (options: DryRunOptions): DryRun =>
+  async (text, caller) =>
+    (await run(options, text, caller, false)).report
 
-    const { document, id } = await documentOf(request, endpointService)
-    let trace: Trace | undefined
-    const canned = cannedServices(request, () => trace?.calls.at(-1) as CallSpan, services)
-    const now = new Date(clock()).toISOString()
-    const stamp = { _id: id, createdAt: now, updatedAt: now, version: registry.get(id)?.version ?? 0 }
-    const bounds = request.endpoint === undefined ? undefined : settings
-    const { lints, compiled } = await compileDocument(document, stamp, canned.services, settings, { bounds })
-    const lint = lintOf([...inside, ...lints], findClashes(compiled, registry))
-    const runs = request.endpoint === undefined ? !lints.some(keepsOut) : lint.errors.length === 0
-    if (!runs) return { ran: false, lint }
-    const unknown = unknownRequests(request, compiled.endpoint)
-    if (unknown.length > 0) throw failures.dryRunInvalid(unknown)
+export const createDryRunValue =
+  (options: DryRunOptions): DryRunValue =>
+  async (text, caller) => {
+    const { values, at } = await run(options, text, caller, true)
+    const whole = values?.()
+    if (whole !== undefined && typeof whole !== 'string') return whole
+    const message = whole ?? `The report of this dry run has no value at "${at}".`
+    throw failures.dryRunInvalid([{ path: 'at', message, severity: 'error' }])
+  }
 
-    trace = startTrace()
-    const completed = await intake.rehearse(compiled, incomingOf(request, compiled), trace)
-    return { ran: true, lint, ...reportOf(completed, trace, canned) }
+type Ran = Readonly<{ report: JsonObject; at?: string | undefined; values?: () => WholeValue | string | undefined }>
+
+async function run(
+  { endpointService, registry, intake, services, settings, clock, recorded }: DryRunOptions,
+  text: string,
+  caller: DryRunCaller | undefined,
+  isOfValue: boolean,
+): Promise<Ran> {
+  const refused = intake.refusal()
+  if (refused !== undefined) throw refused
+  const { raw, faults } = parseDocument(text)
+  const { request, lints: wrong } = checkDryRun(raw, isOfValue)
+  const outside = faults.filter(({ path }) => !path.startsWith(IN_DOCUMENT))
+  if (wrong.length + outside.length > 0) throw failures.dryRunInvalid([...outside, ...wrong])
+  const inside = faults
+    .filter(({ path }) => path.startsWith(IN_DOCUMENT))
+    .map((fault) => ({ ...fault, path: fault.path.slice(IN_DOCUMENT.length) }))
+
+  if (caller !== undefined) {
+    demandRoles(request, caller.roles)
+    caller.note?.(request)
+  }
+  const original = await originalOf(request, recorded)
+  const { document, id } = await documentOf(request, original?.record, endpointService)
+  let trace: Trace | undefined
+  const canned = cannedServices(request, () => trace?.calls.at(-1) as CallSpan, services, original?.exchanges)
+  const now = new Date(clock()).toISOString()
+  const stamp = { _id: id, createdAt: now, updatedAt: now, version: registry.get(id)?.version ?? 0 }
+  const bounds = request.endpoint === undefined ? undefined : settings
+  const course = createCourse()
+  const observed = { ...canned.services, observer: course }
+  const { lints, compiled } = await compileDocument(document, stamp, observed, settings, { bounds })
+  const lint = lintOf([...inside, ...lints], findClashes(compiled, registry))
+  const runs = request.endpoint === undefined ? !lints.some(keepsOut) : lint.errors.length === 0
+  if (!runs) return { report: { ran: false, lint } }
+  const { endpoint } = compiled
+  const unknown = unknownRequests(request, endpoint)
+  if (unknown.length > 0) throw failures.dryRunInvalid(unknown)
+
+  trace = startTrace()
+  const completed = await intake.rehearse(compiled, incomingOf(request, compiled, original?.incoming), trace)
+  const values = createReportValues(trace.secrets, request.at)
+  const secretHeaders = secretHeadersOf(settings.redactHeaders ?? [])
+  const report = {
+    ran: true,
+    lint,
+    ...(original === undefined
+      ? {}
+      : {
+          recorded: recordedOutcome(original),
+          notReproduced: notReproduced(request, original, endpoint, secretHeaders),
+        }),
+    ...reportOf({ completed, trace, course, canned, endpoint, values }),
+  }
+  return { report, at: request.at, values: values.whole }
+}
+
+/**
+ * A recorded message needs who may read its bodies; anything else than this message in a stored document needs an author,
+ * as a draft can read secrets and a live lookup uses the network. Fails with ACCESS_DENIED.
+ */
+function demandRoles({ endpoint, messageId, live }: DryRunRequest, roles: readonly Role[]): void {
+  if (messageId !== undefined && !allows(roles, 'operator')) {
+    throw new Failure('ACCESS_DENIED', 'A dry run of a recorded message shows its bodies: it needs the role operator.')
+  }
+  if ((messageId === undefined || endpoint !== undefined || live) && !allows(roles, 'author')) {
+    throw new Failure(
+      'ACCESS_DENIED',
+      'This dry run needs the role author, as it is not that of a recorded message alone.',
+    )
   }
 }
 
-/** Canned answers that no request of the endpoint would get: they are mistakes. */
-function unknownRequests(request: DryRunRequest, { requests }: Endpoint): Lint[] {
-  const lints: Lint[] = []
-  const check = (group: 'lookups' | 'responses', known: readonly string[]) => {
-    for (const id of Object.keys(request[group] ?? {}).filter((name) => !known.includes(name))) {
-      const near = nearest(id, known)
-      const hint = near === undefined ? `its ${group} are ${known.join(', ') || 'none'}.` : `did you mean "${near}"?`
-      collectInto(lints, group).at(id).error(`The endpoint has no request "${id}" among its ${group}; ${hint}`)
-    }
-  }
-  check(
-    'lookups',
-    requests.lookup.map(({ id }) => id),
-  )
-  check(
-    'responses',
-    requests.response.map(({ id }) => id),
-  )
-  return lints
-}
-
-/** The document to run, and the id of the endpoint that it would replace. */
-async function documentOf(
-  { endpoint, endpointId }: DryRunRequest,
-  endpointService: DryRunOptions['endpointService'],
-): Promise<Readonly<{ document: Json; id: string }>> {
-  const stored = endpointId === undefined ? undefined : await endpointService.get(endpointId)
-  const own = endpoint?._id
-  const id = endpointId ?? (typeof own === 'string' && isId(own) ? own : NO_ID)
-  return { document: endpoint ?? stored ?? {}, id }
+/** The recorded message that is asked for; undefined if none is. */
+async function originalOf(
+  { messageId }: DryRunRequest,
+  recorded: RecordedMessages | undefined,
+): Promise<RecordedMessage | undefined> {
+  if (messageId === undefined) return undefined
+  if (recorded !== undefined) return readRecordedMessage(messageId, recorded)
+  const message = 'Only a running service has recorded messages; give the "message" itself.'
+  throw failures.dryRunInvalid([{ path: 'messageId', message, severity: 'error' }])
 }
 
 /** The faults as its registration would report them; a document with clashes still runs. */
@@ -123,16 +176,32 @@ function lintOf(lints: readonly Lint[], clashes: readonly Lint[]) {
   }
 }
 
-/** The message as it would arrive; a body without a type has the input type of the endpoint. */
-export function incomingOf({ message }: Pick<DryRunRequest, 'message'>, { endpoint }: CompiledEndpoint): Incoming {
-  const { body, contentType, headers = {}, query = {}, urlParams = {} } = message
-  const assumed = typeof body === 'string' ? MEDIA_TYPES[endpoint.transformation.input ?? 'JSON'] : MEDIA_TYPES.JSON
+/**
+ * The message as it would arrive; a body without a type has the input type of the endpoint. `original`: a recorded message,
+ * which has every part that is not given.
+ */
+export function incomingOf(
+  { message }: Pick<DryRunRequest, 'message'>,
+  { endpoint }: CompiledEndpoint,
+  original?: Incoming,
+): Incoming {
+  const { body, contentType, headers = {}, query, urlParams } = message
   const given = Object.fromEntries(Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value]))
+  const before = original?.requestHeaders ?? {}
+  const assumed =
+    typeof body === 'string'
+      ? (before['content-type'] ?? MEDIA_TYPES[endpoint.transformation.input ?? 'JSON'])
+      : MEDIA_TYPES.JSON
   const type = contentType ?? given['content-type'] ?? assumed
   return {
-    requestHeaders: body === undefined && contentType === undefined ? given : { ...given, 'content-type': type },
-    query,
-    urlParams,
-    body: body === undefined ? undefined : bytesOf(body),
+    ...original,
+    requestHeaders: {
+      ...before,
+      ...given,
+      ...(body === undefined && contentType === undefined ? {} : { 'content-type': type }),
+    },
+    query: query ?? original?.query ?? {},
+    urlParams: urlParams ?? original?.urlParams ?? {},
+    body: body === undefined ? original?.body : bytesOf(body),
   }
 }

@@ -10,7 +10,13 @@ export type ProgramOptions = Readonly<{ limits: ExpressionLimits; schema: Schema
 
 export type IsolationTask =
   | Readonly<{ kind: 'compile' }>
-  | Readonly<{ kind: 'transform'; message: JsonObject; leftMs: number; ambient?: Ambient | undefined }>
+  | Readonly<{
+      kind: 'transform'
+      message: JsonObject
+      leftMs: number
+      partial?: boolean
+      ambient?: Ambient | undefined
+    }>
   | Readonly<{ kind: 'validate'; data: Json }>
 
 /** `id` identifies the program; `program` is left out if the process has it. The process drops the programs of `forget`. */

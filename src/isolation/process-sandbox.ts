@@ -81,10 +81,11 @@ export function createSandbox(options: SandboxOptions): IsolatedSandbox {
     return {
       expressions: new Map(expressions),
       lints,
-      transform: async (message, deadlineAt, ambient): Promise<Transformation> => {
+      transform: async (message, deadlineAt, { partial = false, ambient } = {}): Promise<Transformation> => {
         const leftMs = deadlineAt - Date.now()
         const limitMs = Math.min(allMs, leftMs + LATE_MS)
-        const outcome = await call(owner, { kind: 'transform', message, leftMs, ambient }, limitMs, deadlineAt)
+        const task = { kind: 'transform', message, leftMs, ambient, ...(partial ? { partial } : {}) } as const
+        const outcome = await call(owner, task, limitMs, deadlineAt)
         if ('refused' in outcome && outcome.refused === 'deadline') return late
         const value = resultOf<Transformation>(outcome, 'expressions')
         if (typeof value !== 'string') return value

@@ -72,7 +72,7 @@ function compile({ expressions, schema, isAmbient }: Program, options: ProgramOp
 function run(task: IsolationTask, compiled: CompiledProgram) {
   if (task.kind === 'transform') {
     if (task.ambient !== undefined) compiled.setAmbient(task.ambient)
-    return transform(compiled, task.message, task.leftMs)
+    return transform(compiled, task)
   }
   if (task.kind === 'compile') return describe(compiled)
   if (compiled.validator === undefined) throw new TypeError('The program has no schema.')
@@ -90,20 +90,27 @@ const describe = ({ expressions, lints }: CompiledProgram): Compilation => ({
 
 async function transform(
   { expressions }: CompiledProgram,
-  message: JsonObject,
-  leftMs: number,
+  { message, leftMs, partial = false }: Extract<IsolationTask, { kind: 'transform' }>,
 ): Promise<Transformation> {
   const until = performance.now() + leftMs
   let transforms: JsonObject = {}
+  const soFar = (values: JsonObject) => (partial ? { transforms: values } : {})
   for (const [name, expression] of expressions) {
     if (!expression.ok) throw new TypeError('The program has faults.')
-    if (performance.now() >= until) return { ok: false, name, why: 'late' }
+    if (performance.now() >= until) return { ok: false, name, why: 'late', ...soFar(transforms) }
     try {
       const value = await expression.value.evaluate({ ...message, transforms })
       if (value !== undefined) transforms = { ...transforms, [name]: value }
     } catch (thrown) {
       if (!(thrown instanceof ExpressionFault)) throw thrown
-      return { ok: false, name, why: 'failed', message: thrown.message, unquoted: thrown.unquoted }
+      return {
+        ok: false,
+        name,
+        why: 'failed',
+        message: thrown.message,
+        unquoted: thrown.unquoted,
+        ...soFar(transforms),
+      }
     }
   }
   return { ok: true, transforms }

@@ -7,6 +7,7 @@ import type { Awaitable } from '../domain/json.ts'
 import type { Run } from '../domain/run.ts'
 import type { StageName } from '../domain/tracing/stages.ts'
 import { endStage } from '../domain/tracing/trace.ts'
+import { observeStage, type StageObserver } from './stage-observer.ts'
 
 /** Takes a read-only message and returns a wider one. Shares nothing mutable with other messages. */
 export type Stage<In, Out> = (message: In, run: Run) => Awaitable<Out>
@@ -32,16 +33,23 @@ export interface Chain<In extends object, Out extends object> {
 type AnyStage = Stage<object, object>
 type Link = Readonly<{ name: StageName; stage: AnyStage }>
 
-export function startChain<In extends object>(): Chain<In, In> {
-  return extend<In, In>([], {})
+/** `observer`: gets the course of the one message that the pipeline is to run. */
+export function startChain<In extends object>(observer?: StageObserver): Chain<In, In> {
+  const wrap = (name: StageName, stage: AnyStage): AnyStage =>
+    observer === undefined ? stage : observeStage(name, stage, observer)
+  return extend<In, In>([], {}, wrap)
 }
 
-function extend<In extends object, Out extends object>(links: readonly Link[], constants: object): Chain<In, Out> {
+function extend<In extends object, Out extends object>(
+  links: readonly Link[],
+  constants: object,
+  wrap: (name: StageName, stage: AnyStage) => AnyStage,
+): Chain<In, Out> {
   return {
     add: <Next extends object>(name: StageName, step: Step<Out, Next>) =>
       typeof step === 'function'
-        ? extend<In, Next>(links.concat({ name, stage: step as unknown as AnyStage }), constants)
-        : extend<In, Next>(links, { ...constants, ...step.adds }),
+        ? extend<In, Next>(links.concat({ name, stage: wrap(name, step as unknown as AnyStage) }), constants, wrap)
+        : extend<In, Next>(links, { ...constants, ...step.adds }, wrap),
     build: () => join(links, constants) as unknown as Pipeline<In, Out>,
   }
 }

@@ -32,13 +32,13 @@ export function compileEndpoint(
   lint: LintSink,
 ): Handle {
   const states = usesState(endpoint) ? services.states : undefined
-  const pipeline = startChain<Received>()
+  const pipeline = startChain<Received>(services.observer)
     .add('recall', compileRecall(endpoint, id, states, lint))
     .add('parse', compileParse(endpoint, settings))
     .add('lookup', compileLookup(endpoint, services, settings, lint))
     .add('validate', compileValidate(endpoint, settings, lint, services.sandboxed))
     .add('transform', compileTransform(endpoint, settings, lint, services))
-    .add('map', compileMap(endpoint, lint))
+    .add('map', compileMap(endpoint, lint, services.observer?.mapping))
     .add('extract', compileExtract(endpoint, lint))
     .add('serialise', compileSerialise(endpoint))
     .add('respond', compileRespond(endpoint, services, settings, lint))

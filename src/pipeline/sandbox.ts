@@ -22,13 +22,16 @@ export type Reads = Readonly<{
   references: readonly (readonly string[])[]
 }>
 
-/** The values of the expressions of a message, by name, or the expression that failed with its reason. */
+/**
+ * The values of the expressions of a message, by name, or the expression that failed with its reason and, if the call asked
+ * for them, the values of those before it.
+ */
 export type Transformation =
   | Readonly<{ ok: true; transforms: JsonObject }>
-  | Readonly<{ ok: false; name: string; why: 'late' }>
-  | Readonly<{ ok: false; name: string; why: 'failed'; message: string; unquoted: string }>
+  | Readonly<{ ok: false; name: string; why: 'late'; transforms?: JsonObject }>
+  | Readonly<{ ok: false; name: string; why: 'failed'; message: string; unquoted: string; transforms?: JsonObject }>
   /** The process was killed; `name` is undefined if any of several expressions may be the reason. */
-  | Readonly<{ ok: false; name: string | undefined; why: 'ended'; message: string }>
+  | Readonly<{ ok: false; name: string | undefined; why: 'ended'; message: string; transforms?: never }>
 
 /**
  * A program that is compiled in the sandbox. Its calls reject with DEADLINE_EXCEEDED, and with OVERLOADED if no process is
@@ -39,8 +42,15 @@ export type SandboxedProgram = Readonly<{
   expressions: ReadonlyMap<string, Result<Reads>>
   /** Of the schema; paths are relative to it. */
   lints: readonly Lint[]
-  /** `ambient`: of a program with `isAmbient`. */
-  transform(message: JsonObject, deadlineAt: number, ambient?: Ambient): Promise<Transformation>
+  /**
+   * `partial`: whether a failure is to have the values of the expressions before it. `ambient`: of a program with
+   * `isAmbient`.
+   */
+  transform(
+    message: JsonObject,
+    deadlineAt: number,
+    options?: Readonly<{ partial?: boolean; ambient?: Ambient }>,
+  ): Promise<Transformation>
   validate(data: Json, deadlineAt: number): Promise<Verdict>
 }>
 

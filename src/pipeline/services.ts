@@ -9,6 +9,7 @@ import type { ParserSettings } from '../formats/codec.ts'
 import type { Ambient } from '../language/jsonata/expression.ts'
 import type { IdempotencyService } from './idempotency/idempotency-service.ts'
 import type { Sandbox, SandboxedProgram } from './sandbox.ts'
+import type { StageObserver } from './stage-observer.ts'
 
 export type Services = Readonly<{
   http: HttpClient
@@ -25,6 +26,8 @@ export type Services = Readonly<{
   sandbox?: Sandbox | undefined
   /** The program of the document, compiled in `sandbox`. */
   sandboxed?: SandboxedProgram | undefined
+  /** Of a dry run: gets the course of its message. */
+  observer?: StageObserver | undefined
 }>
 
 /** Names and units as in src/settings/settings.ts. */

@@ -5,7 +5,8 @@ import { endConnections, quiet } from '../adapters/http-server/graceful-close.ts
 import { serveAudit, serveKeys } from '../adapters/http-server/management/access-routes.ts'
 import { serveBatch } from '../adapters/http-server/management/batch-routes.ts'
 import { serveConsole } from '../adapters/http-server/management/console-files.ts'
-import { serveDryRun, serveManagement, serveStats } from '../adapters/http-server/management/endpoint-routes.ts'
+import { serveDryRun } from '../adapters/http-server/management/dry-run-routes.ts'
+import { serveManagement, serveStats } from '../adapters/http-server/management/endpoint-routes.ts'
 import { serveMessageRecords } from '../adapters/http-server/management/message-record-routes.ts'
 import {
   serveConsumers,
@@ -25,7 +26,7 @@ import type { Failure } from '../domain/failure.ts'
 import type { Logger } from '../domain/ports/logger-port.ts'
 import type { Clock } from '../domain/run.ts'
 import { portion, type WorkerSlot } from '../domain/worker-processes.ts'
-import type { DryRun } from '../dry-run/dry-run.ts'
+import type { DryRun, DryRunValue } from '../dry-run/dry-run.ts'
 import type { Registry } from '../endpoints/endpoint-registry.ts'
 import type { EndpointService } from '../endpoints/endpoint-service.ts'
 import type { LoadShedder } from '../intake/admission/load-shedder.ts'
@@ -64,6 +65,7 @@ export type ServersOptions = Readonly<{
   endpointService: EndpointService
   dryRun: DryRun
   runTests: RunRequestedTests
+  dryRunValue: DryRunValue
   records: MessageRecords
   health: ServiceHealth
   isStopping(): boolean
@@ -137,12 +139,12 @@ function createAdminServer(options: ServersOptions, answer: AnswerFailure): Fast
 }
 
 function serveEndpoints(scope: FastifyInstance, options: ServersOptions): void {
-  const { settings, endpointService, dryRun, runTests, health } = options
+  const { settings, endpointService, dryRun, dryRunValue, runTests, health } = options
   serveUptime(scope, health.uptimeMs)
   serveManagement(scope, endpointService)
   serveVersions(scope, endpointService)
   serveBatch(scope, endpointService, settings.batchLimitBytes)
-  serveDryRun(scope, dryRun)
+  serveDryRun(scope, dryRun, dryRunValue)
   serveTests(scope, runTests, settings.parserLimitBytes)
   serveStats(scope, endpointService, health.report)
 }

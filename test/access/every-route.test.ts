@@ -112,8 +112,8 @@ for (const { name, headers, challenge } of WRONG) {
   })
 }
 
-const CANNOT: Readonly<Record<Role, readonly Role[]>> = {
-  viewer: ['operator', 'author', 'admin'],
+const CANNOT: Readonly<Record<Role, readonly string[]>> = {
+  viewer: ['operator', 'author', 'operator or author', 'admin'],
   operator: ['author', 'admin'],
   author: ['operator', 'admin'],
   admin: [],

@@ -58,5 +58,14 @@ export const dryRunTexts = fc.oneof(
       responses: answersOf(CANNED_REQUESTS.response),
     }).filter((one) => one !== '{}'),
   },
+  {
+    weight: 1,
+    arbitrary: objectOf({
+      message,
+      messageId: fc.constantFrom('"01a1fc82b6a90000190dae3d"', '"x"', '7'),
+      version: fc.constantFrom('1', '"recorded"', 'null', '-1'),
+      at: fc.constantFrom('"/answer/body"', '7'),
+    }).filter((one) => one !== '{}'),
+  },
   { weight: 1, arbitrary: jsonText },
 )

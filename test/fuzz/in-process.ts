@@ -1,16 +1,19 @@
 /** The message port without its sockets: everything from the HTTP server inwards, for very many calls. */
 
-import { serveDryRun, serveManagement } from '../../src/adapters/http-server/management/endpoint-routes.ts'
+import { addAuthHook } from '../../src/adapters/http-server/management/auth-hook.ts'
+import { serveDryRun } from '../../src/adapters/http-server/management/dry-run-routes.ts'
+import { serveManagement } from '../../src/adapters/http-server/management/endpoint-routes.ts'
 import { serveVersions } from '../../src/adapters/http-server/management/version-routes.ts'
 import { createBodyReader } from '../../src/adapters/http-server/messages/body-reader.ts'
 import { createMessageListener, serveMessages } from '../../src/adapters/http-server/messages/message-listener.ts'
 import { createServer } from '../../src/adapters/http-server/server.ts'
 import { createTokenVerifier } from '../../src/adapters/jwt/token-verifier.ts'
 import { openSqliteStore } from '../../src/adapters/sqlite/open-sqlite-store.ts'
+import { ROLES } from '../../src/domain/access.ts'
 import { createIds } from '../../src/domain/id.ts'
 import type { Json, JsonObject } from '../../src/domain/json.ts'
 import type { HttpClient, OutboundRequest } from '../../src/domain/ports/http-client-port.ts'
-import { createDryRun } from '../../src/dry-run/dry-run.ts'
+import { createDryRun, createDryRunValue } from '../../src/dry-run/dry-run.ts'
 import { compileDocument } from '../../src/endpoints/compile-document.ts'
 import { createEndpointRegistry } from '../../src/endpoints/endpoint-registry.ts'
 import { createEndpointService } from '../../src/endpoints/endpoint-service.ts'
@@ -56,11 +59,13 @@ export async function openInProcess() {
   const shared = { settings, clock, newId, logger: silent }
   const catalogue = createEndpointService({ store: store.endpoints, registry, services, ...shared })
   const intake = createIntake({ ...settings, ...shared, observe: () => {} })
-  const dryRun = createDryRun({ endpointService: catalogue, registry, intake, services, settings, clock })
+  const dryRun = { endpointService: catalogue, registry, intake, services, settings, clock }
   const server = createServer(settings, (failure) => answerFailure(failure, 'JSON'))
+  const audit = { record: async () => {}, find: async () => [], stop: async () => {} }
+  addAuthHook(server, { authorise: async () => ({ caller: { who: 'anyone', roles: ROLES } }), audit })
   serveManagement(server, catalogue)
   serveVersions(server, catalogue)
-  serveDryRun(server, dryRun)
+  serveDryRun(server, createDryRun(dryRun), createDryRunValue(dryRun))
   const turns = createLoadShedder({ capacity: 1_000, waitMs: 1_000 })
   const readBody = createBodyReader({ limitBytes: settings.parserLimitBytes, roomBytes: 1 })
   serveMessages(server, createMessageListener({ registry, intake, shedder: turns, readBody, isStopping: () => false }))

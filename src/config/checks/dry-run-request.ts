@@ -21,6 +21,12 @@ export type DryRunRequest = Readonly<{
   /** A document, stored or not; with `endpointId`, the document that would replace that endpoint's. */
   endpoint?: JsonObject
   endpointId?: string
+  /** A recorded message; what `message`, `lookups` and `responses` have comes in place of what was recorded. */
+  messageId?: string
+  /** Of the stored endpoint, by default the active one; `recorded`: the one that processed the message. */
+  version?: number | 'recorded'
+  /** JSON Pointer to the one value of the report that is asked for. */
+  at?: string
   message: Readonly<{
     /** A text is sent as it is, any other value as JSON. */
     body?: Json
@@ -51,6 +57,9 @@ const REQUEST: Field = {
   properties: {
     endpoint: OBJECT,
     endpointId: TEXT,
+    messageId: TEXT,
+    version: ANYTHING,
+    at: TEXT,
     message: { type: 'object', properties: { ...MESSAGE_FIELDS, state: OBJECT } },
     lookups: OBJECT,
     responses: OBJECT,
@@ -68,15 +77,26 @@ const CANNED: Field = {
   },
 }
 
-/** Out: the request and all its faults; a request with faults must not be run. */
-export function checkDryRun(raw: Json): Readonly<{ request: DryRunRequest; lints: readonly Lint[] }> {
+/**
+ * Out: the request and all its faults; a request with faults must not be run. `isOfValue`: whether one value of the report
+ * is asked for, at `at`.
+ */
+export function checkDryRun(
+  raw: Json,
+  isOfValue = false,
+): Readonly<{ request: DryRunRequest; lints: readonly Lint[] }> {
   const lints: Lint[] = []
   const lint = collectInto(lints)
   const written = isObject(raw) ? raw : {}
   if (!isObject(raw)) lint.error('A dry run is an object with "endpoint" or "endpointId", and "message".')
-  else if (raw.endpoint === undefined && raw.endpointId === undefined)
-    lint.error('Give an "endpoint" (a document) or an "endpointId".')
+  else if (raw.endpoint === undefined && raw.endpointId === undefined && raw.messageId === undefined)
+    lint.error('Give an "endpoint" (a document), an "endpointId", or the "messageId" of a recorded message.')
   checkField(REQUEST, written, lint)
+  checkVersion(written, lint.at('version'))
+  if (isOfValue && written.at === undefined) lint.at('at').error('Give "at", the JSON Pointer that the report has.')
+  if (!isOfValue && written.at !== undefined) {
+    lint.at('at').error('Only POST /endpoints/dry-run/value gives one value; leave "at" out.')
+  }
   const { message, lookups, responses } = written
   checkQuery(isObject(message) ? message.query : undefined, lint.at('message', 'query'))
   checkCanned(lookups, lint.at('lookups'))
@@ -84,6 +104,17 @@ export function checkDryRun(raw: Json): Readonly<{ request: DryRunRequest; lints
   // The checks above ensure the type; a request with faults is not read.
   const request = { message: {}, lookups: {}, responses: {}, live: false, ...written } as unknown as DryRunRequest
   return { request, lints }
+}
+
+function checkVersion({ version, endpoint, messageId }: JsonObject, lint: LintSink): void {
+  if (version === undefined) return
+  if (version !== 'recorded' && !(Number.isInteger(version) && Number(version) >= 1)) {
+    lint.error('"version" must be a whole number from 1, or "recorded": the version that processed the message.')
+  } else if (endpoint !== undefined) {
+    lint.error('"endpoint" is the document to run, so "version" has no effect; leave one of them out.')
+  } else if (version === 'recorded' && messageId === undefined) {
+    lint.error('"recorded" is the version that processed a recorded message; give its "messageId".')
+  }
 }
 
 /** Lints values of a query that are neither a string nor strings. */

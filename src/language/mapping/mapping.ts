@@ -8,6 +8,7 @@ import { type PathSource, type PathStep, parsePath, type SourcePath } from '../p
 import { type Generated, generate, type MappingAssignment, type RunAssignment } from './generated/mapping-code.ts'
 import type { Convert } from './mapping-functions.ts'
 import { type Plan, readTargets } from './mapping-targets.ts'
+import type { MappingTrace } from './mapping-trace.ts'
 import { spreadSteps, spreads } from './target.ts'
 import type { Account } from './target-budget.ts'
 import { elementsAlong, nothingWritten, recordWritten, type Written } from './target-sharing.ts'
@@ -40,9 +41,15 @@ export type Mapping = Readonly<{
  * Lints, each at its entry: every fault of every path, target, function and parameter; unknown keys with the nearest known
  * one; more than FIXED_ELEMENTS_MAX elements. Warns of two entries with one target. A faulty entry is left out.
  *
- * `generateAfter`: the number of messages before code is generated; it changes the speed only.
+ * `generateAfter`: the number of messages before code is generated; it changes the speed only. `trace`: gets the course of
+ * the one message that is mapped; no code is generated then.
  */
-export function compileMapping(inputMapping: JsonObject, lint: LintSink, generateAfter = GENERATE_AFTER): Mapping {
+export function compileMapping(
+  inputMapping: JsonObject,
+  lint: LintSink,
+  generateAfter = GENERATE_AFTER,
+  trace?: MappingTrace,
+): Mapping {
   const sources: SourcePath[] = []
   const assignments: MappingAssignment[] = []
   const written = nothingWritten()
@@ -56,9 +63,9 @@ export function compileMapping(inputMapping: JsonObject, lint: LintSink, generat
     const plans = readTargets(declared, sink)
     if (!path.ok || plans === undefined) continue
     for (const plan of plans) warnOfRepeat(plan, entryOfTarget)
-    assignments.push(...compileAssignments(path.value, plans, written, sink.path))
+    assignments.push(...compileAssignments(path.value, plans, written, sink.path, trace))
   }
-  return { sources, apply: compileApply(assignments, generateAfter) }
+  return { sources, apply: compileApply(assignments, trace === undefined ? generateAfter : Number.POSITIVE_INFINITY) }
 }
 
 function compileApply(assignments: readonly MappingAssignment[], generateAfter: number): Mapping['apply'] {
@@ -85,10 +92,11 @@ function warnOfRepeat({ target, function: applied, sink }: Plan, entryOfTarget: 
 }
 
 function compileAssignments(
-  { root, steps, read }: SourcePath,
+  { text, root, steps, read }: SourcePath,
   plans: readonly Plan[],
   written: Written,
   documentPath: string,
+  trace: MappingTrace | undefined,
 ): readonly MappingAssignment[] {
   const first: readonly PathStep[] = [{ kind: 'name', name: root }]
   // `concat`, not a spread: V8 gives an array that grows room for 17 elements, and this one is kept.
@@ -103,11 +111,12 @@ function compileAssignments(
       )
       return []
     }
-    const write = compileWrite(target, { placement, fill, written, documentPath })
+    const observer = trace?.add(documentPath, text, target.text, fill !== undefined)
+    const write = compileWrite(target, { placement, fill, written, documentPath, observer })
     recordWritten(written, target, placement)
     const convert = spreads(target) ? applied?.convertEach : applied?.convert
-    const choose = compileChoice(plan, convert)
-    const run = compileRun(read, choose, write)
+    const choose = compileChoice(plan, observer === undefined ? convert : observer.observeConvert(convert))
+    const run = compileRun(observer === undefined ? read : observer.observeRead(read), choose, write)
     const fills = fill !== undefined || target.takesNull
     return [{ from, read, target, placement, convert, fills, choose, run }]
   })

@@ -4,6 +4,14 @@ import { isArray } from '../paths/path-read.ts'
 import type { Placement } from './mapping-functions.ts'
 import { type MappingTarget, spreadSteps } from './target.ts'
 import { type Account, BYTES_PER_VALUE, charge, weighBytes } from './target-budget.ts'
+import {
+  observeEnd,
+  observeFields,
+  observeSpread,
+  observeStep,
+  type Put,
+  type WriteObserver,
+} from './target-observer.ts'
 import { sharedAlong, type Written } from './target-sharing.ts'
 
 export type Output = { [name: string]: Json }
@@ -18,6 +26,8 @@ export type WriteOptions = Readonly<{
   written: Written
   /** The path of the entry in the document, for failures. */
   documentPath: string
+  /** Of a mapping that is traced. */
+  observer?: WriteObserver | undefined
 }>
 
 /**
@@ -31,7 +41,8 @@ export type WriteOptions = Readonly<{
  * Writing fails with OUTPUT_TOO_LARGE only, for a message that would grow by more than `ADDED_BYTES_MAX`.
  */
 export function compileWrite(target: MappingTarget, options: WriteOptions): Write {
-  if (options.placement === 'root') return writeFields
+  const { observer } = options
+  if (options.placement === 'root') return observer === undefined ? writeFields : observeFields(writeFields, observer)
   const put = compilePut(target, options)
   return (output, value, account) => void put(output, value, account)
 }
@@ -43,13 +54,7 @@ const writeFields: Write = (output, value) => {
   }
 }
 
-/**
- * In: the part of the output at the end of some steps, undefined for none. Out: what must stand there instead: the same
- * object or array, changed, or a new one. Undefined: nothing was written.
- */
-type Put = (existing: Json | undefined, value: Json, account: Account) => Json | undefined
-
-function compilePut(target: MappingTarget, { placement, fill, written, documentPath }: WriteOptions): Put {
+function compilePut(target: MappingTarget, { placement, fill, written, documentPath, observer }: WriteOptions): Put {
   const steps = placement === 'spread' ? spreadSteps(target) : target.steps
   const shared = sharedAlong(written, steps)
   const appends = steps.at(-1)?.kind === 'each'
@@ -58,13 +63,17 @@ function compilePut(target: MappingTarget, { placement, fill, written, documentP
 
   let put: Put = (_existing, value) => value
   if (appends || placement === 'concat') put = putAppended(placement === 'concat', containerAt(kept.length))
+  if (observer !== undefined) put = observeEnd(put, appends || placement === 'concat', observer)
   for (const [at, step] of [...kept.entries()].reverse()) {
     const container = containerAt(at)
+    const isSpread = step.kind === 'each' && placement === 'spread'
+    if (observer !== undefined) put = observeStep(put, step, isSpread, observer)
     if (step.kind === 'name') put = putInField(step.name, put, container)
     else if (step.kind === 'index') put = putAt(step.index, put, container)
     else if (placement === 'all') put = putInAll(put, container)
     else if (placement === 'spread') put = putSpread(put, fill ?? (target.takesNull ? null : undefined), container)
     else put = putAt(0, put, container)
+    if (observer !== undefined && isSpread) put = observeSpread(put, observer)
   }
   return put
 }
@@ -91,7 +100,7 @@ function putInField(name: string, next: Put, container: Container): Put {
 function putAt(index: number, next: Put, container: Container): Put {
   return (existing, value, account) => {
     const before = isArray(existing) && index < existing.length ? existing[index] : undefined
-    const after = next(before, value, account)
+    const after = next(before, value, account, index)
     if (after === undefined) return undefined
     const elements = ownArray(existing, container, account)
     if (elements.length < index) charge((index - elements.length) * BYTES_PER_VALUE, account, container.documentPath)
@@ -114,7 +123,7 @@ function putSpread(next: Put, fill: Json | undefined, container: Container): Put
         element = fill
       }
       const exists = at < elements.length
-      const after = element === undefined ? undefined : next(exists ? elements[at] : undefined, element, account)
+      const after = element === undefined ? undefined : next(exists ? elements[at] : undefined, element, account, at)
       if (!exists) elements.push(after ?? null)
       else if (after !== undefined) elements[at] = after
     }
@@ -128,7 +137,7 @@ function putInAll(next: Put, container: Container): Put {
     charge(weighBytes(value) * existing.length, account, container.documentPath)
     const elements = ownArray(existing, container, account)
     for (let at = 0; at < elements.length; at++) {
-      const after = next(elements[at], value, account)
+      const after = next(elements[at], value, account, at)
       if (after !== undefined) elements[at] = after
     }
     return elements

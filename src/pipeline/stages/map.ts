@@ -3,6 +3,7 @@ import type { Endpoint } from '../../config/schema/schema.ts'
 import type { LintSink } from '../../domain/lint.ts'
 import type { Mapped, Transformed } from '../../domain/message.ts'
 import { compileMapping } from '../../language/mapping/mapping.ts'
+import type { MappingTrace } from '../../language/mapping/mapping-trace.ts'
 import type { Stage } from '../chain.ts'
 
 /**
@@ -13,9 +14,9 @@ import type { Stage } from '../chain.ts'
  * Lints: every entry that does not parse, and sources that do not exist.
  * Fails: OUTPUT_TOO_LARGE if the message would grow beyond the limits of compileMapping.
  */
-export function compileMap(endpoint: Endpoint, lint: LintSink): Stage<Transformed, Mapped> {
+export function compileMap(endpoint: Endpoint, lint: LintSink, trace?: MappingTrace): Stage<Transformed, Mapped> {
   const sink = lint.at('inputMapping')
-  const { sources, apply } = compileMapping(endpoint.inputMapping, sink)
+  const { sources, apply } = compileMapping(endpoint.inputMapping, sink, undefined, trace)
   for (const path of sources) checkPath(path, 'map', endpoint, sink.at(path.text))
 
   if (Object.keys(endpoint.inputMapping).length > 0) {

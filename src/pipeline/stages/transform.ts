@@ -8,8 +8,9 @@ import type { Enriched, Transformed } from '../../domain/message.ts'
 import type { Run } from '../../domain/run.ts'
 import { type Expression, ExpressionFault, parseExpression } from '../../language/jsonata/expression.ts'
 import type { Step } from '../chain.ts'
-import type { SandboxedProgram } from '../sandbox.ts'
+import type { SandboxedProgram, Transformation } from '../sandbox.ts'
 import type { PipelineSettings, Services } from '../services.ts'
+import { observeExpression, type StageObserver } from '../stage-observer.ts'
 
 /** After this time the expressions of a message let other work run: even asynchronous ones hold the event loop. */
 const SLICE_MS = 10
@@ -27,9 +28,9 @@ export function compileTransform(
   endpoint: Endpoint,
   settings: PipelineSettings,
   lint: LintSink,
-  { ambient, sandboxed }: Pick<Services, 'ambient' | 'sandboxed'> = {},
+  { ambient, sandboxed, observer }: Pick<Services, 'ambient' | 'sandboxed' | 'observer'> = {},
 ): Step<Enriched, Transformed> {
-  if (sandboxed !== undefined) return compileSandboxed(endpoint, sandboxed, lint)
+  if (sandboxed !== undefined) return compileSandboxed(endpoint, sandboxed, lint, observer)
   const entries = Object.entries(endpoint.inputTransforms ?? {}).flatMap(([name, text]): Entry[] => {
     const limits = {
       timeoutMs: settings.expressionTimeoutMs,
@@ -43,7 +44,8 @@ export function compileTransform(
       return []
     }
     for (const reference of parsed.value.references) checkReference(reference, 'transform', endpoint, sink, name)
-    return [{ name, path: documentPath('inputTransforms', name), expression: parsed.value }]
+    const expression = observer === undefined ? parsed.value : observeExpression(name, parsed.value, observer)
+    return [{ name, path: documentPath('inputTransforms', name), expression }]
   })
   if (entries.length === 0) return { adds: { transforms: {} } }
 
@@ -90,6 +92,7 @@ function compileSandboxed(
   endpoint: Endpoint,
   sandboxed: SandboxedProgram,
   lint: LintSink,
+  observer: StageObserver | undefined,
 ): Step<Enriched, Transformed> {
   /** Roots that expressions read; undefined if one reads the whole message. */
   let roots: Set<string> | undefined = new Set()
@@ -106,7 +109,10 @@ function compileSandboxed(
   if (sandboxed.expressions.size === 0) return { adds: { transforms: {} } }
 
   return async (message, run) => {
-    const outcome = await sandboxed.transform(rootsOf(message, roots), run.deadlineAt)
+    const outcome = await sandboxed.transform(rootsOf(message, roots), run.deadlineAt, {
+      partial: observer !== undefined,
+    })
+    if (observer !== undefined) reportAll(outcome, [...sandboxed.expressions.keys()], observer)
     if (outcome.ok) return { ...message, transforms: outcome.transforms }
     const path = outcome.name === undefined ? 'inputTransforms' : documentPath('inputTransforms', outcome.name)
     if (outcome.why === 'late') throw outOfTime(path)
@@ -116,6 +122,13 @@ function compileSandboxed(
       path,
     })
   }
+}
+
+/** Reports the expressions that ran before the one that failed, if any did. */
+function reportAll(outcome: Transformation, names: readonly string[], observer: StageObserver): void {
+  const { transforms = {} } = outcome
+  const ran = outcome.ok ? names : names.slice(0, Math.max(0, names.indexOf(outcome.name ?? '')))
+  for (const name of ran) observer.transformed(name, Object.hasOwn(transforms, name) ? transforms[name] : undefined)
 }
 
 function rootsOf(message: Enriched, roots: ReadonlySet<string> | undefined): JsonObject {

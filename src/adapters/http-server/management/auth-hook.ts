@@ -41,6 +41,14 @@ type ManagementCall = FastifyRequest & { [DECISION]?: Decided; [EFFECT]?: readon
 /** The caller; undefined if the service does not know it. */
 export const callerOf = (request: FastifyRequest): Decision['caller'] => (request as ManagementCall)[DECISION]?.caller
 
+const NO_ENTRY: readonly Effect[] = Object.freeze([])
+
+/** Leaves a call out of the audit log, unless it is refused or `noteEffect` follows. */
+export function leaveNoEntry(request: FastifyRequest): void {
+  const call: ManagementCall = request
+  call[EFFECT] = NO_ENTRY
+}
+
 /** Reports what a call changed to the audit log, which has an entry for each effect. */
 export function noteEffect(request: FastifyRequest, ...effects: readonly Effect[]): void {
   const call: ManagementCall = request
@@ -69,7 +77,7 @@ export function addAuthHook(scope: FastifyInstance, { authorise, audit, onRoute 
   })
   scope.addHook('onSend', async (request: ManagementCall, reply) => {
     const decided = request[DECISION]
-    if (decided !== undefined && isAudited(decided)) await audit.record(...notesOf(request, reply, decided))
+    if (decided !== undefined && isAudited(decided, request)) await audit.record(...notesOf(request, reply, decided))
   })
 }
 
@@ -83,8 +91,10 @@ function authorisedRoute({ method, url, config }: RouteOptions): AuthorisedRoute
 }
 
 /** Calls that any viewer may make have no entry: they would bury the others. */
-const isAudited = ({ needed, refused }: Decided): boolean =>
-  refused !== undefined || !['open', 'metrics', 'viewer'].includes(needed)
+function isAudited({ needed, refused }: Decided, request: ManagementCall): boolean {
+  if (refused !== undefined || failureOf(request)?.code === 'ACCESS_DENIED') return true
+  return request[EFFECT] !== NO_ENTRY && !['open', 'metrics', 'viewer'].includes(needed)
+}
 
 function notesOf(request: ManagementCall, reply: FastifyReply, { caller, refused }: Decided): readonly AuditNote[] {
   const { remoteAddress } = request.socket

@@ -1,9 +1,8 @@
-/** `/endpoints`: endpoint documents, their dry run and their statistics, the same on both ports. */
+/** `/endpoints`: endpoint documents and their statistics, the same on both ports. */
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type { Caller } from '../../../domain/access.ts'
 import type { Json, JsonObject } from '../../../domain/json.ts'
 import { NOTE_CHARACTERS, type Origin } from '../../../domain/stored-document.ts'
-import type { DryRun } from '../../../dry-run/dry-run.ts'
 import type { EndpointService } from '../../../endpoints/endpoint-service.ts'
 import type { Accepted } from '../../../endpoints/endpoint-writer.ts'
 import { etagOf } from '../../../endpoints/precondition.ts'
@@ -49,14 +48,6 @@ export function serveManagement(scope: FastifyInstance, endpoints: EndpointServi
   refuseOtherMethods(scope, '/endpoints', ['GET', 'POST'])
   refuseOtherMethods(scope, '/endpoints/:id', ['GET', 'PUT', 'PATCH', 'DELETE'])
   refuseBelow(scope, '/endpoints')
-}
-
-/** In a scope with the auth hook: a live lookup uses the network of the service. */
-export function serveDryRun(scope: FastifyInstance, dryRun: DryRun): void {
-  scope.post('/endpoints/dry-run', needs('author'), async (request, reply) =>
-    sendJson(reply, 200, await dryRun(readDocument(request))),
-  )
-  refuseOtherMethods(scope, '/endpoints/dry-run', ['POST'])
 }
 
 export function serveStats(

@@ -1,4 +1,4 @@
-/** The part of /openapi.json on endpoints, their versions, counts and dry runs. */
+/** The part of /openapi.json on endpoints, their versions and counts. */
 import type { JsonObject } from '../../../domain/json.ts'
 import { answer, content, failure, id, inPath, list, ref, text, time, whole } from './openapi-parts.ts'
 
@@ -24,7 +24,6 @@ const found = {
   400: failure('The id is malformed.'),
   404: failure('There is no such endpoint.'),
 }
-const cannedAnswers = { anyOf: [ref('CannedAnswer'), list(ref('CannedAnswer'))] }
 const milliseconds = { type: ['number', 'null'], description: 'Milliseconds, at most 10 % off; null without any.' }
 const versionNumber = inPath('version', { ...whole, minimum: 1 })
 const unknownVersion = {
@@ -66,22 +65,6 @@ export const endpointPaths: JsonObject = {
       responses: { 200: answer('It is deleted.'), ...found, ...stale },
     },
   },
-  '/endpoints/dry-run': {
-    post: {
-      summary: 'What an endpoint would make of a message; nothing is sent on, and no state is written.',
-      requestBody: body(ref('DryRun')),
-      responses: {
-        200: answer('What each stage gave, what would have been called, the answer; faults of the document.', {
-          type: 'object',
-          required: ['ran', 'lint'],
-        }),
-        400: failure('The request itself is wrong; details lists the reasons.'),
-        404: failure('There is no endpoint of this id.'),
-        415: failure('The body is not declared as JSON.'),
-        503: failure('Too many messages are under way, or the service stops.'),
-      },
-    },
-  },
   '/endpoints/{id}/stats': {
     parameters: [endpointId],
     get: {
@@ -115,39 +98,6 @@ export const endpointPaths: JsonObject = {
 }
 
 export const endpointSchemas: JsonObject = {
-  DryRun: {
-    type: 'object',
-    properties: {
-      endpoint: ref('Endpoint'),
-      endpointId: {
-        type: 'string',
-        description: 'Of a stored endpoint; beside endpoint, the one it would replace.',
-      },
-      message: {
-        type: 'object',
-        properties: {
-          body: { description: 'A text is sent as it is, any other value as JSON.' },
-          contentType: text,
-          headers: { type: 'object', additionalProperties: text },
-          query: { type: 'object' },
-          urlParams: { type: 'object', additionalProperties: text },
-          state: { type: 'object', description: 'What an earlier message left.' },
-        },
-      },
-      lookups: { type: 'object', additionalProperties: cannedAnswers },
-      responses: { type: 'object', additionalProperties: cannedAnswers },
-      live: { type: 'boolean', description: 'Whether lookups without a given answer are made.' },
-    },
-  },
-  CannedAnswer: {
-    type: 'object',
-    properties: {
-      status: { ...whole, minimum: 100, maximum: 599 },
-      headers: { type: 'object', additionalProperties: text },
-      body: { description: 'A text is sent as it is, any other value as JSON.' },
-      fault: { enum: ['unreachable', 'timeout', 'too-large', 'unreadable', 'refused'] },
-    },
-  },
   Stats: {
     type: 'object',
     required: ['endpointId', 'hour', 'day', 'minutes'],

@@ -5,6 +5,7 @@ import { needs } from '../management/auth-hook.ts'
 import { sendAnswer } from '../replies.ts'
 import { accessPaths, accessSchemas, securitySchemes, withAccess } from './openapi-access.ts'
 import { batchPaths, batchSchemas } from './openapi-batch.ts'
+import { dryRunPaths, dryRunSchemas } from './openapi-dry-run.ts'
 import { endpointPaths, endpointSchemas } from './openapi-endpoints.ts'
 import { messagePaths, messageSchemas } from './openapi-messages.ts'
 import { answer, list, object, ref, text, whole } from './openapi-parts.ts'
@@ -49,6 +50,7 @@ export function describeApi(endpointSchema: JsonObject, version: string): JsonOb
       ...endpointPaths,
       ...batchPaths,
       ...testPaths,
+      ...dryRunPaths,
       ...operationPaths,
       ...messagePaths,
       ...accessPaths,
@@ -62,6 +64,7 @@ export function describeApi(endpointSchema: JsonObject, version: string): JsonOb
         ...endpointSchemas,
         ...batchSchemas,
         ...testSchemas,
+        ...dryRunSchemas,
         Failure: object({ error: text, code: text, details: list(ref('FailureDetail')) }, ['error', 'code']),
         FailureDetail: object({
           operation: { ...whole, description: 'In a batch: the index of the operation.' },

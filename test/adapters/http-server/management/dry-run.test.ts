@@ -18,7 +18,14 @@ type Report = Readonly<{
   ran: boolean
   lint: { errors: Detail[]; clashes: Detail[]; warnings: Detail[] }
   outcome: string
-  stages: { stage: string; ms: number; result?: JsonObject; failed?: true }[]
+  stages: {
+    stage: string
+    ms: number
+    input: JsonObject
+    output?: JsonObject
+    failed?: true
+    coerced?: readonly JsonObject[]
+  }[]
   calls: Call[]
   callsNotShown?: number
   answer: { status: number; headers: JsonObject; body: string; assumed?: boolean; cut?: true }
@@ -35,7 +42,11 @@ beforeEach(() => void upstream.received.splice(0))
 
 const documentOf = (changes: JsonObject): JsonObject => endpointDocument({ endpoint: { pattern: '/dry' }, ...changes })
 const to = (path = ''): JsonObject => ({ url: `${upstream.url}${path}` })
-const resultsOf = ({ stages }: Report) => Object.assign({}, ...stages.map(({ result }) => result ?? {}))
+/** What the stages added to the message. */
+const resultsOf = ({ stages }: Report) => {
+  const adding = stages.filter(({ stage }) => !['validate', 'extract', 'respond'].includes(stage))
+  return Object.assign({}, ...adding.map(({ output }) => output ?? {}))
+}
 
 /** What the document writes out, so that the report has something to leave out. */
 const credentialAt = (header: string) => ({
@@ -543,7 +554,8 @@ describeServices('a dry run', {}, (stage) => {
     })
     assert.equal(report.outcome, 'done')
     const { transforms } = resultsOf(report)
-    assert.deepEqual(transforms, { cut: true, reason: 'It has more than 1048576 characters as JSON.' })
+    const at = '/stages/1/output/transforms'
+    assert.deepEqual(transforms, { cut: true, reason: 'It has more than 1048576 characters as JSON.', at })
     assert.deepEqual([report.answer.body.length, report.answer.cut], [1_048_576, true])
   })
 })

@@ -218,6 +218,7 @@ describe('/openapi.json', () => {
       '/endpoints/batch',
       '/endpoints/dry-run',
       '/endpoints/tests/run',
+      '/endpoints/dry-run/value',
       '/endpoints/{id}',
       '/endpoints/{id}/stats',
       '/endpoints/{id}/versions',
@@ -251,6 +252,7 @@ describe('/openapi.json', () => {
         const bodies: Record<string, JsonObject> = {
           '/endpoints/dry-run': { endpoint: document },
           '/endpoints/tests/run': { endpoint: document, tests: [] },
+          '/endpoints/dry-run/value': { endpoint: document, at: '/answer/body' },
           '/endpoints/batch': { operations: [{ op: 'delete', id: _id }] },
         }
         const reply = await call(

@@ -1,18 +1,18 @@
 /** Values as a report shows them: bounded, and without secrets. */
-import { isObject, type Json, type JsonObject } from '../domain/json.ts'
+import { isObject, type Json, type JsonObject } from '../../domain/json.ts'
 import {
   compileReferences,
   isSecretName,
   REDACTED,
   type SecretValues,
   withReferences,
-} from '../domain/secrets/secrets.ts'
+} from '../../domain/secrets/secrets.ts'
 
 /** Undefined if the message got none. */
 type Secrets = SecretValues | undefined
 
 /** The most characters of one value of a stage, or of the answer. */
-const VALUE_LIMIT = 1_048_576
+export const VALUE_LIMIT = 1_048_576
 /** The most characters of the body of one call. */
 export const BODY_LIMIT = 65_536
 /** A value that is nested deeper may exceed the stack of JSON.stringify. */
@@ -30,23 +30,24 @@ export function shownBody(body: string | Uint8Array, secrets: Secrets, limit = V
 }
 
 /**
- * The value itself if it is small enough to be shown. It is weighed, not written: a value that refers to one part many times
- * is small in memory, but its text is not.
+ * The characters of the value as JSON, roughly, or a sentence on the limit that it exceeds. It is weighed, not written: a
+ * value that refers to one part many times is small in memory, but its text is not.
  */
-export function shownValue(value: Json): Json {
-  const reason = weigh(value, MOST_LEVELS, { left: VALUE_LIMIT })
-  return reason === undefined ? value : { cut: true, reason }
+export function weigh(value: Json, limit: number): number | string {
+  const budget = { left: limit }
+  const reason = spend(value, MOST_LEVELS, budget)
+  if (reason === 'levels') return `It is nested deeper than ${MOST_LEVELS} levels.`
+  return reason === 'characters' ? `It has more than ${limit} characters as JSON.` : limit - budget.left
 }
 
-/** A sentence on the limit that the value exceeds; undefined if it exceeds none. */
-function weigh(value: Json, levels: number, budget: { left: number }): string | undefined {
+function spend(value: Json, levels: number, budget: { left: number }): 'levels' | 'characters' | undefined {
   budget.left -= typeof value === 'string' ? value.length + 1 : 1
-  if (budget.left < 0) return `It has more than ${VALUE_LIMIT} characters as JSON.`
+  if (budget.left < 0) return 'characters'
   if (typeof value !== 'object' || value === null) return undefined
-  if (levels === 0) return `It is nested deeper than ${MOST_LEVELS} levels.`
+  if (levels === 0) return 'levels'
   for (const name in value) {
     if (!Array.isArray(value)) budget.left -= name.length
-    const reason = weigh((value as JsonObject)[name] as Json, levels - 1, budget)
+    const reason = spend((value as JsonObject)[name] as Json, levels - 1, budget)
     if (reason !== undefined) return reason
   }
   return undefined

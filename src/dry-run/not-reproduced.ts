@@ -1,0 +1,120 @@
+/** What a dry run of a recorded message cannot have as the message had it. */
+import type { DryRunRequest } from '../config/checks/dry-run-request.ts'
+import type { Endpoint } from '../config/schema/schema.ts'
+import type { JsonObject } from '../domain/json.ts'
+import { documentPath } from '../domain/lint.ts'
+import type { BodySummary } from '../domain/records/message-record.ts'
+import { isSecretName } from '../domain/secrets/secrets.ts'
+import { parsePath, type SourcePath } from '../language/paths/path.ts'
+import { usesState } from '../pipeline/stages/state.ts'
+import type { RecordedExchange, RecordedMessage } from './recorded-message.ts'
+import { readsOfDocument } from './report/document-reads.ts'
+
+/** `path`: the part of a dry run that can have it instead, such as `message.headers.authorization`. */
+export type NotReproduced = Readonly<{ path: string; reason: string }>
+
+const MASKED = 'Parts of it were redacted before it was recorded (REDACT_PATHS, REDACT_HEADERS, secrets).'
+const CREDENTIAL = 'Headers with credentials are not recorded (REDACT_HEADERS).'
+
+/**
+ * In: what was asked for, which comes in place of what was recorded; the document that runs; the names of headers that are
+ * never recorded. Out: only what the document can read.
+ */
+export function notReproduced(
+  { message, lookups, responses }: DryRunRequest,
+  recorded: RecordedMessage,
+  endpoint: Endpoint,
+  secretHeaders: ReadonlySet<string>,
+): readonly NotReproduced[] {
+  const { record, incoming, summaries, exchanges } = recorded
+  const { paths, isWhole } = readsOf(endpoint)
+  const of = (which: string): readonly BodySummary[] => summaries.filter((one) => one.which === which)
+  const request = message.headers === undefined || message.query === undefined ? of('request') : []
+  const body = message.body === undefined ? of('incoming') : []
+  const given = Object.keys(message.headers ?? {}).map((name) => name.toLowerCase())
+  const has = (name: string): boolean => given.includes(name) || Object.hasOwn(incoming.requestHeaders, name)
+  const headers = paths
+    .filter(({ root }) => root === 'requestHeaders')
+    .map(({ names: [, name] }) => name)
+    .filter((name) => name === undefined || ((secretHeaders.has(name) || isSecretName(name)) && !has(name)))
+  return distinct([
+    ...request.flatMap((one) => lossOf(documentPath('message', 'headers'), one)),
+    ...(isWhole && !headers.includes(undefined) ? [undefined, ...headers] : headers).map((name) => ({
+      path: documentPath('message', 'headers', ...(name === undefined ? [] : [name])),
+      reason: CREDENTIAL,
+    })),
+    ...body.flatMap((one) => lossOf(documentPath('message', 'body'), one)),
+    ...(usesState(endpoint) && message.state === undefined
+      ? [{ path: documentPath('message', 'state'), reason: 'The state that the message saw is not recorded.' }]
+      : []),
+    ...exchanges
+      .filter(({ call }) => !Object.hasOwn(call.kind === 'lookup' ? lookups : responses, call.id))
+      .flatMap((exchange) => lossOfExchange(exchange, endpoint, { paths, isWhole })),
+    ...((record.callsOmitted ?? 0) > 0
+      ? [{ path: 'lookups', reason: `${record.callsOmitted} calls are left out of the record.` }]
+      : []),
+  ])
+}
+
+type Reads = ReturnType<typeof readsOfDocument>
+
+function readsOf(endpoint: Endpoint): Reads {
+  const { paths, isWhole } = readsOfDocument(endpoint)
+  const mapped = Object.keys(endpoint.inputMapping).flatMap((text): readonly SourcePath[] => {
+    const parsed = parsePath(text)
+    return parsed.ok ? [parsed.value] : []
+  })
+  return { paths: [...paths, ...mapped], isWhole }
+}
+
+const lossOf = (path: string, { cut, masked, size }: BodySummary): readonly NotReproduced[] => [
+  ...(cut ? [{ path, reason: `Only the start of its ${size} bytes was recorded (MESSAGE_LOG_BODY_LIMIT).` }] : []),
+  ...(masked ? [{ path, reason: MASKED }] : []),
+]
+
+function lossOfExchange(
+  { call: { kind, id, item }, answer, summary }: RecordedExchange,
+  endpoint: Endpoint,
+  reads: Reads,
+): readonly NotReproduced[] {
+  const group = kind === 'lookup' ? 'lookups' : 'responses'
+  if (!endpoint.requests[kind].some((one) => one.id === id)) return []
+  const path = documentPath(group, id, ...(item === undefined ? [] : [item]))
+  if (answer === undefined) {
+    const why = summary?.cut ? 'only its start was (MESSAGE_LOG_BODY_LIMIT)' : 'the message log does not keep it'
+    return [{ path, reason: `Its answer was not recorded: ${why}.` }]
+  }
+  if (answer.fault !== undefined) return []
+  const loss = summary?.masked
+    ? [{ path: documentPath(group, id, ...(item === undefined ? [] : [item]), 'body'), reason: MASKED }]
+    : []
+  if (kind !== 'lookup' || !readsHeaders(id, endpoint, reads)) return loss
+  const headers = documentPath(group, id, 'headers')
+  return [...loss, { path: headers, reason: 'Of the headers of its answer, only Content-Type is recorded.' }]
+}
+
+/** Without a mapping, the output has the lookups with their headers. */
+function readsHeaders(id: string, { inputMapping }: Endpoint, { paths, isWhole }: Reads): boolean {
+  if (isWhole || Object.keys(inputMapping).length === 0) return true
+  return paths.some(({ root, names: [, lookup, part] }) => {
+    if (root !== 'lookupRequests' || (lookup !== undefined && lookup !== id)) return false
+    return part === undefined ? true : part === 'headers'
+  })
+}
+
+const distinct = (losses: readonly NotReproduced[]): readonly NotReproduced[] => [
+  ...new Map(losses.map((one) => [`${one.path}\n${one.reason}`, one])).values(),
+]
+
+/** What the message did when it was recorded. */
+export const recordedOutcome = ({ record }: RecordedMessage): JsonObject => {
+  const { id, endpointId, endpointVersion, outcome, status, code } = record
+  return {
+    messageId: id,
+    ...(endpointId === undefined ? {} : { endpointId }),
+    ...(endpointVersion === undefined ? {} : { endpointVersion }),
+    outcome,
+    status,
+    ...(code === undefined ? {} : { code }),
+  }
+}

@@ -1,0 +1,72 @@
+/** The part of a report on the mapping: what each entry found and wrote, what nothing read, and what was not written. */
+import type { Endpoint } from '../../config/schema/schema.ts'
+import { isObject, type JsonObject } from '../../domain/json.ts'
+import type { TracedEntry, TracedTarget } from '../../language/mapping/mapping-trace.ts'
+import { parsePath } from '../../language/paths/path.ts'
+import type { Course } from './course.ts'
+import { readsOfDocument } from './document-reads.ts'
+import { createReadRecorder, escaped, type UnreadLeaves } from './read-recorder.ts'
+
+/** A document may have thousands of entries, and a message of leaves. */
+const ENTRIES_SHOWN = 1_000
+const UNREAD_SHOWN = 200
+
+/** The roots whose leaves a document is expected to read: what comes with the message, and what it made of that itself. */
+const ROOTS_READ = ['requestBody', 'query', 'urlParams', 'state', 'lookupRequests', 'transforms'] as const
+
+/** Undefined for a document without a mapping, and for a message that failed before it. */
+export function mappingReport(course: Course, endpoint: Endpoint): JsonObject | undefined {
+  const { entries } = course.mapping
+  const source = course.stage('map')?.before
+  if (source === undefined || entries.length === 0) return undefined
+  const ran = entries.filter(({ found }) => found !== undefined)
+  const unread = unreadOf(source, endpoint)
+  const unwritten = ran.flatMap(({ path, targets }) =>
+    targets.filter(({ wrote, count }) => wrote !== undefined && count === 0).map(({ target }) => ({ path, target })),
+  )
+  return {
+    entries: ran.slice(0, ENTRIES_SHOWN).map(entryOf),
+    ...more('entriesNotShown', ran.length - ENTRIES_SHOWN),
+    ...(unread === undefined
+      ? { unreadUnknown: 'The message has too many values to tell which of them are read.' }
+      : { unread: unread.slice(0, UNREAD_SHOWN), ...more('unreadNotShown', unread.length - UNREAD_SHOWN) }),
+    unwritten: unwritten.slice(0, ENTRIES_SHOWN),
+    ...more('unwrittenNotShown', unwritten.length - ENTRIES_SHOWN),
+  }
+}
+
+const more = (name: string, count: number): JsonObject => (count > 0 ? { [name]: count } : {})
+
+const entryOf = ({ path, source, found = false, targets }: TracedEntry): JsonObject => ({
+  path,
+  source,
+  found,
+  targets: targets.filter(({ wrote }) => wrote !== undefined).map(targetOf),
+})
+
+const targetOf = ({ target, wrote = 'nothing', count, defaults, places }: TracedTarget): JsonObject => ({
+  target,
+  wrote,
+  count,
+  ...(defaults === 0 || defaults === count ? {} : { defaults }),
+  places,
+})
+
+/** Empty if an expression may read anything. */
+function unreadOf(source: JsonObject, endpoint: Endpoint): readonly UnreadLeaves[] | undefined {
+  const { paths, isWhole } = readsOfDocument(endpoint)
+  if (isWhole) return []
+  const recorder = createReadRecorder(source)
+  for (const text of Object.keys(endpoint.inputMapping)) {
+    const path = parsePath(text)
+    if (path.ok) recorder.note(path.value.read)
+  }
+  for (const { read } of paths) recorder.note(read)
+  return recorder.unread(ROOTS_READ, headersOfLookups(source))
+}
+
+/** Few documents read headers of lookups, and each answer has many. */
+function headersOfLookups({ lookupRequests }: JsonObject): ReadonlySet<string> {
+  const ids = isObject(lookupRequests) ? Object.keys(lookupRequests).map(escaped) : []
+  return new Set(ids.flatMap((id) => [`lookupRequests.${id}.headers`, `lookupRequests.${id}[].headers`]))
+}

@@ -1,0 +1,129 @@
+/**
+ * The trace of one message through a mapping: what each entry found, and where its targets wrote. Only a mapping that is
+ * compiled for a trace reports to one, so that no other pays for it.
+ */
+import type { Json } from '../../domain/json.ts'
+import { isArray } from '../paths/path-read.ts'
+import type { Convert } from './mapping-functions.ts'
+import type { WriteObserver } from './target-observer.ts'
+
+/** JSON Pointers of a target that are kept. */
+const PLACES_KEPT = 5
+
+/** `nothing`: neither a value nor a default was there to write. */
+export type TargetWrote = 'value' | 'default' | 'null' | 'nothing'
+
+export type TracedTarget = Readonly<{
+  /** The target as the document writes it. */
+  target: string
+  hasDefault: boolean
+  /** Undefined if the mapping failed before it. */
+  wrote: TargetWrote | undefined
+  /** How many places it wrote; `defaults` of them got the default of the target. */
+  count: number
+  defaults: number
+  /** JSON Pointers into the output, the first ones. */
+  places: readonly string[]
+}>
+
+export type TracedEntry = Readonly<{
+  /** The path of the entry in the document. */
+  path: string
+  /** The path that it reads. */
+  source: string
+  /** Whether the path gave a value: neither null, nor an array of nothing but null. Undefined if the entry did not run. */
+  found: boolean | undefined
+  targets: readonly TracedTarget[]
+}>
+
+export interface TargetTrace extends WriteObserver {
+  /** The same functions, whose calls are reported. */
+  observeRead(read: (source: Readonly<Record<string, unknown>>) => Json | undefined): typeof read
+  observeConvert(convert: Convert | undefined): Convert
+}
+
+export interface MappingTrace {
+  /** Adds a target when the mapping is compiled. `path`: of its entry in the document. */
+  add(path: string, source: string, target: string, hasDefault: boolean): TargetTrace
+  /** The entries of the document, in its order. */
+  readonly entries: readonly TracedEntry[]
+}
+
+/** For one message; of several, one after the other, it has the union and the sums. */
+export function createMappingTrace(): MappingTrace {
+  const entries = new Map<string, Mutable<Omit<TracedEntry, 'targets'>> & { targets: TracedTarget[] }>()
+  return {
+    add: (path, source, target, hasDefault) => {
+      const entry = entries.get(path) ?? { path, source, found: undefined, targets: [] }
+      entries.set(path, entry)
+      const traced = { target, hasDefault, wrote: undefined, count: 0, defaults: 0, places: [] }
+      entry.targets.push(traced)
+      return traceTarget(traced, (found) => {
+        entry.found = entry.found === true || found
+      })
+    },
+    get entries() {
+      return [...entries.values()]
+    },
+  }
+}
+
+type Mutable<T> = { -readonly [Name in keyof T]: T[Name] }
+type Counted = Omit<Mutable<TracedTarget>, 'places'> & { places: string[] }
+
+function traceTarget(traced: Counted, noteFound: (found: boolean) => void): TargetTrace {
+  const steps: (string | number)[] = []
+  let isFallback = false
+  let spread: readonly Json[] | undefined
+  /** Whether the element of `spread` that is being written was missing, so that the default stands in for it. */
+  let isMissing = false
+  return {
+    observeRead: (read) => (source) => {
+      const value = read(source)
+      noteFound(isFound(value))
+      traced.wrote ??= 'nothing'
+      // A write that failed leaves its steps.
+      steps.length = 0
+      spread = undefined
+      isMissing = false
+      return value
+    },
+    observeConvert:
+      (convert = itself) =>
+      (value) => {
+        const converted = convert(value)
+        isFallback = isNothing(converted)
+        return converted
+      },
+    spread: (values) => {
+      spread = values
+    },
+    enter: (step, isSpread) => {
+      steps.push(step)
+      if (isSpread) isMissing = spread !== undefined && isNothing(spread[Number(step)])
+    },
+    leave: () => void steps.pop(),
+    wrote: () => {
+      const isDefault = isFallback || isMissing
+      traced.count += 1
+      if (isDefault) traced.defaults += 1
+      if (traced.places.length < PLACES_KEPT) traced.places.push(pointerOf(steps))
+      const empty = traced.hasDefault ? 'default' : 'null'
+      if (!isDefault) traced.wrote = 'value'
+      else if (traced.wrote === 'nothing') traced.wrote = empty
+    },
+  }
+}
+
+const itself: Convert = (value) => value
+
+const isNothing = (value: Json | undefined): boolean => value === undefined || value === null
+
+/** Arrays of several levels stay aligned by nulls, too. */
+function isFound(value: Json | undefined): boolean {
+  if (isNothing(value)) return false
+  return !isArray(value) || value.length === 0 || value.some(isFound)
+}
+
+const pointerOf = (steps: readonly (string | number)[]): string =>
+  steps.map((step) => `/${String(step).replaceAll('~', '~0').replaceAll('/', '~1')}`).join('')
