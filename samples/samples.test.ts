@@ -2,6 +2,8 @@ import assert from 'node:assert/strict'
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
+import { runTestCommand } from '../src/cli/test/run-test-command.ts'
+import type { SuiteResult } from '../src/cli/test/test-options.ts'
 import type { JsonObject } from '../src/domain/json.ts'
 import { startService } from '../test/service.ts'
 
@@ -9,7 +11,7 @@ const entries = readdirSync(import.meta.dirname, { withFileTypes: true })
 const folders = entries.filter((entry) => entry.isDirectory()).map(({ name }) => name)
 const documents = folders.flatMap((folder) =>
   readdirSync(join(import.meta.dirname, folder))
-    .filter((file) => /^endpoint.*\.json$/.test(file))
+    .filter((file) => /^endpoint[^.]*\.json$/.test(file))
     .map((file) => join(folder, file)),
 )
 const read = (path: string): string => readFileSync(join(import.meta.dirname, path), 'utf8')
@@ -38,4 +40,22 @@ test('all documents can be registered in one service, beside each other and as t
   }
   const stored = (await service.fetch('/endpoints')).json<JsonObject[]>()
   assert.equal(stored.length, documents.length)
+})
+
+test('all documents do what their tests expect', async (t) => {
+  let stdout = ''
+  const code = await runTestCommand(
+    [import.meta.dirname],
+    { json: true },
+    { env: { CI: 'true' }, stdout: { write: (text) => (stdout += text) }, stderr: { write: () => undefined } },
+  )
+  const { files } = JSON.parse(stdout) as { files: readonly SuiteResult[] }
+  for (const { file, lints, report } of files) {
+    assert.deepEqual(lints, [], file)
+    for (const { name, mismatches } of report?.tests ?? []) {
+      await t.test(`${file}: ${name}`, () => assert.deepEqual(mismatches, []))
+    }
+  }
+  assert.equal(code, 0)
+  assert.equal(files.length, documents.length)
 })

@@ -1,5 +1,10 @@
 /** Composition root: with the modules of wiring/, it joins ports to adapters. */
 import { randomBytes } from 'node:crypto'
+import { createRecordedTests } from './document-tests/recorded/recorded-tests.ts'
+import { createRequestedTests } from './document-tests/requested-tests.ts'
+import { createTestRunner } from './document-tests/run-tests.ts'
+import { createChangeTests } from './document-tests/stored/change-tests.ts'
+import { createStoredTests } from './document-tests/stored/stored-tests.ts'
 import { createIds } from './domain/id.ts'
 import type { Logger } from './domain/ports/logger-port.ts'
 import { createDryRun, createDryRunValue } from './dry-run/dry-run.ts'
@@ -61,6 +66,11 @@ export async function startApp(
   const workerSlot = workerCluster?.workerSlot ?? { slot: 0, workers: 1 }
   const { producer, consumer, recordSettings } = openBroker(settings)
   const services = await openPipelineServices({ settings, store, producer, logger, workerSlot })
+  const observers = await openObservers({ settings, version, store, registry, workerSlot, clock, newId, logger })
+  const { observe, traceContext, recorder, stats } = observers
+  const intake = createIntake({ ...settings, workerSlot, clock, newId, logger, observe, traceContext })
+  registry.watch(() => intake.keep(registry.get))
+  const runTests = createTestRunner({ services, settings, logger })
   const endpointService = createEndpointService({
     store: store.endpoints,
     changes: store.changes,
@@ -71,14 +81,19 @@ export async function startApp(
     clock,
     newId,
     logger,
+    changeTests: createChangeTests({ mode: settings.testsOnChange, store: store.tests, runTests }),
   })
-  const observers = await openObservers({ settings, version, store, registry, workerSlot, clock, newId, logger })
-  const { observe, traceContext, recorder, stats } = observers
-  const intake = createIntake({ ...settings, workerSlot, clock, newId, logger, observe, traceContext })
-  registry.watch(() => intake.keep(registry.get))
+  const storedTests = createStoredTests({ store: store.tests, endpointService })
   const loadShedder = createLoadShedder({
     capacity: settings.maxMessagesInFlight,
     waitMs: settings.messageWaitMs,
+  })
+  const runRequestedTests = createRequestedTests({
+    runTests,
+    refusal: intake.refusal,
+    endpointService,
+    settings,
+    storedTests: storedTests.get,
   })
   let stopping = false
   let consumers: EndpointConsumers | undefined
@@ -112,6 +127,7 @@ export async function startApp(
     logger,
   })
   const recorded = { search: records.search, store: store.messages }
+  const makeRecordedTest = createRecordedTests({ recorded, endpointService, runTests, settings, random: randomBytes })
   const dryRunOptions = { endpointService, registry, intake, services, settings, clock, recorded }
   const servers = createServers({
     settings,
@@ -123,6 +139,9 @@ export async function startApp(
     endpointService,
     dryRun: createDryRun(dryRunOptions),
     dryRunValue: createDryRunValue(dryRunOptions),
+    storedTests,
+    makeRecordedTest,
+    runTests: runRequestedTests,
     records,
     health,
     isStopping: () => stopping,

@@ -1,15 +1,11 @@
 /** The process: arguments, settings, signals. */
 import { readFileSync } from 'node:fs'
-import { Command } from 'commander'
 import { createLogger } from './adapters/log/logger.ts'
 import type { App } from './app.ts'
-import { addCompareCommand } from './cli/compare-command.ts'
-import { addImportCommand } from './cli/import-command.ts'
-import type { KeyCommands } from './cli/key-commands.ts'
-import { nearest } from './domain/nearest.ts'
+import { createProgram } from './cli/program.ts'
+import { refuse, startFault } from './cli/with-settings.ts'
 import type { Logger } from './domain/ports/logger-port.ts'
-import { loadEnvFile, readSettings, type Settings } from './settings/settings.ts'
-import { settingsHelp } from './settings/settings-help.ts'
+import type { Settings } from './settings/settings.ts'
 import { WORKER_MARK } from './workers/ipc-protocol.ts'
 import type { Primary } from './workers/primary.ts'
 import type { WorkerCluster } from './workers/worker-cluster.ts'
@@ -19,112 +15,7 @@ const { version, description } = JSON.parse(readFileSync(new URL('../package.jso
   description: string
 }
 
-const program = new Command('crosswalk')
-  .description(description)
-  .version(version)
-  .addHelpText('after', () => `\n${settingsHelp()}`)
-  .helpCommand('help [command]', 'display help for command')
-  .allowExcessArguments()
-  .action(() => {
-    const [name] = program.args
-    return name === undefined ? withSettings(start)() : refuse([unknownCommand(name)])
-  })
-program
-  .command('migrate')
-  .description(
-    'updates the tables of DATABASE_URL, as every start does, and exits; stop a service on a SQLite file first',
-  )
-  .action(withSettings(migrate))
-program
-  .command('copy-store')
-  .description(
-    'copies a store with its API keys and audit log from SQLite to an empty PostgreSQL and verifies the copy; stop the service first',
-  )
-  .requiredOption('--from <url>', '`sqlite:` and the path of a file')
-  .option('--to <url>', '`postgres://user:password@host:port/database`; by default DATABASE_URL')
-  .action((urls: { from: string; to?: string }) => withSettings((settings) => copy(urls, settings))())
-const keys = program
-  .command('keys')
-  .description('manages the API keys of the management API, also while the service runs')
-keys
-  .command('create')
-  .description('creates a key and prints it; it cannot be shown again')
-  .requiredOption('--name <name>', 'the person or program that uses the key')
-  .requiredOption('--role <role...>', 'viewer, operator, author or admin; several may be given')
-  .action(({ name, role }: { name: string; role: string[] }) =>
-    withKeys(async (commands) => {
-      const { key, note } = await commands.create({ name, roles: role })
-      process.stderr.write(note)
-      process.stdout.write(`${key}\n`)
-    }),
-  )
-keys
-  .command('list')
-  .description('lists the keys, including revoked ones')
-  .action(() => withKeys(async (commands) => void process.stdout.write(await commands.list())))
-keys
-  .command('revoke <id>')
-  .description('revokes a key; takes effect at once')
-  .action((id: string) => withKeys(async (commands) => void process.stdout.write(await commands.revoke(id))))
-addCompareCommand(program, withSettings)
-addImportCommand(program)
-program.parse()
-
-function unknownCommand(name: string): string {
-  const names = program.commands.map((command) => command.name())
-  const meant = nearest(name, names)
-  const advice = meant === undefined ? `The commands: ${names.join(', ')}.` : `Did you mean "${meant}"?`
-  return `There is no command ${JSON.stringify(name)}. ${advice}`
-}
-
-/** A command that runs only if all settings are valid. */
-function withSettings(run: (settings: Settings, warnings: readonly string[]) => Promise<void>): () => Promise<void> {
-  return async () => {
-    const file = loadEnvFile()
-    if (!file.ok) return refuse([file.message])
-    const reading = readSettings(process.env)
-    if (!reading.ok) return refuse(reading.faults)
-    await run(reading.settings, reading.warnings)
-  }
-}
-
-async function migrate(settings: Settings): Promise<void> {
-  const { migrateStore } = await import('./cli/store-commands.ts')
-  try {
-    await migrateStore(settings.databaseUrl, settings, createLogger(settings))
-    process.stdout.write('The tables of the store are up to date.\n')
-  } catch (thrown) {
-    refuse([startFault(thrown, settings)])
-  }
-}
-
-async function copy({ from, to }: { from: string; to?: string }, settings: Settings): Promise<void> {
-  const { checkCopy, copyStore } = await import('./cli/store-commands.ts')
-  const urls = checkCopy({ from, to: to ?? settings.databaseUrl })
-  if (!urls.ok) return refuse([urls.message])
-  try {
-    const summary = await copyStore(urls.value, settings, createLogger(settings))
-    process.stdout.write('Copied, read back and found the same:\n')
-    for (const [name, { rows, sha256 }] of Object.entries(summary)) {
-      process.stdout.write(`${name} ${rows} rows, sha256 ${sha256}\n`)
-    }
-    process.stdout.write('Not copied: the message log and the counts of messages; the files keep them.\n')
-  } catch (thrown) {
-    refuse([startFault(thrown, settings)])
-  }
-}
-
-function withKeys(work: (commands: KeyCommands) => Promise<void>): Promise<void> {
-  return withSettings(async (settings) => {
-    const { openKeyCommands } = await import('./cli/key-commands.ts')
-    try {
-      const commands = await openKeyCommands(settings, createLogger({ ...settings, logLevel: 'error' }))
-      await work(commands).finally(commands.close)
-    } catch (thrown) {
-      refuse([startFault(thrown, settings)])
-    }
-  })()
-}
+createProgram({ version, description, start }).parse()
 
 async function start(settings: Settings, warnings: readonly string[]): Promise<void> {
   const isWorker = WORKER_MARK in process.env && process.send !== undefined
@@ -196,20 +87,4 @@ function stopOnSignal(stop: () => Promise<number>, logger: Logger): void {
     process.exit(0)
   }
   for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const) process.on(signal, () => void onSignal(signal))
-}
-
-function startFault(thrown: unknown, settings: Settings): string {
-  const { code, message, port } = thrown as { code?: string; message?: string; port?: number }
-  const setting = port === settings.adminPort ? 'ADMIN_PORT' : 'SERVER_PORT'
-  if (code === 'EADDRINUSE') return `Port ${port} is in use already; stop what uses it or set ${setting}.`
-  if (code === 'EACCES')
-    return `Port ${port} requires more rights than this user has; set ${setting} to 1024 or higher.`
-  if (code === 'EADDRNOTAVAIL') return `This machine has no such address (${message}); set HOST or ADMIN_HOST.`
-  return message ?? String(thrown)
-}
-
-/** Reports why the process cannot start: one line for each fault, without a stack. */
-function refuse(faults: readonly string[]): void {
-  for (const fault of faults) process.stderr.write(`crosswalk: ${fault}\n`)
-  process.exitCode = 1
 }

@@ -3,6 +3,7 @@ import type { Command } from 'commander'
 import { createLogger } from '../adapters/log/logger.ts'
 import type { Settings } from '../settings/settings.ts'
 import { readApiKey } from './api-key.ts'
+import { progressOf } from './progress.ts'
 
 /** A script can distinguish differences from a comparison that could not be made. */
 const EXIT = { same: 0, differences: 2, impossible: 3 } as const
@@ -136,8 +137,10 @@ async function replay({ openhim = '', endpoints, service = DEFAULT_SERVICE, ...o
   )
   if (options.saveTests !== undefined) {
     const { saveTests } = await import('../comparison/saved-tests.ts')
+    const { createOfflineTests } = await import('../wiring/offline-tests.ts')
     const tests = replayed.map((one, at) => ({ replayed: one, differences: results[at]?.differences ?? [] }))
-    for (const path of saveTests(options.saveTests, tests)) process.stderr.write(`Written: ${path}\n`)
+    const run = createOfflineTests(settings, createLogger({ ...settings, logLevel: 'error' }))
+    for (const path of await saveTests(options.saveTests, tests, run)) process.stderr.write(`Written: ${path}\n`)
   }
   return { results, leftOut }
 }
@@ -176,11 +179,3 @@ function changeOf(change: string) {
 }
 
 /** Reports to stderr once a second. */
-function progressOf(what: string): (done: number, of: number) => void {
-  let reportedAt = Date.now()
-  return (done, of) => {
-    if (Date.now() - reportedAt < 1_000) return
-    reportedAt = Date.now()
-    process.stderr.write(`${done} of ${of} ${what}\n`)
-  }
-}

@@ -24,6 +24,8 @@ export type Origin = Readonly<{
   name?: string
   /** What the caller says about itself, unchecked; at most NOTE_CHARACTERS. */
   note?: string
+  /** The reason for which an admin lets the change through although stored tests fail; at most NOTE_CHARACTERS. */
+  testsOverride?: string
 }>
 
 export const NOTE_CHARACTERS = 200

@@ -31,6 +31,10 @@ export function findClashes(
   return lints
 }
 
+/** A document without a sound name or route has stand-ins for them, which clash with nothing. */
+export const hasOwnPlace = (lints: readonly Lint[]): boolean =>
+  !lints.some(({ path, severity }) => severity === 'error' && (path === '' || /^(name|endpoint)\b/.test(path)))
+
 export const storeClash = (clash: StoreClash): Lint =>
   clash === 'name'
     ? { path: 'name', message: 'Another endpoint has this name already; choose another one.', severity: 'error' }

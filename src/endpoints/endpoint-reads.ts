@@ -7,10 +7,13 @@ import type { StoredDocument, Version, VersionSummary } from '../domain/stored-d
 import { parsePath } from '../language/paths/path.ts'
 import * as failures from './management-failures.ts'
 
+/** Field paths, each with the values that match. */
+type Filters = readonly (readonly [path: string, values: readonly string[]])[]
+
 /** Each method fails with STORE_UNAVAILABLE. */
 export interface EndpointReads {
   /** Oldest first. A document matches a filter if the value at its path is one of its texts. Fails with FILTER_INVALID. */
-  list(filters: readonly (readonly [path: string, values: readonly string[]])[]): Promise<readonly StoredDocument[]>
+  list(filters: Filters): Promise<readonly StoredDocument[]>
   /** Fails with ID_MALFORMED, ENDPOINT_UNKNOWN. */
   get(id: string): Promise<StoredDocument>
   readonly versions: Readonly<{
@@ -33,9 +36,8 @@ export function createEndpointReads(store: EndpointStore): EndpointReads {
   }
   return {
     list: async (filters) => {
-      const tests = filters.map(([path, values]) => compileFilter(path, values))
-      const documents = await failures.callEndpointStore(() => store.list())
-      return documents.filter((document) => tests.every((test) => test(document)))
+      const matches = matchesFilters(filters)
+      return (await failures.callEndpointStore(() => store.list())).filter(matches)
     },
     get: async (id) => {
       const document = await read(id, () => store.get(id))
@@ -52,6 +54,12 @@ export function createEndpointReads(store: EndpointStore): EndpointReads {
       },
     },
   }
+}
+
+/** Whether a document matches all filters. Fails with FILTER_INVALID. */
+export function matchesFilters(filters: Filters): (document: JsonObject) => boolean {
+  const tests = filters.map(([path, values]) => compileFilter(path, values))
+  return (document) => tests.every((test) => test(document))
 }
 
 /**

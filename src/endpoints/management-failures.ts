@@ -16,6 +16,21 @@ export const dryRunInvalid = (faults: readonly Lint[]): Failure =>
     details: detailsOf(faults),
   })
 
+export const testsInvalid = (faults: readonly Lint[]): Failure =>
+  new Failure('TESTS_INVALID', 'The tests cannot run as they are written; details has every fault.', {
+    details: detailsOf(faults),
+  })
+
+/** In: a fault for each test that fails. */
+export function testsFailed(faults: readonly Lint[]): Failure {
+  const count = faults.length === 1 ? 'A stored test of the endpoint fails' : 'Stored tests of the endpoint fail'
+  return new Failure(
+    'TESTS_FAILED',
+    `${count} with this document; nothing was stored. Change the document, or first the tests.`,
+    { details: detailsOf(faults) },
+  )
+}
+
 export function clash(clashes: readonly Lint[]): Failure {
   const places = clashes.map(({ path }) => path).join(' and ')
   return new Failure(

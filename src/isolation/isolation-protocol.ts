@@ -2,7 +2,7 @@
 import type { Json, JsonObject } from '../domain/json.ts'
 import type { Lint, Result } from '../domain/lint.ts'
 import type { SchemaOptions, Verdict } from '../language/json-schema/json-schema.ts'
-import type { ExpressionLimits } from '../language/jsonata/expression.ts'
+import type { Ambient, ExpressionLimits } from '../language/jsonata/expression.ts'
 import type { Program, Reads, Transformation } from '../pipeline/sandbox.ts'
 
 /** The first message to a process, which says how to compile programs. The process answers `ready`. */
@@ -10,7 +10,13 @@ export type ProgramOptions = Readonly<{ limits: ExpressionLimits; schema: Schema
 
 export type IsolationTask =
   | Readonly<{ kind: 'compile' }>
-  | Readonly<{ kind: 'transform'; message: JsonObject; leftMs: number; partial?: boolean }>
+  | Readonly<{
+      kind: 'transform'
+      message: JsonObject
+      leftMs: number
+      partial?: boolean
+      ambient?: Ambient | undefined
+    }>
   | Readonly<{ kind: 'validate'; data: Json }>
 
 /** `id` identifies the program; `program` is left out if the process has it. The process drops the programs of `forget`. */

@@ -1,6 +1,5 @@
 /** Runs the expressions and schemas of documents in isolated processes, and assigns each call to one of the two pools. */
 import { Failure } from '../domain/failure.ts'
-import type { JsonObject } from '../domain/json.ts'
 import { fault } from '../domain/lint.ts'
 import type { Verdict } from '../language/json-schema/json-schema.ts'
 import type { Program, Sandbox, SandboxedProgram, Transformation } from '../pipeline/sandbox.ts'
@@ -82,10 +81,10 @@ export function createSandbox(options: SandboxOptions): IsolatedSandbox {
     return {
       expressions: new Map(expressions),
       lints,
-      transform: async (message: JsonObject, deadlineAt: number, partial = false): Promise<Transformation> => {
+      transform: async (message, deadlineAt, { partial = false, ambient } = {}): Promise<Transformation> => {
         const leftMs = deadlineAt - Date.now()
         const limitMs = Math.min(allMs, leftMs + LATE_MS)
-        const task = { kind: 'transform', message, leftMs, ...(partial ? { partial } : {}) } as const
+        const task = { kind: 'transform', message, leftMs, ambient, ...(partial ? { partial } : {}) } as const
         const outcome = await call(owner, task, limitMs, deadlineAt)
         if ('refused' in outcome && outcome.refused === 'deadline') return late
         const value = resultOf<Transformation>(outcome, 'expressions')

@@ -2,7 +2,7 @@
 import type { JsonObject } from '../domain/json.ts'
 import { collectInto, found, type Lint, type Result } from '../domain/lint.ts'
 import { compileJsonSchema, type Validator } from '../language/json-schema/json-schema.ts'
-import { type Expression, ExpressionFault, parseExpression } from '../language/jsonata/expression.ts'
+import { type Ambient, type Expression, ExpressionFault, parseExpression } from '../language/jsonata/expression.ts'
 import type { Program, Transformation } from '../pipeline/sandbox.ts'
 import type {
   Compilation,
@@ -16,6 +16,8 @@ type CompiledProgram = Readonly<{
   expressions: readonly (readonly [name: string, result: Result<Expression>])[]
   validator: Validator | undefined
   lints: readonly Lint[]
+  /** Of the message that runs, for a program with `isAmbient`. */
+  setAmbient(ambient: Ambient): void
 }>
 
 export type Programs = Readonly<{ handle(request: IsolationRequest): Promise<IsolationResponse> }>
@@ -53,17 +55,25 @@ function threadCpuUsage(): number {
   return (user + system) / 1_000
 }
 
-function compile({ expressions, schema }: Program, options: ProgramOptions): CompiledProgram {
+function compile({ expressions, schema, isAmbient }: Program, options: ProgramOptions): CompiledProgram {
   const lints: Lint[] = []
+  let current: Ambient = { nowMs: 0, seed: '' }
+  const ambient = isAmbient && (() => current)
   return {
-    expressions: expressions.map(([name, text]) => [name, parseExpression(text, options.limits)]),
+    expressions: expressions.map(([name, text]) => [name, parseExpression(text, options.limits, ambient)]),
+    setAmbient: (next) => {
+      current = next
+    },
     validator: schema && compileJsonSchema(schema, options.schema, collectInto(lints)),
     lints,
   }
 }
 
 function run(task: IsolationTask, compiled: CompiledProgram) {
-  if (task.kind === 'transform') return transform(compiled, task)
+  if (task.kind === 'transform') {
+    if (task.ambient !== undefined) compiled.setAmbient(task.ambient)
+    return transform(compiled, task)
+  }
   if (task.kind === 'compile') return describe(compiled)
   if (compiled.validator === undefined) throw new TypeError('The program has no schema.')
   return compiled.validator(task.data)

@@ -2,6 +2,7 @@
 import type { Json, JsonObject } from '../domain/json.ts'
 import type { Lint, Result } from '../domain/lint.ts'
 import type { Verdict } from '../language/json-schema/json-schema.ts'
+import type { Ambient } from '../language/jsonata/expression.ts'
 
 /** The parts of a document that run in the sandbox. */
 export type Program = Readonly<{
@@ -11,6 +12,8 @@ export type Program = Readonly<{
   expressions: readonly (readonly [name: string, text: string])[]
   /** `inputValidation`. */
   schema: JsonObject | undefined
+  /** Whether each message brings the time and chance of its expressions. */
+  isAmbient?: true
 }>
 
 /** As `Expression` has it. */
@@ -39,8 +42,15 @@ export type SandboxedProgram = Readonly<{
   expressions: ReadonlyMap<string, Result<Reads>>
   /** Of the schema; paths are relative to it. */
   lints: readonly Lint[]
-  /** `partial`: whether a failure is to have the values of the expressions before it. */
-  transform(message: JsonObject, deadlineAt: number, partial?: boolean): Promise<Transformation>
+  /**
+   * `partial`: whether a failure is to have the values of the expressions before it. `ambient`: of a program with
+   * `isAmbient`.
+   */
+  transform(
+    message: JsonObject,
+    deadlineAt: number,
+    options?: Readonly<{ partial?: boolean; ambient?: Ambient }>,
+  ): Promise<Transformation>
   validate(data: Json, deadlineAt: number): Promise<Verdict>
 }>
 

@@ -6,6 +6,7 @@ import type { StateStore } from '../domain/ports/state-store-port.ts'
 import type { TokenVerifier } from '../domain/ports/token-verifier-port.ts'
 import type { SecretSource } from '../domain/secrets/secrets.ts'
 import type { ParserSettings } from '../formats/codec.ts'
+import type { Ambient } from '../language/jsonata/expression.ts'
 import type { IdempotencyService } from './idempotency/idempotency-service.ts'
 import type { Sandbox, SandboxedProgram } from './sandbox.ts'
 import type { StageObserver } from './stage-observer.ts'
@@ -19,6 +20,8 @@ export type Services = Readonly<{
   egress: EgressPolicy
   tokens: TokenVerifier
   idempotency: IdempotencyService
+  /** Time and chance for expressions that must give the same result at every run; undefined for those of the machine. */
+  ambient?: (() => Ambient) | undefined
   /** Runs expressions and schemas; undefined if they run in this process. */
   sandbox?: Sandbox | undefined
   /** The program of the document, compiled in `sandbox`. */

@@ -2,20 +2,23 @@
 import { randomBytes } from 'node:crypto'
 import { createIds } from '../domain/id.ts'
 import type { Logger } from '../domain/ports/logger-port.ts'
-import { parseReferences } from '../domain/secrets/references.ts'
-import type { SecretSource } from '../domain/secrets/secrets.ts'
 import { createDryRun, type DryRun } from '../dry-run/dry-run.ts'
+import { createStandInSecrets } from '../dry-run/stand-in-secrets.ts'
 import { createEndpointRegistry } from '../endpoints/endpoint-registry.ts'
 import * as failures from '../endpoints/management-failures.ts'
 import { createIntake } from '../intake/intake.ts'
+import type { Services } from '../pipeline/services.ts'
 import type { Settings } from '../settings/settings.ts'
 import { createOfflineServices } from './offline-services.ts'
 
+export type LiveServices = Pick<Services, 'http' | 'secrets'>
+
 /**
  * In: the settings of messages, such as `PARSER_LIMIT`. Out: a dry run that never calls another system. Each reference to a
- * secret stands for its own name, so that no secret is needed and none can be shown.
+ * secret stands for its own name, so that no secret is needed and none can be shown. `live`: what lookups without a canned answer
+ * use, if the caller wants them sent.
  */
-export function createOfflineDryRun(settings: Settings, logger: Logger): DryRun {
+export function createOfflineDryRun(settings: Settings, logger: Logger, live?: LiveServices): DryRun {
   const clock = Date.now
   const newId = createIds(clock, randomBytes(4).readUInt32BE())
   return createDryRun({
@@ -26,22 +29,8 @@ export function createOfflineDryRun(settings: Settings, logger: Logger): DryRun 
     },
     registry: createEndpointRegistry(),
     intake: createIntake({ ...settings, clock, newId, logger, observe: () => undefined }),
-    services: { ...createOfflineServices(settings), secrets: STAND_INS },
+    services: { ...createOfflineServices(settings), secrets: createStandInSecrets(() => undefined), ...live },
     settings,
     clock,
   })
 }
-
-const STAND_INS: SecretSource = {
-  resolve: (text) =>
-    parseReferences(text)
-      ?.map((part) => (typeof part === 'string' ? part : standIn(part.name)))
-      .join('') ?? text,
-}
-
-/** A text that any part of a URL can hold, its host too. */
-const standIn = (name: string): string =>
-  name
-    .toLowerCase()
-    .replace(/[^a-z0-9]+/g, '-')
-    .replace(/^-|-$/g, '')

@@ -65,7 +65,8 @@ export async function openPipelineServices(options: PipelineServicesOptions): Pr
   }
 }
 
-const openHttpClient = (settings: Settings, egress: EgressPolicy, logger: Logger): OwnHttpClient =>
+/** The client for the requests of documents, with the limits of the settings. */
+export const openHttpClient = (settings: Settings, egress: EgressPolicy, logger: Logger): OwnHttpClient =>
   createHttpClient({
     connectTimeoutMs: settings.requestConnectTimeoutMs,
     answerLimitBytes: settings.answerLimitBytes,

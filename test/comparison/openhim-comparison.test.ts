@@ -10,8 +10,10 @@ import { createEndpointDocuments, documentsIn } from '../../src/comparison/endpo
 import { compareTransactions } from '../../src/comparison/openhim-comparison.ts'
 import { readTransactions } from '../../src/comparison/openhim-transactions.ts'
 import { saveTests } from '../../src/comparison/saved-tests.ts'
-import { isObject, type Json, type JsonObject } from '../../src/domain/json.ts'
+import { checkTestFile } from '../../src/document-tests/check-test-file.ts'
+import type { Json, JsonObject } from '../../src/domain/json.ts'
 import { createOfflineDryRun } from '../../src/wiring/offline-dry-run.ts'
+import { createOfflineTests } from '../../src/wiring/offline-tests.ts'
 import { openCore } from '../../src/wiring/open-core.ts'
 import { loggerInto, readTestSettings, startUpstream } from '../service.ts'
 import { freshFolder } from '../spawned-service.ts'
@@ -21,6 +23,8 @@ import { TRANSACTIONS } from './recorded-peer.ts'
 const recorded = JSON.parse(readFileSync(TRANSACTIONS, 'utf8')) as { upstream: string; transactions: JsonObject[] }
 
 const documents = documentsIn(fixtures(recorded.upstream).map(({ document }) => document))
+
+const runTests = createOfflineTests(readTestSettings({}), loggerInto([]))
 
 async function replay(
   context: { after(work: () => void): void },
@@ -105,19 +109,25 @@ describe('recorded transactions', () => {
   test('become tests that expect what this service did, without secrets', async (context) => {
     const { replayed, results } = await replay(context, recorded.transactions)
     const folder = join(freshFolder(context), 'tests')
-    const files = saveTests(
+    const files = await saveTests(
       folder,
       replayed.map((one, at) => ({ replayed: one, differences: results[at]?.differences ?? [] })),
+      runTests,
     )
     assert.equal(files.length, documents.length)
     assert.deepEqual(readdirSync(folder).length, files.length)
     const all = files.map((file) => readFileSync(file, 'utf8')).join('')
     assert.ok(!all.includes('canary'))
-    for (const { given, expect } of files.flatMap((file) => JSON.parse(readFileSync(file, 'utf8')).tests)) {
-      assert.ok(isObject(given.message))
-      assert.equal(typeof expect.answer.status, 'number')
-      assert.equal(typeof expect.outcome, 'string')
+    let passed = 0
+    for (const raw of files.map((file) => JSON.parse(readFileSync(file, 'utf8')))) {
+      const { file, lints } = checkTestFile(raw)
+      assert.deepEqual(lints, [])
+      const document = documents.find(({ name }) => name === raw.endpoint)
+      const { tests } = await runTests(document as JsonObject, file)
+      for (const one of tests) assert.equal(one.verdict, 'passed', JSON.stringify(one))
+      passed += tests.length
     }
+    assert.equal(passed, replayed.length)
   })
 })
 
@@ -161,7 +171,8 @@ describe('a transaction', () => {
     const { replayed, results, report } = await replayOf('/people/8')
     assert.equal(report.unexplained, 1)
     const tests = replayed.map((one, at) => ({ replayed: one, differences: results[at]?.differences ?? [] }))
-    const files = saveTests(freshFolder(context), tests).map((file) => readFileSync(file, 'utf8'))
+    const saved = await saveTests(freshFolder(context), tests, runTests)
+    const files = saved.map((file) => readFileSync(file, 'utf8'))
     const written = [report.text, JSON.stringify(report.json), ...files].join('\n')
     assert.match(written, /people\/8/)
     assert.ok(!written.includes('canary'), written)

@@ -3,6 +3,7 @@
  *
  * Blocks, by the words after their three backquotes:
  * - `json endpoint`: a document, registered; in place of the one with its name, where there is one.
+ * - `json tests`: a file of tests of the document before it; all pass.
  * - `http` with a request, or `sh` with `curl` commands: sent.
  * - `http call`: a call that the service makes to another system while it works on the request above, and the answer.
  * - `http` with an answer, `json answer` (its body alone): what came back. `text answer`: lines that are in it.

@@ -10,7 +10,7 @@ import { mapped, runnerOf } from './tables.ts'
 
 /** Languages of blocks that are for reading only. */
 export const PROSE = ['sh', 'text', 'xml', 'http']
-const KINDS = ['json endpoint', 'json answer', 'json schema', 'json source', 'json example']
+const KINDS = ['json endpoint', 'json tests', 'json answer', 'json schema', 'json source', 'json example']
 export const KNOWN = [...KINDS, 'http call', 'text answer']
 
 export const kindOf = (fence: Fence): string => fence.words.slice(0, 2).join(' ')
@@ -40,6 +40,7 @@ export async function play(page: string, blocks: readonly Block[], t: TestContex
   const names = new Map<string, string>()
   const rest = [...blocks]
   let source: JsonObject = {}
+  let document: JsonObject = {}
   for (let block = rest.shift(); block !== undefined; block = rest.shift()) {
     const at = `line ${block.line}`
     const now = block
@@ -52,7 +53,11 @@ export async function play(page: string, blocks: readonly Block[], t: TestContex
         )
       }
     } else if (kindOf(now) === 'json source') source = JSON.parse(now.text)
-    else if (kindOf(now) === 'json example') {
+    else if (kindOf(now) === 'json tests') {
+      const stage = await stageFor()
+      const own = document
+      await t.test(at, () => runTests(stage, own, JSON.parse(now.text)))
+    } else if (kindOf(now) === 'json example') {
       const example = JSON.parse(now.text)
       await t.test(at, () => assert.deepEqual(mapped(example.mapping, example.source), example.output))
     } else if (kindOf(now) === 'json schema') {
@@ -63,6 +68,7 @@ export async function play(page: string, blocks: readonly Block[], t: TestContex
     } else {
       const calls = takeWhile(rest, (next) => kindOf(next) === 'http call')
       const answers = takeWhile(rest, (next) => /^(json|text) answer$/.test(kindOf(next)) || isAnswer(next.text))
+      if (kindOf(now) === 'json endpoint') document = JSON.parse(now.text)
       const stage = await stageFor()
       await t.test(at, () => exchange(stage, now, calls, answers, names))
     }
@@ -104,6 +110,15 @@ async function exchange(
     if (last && answers.length > 0) compareAll(stage, answers, reply)
     else assert.ok(reply.status < 300, reply.text)
   }
+}
+
+/** Each test of the file passes for the document before it. */
+async function runTests(stage: Stage, endpoint: JsonObject, tests: JsonObject): Promise<void> {
+  const headers = { 'content-type': 'application/json' }
+  const body = JSON.stringify({ endpoint, tests })
+  const reply = await stage.send({ start: 'POST /endpoints/tests/run', headers, body })
+  const { ran, failed } = reply.json()
+  assert.deepEqual({ status: reply.status, ran, failed }, { status: 200, ran: true, failed: 0 }, reply.text)
 }
 
 /** The answer to the document, put in the place of the one that the page registered under its name before. */

@@ -1,5 +1,6 @@
 /** Tables of the guide whose rows are examples. Which they are, their header says. */
 import assert from 'node:assert/strict'
+import { createMatcher } from '../../src/document-tests/match.ts'
 import type { Json, JsonObject } from '../../src/domain/json.ts'
 import { collectInto, type Lint } from '../../src/domain/lint.ts'
 import { compileJsonSchema } from '../../src/language/json-schema/json-schema.ts'
@@ -36,6 +37,19 @@ const RUNNERS: Readonly<Record<string, Run>> = {
     const requestBody = given === 'missing' ? {} : { value: JSON.parse(code(given)) }
     const output = mapped({ 'requestBody.value': { key: 'out', transform } }, { requestBody })
     assert.deepEqual(output, expected === NOTHING ? {} : { out: JSON.parse(code(expected)) })
+  },
+  'expectation | met by': (given, expected) => {
+    const [met = '', notMet = ''] = expected.split(/;? ?\bnot by /)
+    for (const [cell, isMet] of [[met, true] as const, [notMet, false] as const]) {
+      const values = [
+        ...codeIn(cell).map((text): Json => JSON.parse(text)),
+        ...(cell.includes(NOTHING) ? [undefined] : []),
+      ]
+      for (const value of values) {
+        const found = createMatcher().mismatches(JSON.parse(code(given)), value, { pointer: '' })
+        assert.equal(found.length === 0, isMet, JSON.stringify([value, found]))
+      }
+    }
   },
   'target | refused with': (given, expected) => {
     const target = parseTarget(code(given))

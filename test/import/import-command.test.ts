@@ -68,7 +68,7 @@ const CASES: readonly Case[] = [
     title: 'two documents of one name',
     files: { 'a.json': peerDocument({ name: 'A' }), 'b.json': peerDocument({ name: 'A' }) },
     code: 1,
-    stdout: /^a-2\.json: name: a\.json has this name too/m,
+    stdout: /^a-2\.json: name: a\.json has this name already; choose another one\.$/m,
   },
   {
     title: 'two folders of version 0.2 with one name',
@@ -86,7 +86,7 @@ const CASES: readonly Case[] = [
       'b.json': peerDocument({ name: 'B', endpoint: { pattern: '/a/:c' } }),
     },
     code: 1,
-    stdout: /^b\.json: endpoint\.pattern: a\.json answers the same paths/m,
+    stdout: /^b\.json: endpoint\.pattern: "A" \(POST \/a\/:b\) answers the same paths already/m,
   },
   {
     title: 'a set that does not show its version',

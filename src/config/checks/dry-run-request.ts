@@ -49,6 +49,9 @@ const OBJECT: Field = { type: 'object' }
 const TEXTS: Field = { type: 'object', additionalProperties: TEXT }
 const ANYTHING: Field = {}
 
+/** The parts of a message that a dry run and a test give. */
+export const MESSAGE_FIELDS = { body: ANYTHING, contentType: TEXT, headers: TEXTS, query: OBJECT, urlParams: TEXTS }
+
 const REQUEST: Field = {
   type: 'object',
   properties: {
@@ -57,10 +60,7 @@ const REQUEST: Field = {
     messageId: TEXT,
     version: ANYTHING,
     at: TEXT,
-    message: {
-      type: 'object',
-      properties: { body: ANYTHING, contentType: TEXT, headers: TEXTS, query: OBJECT, urlParams: TEXTS, state: OBJECT },
-    },
+    message: { type: 'object', properties: { ...MESSAGE_FIELDS, state: OBJECT } },
     lookups: OBJECT,
     responses: OBJECT,
     live: { type: 'boolean' },
@@ -117,7 +117,8 @@ function checkVersion({ version, endpoint, messageId }: JsonObject, lint: LintSi
   }
 }
 
-function checkQuery(query: Json | undefined, lint: LintSink): void {
+/** Lints values of a query that are neither a string nor strings. */
+export function checkQuery(query: Json | undefined, lint: LintSink): void {
   if (!isObject(query)) return
   for (const [name, value] of Object.entries(query)) {
     const texts = Array.isArray(value) ? value : [value]
@@ -126,7 +127,8 @@ function checkQuery(query: Json | undefined, lint: LintSink): void {
   }
 }
 
-function checkCanned(answers: Json | undefined, lint: LintSink): void {
+/** Lints the canned answers of lookups or responses. */
+export function checkCanned(answers: Json | undefined, lint: LintSink): void {
   if (!isObject(answers)) return
   for (const [id, answer] of Object.entries(answers)) {
     if (Array.isArray(answer)) checkField({ type: 'array', items: CANNED }, answer, lint.at(id))

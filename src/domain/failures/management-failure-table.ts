@@ -48,6 +48,19 @@ export const MANAGEMENT_FAILURES = {
     means: 'Within a dry run: a lookup has no canned answer, and is not live.',
     dryRun: true,
   },
+  TESTS_INVALID: {
+    status: 400,
+    retry: false,
+    issue: 'invalid',
+    means: 'The tests of a document are wrong; `details` lists every fault.',
+  },
+  TESTS_FAILED: {
+    status: 409,
+    retry: false,
+    issue: 'business-rule',
+    means:
+      'Stored tests of the endpoint fail with the new document (`TESTS_ON_CHANGE=require`); `details` has each. An admin may override this with a reason.',
+  },
   VERSION_UNKNOWN: {
     status: 404,
     retry: false,

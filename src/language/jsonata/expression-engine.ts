@@ -4,6 +4,7 @@
  */
 import jsonata from 'jsonata'
 import { fault, found, type Result } from '../../domain/lint.ts'
+import { AMBIENT_BUILT_INS, type Ambient, ambientBuiltIns } from './expression-ambient.ts'
 import { LimitReached } from './expression-fault.ts'
 import {
   BUILT_INS,
@@ -52,8 +53,11 @@ export function parseTree(text: string): Node {
   return jsonata(text).ast() as Node
 }
 
-/** In: a text that `parseTree` accepts. Fails with one sentence for an expression that `harden` refuses. */
-export function openInstance(text: string, limits: ExpressionLimits): Result<Instance> {
+/**
+ * In: a text that `parseTree` accepts; `ambient` if its evaluations take time and chance from there. Fails with one sentence
+ * for an expression that `harden` refuses.
+ */
+export function openInstance(text: string, limits: ExpressionLimits, ambient?: () => Ambient): Result<Instance> {
   const state = { deadlineAt: 0, known: new WeakMap() as KnownSizes }
   const callLimits: CallLimits = {
     maxSequence: limits.maxSequence,
@@ -73,6 +77,7 @@ export function openInstance(text: string, limits: ExpressionLimits): Result<Ins
   const wrong = harden(engine.ast() as Node, marks)
   if (wrong !== undefined) return fault(wrong)
   bindFunctions(engine, callLimits, marks)
+  const start = ambient && bindAmbient(engine, text, ambient, callLimits)
   engine.assign(ON_EXIT, (node: object, _input: unknown, _environment: unknown, result: unknown) => {
     if (typeof result === 'string') {
       if (result.length > TEXT_LIMIT) throw tooLong()
@@ -84,6 +89,7 @@ export function openInstance(text: string, limits: ExpressionLimits): Result<Ins
     run(input) {
       state.known = new WeakMap()
       state.deadlineAt = Date.now() + limits.timeoutMs
+      start?.()
       return engine.evaluate(input)
     },
     stop() {
@@ -102,6 +108,15 @@ function bindFunctions(engine: jsonata.Expression, limits: CallLimits, marks: Ma
     engine.assign(name, withLimits(name, own, limits))
   }
   engine.assign(ORDER_BY, { _jsonata_function: true, ...withLimits(ORDER_BY, orderByBuiltIn(), limits) })
+}
+
+/** Out: called at the start of each evaluation. */
+function bindAmbient(engine: jsonata.Expression, text: string, ambient: () => Ambient, limits: CallLimits): () => void {
+  const environment = environmentOf(jsonata('null'))
+  const builtIn = (name: string) => environment.lookup(name) as BuiltIn
+  const { start, replace } = ambientBuiltIns(text, ambient, builtIn('fromMillis').implementation)
+  for (const name of AMBIENT_BUILT_INS) engine.assign(name, withLimits(name, replace(name, builtIn(name)), limits))
+  return start
 }
 
 const NO_LIMITS: CallLimits = { maxSequence: Number.POSITIVE_INFINITY, checkTime: () => undefined }

@@ -4,6 +4,7 @@
  */
 import type { Awaitable, Json, JsonObject } from '../../domain/json.ts'
 import { fault, found, type Result } from '../../domain/lint.ts'
+import type { Ambient } from './expression-ambient.ts'
 import { mayWrite, readsOf, unknownName, walk } from './expression-analysis.ts'
 import { type ExpressionLimits, type Instance, openInstance, parseTree } from './expression-engine.ts'
 import { asExpressionFault } from './expression-fault.ts'
@@ -12,6 +13,7 @@ import { copyRoots, plain } from './expression-result.ts'
 import type { Node } from './expression-tree.ts'
 import { compileFastPath } from './fast-path/fast-path.ts'
 
+export type { Ambient } from './expression-ambient.ts'
 export type { ExpressionLimits } from './expression-engine.ts'
 export { ExpressionFault } from './expression-fault.ts'
 
@@ -37,10 +39,11 @@ const KEPT_INSTANCES = 64
  *
  * Fails with one sentence and the position: for text that does not parse, functions and variables that do not exist, and
  * regular expressions that RE2 cannot run. The limits hold for one evaluation. Besides, no value that an expression
- * builds may have more than 16 Mi characters or 256 levels.
+ * builds may have more than 16 Mi characters or 256 levels. `ambient`: called at the start of each evaluation, if that must
+ * give the same result at every run.
  * Source: https://docs.jsonata.org, version 2.2.
  */
-export function parseExpression(text: string, limits: ExpressionLimits): Result<Expression> {
+export function parseExpression(text: string, limits: ExpressionLimits, ambient?: () => Ambient): Result<Expression> {
   let tree: Node
   try {
     tree = parseTree(text)
@@ -51,11 +54,11 @@ export function parseExpression(text: string, limits: ExpressionLimits): Result<
   if (wrong !== undefined) return fault(wrong)
   const reads = readsOf(tree)
   const writes = mayWrite(tree, BUILT_INS)
-  const first = openInstance(text, limits)
+  const first = openInstance(text, limits, ambient)
   if (!first.ok) return fault(first.message)
   const idle: Instance[] = [first.value]
   const evaluateInEngine = async (input: JsonObject): Promise<Json | undefined> => {
-    const instance = idle.pop() ?? reopen(text, limits)
+    const instance = idle.pop() ?? reopen(text, limits, ambient)
     try {
       const result = plain(await instance.run(writes ? copyRoots(input, reads.roots) : input))
       if (idle.length < KEPT_INSTANCES) idle.push(instance)
@@ -65,7 +68,9 @@ export function parseExpression(text: string, limits: ExpressionLimits): Result<
       throw asExpressionFault(thrown)
     }
   }
-  const fastPath = compileFastPath(tree, limits)
+  // Only the engine takes the time zone and the missing parts of a time from `ambient`.
+  const readsTimes = ambient !== undefined && text.includes('toMillis')
+  const fastPath = readsTimes ? undefined : compileFastPath(tree, limits)
   const evaluate: Expression['evaluate'] =
     fastPath === undefined
       ? evaluateInEngine
@@ -80,8 +85,8 @@ export function parseExpression(text: string, limits: ExpressionLimits): Result<
   return found({ text, ...reads, evaluate })
 }
 
-function reopen(text: string, limits: ExpressionLimits): Instance {
-  const opened = openInstance(text, limits)
+function reopen(text: string, limits: ExpressionLimits, ambient: (() => Ambient) | undefined): Instance {
+  const opened = openInstance(text, limits, ambient)
   if (!opened.ok) throw new TypeError(opened.message)
   return opened.value
 }

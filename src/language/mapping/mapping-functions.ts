@@ -15,6 +15,8 @@ export type MappingFunction = Readonly<{
   /** The same for an array that is spread over the elements of the target. */
   convertEach: Convert | undefined
   placement: Placement
+  /** JSON Schema of what it gives for a value that is no array; undefined if that is the value. */
+  gives: JsonObject | undefined
 }>
 
 type FunctionSpec = Readonly<{
@@ -24,15 +26,28 @@ type FunctionSpec = Readonly<{
   takesWholeArrays?: true
   needsParameters?: true
   compile?: (parameters: JsonObject) => Convert
+  gives?: (parameters: JsonObject) => JsonObject
 }>
 
+const always = (schema: JsonObject) => () => schema
+
 export const FUNCTIONS = {
-  booleanFlip: { compile: () => (value) => (typeof value === 'boolean' ? !value : undefined) },
-  booleanify: { compile: () => booleanify },
-  numberify: { compile: () => numberify },
-  stringify: { compile: () => stringify, takesWholeArrays: true },
-  dateTimeToDate: { compile: () => dateTimeToDate },
-  mapCodes: { compile: mapCodes, needsParameters: true },
+  booleanFlip: {
+    compile: () => (value) => (typeof value === 'boolean' ? !value : undefined),
+    gives: always({ type: 'boolean' }),
+  },
+  booleanify: { compile: () => booleanify, gives: always({ type: 'boolean' }) },
+  numberify: { compile: () => numberify, gives: always({ type: 'number' }) },
+  stringify: { compile: () => stringify, takesWholeArrays: true, gives: always({ type: 'string' }) },
+  dateTimeToDate: {
+    compile: () => dateTimeToDate,
+    gives: always({ type: 'string', pattern: '^[0-9]{4}(?:-[0-9]{2}){0,2}$' }),
+  },
+  mapCodes: {
+    compile: mapCodes,
+    needsParameters: true,
+    gives: (codes) => ({ enum: [...new Set(Object.values(codes))].filter((value) => value !== null) }),
+  },
   appendArray: { placement: 'concat' },
   oneToAllElements: { placement: 'all' },
   passThroughObject: { placement: 'root' },
@@ -61,11 +76,13 @@ export function compileFunction(
   const spec: FunctionSpec = FUNCTIONS[name]
   if (!checkParameters(name, spec, parameters, lint.at('parameters'))) return undefined
   const { placement = 'spread', takesWholeArrays, compile } = spec
-  const convert = compile?.(isObject(parameters) ? parameters : {})
-  if (convert === undefined) return { convert, convertEach: convert, placement }
-  if (takesWholeArrays) return { convert, convertEach: overElements(convert, 1, convert), placement }
+  const given = isObject(parameters) ? parameters : {}
+  const convert = compile?.(given)
+  const gives = spec.gives?.(given)
+  if (convert === undefined) return { convert, convertEach: convert, placement, gives }
+  if (takesWholeArrays) return { convert, convertEach: overElements(convert, 1, convert), placement, gives }
   const each = overElements(convert, NESTING_MAX, () => undefined)
-  return { convert: each, convertEach: each, placement }
+  return { convert: each, convertEach: each, placement, gives }
 }
 
 const isFunctionName = (name: string): name is keyof typeof FUNCTIONS => Object.hasOwn(FUNCTIONS, name)

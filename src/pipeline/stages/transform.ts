@@ -28,15 +28,16 @@ export function compileTransform(
   endpoint: Endpoint,
   settings: PipelineSettings,
   lint: LintSink,
-  { sandboxed, observer }: Pick<Services, 'sandboxed' | 'observer'> = {},
+  { ambient, sandboxed, observer }: Pick<Services, 'ambient' | 'sandboxed' | 'observer'> = {},
 ): Step<Enriched, Transformed> {
   if (sandboxed !== undefined) return compileSandboxed(endpoint, sandboxed, lint, observer)
   const entries = Object.entries(endpoint.inputTransforms ?? {}).flatMap(([name, text]): Entry[] => {
-    const parsed = parseExpression(text, {
+    const limits = {
       timeoutMs: settings.expressionTimeoutMs,
       maxDepth: settings.expressionMaxDepth,
       maxSequence: settings.expressionMaxSequence,
-    })
+    }
+    const parsed = parseExpression(text, limits, ambient)
     const sink = lint.at('inputTransforms', name)
     if (!parsed.ok) {
       sink.error(parsed.message)
@@ -108,7 +109,9 @@ function compileSandboxed(
   if (sandboxed.expressions.size === 0) return { adds: { transforms: {} } }
 
   return async (message, run) => {
-    const outcome = await sandboxed.transform(rootsOf(message, roots), run.deadlineAt, observer !== undefined)
+    const outcome = await sandboxed.transform(rootsOf(message, roots), run.deadlineAt, {
+      partial: observer !== undefined,
+    })
     if (observer !== undefined) reportAll(outcome, [...sandboxed.expressions.keys()], observer)
     if (outcome.ok) return { ...message, transforms: outcome.transforms }
     const path = outcome.name === undefined ? 'inputTransforms' : documentPath('inputTransforms', outcome.name)

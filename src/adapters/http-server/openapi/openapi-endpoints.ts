@@ -1,6 +1,7 @@
 /** The part of /openapi.json on endpoints, their versions and counts. */
 import type { JsonObject } from '../../../domain/json.ts'
 import { answer, content, failure, id, inPath, list, ref, text, time, whole } from './openapi-parts.ts'
+import { overrideTests } from './openapi-stored-tests.ts'
 
 const WARNINGS = {
   'X-Crosswalk-Warnings': {
@@ -17,7 +18,7 @@ const endpointId = inPath('id', id)
 const ifMatch = { name: 'If-Match', in: 'header', schema: text }
 const refused = {
   400: failure('The document has faults; details lists all of them.'),
-  409: failure('The name or the route is taken.'),
+  409: failure('The name or the route is taken, or stored tests of the endpoint fail.'),
   415: failure('The body is not declared as JSON.'),
 }
 const found = {
@@ -49,13 +50,13 @@ export const endpointPaths: JsonObject = {
     get: { summary: 'One endpoint.', responses: { 200: answer('The stored document.', ref('Endpoint')), ...found } },
     put: {
       summary: 'Replaces the whole configuration.',
-      parameters: [ifMatch],
+      parameters: [ifMatch, overrideTests],
       requestBody: body(ref('Endpoint')),
       responses: { 200: accepted, ...found, ...refused, ...stale },
     },
     patch: {
       summary: 'Changes parts of the configuration by a JSON Merge Patch (RFC 7396).',
-      parameters: [ifMatch],
+      parameters: [ifMatch, overrideTests],
       requestBody: { required: true, content: { 'application/merge-patch+json': { schema: { type: 'object' } } } },
       responses: { 200: accepted, ...found, ...refused, ...stale },
     },
@@ -90,7 +91,7 @@ export const endpointPaths: JsonObject = {
     parameters: [endpointId, versionNumber],
     post: {
       summary: 'Makes the document of an earlier version active again, as a new version.',
-      parameters: [ifMatch],
+      parameters: [ifMatch, overrideTests],
       requestBody: { required: false, content: { 'application/json': { schema: {} } } },
       responses: { 200: accepted, ...refused, ...unknownVersion, ...stale },
     },
@@ -138,6 +139,7 @@ export const endpointSchemas: JsonObject = {
           who: text,
           name: text,
           note: text,
+          testsOverride: { ...text, description: 'The reason for a change although stored tests fail.' },
         },
       },
       document: { description: 'In the answer for one version only; null for a deletion.' },

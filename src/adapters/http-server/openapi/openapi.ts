@@ -9,6 +9,9 @@ import { dryRunPaths, dryRunSchemas } from './openapi-dry-run.ts'
 import { endpointPaths, endpointSchemas } from './openapi-endpoints.ts'
 import { messagePaths, messageSchemas } from './openapi-messages.ts'
 import { answer, list, object, ref, text, whole } from './openapi-parts.ts'
+import { publishedApiPaths } from './openapi-published.ts'
+import { recordedTestPaths, storedTestPaths } from './openapi-stored-tests.ts'
+import { testPaths, testSchemas } from './openapi-tests.ts'
 
 export function serveOpenApi(server: FastifyInstance, description: JsonObject): void {
   const body = JSON.stringify(description)
@@ -47,10 +50,14 @@ export function describeApi(endpointSchema: JsonObject, version: string): JsonOb
     security: [{ bearer: [] }],
     paths: withAccess({
       ...endpointPaths,
+      ...storedTestPaths,
       ...batchPaths,
+      ...testPaths,
       ...dryRunPaths,
+      ...publishedApiPaths,
       ...operationPaths,
       ...messagePaths,
+      ...recordedTestPaths,
       ...accessPaths,
     }),
     components: {
@@ -61,6 +68,7 @@ export function describeApi(endpointSchema: JsonObject, version: string): JsonOb
         ...accessSchemas,
         ...endpointSchemas,
         ...batchSchemas,
+        ...testSchemas,
         ...dryRunSchemas,
         Failure: object({ error: text, code: text, details: list(ref('FailureDetail')) }, ['error', 'code']),
         FailureDetail: object({

@@ -217,9 +217,13 @@ describe('/openapi.json', () => {
       '/endpoints',
       '/endpoints/batch',
       '/endpoints/dry-run',
+      '/endpoints/openapi.json',
       '/endpoints/dry-run/value',
+      '/endpoints/tests/run',
       '/endpoints/{id}',
+      '/endpoints/{id}/openapi.json',
       '/endpoints/{id}/stats',
+      '/endpoints/{id}/tests',
       '/endpoints/{id}/versions',
       '/endpoints/{id}/versions/{version}',
       '/endpoints/{id}/versions/{version}/restore',
@@ -236,6 +240,7 @@ describe('/openapi.json', () => {
       '/messages/{id}',
       '/messages/{id}/body/{which}',
       '/messages/{id}/replay',
+      '/messages/{id}/test',
       '/metrics',
       '/uptime',
     ])
@@ -250,6 +255,8 @@ describe('/openapi.json', () => {
         const [type] = Object.keys(operation.requestBody?.content ?? {})
         const bodies: Record<string, JsonObject> = {
           '/endpoints/dry-run': { endpoint: document },
+          '/endpoints/{id}/tests': { tests: [] },
+          '/endpoints/tests/run': { endpoint: document, tests: [] },
           '/endpoints/dry-run/value': { endpoint: document, at: '/answer/body' },
           '/endpoints/batch': { operations: [{ op: 'delete', id: _id }] },
         }

@@ -1,0 +1,88 @@
+/** `crosswalk migrate`, `copy-store` and `keys`: they open the store itself. */
+import type { Command } from 'commander'
+import type { Settings } from '../settings/settings.ts'
+import type { KeyCommands } from './key-commands.ts'
+import { refuse, startFault, withSettings } from './with-settings.ts'
+
+export function addStoreCommands(program: Command): void {
+  program
+    .command('migrate')
+    .description(
+      'updates the tables of DATABASE_URL, as every start does, and exits; stop a service on a SQLite file first',
+    )
+    .action(withSettings(migrate))
+  program
+    .command('copy-store')
+    .description(
+      'copies a store with its API keys and audit log from SQLite to an empty PostgreSQL and verifies the copy; stop the service first',
+    )
+    .requiredOption('--from <url>', '`sqlite:` and the path of a file')
+    .option('--to <url>', '`postgres://user:password@host:port/database`; by default DATABASE_URL')
+    .action((urls: { from: string; to?: string }) => withSettings((settings) => copy(urls, settings))())
+  const keys = program
+    .command('keys')
+    .description('manages the API keys of the management API, also while the service runs')
+  keys
+    .command('create')
+    .description('creates a key and prints it; it cannot be shown again')
+    .requiredOption('--name <name>', 'the person or program that uses the key')
+    .requiredOption('--role <role...>', 'viewer, operator, author or admin; several may be given')
+    .action(({ name, role }: { name: string; role: string[] }) =>
+      withKeys(async (commands) => {
+        const { key, note } = await commands.create({ name, roles: role })
+        process.stderr.write(note)
+        process.stdout.write(`${key}\n`)
+      }),
+    )
+  keys
+    .command('list')
+    .description('lists the keys, including revoked ones')
+    .action(() => withKeys(async (commands) => void process.stdout.write(await commands.list())))
+  keys
+    .command('revoke <id>')
+    .description('revokes a key; takes effect at once')
+    .action((id: string) => withKeys(async (commands) => void process.stdout.write(await commands.revoke(id))))
+}
+
+async function loggerOf(settings: Settings) {
+  const { createLogger } = await import('../adapters/log/logger.ts')
+  return createLogger(settings)
+}
+
+async function migrate(settings: Settings): Promise<void> {
+  const { migrateStore } = await import('./store-commands.ts')
+  try {
+    await migrateStore(settings.databaseUrl, settings, await loggerOf(settings))
+    process.stdout.write('The tables of the store are up to date.\n')
+  } catch (thrown) {
+    refuse([startFault(thrown, settings)])
+  }
+}
+
+async function copy({ from, to }: { from: string; to?: string }, settings: Settings): Promise<void> {
+  const { checkCopy, copyStore } = await import('./store-commands.ts')
+  const urls = checkCopy({ from, to: to ?? settings.databaseUrl })
+  if (!urls.ok) return refuse([urls.message])
+  try {
+    const summary = await copyStore(urls.value, settings, await loggerOf(settings))
+    process.stdout.write('Copied, read back and found the same:\n')
+    for (const [name, { rows, sha256 }] of Object.entries(summary)) {
+      process.stdout.write(`${name} ${rows} rows, sha256 ${sha256}\n`)
+    }
+    process.stdout.write('Not copied: the message log and the counts of messages; the files keep them.\n')
+  } catch (thrown) {
+    refuse([startFault(thrown, settings)])
+  }
+}
+
+function withKeys(work: (commands: KeyCommands) => Promise<void>): Promise<void> {
+  return withSettings(async (settings) => {
+    const { openKeyCommands } = await import('./key-commands.ts')
+    try {
+      const commands = await openKeyCommands(settings, await loggerOf({ ...settings, logLevel: 'error' }))
+      await work(commands).finally(commands.close)
+    } catch (thrown) {
+      refuse([startFault(thrown, settings)])
+    }
+  })()
+}

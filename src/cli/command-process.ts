@@ -1,0 +1,37 @@
+/** What all commands do alike: their exit codes, and how they say why they could not do their work. */
+import { type Environment, readSettings, type Settings } from '../settings/settings.ts'
+
+export const EXIT = { fine: 0, findings: 1, differences: 2, impossible: 3 } as const
+export type ExitCode = (typeof EXIT)[keyof typeof EXIT]
+
+export type TextOutput = Readonly<{ write(text: string): unknown }>
+
+/** Results go to standard output, notes and faults of the call to standard error. */
+export type CommandProcess = Readonly<{ env: Environment; stdout: TextOutput; stderr: TextOutput }>
+
+/** The work cannot be done; each sentence says why. */
+export class CommandImpossible extends Error {
+  readonly faults: readonly string[]
+  constructor(...faults: readonly string[]) {
+    super(faults.join('\n'))
+    this.faults = faults
+  }
+}
+
+/** Out: the exit code of the work, or that of impossible work, whose faults are on standard error then. */
+export async function runCommand({ stderr }: CommandProcess, work: () => Promise<ExitCode>): Promise<ExitCode> {
+  try {
+    return await work()
+  } catch (thrown) {
+    if (!(thrown instanceof CommandImpossible)) throw thrown
+    for (const fault of thrown.faults) stderr.write(`crosswalk: ${fault}\n`)
+    return EXIT.impossible
+  }
+}
+
+/** Throws CommandImpossible with every fault of the settings. */
+export function settingsOf(env: Environment): Settings {
+  const reading = readSettings(env)
+  if (!reading.ok) throw new CommandImpossible(...reading.faults)
+  return reading.settings
+}

@@ -1,0 +1,20 @@
+/** `crosswalk completion`: a script with which a shell completes the commands of this program. */
+import { Argument, type Command } from 'commander'
+import { EXIT } from '../command-process.ts'
+import type { Shell } from './completion-scripts.ts'
+
+const SHELLS: readonly Shell[] = ['bash', 'zsh', 'fish']
+
+/** The last command that is added, so that the script has all of them. */
+export function addCompletionCommand(program: Command): void {
+  program
+    .command('completion')
+    .description('prints a script with which a shell completes commands, options and choices')
+    .addArgument(new Argument('<shell>', 'the shell').choices(SHELLS))
+    .exitOverride(({ exitCode }) => process.exit(exitCode === 0 ? EXIT.fine : EXIT.impossible))
+    .action(async (shell: Shell) => {
+      const { completionScript } = await import('./completion-scripts.ts')
+      const { describeCommand } = await import('./described-commands.ts')
+      process.stdout.write(completionScript(describeCommand(program), shell))
+    })
+}

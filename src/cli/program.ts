@@ -1,0 +1,50 @@
+/** The command line: its commands with their arguments. What a command does is loaded when it runs, so that `--help` is fast. */
+import { Command } from 'commander'
+import { nearest } from '../domain/nearest.ts'
+import type { Settings } from '../settings/settings.ts'
+import { settingsHelp } from '../settings/settings-help.ts'
+import { addStoreCommands } from './admin-commands.ts'
+import { addCompareCommand } from './compare-command.ts'
+import { addCompletionCommand } from './completion/completion-command.ts'
+import { addImportCommand } from './import-command.ts'
+import { addLintCommand } from './lint/lint-command.ts'
+import { addNewCommand } from './new/new-command.ts'
+import { addRunCommand } from './run/run-command.ts'
+import { addTestCommand } from './test/test-command.ts'
+import { refuse, withSettings } from './with-settings.ts'
+
+export type CommandLineOptions = Readonly<{
+  version: string
+  description: string
+  /** What the program does without a command. */
+  start(settings: Settings, warnings: readonly string[]): Promise<void>
+}>
+
+export function createProgram({ version, description, start }: CommandLineOptions): Command {
+  const program = new Command('crosswalk')
+    .description(description)
+    .version(version)
+    .addHelpText('after', () => `\n${settingsHelp()}`)
+    .helpCommand('help [command]', 'display help for command')
+    .allowExcessArguments()
+    .action(() => {
+      const [name] = program.args
+      return name === undefined ? withSettings(start)() : refuse([unknownCommand(name, program)])
+    })
+  addStoreCommands(program)
+  addCompareCommand(program, withSettings)
+  addImportCommand(program)
+  addLintCommand(program)
+  addRunCommand(program)
+  addNewCommand(program)
+  addCompletionCommand(program)
+  addTestCommand(program)
+  return program
+}
+
+function unknownCommand(name: string, program: Command): string {
+  const names = program.commands.map((command) => command.name())
+  const meant = nearest(name, names)
+  const advice = meant === undefined ? `The commands: ${names.join(', ')}.` : `Did you mean "${meant}"?`
+  return `There is no command ${JSON.stringify(name)}. ${advice}`
+}

@@ -1,0 +1,175 @@
+/** The endpoint documents of files, as a service would get them: values filled in, labels of the project added. */
+import { globSync, type Stats, statSync } from 'node:fs'
+import { basename, matchesGlob, relative, resolve } from 'node:path'
+import { isObject, type Json, type JsonObject } from '../../domain/json.ts'
+import { collectInto, type Lint, type LintSink } from '../../domain/lint.ts'
+import { didYouMean } from '../../domain/nearest.ts'
+import { MANIFEST_FILE, manifestBeside } from '../../import/output/import-manifest.ts'
+import { createJsonPositions, type JsonPositions } from './json-positions.ts'
+import { shownPath } from './placed-lint.ts'
+import { PROJECT_FILE, type Project, type ProjectTarget, parseText, readJsonText } from './project-file.ts'
+import { fillValues, type TargetValues } from './target-values.ts'
+
+/** A file with a document, before a target is chosen. */
+export type WrittenDocument = Readonly<{
+  /** Absolute. */
+  path: string
+  /** As shown to people. */
+  file: string
+  /** As it is in the file; undefined if that is no JSON. */
+  written: Json | undefined
+  lints: readonly Lint[]
+  positions: JsonPositions
+}>
+
+/** A document as it is sent to a target. */
+export type ProjectDocument = WrittenDocument &
+  Readonly<{
+    /** Undefined if the file is no JSON. With errors among the lints, it must not be sent. */
+    document: Json | undefined
+    /** Its identity within the project; undefined if it has none that could be one. */
+    name: string | undefined
+    /** The name that its endpoint had before. It is not part of `document`. */
+    renamedFrom: string | undefined
+  }>
+
+/** Files that stand beside documents and are none. */
+const OTHER_FILES = /\.(?:tests|snapshots)\.json$/i
+/** Of a folder that holds other people's files. */
+const FOREIGN = /(?:^|[\\/])(?:node_modules|\.[^\\/]+)(?:[\\/]|$)/
+
+/** Out: the absolute paths of the project's documents, in order. */
+export function findDocuments({ folder, endpoints }: Project): readonly string[] {
+  const without = endpoints.filter((pattern) => pattern.startsWith('!')).map((pattern) => pattern.slice(1))
+  return globSync(
+    endpoints.filter((pattern) => !pattern.startsWith('!')),
+    { cwd: folder },
+  )
+    .filter((file) => !without.some((pattern) => matchesGlob(file, pattern)))
+    .map((file) => resolve(folder, file))
+    .filter((path, index, all) => all.indexOf(path) === index && isOwnFile(path, folder))
+    .sort()
+}
+
+/**
+ * In: files and folders that were named. Out: the absolute paths of their documents; of a folder, all JSON files that may be
+ * documents, in order. `faults`: a sentence for each that is not there.
+ */
+export function listFiles(given: readonly string[]): Readonly<{ files: readonly string[]; faults: readonly string[] }> {
+  const faults: string[] = []
+  const files = given.flatMap((name) => {
+    const path = resolve(name)
+    const stats = statsOf(path)
+    if (stats === undefined) faults.push(`There is no file ${name}, or it cannot be read.`)
+    if (!stats?.isDirectory()) return stats === undefined ? [] : [path]
+    return findDocuments({ folder: path, endpoints: ['**/*.json'], labels: {}, targets: [] }).filter(mayBeDocument)
+  })
+  return { files: [...new Set(files)], faults }
+}
+
+function isOwnFile(path: string, folder: string): boolean {
+  const name = basename(path)
+  if (OTHER_FILES.test(name) || [PROJECT_FILE, MANIFEST_FILE].includes(name)) return false
+  if (FOREIGN.test(relative(folder, path))) return false
+  const kind = manifestBeside(path).get(name)?.kind
+  return (kind === undefined || kind === 'document') && statsOf(path)?.isFile() === true
+}
+
+/** Undefined for a path that leads nowhere, in a circle, or into a folder that may not be read. */
+function statsOf(path: string): Stats | undefined {
+  try {
+    return statSync(path)
+  } catch {
+    return undefined
+  }
+}
+
+/** A folder that no project describes has other JSON too: messages, schemas, packages. */
+function mayBeDocument(path: string): boolean {
+  const text = readJsonText(path)
+  const { raw } = text.ok ? parseText(text.value) : {}
+  return raw === undefined || (isObject(raw) && isObject(raw.endpoint))
+}
+
+/** Never throws: a file that cannot be read is a document with a lint. */
+export function readWritten(path: string): WrittenDocument {
+  const file = shownPath(path)
+  const text = readJsonText(path)
+  const positions = createJsonPositions(text.ok ? text.value : '{}')
+  if (!text.ok) {
+    const lints = [{ path: '', message: text.message, severity: 'error' } as const]
+    return { path, file, written: undefined, lints, positions }
+  }
+  const { raw, lints } = parseText(text.value)
+  return { path, file, written: raw, lints, positions }
+}
+
+/** `project`: undefined for files outside of one; `target`: undefined if none was chosen. */
+export function fillDocument(
+  { written, lints, ...file }: WrittenDocument,
+  project: Project | undefined,
+  target: ProjectTarget | undefined,
+): ProjectDocument {
+  const all = [...lints]
+  const lint = collectInto(all)
+  const none = { ...file, written, lints: all, name: undefined, renamedFrom: undefined }
+  if (written === undefined) return { ...none, document: undefined }
+  const filled = fillValues(written, valuesOf(project, target), lint)
+  if (!isObject(filled)) return { ...none, document: filled }
+  const { renamedFrom, ...document } = filled
+  checkRename(renamedFrom, document.name, lint.at('renamedFrom'))
+  return {
+    ...none,
+    document: withLabels(document, project?.labels ?? {}, lint),
+    name: typeof document.name === 'string' && document.name !== '' ? document.name : undefined,
+    renamedFrom: typeof renamedFrom === 'string' ? renamedFrom : undefined,
+  }
+}
+
+export type DocumentsOptions = Readonly<{
+  project: Project | undefined
+  target: ProjectTarget | undefined
+  /** Instead of those of the project: absolute paths. */
+  files?: readonly string[]
+}>
+
+/** Out: the documents, in the order of their files, each with the lints that are found before it is compiled. */
+export function readDocuments({ project, target, files }: DocumentsOptions): readonly ProjectDocument[] {
+  const paths = files ?? (project === undefined ? [] : findDocuments(project))
+  return paths.map((path) => fillDocument(readWritten(path), project, target))
+}
+
+function valuesOf(project: Project | undefined, target: ProjectTarget | undefined): TargetValues {
+  if (target === undefined) {
+    const missing = (name: string) =>
+      (project?.targets.length ?? 0) > 0
+        ? `"${name}" is a value of the target; choose one with --target.`
+        : `Nothing gives the value "${name}"; give it to a target in ${PROJECT_FILE}, under "targets".`
+    return { values: {}, missing }
+  }
+  const { name: targetName, values } = target
+  const missing = (name: string) =>
+    `The target "${targetName}" has no value "${name}"; give it one in ${PROJECT_FILE}${didYouMean(name, Object.keys(values))}`
+  return { values, missing }
+}
+
+function checkRename(renamedFrom: Json | undefined, name: Json | undefined, lint: LintSink): void {
+  if (renamedFrom === undefined) return
+  if (typeof renamedFrom !== 'string' || renamedFrom === '') {
+    lint.error('"renamedFrom" must be the name that the endpoint had before.')
+  } else if (renamedFrom === name) lint.error('"renamedFrom" is the name that the document has; leave it out.')
+}
+
+/** A document with another value would not be found by the labels of its project. */
+function withLabels(document: JsonObject, labels: Project['labels'], lint: LintSink): JsonObject {
+  const own = document.labels ?? {}
+  if (!isObject(own) || Object.keys(labels).length === 0) return document
+  for (const [name, value] of Object.entries(labels)) {
+    if (own[name] !== undefined && own[name] !== value) {
+      lint
+        .at('labels', name)
+        .error(`${PROJECT_FILE} gives this label to every document, as ${JSON.stringify(value)}; leave it out here.`)
+    }
+  }
+  return { ...document, labels: { ...own, ...labels } }
+}

@@ -1,0 +1,155 @@
+/** `crosswalk.json`: which documents a folder has, and where they go. */
+import { existsSync, readFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import { checkField } from '../../config/checks/check-field.ts'
+import type { Field } from '../../config/schema/schema-fields.ts'
+import { Failure } from '../../domain/failure.ts'
+import { isObject, type Json } from '../../domain/json.ts'
+import { collectInto, fault, found, type Lint, type LintSink, type Result } from '../../domain/lint.ts'
+import { didYouMean } from '../../domain/nearest.ts'
+import { parseDocument } from '../../endpoints/parse-document.ts'
+import { Unreadable } from '../../formats/body-faults.ts'
+import { decodeText } from '../../formats/text.ts'
+import { createJsonPositions } from './json-positions.ts'
+import { type PlacedLint, placeLints, shownPath } from './placed-lint.ts'
+import { VALUE_NAME } from './target-values.ts'
+
+export const PROJECT_FILE = 'crosswalk.json'
+
+export type ProjectTarget = Readonly<{
+  name: string
+  /** The origin of its service, with a path if it has one; without a slash at the end. */
+  url: string
+  values: Readonly<Record<string, string>>
+}>
+
+export type Project = Readonly<{
+  /** Absolute. */
+  folder: string
+  /** Of the documents, relative to the folder; one that starts with `!` takes files out again. */
+  endpoints: readonly string[]
+  /** Added to each document. */
+  labels: Readonly<Record<string, string>>
+  targets: readonly ProjectTarget[]
+}>
+
+/** `project`: undefined with faults, and if there is no file. */
+export type ProjectReading = Readonly<{ project: Project | undefined; faults: readonly PlacedLint[] }>
+
+const TEXT: Field = { type: 'string' }
+const TEXTS: Field = { type: 'object', additionalProperties: TEXT, namesInMessage: true }
+
+const PROJECT: Field = {
+  type: 'object',
+  properties: {
+    endpoints: {
+      type: 'array',
+      items: { type: 'string', pattern: '^!?[^!/]', expects: 'a pattern of files, relative to the folder' },
+      default: ['endpoints/**/*.json'],
+    },
+    labels: { ...TEXTS, default: {} },
+    targets: {
+      type: 'object',
+      namesInMessage: true,
+      default: {},
+      additionalProperties: {
+        type: 'object',
+        properties: {
+          url: { type: 'string', description: 'the URL of the service, such as "https://crosswalk.example".' },
+          values: { ...TEXTS, default: {} },
+        },
+        required: ['url'],
+      },
+    },
+  },
+}
+
+/** The nearest folder with a `crosswalk.json`, from `folder` upwards; undefined if there is none. Both are absolute. */
+export function findProject(folder: string): string | undefined {
+  if (existsSync(join(folder, PROJECT_FILE))) return folder
+  const parent = dirname(folder)
+  return parent === folder ? undefined : findProject(parent)
+}
+
+/** In: an absolute folder with a `crosswalk.json`. Out: the project, or every fault of the file. */
+export function readProject(folder: string): ProjectReading {
+  const path = join(folder, PROJECT_FILE)
+  const file = shownPath(path)
+  const reading = readJsonText(path)
+  if (!reading.ok) {
+    const place = { file, line: 1, column: 1, path: '', severity: 'error' } as const
+    return { project: undefined, faults: [{ ...place, message: reading.message }] }
+  }
+  const { raw, lints: repeated } = parseText(reading.value)
+  const lints: Lint[] = [...repeated]
+  const checked = raw === undefined ? undefined : checkProject(raw, collectInto(lints))
+  const faults = placeLints(file, lints, createJsonPositions(reading.value))
+  if (checked === undefined || lints.some(({ severity }) => severity === 'error')) return { project: undefined, faults }
+  return { project: { folder, ...checked }, faults }
+}
+
+/** The text of a file, decoded as the body of a request is; or the sentence why it cannot be read. */
+export function readJsonText(path: string): Result<string> {
+  try {
+    return found(decodeText(readFileSync(path), undefined))
+  } catch (thrown) {
+    if (thrown instanceof Unreadable) return fault('The file is no text in UTF-8.')
+    return fault(`The file cannot be read (${(thrown as NodeJS.ErrnoException).code ?? 'unreadable'}).`)
+  }
+}
+
+/** As the service parses a document that it is sent; `raw`: undefined if the text is no JSON. */
+export function parseText(text: string): Readonly<{ raw: Json | undefined; lints: readonly Lint[] }> {
+  try {
+    const { raw, faults } = parseDocument(text)
+    return { raw, lints: faults }
+  } catch (thrown) {
+    if (!(thrown instanceof Failure)) throw thrown
+    return { raw: undefined, lints: [{ path: '', message: thrown.message, severity: 'error' }] }
+  }
+}
+
+function checkProject(raw: Json, lint: LintSink): Omit<Project, 'folder'> | undefined {
+  if (!isObject(raw)) return void lint.error('The file must be an object with "endpoints", "labels" and "targets".')
+  // The schema above is that of the type; with faults the value is not used.
+  const { endpoints, labels, targets } = checkField(PROJECT, raw, lint) as unknown as Pick<
+    Project,
+    'endpoints' | 'labels'
+  > & { targets: Readonly<Record<string, Omit<ProjectTarget, 'name'>>> }
+  const named = Object.entries(targets ?? {}).map(([name, target]) => {
+    const place = lint.at('targets', name)
+    if (target.url !== undefined) checkUrl(target.url, place.at('url'))
+    const wrong = Object.keys(target.values ?? {}).filter((value) => !new RegExp(`^${VALUE_NAME}$`).test(value))
+    for (const value of wrong) {
+      place.at('values', value).error('The name of a value has letters, digits and "_", and starts with no digit.')
+    }
+    return { name, url: String(target.url).replace(/\/+$/, ''), values: target.values }
+  })
+  return { endpoints, labels, targets: named }
+}
+
+function checkUrl(text: string, lint: LintSink): void {
+  const url = URL.parse(text)
+  if (url === null || !/^https?:$/.test(url.protocol)) {
+    lint.error(`"${lint.path}" must be an http(s) URL.`)
+    return
+  }
+  if (url.search !== '' || url.hash !== '') lint.error(`"${lint.path}" must have no query and no fragment.`)
+  if (url.username !== '' || url.password !== '') {
+    lint.error(`"${lint.path}" must have no credentials; the key comes from CROSSWALK_KEY or --key-file.`)
+  }
+}
+
+/** Without a name: the only target, undefined if there are several or none. */
+export function chooseTarget(
+  project: Project | undefined,
+  name: string | undefined,
+): Result<ProjectTarget | undefined> {
+  const targets = project?.targets ?? []
+  if (name === undefined) return found(targets.length === 1 ? targets[0] : undefined)
+  const target = targets.find((one) => one.name === name)
+  if (target !== undefined) return found(target)
+  const names = targets.map((one) => one.name)
+  const known = names.length === 0 ? `${PROJECT_FILE} has no targets` : `the targets are ${names.join(', ')}`
+  return fault(`There is no target ${JSON.stringify(name)}; ${known}${didYouMean(name, names)}`)
+}

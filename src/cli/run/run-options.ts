@@ -1,0 +1,96 @@
+/** The message and the canned answers of `crosswalk run`, from its arguments and files. */
+import { readFileSync, statSync } from 'node:fs'
+import { extname } from 'node:path'
+import type { JsonObject } from '../../domain/json.ts'
+import { isObject, type Json } from '../../domain/json.ts'
+import { Unreadable } from '../../formats/body-faults.ts'
+import { MEDIA_TYPES } from '../../formats/codecs.ts'
+import { decodeText } from '../../formats/text.ts'
+import { CommandImpossible } from '../command-process.ts'
+
+export type RunArguments = Readonly<{
+  input?: string
+  header: readonly string[]
+  query: readonly string[]
+  param: readonly string[]
+  state?: string
+  lookup: readonly string[]
+  response: readonly string[]
+  live?: true
+  stage?: string
+  target?: string
+  json?: true
+  watch?: true
+}>
+
+const STANDARD_INPUT = 0
+
+/** Out: the request of a dry run, without its document. Throws CommandImpossible with the argument that is wrong. */
+export function readRunOptions(options: RunArguments): JsonObject {
+  const { input, header, query, param, state, lookup, response, live } = options
+  return {
+    message: {
+      ...(input === undefined ? {} : { body: textOf(input) }),
+      headers: Object.fromEntries(header.map((text) => divided('--header', text, ':', 'name:value'))),
+      query: repeated(query.map((text) => divided('--query', text, '=', 'name=value'))),
+      urlParams: Object.fromEntries(param.map((text) => divided('--param', text, '=', 'name=value'))),
+      ...(state === undefined ? {} : { state: stateOf(state) }),
+    },
+    lookups: repeated(lookup.map((text) => answerOf('--lookup', text))),
+    responses: repeated(response.map((text) => answerOf('--response', text))),
+    live: live === true,
+  }
+}
+
+function divided(option: string, text: string, by: string, form: string): readonly [string, string] {
+  const at = text.indexOf(by)
+  const name = text.slice(0, at).trim()
+  if (at === -1 || name === '') throw new CommandImpossible(`${option} must be written as ${form}.`)
+  const value = text.slice(at + 1)
+  return [name, by === ':' ? value.trim() : value]
+}
+
+/** A name that occurs once has its value, one that occurs several times an array. */
+function repeated<T extends Json>(entries: readonly (readonly [string, T])[]): JsonObject {
+  const groups = Map.groupBy(entries, ([name]) => name)
+  return Object.fromEntries(
+    [...groups].map(([name, group]): [string, Json] => {
+      const values = group.map(([, value]) => value)
+      return [name, values.length === 1 ? (values[0] as T) : values]
+    }),
+  )
+}
+
+/** `id=file`, `id=404:file`, `id=404`, or `id=timeout` and the other faults of a dry run. */
+function answerOf(option: string, text: string): readonly [string, JsonObject] {
+  const [id, given] = divided(option, text, '=', 'id=file')
+  const [, status, rest = given] = /^(\d{3})(?::(.*))?$/s.exec(given) ?? []
+  const code = status === undefined ? {} : { status: Number(status) }
+  if (status !== undefined && given === status) return [id, code]
+  if (/^[a-z-]+$/.test(rest) && statSync(rest, { throwIfNoEntry: false }) === undefined)
+    return [id, { ...code, fault: rest }]
+  const type = { '.json': MEDIA_TYPES.JSON, '.xml': MEDIA_TYPES.XML }[extname(rest).toLowerCase()]
+  const headers = type === undefined ? {} : { headers: { 'content-type': type } }
+  return [id, { ...code, ...headers, body: textOf(rest) }]
+}
+
+function stateOf(file: string): JsonObject {
+  let state: unknown
+  try {
+    state = JSON.parse(textOf(file))
+  } catch (thrown) {
+    if (thrown instanceof CommandImpossible) throw thrown
+  }
+  if (!isObject(state)) throw new CommandImpossible(`${file} is no JSON object, which a state is.`)
+  return state
+}
+
+function textOf(file: string): string {
+  try {
+    return decodeText(readFileSync(file === '-' ? STANDARD_INPUT : file), undefined)
+  } catch (thrown) {
+    if (thrown instanceof Unreadable)
+      throw new CommandImpossible(`${file} is no text in UTF-8, and only that can be run.`)
+    throw new CommandImpossible(`${file} cannot be read (${(thrown as NodeJS.ErrnoException).code ?? 'unreadable'}).`)
+  }
+}

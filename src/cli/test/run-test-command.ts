@@ -1,0 +1,137 @@
+/** What `crosswalk test` does: finds tests and documents, runs them, keeps snapshots, and reports. */
+import { writeFileSync } from 'node:fs'
+import { createLogger } from '../../adapters/log/logger.ts'
+import type { RunTests } from '../../document-tests/run-tests.ts'
+import type { TestReport } from '../../document-tests/test-report.ts'
+import type { Lint } from '../../domain/lint.ts'
+import { createOfflineTests } from '../../wiring/offline-tests.ts'
+import {
+  CommandImpossible,
+  type CommandProcess,
+  EXIT,
+  type ExitCode,
+  runCommand,
+  settingsOf,
+} from '../command-process.ts'
+import { progressOf } from '../progress.ts'
+import { lineOf, placeLints } from '../project/placed-lint.ts'
+import { chooseTarget, findProject, type Project, readProject } from '../project/project-file.ts'
+import { watchFiles } from '../run/watch-files.ts'
+import { openSnapshots, type SnapshotMode } from './snapshot-file.ts'
+import { countsOf, isError, type SuiteResult, type TestOptions } from './test-options.ts'
+import { countsText, junitOf, textOf } from './test-output.ts'
+import { findSuites, type Suite } from './test-suites.ts'
+
+/** Out: the exit code of the command. */
+export function runTestCommand(
+  files: readonly string[],
+  options: TestOptions,
+  process: CommandProcess,
+): Promise<ExitCode> {
+  return runCommand(process, async () => {
+    const settings = settingsOf(process.env)
+    const run = createOfflineTests(settings, createLogger({ ...settings, logLevel: 'error' }))
+    if (options.watch === undefined) return runOnce(files, options, run, process)
+    const { suites } = suitesOf(files, options)
+    return watchFiles(
+      suites.flatMap((suite) => suite.files),
+      async () => {
+        // A file that cannot be used now may be corrected: the faults are on standard error.
+        await runCommand(process, () => runOnce(files, options, run, process))
+      },
+    )
+  })
+}
+
+function suitesOf(given: readonly string[], { target: name }: TestOptions): ReturnType<typeof findSuites> {
+  const project = projectHere()
+  const target = chooseTarget(project, name)
+  if (!target.ok) throw new CommandImpossible(target.message)
+  const found = findSuites({ given, project, target: target.value })
+  if (found.suites.length === 0) throw new CommandImpossible('There are no tests: files that end in .tests.json.')
+  return found
+}
+
+async function runOnce(
+  given: readonly string[],
+  options: TestOptions,
+  run: RunTests,
+  process: CommandProcess,
+): Promise<ExitCode> {
+  const { suites, untested } = suitesOf(given, options)
+  const isCi = ['true', '1'].includes(process.env.CI ?? '')
+  const mode: SnapshotMode = options.update === true ? 'all' : isCi ? 'none' : 'missing'
+  const progress = progressOf('files of tests', process.stderr)
+  const results: SuiteResult[] = []
+  for (const suite of suites) {
+    const result = await runSuite(suite, run, mode, options.filter)
+    if (result !== undefined) results.push(result)
+    progress(results.length, suites.length)
+  }
+  if (results.length === 0) throw new CommandImpossible(`No test has a name with ${JSON.stringify(options.filter)}.`)
+  report(results, untested, options, process)
+  return countsOf(results).failed > 0 ? EXIT.findings : EXIT.fine
+}
+
+function projectHere(): Project | undefined {
+  const folder = findProject(globalThis.process.cwd())
+  if (folder === undefined) return undefined
+  const { project, faults } = readProject(folder)
+  if (project === undefined) throw new CommandImpossible(...faults.map(lineOf))
+  return project
+}
+
+/** Undefined if the filter leaves no test of it. */
+async function runSuite(
+  suite: Suite,
+  run: RunTests,
+  mode: SnapshotMode,
+  filter: string | undefined,
+): Promise<SuiteResult | undefined> {
+  const { path, file, document, lints } = suite
+  const shown = { file, document: document?.file, snapshots: [] }
+  if (lints.some(isError) || document?.document === undefined) return { ...shown, lints, report: undefined }
+  const wanted = filter?.toLowerCase() ?? ''
+  const tests = suite.tests.tests.filter(({ name }) => name.toLowerCase().includes(wanted))
+  if (tests.length === 0 && filter !== undefined) return undefined
+  const snapshots = openSnapshots(path, suite.tests, mode)
+  const report = await run(
+    document.document,
+    { ...suite.tests, tests },
+    {
+      get snapshots() {
+        return snapshots.current()
+      },
+      onSnapshot: snapshots.take,
+    },
+  )
+  snapshots.save(filter === undefined)
+  const all = [...lints, ...placeLints(document.file, lintsOf(report), document.positions)]
+  return { ...shown, lints: all, report: report.ran ? report : undefined, snapshots: snapshots.written() }
+}
+
+const lintsOf = ({ lint: { errors, warnings } }: TestReport): readonly Lint[] => [
+  ...errors.map((lint) => ({ ...lint, severity: 'error' as const })),
+  ...warnings.map((lint) => ({ ...lint, severity: 'warning' as const })),
+]
+
+function report(
+  results: readonly SuiteResult[],
+  untested: number,
+  { json, junit }: TestOptions,
+  { stdout, stderr }: CommandProcess,
+): void {
+  const counts = countsOf(results)
+  stdout.write(
+    json === true ? `${JSON.stringify({ ...counts, untested, files: results }, undefined, 2)}\n` : textOf(results),
+  )
+  if (junit !== undefined) {
+    try {
+      writeFileSync(junit, junitOf(results))
+    } catch (thrown) {
+      throw new CommandImpossible(`The file of --junit cannot be written: ${(thrown as Error).message}.`)
+    }
+  }
+  const without = untested === 0 ? '' : `; ${untested} documents have no tests`
+  stderr.write(`${countsText(counts)}${without}\n`)
+}

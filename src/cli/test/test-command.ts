@@ -1,0 +1,28 @@
+/** `crosswalk test`: runs the tests of documents, offline. */
+import type { Command } from 'commander'
+import { loadEnvFile } from '../../settings/settings.ts'
+import { EXIT } from '../command-process.ts'
+import { refuse } from '../with-settings.ts'
+import type { TestOptions } from './test-options.ts'
+
+export function addTestCommand(program: Command): void {
+  program
+    .command('test')
+    .description(
+      'runs the tests of endpoint documents (x.tests.json beside x.json), offline; exits with 1 if one fails',
+    )
+    .argument('[files...]', 'tests, documents or folders with them; by default those of crosswalk.json, or this folder')
+    .option('--filter <text>', 'only tests whose name contains the text, in any case')
+    .option('--update', 'replace snapshots that differ, and show how')
+    .option('--watch', 'run again when a file changes')
+    .option('--junit <file>', 'write the results as JUnit XML too')
+    .option('--json', 'write the results as JSON')
+    .option('--target <name>', 'a target of crosswalk.json, whose values are filled in')
+    .exitOverride(({ exitCode }) => process.exit(exitCode === 0 ? EXIT.fine : EXIT.impossible))
+    .action(async (files: readonly string[], options: TestOptions) => {
+      const file = loadEnvFile()
+      if (!file.ok) return refuse([file.message], EXIT.impossible)
+      const { runTestCommand } = await import('./run-test-command.ts')
+      process.exitCode = await runTestCommand(files, options, process)
+    })
+}

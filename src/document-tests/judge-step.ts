@@ -1,0 +1,126 @@
+/** Decides whether a message did what its test expects. */
+
+import { isObject, type Json, type JsonObject } from '../domain/json.ts'
+import { compileReferences, isSecretName, REDACTED } from '../domain/secrets/secrets.ts'
+import type { RunningStep } from './given-services.ts'
+import { createMatcher, type Matcher, TooManyComparisons } from './match.ts'
+import { callMismatches, headerMismatches } from './match-calls.ts'
+import { changeObserved, type Observed } from './observed.ts'
+import { operatorOf } from './operators.ts'
+import type { TestStep } from './test-file.ts'
+import type { Mismatch } from './test-report.ts'
+
+/**
+ * Out: the places where the message did something else, with pointers from `expect` on. A place is as expected with the
+ * values of secrets that the test gives, or with the references in place of them, as reports and records show it.
+ */
+export function judge(
+  { expect }: TestStep,
+  observed: Observed,
+  secrets: RunningStep['trace']['secrets'],
+  ignore: readonly string[],
+): readonly Mismatch[] {
+  try {
+    const mismatches = mismatchesOf(expect, observed, ignore)
+    if (mismatches.length === 0 || secrets === undefined) return mismatches
+    return mismatchesOf(expect, changeObserved(observed, compileReferences(secrets)), ignore)
+  } catch (thrown) {
+    if (!(thrown instanceof TooManyComparisons)) throw thrown
+    return [{ path: '/expect', message: thrown.message }]
+  }
+}
+
+function mismatchesOf(
+  expect: TestStep['expect'],
+  { outcome, answer, calls, failure, transforms, mapped, state }: Observed,
+  ignore: readonly string[],
+): readonly Mismatch[] {
+  const matcher = createMatcher()
+  const compare = (name: string, expected: Json | undefined, actual: Json | undefined): readonly Mismatch[] =>
+    expected === undefined ? [] : matcher.mismatches(expected, actual, { pointer: `/expect/${name}` })
+  const { status, headers, body } = expect.answer ?? {}
+  return [
+    ...compare('outcome', expect.outcome, outcome),
+    ...compare('answer/status', status, answer.status),
+    ...(headers === undefined
+      ? []
+      : headerMismatches(headers, answer.headers, { pointer: '/expect/answer/headers' }, matcher)),
+    ...(body === undefined ? [] : bodyMismatches(body, answer.body, ignore, matcher)),
+    ...(expect.calls === undefined ? [] : callMismatches(expect.calls, calls, '/expect/calls', matcher)),
+    ...memberMismatches('failure', expect.failure, failure, matcher),
+    ...memberMismatches('transforms', expect.transforms, transforms, matcher),
+    ...compare('mapped', expect.mapped, mapped),
+    ...memberMismatches('state', expect.state, state, matcher),
+  ]
+}
+
+function bodyMismatches(
+  expected: Json,
+  { value, text }: Observed['answer']['body'],
+  ignore: readonly string[],
+  matcher: Matcher,
+): readonly Mismatch[] {
+  const pointer = '/expect/answer/body'
+  const ignored = new Set(ignore.map((one) => `${pointer}${one}`))
+  return matcher.mismatches(expected, value, { pointer, text, ignores: (place) => ignored.has(place) })
+}
+
+/** Members without an expectation are not checked. */
+function memberMismatches(
+  name: 'failure' | 'transforms' | 'state',
+  expected: Json | undefined,
+  actual: JsonObject | undefined,
+  matcher: Matcher,
+): readonly Mismatch[] {
+  if (expected === undefined) return []
+  const pointer = `/expect/${name}`
+  if (!isObject(expected) || operatorOf(expected) !== undefined || actual === undefined) {
+    const isNothing = isObject(expected) && Object.keys(expected).length === 0
+    return isNothing ? [] : matcher.mismatches(expected, actual, { pointer })
+  }
+  return Object.entries(expected).flatMap(([member, value]) =>
+    matcher.mismatches(value, Object.hasOwn(actual, member) ? actual[member] : undefined, {
+      pointer: `${pointer}/${member.replaceAll('~', '~0').replaceAll('/', '~1')}`,
+    }),
+  )
+}
+
+/** Characters of a value in a mismatch, as JSON. */
+const LONGEST_SHOWN = 2_000
+
+/** The mismatch as a report shows it: bounded, and without the values of headers that hold credentials. */
+export function shownMismatch({ path, expected, actual, message }: Mismatch): Mismatch {
+  const [, header] = /\/headers\/([^/]+)/.exec(path) ?? []
+  const isSecret = header !== undefined && isSecretName(header)
+  const isHeaders = path.endsWith('/headers')
+  const shown = (value: Json): Json => {
+    if (isSecret) return REDACTED
+    return bounded(isHeaders && isObject(value) ? redacted(value) : withoutCredentials(value))
+  }
+  return {
+    path,
+    ...(expected === undefined ? {} : { expected: shown(expected) }),
+    ...(actual === undefined ? {} : { actual: shown(actual) }),
+    message,
+  }
+}
+
+function bounded(value: Json): Json {
+  const text = JSON.stringify(value)
+  return text.length <= LONGEST_SHOWN ? value : `${text.slice(0, LONGEST_SHOWN)}…`
+}
+
+/** The members of each object `headers` whose names say that they hold credentials. */
+function withoutCredentials(value: Json): Json {
+  if (Array.isArray(value)) return value.map(withoutCredentials)
+  if (!isObject(value)) return value
+  return Object.fromEntries(
+    Object.entries(value).map(([name, member]) => [
+      name,
+      name === 'headers' && isObject(member) ? redacted(member) : withoutCredentials(member),
+    ]),
+  )
+}
+
+const redacted = (headers: JsonObject): JsonObject =>
+  Object.fromEntries(Object.entries(headers).map(([name, value]) => [name, isSecretName(name) ? REDACTED : value]))

@@ -1,0 +1,65 @@
+/** Checks documents of files as registering them one after the other would, without a service. */
+import type { DocumentBounds } from '../../config/checks/document-bounds.ts'
+import { Failure } from '../../domain/failure.ts'
+import type { Json, JsonObject } from '../../domain/json.ts'
+import type { Lint } from '../../domain/lint.ts'
+import type { PipelineSettings, Services } from '../../pipeline/services.ts'
+import { createActiveEndpoints } from '../active-endpoints.ts'
+import { findClashes, hasOwnPlace } from '../clash.ts'
+import { compileDocument } from '../compile-document.ts'
+import type { CompiledEndpoint } from '../compiled-endpoint.ts'
+
+/** `file`: its name for people, since there are no ids. `lints`: what reading it found. */
+export type DocumentFile = Readonly<{ file: string; document: Json; lints?: readonly Lint[] }>
+
+/** `stored`: the document as it would be stored; undefined with an error among the lints. */
+export type FileCheck = Readonly<{ lints: readonly Lint[]; stored: JsonObject | undefined }>
+
+export type FileCheckOptions = Readonly<{
+  services: Services
+  settings: PipelineSettings & DocumentBounds
+  /** Called after each document. */
+  progress?: (done: number, of: number) => void
+}>
+
+/** Out: the check of each, in their order. Of two documents that clash, the later one has the fault. */
+export async function checkFiles(
+  files: readonly DocumentFile[],
+  { services, settings, progress }: FileCheckOptions,
+): Promise<readonly FileCheck[]> {
+  const active = createActiveEndpoints()
+  const names = new Map<string, string>()
+  const nameOf = ({ document }: CompiledEndpoint): string => names.get(document._id) ?? ''
+  const checks: FileCheck[] = []
+  for (const [index, { file, document, lints: known = [] }] of files.entries()) {
+    const _id = index.toString(16).padStart(24, '0')
+    names.set(_id, file)
+    const { lints, compiled } = await checkOne(document, _id, services, settings)
+    const all = [...known, ...lints]
+    if (compiled !== undefined && hasOwnPlace(lints)) {
+      const clashes = findClashes(compiled, active, nameOf)
+      all.push(...clashes)
+      if (clashes.length === 0) active.add(compiled)
+    }
+    const isSound = compiled !== undefined && !all.some(({ severity }) => severity === 'error')
+    checks.push({ lints: all, stored: isSound ? (compiled.endpoint as unknown as JsonObject) : undefined })
+    progress?.(index + 1, files.length)
+  }
+  return checks
+}
+
+async function checkOne(
+  document: Json,
+  _id: string,
+  services: Services,
+  settings: FileCheckOptions['settings'],
+): Promise<Readonly<{ lints: readonly Lint[]; compiled?: CompiledEndpoint }>> {
+  const now = new Date(0).toISOString()
+  const stamp = { _id, createdAt: now, updatedAt: now, version: 1 }
+  try {
+    return await compileDocument(document, stamp, services, settings, { bounds: settings })
+  } catch (thrown) {
+    if (!(thrown instanceof Failure)) throw thrown
+    return { lints: [{ path: '', message: thrown.message, severity: 'error' }] }
+  }
+}
