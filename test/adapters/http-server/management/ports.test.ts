@@ -222,10 +222,12 @@ describe('/openapi.json', () => {
       '/endpoints/tests/run',
       '/endpoints/{id}',
       '/endpoints/{id}/openapi.json',
+      '/endpoints/{id}/diff',
       '/endpoints/{id}/stats',
       '/endpoints/{id}/tests',
       '/endpoints/{id}/versions',
       '/endpoints/{id}/versions/{version}',
+      '/endpoints/{id}/versions/{version}/diff/{other}',
       '/endpoints/{id}/versions/{version}/restore',
       '/health/live',
       '/health/ready',
@@ -263,7 +265,7 @@ describe('/openapi.json', () => {
         const reply = await call(
           service.adminUrl,
           method.toUpperCase(),
-          path.replace('{id}', _id).replace('{version}', '1'),
+          path.replace('{id}', _id).replace('{version}', '1').replace('{other}', '1'),
           {
             headers: type === undefined ? {} : { 'content-type': type },
             ...(type === undefined ? {} : { body: JSON.stringify(bodies[path] ?? document) }),
