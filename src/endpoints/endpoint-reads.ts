@@ -60,7 +60,7 @@ export function createEndpointReads(store: EndpointStore): EndpointReads {
   }
   return {
     list: async (filters) => {
-      const matches = matchesFilters(filters)
+      const matches = compileFilters(filters)
       return (await failures.callEndpointStore(() => store.list())).filter(matches)
     },
     get,
@@ -89,8 +89,8 @@ export function createEndpointReads(store: EndpointStore): EndpointReads {
 const changesOf = (before: JsonObject, after: JsonObject): DocumentDiff['changes'] =>
   diffDocuments(contentOf(before), contentOf(after)).map(describeChange)
 
-/** Whether a document matches all filters. Fails with FILTER_INVALID. */
-export function matchesFilters(filters: Filters): (document: JsonObject) => boolean {
+/** Whether a document matches all filters (`EndpointReads.list`). Fails with FILTER_INVALID. */
+export function compileFilters(filters: Filters): (document: JsonObject) => boolean {
   const tests = filters.map(([path, values]) => compileFilter(path, values))
   return (document) => tests.every((test) => test(document))
 }

@@ -1,11 +1,11 @@
 /** The OpenAPI documents of the active endpoints of this process. */
-import { matchesFilters } from '../endpoints/endpoint-reads.ts'
+import { compileFilters } from '../endpoints/endpoint-reads.ts'
 import type { Registry } from '../endpoints/endpoint-registry.ts'
 import { type DocumentInfo, type WrittenDocument, writeOpenApi } from './openapi-document.ts'
 import type { PublishSettings } from './request-schema.ts'
 
 /** Each name with its values, as `GET /endpoints` takes them. */
-type Filters = Parameters<typeof matchesFilters>[0]
+type Filters = Parameters<typeof compileFilters>[0]
 
 export interface LiveOpenApi {
   /** The document of the endpoints that match all filters. Fails with FILTER_INVALID. */
@@ -37,7 +37,7 @@ export function createLiveOpenApi({ registry, version, origin, settings }: LiveO
     kept = new Map()
   })
   const writeAll = async (filters: Filters): Promise<WrittenDocument> => {
-    const matches = matchesFilters(filters)
+    const matches = compileFilters(filters)
     const key = JSON.stringify(filters)
     const own = kept
     const before = own.get(key)

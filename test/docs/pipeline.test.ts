@@ -69,6 +69,7 @@ test('the pipeline publishes what the files say, and again when they change', as
 
   // Each run starts with a fresh checkout.
   rmSync(join(folder, 'plan.json'))
-  const { constants: _, ...changed } = { ...DOCUMENT, inputMapping: { 'requestBody.none': 'none' } }
+  const { constants: _, ...others } = DOCUMENT
+  const changed = { ...others, inputMapping: { 'requestBody.none': 'none' } }
   assert.deepEqual(await runAll(changed), {})
 })

@@ -2,6 +2,7 @@
 import type { JsonObject } from '../../../domain/json.ts'
 import { answer, content, failure, id, inPath, list, object, oneOf, ref, text, time, whole } from './openapi-parts.ts'
 import { overrideTests } from './openapi-stored-tests.ts'
+import { summaryParameters } from './openapi-watching.ts'
 
 const WARNINGS = {
   'X-Crosswalk-Warnings': {
@@ -36,8 +37,15 @@ const stale = { 412: failure('If-Match names another version.') }
 export const endpointPaths: JsonObject = {
   '/endpoints': {
     get: {
-      summary: 'All endpoints, oldest first; any field path may be given as an equality filter.',
-      responses: { 200: answer('The stored documents.', list(ref('Endpoint'))) },
+      summary:
+        'All endpoints, oldest first; any field path may be given as an equality filter. With view=summary, a page of rows.',
+      parameters: summaryParameters,
+      responses: {
+        200: answer('The stored documents; with view=summary a page.', {
+          anyOf: [list(ref('Endpoint')), ref('SummaryPage')],
+        }),
+        400: failure('A filter is no field path, or a parameter of the summary cannot have this value.'),
+      },
     },
     post: {
       summary: 'Registers an endpoint.',
