@@ -25,6 +25,7 @@ import { openMediator, type RunningMediator } from './wiring/open-mediator.ts'
 import { openStore } from './wiring/open-store.ts'
 import { openPipelineServices } from './wiring/pipeline-services.ts'
 import { createServers } from './wiring/servers.ts'
+import { createWatching } from './wiring/watching.ts'
 import { consumesFor } from './workers/share.ts'
 import type { WorkerCluster } from './workers/worker-cluster.ts'
 
@@ -117,7 +118,7 @@ export async function startApp(
   const managementAuth = openManagementAuth({ settings, store, clock, newId, logger, workerSlot })
   const caughtUp = workerCluster?.flushRecords ?? recorder.caughtUp
   const records = createMessageRecords({
-    store: store.messages,
+    store,
     registry,
     intake,
     settings,
@@ -129,6 +130,18 @@ export async function startApp(
   const recorded = { search: records.search, store: store.messages }
   const makeRecordedTest = createRecordedTests({ recorded, endpointService, runTests, settings, random: randomBytes })
   const dryRunOptions = { endpointService, registry, intake, services, settings, clock, recorded }
+  const watching = createWatching({
+    settings,
+    registry,
+    endpointService,
+    observers,
+    records,
+    health,
+    workerCluster,
+    clock,
+    newId,
+    logger,
+  })
   const servers = createServers({
     settings,
     workerSlot,
@@ -146,6 +159,7 @@ export async function startApp(
     health,
     isStopping: () => stopping,
     managementAuth,
+    watching,
     consoleFolder: CONSOLE,
     clock,
     logger,
@@ -155,6 +169,7 @@ export async function startApp(
     await servers.close()
     // Calls of messages that were given up may take as long as their own timeouts.
     await services.close(givenUp === 0)
+    await records.plans.close()
     await Promise.all([observers.close(stopBy), managementAuth.close()])
     await store.close()
   }
@@ -164,6 +179,7 @@ export async function startApp(
       catchUp: endpointService.catchUp,
       flushRecords: recorder.caughtUp,
       flushCounts: stats.write,
+      messageCounts: watching.ownCounts,
       ...health.own,
     })
     await endpointService.load()
@@ -186,6 +202,7 @@ export async function startApp(
     producer: services.producer,
     logger,
   })
+  records.plans.follow()
   mediator = await openMediator({
     settings,
     productVersion: version,
@@ -205,6 +222,7 @@ export async function startApp(
     stop: async () => {
       stopping = true
       records.plans.stop()
+      watching.events.close()
       const stopBy = performance.now() + settings.shutdownTimeoutMs
       servers.endConnections()
       const mediatorStopped = mediator?.stop()

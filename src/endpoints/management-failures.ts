@@ -57,7 +57,7 @@ export const unknownVersion = (id: string, version: number): Failure =>
   )
 
 export const emptyVersion = (version: number): Failure =>
-  new Failure('VERSION_UNKNOWN', `Version ${version} is a deletion and has no document; restore the one before it.`)
+  new Failure('VERSION_UNKNOWN', `Version ${version} is a deletion and has no document; take the one before it.`)
 
 export const malformedId = (id: string): Failure =>
   new Failure('ID_MALFORMED', `'${id}' is not an ID: 24 lower-case hexadecimal digits.`)

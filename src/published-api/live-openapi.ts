@@ -2,14 +2,14 @@
 import type { StoredTests } from '../document-tests/stored/stored-tests.ts'
 import { Failure } from '../domain/failure.ts'
 import type { CompiledEndpoint } from '../endpoints/compiled-endpoint.ts'
-import { matchesFilters } from '../endpoints/endpoint-reads.ts'
+import { compileFilters } from '../endpoints/endpoint-reads.ts'
 import type { Registry } from '../endpoints/endpoint-registry.ts'
 import { type DocumentInfo, type PublishedEndpoint, type WrittenOpenApi, writeOpenApi } from './openapi-document.ts'
 import { examplesOf } from './published-examples.ts'
 import type { PublishSettings } from './request-schema.ts'
 
 /** Each name with its values, as `GET /endpoints` takes them. */
-type Filters = Parameters<typeof matchesFilters>[0]
+type Filters = Parameters<typeof compileFilters>[0]
 
 /** Each call fails with STORE_UNAVAILABLE, as the tests of endpoints are in the store. */
 export interface LiveOpenApi {
@@ -62,7 +62,7 @@ export function createLiveOpenApi({
     for (const one of compiled) yield tested.has(one.document._id) ? await withExamples(one) : one
   }
   const writeAll = async (filters: Filters): Promise<WrittenOpenApi> => {
-    const matches = matchesFilters(filters)
+    const matches = compileFilters(filters)
     const key = JSON.stringify(filters)
     const own = kept
     const tested = await storedTests.endpoints()

@@ -22,6 +22,8 @@ import { createBodyReader } from '../adapters/http-server/messages/body-reader.t
 import { createMessageListener, messageSide, serveMessages } from '../adapters/http-server/messages/message-listener.ts'
 import { describeApi, serveOpenApi } from '../adapters/http-server/openapi/openapi.ts'
 import { createServer } from '../adapters/http-server/server.ts'
+import { serveEvents } from '../adapters/http-server/watching/event-routes.ts'
+import { serveEndpointAids, serveMe } from '../adapters/http-server/watching/watching-routes.ts'
 import { describeDocument } from '../config/schema/public-schema.ts'
 import type { MakeRecordedTest } from '../document-tests/recorded/recorded-tests.ts'
 import type { RunRequestedTests } from '../document-tests/requested-tests.ts'
@@ -42,6 +44,7 @@ import type { MessageRecords } from '../replay/message-records.ts'
 import type { Settings } from '../settings/settings.ts'
 import type { ServiceHealth } from './health.ts'
 import type { ManagementAuth } from './management-auth.ts'
+import type { Watching } from './watching.ts'
 
 export type Servers = Readonly<{
   /** Rejects if the port is not available. */
@@ -77,6 +80,7 @@ export type ServersOptions = Readonly<{
   health: ServiceHealth
   isStopping(): boolean
   managementAuth: ManagementAuth
+  watching: Watching
   consoleFolder: URL
   clock: Clock
   logger: Logger
@@ -136,7 +140,7 @@ function createMessageServer(options: Served, answer: AnswerFailure): FastifyIns
 }
 
 function createAdminServer(options: Served, answer: AnswerFailure): FastifyInstance {
-  const { settings, version, records, health, managementAuth, consoleFolder, clock } = options
+  const { settings, version, records, health, managementAuth, watching, consoleFolder, clock } = options
   const server = createServer(settings, answer)
   managementAuth.protect(server, 'admin')
   serveEndpoints(server, options)
@@ -148,14 +152,18 @@ function createAdminServer(options: Served, answer: AnswerFailure): FastifyInsta
   serveConsole(server, consoleFolder)
   serveMessageRecords(server, records)
   serveRecordedTests(server, options.makeRecordedTest)
+  serveMe(server)
+  serveEvents(server, watching.events)
   serveOpenApi(server, describeApi(describeDocument(), version))
   return server
 }
 
 function serveEndpoints(scope: FastifyInstance, options: Served): void {
-  const { settings, endpointService, dryRun, dryRunValue, storedTests, runTests, health, publishedApi } = options
+  const { settings, endpointService, dryRun, dryRunValue, storedTests, runTests, health, publishedApi, watching } =
+    options
   serveUptime(scope, health.uptimeMs)
-  serveManagement(scope, endpointService)
+  serveManagement(scope, endpointService, watching.listSummaries)
+  serveEndpointAids(scope, watching.aids)
   serveVersions(scope, endpointService)
   serveBatch(scope, endpointService, settings.batchLimitBytes)
   servePublishedApi(scope, publishedApi, endpointService)

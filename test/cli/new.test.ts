@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { describe, test } from 'node:test'
 import fc from 'fast-check'
 import { newDocument, withoutFaulty } from '../../src/cli/new/new-document.ts'
-import type { Json } from '../../src/domain/json.ts'
+import type { Json, JsonObject } from '../../src/domain/json.ts'
 import { checkFiles } from '../../src/endpoints/batch/check-files.ts'
 import { readSettings } from '../../src/settings/settings.ts'
 import { createOfflineServices } from '../../src/wiring/offline-services.ts'
@@ -83,9 +83,13 @@ describe('new', { concurrency: 2 }, () => {
       if (stderr !== undefined) assert.match(made.output.stderr, stderr)
       assert.equal(existsSync(join(folder, file)), code === 0)
       if (code !== 0) return
-      assert.equal(made.output.stdout, `${file}\n`)
+      const tests = file.replace(/json$/, 'tests.json')
+      assert.equal(made.output.stdout, `${file}\n${tests}\n`)
       const lint = startProgram(folder, { args: ['lint', '--strict', file] })
       assert.equal((await lint.ended).code, 0, lint.output.stdout)
+      const tested = startProgram(folder, { args: ['test', file] })
+      assert.equal((await tested.ended).code, 0, tested.output.stdout)
+      assert.match(tested.output.stdout, /1 passed, 0 failed/)
       writeFileSync(join(folder, file), 'mine')
       const again = startProgram(folder, { args: ['new', ...args] })
       assert.equal((await again.ended).code, 3)
@@ -104,7 +108,10 @@ describe('new', { concurrency: 2 }, () => {
     await startProgram(folder, { args: ['new', 'Order 2', '--sample', 'order.json'] }).ended
     const same = startProgram(folder, { args: ['run', 'order-2.json', '--input', 'order.json'] })
     assert.equal((await same.ended).code, 0, same.output.stderr)
-    assert.deepEqual(JSON.parse(same.output.stdout), JSON.parse(readFileSync(join(folder, 'order.json'), 'utf8')))
+    const sample: Json = JSON.parse(readFileSync(join(folder, 'order.json'), 'utf8'))
+    assert.deepEqual(JSON.parse(same.output.stdout), sample)
+    const { tests } = JSON.parse(readFileSync(join(folder, 'order-2.tests.json'), 'utf8')) as { tests: JsonObject[] }
+    assert.deepEqual(tests[0]?.expect, { outcome: 'done', answer: { status: 200, body: sample } })
   })
 
   test('lints clean for any sample', async () => {

@@ -150,7 +150,13 @@ describe('rules between fields', () => {
     },
     {
       change: {
-        messageKeys: { a: 'requestBody.id', b: 'payload.id', c: 'requestBody..x', ['__proto__']: 'query.x', ['k'.repeat(65)]: 'query.x' },
+        messageKeys: {
+          a: 'requestBody.id',
+          b: 'payload.id',
+          c: 'requestBody..x',
+          ['__proto__']: 'query.x',
+          ['k'.repeat(65)]: 'query.x',
+        },
       },
       faults: [
         ['messageKeys.b', 'write "requestBody" here'],

@@ -79,7 +79,7 @@ describe('the package', () => {
   test('answers its commands', async () => {
     const { version } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'))
     assert.equal(run(home, 'npx', '--offline', 'crosswalk', '--version'), `${version}\n`)
-    assert.equal(run(home, 'npx', '--offline', 'crosswalk', 'new', 'Orders'), 'orders.json\n')
+    assert.equal(run(home, 'npx', '--offline', 'crosswalk', 'new', 'Orders'), 'orders.json\norders.tests.json\n')
     run(home, 'npx', '--offline', 'crosswalk', 'lint', '--strict', 'orders.json')
     writeFileSync(join(home, 'input.json'), '{ "id": "18" }')
     const answer = run(home, 'npx', '--offline', 'crosswalk', 'run', 'orders.json', '--input', 'input.json')

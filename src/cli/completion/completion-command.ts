@@ -5,7 +5,7 @@ import type { Shell } from './completion-scripts.ts'
 
 const SHELLS: readonly Shell[] = ['bash', 'zsh', 'fish']
 
-/** The last command that is added, so that the script has all of them. */
+/** The script has every command of the program, those too that are added after this one. */
 export function addCompletionCommand(program: Command): void {
   program
     .command('completion')

@@ -5,16 +5,21 @@ import type { Format } from '../../formats/codecs.ts'
 
 export type NewArguments = Readonly<{ sample?: string }>
 
-export type SampleMessage = Readonly<{ value: Json; format: Format }>
+/** `text`: as it is sent. */
+export type SampleMessage = Readonly<{ value: Json; format: Format; text: string }>
 
 /** Types of JSON Schema; a null says nothing about the values of other messages. */
 const SCHEMA_TYPES: readonly string[] = ['object', 'array', 'string', 'number', 'boolean']
 
 /** A message as simple as one can be. */
-const SMALLEST: SampleMessage = { value: { id: '17' }, format: 'JSON' }
+export const SMALLEST: SampleMessage = { value: { id: '17' }, format: 'JSON', text: '{ "id": "17" }' }
 
-/** `slug`: for the route. Out: a document with stand-ins for nothing; some of its entries may have faults. */
-export function newDocument(name: string, slug: string, { value, format } = SMALLEST): JsonObject {
+/** `slug`: for the route. Out: a document, of which some entries may have faults. */
+export function newDocument(
+  name: string,
+  slug: string,
+  { value, format }: Pick<SampleMessage, 'value' | 'format'>,
+): JsonObject {
   const fields = isObject(value) ? Object.entries(value) : []
   return {
     name,
@@ -35,6 +40,17 @@ function schemaOf(value: JsonObject): JsonObject {
   const typed = Object.entries(value).filter(([, field]) => SCHEMA_TYPES.includes(typeName(field)))
   const properties = Object.fromEntries(typed.map(([field, inner]) => [field, { type: typeName(inner) }]))
   return { properties: { requestBody: { type: 'object', properties } } }
+}
+
+/** In: the message of a dry run, and what came of it. Out: a test that expects it. */
+export function testOf(message: JsonObject, outcome: Json, status: number, body: Json): JsonObject {
+  // In expectations, objects whose only name starts with a dollar are operators.
+  const expected = JSON.stringify(body).includes('"$') ? { $literal: body } : body
+  return {
+    name: 'the sample',
+    given: { message },
+    expect: { outcome, answer: { status, body: expected } },
+  }
 }
 
 /** The same without the entries of these paths: names that a path or a schema cannot have. */

@@ -1,13 +1,16 @@
-/** What `crosswalk new` does: writes a document that lints clean beside the others. */
-import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+/** What `crosswalk new` does: writes a document that lints clean, with a test, beside the others. */
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
+import { createLogger } from '../../adapters/log/logger.ts'
 import type { JsonObject } from '../../domain/json.ts'
 import type { Lint } from '../../domain/lint.ts'
 import { checkFiles } from '../../endpoints/batch/check-files.ts'
 import { Unreadable } from '../../formats/body-faults.ts'
-import { codecOfFormat } from '../../formats/codecs.ts'
+import { codecOfFormat, MEDIA_TYPES } from '../../formats/codecs.ts'
+import { decodeText } from '../../formats/text.ts'
 import { nameFiles } from '../../import/output/file-names.ts'
 import type { Settings } from '../../settings/settings.ts'
+import { createOfflineDryRun } from '../../wiring/offline-dry-run.ts'
 import { createOfflineServices } from '../../wiring/offline-services.ts'
 import {
   CommandImpossible,
@@ -20,7 +23,7 @@ import {
 import { lineOf, shownPath } from '../project/placed-lint.ts'
 import { readDocuments } from '../project/project-documents.ts'
 import { findProject, type Project, readProject } from '../project/project-file.ts'
-import { type NewArguments, newDocument, type SampleMessage, withoutFaulty } from './new-document.ts'
+import { type NewArguments, newDocument, type SampleMessage, SMALLEST, testOf, withoutFaulty } from './new-document.ts'
 
 /** Out: the exit code of the command. */
 export function runNew(name: string, { sample }: NewArguments, process: CommandProcess): Promise<ExitCode> {
@@ -28,13 +31,30 @@ export function runNew(name: string, { sample }: NewArguments, process: CommandP
     const settings = settingsOf(process.env)
     const project = readOwnProject()
     const [slug = ''] = nameFiles([{ name, earlier: undefined }])
-    const first = newDocument(name, slug, sample === undefined ? undefined : readSample(sample, settings))
-    const document = await soundDocument(first, project, settings)
-    const path = join(folderFor(project), `${slug}.json`)
-    write(path, `${JSON.stringify(document, null, 2)}\n`)
-    process.stdout.write(`${shownPath(path)}\n`)
+    const message = sample === undefined ? SMALLEST : readSample(sample, settings)
+    const document = await soundDocument(newDocument(name, slug, message), project, settings)
+    const path = join(folderFor(project), slug)
+    const files = { [`${path}.json`]: document, [`${path}.tests.json`]: await testsOf(document, message, settings) }
+    refuseExisting(Object.keys(files))
+    for (const [file, content] of Object.entries(files)) {
+      write(file, `${JSON.stringify(content, null, 2)}\n`)
+      process.stdout.write(`${shownPath(file)}\n`)
+    }
     return EXIT.fine
   })
+}
+
+/** The tests of the document: it does with the sample what it does today. */
+async function testsOf(document: JsonObject, { text, format }: SampleMessage, settings: Settings): Promise<JsonObject> {
+  const dryRun = createOfflineDryRun(settings, createLogger({ ...settings, logLevel: 'error' }))
+  const message = { body: text, contentType: MEDIA_TYPES[format] ?? '' }
+  const { outcome, answer } = await dryRun(JSON.stringify({ endpoint: document, message }))
+  const { status, body } = answer as Readonly<{ status: number; body: string }>
+  return {
+    tests: [
+      testOf(message, outcome ?? null, status, codecOfFormat(format).read(Buffer.from(body), undefined, settings)),
+    ],
+  }
 }
 
 function readOwnProject(): Project | undefined {
@@ -62,7 +82,7 @@ function readSample(file: string, settings: Settings): SampleMessage {
   }
   const format = /^(?:\ufeff)?\s*</.test(bytes.toString()) ? 'XML' : 'JSON'
   try {
-    return { value: codecOfFormat(format).read(bytes, undefined, settings), format }
+    return { value: codecOfFormat(format).read(bytes, undefined, settings), format, text: decodeText(bytes, undefined) }
   } catch (thrown) {
     if (!(thrown instanceof Unreadable)) throw thrown
     throw new CommandImpossible(`${file}: ${thrown.message}`)
@@ -93,13 +113,18 @@ async function soundDocument(first: JsonObject, project: Project | undefined, se
   return document
 }
 
+function refuseExisting(paths: readonly string[]): void {
+  const there = paths.filter((path) => existsSync(path))
+  const faults = there.map((path) => `${shownPath(path)} is there already, and is not replaced.`)
+  if (faults.length > 0) throw new CommandImpossible(...faults)
+}
+
+/** A file that came to be in between is not replaced either. */
 function write(path: string, text: string): void {
   try {
     mkdirSync(dirname(path), { recursive: true })
     writeFileSync(path, text, { flag: 'wx' })
   } catch (thrown) {
-    const { code } = thrown as NodeJS.ErrnoException
-    const reason = code === 'EEXIST' ? 'is there already, and is not replaced' : `cannot be written (${code})`
-    throw new CommandImpossible(`${shownPath(path)} ${reason}.`)
+    throw new CommandImpossible(`${shownPath(path)} cannot be written (${(thrown as NodeJS.ErrnoException).code}).`)
   }
 }

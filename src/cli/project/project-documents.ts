@@ -1,6 +1,6 @@
 /** The endpoint documents of files, as a service would get them: values filled in, labels of the project added. */
 import { globSync, type Stats, statSync } from 'node:fs'
-import { basename, matchesGlob, relative, resolve } from 'node:path'
+import { basename, matchesGlob, posix, relative, resolve } from 'node:path'
 import { isObject, type Json, type JsonObject } from '../../domain/json.ts'
 import { collectInto, type Lint, type LintSink } from '../../domain/lint.ts'
 import { didYouMean } from '../../domain/nearest.ts'
@@ -40,7 +40,12 @@ const FOREIGN = /(?:^|[\\/])(?:node_modules|\.[^\\/]+)(?:[\\/]|$)/
 
 /** Out: the absolute paths of the project's documents, in order. */
 export function findDocuments({ folder, endpoints }: Project): readonly string[] {
-  const without = endpoints.filter((pattern) => pattern.startsWith('!')).map((pattern) => pattern.slice(1))
+  const without = endpoints.flatMap((pattern) => {
+    if (!pattern.startsWith('!')) return []
+    const left = posix.normalize(pattern.slice(1)).replace(/\/$/, '')
+    // A folder is left out with everything in it.
+    return [left, `${left}/**`]
+  })
   return globSync(
     endpoints.filter((pattern) => !pattern.startsWith('!')),
     { cwd: folder },

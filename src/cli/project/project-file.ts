@@ -44,7 +44,11 @@ const PROJECT: Field = {
   properties: {
     endpoints: {
       type: 'array',
-      items: { type: 'string', pattern: '^!?[^!/]', expects: 'a pattern of files, relative to the folder' },
+      items: {
+        type: 'string',
+        pattern: '^!?(?!\\.\\.(?:/|$))(?!.*/\\.\\.(?:/|$))[^!/]',
+        expects: 'a pattern of files in this folder',
+      },
       default: ['endpoints/**/*.json'],
     },
     labels: { ...TEXTS, default: {} },

@@ -61,6 +61,19 @@ export const MANAGEMENT_FAILURES = {
     means:
       'Stored tests of the endpoint fail with the new document (`TESTS_ON_CHANGE=require`); `details` has each. An admin may override this with a reason.',
   },
+  SUGGESTION_INVALID: {
+    status: 400,
+    retry: false,
+    issue: 'invalid',
+    means: 'The request for suggestions is wrong; `details` lists every fault.',
+  },
+  EVENT_STREAMS_TOO_MANY: {
+    status: 503,
+    retry: true,
+    issue: 'throttled',
+    means: 'As many callers as the service allows read its events already.',
+    retryAfterSeconds: 15,
+  },
   VERSION_UNKNOWN: {
     status: 404,
     retry: false,
@@ -110,6 +123,18 @@ export const MANAGEMENT_FAILURES = {
     retry: false,
     issue: 'not-found',
     means: 'This body of the message was not recorded.',
+  },
+  FAILURE_GROUP_UNKNOWN: {
+    status: 404,
+    retry: false,
+    issue: 'not-found',
+    means: 'There is no such group of failures, or the message log has no message of it any more.',
+  },
+  FAILURE_GROUP_INVALID: {
+    status: 400,
+    retry: false,
+    issue: 'value',
+    means: 'What is said of a group of failures is not a state with an optional note.',
   },
   REPLAY_REFUSED: {
     status: 409,

@@ -35,7 +35,7 @@ describe('crosswalk.json', () => {
   test('reports every fault at its place', (context) => {
     const text = `{
   "endpoint": [],
-  "endpoints": ["/abs"],
+  "endpoints": ["/abs", "../up", "a/../b", "!../c", "a/..b", ""],
   "labels": { "a": 1 },
   "targets": {
     "prod": { "url": "ftp://x", "values": { "a-b": "1", "C": 2 } },
@@ -51,6 +51,10 @@ describe('crosswalk.json', () => {
       [
         '2:3 endpoint',
         '3:17 endpoints[0]',
+        '3:25 endpoints[1]',
+        '3:34 endpoints[2]',
+        '3:44 endpoints[3]',
+        '3:62 endpoints[5]',
         '6:15 targets.prod.url',
         '6:45 targets.prod.values.a-b',
         '6:57 targets.prod.values.C',
@@ -159,6 +163,18 @@ describe('the documents of a project', () => {
       ['endpoints/b.json', 'endpoints/moved/c.json', 'endpoints/sub/a.json'],
     )
   })
+
+  for (const left of ['endpoints/data', './endpoints/data/', 'endpoints/data/*', 'endpoints/d*']) {
+    test(`are left out by !${left}`, (context) => {
+      const project = { endpoints: ['./endpoints/*.json', 'endpoints/data/*.json', `!${left}`] }
+      const folder = folderOf(context, { ...FILES, 'crosswalk.json': project })
+      const found = findDocuments(readProject(folder).project as Project)
+      assert.deepEqual(
+        found.map((path) => relative(folder, path)),
+        ['endpoints/b.json'],
+      )
+    })
+  }
 
   test('that are named are all read; of a folder those that may be documents', (context) => {
     const folder = folderOf(context, { ...FILES, 'endpoints/broken.json': '{', 'endpoints/list.json': [] })

@@ -6,15 +6,23 @@ import type { Json, JsonObject } from '../../../domain/json.ts'
 import { NOTE_CHARACTERS, type Origin } from '../../../domain/stored-document.ts'
 import type { EndpointService } from '../../../endpoints/endpoint-service.ts'
 import type { Accepted } from '../../../endpoints/endpoint-writer.ts'
+import type { ListSummaries } from '../../../endpoints/listing/endpoint-summaries.ts'
 import { etagOf } from '../../../endpoints/precondition.ts'
-import { type ById, queryOf, refuseBelow, refuseOtherMethods, sendAnswer, sendJson } from '../replies.ts'
+import { type ById, NO_STORE, queryOf, refuseBelow, refuseOtherMethods, sendAnswer, sendJson } from '../replies.ts'
 import { callerOf, needs, noteEffect } from './auth-hook.ts'
 import { readDocument } from './read-document.ts'
 
 /** In a scope with the auth hook. */
-export function serveManagement(scope: FastifyInstance, endpoints: EndpointService): void {
+export function serveManagement(
+  scope: FastifyInstance,
+  endpoints: EndpointService,
+  listSummaries: ListSummaries,
+): void {
   scope.get('/endpoints', needs('viewer'), async (request, reply) => {
-    return send(request, reply, 200, (await endpoints.list([...queryOf(request)])) as Json)
+    const query = queryOf(request)
+    // No document has a field of this name, so as a filter it would find nothing.
+    if (query.get('view')?.join() === 'summary') return sendJson(reply, 200, await listSummaries(query), NO_STORE)
+    return send(request, reply, 200, (await endpoints.list([...query])) as Json)
   })
   scope.post('/endpoints', needs('author'), async (request, reply) => {
     const accepted = await endpoints.create(readDocument(request), originOf(request))

@@ -1,7 +1,8 @@
 /** The part of /openapi.json on endpoints, their versions and counts. */
 import type { JsonObject } from '../../../domain/json.ts'
-import { answer, content, failure, id, inPath, list, ref, text, time, whole } from './openapi-parts.ts'
+import { answer, content, failure, id, inPath, list, object, oneOf, ref, text, time, whole } from './openapi-parts.ts'
 import { overrideTests } from './openapi-stored-tests.ts'
+import { summaryParameters } from './openapi-watching.ts'
 
 const WARNINGS = {
   'X-Crosswalk-Warnings': {
@@ -36,8 +37,15 @@ const stale = { 412: failure('If-Match names another version.') }
 export const endpointPaths: JsonObject = {
   '/endpoints': {
     get: {
-      summary: 'All endpoints, oldest first; any field path may be given as an equality filter.',
-      responses: { 200: answer('The stored documents.', list(ref('Endpoint'))) },
+      summary:
+        'All endpoints, oldest first; any field path may be given as an equality filter. With view=summary, a page of rows.',
+      parameters: summaryParameters,
+      responses: {
+        200: answer('The stored documents; with view=summary a page.', {
+          anyOf: [list(ref('Endpoint')), ref('SummaryPage')],
+        }),
+        400: failure('A filter is no field path, or a parameter of the summary cannot have this value.'),
+      },
     },
     post: {
       summary: 'Registers an endpoint.',
@@ -87,6 +95,26 @@ export const endpointPaths: JsonObject = {
       responses: { 200: answer('The version.', ref('Version')), ...unknownVersion },
     },
   },
+  '/endpoints/{id}/versions/{version}/diff/{other}': {
+    parameters: [endpointId, versionNumber, inPath('other', { ...whole, minimum: 1 })],
+    get: {
+      summary: 'What differs from one version to another.',
+      responses: { 200: answer('The changes, and both versions.', ref('VersionDiff')), ...unknownVersion },
+    },
+  },
+  '/endpoints/{id}/diff': {
+    parameters: [endpointId],
+    post: {
+      summary: 'What a document would change; nothing is stored.',
+      requestBody: body(ref('Endpoint')),
+      responses: {
+        200: answer('The changes.', ref('DocumentDiff')),
+        400: failure('The id is malformed, or the form of the document is wrong; details lists all faults.'),
+        404: failure('There is no such endpoint.'),
+        415: failure('The body is not declared as JSON.'),
+      },
+    },
+  },
   '/endpoints/{id}/versions/{version}/restore': {
     parameters: [endpointId, versionNumber],
     post: {
@@ -98,7 +126,27 @@ export const endpointPaths: JsonObject = {
   },
 }
 
+const changes = list(ref('DocumentChange'))
+
 export const endpointSchemas: JsonObject = {
+  DocumentDiff: object({ changes }, ['changes']),
+  VersionDiff: object({ from: ref('Version'), to: ref('Version'), changes }, ['from', 'to', 'changes']),
+  DocumentChange: object(
+    {
+      kind: oneOf(['added', 'removed', 'changed', 'moved']),
+      path: {
+        ...text,
+        description: 'Place in the document; requests by their id: requests.lookup[patient].config.url.',
+      },
+      from: { description: 'The value before.' },
+      to: { description: 'The value afterwards.' },
+      after: {
+        type: ['string', 'null'],
+        description: 'Where the order counts: the name or id before what was added or moved; null if it comes first.',
+      },
+    },
+    ['kind', 'path'],
+  ),
   Stats: {
     type: 'object',
     required: ['endpointId', 'hour', 'day', 'minutes'],

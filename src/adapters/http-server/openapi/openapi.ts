@@ -10,8 +10,10 @@ import { endpointPaths, endpointSchemas } from './openapi-endpoints.ts'
 import { messagePaths, messageSchemas } from './openapi-messages.ts'
 import { answer, list, object, ref, text, whole } from './openapi-parts.ts'
 import { publishedApiPaths } from './openapi-published.ts'
+import { replayPaths, replaySchemas } from './openapi-replays.ts'
 import { recordedTestPaths, storedTestPaths } from './openapi-stored-tests.ts'
 import { testPaths, testSchemas } from './openapi-tests.ts'
+import { watchingPaths, watchingSchemas } from './openapi-watching.ts'
 
 export function serveOpenApi(server: FastifyInstance, description: JsonObject): void {
   const body = JSON.stringify(description)
@@ -57,19 +59,23 @@ export function describeApi(endpointSchema: JsonObject, version: string): JsonOb
       ...publishedApiPaths,
       ...operationPaths,
       ...messagePaths,
+      ...replayPaths,
       ...recordedTestPaths,
       ...accessPaths,
+      ...watchingPaths,
     }),
     components: {
       securitySchemes,
       schemas: {
         Endpoint: endpointSchema,
         ...messageSchemas,
+        ...replaySchemas,
         ...accessSchemas,
         ...endpointSchemas,
         ...batchSchemas,
         ...testSchemas,
         ...dryRunSchemas,
+        ...watchingSchemas,
         Failure: object({ error: text, code: text, details: list(ref('FailureDetail')) }, ['error', 'code']),
         FailureDetail: object({
           operation: { ...whole, description: 'In a batch: the index of the operation.' },
