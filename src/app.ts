@@ -118,7 +118,7 @@ export async function startApp(
   const managementAuth = openManagementAuth({ settings, store, clock, newId, logger, workerSlot })
   const caughtUp = workerCluster?.flushRecords ?? recorder.caughtUp
   const records = createMessageRecords({
-    store: store.messages,
+    store,
     registry,
     intake,
     settings,
@@ -169,6 +169,7 @@ export async function startApp(
     await servers.close()
     // Calls of messages that were given up may take as long as their own timeouts.
     await services.close(givenUp === 0)
+    await records.plans.close()
     await Promise.all([observers.close(stopBy), managementAuth.close()])
     await store.close()
   }
@@ -201,6 +202,7 @@ export async function startApp(
     producer: services.producer,
     logger,
   })
+  records.plans.follow()
   mediator = await openMediator({
     settings,
     productVersion: version,

@@ -69,7 +69,9 @@ async function copy({ from, to }: { from: string; to?: string }, settings: Setti
     for (const [name, { rows, sha256 }] of Object.entries(summary)) {
       process.stdout.write(`${name} ${rows} rows, sha256 ${sha256}\n`)
     }
-    process.stdout.write('Not copied: the message log and the counts of messages; the files keep them.\n')
+    process.stdout.write(
+      'Not copied: the message log, plans of replays and the counts of messages; the files keep them.\n',
+    )
   } catch (thrown) {
     refuse([startFault(thrown, settings)])
   }

@@ -11,6 +11,7 @@ import { addMessageCommands } from './deployment/message-commands.ts'
 import { addImportCommand } from './import-command.ts'
 import { addLintCommand } from './lint/lint-command.ts'
 import { addNewCommand } from './new/new-command.ts'
+import { addOpenApiCommand } from './openapi/openapi-command.ts'
 import { addRunCommand } from './run/run-command.ts'
 import { addTestCommand } from './test/test-command.ts'
 import { refuse, withSettings } from './with-settings.ts'
@@ -41,6 +42,7 @@ export function createProgram({ version, description, start }: CommandLineOption
   addDeploymentCommands(program)
   addMessageCommands(program)
   addNewCommand(program)
+  addOpenApiCommand(program)
   addCompletionCommand(program)
   addTestCommand(program)
   return program

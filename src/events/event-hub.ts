@@ -31,7 +31,7 @@ export interface EventHub {
   close(): void
 }
 
-/** `name`: tells the events of this process from those of others. */
+/** `name`: distinguishes the events of this process from those of others. */
 export function createEventHub(sources: readonly EventSource[], name: string, logger: Logger): EventHub {
   const subscribers = new Set<Subscriber>()
   let sequence = 0
@@ -69,8 +69,8 @@ export function createEventHub(sources: readonly EventSource[], name: string, lo
 }
 
 /**
- * Out: starts the polls of a source unless they run, and resolves when it watches. The polls stop by themselves when nobody
- * wants the source.
+ * Out: starts the polls of a source unless they run, and resolves when it watches. The polls stop by themselves when no
+ * subscriber wants the source.
  */
 function createRunner(
   source: EventSource,

@@ -4,9 +4,10 @@ import { FAILURES } from '../domain/failure-table.ts'
 import { isId } from '../domain/id.ts'
 import { readTime, TIME_ACCEPTS } from '../domain/iso-time.ts'
 import { didYouMean } from '../domain/nearest.ts'
-import type { MessageFilter } from '../domain/ports/message-store-port.ts'
+import type { GroupKey, MessageFilter } from '../domain/ports/message-store-port.ts'
 import { OUTCOMES, SOURCES } from '../domain/records/message-record.ts'
 import { STAGE_NAMES } from '../domain/tracing/stages.ts'
+import { groupFilter, readGroupKey } from './groups/group-key.ts'
 
 type FilterContext = Readonly<{
   /** The active ones. */
@@ -25,6 +26,11 @@ const FILTERS: Readonly<Record<string, Read>> = {
   outcome: (name, values) => ({ outcome: values.map((value) => oneOf(name, value, OUTCOMES)) }),
   code: (name, values) => ({ code: values.map((value) => oneOf(name, value, Object.keys(FAILURES))) }),
   stage: (name, values) => ({ stage: values.map((value) => oneOf(name, value, STAGE_NAMES)) }),
+  path: (name, values) => ({ path: few(name, values).map((value) => textOf(name, value)) }),
+  error: (name, values) => ({ error: few(name, values).map((value) => textOf(name, value)) }),
+  version: (name, values) => ({ version: few(name, values).map((value) => versionOf(name, value)) }),
+  group: (name, values) => groupFilter(groupOf(onceOf(name, values))),
+  id: (name, values) => ({ id: few(name, values, MOST_IDS).map((value) => messageIdOf(name, value)) }),
   source: (name, values) => ({ source: values.map((value) => oneOf(name, value, SOURCES)) }),
   key: (_name, values) => ({ key: values.flatMap(keysOf) }),
   status: (name, values) => ({ status: values.flatMap((value) => statusesOf(name, value)) }),
@@ -33,6 +39,18 @@ const FILTERS: Readonly<Record<string, Read>> = {
   from: (name, values, { nowMs }) => ({ from: timeOf(name, values, nowMs) }),
   to: (name, values, { nowMs }) => ({ to: timeOf(name, values, nowMs) }),
 }
+
+/** Messages that one search names by their ids. */
+export const MOST_IDS = 1_000
+/** Values of a filter by path, error or version, and characters of a value. */
+const MOST_VALUES = 50
+const LONGEST_TEXT = 1_000
+
+/** What a search by the text of errors needs beside it, so that the store does not read all failures. */
+const NARROWS_ERROR = ['endpoint', 'code', 'path', 'group', 'id', 'from'] as const
+
+/** What the key of a group says already. */
+const PARTS_OF_GROUP = ['endpoint', 'stage', 'code', 'path'] as const
 
 export const FILTER_NAMES: readonly string[] = Object.keys(FILTERS)
 
@@ -47,6 +65,16 @@ export function readFilter(texts: FilterTexts, context: FilterContext, others: r
       throw invalid(`There is no filter "${name}"${didYouMean(name, known)} There are: ${known.join(', ')}.`)
     }
   }
+  const twice = texts.has('group') ? PARTS_OF_GROUP.find((name) => texts.has(name)) : undefined
+  if (twice !== undefined) throw invalid(`group says the ${twice} already: leave one of them out.`)
+  if (texts.has('version') && !texts.has('endpoint') && !texts.has('group')) {
+    throw invalid('version needs endpoint beside it: each endpoint counts its own versions.')
+  }
+  if (texts.has('error') && !NARROWS_ERROR.some((name) => texts.has(name))) {
+    throw invalid(
+      `error needs another filter beside it, so that not every failure is read: one of ${NARROWS_ERROR.join(', ')}, such as from=-1d.`,
+    )
+  }
   return Object.assign({}, ...parts)
 }
 
@@ -55,7 +83,8 @@ export const invalid = (sentence: string): Failure => new Failure('FILTER_INVALI
 export const wrongValue = (name: string, value: string, accepts: string): Failure =>
   invalid(`${name} cannot be "${value}"; it is ${accepts}.`)
 
-function oneOf<T extends string>(name: string, value: string, known: readonly T[]): T {
+/** Fails with FILTER_INVALID if the value is not a known one. */
+export function oneOf<T extends string>(name: string, value: string, known: readonly T[]): T {
   const found = known.find((one) => one === value)
   if (found !== undefined) return found
   throw invalid(`There is no ${name} "${value}"${didYouMean(value, known)} There are: ${known.join(', ')}.`)
@@ -73,6 +102,27 @@ function endpointIdOf(value: string, endpoints: FilterContext['endpoints']): str
   throw invalid(
     `No active endpoint has the name "${value}"${suggestion} The messages of a deleted one are found by its id.`,
   )
+}
+
+function groupOf(key: string): GroupKey {
+  const group = readGroupKey(key)
+  if (group !== undefined) return group
+  throw invalid('group must be the key of a group of failures, as GET /messages/groups gives it.')
+}
+
+function few(name: string, values: readonly string[], most = MOST_VALUES): readonly string[] {
+  if (values.length <= most) return values
+  throw invalid(`${name} takes ${most} values at most, and has ${values.length}.`)
+}
+
+function textOf(name: string, value: string): string {
+  if (value !== '' && value.length <= LONGEST_TEXT) return value
+  throw invalid(`${name} must have from 1 to ${LONGEST_TEXT} characters, and has ${value.length}.`)
+}
+
+function versionOf(name: string, value: string): number {
+  if (/^[1-9]\d{0,8}$/.test(value)) return Number(value)
+  throw wrongValue(name, value, 'the number of a version, such as 3')
 }
 
 function messageIdOf(name: string, value: string): string {

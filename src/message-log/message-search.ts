@@ -2,12 +2,13 @@
 
 import { Failure } from '../domain/failure.ts'
 import { isId, timeOfId } from '../domain/id.ts'
-import type { MessageFilter, MessageGroup, MessageStore } from '../domain/ports/message-store-port.ts'
+import type { MessageFilter, MessageStore } from '../domain/ports/message-store-port.ts'
 import { callStore } from '../domain/ports/store-port.ts'
 import { pageOf, readCursor } from '../domain/records/cursor.ts'
 import type { MessageRecord, RecordedBody } from '../domain/records/message-record.ts'
 import type { Clock } from '../domain/run.ts'
 import type { Registry } from '../endpoints/endpoint-registry.ts'
+import { NOT_DONE } from './groups/group-key.ts'
 import { type FilterTexts, readFilter, wrongValue } from './message-filter.ts'
 
 export const DEFAULT_LIMIT = 50
@@ -23,8 +24,6 @@ type MessagePage = Readonly<{ messages: readonly ListedMessage[]; next?: string 
 export interface MessageSearch {
   /** Newest first. `texts` may also hold `limit` and `cursor`. */
   list(texts: FilterTexts): Promise<MessagePage>
-  /** Failures that are alike, the largest group first. */
-  groups(texts: FilterTexts): Promise<readonly MessageGroup[]>
   get(id: string): Promise<MessageRecord>
   body(id: string, which: string): Promise<RecordedBody>
   filter(texts: FilterTexts): MessageFilter
@@ -53,18 +52,14 @@ export function createMessageSearch({ store, registry, clock, caughtUp }: Messag
 
   return {
     list: async (texts) => {
-      const filter = filterOf(texts, ['limit', 'cursor'])
+      const read = filterOf(texts, ['limit', 'cursor'])
+      const filter = texts.has('group') ? { outcome: NOT_DONE, ...read } : read
       const limit = limitOf(texts.get('limit'))
       const before = readCursor(texts.get('cursor'))
       await caughtUp()
       const found = await callMessageLog(() => store.find(filter, limit + 1, before))
       const { page, ...next } = pageOf(found, limit)
       return { messages: page.map(listed), ...next }
-    },
-    groups: async (texts) => {
-      const filter = filterOf(texts)
-      await caughtUp()
-      return callMessageLog(() => store.groups(filter))
     },
     get,
     body: async (id, which) => {

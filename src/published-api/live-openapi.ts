@@ -1,17 +1,22 @@
 /** The OpenAPI documents of the active endpoints of this process. */
+import type { StoredTests } from '../document-tests/stored/stored-tests.ts'
+import { Failure } from '../domain/failure.ts'
+import type { CompiledEndpoint } from '../endpoints/compiled-endpoint.ts'
 import { compileFilters } from '../endpoints/endpoint-reads.ts'
 import type { Registry } from '../endpoints/endpoint-registry.ts'
-import { type DocumentInfo, type WrittenDocument, writeOpenApi } from './openapi-document.ts'
+import { type DocumentInfo, type PublishedEndpoint, type WrittenOpenApi, writeOpenApi } from './openapi-document.ts'
+import { examplesOf } from './published-examples.ts'
 import type { PublishSettings } from './request-schema.ts'
 
 /** Each name with its values, as `GET /endpoints` takes them. */
 type Filters = Parameters<typeof compileFilters>[0]
 
+/** Each call fails with STORE_UNAVAILABLE, as the tests of endpoints are in the store. */
 export interface LiveOpenApi {
   /** The document of the endpoints that match all filters. Fails with FILTER_INVALID. */
-  ofAll(filters: Filters): Promise<WrittenDocument>
+  ofAll(filters: Filters): Promise<WrittenOpenApi>
   /** The document of one endpoint; without a path if the endpoint is not active. */
-  ofOne(id: string): Promise<WrittenDocument>
+  ofOne(id: string): Promise<WrittenOpenApi>
 }
 
 export type LiveOpenApiOptions = Readonly<{
@@ -21,6 +26,8 @@ export type LiveOpenApiOptions = Readonly<{
   /** Of the message port. */
   origin: string
   settings: PublishSettings
+  /** Their tests hold the examples. */
+  storedTests: Pick<StoredTests, 'endpoints' | 'get'>
 }>
 
 /** Documents that are kept until an endpoint changes: those of larger sets are written again. */
@@ -30,25 +37,43 @@ const MOST_KEPT = 8
 /** Filters have any length. */
 const LONGEST_KEY = 1_000
 
-export function createLiveOpenApi({ registry, version, origin, settings }: LiveOpenApiOptions): LiveOpenApi {
-  let kept = new Map<string, WrittenDocument>()
+export function createLiveOpenApi({
+  registry,
+  version,
+  origin,
+  settings,
+  storedTests,
+}: LiveOpenApiOptions): LiveOpenApi {
+  let kept = new Map<string, WrittenOpenApi>()
   let last: Promise<unknown> = Promise.resolve()
   registry.watch(() => {
     kept = new Map()
   })
-  const writeAll = async (filters: Filters): Promise<WrittenDocument> => {
+  const withExamples = async (compiled: CompiledEndpoint): Promise<PublishedEndpoint> => {
+    try {
+      return { endpoint: compiled.endpoint, examples: examplesOf(await storedTests.get(compiled.document._id)) }
+    } catch (thrown) {
+      // It was deleted meanwhile, with its tests.
+      if (thrown instanceof Failure && thrown.status === 404) return compiled
+      throw thrown
+    }
+  }
+  async function* addExamples(compiled: readonly CompiledEndpoint[], tested: ReadonlySet<string>) {
+    for (const one of compiled) yield tested.has(one.document._id) ? await withExamples(one) : one
+  }
+  const writeAll = async (filters: Filters): Promise<WrittenOpenApi> => {
     const matches = compileFilters(filters)
     const key = JSON.stringify(filters)
     const own = kept
-    const before = own.get(key)
+    const tested = await storedTests.endpoints()
+    // Tests change without their endpoints.
+    const before = tested.size === 0 ? own.get(key) : undefined
     if (before !== undefined) return before
     const info: DocumentInfo = { title: 'Crosswalk endpoints', version, origin }
-    const written = await writeOpenApi(
-      registry.all().filter(({ document }) => matches(document)),
-      info,
-      settings,
-    )
-    if (written.bytes <= KEPT_BYTES && key.length <= LONGEST_KEY && own.size < MOST_KEPT) own.set(key, written)
+    const compiled = registry.all().filter(({ document }) => matches(document))
+    const written = await writeOpenApi(tested.size === 0 ? compiled : addExamples(compiled, tested), info, settings)
+    if (tested.size === 0 && written.bytes <= KEPT_BYTES && key.length <= LONGEST_KEY && own.size < MOST_KEPT)
+      own.set(key, written)
     return written
   }
   return {
@@ -58,11 +83,11 @@ export function createLiveOpenApi({ registry, version, origin, settings }: LiveO
       last = writing.catch(() => undefined)
       return writing
     },
-    ofOne: (id) => {
+    ofOne: async (id) => {
       const compiled = registry.get(id)
       const { name, description } = compiled?.endpoint ?? { name: 'An endpoint that is not active' }
       const info = { title: name, version: String(compiled?.version ?? 0), origin }
-      const endpoints = compiled === undefined ? [] : [compiled]
+      const endpoints = compiled === undefined ? [] : [await withExamples(compiled)]
       return writeOpenApi(endpoints, description === undefined ? info : { ...info, description }, settings)
     },
   }

@@ -17,7 +17,7 @@ export type DocumentInfo = Readonly<{
   origin: string
 }>
 
-export type WrittenDocument = Readonly<{
+export type WrittenOpenApi = Readonly<{
   chunks: readonly Uint8Array[]
   bytes: number
   /** A strong validator (RFC 9110 section 8.8.3). */
@@ -32,15 +32,15 @@ type Path = { readonly path: string; readonly parameters: readonly JsonObject[];
 
 /** In: endpoints whose names and routes differ, in the order of their paths. They are read while the promise is pending. */
 export async function writeOpenApi(
-  endpoints: Iterable<PublishedEndpoint>,
+  endpoints: Iterable<PublishedEndpoint> | AsyncIterable<PublishedEndpoint>,
   info: DocumentInfo,
   settings: PublishSettings,
-): Promise<WrittenDocument> {
+): Promise<WrittenOpenApi> {
   const pause = createPause()
   const paths = new Map<string, Path>()
   const schemas = new Map<string, string>()
   const components = { responses: new Map<string, string>(), securitySchemes: new Map<string, string>() }
-  for (const { endpoint, examples } of endpoints) {
+  for await (const { endpoint, examples } of endpoints) {
     const {
       path,
       shape,
@@ -139,7 +139,7 @@ function createWriter() {
       characters += text.length
       if (characters >= CHUNK_CHARACTERS) flush()
     },
-    end: (): WrittenDocument => {
+    end: (): WrittenOpenApi => {
       flush()
       const bytes = chunks.reduce((sum, { byteLength }) => sum + byteLength, 0)
       return { chunks, bytes, etag: `"${hash.digest('base64url')}"` }

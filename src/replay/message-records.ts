@@ -1,19 +1,27 @@
 /** Searches the records of messages, and replays messages one by one or by plan. */
 import type { Logger } from '../domain/ports/logger-port.ts'
-import type { MessageStore } from '../domain/ports/message-store-port.ts'
+import type { Store } from '../domain/ports/store-port.ts'
 import type { Clock } from '../domain/run.ts'
 import type { Registry } from '../endpoints/endpoint-registry.ts'
 import type { Intake } from '../intake/intake.ts'
+import { createFailureGroups, type FailureGroups } from '../message-log/groups/failure-groups.ts'
 import { createMessageSearch, type MessageSearch } from '../message-log/message-search.ts'
+import { createReplayPlans, type ReplayPlans } from './plans/replay-plans.ts'
 import { createReplay, type ReplayOptions } from './replay.ts'
 import { createReplayByHand, type ReplayByHand } from './replay-by-hand.ts'
 import { createClaims } from './replay-history.ts'
-import { createReplayPlans, type ReplayPlans } from './replay-plans.ts'
+import { createReadReplayable, type ReadReplayable } from './replayable.ts'
 
-export type MessageRecords = Readonly<{ search: MessageSearch; replayByHand: ReplayByHand; plans: ReplayPlans }>
+export type MessageRecords = Readonly<{
+  search: MessageSearch
+  groups: FailureGroups
+  replayable: ReadReplayable
+  replayByHand: ReplayByHand
+  plans: ReplayPlans
+}>
 
 export type MessageRecordsOptions = Readonly<{
-  store: MessageStore
+  store: Pick<Store, 'messages' | 'replayPlans' | 'failureGroups'>
   registry: Registry
   intake: Intake
   settings: ReplayOptions['settings']
@@ -25,13 +33,25 @@ export type MessageRecordsOptions = Readonly<{
 }>
 
 export function createMessageRecords(options: MessageRecordsOptions): MessageRecords {
-  const { store, registry, intake, settings, caughtUp, clock, newId, logger } = options
+  const { registry, intake, settings, caughtUp, clock, newId, logger } = options
+  const { messages: store, replayPlans, failureGroups } = options.store
   const search = createMessageSearch({ store, registry, clock, caughtUp })
   const replay = createReplay({ store, registry, intake, settings })
   const claims = createClaims()
   return {
     search,
+    groups: createFailureGroups({ store: failureGroups, messages: store, search, clock }),
+    replayable: createReadReplayable(store, replay, claims),
     replayByHand: createReplayByHand(store, replay, claims),
-    plans: createReplayPlans({ store, search, replay, claims, clock, newId, logger }),
+    plans: createReplayPlans({
+      plans: replayPlans,
+      messages: store,
+      search,
+      replay,
+      claims,
+      clock,
+      newId,
+      logger,
+    }),
   }
 }

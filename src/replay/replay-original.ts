@@ -21,15 +21,21 @@ type RecordedRequest = Readonly<{
   isRecord?: boolean
 }>
 
+/** `bodyOnly`: nothing but the edited body is known. */
+export type Original = Readonly<{ incoming: Incoming; bodyOnly: boolean }>
+
+/** `withBody`: whether the recorded body is read, if no edited one replaces it. */
+export type OriginalParts = Readonly<{ edited?: EditedBody | undefined; withBody: boolean }>
+
 /**
- * In: a record without a blocker (`recordBlocker`). Out: the message; `bodyOnly` if nothing but the edited body is known.
+ * In: a record without a blocker (`recordBlocker`). Out: the message.
  * Fails with STORE_UNAVAILABLE.
  */
 export async function readOriginal(
   record: MessageRecord,
-  edited: EditedBody | undefined,
+  { edited, withBody }: OriginalParts,
   store: MessageStore,
-): Promise<Readonly<{ incoming: Incoming; bodyOnly: boolean }> | ReplayBlocker> {
+): Promise<Original | ReplayBlocker> {
   const has = (which: string): boolean => record.bodies.some((body) => body.which === which)
   const read = (which: string) => callMessageLog(() => store.body(record.id, which))
   const replayOf = record.id
@@ -42,7 +48,7 @@ export async function readOriginal(
       bodyOnly: true,
     }
   }
-  const needsBody = edited === undefined && has('incoming')
+  const needsBody = withBody && edited === undefined && has('incoming')
   const [request, incoming] = await Promise.all([read('request'), needsBody ? read('incoming') : undefined])
   if (request === undefined || (needsBody && incoming === undefined)) return blocker('removed')
   if (isCut(request) || (incoming !== undefined && isCut(incoming))) return blocker('cut')

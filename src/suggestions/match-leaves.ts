@@ -5,7 +5,7 @@ import type { Leaf } from './leaf.ts'
 import { type LeafNames, namesOf, similarity } from './leaf-names.ts'
 import { matchTypes, type TypeMatch } from './leaf-types.ts'
 
-/** An entry of `inputMapping` that somebody may want: `{ [source]: to }`. */
+/** A proposed entry of `inputMapping`: `{ [source]: to }`. */
 export type Suggestion = Readonly<{
   source: string
   target: string

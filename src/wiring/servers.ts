@@ -92,9 +92,9 @@ export function createServers(options: ServersOptions): Servers {
     if (failure.kind.bug) logger.error({ err: failure.cause }, failure.message)
     return answerFailure(failure, 'JSON')
   }
-  const { registry, version } = options
+  const { registry, version, storedTests } = options
   const origin = `http://localhost:${settings.serverPort}`
-  const publishedApi = createLiveOpenApi({ registry, version, origin, settings })
+  const publishedApi = createLiveOpenApi({ registry, version, origin, settings, storedTests })
   const messageServer = createMessageServer({ ...options, publishedApi }, answer)
   const adminServer = createAdminServer({ ...options, publishedApi }, answer)
   const servers = [messageServer, adminServer]

@@ -1,4 +1,4 @@
-/** What everybody who watches needs: the list of endpoints, their faults, what editors complete, and events. */
+/** What pages and programs that watch the service need: the list of endpoints, their faults, what editors complete, and events. */
 import type { EndpointAids } from '../adapters/http-server/watching/watching-routes.ts'
 import type { Logger } from '../domain/ports/logger-port.ts'
 import type { Clock } from '../domain/run.ts'

@@ -7,7 +7,7 @@ import { startService } from '../service.ts'
 import { startIssuer } from './issuer.ts'
 import { bearer, startServiceWithKeys } from './service-with-keys.ts'
 
-test('without keys, everybody on this machine may do everything', async () => {
+test('without keys, every caller on this machine may do everything', async () => {
   const service = await startService()
   const reply = await call(service.adminUrl, 'GET', '/me')
   assert.deepEqual(reply.json(), { who: 'local', roles: ROLES, may: ROLES, mode: 'open' })
@@ -15,7 +15,7 @@ test('without keys, everybody on this machine may do everything', async () => {
   await service.stop()
 })
 
-test('with MANAGEMENT_AUTH=off, everybody may', async () => {
+test('with MANAGEMENT_AUTH=off, every caller may', async () => {
   const service = await startService({ MANAGEMENT_AUTH: 'off' })
   const { who, mode } = (await call(service.adminUrl, 'GET', '/me')).json()
   assert.deepEqual([who, mode], ['anyone', 'open'])

@@ -106,6 +106,10 @@ async function fillFile(folder: string): Promise<void> {
   for (const n of [1, 2, 3]) await store.keys.insert(keyOf(n))
   assert.ok(await store.keys.revoke(keyOf(3).id, '2024-02-01T00:00:00.000Z'))
   await Promise.all(Array.from({ length: 2_500 }, (_, n) => store.audit.append(auditOf(n))))
+  for (const path of ['\u0000 ü \ud800', undefined]) {
+    const group = { endpointId: idOf(1), stage: 'map', code: undefined, path }
+    await store.failureGroups.put(group, { state: 'ignored', note: '\ud800', by: 'key:1', at: '2024-01-01' }, 10)
+  }
   await store.close()
 }
 
@@ -123,7 +127,11 @@ describe('copy-store', () => {
     assert.match(first.stdout, /^answers 300 rows, sha256 [0-9a-f]{64}$/m)
     assert.match(first.stdout, /^keys 3 rows, sha256 [0-9a-f]{64}$/m)
     assert.match(first.stdout, /^audit 2500 rows, sha256 [0-9a-f]{64}$/m)
-    assert.match(first.stdout, /^Not copied: the message log and the counts of messages; the files keep them\.$/m)
+    assert.match(first.stdout, /^groups 2 rows, sha256 [0-9a-f]{64}$/m)
+    assert.match(
+      first.stdout,
+      /^Not copied: the message log, plans of replays and the counts of messages; the files keep them\.$/m,
+    )
 
     const from = await openSqliteStore({ path: join(folder, 'from.db'), logger: silent })
     const to = await openPostgres(url)
@@ -149,6 +157,7 @@ describe('copy-store', () => {
     assert.deepEqual(await to.keys.list(), await from.keys.list())
     assert.equal((await to.keys.get(keyOf(3).id))?.revokedAt, '2024-02-01T00:00:00.000Z')
     assert.deepEqual(await to.audit.find({}, 3_000), await from.audit.find({}, 3_000))
+    assert.deepEqual(await to.failureGroups.list(), await from.failureGroups.list())
     // What comes after the copy is newer than all of it, and routes are still taken.
     await to.states.append(idOf(1), stateOf('after the copy', 599))
     assert.deepEqual(await to.states.newest(idOf(1), EVERYTHING), stateOf('after the copy', 599))

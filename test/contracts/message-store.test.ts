@@ -33,17 +33,38 @@ const FULL: MessageRecord = recordAt(0, {
   replayOf: messageId(-1),
 })
 
+/** None of the records is in it. */
+const NO_MINUTES = { from: 0, count: 0 }
+
 const E1 = '1'.repeat(24)
 const E2 = '2'.repeat(24)
 
 const RECORDS: readonly MessageRecord[] = [
   recordAt(0, { endpointId: E1, keys: { patient: 'P1' } }),
-  recordAt(1, { endpointId: E1, outcome: 'failed', status: 502, code: 'LOOKUP_UNREACHABLE', stage: 'lookup' }),
-  recordAt(2, { endpointId: E2, source: 'broker', keys: { patient: ['P1', 'P2'], order: 'O1' } }),
+  recordAt(1, {
+    endpointId: E1,
+    endpointVersion: 3,
+    outcome: 'failed',
+    status: 502,
+    code: 'LOOKUP_UNREACHABLE',
+    stage: 'lookup',
+    path: 'requests.lookup[0]',
+    error: 'The lookup "a" got no Answer (100 %).',
+  }),
+  recordAt(2, { endpointId: E2, endpointVersion: 3, source: 'broker', keys: { patient: ['P1', 'P2'], order: 'O1' } }),
   recordAt(3, { endpointId: E2, outcome: 'refused', status: 400, code: 'VALIDATION_FAILED', stage: 'validate' }),
   recordAt(4, { endpointId: E1, outcome: 'partial', keys: { order: 'P1' } }),
   recordAt(5, { endpointId: E1, source: 'replay', replayOf: messageId(1) }),
-  recordAt(6, { endpointId: E1, outcome: 'failed', status: 502, code: 'LOOKUP_UNREACHABLE', stage: 'lookup' }),
+  recordAt(6, {
+    endpointId: E1,
+    endpointVersion: 4,
+    outcome: 'failed',
+    status: 502,
+    code: 'LOOKUP_UNREACHABLE',
+    stage: 'lookup',
+    path: 'requests.lookup[0]',
+    error: 'no answer',
+  }),
 ]
 
 const FILTERS: readonly Readonly<{ filter: MessageFilter; finds: readonly number[] }>[] = [
@@ -72,6 +93,19 @@ const FILTERS: readonly Readonly<{ filter: MessageFilter; finds: readonly number
   { filter: { replayed: false, outcome: ['failed'] }, finds: [6] },
   { filter: { replayed: false, outcome: ['done'] }, finds: [] },
   { filter: { outcome: ['failed'], endpointId: [E2] }, finds: [] },
+  { filter: { id: [messageId(6), messageId(0), messageId(9)] }, finds: [6, 0] },
+  { filter: { id: [messageId(6), messageId(0)], outcome: ['failed'] }, finds: [6] },
+  { filter: { id: [] }, finds: [] },
+  { filter: { version: [3] }, finds: [2, 1] },
+  { filter: { version: [3, 4], endpointId: [E1] }, finds: [6, 1] },
+  { filter: { path: ['requests.lookup[0]'] }, finds: [6, 1] },
+  { filter: { path: ['requests.lookup'] }, finds: [] },
+  { filter: { path: [], version: [3] }, finds: [] },
+  { filter: { error: ['ANSWER'] }, finds: [6, 1] },
+  { filter: { error: ['100 %', 'nothing'] }, finds: [1] },
+  { filter: { error: ['10% %', '1_0'] }, finds: [] },
+  { filter: { error: ['lookup "a"'] }, finds: [1] },
+  { filter: { error: ["' or 1=1 --"] }, finds: [] },
 ]
 
 describeStores('messages', (stage) => {
@@ -83,7 +117,7 @@ describeStores('messages', (stage) => {
     assert.equal(await store().get(messageId(0)), undefined)
     assert.equal(await store().body(messageId(0), 'incoming'), undefined)
     assert.equal(await store().count({}), 0)
-    assert.deepEqual(await store().groups({}), [])
+    assert.deepEqual(await store().groups({}, NO_MINUTES), [])
     assert.equal(await store().purge(Number.MAX_SAFE_INTEGER, 0), 0)
     await store().append([])
   })
@@ -123,7 +157,10 @@ describeStores('messages', (stage) => {
     const recordOf = (ms: number) =>
       recordAt(ms, {
         endpointId: ms % 3 === 0 ? E1 : E2,
+        // A name must not look like a version.
+        endpoint: 'a\\",3,"',
         source: ms % 4 === 0 ? 'http' : 'broker',
+        ...(ms % 2 === 0 ? { endpointVersion: 2 } : {}),
         status: 200 + (ms % 2),
       })
     const linesOf = (...times: number[]) => Buffer.from(times.map((ms) => doneLineOf(recordOf(ms))).join(''))
@@ -131,8 +168,11 @@ describeStores('messages', (stage) => {
     await store().appendDone(linesOf(7, 1, 9))
     await store().appendDone(linesOf(2, 8))
     await store().appendDone(linesOf(11, 6, 5))
-    await append(recordAt(0, { endpointId: E1 }), recordAt(3, { endpointId: E2, outcome: 'failed', status: 500 }))
-    await append(recordAt(10, { endpointId: E1, source: 'broker' }))
+    await append(
+      recordAt(0, { endpointId: E1, endpointVersion: 2 }),
+      recordAt(3, { endpointId: E2, outcome: 'failed', status: 500 }),
+    )
+    await append(recordAt(10, { endpointId: E1, endpointVersion: 2, source: 'broker' }))
     const all = [11, 10, 9, 8, 7, 6, 5, 3, 2, 1, 0].map(messageId)
     const idsOf = async (filter: MessageFilter, limit = 20, before?: string) =>
       (await store().find(filter, limit, before)).map(({ id }) => id)
@@ -155,6 +195,11 @@ describeStores('messages', (stage) => {
       [{ stage: ['map'] }, []],
       [{ source: ['http'] }, [8, 3, 0]],
       [{ status: [201] }, [11, 9, 7, 5, 1]],
+      [{ id: [8, 3, 10, 1, 4].map(messageId) }, [10, 8, 3, 1]],
+      [{ id: [8, 3, 10, 1].map(messageId), from: START + 2, to: START + 9 }, [8, 3]],
+      [{ version: [2] }, [10, 8, 6, 2, 0]],
+      [{ path: ['x'] }, []],
+      [{ error: ['x'] }, []],
       [{ from: START + 5, to: START + 8 }, [7, 6, 5]],
       [{ key: [{ value: 'a' }] }, []],
       [{ replayOf: [messageId(1)] }, []],
@@ -217,7 +262,7 @@ describeStores('messages', (stage) => {
         )
         assert.equal(await store().count(filter), finds.length)
         const failures = finds.filter((ms) => RECORDS[ms]?.outcome !== 'done')
-        const groups = await store().groups(filter)
+        const groups = await store().groups(filter, NO_MINUTES)
         assert.equal(
           groups.reduce((sum, { count }) => sum + count, 0),
           failures.length,
@@ -267,38 +312,83 @@ describeStores('messages', (stage) => {
       }),
     )
     const at = (ms: number) => new Date(START + ms).toISOString()
-    assert.deepEqual(await store().groups({}), [
+    assert.deepEqual(await store().groups({}, NO_MINUTES), [
       {
         endpointId: E2,
         endpoint: 'renamed',
         stage: 'validate',
         code: 'VALIDATION_FAILED',
+        path: undefined,
         count: 3,
         firstSeen: at(3),
         lastSeen: at(8),
         sampleId: messageId(8),
+        minutes: [],
       },
       {
         endpointId: E1,
         endpoint: 'intake',
         stage: 'lookup',
         code: 'LOOKUP_UNREACHABLE',
+        path: 'requests.lookup[0]',
         count: 2,
         firstSeen: at(1),
         lastSeen: at(6),
         sampleId: messageId(6),
+        minutes: [],
       },
       {
         endpointId: E1,
         endpoint: 'intake',
         stage: undefined,
         code: undefined,
+        path: undefined,
         count: 1,
         firstSeen: at(4),
         lastSeen: at(4),
         sampleId: messageId(4),
+        minutes: [],
       },
     ])
+  })
+
+  it('groups failures by their path, and counts them by minute', async () => {
+    const minute = 60_000
+    const from = Math.floor(START / minute) * minute
+    const failed = (ms: number, path?: string) =>
+      recordAt(from - START + ms, {
+        endpointId: E1,
+        outcome: 'failed',
+        code: 'X',
+        stage: 'map',
+        ...(path === undefined ? {} : { path }),
+      })
+    const long = 'y'.repeat(3_000)
+    await append(
+      failed(-1, 'a'),
+      failed(0, 'a'),
+      failed(1, 'b\u0000'),
+      failed(minute - 1, 'a'),
+      failed(minute, 'a'),
+      failed(2 * minute + 5, long),
+      failed(3 * minute, 'a'),
+      recordAt(5, { endpointId: E1 }),
+    )
+    const groups = await store().groups({ endpointId: [E1] }, { from, count: 3 })
+    assert.deepEqual(
+      groups.map(({ path, count, minutes }) => ({ path, count, minutes })),
+      [
+        { path: 'a', count: 5, minutes: [2, 1, 0] },
+        { path: long, count: 1, minutes: [0, 0, 1] },
+        { path: 'b\u0000', count: 1, minutes: [1, 0, 0] },
+      ],
+    )
+    const within = await store().groups({ path: ['a'], to: from + 1 }, { from, count: 3 })
+    assert.deepEqual(
+      within.map(({ path, count, minutes }) => ({ path, count, minutes })),
+      [{ path: 'a', count: 2, minutes: [1, 0, 0] }],
+    )
+    assert.equal(await store().count({ path: [long] }), 1)
   })
 
   const purgeAll = async (before: number, maxBytes: number): Promise<number> => {

@@ -1,4 +1,4 @@
-/** `GET /events`: what a caller is told, and when a stream ends. */
+/** `GET /events`: what a caller gets, and when a stream ends. */
 import assert from 'node:assert/strict'
 import { randomBytes } from 'node:crypto'
 import { connect } from 'node:net'
@@ -75,20 +75,20 @@ describe('a stream', () => {
     reader.close()
   })
 
-  test('tells changes of endpoints', async () => {
+  test('reports changes of endpoints', async () => {
     const reader = await open('?types=endpoints')
     const { _id: id } = await service.register({ name: 'one', endpoint: { pattern: '/one' } })
-    const told = async (change: string) => {
+    const reported = async (change: string) => {
       const has = (changes: unknown) =>
         (changes as { change: string; id: string }[]).some((one) => one.change === change)
       const { data } = await reader.first((event) => event.type === 'endpoints' && has(event.data.changes))
       return data.changes
     }
-    assert.deepEqual(await told('created'), [{ change: 'created', id, version: 1, name: 'one' }])
+    assert.deepEqual(await reported('created'), [{ change: 'created', id, version: 1, name: 'one' }])
     await service.fetch(`/endpoints/${id}`, json('PATCH', { name: 'uno' }))
-    assert.deepEqual(await told('changed'), [{ change: 'changed', id, version: 2, name: 'uno' }])
+    assert.deepEqual(await reported('changed'), [{ change: 'changed', id, version: 2, name: 'uno' }])
     await service.fetch(`/endpoints/${id}`, { method: 'DELETE' })
-    assert.deepEqual(await told('deleted'), [{ change: 'deleted', id, name: 'uno' }])
+    assert.deepEqual(await reported('deleted'), [{ change: 'deleted', id, name: 'uno' }])
     reader.close()
   })
 
@@ -119,7 +119,7 @@ describe('a stream', () => {
     await upstream.stop()
   })
 
-  test('that is opened again tells the caller to read everything again', async () => {
+  test('that is opened again asks the caller to read everything again', async () => {
     const reader = await open('', { 'last-event-id': 'x-1' })
     await reader.first(({ type }) => type === 'reset')
     reader.close()
@@ -278,7 +278,7 @@ describe('a server of events alone', () => {
     await stop()
   })
 
-  test('asks no source for events while nobody reads them', async () => {
+  test('asks no source for events while no caller reads them', async () => {
     let polls = 0
     const source = {
       types: EVENT_TYPES,

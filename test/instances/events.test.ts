@@ -1,4 +1,4 @@
-/** Events of an instance that shares its store: what others change is told too. */
+/** Events of an instance that shares its store: it reports what others change too. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { readEvents } from '../events/event-reader.ts'

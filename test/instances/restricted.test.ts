@@ -3,7 +3,8 @@ import assert from 'node:assert/strict'
 import { randomBytes } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { type TestContext, test } from 'node:test'
-import { StoreUnavailable } from '../../src/domain/ports/store-port.ts'
+import { type Store, StoreUnavailable } from '../../src/domain/ports/store-port.ts'
+import { UNSTARTED } from '../../src/replay/plans/plan-queue.ts'
 import { recordedAt, withBodies } from '../contracts/message-records.ts'
 import { endpointOf, idOf } from '../contracts/records.ts'
 import { openPostgres } from '../contracts/stores.ts'
@@ -87,9 +88,26 @@ async function useService(service: Service): Promise<readonly number[]> {
   return statuses
 }
 
-/** Uses the message log, keys, audit log and idempotency keys, none of which delays a response: 200, or 500 if a call fails. */
+const GROUP = { endpointId: undefined, stage: 'map', code: undefined, path: undefined }
+
+/** The second plan removes the first. */
+async function usePlans(plans: Store['replayPlans'], messageId: string): Promise<void> {
+  const content = { createdAt: '', filter: {}, count: 1, groups: [], cannot: [] }
+  for (let n = 0; n < 2; n += 1) {
+    const id = randomBytes(12).toString('hex')
+    assert.equal(await plans.insert({ id, content, progress: UNSTARTED }, [messageId], 1), true)
+    const lease = { owner: 'me', ms: 60_000 }
+    await plans.change(id, () => ({ state: 'running', progress: UNSTARTED, lease }))
+    assert.deepEqual(await plans.messageIds(id), [messageId])
+    assert.equal(await plans.save(id, 'me', UNSTARTED, 60_000), 'running')
+    await plans.change(id, () => ({ state: 'paused', progress: UNSTARTED, lease: 'drop' }))
+  }
+}
+
+/** Uses plans of replays, the message log, keys, audit log and idempotency keys, none of which delays a response: 200, or 500 if a call fails. */
 async function useLog(databaseUrl: string): Promise<number> {
-  const { endpoints, idempotency, messages, keys, audit, close } = await openPostgres(databaseUrl)
+  const { endpoints, idempotency, messages, keys, audit, replayPlans, failureGroups, close } =
+    await openPostgres(databaseUrl)
   try {
     const recorded = withBodies(recordedAt(0, { keys: { a: 'b' } }), { incoming: 'x' })
     await messages.append([recorded])
@@ -110,6 +128,9 @@ async function useLog(databaseUrl: string): Promise<number> {
     await audit.append(entry)
     assert.equal((await audit.find({}, 1)).length, 1)
     await audit.purge(Number.MAX_SAFE_INTEGER, 0)
+    await usePlans(replayPlans, recorded.record.id)
+    await failureGroups.put(GROUP, { state: 'open', by: 'local', at: recorded.record.startedAt }, 1)
+    assert.equal((await failureGroups.list()).length, 1)
     await endpoints.insert(endpointOf(1))
     const request = { endpointId: idOf(1), key: 'k', fingerprint: 'f' }
     for (const owner of ['one', 'other']) {
@@ -142,6 +163,7 @@ test('a user who may do what the page grants, and nothing else, is enough', need
     assert.ok(statuses === undefined || statuses.some((status) => status >= 500), `${right} on ${object} is not needed`)
     await database.query(`grant ${right} on ${object} to ${role}`)
     await database.query('delete from endpoints')
+    await database.query('delete from replay_plans')
     // The next service would ask for a key.
     await database.query('delete from api_keys')
   }

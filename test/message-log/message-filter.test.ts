@@ -3,6 +3,7 @@ import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { Failure } from '../../src/domain/failure.ts'
 import type { MessageFilter } from '../../src/domain/ports/message-store-port.ts'
+import { groupKeyText } from '../../src/message-log/groups/group-key.ts'
 import { FILTER_NAMES, readFilter } from '../../src/message-log/message-filter.ts'
 
 const id = '01a1fbe3fa25000082c722af'
@@ -27,6 +28,14 @@ const accepted: readonly { texts: Record<string, string[]>; gives: MessageFilter
   { texts: { stage: ['lookup', 'respond'] }, gives: { stage: ['lookup', 'respond'] } },
   { texts: { source: ['http', 'broker', 'replay'] }, gives: { source: ['http', 'broker', 'replay'] } },
   { texts: { status: ['502', '400'] }, gives: { status: [502, 400] } },
+  { texts: { id: [id] }, gives: { id: [id] } },
+  { texts: { path: ['a', 'b[0]'] }, gives: { path: ['a', 'b[0]'] } },
+  { texts: { endpoint: ['Orders'], version: ['3', '12'] }, gives: { endpointId: [id], version: [3, 12] } },
+  { texts: { code: ['INTERNAL'], error: ['no?'] }, gives: { code: ['INTERNAL'], error: ['no?'] } },
+  {
+    texts: { group: [groupKeyText({ endpointId: id, stage: 'map', code: undefined, path: 'a' })], version: ['1'] },
+    gives: { endpointId: [id], stage: ['map'], code: [''], path: ['a'], version: [1] },
+  },
   { texts: { replayOf: [id] }, gives: { replayOf: [id] } },
   { texts: { replayed: ['false'] }, gives: { replayed: false } },
   { texts: { replayed: ['true'] }, gives: { replayed: true } },
@@ -80,6 +89,17 @@ const refused: readonly { texts: Record<string, string[]>; says: RegExp }[] = [
   { texts: { status: ['600'] }, says: /status cannot be "600"; it is an HTTP status/ },
   { texts: { status: [''] }, says: /status cannot be ""/ },
   { texts: { replayOf: ['x'] }, says: /replayOf cannot be "x"; it is the id of a message/ },
+  { texts: { id: [id, 'x'] }, says: /id cannot be "x"; it is the id of a message/ },
+  { texts: { id: Array(1_001).fill(id) }, says: /id takes 1000 values at most, and has 1001/ },
+  { texts: { version: ['3'] }, says: /version needs endpoint beside it/ },
+  { texts: { endpoint: ['Orders'], version: ['x'] }, says: /version cannot be "x"/ },
+  { texts: { error: ['x'], to: ['-1h'] }, says: /error needs another filter beside it/ },
+  { texts: { error: [''], from: ['-1h'] }, says: /error must have from 1 to 1000 characters, and has 0/ },
+  { texts: { group: ['x'] }, says: /group must be the key of a group of failures/ },
+  {
+    texts: { group: [groupKeyText({ endpointId: id, stage: 'map', code: undefined, path: 'a' })], code: ['INTERNAL'] },
+    says: /group says the code already/,
+  },
   { texts: { replayed: ['no'] }, says: /replayed cannot be "no"; it is true or false/ },
   { texts: { replayed: ['true', 'false'] }, says: /replayed can be given once only/ },
   { texts: { key: [''] }, says: /key cannot be ""/ },
@@ -103,7 +123,7 @@ describe('refuses', () => {
   }
 
   test('every filter with a value that is none', () => {
-    for (const name of FILTER_NAMES.filter((one) => one !== 'key'))
+    for (const name of FILTER_NAMES.filter((one) => one !== 'key' && one !== 'path'))
       assert.throws(() => read({ [name]: ['?'] }), Failure)
   })
 })

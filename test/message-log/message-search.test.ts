@@ -1,7 +1,6 @@
 /** `GET /messages` and what is below it: what was recorded, found again. */
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
-import type { MessageGroup } from '../../src/domain/ports/message-store-port.ts'
 import type { ListedMessage } from '../../src/message-log/message-search.ts'
 import { json, startUpstream, type Upstream } from '../service.ts'
 import { describeLogged } from './log-stage.ts'
@@ -100,6 +99,15 @@ describeLogged('the message log', (stage) => {
     { query: '?key=urn:oid:2', gives: ['again'] },
     { query: '?key=patient:urn:oid:2&key=order:1', gives: ['again', 'done'] },
     { query: "?key='+OR+1=1+--", gives: [] },
+    { query: '?id={done}&id={failed}&id={nowhere}', gives: ['nowhere', 'failed', 'done'] },
+    { query: '?id={done}&outcome=failed', gives: [] },
+    { query: '?path=requests.lookup[0]', gives: ['replay', 'failed too', 'failed'] },
+    { query: '?path=requests.lookup', gives: [] },
+    { query: '?endpoint=Unreachable&version=1', gives: ['replay', 'failed too', 'failed'] },
+    { query: '?endpoint=Orders&version=1', gives: ['again', 'broken', 'done'] },
+    { query: '?endpoint=Orders&version=2', gives: [] },
+    { query: '?endpoint=Unreachable&error=AWAY', gives: ['replay', 'failed too', 'failed'] },
+    { query: '?from=-1h&error=%25', gives: [] },
     { query: '?from=-1h', gives: all },
     { query: '?to=-1h', gives: [] },
     { query: '?limit=2', gives: ['replay', 'nowhere'] },
@@ -118,7 +126,11 @@ describeLogged('the message log', (stage) => {
   })
 
   test('reports all of a message but its bodies', async () => {
-    const { bodies, stages, calls, startedAt, ms, ...rest } = await stage.record(ids['failed too'] ?? '')
+    const record = await stage.record(ids['failed too'] ?? '')
+    const { bodies, stages, calls, startedAt, ms, replayable, ...rest } = record as typeof record & {
+      replayable: object
+    }
+    assert.deepEqual(replayable, { can: true })
     assert.deepEqual(
       stages.map((one) => one.stage),
       ['parse', 'lookup'],
@@ -152,6 +164,14 @@ describeLogged('the message log', (stage) => {
     { query: 'cursor=x', says: /cursor must be what an earlier page gave/ },
     { query: 'cursor=', says: /cursor must be/ },
     { query: 'from=soon', says: /from cannot be "soon"/ },
+    { query: 'id=x', says: /id cannot be "x"/ },
+    { query: 'version=1', says: /version needs endpoint beside it/ },
+    { query: 'endpoint=Orders&version=0', says: /version cannot be "0"/ },
+    { query: 'error=x', says: /error needs another filter beside it/ },
+    { query: 'from=-1h&error=', says: /error must have from 1 to 1000 characters/ },
+    { query: `path=${'x'.repeat(1_001)}`, says: /path must have from 1 to 1000 characters/ },
+    { query: `${'path=x&'.repeat(51)}`, says: /path takes 50 values at most/ },
+    { query: 'group=x', says: /group must be the key of a group/ },
     { query: '$where=1', says: /There is no filter "\$where"/ },
   ]
   for (const { query, says } of wrong) {
@@ -161,28 +181,6 @@ describeLogged('the message log', (stage) => {
       assert.match(reply.json<{ error: string }>().error, says)
     })
   }
-
-  test('groups failures that are alike', async () => {
-    const groupsOf = async (query: string) =>
-      (await stage.get(`/messages/groups${query}`)).json<{ groups: MessageGroup[] }>().groups
-    const [largest, ...others] = await groupsOf('')
-    const [first, last] = [await stage.record(ids.failed ?? ''), await stage.record(ids.replay ?? '')]
-    assert.deepEqual(
-      [largest?.endpoint, largest?.stage, largest?.code, largest?.count, largest?.sampleId],
-      ['Unreachable', 'lookup', 'LOOKUP_UNREACHABLE', 3, ids.replay],
-    )
-    assert.deepEqual([largest?.firstSeen, largest?.lastSeen], [first.startedAt, last.startedAt])
-    assert.deepEqual(
-      others.map(({ count }) => count),
-      [1, 1, 1],
-    )
-    assert.deepEqual(
-      (await groupsOf('?endpoint=Orders')).map(({ code, count, sampleId }) => [code, count, sampleId]),
-      [['BODY_UNREADABLE', 1, ids.broken]],
-    )
-    assert.deepEqual(await groupsOf('?outcome=done'), [])
-    assert.equal((await stage.get('/messages/groups?limit=1')).status, 400)
-  })
 
   const bodies: readonly { of: string; which: string; type: string; text: string }[] = [
     { of: 'done', which: 'incoming', type: 'application/json', text: '{"nr":1,"patient":"p1"}' },

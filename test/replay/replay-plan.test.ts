@@ -3,7 +3,8 @@ import assert from 'node:assert/strict'
 import { after, before, beforeEach, describe, test } from 'node:test'
 import type { Json, JsonObject } from '../../src/domain/json.ts'
 import type { ListedMessage } from '../../src/message-log/message-search.ts'
-import type { PlanView } from '../../src/replay/replay-plans.ts'
+import type { PlanView } from '../../src/replay/plans/plan-view.ts'
+import { PLANS_KEPT } from '../../src/replay/plans/replay-plans.ts'
 import { describeLogged, type LogStage, until } from '../message-log/log-stage.ts'
 import { json, startUpstream, type Upstream } from '../service.ts'
 
@@ -73,7 +74,14 @@ describeLogged('replaying many messages', (stage) => {
   test('does each of a thousand that failed once, in two runs at the same time, and leaves them as they were', async () => {
     const originals = await everyPage(stage, 'source=http')
     const [plan, same] = [await planOf(stage, { endpoint: 'Orders' }), await planOf(stage, { endpoint: endpointId })]
-    const group = { endpointId, endpoint: 'Orders', outcome: 'failed', code: 'RESPONSE_UNREACHABLE', count: MANY }
+    const group = {
+      endpointId,
+      endpoint: 'Orders',
+      outcome: 'failed',
+      code: 'RESPONSE_UNREACHABLE',
+      path: 'requests.response[0]',
+      count: MANY,
+    }
     assert.deepEqual(
       [plan.state, plan.count, plan.groups, plan.cannot, plan.left, plan.filter],
       [
@@ -153,6 +161,11 @@ describeLogged('replaying many messages', (stage) => {
       away = true
     })
 
+    const idsOf = async ({ from }: JsonObject): Promise<string[]> => {
+      const found = await everyPage(stage, `endpoint=Later&source=http&from=${String(from)}`)
+      return found.map(({ id }) => id)
+    }
+
     test('a plan is run in parts, in the order in which messages came', async () => {
       const plan = await planOf(stage, await fresh(10))
       assert.equal((await run(stage, plan, { max: 4 })).status, 202)
@@ -169,6 +182,70 @@ describeLogged('replaying many messages', (stage) => {
       assert.equal(numbers.length, 10)
       const again = await run(stage, plan)
       assert.deepEqual([again.status, again.json().code], [409, 'REPLAY_PLAN_BUSY'])
+    })
+
+    test('a plan replays one message first, and the rest when it is continued', async () => {
+      const plan = await planOf(stage, await fresh(5))
+      const [id] = (await idsOf(plan.filter as JsonObject)).toReversed()
+      const early = await stage.post(`/messages/replay/${plan.id}/continue`)
+      assert.deepEqual([early.status, early.json().code], [409, 'REPLAY_PLAN_BUSY'])
+      assert.equal((await run(stage, plan, { canary: 1, concurrency: 4, max: 4 })).status, 202)
+      const waiting = await ended(stage, plan)
+      assert.deepEqual([waiting.state, waiting.done, waiting.left, waiting.limits?.canary], ['waiting', 1, 4, 1])
+      assert.deepEqual(
+        waiting.canaries?.map(({ id: of, outcome }) => [of, outcome]),
+        [[id, 'done']],
+      )
+      const [canary] = waiting.canaries ?? []
+      assert.equal((await stage.record(canary?.replayId ?? '')).replayOf, id)
+      const again = await run(stage, plan)
+      assert.deepEqual([again.status, again.json().code], [409, 'REPLAY_PLAN_BUSY'])
+      assert.match(String(again.json().error), /continue it/)
+      assert.equal((await stage.post(`/messages/replay/${plan.id}/continue`)).status, 202)
+      const paused = await ended(stage, plan)
+      assert.deepEqual([paused.state, paused.done, paused.left, paused.canaries?.length], ['paused', 4, 1, 1])
+      await run(stage, plan)
+      assert.equal((await ended(stage, plan)).state, 'finished')
+      assert.equal(upstream.received.length, 5)
+    })
+
+    test('a first message that fails is shown, and one that cannot be replayed does not count', async () => {
+      const plan = await planOf(stage, await fresh(4))
+      const oldest = (await idsOf(plan.filter as JsonObject)).toReversed()
+      assert.equal((await stage.post(`/messages/${oldest[0]}/replay`)).json().outcome, 'done')
+      away = true
+      await run(stage, plan, { canary: 2 })
+      const waiting = await ended(stage, plan)
+      assert.deepEqual([waiting.state, waiting.skipped, waiting.failed, waiting.left], ['waiting', 1, 2, 1])
+      assert.deepEqual(
+        waiting.canaries?.map(({ id, outcome, code }) => [id, outcome, code]),
+        [1, 2].map((n) => [oldest[n], 'failed', 'RESPONSE_UNREACHABLE']),
+      )
+      assert.deepEqual(waiting.failures, waiting.canaries?.toReversed())
+      assert.equal((await stage.post(`/messages/replay/${plan.id}/cancel`)).json().state, 'cancelled')
+      const late = await stage.post(`/messages/replay/${plan.id}/continue`)
+      assert.deepEqual([late.status, late.json().code], [409, 'REPLAY_PLAN_BUSY'])
+    })
+
+    test('a plan is paused and run again', async () => {
+      const plan = await planOf(stage, await fresh(5))
+      const early = await stage.post(`/messages/replay/${plan.id}/pause`)
+      assert.deepEqual([early.status, early.json().code], [409, 'REPLAY_PLAN_BUSY'])
+      await run(stage, plan, { perSecond: 0.01 })
+      await until(
+        () => viewOf(stage, plan),
+        ({ done }) => done === 1,
+      )
+      const paused = await stage.post(`/messages/replay/${plan.id}/pause`)
+      assert.deepEqual([paused.status, paused.json().state, paused.json().left], [200, 'paused', 4])
+      // Until the run that was paused has ended, the plan cannot be run.
+      await until(
+        () => run(stage, plan, { concurrency: 2 }),
+        ({ status }) => status === 202,
+      )
+      const finished = await ended(stage, plan)
+      assert.deepEqual([finished.state, finished.done], ['finished', 5])
+      assert.equal(upstream.received.length, 5)
     })
 
     test('a plan keeps to its pace', async () => {
@@ -231,11 +308,6 @@ describeLogged('replaying many messages', (stage) => {
       assert.deepEqual([done, skipped, skippedFor[0]?.reason], [1, 1, 'replayed'])
       assert.equal(upstream.received.length, 2)
     })
-
-    const idsOf = async ({ from }: JsonObject): Promise<string[]> => {
-      const found = await everyPage(stage, `endpoint=Later&source=http&from=${String(from)}`)
-      return found.map(({ id }) => id)
-    }
 
     test('one that was replayed by hand just now is not done twice', async () => {
       for (let round = 0; round < 5; round += 1) {
@@ -339,7 +411,8 @@ describeLogged('replaying many messages', (stage) => {
 
     test('plans are listed, the newest first, and the oldest is forgotten', async () => {
       const plans: PlanView[] = []
-      for (let count = 0; count < 11; count += 1) plans.push(await planOf(stage, { endpoint: 'Later', from: '-1s' }))
+      for (let count = 0; count <= PLANS_KEPT; count += 1)
+        plans.push(await planOf(stage, { endpoint: 'Later', from: '-1s' }))
       const listed = (await stage.get('/messages/replay')).json<{ plans: PlanView[] }>().plans
       assert.deepEqual(
         listed.map(({ id }) => id),
@@ -369,6 +442,7 @@ describeLogged('replaying many messages', (stage) => {
       { path: '/{plan}/run', body: { concurrency: 0 }, code: 'REPLAY_OPTION_INVALID', says: /from 1 to 100/ },
       { path: '/{plan}/run', body: { max: 1.5 }, code: 'REPLAY_OPTION_INVALID', says: /a whole number/ },
       { path: '/{plan}/run', body: { perSecond: '1' }, code: 'REPLAY_OPTION_INVALID', says: /perSecond cannot be "1"/ },
+      { path: '/{plan}/run', body: { canary: 11 }, code: 'REPLAY_OPTION_INVALID', says: /from 1 to 10/ },
       { path: '/{plan}/run', body: [], code: 'REPLAY_OPTION_INVALID', says: /an object/ },
     ]
     for (const { path, body, code, says } of wrong) {
@@ -380,7 +454,7 @@ describeLogged('replaying many messages', (stage) => {
       })
     }
 
-    for (const path of ['', '/run', '/cancel']) {
+    for (const path of ['', '/run', '/continue', '/pause', '/cancel']) {
       test(`a plan that there is not is reported at ${path}`, async () => {
         const url = `/messages/replay/${'0'.repeat(24)}${path}`
         const reply = await (path === '' ? stage.get(url) : stage.post(url))
@@ -427,7 +501,7 @@ describeLogged('a service that stops', (stage) => {
       async () => service.log.filter(({ message }) => message === 'A run of a replay plan has ended'),
       ({ length }) => length === 1,
     )
-    assert.deepEqual([ends[0]?.fields.state, ends[0]?.fields.failed], ['paused', 1])
+    assert.deepEqual([ends[0]?.fields.state, ends[0]?.fields.failed], ['running', 1])
     await upstream.stop()
   })
 })

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { after, before, beforeEach, test } from 'node:test'
 import type { JsonObject } from '../../src/domain/json.ts'
-import type { PlanView } from '../../src/replay/replay-plans.ts'
+import type { PlanView } from '../../src/replay/plans/plan-view.ts'
 import { call } from '../adapters/http-server/management/call.ts'
 import { describeLogged, until } from '../message-log/log-stage.ts'
 import { json, startUpstream, type Upstream } from '../service.ts'

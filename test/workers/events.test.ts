@@ -1,4 +1,4 @@
-/** Events of a service with workers: one stream tells of all of them. */
+/** Events of a service with workers: one stream reports all of them. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { readEvents } from '../events/event-reader.ts'
@@ -16,8 +16,8 @@ test('a stream counts the messages of every worker, and a list their endpoints',
     reader.events.reduce((sum, { type, data }) => (type === 'messages' ? sum + Number(data.done) : sum), 0)
   assert.equal(await until(counted, (sum) => sum >= 10), 10)
   const { _id } = await crew.register({ name: 'New', endpoint: { pattern: '/new' } })
-  const told = await reader.first(({ type }) => type === 'endpoints')
-  assert.deepEqual(told.data.changes, [{ change: 'created', id: _id, version: 1, name: 'New' }])
+  const changed = await reader.first(({ type }) => type === 'endpoints')
+  assert.deepEqual(changed.data.changes, [{ change: 'created', id: _id, version: 1, name: 'New' }])
   for (const { call } of callers) {
     const { body } = await call('GET', '/endpoints?view=summary&q=all')
     const [row] = body.endpoints as { stats: { count: number } }[]

@@ -31,6 +31,10 @@ const rowsOf = (batch: readonly Recorded[]): RecordRows => ({
 
 const COLUMNS = Object.keys(MESSAGE_COLUMNS) as (keyof MessageRow)[]
 
+/** The placeholders of `count` arrays of texts. */
+const textArrays = (first: number, count: number): string =>
+  Array.from({ length: count }, (_, index) => `$${first + index}::text[]`).join(', ')
+
 /** Inserts the records that are new, with keys and bodies, and adds up their sizes, in one statement. */
 const APPEND = prepareText<RecordRows, never>(
   `with added as (
@@ -39,11 +43,11 @@ const APPEND = prepareText<RecordRows, never>(
     on conflict do nothing returning id, bytes
   ), keys as (
     insert into message_keys (message_id, value, name)
-    select key.* from unnest($11::text[], $12::text[], $13::text[]) as key (message_id, value, name)
+    select key.* from unnest(${textArrays(COLUMNS.length + 1, 3)}) as key (message_id, value, name)
     join added on added.id = key.message_id on conflict do nothing
   ), bodies as (
     insert into message_bodies (message_id, which, content)
-    select body.* from unnest($14::text[], $15::text[], $16::bytea[]) as body (message_id, which, content)
+    select body.* from unnest(${textArrays(COLUMNS.length + 4, 2)}, $${COLUMNS.length + 6}::bytea[]) as body (message_id, which, content)
     join added on added.id = body.message_id on conflict do nothing
   )
   insert into message_sizes (slot, bytes)

@@ -95,6 +95,11 @@ export const COPIED = {
     refused: 'integer',
     detail: 'long text',
   }),
+  groups: copied('failure_groups', 'marks of failure groups', ['key'], {
+    key: 'text',
+    at: 'text',
+    detail: 'long text',
+  }),
 } as const satisfies Readonly<Record<string, CopiedTable>>
 
 export type CopiedName = keyof typeof COPIED

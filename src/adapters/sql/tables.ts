@@ -82,6 +82,32 @@ export type Tables = {
     detail: string
     body: Uint8Array | null
   }
+  replay_plans: {
+    id: string
+    state: string
+    /** The instance that runs it; empty if none does. */
+    owner: string
+    /** When its lease expires, in milliseconds since the epoch. */
+    until: number
+    /** The `PlanContent` and the `PlanProgress`, as JSON. */
+    content: string
+    progress: string
+  }
+  /** The messages of a plan, many ids in one row. */
+  replay_plan_messages: {
+    plan_id: string
+    part: number
+    ids: string
+  }
+  /** What people say of groups of failures. */
+  failure_groups: {
+    /** `indexable` of the `GroupKey`, as JSON. */
+    key: string
+    /** ISO 8601. */
+    at: string
+    /** The `GroupKey` and the rest of the `GroupMark`, as JSON. */
+    detail: string
+  }
   states: {
     endpoint_id: string
     /** `NO_STATUS` if no lookup got a response: a null cannot be part of the primary key. */

@@ -7,8 +7,10 @@ import { MIGRATIONS } from '../sql/migrations/migrations.ts'
 import { compileAuditStore } from '../sql/stores/audit-store.ts'
 import { compileEndpointStore } from '../sql/stores/endpoint-store.ts'
 import { compileEndpointTestStore } from '../sql/stores/endpoint-test-store.ts'
+import { compileFailureGroupStore } from '../sql/stores/failure-group-store.ts'
 import { compileIdempotencyStore } from '../sql/stores/idempotency-store.ts'
 import { compileKeyStore } from '../sql/stores/key-store.ts'
+import { compileReplayPlanStore } from '../sql/stores/replay-plan-store.ts'
 import { compileStatsStore } from '../sql/stores/stats-store.ts'
 import { compileChangeFeed } from './change-feed.ts'
 import { compileDialect, compileMigrations } from './dialect.ts'
@@ -87,6 +89,8 @@ export async function openSqliteStore(options: SqliteStoreOptions): Promise<Stor
     ...(changes === undefined ? {} : { changes }),
     keys: compileKeyStore(database),
     audit: compileAuditStore(database),
+    replayPlans: compileReplayPlanStore(database),
+    failureGroups: compileFailureGroupStore(database),
     close,
   }
 }

@@ -17,6 +17,8 @@ export type SavedTests = Readonly<{ file: JsonObject; warnings: readonly Lint[] 
  * Each call fails with ID_MALFORMED, ENDPOINT_UNKNOWN and STORE_UNAVAILABLE.
  */
 export interface StoredTests {
+  /** The ids of the endpoints that have tests. Fails with STORE_UNAVAILABLE only. */
+  endpoints(): Promise<ReadonlySet<string>>
   get(endpointId: string): Promise<JsonObject>
   /** In: a file of tests as JSON text. Also fails with BODY_UNREADABLE, BODY_TOO_DEEP, TESTS_INVALID, PRECONDITION_FAILED. */
   replace(endpointId: string, text: string, ifMatch: string | undefined): Promise<SavedTests>
@@ -45,6 +47,7 @@ export function createStoredTests({ store, endpointService }: StoredTestsOptions
     )
   }
   return {
+    endpoints: () => failures.callEndpointStore(() => store.endpoints()),
     get: async (endpointId) => {
       const stored = await failures.callEndpointStore(() => store.get(endpointId))
       // Tests are deleted with their endpoint: only without them it may be unknown.

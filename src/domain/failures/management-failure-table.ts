@@ -124,6 +124,18 @@ export const MANAGEMENT_FAILURES = {
     issue: 'not-found',
     means: 'This body of the message was not recorded.',
   },
+  FAILURE_GROUP_UNKNOWN: {
+    status: 404,
+    retry: false,
+    issue: 'not-found',
+    means: 'There is no such group of failures, or the message log has no message of it any more.',
+  },
+  FAILURE_GROUP_INVALID: {
+    status: 400,
+    retry: false,
+    issue: 'value',
+    means: 'What is said of a group of failures is not a state with an optional note.',
+  },
   REPLAY_REFUSED: {
     status: 409,
     retry: false,

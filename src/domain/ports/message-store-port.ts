@@ -10,10 +10,17 @@ import type {
 
 /** A record must match all fields; several values of one field are alternatives. */
 export type MessageFilter = Readonly<{
+  id?: readonly string[]
   endpointId?: readonly string[]
   outcome?: readonly RecordedOutcome[]
   code?: readonly string[]
   stage?: readonly string[]
+  /** Where the failure happened, exactly. Selects only messages whose outcome is not done, as `error`. */
+  path?: readonly string[]
+  /** A part of the sentence of the failure; the case of the letters a to z does not count. */
+  error?: readonly string[]
+  /** Of the endpoint. */
+  version?: readonly number[]
   source?: readonly RecordedSource[]
   status?: readonly number[]
   /** A business key with exactly this value; without a name, any key. */
@@ -29,19 +36,29 @@ export type MessageFilter = Readonly<{
   replayed?: boolean
 }>
 
-/** Failures with the same endpoint, stage and code. */
-export type MessageGroup = Readonly<{
+/** What the failures of a group have in common. Records of earlier versions have no path here. */
+export type GroupKey = Readonly<{
   endpointId: string | undefined
-  endpoint: string | undefined
   stage: string | undefined
   code: string | undefined
-  count: number
-  /** ISO 8601. */
-  firstSeen: string
-  lastSeen: string
-  /** The id of the newest message. */
-  sampleId: string
+  path: string | undefined
 }>
+
+export type MessageGroup = GroupKey &
+  Readonly<{
+    endpoint: string | undefined
+    count: number
+    /** ISO 8601. */
+    firstSeen: string
+    lastSeen: string
+    /** The id of the newest message. */
+    sampleId: string
+    /** Messages of each minute that was asked for. */
+    minutes: readonly number[]
+  }>
+
+/** `count` whole minutes; the first one starts at `from`, in milliseconds since the epoch. */
+export type MinuteSpan = Readonly<{ from: number; count: number }>
 
 /** Rejects with StoreUnavailable if the store does not answer. */
 export interface MessageStore {
@@ -54,8 +71,8 @@ export interface MessageStore {
   get(id: string): Promise<MessageRecord | undefined>
   body(id: string, which: BodyName): Promise<RecordedBody | undefined>
   count(filter: MessageFilter): Promise<number>
-  /** Groups of messages whose outcome is not done, the largest first. */
-  groups(filter: MessageFilter): Promise<readonly MessageGroup[]>
+  /** Groups of messages whose outcome is not done, the largest first, with their counts in these minutes. */
+  groups(filter: MessageFilter, minutes: MinuteSpan): Promise<readonly MessageGroup[]>
   /**
    * Removes a small batch of the oldest records if one is older than `before` (milliseconds since the epoch) or all
    * records take more than `maxBytes`. Resolves to their number; 0 if there is nothing left to remove.

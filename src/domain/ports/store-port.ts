@@ -1,6 +1,8 @@
 /** The store of the service, the error if it does not answer, and the failure that a message or call gets from it. */
 import { Failure } from '../failure.ts'
 import type { FailureCode } from '../failure-table.ts'
+import type { FailureGroupStore } from '../replays/failure-group-store-port.ts'
+import type { ReplayPlanStore } from '../replays/replay-plan-store-port.ts'
 import type { AuditStore } from './audit-store-port.ts'
 import type { ChangeFeed } from './change-feed-port.ts'
 import type { EndpointStore, EndpointTestStore } from './endpoint-store-port.ts'
@@ -20,6 +22,8 @@ export type Store = Readonly<{
   messages: MessageStore
   keys: KeyStore
   audit: AuditStore
+  replayPlans: ReplayPlanStore
+  failureGroups: FailureGroupStore
   /** Present if other instances or processes may change the endpoints. */
   changes?: ChangeFeed
   close(): Promise<void>

@@ -214,7 +214,7 @@ describe('endpoints that are not active', () => {
       },
     ]
   for (const { number, active, reason, paths, says } of cases) {
-    test(`tell their faults: ${reason}`, async () => {
+    test(`report their faults: ${reason}`, async () => {
       const reply = await call(service.adminUrl, 'GET', `/endpoints/${idOf(number)}/faults`)
       const { faults, error, ...rest } = reply.json<{ faults: { path: string; message: string }[]; error: string }>()
       assert.deepEqual(rest, { endpointId: idOf(number), active, version: 1, reason })

@@ -51,6 +51,14 @@ describe('keywords', () => {
   }
   const cases: Case[] = [
     {
+      schema: { items: [{ type: 'string' }, {}, {}], contains: { const: 'a' }, uniqueItems: true },
+      good: [['a'], ['b', 'a']],
+      bad: [
+        [[], 'must have at least 1 matching items'],
+        [['a', 'a'], 'must not have the same item twice (items 0 and 1)'],
+      ],
+    },
+    {
       schema: weight,
       good: [{ name: 'a' }, { name: 'a', weight: 0.1 }, { name: 'a', weight: 650 }],
       bad: [

@@ -2,32 +2,33 @@
 import type { FastifyInstance, FastifyReply } from 'fastify'
 import type { BodySummary, RecordedBody } from '../../../domain/records/message-record.ts'
 import { parseMediaType } from '../../../formats/media-type.ts'
+import type { MessageRecords } from '../../../replay/message-records.ts'
 import { type ById, NO_STORE, queryOf, refuseBelow, refuseOtherMethods, sendAnswer, sendJson } from '../replies.ts'
 import { needs } from './auth-hook.ts'
-import { type ReplayRoutes, serveReplay } from './replay-routes.ts'
+import { serveFailureGroups } from './failure-group-routes.ts'
+import { serveReplay } from './replay-routes.ts'
 
 type ByBody = { Params: { id: string; which: string } }
 
-export function serveMessageRecords(server: FastifyInstance, routes: ReplayRoutes): void {
-  const { search } = routes
+export function serveMessageRecords(server: FastifyInstance, routes: MessageRecords): void {
+  const { search, groups, replayable } = routes
   // The hook of the replay routes holds for the calls of this scope only.
   server.register(async (scope) => {
     scope.get('/messages', needs('viewer'), async (request, reply) =>
       sendJson(reply, 200, await search.list(queryOf(request)), NO_STORE),
     )
-    scope.get('/messages/groups', needs('viewer'), async (request, reply) =>
-      sendJson(reply, 200, { groups: await search.groups(queryOf(request)) }, NO_STORE),
-    )
-    scope.get<ById>('/messages/:id', needs('viewer'), async (request, reply) =>
-      sendJson(reply, 200, await search.get(request.params.id), NO_STORE),
-    )
+    scope.get<ById>('/messages/:id', needs('viewer'), async (request, reply) => {
+      const record = await search.get(request.params.id)
+      return sendJson(reply, 200, { ...record, replayable: await replayable(record) }, NO_STORE)
+    })
     scope.get<ByBody>('/messages/:id/body/:which', needs('operator'), async (request, reply) => {
       const { id, which } = request.params
       return sendBody(reply, id, await search.body(id, which))
     })
-    for (const path of ['/messages', '/messages/groups', '/messages/:id', '/messages/:id/body/:which']) {
+    for (const path of ['/messages', '/messages/:id', '/messages/:id/body/:which']) {
       refuseOtherMethods(scope, path, ['GET'])
     }
+    serveFailureGroups(scope, groups)
     serveReplay(scope, routes)
     refuseBelow(scope, '/messages')
   })

@@ -3,7 +3,7 @@ import { Readable } from 'node:stream'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type { EndpointService } from '../../../endpoints/endpoint-service.ts'
 import type { LiveOpenApi } from '../../../published-api/live-openapi.ts'
-import type { WrittenDocument } from '../../../published-api/openapi-document.ts'
+import type { WrittenOpenApi } from '../../../published-api/openapi-document.ts'
 import { type ById, queryOf, refuseOtherMethods, sendAnswer } from '../replies.ts'
 import { needs } from './auth-hook.ts'
 
@@ -28,7 +28,7 @@ export function servePublishedApi(
 function sendDocument(
   request: FastifyRequest,
   reply: FastifyReply,
-  { chunks, bytes, etag }: WrittenDocument,
+  { chunks, bytes, etag }: WrittenOpenApi,
 ): FastifyReply {
   if (request.headers['if-none-match'] === etag) return sendAnswer(reply, { status: 304, headers: { etag }, body: '' })
   reply.headers({ etag, 'content-type': 'application/json', 'content-length': String(bytes) })

@@ -1,6 +1,8 @@
 /** Reads the JSON document that a management call sends. */
 import type { FastifyRequest } from 'fastify'
 import { Failure } from '../../../domain/failure.ts'
+import type { Json } from '../../../domain/json.ts'
+import { parseDocument } from '../../../endpoints/parse-document.ts'
 import { Unreadable } from '../../../formats/body-faults.ts'
 import { CODECS, codecOf } from '../../../formats/codecs.ts'
 import { type MediaType, parseMediaType } from '../../../formats/media-type.ts'
@@ -34,4 +36,17 @@ export function readDocument(request: FastifyRequest): string {
     if (thrown instanceof Unreadable) throw new Failure('BODY_UNREADABLE', thrown.message)
     throw thrown
   }
+}
+
+/**
+ * The body of a call as JSON; an empty object if there is none. Fails as readDocument does, and with FILTER_INVALID if it has
+ * faults.
+ */
+export function readJson(request: FastifyRequest): Json {
+  const bytes = request.body as Uint8Array | undefined
+  if (bytes === undefined || bytes.byteLength === 0) return {}
+  const { raw, faults } = parseDocument(readDocument(request))
+  const [fault] = faults
+  if (fault !== undefined) throw new Failure('FILTER_INVALID', `${fault.path}: ${fault.message}`)
+  return raw
 }

@@ -3,23 +3,21 @@ import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { Failure } from '../../../domain/failure.ts'
 import { isObject, type Json, type JsonObject } from '../../../domain/json.ts'
 import type { Answer } from '../../../domain/message.ts'
-import { parseDocument } from '../../../endpoints/parse-document.ts'
 import { CODECS, codecOfHeader } from '../../../formats/codecs.ts'
 import type { CompletedMessage } from '../../../intake/completed-message.ts'
 import { type FilterTexts, wrongValue } from '../../../message-log/message-filter.ts'
-import type { MessageSearch } from '../../../message-log/message-search.ts'
-import type { ReplayByHand } from '../../../replay/replay-by-hand.ts'
-import { readRunOptions } from '../../../replay/replay-options.ts'
+import type { MessageRecords } from '../../../replay/message-records.ts'
+import { readRunLimits } from '../../../replay/plans/run-limits.ts'
 import { BODY_HEADERS, type EditedBody } from '../../../replay/replay-original.ts'
-import type { ReplayPlans } from '../../../replay/replay-plans.ts'
 import { type ById, NO_STORE, refuseOtherMethods, sendJson } from '../replies.ts'
 import { needs } from './auth-hook.ts'
 import { refuseOtherOrigins } from './other-origins.ts'
-import { readDocument } from './read-document.ts'
+import { readJson } from './read-document.ts'
 
-export type ReplayRoutes = Readonly<{ search: MessageSearch; replayByHand: ReplayByHand; plans: ReplayPlans }>
-
-export function serveReplay(scope: FastifyInstance, { search, replayByHand, plans }: ReplayRoutes): void {
+export function serveReplay(
+  scope: FastifyInstance,
+  { search, replayByHand, plans }: Pick<MessageRecords, 'search' | 'replayByHand' | 'plans'>,
+): void {
   scope.addHook('onRequest', refuseOtherOrigins)
 
   scope.post<ById>('/messages/:id/replay', needs('operator'), async (request, reply) => {
@@ -32,25 +30,32 @@ export function serveReplay(scope: FastifyInstance, { search, replayByHand, plan
     return sendJson(reply, 200, describe(completed, { replayOf: record.id, bodyOnly, alreadyDoneBy }), NO_STORE)
   })
   scope.get('/messages/replay', needs('viewer'), async (_request, reply) =>
-    sendJson(reply, 200, { plans: plans.all() }),
+    sendJson(reply, 200, { plans: await plans.all() }),
   )
   scope.post('/messages/replay', needs('operator'), async (request, reply) => {
     const plan = await plans.plan(textsOf(readJson(request)))
     return sendJson(reply, 201, plan, { location: `/messages/replay/${plan.id}` })
   })
   scope.get<ById>('/messages/replay/:id', needs('viewer'), async (request, reply) =>
-    sendJson(reply, 200, plans.get(request.params.id)),
+    sendJson(reply, 200, await plans.get(request.params.id)),
   )
   scope.post<ById>('/messages/replay/:id/run', needs('operator'), async (request, reply) =>
-    sendJson(reply, 202, plans.run(request.params.id, readRunOptions(readJson(request)))),
+    sendJson(reply, 202, await plans.run(request.params.id, readRunLimits(readJson(request)))),
+  )
+  scope.post<ById>('/messages/replay/:id/continue', needs('operator'), async (request, reply) =>
+    sendJson(reply, 202, await plans.continue(request.params.id)),
+  )
+  scope.post<ById>('/messages/replay/:id/pause', needs('operator'), async (request, reply) =>
+    sendJson(reply, 200, await plans.pause(request.params.id)),
   )
   scope.post<ById>('/messages/replay/:id/cancel', needs('operator'), async (request, reply) =>
-    sendJson(reply, 200, plans.cancel(request.params.id)),
+    sendJson(reply, 200, await plans.cancel(request.params.id)),
   )
   refuseOtherMethods(scope, '/messages/:id/replay', ['POST'])
   refuseOtherMethods(scope, '/messages/replay', ['GET', 'POST'])
   refuseOtherMethods(scope, '/messages/replay/:id', ['GET'])
-  for (const action of ['run', 'cancel']) refuseOtherMethods(scope, `/messages/replay/:id/${action}`, ['POST'])
+  const actions = ['run', 'continue', 'pause', 'cancel']
+  for (const action of actions) refuseOtherMethods(scope, `/messages/replay/:id/${action}`, ['POST'])
 }
 
 function editedBody({ body, headers }: FastifyRequest): EditedBody | undefined {
@@ -58,16 +63,6 @@ function editedBody({ body, headers }: FastifyRequest): EditedBody | undefined {
   if (bytes === undefined || bytes.byteLength === 0) return undefined
   const own = BODY_HEADERS.flatMap((name) => (headers[name] === undefined ? [] : [[name, headers[name]]]))
   return { body: bytes, headers: Object.fromEntries(own) }
-}
-
-/** The body of a call as JSON; an empty object if there is none. Fails as readDocument does, and with FILTER_INVALID. */
-function readJson(request: FastifyRequest): Json {
-  const bytes = request.body as Uint8Array | undefined
-  if (bytes === undefined || bytes.byteLength === 0) return {}
-  const { raw, faults } = parseDocument(readDocument(request))
-  const [fault] = faults
-  if (fault !== undefined) throw new Failure('FILTER_INVALID', `${fault.path}: ${fault.message}`)
-  return raw
 }
 
 /** Filters in JSON are those of the query: a value, or several in an array. */

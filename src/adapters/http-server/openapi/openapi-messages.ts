@@ -1,23 +1,10 @@
-/** The part of /openapi.json on recorded messages and their replay. */
+/** The part of /openapi.json on recorded messages. */
 import type { JsonObject } from '../../../domain/json.ts'
 import { OUTCOMES, SOURCES } from '../../../domain/records/message-record.ts'
 import { STAGE_NAMES } from '../../../domain/tracing/stages.ts'
+import { MOST_IDS } from '../../../message-log/message-filter.ts'
 import { DEFAULT_LIMIT, LARGEST_LIMIT } from '../../../message-log/message-search.ts'
-import {
-  answer,
-  content,
-  failure,
-  id,
-  inPath,
-  list,
-  number,
-  object,
-  oneOf,
-  ref,
-  text,
-  time,
-  whole,
-} from './openapi-parts.ts'
+import { answer, failure, id, inPath, list, number, object, oneOf, ref, text, time, whole } from './openapi-parts.ts'
 
 type Filter = Readonly<{ schema: JsonObject; description: string; once?: true }>
 
@@ -27,6 +14,19 @@ const FILTERS: Readonly<Record<string, Filter>> = {
   outcome: { schema: oneOf(OUTCOMES), description: 'How the message ended.' },
   code: { schema: text, description: 'Code of its failure.' },
   stage: { schema: oneOf(STAGE_NAMES), description: 'Stage at which it failed.' },
+  path: { schema: text, description: 'Path at which it failed, exactly.' },
+  error: {
+    schema: text,
+    description:
+      'Part of the sentence of its failure. Needs `endpoint`, `code`, `path`, `group`, `id` or `from` beside it.',
+  },
+  version: { schema: whole, description: 'Version of its endpoint. Needs `endpoint` or `group` beside it.' },
+  group: {
+    schema: text,
+    description: 'Key of a group of failures. Takes the place of `endpoint`, `stage`, `code` and `path`.',
+    once: true,
+  },
+  id: { schema: id, description: `Id of the message; at most ${MOST_IDS}.` },
   source: { schema: oneOf(SOURCES), description: 'How it came.' },
   key: { schema: text, description: 'Value of a business key, or its name and value: `patient:123`.' },
   status: { schema: text, description: 'HTTP status of its answer: `502`, or `5xx`.' },
@@ -40,14 +40,14 @@ const FILTERS: Readonly<Record<string, Filter>> = {
   to: { schema: text, description: 'ISO 8601, or before now: `-1h`. Exclusive.', once: true },
 }
 
-const filters = Object.entries(FILTERS).map(([name, { schema, description, once }]) => ({
+export const filters = Object.entries(FILTERS).map(([name, { schema, description, once }]) => ({
   name,
   in: 'query',
   description,
   schema: once ? schema : list(schema),
 }))
 
-const filterBody = object(
+export const filterBody = object(
   Object.fromEntries(
     Object.entries(FILTERS).map(([name, { schema, description, once }]) => [
       name,
@@ -56,10 +56,11 @@ const filterBody = object(
   ),
 )
 
-const wrongFilter = { 400: failure('A filter is not known, or cannot have this value.') }
-const notFound = { 400: failure('The id is malformed.'), 404: failure('There is no record of it, or not any more.') }
-const planUnknown = { 404: failure('There is no such plan, or not any more.') }
-const planBusy = { 409: failure('The plan is being run, or has ended.') }
+export const wrongFilter = { 400: failure('A filter is not known, or cannot have this value.') }
+export const notFound = {
+  400: failure('The id is malformed.'),
+  404: failure('There is no record of it, or not any more.'),
+}
 
 export const messagePaths: JsonObject = {
   '/messages': {
@@ -78,13 +79,6 @@ export const messagePaths: JsonObject = {
         200: answer('A page.', object({ messages: list(ref('ListedMessage')), next: text }, ['messages'])),
         ...wrongFilter,
       },
-    },
-  },
-  '/messages/groups': {
-    get: {
-      summary: 'Messages that did not end done, by endpoint, stage and code; the largest group first.',
-      parameters: filters,
-      responses: { 200: answer('The groups.', object({ groups: list(ref('MessageGroup')) })), ...wrongFilter },
     },
   },
   '/messages/{id}': {
@@ -108,70 +102,9 @@ export const messagePaths: JsonObject = {
       },
     },
   },
-  '/messages/{id}/replay': {
-    parameters: [inPath('id', id)],
-    post: {
-      summary: 'Runs a message once more, through its endpoint as it is now.',
-      requestBody: { description: 'Takes the place of the body that came.', required: false, content: { '*/*': {} } },
-      responses: {
-        200: answer('What became of it.', ref('Replayed')),
-        ...notFound,
-        409: failure('It cannot be replayed, or is being replayed.'),
-        503: failure('Too many messages are under way, or the service is stopping.'),
-      },
-    },
-  },
-  '/messages/replay': {
-    get: {
-      summary: 'The plans of replays, newest first.',
-      responses: { 200: answer('The plans.', object({ plans: list(ref('ReplayPlan')) })) },
-    },
-    post: {
-      summary: 'Plans to replay all messages of a filter. Without `outcome`: those that did not end done.',
-      requestBody: { required: false, ...content(filterBody) },
-      responses: { 201: answer('The plan.', ref('ReplayPlan')), ...wrongFilter, ...planBusy },
-    },
-  },
-  '/messages/replay/{plan}': {
-    parameters: [inPath('plan', id)],
-    get: {
-      summary: 'A plan, and how far it came.',
-      responses: { 200: answer('The plan.', ref('ReplayPlan')), ...planUnknown },
-    },
-  },
-  '/messages/replay/{plan}/run': {
-    parameters: [inPath('plan', id)],
-    post: {
-      summary: 'Starts a plan, or resumes it.',
-      requestBody: {
-        required: false,
-        ...content(
-          object({
-            max: { ...whole, description: 'Messages of this run.' },
-            concurrency: { ...whole, description: 'Messages at once. 1 keeps their order.', default: 1 },
-            perSecond: { ...number, description: 'Messages started in a second.' },
-          }),
-        ),
-      },
-      responses: {
-        202: answer('The plan.', ref('ReplayPlan')),
-        400: failure('A limit is not known, or cannot have this value.'),
-        ...planUnknown,
-        ...planBusy,
-      },
-    },
-  },
-  '/messages/replay/{plan}/cancel': {
-    parameters: [inPath('plan', id)],
-    post: {
-      summary: 'Starts no further message of a plan.',
-      responses: { 200: answer('The plan.', ref('ReplayPlan')), ...planUnknown, ...planBusy },
-    },
-  },
 }
 
 const outcome = oneOf(OUTCOMES)
-const obstacles = list(object({ reason: text, error: text, count: whole, sampleId: id }))
 
 const listed = {
   id,
@@ -218,46 +151,20 @@ const calls = list(
   }),
 )
 
+const replayable = object(
+  {
+    can: { type: 'boolean' },
+    reason: { ...text, description: 'Why it cannot be replayed, for programs.' },
+    why: { ...text, description: 'The same for people.' },
+    withBody: { type: 'boolean', description: 'Whether it can be replayed with another body.' },
+    alreadyDoneBy: { ...id, description: 'A replay of it that ended done.' },
+  },
+  ['can'],
+)
+
 const always = ['id', 'source', 'startedAt', 'ms', 'outcome', 'status', 'stages', 'keys', 'bodies']
 
 export const messageSchemas: JsonObject = {
   ListedMessage: object(listed, always),
-  Message: object({ ...listed, calls, callsOmitted: whole }, [...always, 'calls']),
-  MessageGroup: object({
-    endpointId: id,
-    endpoint: text,
-    stage: text,
-    code: text,
-    count: whole,
-    firstSeen: time,
-    lastSeen: time,
-    sampleId: id,
-  }),
-  Replayed: object({
-    id,
-    replayOf: id,
-    alreadyDoneBy: { ...id, description: 'An earlier replay of the message that ended done.' },
-    outcome,
-    code: text,
-    error: text,
-    status: whole,
-    ms: number,
-    withoutHeadersAndQuery: { type: 'boolean' },
-    answer: { description: 'JSON as what it is, anything else as text.' },
-  }),
-  ReplayPlan: object({
-    id,
-    state: oneOf(['planned', 'running', 'paused', 'finished', 'cancelled']),
-    createdAt: time,
-    filter: { type: 'object' },
-    count: whole,
-    groups: list(object({ endpointId: id, endpoint: text, outcome, code: text, count: whole })),
-    cannot: obstacles,
-    done: whole,
-    failed: whole,
-    skipped: whole,
-    skippedFor: obstacles,
-    left: whole,
-    stoppedBy: text,
-  }),
+  Message: object({ ...listed, calls, callsOmitted: whole, replayable }, [...always, 'calls', 'replayable']),
 }

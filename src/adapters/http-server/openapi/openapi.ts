@@ -10,6 +10,7 @@ import { endpointPaths, endpointSchemas } from './openapi-endpoints.ts'
 import { messagePaths, messageSchemas } from './openapi-messages.ts'
 import { answer, list, object, ref, text, whole } from './openapi-parts.ts'
 import { publishedApiPaths } from './openapi-published.ts'
+import { replayPaths, replaySchemas } from './openapi-replays.ts'
 import { recordedTestPaths, storedTestPaths } from './openapi-stored-tests.ts'
 import { testPaths, testSchemas } from './openapi-tests.ts'
 import { watchingPaths, watchingSchemas } from './openapi-watching.ts'
@@ -58,6 +59,7 @@ export function describeApi(endpointSchema: JsonObject, version: string): JsonOb
       ...publishedApiPaths,
       ...operationPaths,
       ...messagePaths,
+      ...replayPaths,
       ...recordedTestPaths,
       ...accessPaths,
       ...watchingPaths,
@@ -67,6 +69,7 @@ export function describeApi(endpointSchema: JsonObject, version: string): JsonOb
       schemas: {
         Endpoint: endpointSchema,
         ...messageSchemas,
+        ...replaySchemas,
         ...accessSchemas,
         ...endpointSchemas,
         ...batchSchemas,

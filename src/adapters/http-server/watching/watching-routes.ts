@@ -1,4 +1,4 @@
-/** What everybody who watches the service asks for: who they are, the list of endpoints, their faults, the vocabulary. */
+/** The calls of pages and programs that watch the service: who the caller is, faults of endpoints, vocabulary, suggestions. */
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { allows, type Caller, ROLES } from '../../../domain/access.ts'
 import { Failure } from '../../../domain/failure.ts'

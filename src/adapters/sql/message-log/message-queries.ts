@@ -1,16 +1,13 @@
 /** The queries on the message log. Each is built for its call, as every filter is another text. */
 import { type CompiledQuery, type Expression, type ExpressionBuilder, type Kysely, type SqlBool, sql } from 'kysely'
-import { idFrom, timeOfId } from '../../../domain/id.ts'
-import type { MessageFilter, MessageGroup } from '../../../domain/ports/message-store-port.ts'
+import { idFrom } from '../../../domain/id.ts'
+import type { MessageFilter } from '../../../domain/ports/message-store-port.ts'
 import { keyText } from '../tables.ts'
-import { recordOf } from './message-rows.ts'
+import { escaped } from './message-rows.ts'
 import type { MessageRow, MessageTables } from './message-tables.ts'
 
 type Queries = Kysely<MessageTables>
-type Where = ExpressionBuilder<MessageTables, 'messages'>
-
-/** More kinds of failure than a user reads. */
-const MOST_GROUPS = 1_000
+export type Where = ExpressionBuilder<MessageTables, 'messages'>
 
 /** Rows of one purge, whose removal takes milliseconds. */
 const PURGE_BATCH = 500
@@ -44,46 +41,6 @@ export const compileCount = (db: Queries, filter: MessageFilter) =>
     .where((where) => where.and(conditions(where, filter)))
     .compile()
 
-export type GroupRow = Pick<MessageRow, 'endpoint_id' | 'stage' | 'code' | 'detail'> &
-  Readonly<{ count: number | string; first: string; last: string }>
-
-export const compileGroups = (db: Queries, filter: MessageFilter): CompiledQuery<GroupRow> =>
-  db
-    .with('alike', (query) =>
-      query
-        .selectFrom('messages')
-        .select(['endpoint_id', 'stage', 'code'])
-        .select([
-          sql<number | string>`count(*)`.as('count'),
-          sql<string>`min(id)`.as('first'),
-          sql<string>`max(id)`.as('last'),
-        ])
-        .where((where) => where.and([notDone(where), ...conditions(where, filter)]))
-        .groupBy(['endpoint_id', 'stage', 'code']),
-    )
-    .selectFrom('alike')
-    .innerJoin('messages', 'messages.id', 'alike.last')
-    .select(['alike.endpoint_id', 'alike.stage', 'alike.code', 'alike.count', 'alike.first', 'alike.last'])
-    .select('messages.detail')
-    .orderBy('alike.count', 'desc')
-    .orderBy('alike.last', 'desc')
-    .limit(MOST_GROUPS)
-    .compile()
-
-export function groupOf(row: GroupRow): MessageGroup {
-  const sample = recordOf({ ...row, id: row.last, source: '', outcome: '', status: 0, replay_of: '', bytes: 0 })
-  return {
-    endpointId: sample.endpointId,
-    endpoint: sample.endpoint,
-    stage: sample.stage,
-    code: sample.code,
-    count: Number(row.count),
-    firstSeen: new Date(timeOfId(row.first)).toISOString(),
-    lastSeen: sample.startedAt,
-    sampleId: row.last,
-  }
-}
-
 /**
  * The oldest messages to remove, in a small batch: those older than `before` (milliseconds since the epoch), and as many as
  * free `excess` bytes.
@@ -99,23 +56,30 @@ export const compileOldest = (db: Queries, before: number, excess: number): Comp
     .where((where) => where.or([where('id', '<', idFrom(before)), where('before_it', '<', Math.max(0, excess))]))
     .compile()
 
-const notDone = (where: Where): Expression<SqlBool> => where('outcome', '<>', sql.lit('done'))
+export const notDone = (where: Where): Expression<SqlBool> => where('outcome', '<>', sql.lit('done'))
 
-function conditions(where: Where, filter: MessageFilter): Expression<SqlBool>[] {
-  const { endpointId, outcome, code, stage, source, status, key, from, to, replayOf, replayed } = filter
+/** All that a message must fulfil to match. */
+export function conditions(where: Where, filter: MessageFilter): Expression<SqlBool>[] {
+  const { id, endpointId, outcome, code, stage, path, error, version, source, status } = filter
+  const { key, from, to, replayOf, replayed } = filter
   const all: Expression<SqlBool>[] = []
   const among = (column: keyof MessageRow, values: readonly (string | number)[] | undefined) => {
     if (values?.length === 0) all.push(sql<SqlBool>`1 = 0`)
     else if (values !== undefined) all.push(where(column, 'in', values))
   }
+  among('id', id)
   among('endpoint_id', endpointId)
   among('outcome', outcome)
   among('code', code)
   among('stage', stage)
+  among('path', path?.map(keyText))
+  among('version', version)
   among('source', source)
   among('status', status)
   among('replay_of', replayOf)
-  // Both conditions follow from the others; they let the database use the partial indexes.
+  if (path !== undefined && !path.includes('')) all.push(where('path', '<>', sql.lit('')))
+  if (error !== undefined) all.push(where.or(error.map((part) => mentions(where, part))))
+  // These conditions follow from the others; they let the database use the partial indexes.
   if (replayOf !== undefined) all.push(where('replay_of', '<>', sql.lit('')))
   if (mayOnlyFail(filter)) all.push(notDone(where))
   if (from !== undefined) all.push(where('id', '>=', idFrom(from)))
@@ -137,8 +101,16 @@ const REPEATED = sql<string>`(
   select id from repeated
 )`
 
-const mayOnlyFail = ({ outcome, code, stage, replayed }: MessageFilter): boolean =>
+/** The pattern matches the text as the column has it, escaped; `!` is its escape character, as no text is escaped with it. */
+function mentions(where: Where, part: string): Expression<SqlBool> {
+  const pattern = `%${escaped(part).toLowerCase().replace(/[!%_]/g, '!$&')}%`
+  return sql<SqlBool>`lower(${where.ref('error')}) like ${pattern} escape '!'`
+}
+
+const mayOnlyFail = ({ outcome, code, stage, path, error, replayed }: MessageFilter): boolean =>
   replayed !== undefined ||
+  error !== undefined ||
+  (path !== undefined && !path.includes('')) ||
   (outcome !== undefined && !outcome.includes('done')) ||
   (code !== undefined && !code.includes('')) ||
   (stage !== undefined && !stage.includes(''))

@@ -1,7 +1,8 @@
 /** The reads of the message log over any database that runs a query. */
 import type { CompiledQuery, Kysely } from 'kysely'
 import type { MessageStore } from '../../../domain/ports/message-store-port.ts'
-import { compileBody, compileCount, compileFind, compileGet, compileGroups, groupOf } from './message-queries.ts'
+import { compileGroups, compileMinutes, groupsOf } from './group-queries.ts'
+import { compileBody, compileCount, compileFind, compileGet } from './message-queries.ts'
 import { recordOf } from './message-rows.ts'
 import type { MessageTables } from './message-tables.ts'
 
@@ -21,6 +22,12 @@ export function createMessageReads(
       return body && { summary, content: new Uint8Array(body.content) }
     },
     count: async (filter) => Number((await run(compileCount(queries, filter)))[0]?.count),
-    groups: async (filter) => (await run(compileGroups(queries, filter))).map(groupOf),
+    groups: async (filter, minutes) => {
+      const [rows, minuteRows] = await Promise.all([
+        run(compileGroups(queries, filter)),
+        minutes.count === 0 ? [] : run(compileMinutes(queries, filter, minutes)),
+      ])
+      return groupsOf(rows, minuteRows, minutes)
+    },
   }
 }

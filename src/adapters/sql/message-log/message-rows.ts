@@ -15,7 +15,8 @@ const ENTRY_BYTES = 150
 
 export function messageRow({ record, bodies }: Recorded): MessageRow {
   const detail = detailText(record)
-  let bytes = ROW_BYTES + detail.length
+  const error = record.error === undefined ? '' : escaped(record.error)
+  let bytes = ROW_BYTES + detail.length + error.length
   for (const { content } of bodies) bytes += ENTRY_BYTES + content.byteLength
   for (const name in record.keys) bytes += ENTRY_BYTES * valuesOf(record.keys[name]).length
   return {
@@ -29,6 +30,9 @@ export function messageRow({ record, bodies }: Recorded): MessageRow {
     replay_of: record.replayOf ?? '',
     bytes,
     detail,
+    path: record.path === undefined ? '' : keyText(record.path),
+    version: record.endpointVersion ?? 0,
+    error,
   }
 }
 
@@ -43,13 +47,15 @@ type Detail = readonly [
   rest?: RecordRest,
 ]
 
-function detailText({ endpoint, endpointVersion, ms, stages, ...rest }: MessageRecord): string {
+/** Without the error, which has a column. */
+function detailText({ endpoint, endpointVersion, ms, stages, error, ...rest }: MessageRecord): string {
   const durations = stages.map(({ stage, ms }) => stageText(stage, ms)).join()
   return `${detailStart(endpoint, endpointVersion)}${microseconds(ms)},[${durations}]${restText(rest)}]`
 }
 
 export function recordOf(row: MessageRow): MessageRecord {
   const [endpoint, version, duration, stages, rest] = JSON.parse(row.detail) as Detail
+  const error = row.error === '' ? rest?.error : (JSON.parse(`"${row.error}"`) as string)
   return {
     id: row.id,
     ...(row.endpoint_id === '' ? {} : { endpointId: row.endpoint_id }),
@@ -63,7 +69,7 @@ export function recordOf(row: MessageRow): MessageRecord {
     ...(row.code === '' ? {} : { code: row.code }),
     ...(row.stage === '' ? {} : { stage: row.stage }),
     ...(rest?.path === undefined ? {} : { path: rest.path }),
-    ...(rest?.error === undefined ? {} : { error: rest.error }),
+    ...(error === undefined ? {} : { error }),
     ...(rest?.triedAgain === undefined ? {} : { triedAgain: rest.triedAgain }),
     stages: stages.map(([stage, took]) => ({ stage, ms: took / 1000 })),
     calls: rest?.calls ?? [],
@@ -74,6 +80,9 @@ export function recordOf(row: MessageRow): MessageRecord {
     bodies: rest?.bodies ?? [],
   }
 }
+
+/** Some databases reject texts that are not well-formed, such as NUL. */
+export const escaped = (text: string): string => JSON.stringify(text).slice(1, -1)
 
 /** The row of a line of `doneLine`, from its columns. */
 export const doneRow = ([
@@ -93,7 +102,16 @@ export const doneRow = ([
   replay_of: '',
   bytes: ROW_BYTES + detail.length,
   detail,
+  path: '',
+  version: versionOf(detail),
+  error: '',
 })
+
+/** A search reads thousands of lines: only the start of the detail is parsed. */
+function versionOf(detail: string): number {
+  const [, version] = /^\[(?:null|"(?:[^"\\]|\\.)*"),(\d+),/.exec(detail) ?? []
+  return Number(version ?? 0)
+}
 
 export type KeyRow = Readonly<{ value: string; name: string; message_id: string }>
 

@@ -15,6 +15,12 @@ export type MessageTables = {
     bytes: number
     /** The rest of the record (message-rows.ts). */
     detail: string
+    /** `keyText` of the path; empty in records that an earlier version wrote. */
+    path: string
+    /** The version of the endpoint; 0 if there is none. Earlier versions wrote it only in `detail`, and 0 here. */
+    version: number
+    /** The sentence of the failure, escaped as in JSON. Earlier versions wrote it in `detail`. */
+    error: string
   }
   message_bodies: {
     message_id: string
@@ -46,4 +52,7 @@ export const MESSAGE_COLUMNS = {
   replay_of: 'text',
   bytes: 'integer',
   detail: 'text',
+  path: 'text',
+  version: 'integer',
+  error: 'text',
 } as const satisfies Record<keyof MessageRow, string>

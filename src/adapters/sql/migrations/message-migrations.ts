@@ -77,11 +77,40 @@ const doneMessages: Migration = {
   ],
 }
 
-/** Of the file of the message log. */
-export const MESSAGE_MIGRATIONS: readonly Migration[] = [messages, doneMessages]
-
-/** Of the shared database; no statements for SQLite, where the message log has its own file. */
-export const SHARED_MESSAGES: Migration = {
-  name: messages.name,
-  statements: (schema, options) => (options.shared ? messages.statements(schema, options) : []),
+/** By what failures are searched for and grouped. The columns of records that exist stay empty. */
+const failures: Migration = {
+  name: 'searchable failures',
+  statements: (schema, { shared }) => {
+    const text = shared ? sql`text collate "C"` : sql`text`
+    const notDone = [sql.ref('outcome'), '<>', sql.lit('done')] as const
+    return [
+      schema.alterTable('messages').addColumn('path', text, (column) => column.notNull().defaultTo(sql.lit(''))),
+      schema.alterTable('messages').addColumn('version', 'integer', (column) => column.notNull().defaultTo(sql.lit(0))),
+      schema.alterTable('messages').addColumn('error', text, (column) => column.notNull().defaultTo(sql.lit(''))),
+      // Has all that groups of failures read.
+      schema
+        .createIndex('messages_alike')
+        .on('messages')
+        .columns(['endpoint_id', 'stage', 'code', 'path', 'version', 'id'])
+        .where(...notDone),
+      schema
+        .createIndex('messages_failed_at')
+        .on('messages')
+        .columns(['path', 'id'])
+        .where(...notDone)
+        .where('path', '<>', sql.lit('')),
+    ]
+  },
 }
+
+/** Of the file of the message log. */
+export const MESSAGE_MIGRATIONS: readonly Migration[] = [messages, doneMessages, failures]
+
+/** For the shared database; no statements for SQLite, where the message log has its own file. */
+const sharedOnly = ({ name, statements }: Migration): Migration => ({
+  name,
+  statements: (schema, options) => (options.shared ? statements(schema, options) : []),
+})
+
+export const SHARED_MESSAGES = sharedOnly(messages)
+export const SHARED_FAILURES = sharedOnly(failures)

@@ -6,8 +6,9 @@ import { type Compilable, CompiledQuery, sql } from 'kysely'
 import { ACCESS } from './access-migrations.ts'
 import { ENDPOINT_TESTS } from './endpoint-test-migrations.ts'
 import { IDEMPOTENCY } from './idempotency-migrations.ts'
-import { SHARED_MESSAGES } from './message-migrations.ts'
+import { SHARED_FAILURES, SHARED_MESSAGES } from './message-migrations.ts'
 import type { Migration } from './migration.ts'
+import { REPLAYS } from './replay-migrations.ts'
 
 export const MIGRATIONS: readonly Migration[] = [
   {
@@ -102,6 +103,8 @@ export const MIGRATIONS: readonly Migration[] = [
   ACCESS,
   IDEMPOTENCY,
   ENDPOINT_TESTS,
+  SHARED_FAILURES,
+  REPLAYS,
 ]
 
 /** A statement that Kysely has no builder for. */

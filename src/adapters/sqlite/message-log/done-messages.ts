@@ -43,9 +43,8 @@ export function openDoneMessages(db: DatabaseSync): DoneMessages {
     returning records`,
   )
   const rowsBetween = (filter: MessageFilter, before = AFTER_ALL): Iterable<LinesRow> => {
-    const to = filter.to === undefined ? AFTER_ALL : idFrom(filter.to)
-    const from = filter.from === undefined ? '' : idFrom(filter.from)
-    return between.iterate(from, before < to ? before : to) as Iterable<LinesRow>
+    const { first, end } = idBounds(filter)
+    return between.iterate(first, before < end ? before : end) as Iterable<LinesRow>
   }
 
   return {
@@ -85,6 +84,17 @@ export function openDoneMessages(db: DatabaseSync): DoneMessages {
 export const newestFirst = (one: Pick<MessageRow, 'id'>, other: Pick<MessageRow, 'id'>): number =>
   one.id < other.id ? 1 : -1
 
+/** Between the least and the greatest of the ids, if the filter names some. */
+function idBounds({ id, from, to }: MessageFilter): Readonly<{ first: string; end: string }> {
+  const first = from === undefined ? '' : idFrom(from)
+  const end = to === undefined ? AFTER_ALL : idFrom(to)
+  if (id === undefined) return { first, end }
+  const [least = AFTER_ALL, ...others] = id.toSorted()
+  // No id lies between one and the same with a further digit.
+  const afterGreatest = `${others.at(-1) ?? least}0`
+  return { first: first > least ? first : least, end: end < afterGreatest ? end : afterGreatest }
+}
+
 const bytesOf = (lines: Uint8Array): Buffer => Buffer.from(lines.buffer, lines.byteOffset, lines.byteLength)
 
 /** Each line starts with an id. The lines are in the order in which the messages ended, not that of their ids. */
@@ -107,22 +117,27 @@ function* messagesIn(lines: Uint8Array): Generator<MessageRow> {
 }
 
 function messagesOf({ lines }: LinesRow, filter: MessageFilter): MessageRow[] {
-  const { endpointId } = filter
-  // A search for one of many endpoints skips most rows.
-  if (endpointId !== undefined && !endpointId.some((id) => bytesOf(lines).includes(id))) return []
+  const bytes = bytesOf(lines)
+  // A search for a few endpoints or messages skips most rows.
+  for (const ids of [filter.endpointId, filter.id]) {
+    if (ids !== undefined && !ids.some((id) => bytes.includes(id))) return []
+  }
   return [...messagesIn(lines)].filter((message) => isAmong(message, filter))
 }
 
 /** Whether a done record can pass the filter: it has no failure, no replay and no business key. */
-const mayPassDone = ({ outcome, code, stage, key, replayOf, replayed }: MessageFilter): boolean =>
+const mayPassDone = ({ outcome, code, stage, path, error, key, replayOf, replayed }: MessageFilter): boolean =>
   key === undefined &&
+  error === undefined &&
   replayed === undefined &&
   (outcome === undefined || outcome.includes('done')) &&
-  [code, stage, replayOf].every((values) => values === undefined || values.includes(''))
+  [code, stage, path, replayOf].every((values) => values === undefined || values.includes(''))
 
-function isAmong({ id, endpoint_id, source, status }: MessageRow, filter: MessageFilter): boolean {
+function isAmong({ id, endpoint_id, version, source, status }: MessageRow, filter: MessageFilter): boolean {
   const { endpointId, from, to } = filter
   return (
+    (filter.id === undefined || filter.id.includes(id)) &&
+    (filter.version === undefined || filter.version.includes(version)) &&
     (endpointId === undefined || endpointId.includes(endpoint_id)) &&
     (filter.source === undefined || filter.source.some((one) => one === source)) &&
     (filter.status === undefined || filter.status.includes(status)) &&

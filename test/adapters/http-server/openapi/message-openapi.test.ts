@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { isObject, type Json, type JsonObject } from '../../../../src/domain/json.ts'
 import { FILTER_NAMES } from '../../../../src/message-log/message-filter.ts'
-import { describeLogged } from '../../../message-log/log-stage.ts'
+import { describeLogged, until } from '../../../message-log/log-stage.ts'
 import { json } from '../../../service.ts'
 import { call } from '../management/call.ts'
 
@@ -11,19 +11,39 @@ type Content = Readonly<Record<string, Readonly<{ schema?: JsonObject }>>>
 type Operation = { parameters?: { name: string }[]; responses: Record<string, { content: Content }> }
 type Description = { paths: Record<string, Record<string, Operation>>; components: { schemas: JsonObject } }
 
+const MARK = { headers: { 'content-type': 'application/json' }, body: JSON.stringify({ state: 'ignored', note: 'x' }) }
+
 describeLogged('/openapi.json', (stage) => {
+  /** A plan that the path can change: some wait to be continued. */
+  const planFor = async (path: string): Promise<string> => {
+    const isChange = path.endsWith('/continue') || path.endsWith('/pause')
+    const { id } = (await stage.post('/messages/replay', { outcome: isChange ? 'refused' : 'done' })).json<{
+      id: string
+    }>()
+    if (!isChange) return id
+    await stage.post(`/messages/replay/${id}/run`, { canary: 1 })
+    await until(
+      async () => (await stage.get(`/messages/replay/${id}`)).json<{ state: string }>().state,
+      (state) => state === 'waiting',
+    )
+    return id
+  }
+
   test('describes calls that are all answered as it says', async () => {
     const { paths, components } = (await stage.get('/openapi.json')).json<Description & JsonObject>()
     await stage.service.register({ endpoint: { pattern: '/described' } })
     const sent = await stage.service.fetch('/described', { ...json('POST', undefined), body: 'broken' })
     const { id } = await stage.record(sent.headers.get('x-crosswalk-message-id') ?? '')
+    await stage.service.fetch('/described', { ...json('POST', undefined), body: 'broken' })
+    const { groups } = (await stage.get('/messages/groups')).json<{ groups: { key: string }[] }>()
     let called = 0
     for (const [path, operations] of Object.entries(paths).filter(([one]) => one.startsWith('/messages'))) {
       for (const [method, operation] of Object.entries(operations)) {
         if (method === 'parameters') continue
-        const plan = (await stage.post('/messages/replay', { outcome: 'done' })).json<{ id: string }>()
-        const url = path.replace('{id}', id).replace('{which}', 'incoming').replace('{plan}', plan.id)
-        const reply = await call(stage.service.adminUrl, method.toUpperCase(), url)
+        const plan = await planFor(path)
+        const ids = { id, which: 'incoming', plan, key: groups[0]?.key ?? '' }
+        const url = Object.entries(ids).reduce((text, [name, value]) => text.replace(`{${name}}`, value), path)
+        const reply = await call(stage.service.adminUrl, method.toUpperCase(), url, method === 'put' ? MARK : {})
         const [status = '', { content }] = Object.entries(operation.responses)[0] as [string, { content: Content }]
         assert.equal(String(reply.status), status, `${method} ${path}: ${reply.text}`)
         const schema = content['application/json']?.schema
@@ -31,7 +51,7 @@ describeLogged('/openapi.json', (stage) => {
         called += 1
       }
     }
-    assert.equal(called, 11)
+    assert.equal(called, 15)
   })
 
   test('names every filter', async () => {

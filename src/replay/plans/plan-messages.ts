@@ -3,24 +3,12 @@
  * nor its own replays.
  */
 
-import type { MessageFilter, MessageStore } from '../domain/ports/message-store-port.ts'
-import type { MessageRecord, RecordedOutcome } from '../domain/records/message-record.ts'
-import { type FilterTexts, invalid } from '../message-log/message-filter.ts'
-import { blocker, type ReplayBlocker } from './replay-blocker.ts'
-import { everyMatch, succeededAmong } from './replay-history.ts'
-
-/** Messages with one endpoint, outcome and failure code. */
-export type PlanGroup = Readonly<{
-  endpointId: string | undefined
-  /** The newest name of the endpoint. */
-  endpoint: string | undefined
-  outcome: RecordedOutcome
-  code: string | undefined
-  count: number
-}>
-
-/** Messages that cannot be replayed for one reason. */
-export type PlanBlocker = ReplayBlocker & Readonly<{ count: number; sampleId: string }>
+import type { MessageFilter, MessageStore } from '../../domain/ports/message-store-port.ts'
+import type { MessageRecord } from '../../domain/records/message-record.ts'
+import type { PlanBlocker, PlanGroup } from '../../domain/replays/replay-plan.ts'
+import { type FilterTexts, invalid } from '../../message-log/message-filter.ts'
+import { blocker, type ReplayBlocker } from '../replay-blocker.ts'
+import { everyMatch, succeededAmong } from '../replay-history.ts'
 
 export type PlannedMessages = Readonly<{
   /** Oldest first. */
@@ -81,12 +69,15 @@ export async function planMessages(
   await addBatch()
   return {
     ids: ids.slice(0, LARGEST_PLAN).reverse(),
-    groups: [...groups.values()].sort((a, b) => b.count - a.count),
+    groups: [...groups.values()].sort((a, b) => b.count - a.count).slice(0, MOST_GROUPS),
     cannot: blockers.all(),
   }
 }
 
 const BATCH = 500
+
+/** Groups that a plan shows. A path may name an item of an array, so there may be as many as messages. */
+const MOST_GROUPS = 1_000
 
 /** The blocker of a message that was replayed already, or that a later attempt replaces. */
 function repetitionBlocker(
@@ -97,30 +88,36 @@ function repetitionBlocker(
   return succeeded.has(id) ? blocker('replayed') : undefined
 }
 
-function addTo(groups: Map<string, PlanGroup>, { endpointId, endpoint, outcome, code }: MessageRecord): void {
-  const key = JSON.stringify([endpointId, outcome, code])
+function addTo(groups: Map<string, PlanGroup>, record: MessageRecord): void {
+  const { endpointId, endpoint, outcome, code, path } = record
+  const key = JSON.stringify([endpointId, outcome, code, path])
   // Records come newest first, so the first one has the newest name.
-  const group = groups.get(key) ?? { endpointId, endpoint, outcome, code, count: 0 }
+  const group = groups.get(key) ?? { endpointId, endpoint, outcome, code, path, count: 0 }
   groups.set(key, { ...group, count: group.count + 1 })
 }
+
+/** Messages that a plan names of those that it cannot replay for one reason. */
+const MOST_NAMED = 20
 
 export type BlockerCounts = Readonly<{
   add(found: ReplayBlocker, id: string): void
   all(): readonly PlanBlocker[]
-  total(): number
 }>
 
-export function countBlockers(): BlockerCounts {
-  const counts = new Map<ReplayBlocker['reason'], PlanBlocker>()
+/** `known`: counts to go on from. */
+export function countBlockers(known: readonly PlanBlocker[] = []): BlockerCounts {
+  const counts = new Map(known.map((one) => [one.reason, one]))
   return {
     add: (found, id) => {
       const before = counts.get(found.reason)
-      counts.set(found.reason, { ...found, count: (before?.count ?? 0) + 1, sampleId: before?.sampleId ?? id })
+      const { count, sampleId, ids } = before ?? { count: 0, sampleId: id, ids: [] }
+      counts.set(found.reason, { ...found, count: count + 1, sampleId, ids: [...ids, id].slice(0, MOST_NAMED) })
     },
     all: () => [...counts.values()],
-    total: () => [...counts.values()].reduce((sum, { count }) => sum + count, 0),
   }
 }
+
+export const totalOf = (blockers: readonly PlanBlocker[]): number => blockers.reduce((sum, { count }) => sum + count, 0)
 
 /** The filter as texts, with absolute times. */
 export const describeFilter = (texts: FilterTexts, { outcome, source, from, to }: MessageFilter) => ({

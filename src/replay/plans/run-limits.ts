@@ -1,28 +1,21 @@
-/** The limits of one run of a plan. */
-import { Failure } from '../domain/failure.ts'
-import { isObject, type Json } from '../domain/json.ts'
-import { didYouMean } from '../domain/nearest.ts'
-import { LARGEST_PLAN } from './replay-plan.ts'
+/** Reads the limits of one run of a plan. */
+import { Failure } from '../../domain/failure.ts'
+import { isObject, type Json } from '../../domain/json.ts'
+import { didYouMean } from '../../domain/nearest.ts'
+import type { RunLimits } from '../../domain/replays/replay-plan.ts'
+import { LARGEST_PLAN } from './plan-messages.ts'
 
-export type RunOptions = Readonly<{
-  /** Messages of this run; the rest of the plan remains for another run. */
-  max: number
-  /** Messages in flight. 1 keeps the order in which they came. */
-  concurrency: number
-  /** Messages started in a second; undefined for no limit. */
-  perSecond: number | undefined
-}>
+const DEFAULTS: RunLimits = { max: LARGEST_PLAN, concurrency: 1 }
 
-const DEFAULTS: RunOptions = { max: LARGEST_PLAN, concurrency: 1, perSecond: undefined }
-
-const LIMITS: Readonly<Record<keyof RunOptions, Readonly<{ most: number; whole: boolean }>>> = {
+const LIMITS: Readonly<Record<keyof RunLimits, Readonly<{ most: number; whole: boolean }>>> = {
   max: { most: LARGEST_PLAN, whole: true },
   concurrency: { most: 100, whole: true },
   perSecond: { most: 10_000, whole: false },
+  canary: { most: 10, whole: true },
 }
 
 /** Fails with REPLAY_OPTION_INVALID. */
-export function readRunOptions(raw: Json): RunOptions {
+export function readRunLimits(raw: Json): RunLimits {
   if (!isObject(raw))
     throw invalid('The limits of a run must be an object such as { "concurrency": 4, "perSecond": 20 }.')
   const known = Object.keys(LIMITS)
