@@ -1,5 +1,5 @@
 /** Which form of the service starts, and with which V8 flags. */
-const { readdirSync, statSync } = require('node:fs')
+const { existsSync, readdirSync, statSync } = require('node:fs')
 const os = require('node:os')
 const { join } = require('node:path')
 
@@ -21,12 +21,13 @@ function helpers() {
 
 const root = join(__dirname, '..')
 
-/** The bundle of `npm ci`, or the source if there is no bundle or a file of the source is newer. */
+/** The bundle, or the source if there is no bundle or a file of the source is newer. An installed package has no source. */
 function entry() {
   const bundle = join(root, 'dist/main.js')
   const source = join(root, 'src')
   const made = statSync(bundle, { throwIfNoEntry: false })?.mtimeMs
-  return made !== undefined && isOlder(source, made) ? bundle : join(source, 'main.ts')
+  const isCurrent = made !== undefined && (!existsSync(source) || isOlder(source, made))
+  return isCurrent ? bundle : join(source, 'main.ts')
 }
 
 /**

@@ -7,7 +7,7 @@ const { readFileSync, writeFileSync } = require('node:fs')
 const { constants, Script } = require('node:vm')
 
 const filename = `${__dirname}/service.js`
-const code = `${__dirname}/service.code`
+const code = `${__dirname}/service-${process.arch}.code`
 
 const LATER = /^(?:node:)?(?:child_process|dns|http2|https|worker_threads|zlib)$/
 

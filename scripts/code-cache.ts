@@ -13,7 +13,7 @@ import { FLAGS } from '../bin/entry.js'
 /** On a slow machine, a start takes a second; after this time it has failed. */
 const LIMIT_MS = 30_000
 
-/** Writes service.code beside service.js and main.js in `folder`. Rejects if the service does not start. */
+/** Writes service-x64.code, or that of another processor, beside service.js and main.js in `folder`. Rejects if the service does not start. */
 export async function keepCode(folder: string): Promise<void> {
   const home = mkdtempSync(join(tmpdir(), 'crosswalk-code-'))
   const env = { PATH: process.env.PATH, ...OWN_PORTS, CROSSWALK_KEEP_CODE: join(folder, 'service.js') }

@@ -1,7 +1,10 @@
 /** Composition root: with the modules of wiring/, it joins ports to adapters. */
 import { randomBytes } from 'node:crypto'
+import { createRecordedTests } from './document-tests/recorded/recorded-tests.ts'
 import { createRequestedTests } from './document-tests/requested-tests.ts'
 import { createTestRunner } from './document-tests/run-tests.ts'
+import { createChangeTests } from './document-tests/stored/change-tests.ts'
+import { createStoredTests } from './document-tests/stored/stored-tests.ts'
 import { createIds } from './domain/id.ts'
 import type { Logger } from './domain/ports/logger-port.ts'
 import { createDryRun, createDryRunValue } from './dry-run/dry-run.ts'
@@ -22,6 +25,7 @@ import { openMediator, type RunningMediator } from './wiring/open-mediator.ts'
 import { openStore } from './wiring/open-store.ts'
 import { openPipelineServices } from './wiring/pipeline-services.ts'
 import { createServers } from './wiring/servers.ts'
+import { createWatching } from './wiring/watching.ts'
 import { consumesFor } from './workers/share.ts'
 import type { WorkerCluster } from './workers/worker-cluster.ts'
 
@@ -63,6 +67,11 @@ export async function startApp(
   const workerSlot = workerCluster?.workerSlot ?? { slot: 0, workers: 1 }
   const { producer, consumer, recordSettings } = openBroker(settings)
   const services = await openPipelineServices({ settings, store, producer, logger, workerSlot })
+  const observers = await openObservers({ settings, version, store, registry, workerSlot, clock, newId, logger })
+  const { observe, traceContext, recorder, stats } = observers
+  const intake = createIntake({ ...settings, workerSlot, clock, newId, logger, observe, traceContext })
+  registry.watch(() => intake.keep(registry.get))
+  const runTests = createTestRunner({ services, settings, logger })
   const endpointService = createEndpointService({
     store: store.endpoints,
     changes: store.changes,
@@ -73,20 +82,19 @@ export async function startApp(
     clock,
     newId,
     logger,
+    changeTests: createChangeTests({ mode: settings.testsOnChange, store: store.tests, runTests }),
   })
-  const observers = await openObservers({ settings, version, store, registry, workerSlot, clock, newId, logger })
-  const { observe, traceContext, recorder, stats } = observers
-  const intake = createIntake({ ...settings, workerSlot, clock, newId, logger, observe, traceContext })
-  registry.watch(() => intake.keep(registry.get))
+  const storedTests = createStoredTests({ store: store.tests, endpointService })
   const loadShedder = createLoadShedder({
     capacity: settings.maxMessagesInFlight,
     waitMs: settings.messageWaitMs,
   })
-  const runTests = createRequestedTests({
-    runTests: createTestRunner({ services, settings, logger }),
+  const runRequestedTests = createRequestedTests({
+    runTests,
     refusal: intake.refusal,
     endpointService,
     settings,
+    storedTests: storedTests.get,
   })
   let stopping = false
   let consumers: EndpointConsumers | undefined
@@ -120,7 +128,20 @@ export async function startApp(
     logger,
   })
   const recorded = { search: records.search, store: store.messages }
+  const makeRecordedTest = createRecordedTests({ recorded, endpointService, runTests, settings, random: randomBytes })
   const dryRunOptions = { endpointService, registry, intake, services, settings, clock, recorded }
+  const watching = createWatching({
+    settings,
+    registry,
+    endpointService,
+    observers,
+    records,
+    health,
+    workerCluster,
+    clock,
+    newId,
+    logger,
+  })
   const servers = createServers({
     settings,
     workerSlot,
@@ -129,13 +150,16 @@ export async function startApp(
     intake,
     loadShedder,
     endpointService,
-    runTests,
     dryRun: createDryRun(dryRunOptions),
     dryRunValue: createDryRunValue(dryRunOptions),
+    storedTests,
+    makeRecordedTest,
+    runTests: runRequestedTests,
     records,
     health,
     isStopping: () => stopping,
     managementAuth,
+    watching,
     consoleFolder: CONSOLE,
     clock,
     logger,
@@ -154,6 +178,7 @@ export async function startApp(
       catchUp: endpointService.catchUp,
       flushRecords: recorder.caughtUp,
       flushCounts: stats.write,
+      messageCounts: watching.ownCounts,
       ...health.own,
     })
     await endpointService.load()
@@ -195,6 +220,7 @@ export async function startApp(
     stop: async () => {
       stopping = true
       records.plans.stop()
+      watching.events.close()
       const stopBy = performance.now() + settings.shutdownTimeoutMs
       servers.endConnections()
       const mediatorStopped = mediator?.stop()

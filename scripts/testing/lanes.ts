@@ -24,10 +24,16 @@ export const SOAK_ONLY: readonly string[] = [
 
 /** In both runs: they ask test/form.ts how much they do. */
 export const IN_BOTH: readonly string[] = [
+  'test/cli/deployment/pull.test.ts',
+  'test/cli/lint.test.ts',
   'test/crash/',
+  'test/document-tests/recorded/recorded-tests.test.ts',
+  'test/deployment/deployment-plan.test.ts',
+  'test/document-diff/',
   'test/fuzz/',
   'test/hostile/',
   'test/main/process.test.ts',
+  'test/package/',
   'test/workers/active-on-all-workers.test.ts',
   'test/workers/start-stop.test.ts',
 ]

@@ -114,13 +114,13 @@ async function sendMessages({ peer = '', messages = '', service = DEFAULT_SERVIC
 
 async function replay({ openhim = '', endpoints, service = DEFAULT_SERVICE, ...options }: Options, settings: Settings) {
   const { createEndpointDocuments, readDocuments } = await import('../comparison/endpoint-documents.ts')
-  const { fetchDocuments } = await import('../comparison/live-comparison.ts')
+  const { documentsOfService } = await import('../comparison/live-comparison.ts')
   const { readTransactions } = await import('../comparison/openhim-transactions.ts')
   const { compareTransactions } = await import('../comparison/openhim-comparison.ts')
   const { judgeAll } = await import('../comparison/comparison-report.ts')
   const { createOfflineDryRun } = await import('../wiring/offline-dry-run.ts')
   const documents =
-    endpoints === undefined ? await fetchDocuments(service, await keyOf(options.keyFile)) : readDocuments(endpoints)
+    endpoints === undefined ? await documentsOfService(service, await keyOf(options.keyFile)) : readDocuments(endpoints)
   const limit = Number(options.limit)
   const { replayed, leftOut } = await compareTransactions({
     transactions: await (URL.canParse(openhim)

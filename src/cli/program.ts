@@ -6,6 +6,8 @@ import { settingsHelp } from '../settings/settings-help.ts'
 import { addStoreCommands } from './admin-commands.ts'
 import { addCompareCommand } from './compare-command.ts'
 import { addCompletionCommand } from './completion/completion-command.ts'
+import { addDeploymentCommands } from './deployment/deployment-commands.ts'
+import { addMessageCommands } from './deployment/message-commands.ts'
 import { addImportCommand } from './import-command.ts'
 import { addLintCommand } from './lint/lint-command.ts'
 import { addNewCommand } from './new/new-command.ts'
@@ -36,6 +38,8 @@ export function createProgram({ version, description, start }: CommandLineOption
   addImportCommand(program)
   addLintCommand(program)
   addRunCommand(program)
+  addDeploymentCommands(program)
+  addMessageCommands(program)
   addNewCommand(program)
   addCompletionCommand(program)
   addTestCommand(program)

@@ -3,11 +3,18 @@ import type { TextOutput } from './command-process.ts'
 
 const EVERY_MS = 1_000
 
-/** Out: to be called after each of the things; it writes a line at most once a second, and none in the first. */
-export function progressOf(what: string, stderr: TextOutput = process.stderr): (done: number, of: number) => void {
-  let reportedAt = Date.now()
+/**
+ * Out: to be called after each of the things; it writes a line at most once a second, and none in the first. `clock`: in
+ * milliseconds.
+ */
+export function progressOf(
+  what: string,
+  stderr: TextOutput = process.stderr,
+  clock: () => number = Date.now,
+): (done: number, of: number) => void {
+  let reportedAt = clock()
   return (done, of) => {
-    const now = Date.now()
+    const now = clock()
     if (now - reportedAt < EVERY_MS) return
     reportedAt = now
     stderr.write(`${done} of ${of} ${what}\n`)

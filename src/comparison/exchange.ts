@@ -1,9 +1,6 @@
 /** The HTTP exchanges of a comparison. */
 
 import { FRAMING_HEADERS } from '../domain/http.ts'
-import type { Json } from '../domain/json.ts'
-import { Unreadable } from '../formats/body-faults.ts'
-import { parseJson } from '../formats/json-read.ts'
 import { type ComparedMessage, ComparisonImpossible } from './compared-message.ts'
 import type { ReceivedAnswer } from './received-answer.ts'
 
@@ -26,34 +23,6 @@ export async function sendMessage(
   const sentAt = Date.now()
   const answer = await exchange(url, { method, headers: sent, ...(body === undefined ? {} : { body }) }, name)
   return { answer, times: { sentAt, answeredAt: Date.now() } }
-}
-
-/**
- * The JSON that a GET gives. `credentials` says what to give if they are refused.
- *
- * Throws ComparisonImpossible for any answer but a 200.
- */
-export async function getJson(
-  base: string,
-  path: string,
-  headers: Readonly<Record<string, string>>,
-  credentials: string,
-): Promise<Json> {
-  const url = urlOf(base, path)
-  const { status, body } = await exchange(url, { method: 'GET', headers }, 'The request')
-  if (status !== 200) {
-    const hint = status === 401 || status === 403 ? ` Give ${credentials}.` : ''
-    throw new ComparisonImpossible(
-      `${shownUrl(url)} answered with ${status}: ${new TextDecoder().decode(body.slice(0, 300))}${hint}`,
-    )
-  }
-  try {
-    return parseJson(new TextDecoder().decode(body))
-  } catch (thrown) {
-    if (thrown instanceof Unreadable)
-      throw new ComparisonImpossible(`${shownUrl(url)} did not answer with JSON: ${thrown.message}`)
-    throw thrown
-  }
 }
 
 async function exchange(url: URL, init: RequestInit, what: string): Promise<ReceivedAnswer> {

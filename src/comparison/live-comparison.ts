@@ -1,4 +1,5 @@
 /** Sends the same messages to the peer and to this service. */
+import { createManagementClient, fetchDocuments, ServiceFault } from '../service-client/management-client.ts'
 import type { Comparison } from './compare-answers.ts'
 import { type ComparedMessage, ComparisonImpossible } from './compared-message.ts'
 import {
@@ -8,7 +9,7 @@ import {
   type EndpointDocuments,
   requestsOf,
 } from './endpoint-documents.ts'
-import { getJson, sendMessage } from './exchange.ts'
+import { sendMessage } from './exchange.ts'
 import { readAnswer } from './received-answer.ts'
 
 export type LiveOptions = Readonly<{
@@ -29,7 +30,7 @@ export type LiveOptions = Readonly<{
  */
 export async function compareLive(options: LiveOptions): Promise<readonly Comparison[]> {
   const { peerUrl, serviceUrl, messages, progress } = options
-  const documents = createEndpointDocuments(await fetchDocuments(serviceUrl, options.key))
+  const documents = createEndpointDocuments(await documentsOfService(serviceUrl, options.key))
   if (!options.allowSideEffects) refuseSideEffects(messages, documents)
   const comparisons: Comparison[] = []
   for (const message of messages) {
@@ -48,15 +49,16 @@ export async function compareLive(options: LiveOptions): Promise<readonly Compar
   return comparisons
 }
 
+const TIMEOUT_MS = 60_000
+
 /** The documents of a running service. Throws ComparisonImpossible. */
-export async function fetchDocuments(
-  serviceUrl: string,
-  key: string | undefined,
-): Promise<readonly EndpointDocument[]> {
-  const headers = key === undefined ? {} : { authorization: `Bearer ${key}` }
-  return documentsIn(
-    await getJson(serviceUrl, '/endpoints', headers, 'a key of the role viewer in CROSSWALK_KEY or --key-file'),
-  )
+export async function documentsOfService(url: string, key: string | undefined): Promise<readonly EndpointDocument[]> {
+  try {
+    const client = createManagementClient({ url, key, timeoutMs: TIMEOUT_MS, role: 'viewer', unanswered: '' })
+    return documentsIn(await fetchDocuments(client))
+  } catch (thrown) {
+    throw thrown instanceof ServiceFault ? new ComparisonImpossible(thrown.message) : thrown
+  }
 }
 
 function refuseSideEffects(messages: readonly ComparedMessage[], documents: EndpointDocuments): void {

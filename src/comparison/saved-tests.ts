@@ -2,10 +2,17 @@
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { checkTestFile } from '../document-tests/check-test-file.ts'
+import { expectationOfRun } from '../document-tests/recorded/expectation-of-record.ts'
+import {
+  inlineBody,
+  present,
+  withAnyQuery,
+  withoutSecretHeaders,
+  withoutSecretParameters,
+} from '../document-tests/recorded/written-parts.ts'
 import type { RunTests } from '../document-tests/run-tests.ts'
 import { MOST_TEST_BYTES, MOST_TESTS } from '../document-tests/test-file.ts'
 import { isObject, type Json, type JsonObject } from '../domain/json.ts'
-import { isSecretName, REDACTED } from '../domain/secrets/secrets.ts'
 import type { ComparedSide } from './compare-answers.ts'
 import { ComparisonImpossible } from './compared-message.ts'
 import type { JudgedDifference } from './deliberate-differences.ts'
@@ -96,19 +103,12 @@ async function expectOutcomes(list: readonly SavedTest[], runTests: RunTests): P
   }
   return given.map(({ name, given, replayed }) => {
     const outcome = outcomes.get(name)
-    return { name, given, expect: outcome === undefined ? expectationOf(replayed.comparison.peer) : keptOf(outcome) }
+    return {
+      name,
+      given,
+      expect: outcome === undefined ? expectationOf(replayed.comparison.peer) : expectationOfRun(outcome),
+    }
   })
-}
-
-/** Of what a message did, the parts that the comparison is about. */
-function keptOf({ outcome, answer, calls }: JsonObject): JsonObject {
-  const { status, body } = answer as JsonObject
-  const list = (Array.isArray(calls) ? calls.filter(isObject) : []).map(({ headers: _headers, ...call }) => call)
-  return {
-    ...(outcome === undefined ? {} : { outcome }),
-    answer: { ...(status === undefined ? {} : { status }), ...(body === undefined ? {} : { body }) },
-    ...(list.length === 0 ? {} : { calls: list }),
-  }
 }
 
 const expectationOf = (peer: ComparedSide): JsonObject => ({ answer: answerOf(peer), ...callsOf(peer) })
@@ -125,15 +125,15 @@ function givenOf({ replayed, differences }: SavedTest): JsonObject {
   }
   return {
     message: {
-      ...(body === undefined ? {} : { body: inlineBody(body) }),
+      ...(body === undefined ? {} : { body: typeof body === 'string' ? inlineBody(body) : body }),
       ...(type === undefined ? {} : { contentType: type }),
       ...present('headers', withoutContentType(headers)),
-      ...present('query', isObject(query) ? withoutSecretMembers(query) : undefined),
-      ...present('urlParams', urlParams),
+      ...present('query', isObject(query) ? withoutSecretParameters(query) : undefined),
+      ...present('urlParams', isObject(urlParams) ? urlParams : undefined),
     },
     ...present('lookups', answers('lookup')),
     ...present('responses', answers('response')),
-    ...present('state', state),
+    ...present('state', isObject(state) ? state : undefined),
     ...(Number.isNaN(peer.times.sentAt) ? {} : { now: new Date(peer.times.sentAt).toISOString() }),
   }
 }
@@ -158,16 +158,6 @@ function askedAnswers(answers: JsonObject, kind: string, report: JsonObject): Js
   )
 }
 
-/** A body that is JSON is easier to read as its value, and is sent as its text again. */
-function inlineBody(body: Json): Json {
-  if (typeof body !== 'string' || !/^\s*[{[]/.test(body)) return body
-  try {
-    return JSON.parse(body)
-  } catch {
-    return body
-  }
-}
-
 function answerOf({ answer: { status, mediaType, value } }: ComparedSide): JsonObject {
   // The comparison keeps the root element of XML, which bodies of tests do not have.
   const isXml = mediaType !== undefined && /(?:^|[/+])xml$/.test(mediaType)
@@ -189,29 +179,21 @@ function callsOf({ calls = {} }: ComparedSide): JsonObject {
     own.map(({ method, url, body }) => ({
       id,
       method,
-      url: url.includes('?') ? url : { $matches: `^${escaped(url)}(?:[?]|$)` },
+      url: url.includes('?') ? url : withAnyQuery(url),
       ...(body === undefined ? {} : { body }),
     })),
   )
   return list.length === 0 ? {} : { calls: { $contains: list } }
 }
 
-const escaped = (text: string): string => text.replace(/[\\^$.*+?()[\]{}|]/g, '\\$&')
-
-const present = (name: string, value: Json | undefined): JsonObject =>
-  isObject(value) && Object.keys(value).length > 0 ? { [name]: value } : {}
-
 function withoutContentType(headers: Json | undefined): JsonObject {
   const { 'content-type': _contentType, ...others } = isObject(headers) ? headers : {}
-  return withoutSecretMembers(others)
+  return withoutSecretHeaders(others)
 }
-
-const withoutSecretMembers = (values: JsonObject): JsonObject =>
-  Object.fromEntries(Object.entries(values).map(([name, value]) => [name, isSecretName(name) ? REDACTED : value]))
 
 function withoutSecretAnswers(answers: JsonObject): JsonObject {
   const masked = (answer: Json): Json =>
-    isObject(answer) && isObject(answer.headers) ? { ...answer, headers: withoutSecretMembers(answer.headers) } : answer
+    isObject(answer) && isObject(answer.headers) ? { ...answer, headers: withoutSecretHeaders(answer.headers) } : answer
   return Object.fromEntries(
     Object.entries(answers).map(([id, one]) => [id, Array.isArray(one) ? one.map(masked) : masked(one)]),
   )

@@ -82,7 +82,7 @@ function callOf(call: CallSpan, sent: ReturnType<RunningStep['sent']>): readonly
 }
 
 /** A body that cannot be read in the type that it declares is its text. */
-function readBody(body: string | Uint8Array, contentType: Json | undefined): ObservedBody {
+export function readBody(body: string | Uint8Array, contentType: Json | undefined): ObservedBody {
   const bytes = Buffer.from(body)
   if (bytes.length === 0) return { value: undefined, text: undefined }
   const text = bytes.toString()

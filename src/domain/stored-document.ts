@@ -13,6 +13,13 @@ export type StoredDocument = JsonObject &
     __v: 0
   }>
 
+/** The fields of a stored document that the service sets; it ignores them in documents that are sent. */
+export const STAMPS: ReadonlySet<string> = new Set(['_id', 'createdAt', 'updatedAt', '__v'])
+
+/** A document without the fields that the service sets. */
+export const contentOf = (document: JsonObject): JsonObject =>
+  Object.fromEntries(Object.entries(document).filter(([name]) => !STAMPS.has(name)))
+
 export type ChangeMethod = 'create' | 'replace' | 'patch' | 'restore' | 'delete'
 
 /** Who requested a change, as far as it is known. Fields may be added; the meaning of these never changes. */
@@ -24,6 +31,8 @@ export type Origin = Readonly<{
   name?: string
   /** What the caller says about itself, unchecked; at most NOTE_CHARACTERS. */
   note?: string
+  /** The reason for which an admin lets the change through although stored tests fail; at most NOTE_CHARACTERS. */
+  testsOverride?: string
 }>
 
 export const NOTE_CHARACTERS = 200

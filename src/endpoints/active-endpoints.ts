@@ -7,6 +7,7 @@ import type { CompiledEndpoint } from './compiled-endpoint.ts'
 export interface ActiveEndpoints {
   readonly size: number
   get(id: string): CompiledEndpoint | undefined
+  byName(name: string): CompiledEndpoint | undefined
   /** In the order in which their ids were first added. */
   all(): readonly CompiledEndpoint[]
   /** The endpoints with other ids that have its name or its route. */
@@ -49,6 +50,7 @@ export function createActiveEndpoints(compiled: readonly CompiledEndpoint[] = []
       return byId.size
     },
     get: (id) => byId.get(id),
+    byName: (name) => byName.get(name),
     all: () => [...byId.values()],
     rivalsOf: ({ document, routeKey }) => {
       const rivals = new Set([byName.get(document.name), byRoute.get(routeKey)])

@@ -1,5 +1,6 @@
 /** An endpoint document, compiled once; its messages only run it. */
 import type { Endpoint } from '../config/schema/schema.ts'
+import type { Lint } from '../domain/lint.ts'
 import type { StoredDocument } from '../domain/stored-document.ts'
 import type { EndpointAuth } from '../pipeline/endpoint-auth.ts'
 import type { KeyedHandle } from '../pipeline/idempotency/idempotency-middleware.ts'
@@ -17,4 +18,6 @@ export type CompiledEndpoint = Readonly<{
   handleKeyed?: KeyedHandle | undefined
   /** Authenticates the senders; undefined if the endpoint has no `auth`. */
   auth?: EndpointAuth | undefined
+  /** The faults with which a stored document stays active, though a new document is refused for them; absent if it has none. */
+  toleratedFaults?: readonly Lint[]
 }>

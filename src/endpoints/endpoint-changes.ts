@@ -40,7 +40,7 @@ export function createEndpointChanges(
     rivalsOf: (one) => registry.rivalsOf(one).filter(isStored),
     count: () => {
       // An earlier document of a pending compilation may be active.
-      const inactive = [...refused, ...pending.keys()].filter((id) => registry.get(id) === undefined)
+      const inactive = [...refused.keys(), ...pending.keys()].filter((id) => registry.get(id) === undefined)
       return registry.size + inactive.length
     },
     current: async (id) => findActive(id)?.document ?? (await store.get(id)),

@@ -1,16 +1,22 @@
 /** Reads endpoint documents and their versions from the store. */
+import { checkDocument } from '../config/checks/check-document.ts'
+import { describeChange, diffDocuments } from '../document-diff/document-diff.ts'
 import { Failure } from '../domain/failure.ts'
 import { isId } from '../domain/id.ts'
 import { isObject, type Json, type JsonObject } from '../domain/json.ts'
 import type { EndpointStore } from '../domain/ports/endpoint-store-port.ts'
-import type { StoredDocument, Version, VersionSummary } from '../domain/stored-document.ts'
+import { contentOf, type StoredDocument, type Version, type VersionSummary } from '../domain/stored-document.ts'
 import { parsePath } from '../language/paths/path.ts'
 import * as failures from './management-failures.ts'
+import { parseDocument } from './parse-document.ts'
+
+/** Field paths, each with the values that match. */
+type Filters = readonly (readonly [path: string, values: readonly string[]])[]
 
 /** Each method fails with STORE_UNAVAILABLE. */
 export interface EndpointReads {
   /** Oldest first. A document matches a filter if the value at its path is one of its texts. Fails with FILTER_INVALID. */
-  list(filters: readonly (readonly [path: string, values: readonly string[]])[]): Promise<readonly StoredDocument[]>
+  list(filters: Filters): Promise<readonly StoredDocument[]>
   /** Fails with ID_MALFORMED, ENDPOINT_UNKNOWN. */
   get(id: string): Promise<StoredDocument>
   readonly versions: Readonly<{
@@ -18,8 +24,18 @@ export interface EndpointReads {
     list(id: string): Promise<readonly VersionSummary[]>
     /** Fails with ID_MALFORMED, ENDPOINT_UNKNOWN, VERSION_UNKNOWN. */
     get(id: string, version: number): Promise<Version>
+    /** The changes from one version to another. Fails as `get` does, and for a deletion with VERSION_UNKNOWN. */
+    diff(id: string, before: number, after: number): Promise<VersionDiff>
   }>
+  /**
+   * The changes that a document would make. In: the document as JSON text. Fails as `get` does, with BODY_UNREADABLE and
+   * BODY_TOO_DEEP, and with CONFIGURATION_INVALID if its form is wrong; the rules between its fields are not checked.
+   */
+  diff(id: string, text: string): Promise<DocumentDiff>
 }
+
+export type DocumentDiff = Readonly<{ changes: readonly ReturnType<typeof describeChange>[] }>
+export type VersionDiff = DocumentDiff & Readonly<{ from: VersionSummary; to: VersionSummary }>
 
 export function createEndpointReads(store: EndpointStore): EndpointReads {
   const read = <T>(id: string, work: () => Promise<T>): Promise<T> => {
@@ -31,27 +47,52 @@ export function createEndpointReads(store: EndpointStore): EndpointReads {
     if (versions.length === 0) throw failures.unknown(id)
     return versions
   }
+  const getVersion = async (id: string, version: number): Promise<Version> => {
+    const found = await read(id, () => store.version(id, version))
+    if (found !== undefined) return found
+    await listVersions(id)
+    throw failures.unknownVersion(id, version)
+  }
+  const get = async (id: string): Promise<StoredDocument> => {
+    const document = await read(id, () => store.get(id))
+    if (document === undefined) throw failures.unknown(id)
+    return document
+  }
   return {
     list: async (filters) => {
-      const tests = filters.map(([path, values]) => compileFilter(path, values))
-      const documents = await failures.callEndpointStore(() => store.list())
-      return documents.filter((document) => tests.every((test) => test(document)))
+      const matches = compileFilters(filters)
+      return (await failures.callEndpointStore(() => store.list())).filter(matches)
     },
-    get: async (id) => {
-      const document = await read(id, () => store.get(id))
-      if (document === undefined) throw failures.unknown(id)
-      return document
-    },
+    get,
     versions: {
       list: listVersions,
-      get: async (id, version) => {
-        const found = await read(id, () => store.version(id, version))
-        if (found !== undefined) return found
-        await listVersions(id)
-        throw failures.unknownVersion(id, version)
+      get: getVersion,
+      diff: async (id, before, after) => {
+        const { document: one, ...from } = await getVersion(id, before)
+        if (one === null) throw failures.emptyVersion(before)
+        const { document: other, ...to } = await getVersion(id, after)
+        if (other === null) throw failures.emptyVersion(after)
+        return { from, to, changes: changesOf(one, other) }
       },
     },
+    diff: async (id, text) => {
+      const { raw, faults } = parseDocument(text)
+      const { endpoint, lints } = checkDocument(raw)
+      const errors = [...faults, ...lints.filter(({ severity }) => severity === 'error')]
+      const stored = await get(id)
+      if (errors.length > 0) throw failures.invalid(errors)
+      return { changes: changesOf(stored, endpoint as unknown as JsonObject) }
+    },
   }
+}
+
+const changesOf = (before: JsonObject, after: JsonObject): DocumentDiff['changes'] =>
+  diffDocuments(contentOf(before), contentOf(after)).map(describeChange)
+
+/** Whether a document matches all filters (`EndpointReads.list`). Fails with FILTER_INVALID. */
+export function compileFilters(filters: Filters): (document: JsonObject) => boolean {
+  const tests = filters.map(([path, values]) => compileFilter(path, values))
+  return (document) => tests.every((test) => test(document))
 }
 
 /**

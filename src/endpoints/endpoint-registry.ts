@@ -61,6 +61,7 @@ export function createEndpointRegistry(): Registry {
       return active.size
     },
     get: (id) => active.get(id),
+    byName: (name) => active.byName(name),
     all: () => active.all(),
     rivalsOf: (compiled) => active.rivalsOf(compiled),
     consuming: () => active.consuming(),

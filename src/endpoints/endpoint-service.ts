@@ -43,6 +43,8 @@ export interface EndpointService extends EndpointReads {
   version(): number | undefined
   /** Ids of the stored documents that are not active: they have faults, or their compilation is pending. */
   inactive(): readonly string[]
+  /** The same documents, with the reasons. */
+  readonly inactiveDocuments: InactiveDocuments
   create(text: string, origin?: Origin): Promise<Accepted>
   replace(id: string, text: string, ifMatch: string | undefined, origin?: Origin): Promise<Accepted>
   /** In: a JSON Merge Patch (RFC 7396). */
@@ -72,7 +74,7 @@ export type EndpointServiceOptions = EndpointWriterOptions &
 export function createEndpointService(options: EndpointServiceOptions): EndpointService {
   const { store, changes, announce, registry, logger } = options
   const enqueue = createChangeQueue()
-  const inactive: InactiveDocuments = { refused: new Set(), pending: new Map() }
+  const inactive: InactiveDocuments = { refused: new Map(), pending: new Map() }
   const loadStoredEndpoint = createLoadStoredEndpoint(options)
   const reads = createEndpointReads(store)
   const storeSync = changes && createStoreSync({ ...options, changes, inactive, loadStoredEndpoint })
@@ -106,9 +108,9 @@ export function createEndpointService(options: EndpointServiceOptions): Endpoint
     const active = createActiveEndpoints()
     const newest = await store.newestVersions()
     for (const document of await store.list()) {
-      const compiled = await loadStoredEndpoint(document, newest.get(document._id) ?? 1, active)
-      if (compiled === undefined) inactive.refused.add(document._id)
-      else active.add(compiled)
+      const loaded = await loadStoredEndpoint(document, newest.get(document._id) ?? 1, active)
+      if ('refused' in loaded) inactive.refused.set(document._id, loaded.refused)
+      else active.add(loaded.compiled)
     }
     registry.load(active.all())
   }
@@ -139,7 +141,8 @@ export function createEndpointService(options: EndpointServiceOptions): Endpoint
     },
     catchUp: () => failures.callEndpointStore(() => enqueue(async () => storeSync?.catchUpWholly())),
     version: () => storeSync?.version,
-    inactive: () => [...inactive.refused, ...inactive.pending.keys()],
+    inactive: () => [...inactive.refused.keys(), ...inactive.pending.keys()],
+    inactiveDocuments: inactive,
     create: (text, origin = {}) => change(undefined, () => writer.create(text, origin)),
     replace: (id, text, ifMatch, origin = {}) =>
       change(ifMatch, async () => {

@@ -32,6 +32,13 @@ export interface EndpointWriter {
   remove(current: StoredDocument, origin: Origin): Promise<Pick<Accepted, 'document' | 'version'>>
 }
 
+/**
+ * Starts a change of endpoints with this origin. Out: what the stored tests of an endpoint say of its new document: a lint
+ * for each test that fails, an error if it prevents the change. Fails with STORE_UNAVAILABLE, and with OVERLOADED or
+ * SHUTTING_DOWN if the tests cannot run now.
+ */
+export type ChangeTests = (origin: Origin) => (endpointId: string, document: StoredDocument) => Promise<readonly Lint[]>
+
 export type EndpointWriterOptions = Readonly<{
   store: EndpointStore
   registry: Registry
@@ -40,10 +47,12 @@ export type EndpointWriterOptions = Readonly<{
   clock: Clock
   newId: () => string
   logger: Logger
+  /** Undefined if no tests run at changes. */
+  changeTests?: ChangeTests | undefined
 }>
 
 export function createEndpointWriter(
-  { store, services, settings, clock, newId, logger }: EndpointWriterOptions,
+  { store, services, settings, clock, newId, logger, changeTests }: EndpointWriterOptions,
   changes: EndpointChanges,
   confirm: UncertainWrites['confirm'],
 ): EndpointWriter {
@@ -56,6 +65,7 @@ export function createEndpointWriter(
   const save = async (
     { raw, faults }: ParsedDocument,
     stamp: Stamp,
+    origin: Origin,
     write: (compiled: CompiledEndpoint) => ReturnType<EndpointStore['replace']>,
   ): Promise<Accepted> => {
     const { lints, compiled } = await compileDocument(raw, stamp, services, settings, { bounds: settings })
@@ -63,27 +73,29 @@ export function createEndpointWriter(
     const errors = [...faults, ...lints.filter(({ severity }) => severity === 'error')]
     if (errors.length > 0) throw failures.invalid([...errors, ...clashes])
     if (clashes.length > 0) throw failures.clash(clashes)
+    const failing = stamp.version === 1 ? [] : ((await changeTests?.(origin)(stamp._id, compiled.document)) ?? [])
+    if (failing.some(({ severity }) => severity === 'error')) throw failures.testsFailed(failing)
     const result = await confirm([stamp._id], () => write(compiled))
     if (result === 'gone') throw failures.unknown(stamp._id)
     if (result === 'stale') throw failures.stale()
     if (result !== 'stored') throw failures.clash([storeClash(result)])
     changes.activate([], [compiled])
     const { document, version } = compiled
-    return { document, version, warnings: logWarnings(lints, document, logger) }
+    return { document, version, warnings: logWarnings([...lints, ...failing], document, logger) }
   }
 
   return {
     create: async (text, origin) => {
       makeRoom()
       const parsed = parseDocument(text)
-      return save(parsed, newStamp(newId(), clock()), (compiled) => store.insert(compiled, { origin }))
+      return save(parsed, newStamp(newId(), clock()), origin, (compiled) => store.insert(compiled, { origin }))
     },
     replace: async (current, parsed, details) =>
-      save(parsed, await nextStamp(current), (compiled) => store.replace(compiled, current, details)),
+      save(parsed, await nextStamp(current), details.origin, (compiled) => store.replace(compiled, current, details)),
     recreate: async (document, details) => {
       makeRoom()
       const stamp = await nextStamp(document)
-      return save({ raw: document, faults: [] }, stamp, async (compiled) => {
+      return save({ raw: document, faults: [] }, stamp, details.origin, async (compiled) => {
         try {
           return await store.insert(compiled, details)
         } catch (thrown) {

@@ -21,6 +21,16 @@ export const testsInvalid = (faults: readonly Lint[]): Failure =>
     details: detailsOf(faults),
   })
 
+/** In: a fault for each test that fails. */
+export function testsFailed(faults: readonly Lint[]): Failure {
+  const count = faults.length === 1 ? 'A stored test of the endpoint fails' : 'Stored tests of the endpoint fail'
+  return new Failure(
+    'TESTS_FAILED',
+    `${count} with this document; nothing was stored. Change the document, or first the tests.`,
+    { details: detailsOf(faults) },
+  )
+}
+
 export function clash(clashes: readonly Lint[]): Failure {
   const places = clashes.map(({ path }) => path).join(' and ')
   return new Failure(
@@ -47,7 +57,7 @@ export const unknownVersion = (id: string, version: number): Failure =>
   )
 
 export const emptyVersion = (version: number): Failure =>
-  new Failure('VERSION_UNKNOWN', `Version ${version} is a deletion and has no document; restore the one before it.`)
+  new Failure('VERSION_UNKNOWN', `Version ${version} is a deletion and has no document; take the one before it.`)
 
 export const malformedId = (id: string): Failure =>
   new Failure('ID_MALFORMED', `'${id}' is not an ID: 24 lower-case hexadecimal digits.`)

@@ -17,6 +17,9 @@ import {
 /** `endpoint` is a name, empty if no endpoint matched; `code` is empty if nothing failed. */
 export type MessageCount = Readonly<{ endpoint: string; outcome: OutcomeName; code: string; count: number }>
 
+/** The counts of one process, whose name is unique. */
+export type ProcessCounts = Readonly<{ process: string; counts: readonly MessageCount[] }>
+
 export type Counted = Pick<CompletedMessage, 'compiled' | 'outcome' | 'code'> &
   Partial<Pick<CompletedMessage, 'trace' | 'ms'>>
 

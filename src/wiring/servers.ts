@@ -14,14 +14,20 @@ import {
   serveMetrics,
   serveUptime,
 } from '../adapters/http-server/management/operation-routes.ts'
+import { servePublishedApi } from '../adapters/http-server/management/published-api-routes.ts'
+import { serveRecordedTests, serveStoredTests } from '../adapters/http-server/management/stored-test-routes.ts'
 import { serveTests } from '../adapters/http-server/management/test-routes.ts'
 import { serveVersions } from '../adapters/http-server/management/version-routes.ts'
 import { createBodyReader } from '../adapters/http-server/messages/body-reader.ts'
 import { createMessageListener, messageSide, serveMessages } from '../adapters/http-server/messages/message-listener.ts'
 import { describeApi, serveOpenApi } from '../adapters/http-server/openapi/openapi.ts'
 import { createServer } from '../adapters/http-server/server.ts'
+import { serveEvents } from '../adapters/http-server/watching/event-routes.ts'
+import { serveEndpointAids, serveMe } from '../adapters/http-server/watching/watching-routes.ts'
 import { describeDocument } from '../config/schema/public-schema.ts'
+import type { MakeRecordedTest } from '../document-tests/recorded/recorded-tests.ts'
 import type { RunRequestedTests } from '../document-tests/requested-tests.ts'
+import type { StoredTests } from '../document-tests/stored/stored-tests.ts'
 import type { Failure } from '../domain/failure.ts'
 import type { Logger } from '../domain/ports/logger-port.ts'
 import type { Clock } from '../domain/run.ts'
@@ -33,10 +39,12 @@ import type { LoadShedder } from '../intake/admission/load-shedder.ts'
 import type { Intake } from '../intake/intake.ts'
 import { createCoreAnswers } from '../openhim/answers/core-answers.ts'
 import { answerFailure } from '../pipeline/reply.ts'
+import { createLiveOpenApi, type LiveOpenApi } from '../published-api/live-openapi.ts'
 import type { MessageRecords } from '../replay/message-records.ts'
 import type { Settings } from '../settings/settings.ts'
 import type { ServiceHealth } from './health.ts'
 import type { ManagementAuth } from './management-auth.ts'
+import type { Watching } from './watching.ts'
 
 export type Servers = Readonly<{
   /** Rejects if the port is not available. */
@@ -64,12 +72,15 @@ export type ServersOptions = Readonly<{
   loadShedder: LoadShedder
   endpointService: EndpointService
   dryRun: DryRun
+  storedTests: StoredTests
+  makeRecordedTest: MakeRecordedTest
   runTests: RunRequestedTests
   dryRunValue: DryRunValue
   records: MessageRecords
   health: ServiceHealth
   isStopping(): boolean
   managementAuth: ManagementAuth
+  watching: Watching
   consoleFolder: URL
   clock: Clock
   logger: Logger
@@ -81,8 +92,11 @@ export function createServers(options: ServersOptions): Servers {
     if (failure.kind.bug) logger.error({ err: failure.cause }, failure.message)
     return answerFailure(failure, 'JSON')
   }
-  const messageServer = createMessageServer(options, answer)
-  const adminServer = createAdminServer(options, answer)
+  const { registry, version } = options
+  const origin = `http://localhost:${settings.serverPort}`
+  const publishedApi = createLiveOpenApi({ registry, version, origin, settings })
+  const messageServer = createMessageServer({ ...options, publishedApi }, answer)
+  const adminServer = createAdminServer({ ...options, publishedApi }, answer)
   const servers = [messageServer, adminServer]
   return {
     listenForMessages: async () => {
@@ -103,9 +117,12 @@ export function createServers(options: ServersOptions): Servers {
   }
 }
 
+/** Both ports serve the same documents. */
+type Served = ServersOptions & Readonly<{ publishedApi: LiveOpenApi }>
+
 type AnswerFailure = Parameters<typeof createServer>[1]
 
-function createMessageServer(options: ServersOptions, answer: AnswerFailure): FastifyInstance {
+function createMessageServer(options: Served, answer: AnswerFailure): FastifyInstance {
   const { settings, workerSlot, registry, intake, loadShedder, isStopping, managementAuth, logger } = options
   const roomBytes = portion(settings.maxIncompleteBodiesBytes, workerSlot)
   const readBody = createBodyReader({ limitBytes: settings.parserLimitBytes, roomBytes })
@@ -122,8 +139,8 @@ function createMessageServer(options: ServersOptions, answer: AnswerFailure): Fa
   return server
 }
 
-function createAdminServer(options: ServersOptions, answer: AnswerFailure): FastifyInstance {
-  const { settings, version, records, health, managementAuth, consoleFolder, clock } = options
+function createAdminServer(options: Served, answer: AnswerFailure): FastifyInstance {
+  const { settings, version, records, health, managementAuth, watching, consoleFolder, clock } = options
   const server = createServer(settings, answer)
   managementAuth.protect(server, 'admin')
   serveEndpoints(server, options)
@@ -134,17 +151,24 @@ function createAdminServer(options: ServersOptions, answer: AnswerFailure): Fast
   serveMetrics(server, health.metrics)
   serveConsole(server, consoleFolder)
   serveMessageRecords(server, records)
+  serveRecordedTests(server, options.makeRecordedTest)
+  serveMe(server)
+  serveEvents(server, watching.events)
   serveOpenApi(server, describeApi(describeDocument(), version))
   return server
 }
 
-function serveEndpoints(scope: FastifyInstance, options: ServersOptions): void {
-  const { settings, endpointService, dryRun, dryRunValue, runTests, health } = options
+function serveEndpoints(scope: FastifyInstance, options: Served): void {
+  const { settings, endpointService, dryRun, dryRunValue, storedTests, runTests, health, publishedApi, watching } =
+    options
   serveUptime(scope, health.uptimeMs)
-  serveManagement(scope, endpointService)
+  serveManagement(scope, endpointService, watching.listSummaries)
+  serveEndpointAids(scope, watching.aids)
   serveVersions(scope, endpointService)
   serveBatch(scope, endpointService, settings.batchLimitBytes)
+  servePublishedApi(scope, publishedApi, endpointService)
   serveDryRun(scope, dryRun, dryRunValue)
+  serveStoredTests(scope, storedTests)
   serveTests(scope, runTests, settings.parserLimitBytes)
   serveStats(scope, endpointService, health.report)
 }

@@ -2,6 +2,7 @@
 import type { MediatorStatus } from '../domain/openhim/core-port.ts'
 import type { ConsumerStatus } from '../domain/ports/consumer-state.ts'
 import type { WorkerCounts, WorkerSlot } from '../domain/worker-processes.ts'
+import type { ProcessCounts } from '../metrics/message-metrics.ts'
 
 /** The response of a worker to each request. */
 export type WorkerResponses = {
@@ -12,6 +13,7 @@ export type WorkerResponses = {
   /** Its counts of messages are stored. */
   flushCounts: true
   status: WorkerStatus
+  messageCounts: ProcessCounts
   /** In Prometheus' text format. */
   metrics: string
 }
@@ -40,6 +42,8 @@ export type WorkerReport = Readonly<{
   flushRecords(): Promise<void>
   flushCounts(): Promise<void>
   status(): Promise<WorkerStatus>
+  /** Its messages by endpoint, outcome and code. */
+  messageCounts(): Promise<ProcessCounts>
   /** In Prometheus' text format, UTF-8. */
   metrics(): Promise<Uint8Array>
 }>

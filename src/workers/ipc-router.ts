@@ -17,6 +17,7 @@ const TIMEOUT_MS: Readonly<Record<WorkerRequest, number>> = {
   flushRecords: 2_000,
   flushCounts: 2_000,
   status: 2_000,
+  messageCounts: 2_000,
   metrics: 5_000,
 }
 

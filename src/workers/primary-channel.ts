@@ -89,7 +89,8 @@ export function openPrimaryChannel(): PrimaryChannel {
 async function responseOf(own: WorkerReport, request: WorkerRequest): Promise<WorkerResponses[WorkerRequest]> {
   switch (request) {
     case 'status':
-      return own.status()
+    case 'messageCounts':
+      return own[request]()
     case 'metrics':
       return Buffer.from(await own.metrics()).toString()
     default:

@@ -2,7 +2,7 @@
 import { Failure } from '../domain/failure.ts'
 import type { WorkerCounts, WorkerSlot } from '../domain/worker-processes.ts'
 import { addExpositions, endpointOf } from '../metrics/add-expositions.ts'
-import { OTHERS } from '../metrics/message-metrics.ts'
+import { OTHERS, type ProcessCounts } from '../metrics/message-metrics.ts'
 import type { WorkerReport, WorkerStatus } from './ipc-protocol.ts'
 import type { PrimaryChannel } from './primary-channel.ts'
 
@@ -21,6 +21,8 @@ export type WorkerCluster = Readonly<{
   /** Resolves when the counts of messages of all workers are stored, or after 2 s. */
   flushCounts(): Promise<void>
   status(): Promise<WorkerStatus & Readonly<{ openhim: WorkerStatus['openhim']; workers: WorkerCounts }>>
+  /** Of the workers that respond within 2 s. */
+  messageCounts(): Promise<readonly ProcessCounts[]>
   /** In: the names of the active endpoints. Series of lost workers are kept for these endpoints only. */
   metrics(endpoints: ReadonlySet<string>): Promise<Uint8Array>
 }>
@@ -54,6 +56,7 @@ export function createWorkerCluster(channel: PrimaryChannel, workerSlot: WorkerS
         workers,
       }
     },
+    messageCounts: async () => (await gather('messageCounts')).responses,
     metrics: async (endpoints) => {
       const { responses, lost, workers } = await gather('metrics')
       const keeps = (series: string) => {

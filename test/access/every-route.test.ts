@@ -124,6 +124,8 @@ for (const role of ROLES) {
     for (const route of routes().filter(isClosed)) {
       const headers = { ...JSON_TYPE, ...bearer(withKeys.keys[role]) }
       // A body that nothing accepts: what is let in is refused for that.
+      // A stream of events does not end by itself: test/events reads it.
+      if (route.path === '/events' && route.method === 'GET') continue
       const options = route.method === 'HEAD' ? { headers } : { headers, body: '[]' }
       const reply = await call(withKeys.baseOf(route.port), route.method, route.path, options)
       const refused = CANNOT[role].some((other) => other === route.needed)

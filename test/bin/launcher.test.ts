@@ -241,7 +241,7 @@ describe('the bundle of the service', () => {
     const dist = join(temporary, 'home/dist')
     const program = `
       const read = (name, encoding) => require('node:fs').readFileSync(${JSON.stringify(dist)} + name, encoding)
-      const options = { cachedData: read('/service.code') }
+      const options = { cachedData: read('/service-${process.arch}.code') }
       console.log(new (require('node:vm').Script)(read('/service.js', 'latin1'), options).cachedDataRejected)`
     const { stdout } = await run(process.execPath, [...FLAGS, '-e', program])
     assert.equal(stdout, 'false\n')
@@ -249,9 +249,9 @@ describe('the bundle of the service', () => {
     for (const flags of [[], ['--no-opt'], ['--max-old-space-size=200']]) {
       assert.deepEqual(await run(process.execPath, [...flags, join(dist, 'main.js'), '--version']), version)
     }
-    writeFileSync(join(dist, 'service.code'), 'something else')
+    writeFileSync(join(dist, `service-${process.arch}.code`), 'something else')
     assert.deepEqual(await run(process.execPath, [...FLAGS, join(dist, 'main.js'), '--version']), version)
-    rmSync(join(dist, 'service.code'))
+    rmSync(join(dist, `service-${process.arch}.code`))
     assert.deepEqual(await run(process.execPath, [...FLAGS, join(dist, 'main.js'), '--version']), version)
   })
 })

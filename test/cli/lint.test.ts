@@ -1,6 +1,6 @@
 /** `crosswalk lint`: the faults that registering would find, each at its line, in every form. */
 import assert from 'node:assert/strict'
-import { readFileSync } from 'node:fs'
+import { readFileSync, writeFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { join } from 'node:path'
 import { after, before, describe, test } from 'node:test'
@@ -9,6 +9,7 @@ import addFormats from 'ajv-formats'
 import fc from 'fast-check'
 import type { LintOptions, LintReport } from '../../src/cli/lint/found-lint.ts'
 import { runLint } from '../../src/cli/lint/run-lint.ts'
+import { progressOf } from '../../src/cli/progress.ts'
 import { isObject, type Json, type JsonObject } from '../../src/domain/json.ts'
 import { LONG } from '../form.ts'
 import { type Service, startService } from '../service.ts'
@@ -142,7 +143,7 @@ describe('lint', () => {
       stdout: [],
       stderr: /no target "prd".*did you mean "prod"/,
     },
-    { name: 'an unknown file', args: ['none.json'], code: 3, stdout: [], stderr: /There is no file none\.json\./ },
+    { name: 'an unknown file', args: ['none.json'], code: 3, stdout: [], stderr: /There is no file none\.json/ },
     {
       name: 'an unknown format',
       args: ['--format', 'xml'],
@@ -201,6 +202,40 @@ describe('lint', () => {
     )
     assert.deepEqual(results[1]?.locations[0].physicalLocation.region, { startLine: 4, startColumn: 40 })
   })
+})
+
+test('lint takes any bytes', async (context) => {
+  const folder = folderOf(context, {})
+  const file = join(folder, 'a.json')
+  const bytes = fc.oneof(
+    fc.uint8Array(),
+    fc.json().map((text) => Buffer.from(text)),
+  )
+  await fc.assert(
+    fc.asyncProperty(bytes, async (content) => {
+      writeFileSync(file, content)
+      const { code, stdout } = await lintFiles([file])
+      assert.equal(code, 1)
+      assert.ok((JSON.parse(stdout) as LintReport).findings.every(({ line, column }) => line > 0 && column > 0))
+    }),
+    { numRuns: 200, seed: 17 },
+  )
+})
+
+test('progress is told at most once a second', () => {
+  let now = 0
+  let told = ''
+  const progress = progressOf('documents', { write: (text) => (told += text) }, () => now)
+  for (const [at, done] of [
+    [999, 1],
+    [1_000, 2],
+    [1_500, 3],
+    [2_100, 4],
+  ] as const) {
+    now = at
+    progress(done, 4)
+  }
+  assert.equal(told, '2 of 4 documents\n4 of 4 documents\n')
 })
 
 describe('lint and POST', () => {

@@ -225,12 +225,12 @@ const CASES: readonly Case[] = [
     stderr: /did not run through the stage "lookup"; it ran through parse, /,
   },
   {
-    name: 'a stage without a value',
+    name: 'says why a message did not come to a stage',
     document: 'greet.json',
-    given: { input: 'input.json', stage: 'respond' },
-    code: 3,
+    given: { input: 'number.json', stage: 'map' },
+    code: 1,
     stdout: '',
-    stderr: /The stage "respond" gave no value/,
+    stderr: /VALIDATION_FAILED/,
   },
 ]
 

@@ -86,7 +86,9 @@ const auditOf = (n: number): AuditEntry => ({
   status: n % 2 === 0 ? 401 : 200,
 })
 
-/** A file with endpoints, states, cached responses, keys and audit entries whose texts databases may reject. */
+const testsOf = (n: number): string => JSON.stringify({ tests: [{ name: `ü \u0000 \ud800 ${n}` }] })
+
+/** A file with endpoints, tests, states, cached responses, keys and audit entries whose texts databases may reject. */
 async function fillFile(folder: string): Promise<void> {
   const store = await openSqliteStore({ path: join(folder, 'from.db'), logger: silent })
   for (let n = 0; n < 1_203; n += 1) {
@@ -100,6 +102,7 @@ async function fillFile(folder: string): Promise<void> {
   )
   await store.states.append(idOf(1), stateOf('newest', undefined))
   for (let n = 0; n < 300; n += 1) await store.idempotency.complete(requestOf(n), 'x', responseOf(n), 3_600_000)
+  for (const n of [1, 2]) assert.equal(await store.tests.write(idOf(n), testsOf(n), undefined), 'stored')
   for (const n of [1, 2, 3]) await store.keys.insert(keyOf(n))
   assert.ok(await store.keys.revoke(keyOf(3).id, '2024-02-01T00:00:00.000Z'))
   await Promise.all(Array.from({ length: 2_500 }, (_, n) => store.audit.append(auditOf(n))))
@@ -116,6 +119,7 @@ describe('copy-store', () => {
     assert.match(first.stdout, /^endpoints 1203 rows, sha256 [0-9a-f]{64}$/m)
     assert.match(first.stdout, /^states \d+ rows, sha256 [0-9a-f]{64}$/m)
     assert.match(first.stdout, /^versions 1203 rows, sha256 [0-9a-f]{64}$/m)
+    assert.match(first.stdout, /^tests 2 rows, sha256 [0-9a-f]{64}$/m)
     assert.match(first.stdout, /^answers 300 rows, sha256 [0-9a-f]{64}$/m)
     assert.match(first.stdout, /^keys 3 rows, sha256 [0-9a-f]{64}$/m)
     assert.match(first.stdout, /^audit 2500 rows, sha256 [0-9a-f]{64}$/m)
@@ -141,6 +145,7 @@ describe('copy-store', () => {
         responseOf(n).body && [...(responseOf(n).body ?? [])],
       )
     }
+    for (const n of [1, 2, 3]) assert.equal(await to.tests.get(idOf(n)), await from.tests.get(idOf(n)))
     assert.deepEqual(await to.keys.list(), await from.keys.list())
     assert.equal((await to.keys.get(keyOf(3).id))?.revokedAt, '2024-02-01T00:00:00.000Z')
     assert.deepEqual(await to.audit.find({}, 3_000), await from.audit.find({}, 3_000))

@@ -39,6 +39,17 @@ describeStores('counts of messages', (stage) => {
     assert.deepEqual(await read(3, 0), [])
   })
 
+  it('are added up for several endpoints at once', async () => {
+    await stats().write('a', [countOf(1, 28, 1), countOf(1, 29, 2, [[3, 1]]), countOf(2, 29, 3), countOf(3, 29, 4)])
+    await stats().write('b', [countOf(1, 29, 5), countOf(1, 31, 7)])
+    const totals = async (numbers: readonly number[], from: number) =>
+      (await stats().totals(numbers.map(idOf), from, { from: 29, to: 30 })).toSorted((a, b) => a.count - b.count)
+    const two = { endpointId: idOf(2), count: 3, failures: 2, recent: 3 }
+    assert.deepEqual(await totals([1, 2, 9], 0), [two, { endpointId: idOf(1), count: 15, failures: 11, recent: 7 }])
+    assert.deepEqual(await totals([2, 1], 29), [two, { endpointId: idOf(1), count: 14, failures: 11, recent: 7 }])
+    assert.deepEqual(await totals([], 0), [])
+  })
+
   it('take the place of what the instance wrote before, and stand beside those of others', async () => {
     await stats().write('a', [countOf(1, 7, 5, [[1, 5]])])
     await stats().write('b', [countOf(1, 7, 10, [[2, 10]])])

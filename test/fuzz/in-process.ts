@@ -17,6 +17,7 @@ import { createDryRun, createDryRunValue } from '../../src/dry-run/dry-run.ts'
 import { compileDocument } from '../../src/endpoints/compile-document.ts'
 import { createEndpointRegistry } from '../../src/endpoints/endpoint-registry.ts'
 import { createEndpointService } from '../../src/endpoints/endpoint-service.ts'
+import { createListSummaries } from '../../src/endpoints/listing/endpoint-summaries.ts'
 import { createLoadShedder } from '../../src/intake/admission/load-shedder.ts'
 import type { Incoming } from '../../src/intake/incoming-message.ts'
 import { createIntake } from '../../src/intake/intake.ts'
@@ -63,7 +64,8 @@ export async function openInProcess() {
   const server = createServer(settings, (failure) => answerFailure(failure, 'JSON'))
   const audit = { record: async () => {}, find: async () => [], stop: async () => {} }
   addAuthHook(server, { authorise: async () => ({ caller: { who: 'anyone', roles: ROLES } }), audit })
-  serveManagement(server, catalogue)
+  const statsOf = async () => new Map()
+  serveManagement(server, catalogue, createListSummaries({ registry, inactive: catalogue.inactiveDocuments, statsOf }))
   serveVersions(server, catalogue)
   serveDryRun(server, createDryRun(dryRun), createDryRunValue(dryRun))
   const turns = createLoadShedder({ capacity: 1_000, waitMs: 1_000 })

@@ -65,6 +65,7 @@ const DEFAULTS: Settings = {
   batchLimitBytes: 67_108_864,
   documentMaxMappings: 2000,
   documentMaxRequests: 100,
+  testsOnChange: 'warn',
   maxEndpoints: 20_000,
   idempotencyAnswerLimitBytes: 1024 * 1024,
   idempotencyMaxMb: 1024,

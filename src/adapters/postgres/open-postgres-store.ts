@@ -6,6 +6,7 @@ import { SchemaTooNew } from '../sql/migrations/migration.ts'
 import { MIGRATIONS } from '../sql/migrations/migrations.ts'
 import { compileAuditStore } from '../sql/stores/audit-store.ts'
 import { compileEndpointStore } from '../sql/stores/endpoint-store.ts'
+import { compileEndpointTestStore } from '../sql/stores/endpoint-test-store.ts'
 import { compileIdempotencyStore } from '../sql/stores/idempotency-store.ts'
 import { compileKeyStore } from '../sql/stores/key-store.ts'
 import { compileStatsStore } from '../sql/stores/stats-store.ts'
@@ -54,6 +55,7 @@ export async function openPostgresStore(options: PostgresStoreOptions): Promise<
   const database = createPostgresDatabase(connections, dialect)
   return {
     endpoints: compileEndpointStore(database, close),
+    tests: compileEndpointTestStore(database),
     states,
     idempotency: compileIdempotencyStore(database),
     stats: compileStatsStore(database),

@@ -57,6 +57,10 @@ export const COPIED = {
     about: 'text',
     document: 'long text',
   }),
+  tests: copied('endpoint_tests', 'tests of endpoints', ['endpoint_id'], {
+    endpoint_id: 'text',
+    tests: 'long text',
+  }),
   answers: copied(
     'kept_answers',
     'cached responses',

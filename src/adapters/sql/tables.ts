@@ -26,6 +26,12 @@ export type Tables = {
     /** Empty for a deletion. */
     document: string
   }
+  /** One row per endpoint that has tests. Deleted with its endpoint. */
+  endpoint_tests: {
+    endpoint_id: string
+    /** The file of tests, as JSON. */
+    tests: string
+  }
   /** One row per endpoint, minute and instance. */
   endpoint_minutes: {
     endpoint_id: string

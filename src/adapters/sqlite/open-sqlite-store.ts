@@ -6,6 +6,7 @@ import type { Store } from '../../domain/ports/store-port.ts'
 import { MIGRATIONS } from '../sql/migrations/migrations.ts'
 import { compileAuditStore } from '../sql/stores/audit-store.ts'
 import { compileEndpointStore } from '../sql/stores/endpoint-store.ts'
+import { compileEndpointTestStore } from '../sql/stores/endpoint-test-store.ts'
 import { compileIdempotencyStore } from '../sql/stores/idempotency-store.ts'
 import { compileKeyStore } from '../sql/stores/key-store.ts'
 import { compileStatsStore } from '../sql/stores/stats-store.ts'
@@ -78,6 +79,7 @@ export async function openSqliteStore(options: SqliteStoreOptions): Promise<Stor
   }
   return {
     endpoints: compileEndpointStore(database, close),
+    tests: compileEndpointTestStore(database),
     states: compileStateStore({ db, queries: dialect.queries, writer }),
     idempotency: compileIdempotencyStore(database),
     stats: compileStatsStore(database),

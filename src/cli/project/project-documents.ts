@@ -1,5 +1,5 @@
 /** The endpoint documents of files, as a service would get them: values filled in, labels of the project added. */
-import { globSync, statSync } from 'node:fs'
+import { globSync, type Stats, statSync } from 'node:fs'
 import { basename, matchesGlob, relative, resolve } from 'node:path'
 import { isObject, type Json, type JsonObject } from '../../domain/json.ts'
 import { collectInto, type Lint, type LintSink } from '../../domain/lint.ts'
@@ -59,8 +59,8 @@ export function listFiles(given: readonly string[]): Readonly<{ files: readonly 
   const faults: string[] = []
   const files = given.flatMap((name) => {
     const path = resolve(name)
-    const stats = statSync(path, { throwIfNoEntry: false })
-    if (stats === undefined) faults.push(`There is no file ${name}.`)
+    const stats = statsOf(path)
+    if (stats === undefined) faults.push(`There is no file ${name}, or it cannot be read.`)
     if (!stats?.isDirectory()) return stats === undefined ? [] : [path]
     return findDocuments({ folder: path, endpoints: ['**/*.json'], labels: {}, targets: [] }).filter(mayBeDocument)
   })
@@ -72,7 +72,16 @@ function isOwnFile(path: string, folder: string): boolean {
   if (OTHER_FILES.test(name) || [PROJECT_FILE, MANIFEST_FILE].includes(name)) return false
   if (FOREIGN.test(relative(folder, path))) return false
   const kind = manifestBeside(path).get(name)?.kind
-  return (kind === undefined || kind === 'document') && statSync(path, { throwIfNoEntry: false })?.isFile() === true
+  return (kind === undefined || kind === 'document') && statsOf(path)?.isFile() === true
+}
+
+/** Undefined for a path that leads nowhere, in a circle, or into a folder that may not be read. */
+function statsOf(path: string): Stats | undefined {
+  try {
+    return statSync(path)
+  } catch {
+    return undefined
+  }
 }
 
 /** A folder that no project describes has other JSON too: messages, schemas, packages. */

@@ -93,7 +93,7 @@ export function readJsonText(path: string): Result<string> {
   try {
     return found(decodeText(readFileSync(path), undefined))
   } catch (thrown) {
-    if (thrown instanceof Unreadable) return fault(thrown.message)
+    if (thrown instanceof Unreadable) return fault('The file is no text in UTF-8.')
     return fault(`The file cannot be read (${(thrown as NodeJS.ErrnoException).code ?? 'unreadable'}).`)
   }
 }

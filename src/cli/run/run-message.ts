@@ -129,17 +129,21 @@ function answerText({ answer }: JsonObject, { stderr }: CommandProcess): string 
   return typeof body !== 'string' || body === '' || body.endsWith('\n') ? String(body ?? '') : `${body}\n`
 }
 
-function stageText({ stages }: JsonObject, wanted: string): string {
+/** The value that the stage added, or all of them by name; empty if the message failed before. */
+function stageText({ stages, failure }: JsonObject, wanted: string): string {
   const ran = stages as readonly JsonObject[]
   const stage = ran.find((one) => one.stage === wanted)
-  if (stage === undefined) {
-    const names = ran.map((one) => one.stage).join(', ')
-    throw new CommandImpossible(`The message did not run through the stage "${wanted}"; it ran through ${names}.`)
+  const output = stage?.output ?? stage?.result
+  if (isObject(output)) {
+    const values = Object.values(output)
+    const value = values.length === 1 ? (values[0] ?? null) : output
+    if (isObject(value) && value.cut === true) throw new CommandImpossible(`The value is too large: ${value.reason}`)
+    return `${typeof value === 'string' ? value : JSON.stringify(value, null, 2)}\n`
   }
-  const result = stage.output ?? stage.result
-  if (!isObject(result)) throw new CommandImpossible(`The stage "${wanted}" gave no value.`)
-  const [value = null] = Object.values(result)
-  return `${typeof value === 'string' ? value : JSON.stringify(value, null, 2)}\n`
+  if (failure !== undefined) return ''
+  if (stage !== undefined) throw new CommandImpossible(`The stage "${wanted}" gave no value.`)
+  const names = ran.map((one) => one.stage).join(', ')
+  throw new CommandImpossible(`The message did not run through the stage "${wanted}"; it ran through ${names}.`)
 }
 
 function failureLines(failure: JsonObject, { file, positions }: ProjectDocument): readonly string[] {

@@ -4,12 +4,10 @@
  */
 import { isObject, type Json } from '../../domain/json.ts'
 import { collectInto, type Lint } from '../../domain/lint.ts'
+import { contentOf } from '../../domain/stored-document.ts'
 import { type Endpoint, EndpointField } from '../schema/schema.ts'
 import { UNKNOWN_URL } from '../schema/schema-fields.ts'
 import { checkField, standIn } from './check-field.ts'
-
-/** Set by the service and ignored in documents that are sent, so that a document that was read can be sent back. */
-const READ_ONLY: ReadonlySet<string> = new Set(['_id', 'createdAt', 'updatedAt', '__v'])
 
 /**
  * Checks the form of a document and normalises it: defaults filled in, single requests as arrays, methods in upper
@@ -21,7 +19,8 @@ const READ_ONLY: ReadonlySet<string> = new Set(['_id', 'createdAt', 'updatedAt',
 export function checkDocument(raw: Json): { endpoint: Endpoint; lints: readonly Lint[] } {
   const lints: Lint[] = []
   const sink = collectInto(lints)
-  const written = isObject(raw) ? Object.fromEntries(Object.entries(raw).filter(([name]) => !READ_ONLY.has(name))) : raw
+  // A document that was read can be sent back.
+  const written = isObject(raw) ? contentOf(raw) : raw
   // The walk over the schema returns a value of the schema's type; a property test checks this.
   const endpoint = (checkField(EndpointField, written, sink) ?? standIn(EndpointField)) as Endpoint
   checkInputType(endpoint, lints)

@@ -78,6 +78,15 @@ function checkSteps(
   else lint.error(missed, { toleratedInStored: true })
 }
 
+/** What a path can start with, by its reader. Paths of requests may write `payload` for `requestBody`. */
+export const PATH_ROOTS = Object.fromEntries(
+  Object.entries(READERS).map(([name, { when, isRequest }]) => {
+    const stage = name as ReferenceStage
+    const others = [...(isRequest ? ['payload'] : []), ...(stage.endsWith('-item') ? ['item'] : [])]
+    return [stage, { when, roots: [...existing(stage), ...others] }]
+  }),
+) as unknown as Readonly<Record<ReferenceStage, Readonly<{ when: string; roots: readonly string[] }>>>
+
 /** A transform reads the transforms before it too. */
 function existing(stage: ReferenceStage): string[] {
   const { before } = READERS[stage]
@@ -95,11 +104,7 @@ function reportRoot(root: string, stage: ReferenceStage, lint: LintSink): void {
   } else if (Object.hasOwn(ROOTS, root)) {
     lint.error(`"${root}" does not exist yet ${READERS[stage].when}; what does: ${roots.join(', ')}.`)
   } else {
-    const meant = didYouMean(root, [
-      ...roots,
-      ...(READERS[stage].isRequest ? ['payload'] : []),
-      ...(stage.endsWith('-item') ? ['item'] : []),
-    ])
+    const meant = didYouMean(root, [...PATH_ROOTS[stage].roots])
     lint.error(
       `"${root}" is no part of a message${meant === '.' ? `; a path starts with one of: ${roots.join(', ')}.` : meant}`,
     )

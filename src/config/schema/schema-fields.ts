@@ -31,6 +31,8 @@ export type FieldNotes = Readonly<{
   namesInMessage?: true
   /** The order of the names matters; JSON keeps none for names that look like integers. */
   namesInOrder?: true
+  /** The names may stand in any order: another one is no change of the document. */
+  namesInAnyOrder?: true
 }>
 
 /** The keywords that the schema of the endpoint document uses. */

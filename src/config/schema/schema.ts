@@ -68,6 +68,7 @@ export const EndpointSchema = record(
       description: 'Name → value, for people and tools: no message sees them.',
       default: {},
       examples: [{ team: 'lab' }],
+      namesInAnyOrder: true,
     }),
     endpoint: record(
       {

@@ -54,6 +54,26 @@ export const MANAGEMENT_FAILURES = {
     issue: 'invalid',
     means: 'The tests of a document are wrong; `details` lists every fault.',
   },
+  TESTS_FAILED: {
+    status: 409,
+    retry: false,
+    issue: 'business-rule',
+    means:
+      'Stored tests of the endpoint fail with the new document (`TESTS_ON_CHANGE=require`); `details` has each. An admin may override this with a reason.',
+  },
+  SUGGESTION_INVALID: {
+    status: 400,
+    retry: false,
+    issue: 'invalid',
+    means: 'The request for suggestions is wrong; `details` lists every fault.',
+  },
+  EVENT_STREAMS_TOO_MANY: {
+    status: 503,
+    retry: true,
+    issue: 'throttled',
+    means: 'As many callers as the service allows read its events already.',
+    retryAfterSeconds: 15,
+  },
   VERSION_UNKNOWN: {
     status: 404,
     retry: false,

@@ -1,4 +1,4 @@
-/** The store of endpoint documents and their versions. */
+/** The stores of endpoint documents with their versions, and of the tests of endpoints. */
 import type { Change, StoredDocument, Version, VersionSummary } from '../stored-document.ts'
 import type { StateRecord } from './state-store-port.ts'
 
@@ -63,4 +63,24 @@ export interface EndpointStore {
   /** Resolves when the store answers; rejects with StoreUnavailable. */
   ping(): Promise<void>
   close(): Promise<void>
+}
+
+/**
+ * The tests of endpoints, one file of tests as JSON text for each. They are deleted with their endpoint and stay when it is
+ * replaced. Durable as writes of EndpointStore; each call rejects with `StoreUnavailable` if the store does not answer.
+ */
+export interface EndpointTestStore {
+  /** Undefined if the endpoint has no tests, or does not exist. */
+  get(endpointId: string): Promise<string | undefined>
+  /** The ids of the endpoints that have tests. */
+  endpoints(): Promise<ReadonlySet<string>>
+  /**
+   * Stores `tests`, or removes them if undefined, if the stored ones still equal `expected`.
+   * 'gone': no such endpoint; 'stale': its tests have changed since they were read.
+   */
+  write(
+    endpointId: string,
+    tests: string | undefined,
+    expected: string | undefined,
+  ): Promise<'stored' | 'gone' | 'stale'>
 }

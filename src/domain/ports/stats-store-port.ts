@@ -15,12 +15,23 @@ export type MinuteCount = Readonly<{
   buckets: Buckets
 }>
 
+export type CountTotals = Readonly<{ endpointId: string; count: number; failures: number; recent: number }>
+
 /** The counts of all instances. Rejects with StoreUnavailable if the store does not answer. */
 export interface StatsStore {
   /** Each count replaces the one that this instance wrote before for the same endpoint and minute. */
   write(instance: string, counts: readonly MinuteCount[]): Promise<void>
   /** The counts of every instance from that minute on; a minute occurs once for each instance that wrote it. */
   read(endpointId: string, fromMinute: number): Promise<readonly MinuteCount[]>
+  /**
+   * The sums over all instances, of the endpoints that have counts from `fromMinute` on. `recent`: the messages of the minutes
+   * from `recent.from` to `recent.to`, both included.
+   */
+  totals(
+    endpointIds: readonly string[],
+    fromMinute: number,
+    recent: Readonly<{ from: number; to: number }>,
+  ): Promise<readonly CountTotals[]>
   /** Removes the counts of older minutes. */
   purge(beforeMinute: number): Promise<void>
 }

@@ -3,7 +3,7 @@ import { Failure } from '../failure.ts'
 import type { FailureCode } from '../failure-table.ts'
 import type { AuditStore } from './audit-store-port.ts'
 import type { ChangeFeed } from './change-feed-port.ts'
-import type { EndpointStore } from './endpoint-store-port.ts'
+import type { EndpointStore, EndpointTestStore } from './endpoint-store-port.ts'
 import type { IdempotencyStore } from './idempotency-store-port.ts'
 import type { KeyStore } from './key-store-port.ts'
 import type { MessageStore } from './message-store-port.ts'
@@ -13,6 +13,7 @@ import type { StatsStore } from './stats-store-port.ts'
 /** All that the service stores, in one database. */
 export type Store = Readonly<{
   endpoints: EndpointStore
+  tests: EndpointTestStore
   states: StateStore
   idempotency: IdempotencyStore
   stats: StatsStore

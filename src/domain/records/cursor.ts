@@ -34,3 +34,37 @@ export function pageOf<T extends Readonly<{ id: string }>>(
   const last = page.at(-1)
   return last === undefined || found.length <= limit ? { page } : { page, next: cursorOf(last.id) }
 }
+
+/** Where a page of a sorted list ended: the sort, the key of its last row, and the id of that row. */
+export type SortedPlace = Readonly<{ sort: string; key: string; id: string }>
+
+const LONGEST_CURSOR = 4_000
+
+/** The cursor stays right if rows before it are added, renamed or removed meanwhile, since it holds a key and no count. */
+export const placeCursor = ({ sort, key, id }: SortedPlace): string =>
+  Buffer.from(JSON.stringify([sort, key, id])).toString('base64url')
+
+/**
+ * In: the values of the query parameter `cursor`, and the sort of the list. Out: where the previous page ended; undefined if
+ * there are no values. Fails with FILTER_INVALID, also for a cursor of another sort.
+ */
+export function readPlaceCursor(texts: readonly string[] | undefined, sort: string): SortedPlace | undefined {
+  if (texts === undefined) return undefined
+  const [text = '', ...more] = texts
+  const place = more.length === 0 && text.length <= LONGEST_CURSOR ? placeOf(text) : undefined
+  if (place?.sort === sort) return place
+  throw new Failure(
+    'FILTER_INVALID',
+    'cursor must be what an earlier page of the same sort gave as "next"; leave it out for the first page.',
+  )
+}
+
+function placeOf(text: string): SortedPlace | undefined {
+  try {
+    const [sort, key, id] = JSON.parse(Buffer.from(text, 'base64url').toString()) as readonly unknown[]
+    const isPlace = typeof sort === 'string' && typeof key === 'string' && typeof id === 'string' && isId(id)
+    return isPlace ? { sort, key, id } : undefined
+  } catch {
+    return undefined
+  }
+}

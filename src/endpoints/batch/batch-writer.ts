@@ -13,7 +13,7 @@ import { findClashes, hasOwnPlace, storeClash } from '../clash.ts'
 import { compileDocument, type Stamp } from '../compile-document.ts'
 import type { CompiledEndpoint } from '../compiled-endpoint.ts'
 import type { EndpointChanges } from '../endpoint-changes.ts'
-import { type EndpointWriterOptions, logWarnings, newStamp } from '../endpoint-writer.ts'
+import { type ChangeTests, type EndpointWriterOptions, logWarnings, newStamp } from '../endpoint-writer.ts'
 import * as failures from '../management-failures.ts'
 import { etagOf, matchesEtag } from '../precondition.ts'
 import type { UncertainWrites } from '../sync/uncertain-writes.ts'
@@ -56,10 +56,14 @@ export function createBatchWriter(
   changes: EndpointChanges,
   confirm: UncertainWrites['confirm'],
 ): BatchWriter {
-  const { store, services, settings, clock, newId, logger } = options
+  const { store, services, settings, clock, newId, logger, changeTests } = options
 
   /** Lets `faults` grow. Out: undefined if the operation has no document or endpoint to go on with. */
-  const check = async (placed: PlacedOperation, faults: Faults): Promise<Checked | undefined> => {
+  const check = async (
+    placed: PlacedOperation,
+    faults: Faults,
+    runTests: ReturnType<ChangeTests> | undefined,
+  ): Promise<Checked | undefined> => {
     const { index, operation } = placed
     const current = operation.op === 'create' ? undefined : await changes.current(operation.id)
     if (operation.op !== 'create') {
@@ -75,8 +79,11 @@ export function createBatchWriter(
       const { lints, compiled } = await compileDocument(operation.document, stamp, services, settings, bounds)
       const errors = [...placed.repeated, ...lints.filter(({ severity }) => severity === 'error')]
       if (errors.length > 0) faults.add(index, failures.invalid(errors))
+      const tested = errors.length === 0 && current !== undefined
+      const failing = tested ? ((await runTests?.(stamp._id, compiled.document)) ?? []) : []
+      if (failing.some(({ severity }) => severity === 'error')) faults.add(index, failures.testsFailed(failing))
       const etag = etagOf(compiled.document)
-      return { placed, stamp, current, compiled, etag, lints: [...lints, ...lintState(placed, compiled)] }
+      return { placed, stamp, current, compiled, etag, lints: [...lints, ...failing, ...lintState(placed, compiled)] }
     } catch (thrown) {
       if (!(thrown instanceof Failure) || thrown.status >= 500) throw thrown
       return void faults.add(index, thrown)
@@ -98,8 +105,9 @@ export function createBatchWriter(
   }
 
   /** Fails with every fault of the batch. */
-  const checkAll = async ({ operations, faults: known }: Batch): Promise<readonly Checked[]> => {
+  const checkAll = async ({ operations, faults: known }: Batch, origin: Origin): Promise<readonly Checked[]> => {
     const faults = collectFaults(known)
+    const runTests = changeTests?.(origin)
     checkRoom(operations, faults)
     const after = untouchedBy(operations)
     const indexes = new Map<string, number>()
@@ -109,7 +117,7 @@ export function createBatchWriter(
     }
     const checked: Checked[] = []
     for (const placed of operations) {
-      const one = await check(placed, faults)
+      const one = await check(placed, faults, runTests)
       if (one !== undefined) checked.push(one)
       if (one?.compiled !== undefined && hasOwnPlace(one.lints)) {
         const clashes = findClashes(one.compiled, after, nameOf)
@@ -141,7 +149,7 @@ export function createBatchWriter(
   return async (batch, origin) => {
     const { dryRun } = batch
     const { note } = origin
-    const checked = await checkAll(batch)
+    const checked = await checkAll(batch, origin)
     if (!dryRun) await commit(checked, origin)
     const results = checked.map((one) => resultOf(one, dryRun))
     return { results, dryRun, ...(note === undefined ? {} : { note }) }

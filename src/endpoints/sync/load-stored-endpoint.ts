@@ -1,6 +1,6 @@
 /** Compiles stored documents, each beside the endpoints that are active already. */
 import type { Failure } from '../../domain/failure.ts'
-import { keepsOut } from '../../domain/lint.ts'
+import { keepsOut, type Lint } from '../../domain/lint.ts'
 import type { Logger } from '../../domain/ports/logger-port.ts'
 import type { StoredDocument } from '../../domain/stored-document.ts'
 import type { PipelineSettings, Services } from '../../pipeline/services.ts'
@@ -9,16 +9,26 @@ import { findClashes } from '../clash.ts'
 import { compileDocument } from '../compile-document.ts'
 import type { CompiledEndpoint } from '../compiled-endpoint.ts'
 
-/** The stored documents that are not active. */
+/** A stored document that cannot be active, with all reasons: its own faults, and its clashes with active endpoints. */
+export type RefusedEndpoint = Readonly<{
+  document: StoredDocument
+  version: number
+  faults: readonly Lint[]
+  clashes: readonly Lint[]
+}>
+
+/** The stored documents that are not active, by id. */
 export type InactiveDocuments = Readonly<{
-  /** Ids of documents that have faults or clash with an active endpoint. */
-  refused: Set<string>
+  /** Documents that have faults or clash with an active endpoint. */
+  refused: Map<string, RefusedEndpoint>
   /** Pending compilations: by id, the reason why no isolated process compiled the document. An earlier one may be active. */
   pending: Map<string, Failure>
 }>
 
+export type LoadedEndpoint = Readonly<{ compiled: CompiledEndpoint } | { refused: RefusedEndpoint }>
+
 /**
- * Resolves to undefined, and logs the faults, if the document cannot become active beside `active`. Fails with
+ * Resolves to `refused`, and logs the faults, if the document cannot become active beside `active`. Fails with
  * OVERLOADED if no isolated process could compile it in time, or with `overload` instead of waiting for a process.
  */
 export type LoadStoredEndpoint = (
@@ -26,7 +36,7 @@ export type LoadStoredEndpoint = (
   version: number,
   active: Pick<ActiveEndpoints, 'rivalsOf'>,
   overload?: Failure,
-) => Promise<CompiledEndpoint | undefined>
+) => Promise<LoadedEndpoint>
 
 export function createLoadStoredEndpoint({
   services,
@@ -39,10 +49,14 @@ export function createLoadStoredEndpoint({
     })
     const { _id, name } = document
     const errors = lints.filter(({ severity }) => severity === 'error')
-    const faults = [...errors.filter(keepsOut), ...findClashes(compiled, active)]
-    if (faults.length > 0) {
-      logger.error({ endpointId: _id, endpoint: name, faults }, 'A stored endpoint is not active: it has faults')
-      return undefined
+    const faults = errors.filter(keepsOut)
+    const clashes = findClashes(compiled, active)
+    if (faults.length + clashes.length > 0) {
+      logger.error(
+        { endpointId: _id, endpoint: name, faults: [...faults, ...clashes] },
+        'A stored endpoint is not active: it has faults',
+      )
+      return { refused: { document, version, faults, clashes } }
     }
     if (errors.length > 0) {
       logger.warn(
@@ -50,6 +64,6 @@ export function createLoadStoredEndpoint({
         'A stored endpoint is active with faults that a new document is refused for: its next change must correct them',
       )
     }
-    return { ...compiled, document }
+    return { compiled: { ...compiled, document, ...(errors.length === 0 ? {} : { toleratedFaults: errors }) } }
   }
 }

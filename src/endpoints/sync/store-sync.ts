@@ -90,7 +90,7 @@ export function createStoreSync({
     const replaced = new Set(changed.map(({ _id }) => _id))
     const before = registry.all()
     const active = createActiveEndpoints(before.filter(({ document: { _id } }) => ids.has(_id) && !replaced.has(_id)))
-    for (const id of refused) if (!ids.has(id) || replaced.has(id)) refused.delete(id)
+    for (const id of refused.keys()) if (!ids.has(id) || replaced.has(id)) refused.delete(id)
     const loaded: CompiledEndpoint[] = []
     const nowPending = new Map<string, Failure>()
     const isDue = clock() >= retryAt
@@ -103,12 +103,12 @@ export function createStoreSync({
       tried.set(_id, text)
       try {
         const instead = isPaused ? pending.get(_id) : overload
-        const compiled = await loadStoredEndpoint(document, versions.get(_id) ?? 1, active, instead)
-        if (compiled === undefined) {
-          refused.add(_id)
+        const result = await loadStoredEndpoint(document, versions.get(_id) ?? 1, active, instead)
+        if ('refused' in result) {
+          refused.set(_id, result.refused)
         } else {
-          loaded.push(compiled)
-          active.add(compiled)
+          loaded.push(result.compiled)
+          active.add(result.compiled)
         }
       } catch (thrown) {
         if (!isOverload(thrown)) throw thrown

@@ -12,7 +12,7 @@ import { createActiveEndpoints } from '../active-endpoints.ts'
 import { findClashes } from '../clash.ts'
 import type { CompiledEndpoint } from '../compiled-endpoint.ts'
 import type { Registry } from '../endpoint-registry.ts'
-import type { InactiveDocuments, LoadStoredEndpoint } from './load-stored-endpoint.ts'
+import type { InactiveDocuments, LoadStoredEndpoint, RefusedEndpoint } from './load-stored-endpoint.ts'
 
 export interface UncertainWrites {
   /** Runs a write to those endpoints. If it rejects, what the store holds is activated first, if it can be read. */
@@ -62,13 +62,16 @@ export function createUncertainWrites({
     const loaded: CompiledEndpoint[] = []
     const gone: string[] = []
     const late = new Set<string>()
+    const nowRefused = new Map<string, RefusedEndpoint>()
     for (const { id, document } of changed) {
       try {
-        const compiled = document && (await loadStoredEndpoint(document, await newestVersion(id), active))
-        if (compiled === undefined) gone.push(id)
-        else {
-          loaded.push(compiled)
-          active.add(compiled)
+        const result = document && (await loadStoredEndpoint(document, await newestVersion(id), active))
+        if (result === undefined || 'refused' in result) {
+          gone.push(id)
+          if (result !== undefined) nowRefused.set(id, result.refused)
+        } else {
+          loaded.push(result.compiled)
+          active.add(result.compiled)
         }
       } catch (thrown) {
         // No isolated process compiled it in time: the other endpoints go on, and the next change tries this one again.
@@ -84,8 +87,8 @@ export function createUncertainWrites({
     for (const { id, document } of changed.filter((one) => !late.has(one.id))) {
       uncertain.delete(id)
       // loadStoredEndpoint has logged the reason.
-      const isRefused = document !== undefined && registry.get(id) === undefined
-      if (isRefused) refused.add(id)
+      const refusal = nowRefused.get(id)
+      if (refusal !== undefined) refused.set(id, refusal)
       else {
         refused.delete(id)
         const fields = { endpointId: id, endpoint: document?.name ?? known.get(id) }

@@ -1,6 +1,8 @@
 /** Registers the documents of an import at a running service, all in one batch. */
 import { isDeepStrictEqual } from 'node:util'
 import { isObject, type Json, type JsonObject } from '../../domain/json.ts'
+import { contentOf } from '../../domain/stored-document.ts'
+import { createManagementClient, fetchDocuments, ServiceFault } from '../../service-client/management-client.ts'
 
 export type Registration = Readonly<{
   file: string
@@ -39,7 +41,12 @@ export async function registerDocuments(
 ): Promise<RegisterResult> {
   let files: readonly string[] = []
   try {
-    const known = endpointsByName(await call(options, 'GET', '/endpoints'))
+    const client = createManagementClient({
+      ...options,
+      role: 'author',
+      unanswered: 'It may have registered the documents; run the import again to see.',
+    })
+    const known = new Map((await fetchDocuments(client)).map((document) => [document.name, document]))
     const planned = plan(documents, known, options)
     files = planned.operations.map(({ file }) => file)
     if (planned.faults.length > 0) return failed(planned.faults)
@@ -50,7 +57,7 @@ export async function registerDocuments(
     }
     const operations = planned.operations.map(({ operation }) => operation)
     const body = { operations, note: 'crosswalk import' }
-    const answer = operations.length === 0 ? {} : await call(options, 'POST', '/endpoints/batch', body)
+    const answer = operations.length === 0 ? {} : await client.call('POST', '/endpoints/batch', body)
     const count = (op: string) => planned.operations.filter(({ operation }) => operation.op === op).length
     return {
       created: count('create'),
@@ -93,7 +100,7 @@ function plan(
     const initial = state === undefined ? {} : { state }
     if (there === undefined) {
       operations.push({ file, operation: { op: 'create', document, ...initial } })
-    } else if (isDeepStrictEqual(contentOf(there), contentOf(stored)) && (state === undefined || !replaces)) {
+    } else if (isSameContent(there, stored) && (state === undefined || !replaces)) {
       unchanged++
     } else if (replaces) {
       operations.push({ file, operation: { op: 'replace', id: String(there._id), document, ...initial } })
@@ -106,86 +113,9 @@ function plan(
   return { operations, unchanged, faults }
 }
 
-const STAMPS = new Set(['_id', 'createdAt', 'updatedAt', '__v'])
-
 /** JSON, so that properties which are undefined do not count. */
-const contentOf = (document: JsonObject): Json =>
-  JSON.parse(JSON.stringify(Object.fromEntries(Object.entries(document).filter(([name]) => !STAMPS.has(name)))))
-
-function endpointsByName(answer: Json): ReadonlyMap<Json | undefined, JsonObject> {
-  if (!Array.isArray(answer))
-    throw new ServiceFault('The service answered GET /endpoints with no list; is the URL right?')
-  return new Map(answer.filter(isObject).map((document) => [document.name, document]))
-}
-
-class ServiceFault extends Error {
-  readonly details: readonly JsonObject[]
-  constructor(message: string, details: readonly JsonObject[] = []) {
-    super(message)
-    this.details = details
-  }
-}
-
-/** Throws ServiceFault, which never has the key. */
-async function call(
-  { url, key, timeoutMs }: RegisterOptions,
-  method: string,
-  path: string,
-  body?: Json,
-): Promise<Json> {
-  let response: Response
-  let text: string
-  try {
-    response = await fetch(`${url.replace(/\/+$/, '')}${path}`, {
-      method,
-      // A redirect would take the key elsewhere.
-      redirect: 'manual',
-      signal: AbortSignal.timeout(timeoutMs),
-      headers: {
-        accept: 'application/json',
-        ...(key === undefined ? {} : { authorization: `Bearer ${key}` }),
-        ...(body === undefined ? {} : { 'content-type': 'application/json' }),
-      },
-      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
-    })
-    text = await response.text()
-  } catch (thrown) {
-    const code =
-      thrown instanceof Error && thrown.cause instanceof Error && 'code' in thrown.cause
-        ? ` (${thrown.cause.code})`
-        : ''
-    const advice =
-      method === 'GET'
-        ? 'Check the address, and that Crosswalk runs.'
-        : 'It may have registered the documents; run the import again to see.'
-    throw new ServiceFault(`${url} did not answer ${method} ${path}${code}. ${advice}`)
-  }
-  const answer = jsonOf(text)
-  if (response.ok && answer !== undefined) return answer
-  if (response.ok) {
-    throw new ServiceFault(
-      `${url} answered ${method} ${path} with no JSON; is the URL that of Crosswalk, or of a proxy?`,
-    )
-  }
-  const { error, details } = isObject(answer) ? answer : {}
-  const sentence = typeof error === 'string' ? `: ${error}` : '.'
-  const hint = hintOf(response.status)
-  const faults = Array.isArray(details) ? details.filter(isObject) : []
-  throw new ServiceFault(`${url} answered ${method} ${path} with status ${response.status}${sentence}${hint}`, faults)
-}
-
-function hintOf(status: number): string {
-  if (status === 401 || status === 403) return ' Give a key of the role author in CROSSWALK_KEY or --key-file.'
-  return status >= 300 && status < 400 ? ' Give the URL to which it redirects.' : ''
-}
-
-function jsonOf(text: string): Json | undefined {
-  try {
-    return JSON.parse(text)
-  } catch {
-    return undefined
-  }
-}
+const isSameContent = (one: JsonObject, other: JsonObject): boolean =>
+  isDeepStrictEqual(JSON.parse(JSON.stringify(contentOf(one))), JSON.parse(JSON.stringify(contentOf(other))))
 
 /** A line for each fault of the batch, with the file of its document. */
 const faultsByFile = (

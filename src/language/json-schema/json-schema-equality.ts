@@ -1,15 +1,22 @@
 /** `uniqueItems`, `enum` and `const`: those of Ajv take too long for large values, or call functions that a message names. */
 import type { Ajv, ErrorObject } from 'ajv'
+import contains from 'ajv/dist/vocabularies/applicator/contains.js'
 import { identityOf } from '../jsonata/expression-order.ts'
 import { spend, type Work } from './json-schema-work.ts'
 
 type Check = { (data: unknown): boolean; errors?: Partial<ErrorObject>[] }
 
-export function addEquality(ajv: Ajv, work: Work): void {
+/**
+ * Where a message ends at its first fault, Ajv skips the keywords behind a list of schemas if the array is shorter than the
+ * list. `contains` and `uniqueItems` are checked before it. `list`: the keyword with such a list.
+ */
+export function addEquality(ajv: Ajv, work: Work, list: 'items' | 'prefixItems'): void {
+  ajv.removeKeyword('contains')
+  ajv.addKeyword({ ...contains.default, before: list })
   const compilers = { uniqueItems: compileUnique, enum: compileEnum, const: compileConst }
   for (const [keyword, compile] of Object.entries(compilers)) {
     ajv.removeKeyword(keyword)
-    const type = keyword === 'uniqueItems' ? ({ type: 'array' } as const) : {}
+    const type = keyword === 'uniqueItems' ? ({ type: 'array', before: list } as const) : {}
     ajv.addKeyword({ keyword, ...type, errors: true, compile: (schema: unknown) => compile(schema, work) })
   }
 }

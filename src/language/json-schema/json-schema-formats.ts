@@ -2,6 +2,7 @@
 import { domainToASCII } from 'node:url'
 import type { Ajv } from 'ajv'
 import addFormats from 'ajv-formats'
+import { fullFormats } from 'ajv-formats/dist/formats.js'
 import { spend, type Work } from './json-schema-work.ts'
 
 type Check = (text: string) => boolean
@@ -18,6 +19,9 @@ const INTERNATIONAL: Readonly<Record<string, Readonly<{ as: string; toAscii: (te
   'idn-hostname': { as: 'hostname', toAscii: domainToASCII },
   'idn-email': { as: 'email', toAscii: asciiAddress },
 }
+
+/** The formats that schemas may name; any other checks nothing. */
+export const FORMAT_NAMES: readonly string[] = [...Object.keys(fullFormats), ...Object.keys(INTERNATIONAL)]
 
 export function addAllFormats(ajv: Ajv, work: Work): void {
   addFormats.default(ajv)

@@ -19,6 +19,8 @@ export type Reading = {
   readonly references: { schema: JsonObject; lint: LintSink }[]
   /** Schemas read so far. */
   count: number
+  /** Whether keywords for people only, such as `title`, stay: Ajv does not need them. */
+  readonly keepsNotes?: true
 }
 
 const DEEPEST = 100
@@ -122,7 +124,12 @@ function isTooLong(kind: SchemaKind, value: Json): boolean {
 }
 
 /** The keyword that a name stands for; undefined for a name that checks nothing, which is linted if it is unknown. */
-function knownKeyword(name: string, schema: JsonObject, { draft }: Reading, lint: LintSink): string | undefined {
+function knownKeyword(
+  name: string,
+  schema: JsonObject,
+  { draft, keepsNotes }: Reading,
+  lint: LintSink,
+): string | undefined {
   const other = Object.hasOwn(OTHER_NAMES, name) ? OTHER_NAMES[name] : undefined
   if (other !== undefined) {
     if (!Object.hasOwn(schema, other)) return other
@@ -138,7 +145,7 @@ function knownKeyword(name: string, schema: JsonObject, { draft }: Reading, lint
       )
     return undefined
   }
-  if (known !== undefined) return known.note ? undefined : name
+  if (known !== undefined) return known.note && !keepsNotes ? undefined : name
   if (name.startsWith('x-')) return undefined
   lintUnknown('keyword', name, KEYWORD_NAMES, lint.at(name), '.')
   return undefined

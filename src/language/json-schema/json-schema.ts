@@ -8,7 +8,7 @@ import { compilePattern } from '../re2-pattern.ts'
 import { addEmptyName } from './json-schema-empty-name.ts'
 import { addEquality } from './json-schema-equality.ts'
 import { faultsOf, type SchemaFault } from './json-schema-faults.ts'
-import { addAllFormats } from './json-schema-formats.ts'
+import { addAllFormats, FORMAT_NAMES } from './json-schema-formats.ts'
 import type { Draft } from './json-schema-keywords.ts'
 import { addLengths } from './json-schema-lengths.ts'
 import { endless, targetsOf } from './json-schema-refs.ts'
@@ -67,9 +67,7 @@ export function compileJsonSchema(schema: JsonObject, options: SchemaOptions, li
   const quick = openAjv(draft, { ...common, allErrors: false }, work)
   const whole = openAjv(draft, { ...common, allErrors: true }, work)
   addErrors.default(whole)
-  const formats = Object.keys(quick.formats)
-  const reading: Reading = { draft, root: schema, targets: targetsOf(schema), formats, references: [], count: 0 }
-  const written = rewriteSchema(schema, reading, sink, options.acceptNull)
+  const { written, ...reading } = readSchema(schema, draft, options.acceptNull, sink)
   const loops = endless(reading.references, schema)
   for (const { lint: at } of loops) {
     at.at('$ref').error('refers back to itself without end; put a keyword such as "properties" between.')
@@ -94,6 +92,20 @@ export function compileJsonSchema(schema: JsonObject, options: SchemaOptions, li
   }
 }
 
+/** `written`: the schema as Ajv compiles it; it may run only if the lint has no error. */
+export function readSchema(
+  schema: JsonObject,
+  draft: Draft,
+  acceptNull: boolean,
+  lint: LintSink,
+  notes: Pick<Reading, 'keepsNotes'> = {},
+): Reading & Readonly<{ written: Json }> {
+  const targets = targetsOf(schema)
+  const reading: Reading = { draft, root: schema, targets, formats: FORMAT_NAMES, references: [], count: 0, ...notes }
+  const written = rewriteSchema(schema, reading, lint, acceptNull)
+  return { ...reading, written }
+}
+
 /**
  * Whether the schema may name a field that every object inherits. Only then does Ajv check that a field is the message's
  * own, which takes a third of the time of a validation.
@@ -103,7 +115,8 @@ function namesInherited(schema: JsonObject): boolean {
   return Object.getOwnPropertyNames(Object.prototype).some((name) => text.includes(JSON.stringify(name)))
 }
 
-function draftOf(schema: JsonObject, lint: LintSink): Draft {
+/** The draft that `$schema` names. Lints one that is not supported. */
+export function draftOf(schema: JsonObject, lint: LintSink): Draft {
   const { $schema } = schema
   if ($schema === undefined) return 'draft-07'
   const draft = typeof $schema === 'string' ? DRAFTS[$schema.replace(/^https?:\/\//, '').replace(/#$/, '')] : undefined
@@ -136,7 +149,7 @@ function openAjv(draft: Draft, options: Options, work: Work): Ajv {
   Object.assign(ajv, { [METER]: meterOf(work) })
   addAllFormats(ajv, work)
   addLengths(ajv, work)
-  addEquality(ajv, work)
+  addEquality(ajv, work, draft === '2020-12' ? 'prefixItems' : 'items')
   addEmptyName(ajv)
   return ajv
 }

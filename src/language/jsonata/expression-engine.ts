@@ -130,6 +130,26 @@ export function builtInOf(name: string): (...values: readonly unknown[]) => unkn
   return implementation as (...values: readonly unknown[]) => unknown
 }
 
+export type BuiltInSignature = Readonly<{
+  name: string
+  parameters: readonly string[]
+  /** As JSONata writes it: https://docs.jsonata.org/embedding-extending#function-signature-syntax */
+  signature: string
+}>
+
+/** The functions that every expression can call. */
+export function describeBuiltIns(): readonly BuiltInSignature[] {
+  environment ??= environmentOf(jsonata('null'))
+  const { lookup } = environment
+  return BUILT_INS.toSorted().map((name) => {
+    const { implementation, signature } = lookup(name) as BuiltIn
+    const [, list = ''] = /\(([^)]*)\)/.exec(implementation.toString()) ?? []
+    const parameters = list.split(',').map((parameter) => parameter.split('=', 1)[0]?.trim() ?? '')
+    const { definition = '' } = (signature ?? {}) as { definition?: string }
+    return { name, parameters: parameters.filter((parameter) => parameter !== ''), signature: definition }
+  })
+}
+
 /** The frame that holds the built-ins. The engine passes it to its hooks only, the first time before its first await. */
 function environmentOf(engine: jsonata.Expression): Environment {
   let environment: Environment | undefined

@@ -15,27 +15,82 @@ export type MappingFunction = Readonly<{
   /** The same for an array that is spread over the elements of the target. */
   convertEach: Convert | undefined
   placement: Placement
+  /** JSON Schema of what it gives for a value that is no array; undefined if that is the value. */
+  gives: JsonObject | undefined
 }>
 
 type FunctionSpec = Readonly<{
+  /** One sentence for people who write a mapping. */
+  means: string
+  /** The types of JSON that it converts; any other value gives nothing. */
+  takes: string
   /** By default `spread`. */
   placement?: Placement
   /** By default, arrays are converted element by element, at any depth. */
   takesWholeArrays?: true
   needsParameters?: true
   compile?: (parameters: JsonObject) => Convert
+  /** JSON Schema of its results; by default a result is the value itself. */
+  gives?: (parameters: JsonObject) => JsonObject
 }>
 
+const always = (schema: JsonObject) => () => schema
+
 export const FUNCTIONS = {
-  booleanFlip: { compile: () => (value) => (typeof value === 'boolean' ? !value : undefined) },
-  booleanify: { compile: () => booleanify },
-  numberify: { compile: () => numberify },
-  stringify: { compile: () => stringify, takesWholeArrays: true },
-  dateTimeToDate: { compile: () => dateTimeToDate },
-  mapCodes: { compile: mapCodes, needsParameters: true },
-  appendArray: { placement: 'concat' },
-  oneToAllElements: { placement: 'all' },
-  passThroughObject: { placement: 'root' },
+  booleanFlip: {
+    means: 'The opposite of a boolean.',
+    takes: 'boolean',
+    gives: always({ type: 'boolean' }),
+    compile: () => (value) => (typeof value === 'boolean' ? !value : undefined),
+  },
+  booleanify: {
+    means: 'False for 0, an empty text and the texts "false" and "0"; true for any other value.',
+    takes: 'any',
+    gives: always({ type: 'boolean' }),
+    compile: () => booleanify,
+  },
+  numberify: {
+    means: 'The number that a text holds; 1 or 0 for a boolean.',
+    takes: 'string, number or boolean',
+    gives: always({ type: 'number' }),
+    compile: () => numberify,
+  },
+  stringify: {
+    means: 'A text as it is, any other value as JSON; an array becomes one text.',
+    takes: 'any',
+    gives: always({ type: 'string' }),
+    compile: () => stringify,
+    takesWholeArrays: true,
+  },
+  dateTimeToDate: {
+    means: 'The date of a date and time as written; a number is milliseconds since 1970 in UTC.',
+    takes: 'string or number',
+    gives: always({ type: 'string', pattern: '^[0-9]{4}(?:-[0-9]{2}){0,2}$' }),
+    compile: () => dateTimeToDate,
+  },
+  mapCodes: {
+    means:
+      'The value that the parameters have for a code; "default" for an unknown code, "null" for a missing or null value.',
+    takes: 'string, number or boolean',
+    gives: (codes) => ({ enum: [...new Set(Object.values(codes))].filter((value) => value !== null) }),
+    compile: mapCodes,
+    needsParameters: true,
+  },
+  appendArray: {
+    means: 'Appends each element of an array, or a single value, to the array at the target.',
+    takes: 'any',
+    placement: 'concat',
+  },
+  oneToAllElements: {
+    means: 'Writes one value into every element that earlier entries made, at every [] before a name.',
+    takes: 'any',
+    placement: 'all',
+  },
+  passThroughObject: {
+    means: 'Writes every field of an object into the output itself; the key is ignored.',
+    takes: 'object',
+    placement: 'root',
+  },
 } as const satisfies Record<string, FunctionSpec>
 
 /** Levels of arrays that are converted element by element; deeper ones convert to nothing, to spare the stack. */
@@ -61,11 +116,13 @@ export function compileFunction(
   const spec: FunctionSpec = FUNCTIONS[name]
   if (!checkParameters(name, spec, parameters, lint.at('parameters'))) return undefined
   const { placement = 'spread', takesWholeArrays, compile } = spec
-  const convert = compile?.(isObject(parameters) ? parameters : {})
-  if (convert === undefined) return { convert, convertEach: convert, placement }
-  if (takesWholeArrays) return { convert, convertEach: overElements(convert, 1, convert), placement }
+  const given = isObject(parameters) ? parameters : {}
+  const convert = compile?.(given)
+  const gives = spec.gives?.(given)
+  if (convert === undefined) return { convert, convertEach: convert, placement, gives }
+  if (takesWholeArrays) return { convert, convertEach: overElements(convert, 1, convert), placement, gives }
   const each = overElements(convert, NESTING_MAX, () => undefined)
-  return { convert: each, convertEach: each, placement }
+  return { convert: each, convertEach: each, placement, gives }
 }
 
 const isFunctionName = (name: string): name is keyof typeof FUNCTIONS => Object.hasOwn(FUNCTIONS, name)

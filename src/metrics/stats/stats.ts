@@ -15,6 +15,11 @@ export type Stats = Readonly<{
   count: Minutes['count']
   /** The last hour, the last day, and each minute of that day with completed messages. Fails with STORE_UNAVAILABLE. */
   report(endpointId: string): Promise<JsonObject>
+  /**
+   * The messages and failures of the last hour for each of several endpoints, and messages a minute in the last minutes.
+   * Fails with STORE_UNAVAILABLE.
+   */
+  summaries(endpointIds: readonly string[]): Promise<ReadonlyMap<string, JsonObject>>
   /** Writes the counts, so that other processes can read them. Fails with STORE_UNAVAILABLE. */
   write(): Promise<void>
   /** Writes the counts and stops. */
@@ -33,6 +38,8 @@ export type StatsOptions = Readonly<{
 const ENDPOINTS = 'The store of endpoints'
 const WRITE_EVERY_MS = 10_000
 const HOUR = 60
+/** The minutes that the present rate is the mean of: the current one, which is not over, is left out. */
+const RATE_MINUTES = 5
 const DAY = 24 * HOUR
 /** An hour longer than reports need, since the clocks of instances differ. */
 const KEPT = 25 * HOUR
@@ -88,6 +95,21 @@ export function createStats({ store, instance, clock, logger }: StatsOptions): S
           .sort(([one], [other]) => one - other)
           .map(([at, some]) => ({ at: new Date(at * MINUTE_MS).toISOString(), ...summaryOf(some) })),
       }
+    },
+    summaries: async (endpointIds) => {
+      const minute = minuteNow()
+      const recent = { from: minute - RATE_MINUTES, to: minute - 1 }
+      const totals = await callStore(ENDPOINTS, async () => {
+        await writeInTurn()
+        return store.totals(endpointIds, minute - HOUR + 1, recent)
+      })
+      const byEndpoint = new Map(totals.map((one) => [one.endpointId, one]))
+      return new Map(
+        endpointIds.map((id) => {
+          const { count = 0, failures = 0, recent: messages = 0 } = byEndpoint.get(id) ?? {}
+          return [id, { count, failures, perMinute: messages / RATE_MINUTES }]
+        }),
+      )
     },
     close: async () => {
       clearInterval(timer)

@@ -78,7 +78,7 @@ function isEmpty(object: JsonObject): boolean {
 }
 
 /** Whether the schema, or a schema that it applies to the same data, names one of PARTS at its top level. */
-function namesParts(schema: Json | undefined, root: JsonObject, seen = new Set<Json>()): boolean {
+export function namesParts(schema: Json | undefined, root: JsonObject, seen = new Set<Json>()): boolean {
   if (!isObject(schema) || seen.has(schema)) return false
   seen.add(schema)
   const { required, properties, $ref, allOf, anyOf, oneOf } = schema

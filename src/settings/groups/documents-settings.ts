@@ -1,5 +1,5 @@
 /** The settings that bound endpoint documents. */
-import { type Setting, size, wholeNumber } from '../setting-kinds.ts'
+import { choice, type Setting, size, wholeNumber } from '../setting-kinds.ts'
 
 export const documents = {
   documentLimitBytes: {
@@ -26,6 +26,13 @@ export const documents = {
     kind: wholeNumber(1, 100_000),
     default: '100',
     means: 'The most requests of one endpoint document, lookups and responses together.',
+  },
+  testsOnChange: {
+    name: 'TESTS_ON_CHANGE',
+    kind: choice('off', 'warn', 'require'),
+    default: 'warn',
+    means:
+      'What a change of an endpoint does if its stored tests fail with the new document. `off`: they do not run. `warn`: the answer names them as warnings. `require`: the change is refused with 409.',
   },
   maxEndpoints: {
     name: 'MAX_ENDPOINTS',

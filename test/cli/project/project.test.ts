@@ -167,7 +167,7 @@ describe('the documents of a project', () => {
       join(folder, 'endpoints/data/order.json'),
       'none.json',
     ])
-    assert.deepEqual(faults, ['There is no file none.json.'])
+    assert.deepEqual(faults, ['There is no file none.json, or it cannot be read.'])
     assert.deepEqual(
       files.map((path) => relative(join(folder, 'endpoints'), path)),
       ['b.json', 'broken.json', 'moved/c.json', 'sub/a.json', 'data/order.json'],

@@ -36,7 +36,12 @@ type Decided = Decision & Readonly<{ needed: Needed }>
 
 const DECISION = Symbol('decision')
 const EFFECT = Symbol('effect')
-type ManagementCall = FastifyRequest & { [DECISION]?: Decided; [EFFECT]?: readonly Effect[] }
+const DECIDE = Symbol('decide')
+type ManagementCall = FastifyRequest & {
+  [DECISION]?: Decided
+  [DECIDE]?: () => Promise<Decision>
+  [EFFECT]?: readonly Effect[]
+}
 
 /** The caller; undefined if the service does not know it. */
 export const callerOf = (request: FastifyRequest): Decision['caller'] => (request as ManagementCall)[DECISION]?.caller
@@ -49,6 +54,12 @@ export function leaveNoEntry(request: FastifyRequest): void {
   call[EFFECT] = NO_ENTRY
 }
 
+/** Authorises a call again that takes long: its key may have been revoked meanwhile. Fails as authorisation does. */
+export async function authoriseAgain(request: FastifyRequest): Promise<void> {
+  const decision = await (request as ManagementCall)[DECIDE]?.()
+  if (decision?.refused !== undefined) throw decision.refused
+}
+
 /** Reports what a call changed to the audit log, which has an entry for each effect. */
 export function noteEffect(request: FastifyRequest, ...effects: readonly Effect[]): void {
   const call: ManagementCall = request
@@ -58,18 +69,21 @@ export function noteEffect(request: FastifyRequest, ...effects: readonly Effect[
 /** Authorises every call in a scope, those of unknown paths too. To be called before routes are added. */
 export function addAuthHook(scope: FastifyInstance, { authorise, audit, onRoute }: AuthHookOptions): void {
   scope.decorateRequest(DECISION, undefined)
+  scope.decorateRequest(DECIDE, undefined)
   scope.decorateRequest(EFFECT, undefined)
   scope.addHook('onRoute', (route) => onRoute?.(authorisedRoute(route)))
   scope.addHook('onRequest', async (request: ManagementCall, reply) => {
     const needed = request.routeOptions.config.needed ?? (request.is404 ? 'viewer' : 'admin')
     const { headers, socket } = request
-    const decision = await authorise({
+    const call = {
       needed,
       address: socket.remoteAddress ?? '',
       host: headers.host === undefined ? undefined : request.hostname,
       forwarded: RELAYED.some((name) => headers[name] !== undefined),
       authorization: headers.authorization,
-    })
+    }
+    const decision = await authorise(call)
+    request[DECIDE] = () => authorise(call)
     request[DECISION] = { ...decision, needed }
     if (decision.refused === undefined) return
     closeIfUnread(request, reply)

@@ -1,19 +1,28 @@
 /** `/endpoints`: endpoint documents and their statistics, the same on both ports. */
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
-import type { Caller } from '../../../domain/access.ts'
+import { allows, type Caller } from '../../../domain/access.ts'
+import { Failure } from '../../../domain/failure.ts'
 import type { Json, JsonObject } from '../../../domain/json.ts'
 import { NOTE_CHARACTERS, type Origin } from '../../../domain/stored-document.ts'
 import type { EndpointService } from '../../../endpoints/endpoint-service.ts'
 import type { Accepted } from '../../../endpoints/endpoint-writer.ts'
+import type { ListSummaries } from '../../../endpoints/listing/endpoint-summaries.ts'
 import { etagOf } from '../../../endpoints/precondition.ts'
-import { type ById, queryOf, refuseBelow, refuseOtherMethods, sendAnswer, sendJson } from '../replies.ts'
+import { type ById, NO_STORE, queryOf, refuseBelow, refuseOtherMethods, sendAnswer, sendJson } from '../replies.ts'
 import { callerOf, needs, noteEffect } from './auth-hook.ts'
 import { readDocument } from './read-document.ts'
 
 /** In a scope with the auth hook. */
-export function serveManagement(scope: FastifyInstance, endpoints: EndpointService): void {
+export function serveManagement(
+  scope: FastifyInstance,
+  endpoints: EndpointService,
+  listSummaries: ListSummaries,
+): void {
   scope.get('/endpoints', needs('viewer'), async (request, reply) => {
-    return send(request, reply, 200, (await endpoints.list([...queryOf(request)])) as Json)
+    const query = queryOf(request)
+    // No document has a field of this name, so as a filter it would find nothing.
+    if (query.get('view')?.join() === 'summary') return sendJson(reply, 200, await listSummaries(query), NO_STORE)
+    return send(request, reply, 200, (await endpoints.list([...query])) as Json)
   })
   scope.post('/endpoints', needs('author'), async (request, reply) => {
     const accepted = await endpoints.create(readDocument(request), originOf(request))
@@ -97,15 +106,39 @@ export function sendAccepted(
   status: number,
   { document, version, warnings }: Accepted,
 ): FastifyReply {
-  noteEffect(request, { target: document._id, before: version - 1, after: version, ...noteOf(request) })
-  if (warnings.length > 0) reply.header('x-crosswalk-warnings', warningsHeader(warnings))
+  noteEffect(request, { target: document._id, before: version - 1, after: version, ...auditNote(originOf(request)) })
+  setWarnings(reply, warnings)
   return send(request, reply, status, document)
+}
+
+export function setWarnings(reply: FastifyReply, warnings: Accepted['warnings']): void {
+  if (warnings.length > 0) reply.header('x-crosswalk-warnings', warningsHeader(warnings))
 }
 
 /** The note is for people, so nothing checks it. */
 function noteOf({ headers }: FastifyRequest): Pick<Origin, 'note'> {
   const note = headers['x-crosswalk-change-note']
   return typeof note !== 'string' || note === '' ? {} : { note: note.slice(0, NOTE_CHARACTERS) }
+}
+
+/** Fails with ACCESS_DENIED for callers who may not override the tests of an endpoint. */
+function overrideOf(request: FastifyRequest): Pick<Origin, 'testsOverride'> {
+  const reason = request.headers['x-crosswalk-override']
+  if (typeof reason !== 'string' || reason.trim() === '') return {}
+  if (!allows(callerOf(request)?.roles ?? [], 'admin')) {
+    throw new Failure(
+      'ACCESS_DENIED',
+      'To override the tests of an endpoint (X-Crosswalk-Override), the role admin is needed.',
+    )
+  }
+  return { testsOverride: reason.trim().slice(0, NOTE_CHARACTERS) }
+}
+
+/** The note of an entry of the audit log. */
+export function auditNote({ note, testsOverride }: Origin): Readonly<{ note?: string }> {
+  const parts = [note ?? '', testsOverride === undefined ? '' : `Tests overridden: ${testsOverride}`]
+  const written = parts.filter((part) => part !== '').join('. ')
+  return written === '' ? {} : { note: written }
 }
 
 /** Who asks for a change. */
@@ -116,6 +149,7 @@ export function originOf(request: FastifyRequest): Origin {
     ...(remoteAddress === undefined ? {} : { address: remoteAddress }),
     ...(caller === undefined ? {} : identified(caller)),
     ...noteOf(request),
+    ...overrideOf(request),
   }
 }
 

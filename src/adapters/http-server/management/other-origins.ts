@@ -9,7 +9,11 @@ const SAFE = ['GET', 'HEAD', 'OPTIONS']
  * (https://www.w3.org/TR/fetch-metadata/), else `Origin`. Fails with MANAGEMENT_REFUSED.
  */
 export async function refuseOtherOrigins({ method, headers }: FastifyRequest): Promise<void> {
-  if (SAFE.includes(method)) return
+  if (!SAFE.includes(method)) refuseOtherPages({ headers })
+}
+
+/** The same for a call of any method: a page cannot read what it gets, but could use up what is bounded. */
+export function refuseOtherPages({ headers }: Pick<FastifyRequest, 'headers'>): void {
   const site = headers['sec-fetch-site']
   const isOther =
     site === undefined

@@ -1,12 +1,13 @@
-/** `/endpoints/{id}/versions`: the versions of an endpoint, and the way back to one. */
+/** `/endpoints/{id}/versions` and `/endpoints/{id}/diff`: the versions of an endpoint, what differs, and the way back to one. */
 import type { FastifyInstance } from 'fastify'
 import type { Json } from '../../../domain/json.ts'
 import type { EndpointService } from '../../../endpoints/endpoint-service.ts'
-import { type ById, refuseOtherMethods } from '../replies.ts'
+import { type ById, refuseOtherMethods, sendJson } from '../replies.ts'
 import { needs } from './auth-hook.ts'
 import { originOf, send, sendAccepted } from './endpoint-routes.ts'
-import { demandJson } from './read-document.ts'
+import { demandJson, readDocument } from './read-document.ts'
 
+type ByVersions = { Params: { id: string; version: string; other: string } }
 type ByVersion = { Params: { id: string; version: string } }
 
 /** No version has a longer number. */
@@ -20,6 +21,13 @@ export function serveVersions(scope: FastifyInstance, endpoints: EndpointService
     const { id, version } = request.params
     return send(request, reply, 200, (await endpoints.versions.get(id, numberOf(version))) as Json)
   })
+  scope.get<ByVersions>('/endpoints/:id/versions/:version/diff/:other', needs('viewer'), async (request, reply) => {
+    const { id, version, other } = request.params
+    return send(request, reply, 200, (await endpoints.versions.diff(id, numberOf(version), numberOf(other))) as Json)
+  })
+  scope.post<ById>('/endpoints/:id/diff', needs('viewer'), async (request, reply) =>
+    sendJson(reply, 200, (await endpoints.diff(request.params.id, readDocument(request))) as Json),
+  )
   scope.post<ByVersion>('/endpoints/:id/versions/:version/restore', needs('author'), async (request, reply) => {
     demandJson(request)
     const { id, version } = request.params
@@ -30,4 +38,6 @@ export function serveVersions(scope: FastifyInstance, endpoints: EndpointService
   refuseOtherMethods(scope, '/endpoints/:id/versions', ['GET'])
   refuseOtherMethods(scope, '/endpoints/:id/versions/:version', ['GET'])
   refuseOtherMethods(scope, '/endpoints/:id/versions/:version/restore', ['POST'])
+  refuseOtherMethods(scope, '/endpoints/:id/versions/:version/diff/:other', ['GET'])
+  refuseOtherMethods(scope, '/endpoints/:id/diff', ['POST'])
 }

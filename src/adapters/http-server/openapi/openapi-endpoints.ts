@@ -1,6 +1,8 @@
 /** The part of /openapi.json on endpoints, their versions and counts. */
 import type { JsonObject } from '../../../domain/json.ts'
-import { answer, content, failure, id, inPath, list, ref, text, time, whole } from './openapi-parts.ts'
+import { answer, content, failure, id, inPath, list, object, oneOf, ref, text, time, whole } from './openapi-parts.ts'
+import { overrideTests } from './openapi-stored-tests.ts'
+import { summaryParameters } from './openapi-watching.ts'
 
 const WARNINGS = {
   'X-Crosswalk-Warnings': {
@@ -17,7 +19,7 @@ const endpointId = inPath('id', id)
 const ifMatch = { name: 'If-Match', in: 'header', schema: text }
 const refused = {
   400: failure('The document has faults; details lists all of them.'),
-  409: failure('The name or the route is taken.'),
+  409: failure('The name or the route is taken, or stored tests of the endpoint fail.'),
   415: failure('The body is not declared as JSON.'),
 }
 const found = {
@@ -35,8 +37,15 @@ const stale = { 412: failure('If-Match names another version.') }
 export const endpointPaths: JsonObject = {
   '/endpoints': {
     get: {
-      summary: 'All endpoints, oldest first; any field path may be given as an equality filter.',
-      responses: { 200: answer('The stored documents.', list(ref('Endpoint'))) },
+      summary:
+        'All endpoints, oldest first; any field path may be given as an equality filter. With view=summary, a page of rows.',
+      parameters: summaryParameters,
+      responses: {
+        200: answer('The stored documents; with view=summary a page.', {
+          anyOf: [list(ref('Endpoint')), ref('SummaryPage')],
+        }),
+        400: failure('A filter is no field path, or a parameter of the summary cannot have this value.'),
+      },
     },
     post: {
       summary: 'Registers an endpoint.',
@@ -49,13 +58,13 @@ export const endpointPaths: JsonObject = {
     get: { summary: 'One endpoint.', responses: { 200: answer('The stored document.', ref('Endpoint')), ...found } },
     put: {
       summary: 'Replaces the whole configuration.',
-      parameters: [ifMatch],
+      parameters: [ifMatch, overrideTests],
       requestBody: body(ref('Endpoint')),
       responses: { 200: accepted, ...found, ...refused, ...stale },
     },
     patch: {
       summary: 'Changes parts of the configuration by a JSON Merge Patch (RFC 7396).',
-      parameters: [ifMatch],
+      parameters: [ifMatch, overrideTests],
       requestBody: { required: true, content: { 'application/merge-patch+json': { schema: { type: 'object' } } } },
       responses: { 200: accepted, ...found, ...refused, ...stale },
     },
@@ -86,18 +95,58 @@ export const endpointPaths: JsonObject = {
       responses: { 200: answer('The version.', ref('Version')), ...unknownVersion },
     },
   },
+  '/endpoints/{id}/versions/{version}/diff/{other}': {
+    parameters: [endpointId, versionNumber, inPath('other', { ...whole, minimum: 1 })],
+    get: {
+      summary: 'What differs from one version to another.',
+      responses: { 200: answer('The changes, and both versions.', ref('VersionDiff')), ...unknownVersion },
+    },
+  },
+  '/endpoints/{id}/diff': {
+    parameters: [endpointId],
+    post: {
+      summary: 'What a document would change; nothing is stored.',
+      requestBody: body(ref('Endpoint')),
+      responses: {
+        200: answer('The changes.', ref('DocumentDiff')),
+        400: failure('The id is malformed, or the form of the document is wrong; details lists all faults.'),
+        404: failure('There is no such endpoint.'),
+        415: failure('The body is not declared as JSON.'),
+      },
+    },
+  },
   '/endpoints/{id}/versions/{version}/restore': {
     parameters: [endpointId, versionNumber],
     post: {
       summary: 'Makes the document of an earlier version active again, as a new version.',
-      parameters: [ifMatch],
+      parameters: [ifMatch, overrideTests],
       requestBody: { required: false, content: { 'application/json': { schema: {} } } },
       responses: { 200: accepted, ...refused, ...unknownVersion, ...stale },
     },
   },
 }
 
+const changes = list(ref('DocumentChange'))
+
 export const endpointSchemas: JsonObject = {
+  DocumentDiff: object({ changes }, ['changes']),
+  VersionDiff: object({ from: ref('Version'), to: ref('Version'), changes }, ['from', 'to', 'changes']),
+  DocumentChange: object(
+    {
+      kind: oneOf(['added', 'removed', 'changed', 'moved']),
+      path: {
+        ...text,
+        description: 'Place in the document; requests by their id: requests.lookup[patient].config.url.',
+      },
+      from: { description: 'The value before.' },
+      to: { description: 'The value afterwards.' },
+      after: {
+        type: ['string', 'null'],
+        description: 'Where the order counts: the name or id before what was added or moved; null if it comes first.',
+      },
+    },
+    ['kind', 'path'],
+  ),
   Stats: {
     type: 'object',
     required: ['endpointId', 'hour', 'day', 'minutes'],
@@ -138,6 +187,7 @@ export const endpointSchemas: JsonObject = {
           who: text,
           name: text,
           note: text,
+          testsOverride: { ...text, description: 'The reason for a change although stored tests fail.' },
         },
       },
       document: { description: 'In the answer for one version only; null for a deletion.' },

@@ -9,7 +9,10 @@ import { dryRunPaths, dryRunSchemas } from './openapi-dry-run.ts'
 import { endpointPaths, endpointSchemas } from './openapi-endpoints.ts'
 import { messagePaths, messageSchemas } from './openapi-messages.ts'
 import { answer, list, object, ref, text, whole } from './openapi-parts.ts'
+import { publishedApiPaths } from './openapi-published.ts'
+import { recordedTestPaths, storedTestPaths } from './openapi-stored-tests.ts'
 import { testPaths, testSchemas } from './openapi-tests.ts'
+import { watchingPaths, watchingSchemas } from './openapi-watching.ts'
 
 export function serveOpenApi(server: FastifyInstance, description: JsonObject): void {
   const body = JSON.stringify(description)
@@ -48,12 +51,16 @@ export function describeApi(endpointSchema: JsonObject, version: string): JsonOb
     security: [{ bearer: [] }],
     paths: withAccess({
       ...endpointPaths,
+      ...storedTestPaths,
       ...batchPaths,
       ...testPaths,
       ...dryRunPaths,
+      ...publishedApiPaths,
       ...operationPaths,
       ...messagePaths,
+      ...recordedTestPaths,
       ...accessPaths,
+      ...watchingPaths,
     }),
     components: {
       securitySchemes,
@@ -65,6 +72,7 @@ export function describeApi(endpointSchema: JsonObject, version: string): JsonOb
         ...batchSchemas,
         ...testSchemas,
         ...dryRunSchemas,
+        ...watchingSchemas,
         Failure: object({ error: text, code: text, details: list(ref('FailureDetail')) }, ['error', 'code']),
         FailureDetail: object({
           operation: { ...whole, description: 'In a batch: the index of the operation.' },

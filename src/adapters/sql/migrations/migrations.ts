@@ -4,6 +4,7 @@
  */
 import { type Compilable, CompiledQuery, sql } from 'kysely'
 import { ACCESS } from './access-migrations.ts'
+import { ENDPOINT_TESTS } from './endpoint-test-migrations.ts'
 import { IDEMPOTENCY } from './idempotency-migrations.ts'
 import { SHARED_MESSAGES } from './message-migrations.ts'
 import type { Migration } from './migration.ts'
@@ -100,6 +101,7 @@ export const MIGRATIONS: readonly Migration[] = [
   SHARED_MESSAGES,
   ACCESS,
   IDEMPOTENCY,
+  ENDPOINT_TESTS,
 ]
 
 /** A statement that Kysely has no builder for. */

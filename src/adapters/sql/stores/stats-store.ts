@@ -1,6 +1,6 @@
 /** The store of message counts per endpoint and minute, of both databases. Every instance has rows of its own. */
 import { sql } from 'kysely'
-import type { Buckets, MinuteCount, StatsStore } from '../../../domain/ports/stats-store-port.ts'
+import type { Buckets, CountTotals, MinuteCount, StatsStore } from '../../../domain/ports/stats-store-port.ts'
 import type { SqlDatabase, SqlDialect } from '../database.ts'
 import { compileStatement, rawQuery } from '../statement.ts'
 import type { Tables } from '../tables.ts'
@@ -29,6 +29,24 @@ function compileStatements({ queries, elements }: SqlDialect) {
         .where('endpoint_id', '=', value('endpointId'))
         .where('minute', '>=', value('fromMinute')),
     ),
+    /** `ids`: an array of arrays, each with one id, as JSON. The store adds up: rows of many minutes take long to read. */
+    totals: compileStatement<
+      Readonly<{ ids: string; fromMinute: number; recentFrom: number; recentTo: number }>,
+      CountTotals
+    >((value) =>
+      queries
+        .selectFrom('endpoint_minutes')
+        .select([
+          'endpoint_id as endpointId',
+          sql<number>`cast(sum(count) as double precision)`.as('count'),
+          sql<number>`cast(sum(failures) as double precision)`.as('failures'),
+          sql<number>`cast(sum(case when minute between ${value('recentFrom')} and ${value('recentTo')} then count else 0 end)
+            as double precision)`.as('recent'),
+        ])
+        .where('endpoint_id', 'in', sql<string>`(select element.value ->> 0 from ${elements(value('ids'))} as element)`)
+        .where('minute', '>=', value('fromMinute'))
+        .groupBy('endpoint_id'),
+    ),
     purge: compileStatement<Readonly<{ before: number }>>((value) =>
       queries.deleteFrom('endpoint_minutes').where('minute', '<', value('before')),
     ),
@@ -48,6 +66,11 @@ export function compileStatsStore(database: SqlDatabase): StatsStore {
     },
     read: async (endpointId, fromMinute) =>
       (await database.read(statements.read, { endpointId, fromMinute })).map(countOf),
+    totals: async (endpointIds, fromMinute, { from: recentFrom, to: recentTo }) => {
+      const ids = JSON.stringify(endpointIds.map((id) => [id]))
+      const rows = await database.read(statements.totals, { ids, fromMinute, recentFrom, recentTo })
+      return rows.map(({ endpointId, count, failures, recent }) => ({ endpointId, count, failures, recent }))
+    },
     purge: async (before) => {
       await database.write(statements.purge, { before })
     },

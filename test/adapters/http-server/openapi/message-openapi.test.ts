@@ -31,7 +31,7 @@ describeLogged('/openapi.json', (stage) => {
         called += 1
       }
     }
-    assert.equal(called, 10)
+    assert.equal(called, 11)
   })
 
   test('names every filter', async () => {

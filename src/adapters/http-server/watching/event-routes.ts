@@ -1,0 +1,68 @@
+/** `/events` on the admin port: what happens in the service, as it happens. */
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import { Failure } from '../../../domain/failure.ts'
+import type { EventHub } from '../../../events/event-hub.ts'
+import { readEventTypes } from '../../../events/service-event.ts'
+import { authoriseAgain, needs } from '../management/auth-hook.ts'
+import { refuseOtherPages } from '../management/other-origins.ts'
+import { queryOf, refuseOtherMethods } from '../replies.ts'
+import { openEventStream } from './event-stream.ts'
+
+/** Callers who read events at one time. */
+export const MOST_STREAMS = 100
+
+/** Between two heartbeats. The credentials are checked with each, so a revoked key reads events no longer than that. */
+export const HEARTBEAT_MS = 15_000
+
+/** `heartbeatMs`: for tests. */
+export function serveEvents(server: FastifyInstance, hub: EventHub, heartbeatMs = HEARTBEAT_MS): void {
+  server.get('/events', needs('viewer'), async (request, reply) => {
+    refuseOtherPages(request)
+    const types = readEventTypes(queryOf(request).get('types'))
+    if (hub.subscribers >= MOST_STREAMS) {
+      const sentence = `${MOST_STREAMS} callers read events already; ask for what you need from time to time instead.`
+      throw new Failure('EVENT_STREAMS_TOO_MANY', sentence)
+    }
+    await stream(request, reply, hub, types, heartbeatMs)
+  })
+  refuseOtherMethods(server, '/events', ['GET'])
+}
+
+async function stream(
+  request: FastifyRequest,
+  reply: FastifyReply,
+  hub: EventHub,
+  types: ReturnType<typeof readEventTypes>,
+  heartbeatMs: number,
+): Promise<void> {
+  reply.hijack()
+  let unsubscribe = () => {}
+  const finish = () => {
+    clearInterval(timer)
+    unsubscribe()
+  }
+  const out = openEventStream(reply.raw, finish)
+  const timer = setInterval(async () => {
+    out.heartbeat()
+    try {
+      await authoriseAgain(request)
+    } catch (thrown) {
+      // Nothing shows what the caller may see now, so the stream ends in any case.
+      out.end('credentials', thrown instanceof Failure ? thrown.message : 'The credentials could not be checked.')
+    }
+  }, heartbeatMs)
+  timer.unref()
+  const subscription = hub.subscribe({
+    types,
+    receive: out.send,
+    end: () => out.end('stopping', 'The service stops.'),
+  })
+  unsubscribe = subscription.unsubscribe
+  // The caller may have left before the stream could notice.
+  if (reply.raw.destroyed) finish()
+  await subscription.ready
+  const isAgain = request.headers['last-event-id'] !== undefined
+  out.send({ id: hub.lastId(), type: 'open', data: { types: [...types], heartbeatMs } })
+  // Earlier events are not kept.
+  if (isAgain) out.send({ type: 'reset', data: { error: 'Events may have been missed; read everything again.' } })
+}

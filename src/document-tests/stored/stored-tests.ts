@@ -1,0 +1,73 @@
+/** The tests that the service keeps for each endpoint: `/endpoints/{id}/tests`. */
+import { Failure } from '../../domain/failure.ts'
+import type { JsonObject } from '../../domain/json.ts'
+import type { Lint } from '../../domain/lint.ts'
+import type { EndpointTestStore } from '../../domain/ports/endpoint-store-port.ts'
+import type { EndpointService } from '../../endpoints/endpoint-service.ts'
+import * as failures from '../../endpoints/management-failures.ts'
+import { parseDocument } from '../../endpoints/parse-document.ts'
+import { etagOf, matchesEtag, retryOnConflict } from '../../endpoints/precondition.ts'
+import { checkTestFile } from '../check-test-file.ts'
+
+/** `file`: as it was sent. */
+export type SavedTests = Readonly<{ file: JsonObject; warnings: readonly Lint[] }>
+
+/**
+ * An endpoint without tests has the file `{ "tests": [] }`. `ifMatch` is the If-Match header; undefined if there is none.
+ * Each call fails with ID_MALFORMED, ENDPOINT_UNKNOWN and STORE_UNAVAILABLE.
+ */
+export interface StoredTests {
+  get(endpointId: string): Promise<JsonObject>
+  /** In: a file of tests as JSON text. Also fails with BODY_UNREADABLE, BODY_TOO_DEEP, TESTS_INVALID, PRECONDITION_FAILED. */
+  replace(endpointId: string, text: string, ifMatch: string | undefined): Promise<SavedTests>
+  /** Also fails with PRECONDITION_FAILED. */
+  remove(endpointId: string, ifMatch: string | undefined): Promise<void>
+}
+
+export type StoredTestsOptions = Readonly<{
+  store: EndpointTestStore
+  endpointService: Pick<EndpointService, 'get'>
+}>
+
+const NO_TESTS: JsonObject = { tests: [] }
+
+export function createStoredTests({ store, endpointService }: StoredTestsOptions): StoredTests {
+  const write = async (endpointId: string, file: JsonObject | undefined, ifMatch: string | undefined) => {
+    await endpointService.get(endpointId)
+    await failures.callEndpointStore(() =>
+      retryOnConflict(ifMatch, async () => {
+        const stored = await store.get(endpointId)
+        if (ifMatch !== undefined && !matchesEtag(ifMatch, etagOf(fileOf(stored)))) throw stale()
+        const result = await store.write(endpointId, file && JSON.stringify(file), stored)
+        if (result === 'gone') throw failures.unknown(endpointId)
+        if (result === 'stale') throw stale()
+      }),
+    )
+  }
+  return {
+    get: async (endpointId) => {
+      const stored = await failures.callEndpointStore(() => store.get(endpointId))
+      // Tests are deleted with their endpoint: only without them it may be unknown.
+      if (stored === undefined) await endpointService.get(endpointId)
+      return fileOf(stored)
+    },
+    replace: async (endpointId, text, ifMatch) => {
+      const { raw, faults } = parseDocument(text)
+      const { lints } = checkTestFile(raw)
+      const errors = [...faults, ...lints.filter(({ severity }) => severity === 'error')]
+      if (errors.length > 0) throw failures.testsInvalid(errors)
+      const file = raw as JsonObject
+      await write(endpointId, file, ifMatch)
+      return { file, warnings: lints }
+    },
+    remove: (endpointId, ifMatch) => write(endpointId, undefined, ifMatch),
+  }
+}
+
+const fileOf = (stored: string | undefined): JsonObject => (stored === undefined ? NO_TESTS : JSON.parse(stored))
+
+const stale = (): Failure =>
+  new Failure(
+    'PRECONDITION_FAILED',
+    'The tests have changed since they were read; read them again and repeat the change.',
+  )

@@ -1,0 +1,79 @@
+/** The faults of a stored endpoint, and why it is not active if it is not. */
+import type { Lint } from '../../domain/lint.ts'
+import type { EndpointReads } from '../endpoint-reads.ts'
+import type { Registry } from '../endpoint-registry.ts'
+import type { InactiveDocuments, RefusedEndpoint } from '../sync/load-stored-endpoint.ts'
+
+/**
+ * Why an endpoint has faults. `invalid`: this version of the service refuses the stored document; `clash`: an active endpoint
+ * has its name or route; `pending`: this process has not compiled the document yet; `tolerated`: it is active, though a new
+ * document with these faults is refused.
+ */
+export type FaultReason = 'invalid' | 'clash' | 'pending' | 'tolerated'
+
+export type EndpointFaults = Readonly<{
+  endpointId: string
+  /** Whether a document of the endpoint is active; while a compilation is pending, that is the earlier one. */
+  active: boolean
+  /** The version of the document that the faults belong to; absent if it is pending. */
+  version?: number
+  /** Absent without faults. */
+  reason?: FaultReason
+  /** One sentence; absent without faults. */
+  error?: string
+  faults: readonly Pick<Lint, 'path' | 'message'>[]
+}>
+
+const SENTENCES: Readonly<Record<Exclude<FaultReason, 'pending'>, string>> = {
+  invalid: 'This version of the service refuses the stored document; correct its faults with PUT.',
+  clash: 'An active endpoint has the name or the route of this one; change either of the two.',
+  tolerated: 'The endpoint is active; its next change must correct these faults.',
+}
+
+const PENDING = 'This process has not activated the stored document yet; try again.'
+
+export const reasonOf = ({ faults }: RefusedEndpoint): 'invalid' | 'clash' => (faults.length > 0 ? 'invalid' : 'clash')
+
+/** Fails with ID_MALFORMED, ENDPOINT_UNKNOWN, STORE_UNAVAILABLE. */
+export type FindFaults = (id: string) => Promise<EndpointFaults>
+
+export function createFindFaults(
+  registry: Pick<Registry, 'get'>,
+  { refused, pending }: InactiveDocuments,
+  reads: Pick<EndpointReads, 'get'>,
+): FindFaults {
+  return async (endpointId) => {
+    await reads.get(endpointId)
+    const active = registry.get(endpointId)
+    const refusal = refused.get(endpointId)
+    const pendingFailure = pending.get(endpointId)
+    if (pendingFailure !== undefined || (active === undefined && refusal === undefined)) {
+      const error = pendingFailure?.message ?? PENDING
+      return { endpointId, active: active !== undefined, reason: 'pending', error, faults: [] }
+    }
+    if (refusal !== undefined) {
+      const reason = reasonOf(refusal)
+      const faults = [...refusal.faults, ...refusal.clashes]
+      return faultsOf(endpointId, false, refusal.version, reason, faults)
+    }
+    const { version = 0, toleratedFaults = [] } = active ?? {}
+    return toleratedFaults.length === 0
+      ? { endpointId, active: true, version, faults: [] }
+      : faultsOf(endpointId, true, version, 'tolerated', toleratedFaults)
+  }
+}
+
+const faultsOf = (
+  endpointId: string,
+  active: boolean,
+  version: number,
+  reason: Exclude<FaultReason, 'pending'>,
+  faults: readonly Lint[],
+): EndpointFaults => ({
+  endpointId,
+  active,
+  version,
+  reason,
+  error: SENTENCES[reason],
+  faults: faults.map(({ path, message }) => ({ path, message })),
+})

@@ -1,0 +1,148 @@
+/** OpenAPI 3.1 documents of endpoints, written piece by piece, so that messages run between two endpoints of thousands. */
+import { createHash } from 'node:crypto'
+import { setImmediate as turn } from 'node:timers/promises'
+import type { Endpoint } from '../config/schema/schema.ts'
+import type { JsonObject } from '../domain/json.ts'
+import { FAILURE_COMPONENTS } from './failure-responses.ts'
+import { describeOperation, type PublishedExample } from './published-operation.ts'
+import type { PublishSettings } from './request-schema.ts'
+
+export type PublishedEndpoint = Readonly<{ endpoint: Endpoint; examples?: readonly PublishedExample[] }>
+
+export type DocumentInfo = Readonly<{
+  title: string
+  version: string
+  description?: string
+  /** Of the message port as callers reach it, such as `http://localhost:3003`. */
+  origin: string
+}>
+
+export type WrittenDocument = Readonly<{
+  chunks: readonly Uint8Array[]
+  bytes: number
+  /** A strong validator (RFC 9110 section 8.8.3). */
+  etag: string
+}>
+
+/** The longest that a document is written without a pause for messages. */
+const SLICE_MS = 1
+const CHUNK_CHARACTERS = 65_536
+
+type Path = { readonly path: string; readonly parameters: readonly JsonObject[]; readonly methods: string[] }
+
+/** In: endpoints whose names and routes differ, in the order of their paths. They are read while the promise is pending. */
+export async function writeOpenApi(
+  endpoints: Iterable<PublishedEndpoint>,
+  info: DocumentInfo,
+  settings: PublishSettings,
+): Promise<WrittenDocument> {
+  const pause = createPause()
+  const paths = new Map<string, Path>()
+  const schemas = new Map<string, string>()
+  const components = { responses: new Map<string, string>(), securitySchemes: new Map<string, string>() }
+  for (const { endpoint, examples } of endpoints) {
+    const {
+      path,
+      shape,
+      method,
+      parameters,
+      operation,
+      components: own,
+    } = describeOperation(endpoint, settings, examples)
+    // Of paths that differ in the names of their parameters only, OpenAPI takes the names of one.
+    const known = paths.get(shape) ?? { path, parameters, methods: [] }
+    paths.set(shape, known)
+    known.methods.push(member(method, operation))
+    for (const [name, schema] of Object.entries(own.schemas)) schemas.set(name, JSON.stringify(schema))
+    for (const section of ['responses', 'securitySchemes'] as const) {
+      for (const [name, part] of Object.entries(own[section])) {
+        if (!components[section].has(name)) components[section].set(name, JSON.stringify(part))
+      }
+    }
+    if (pause.isDue()) await turn()
+  }
+  for (const [name, schema] of Object.entries(FAILURE_COMPONENTS.schemas)) schemas.set(name, JSON.stringify(schema))
+  const document = createWriter()
+  for (const piece of pieces(head(info), paths, { schemas, ...components })) {
+    document.write(piece)
+    if (pause.isDue()) await turn()
+  }
+  return document.end()
+}
+
+/** The text of the document, without its insignificant space. */
+function* pieces(
+  head: JsonObject,
+  paths: ReadonlyMap<string, Path>,
+  components: Readonly<Record<string, ReadonlyMap<string, string>>>,
+): Generator<string> {
+  yield `${JSON.stringify(head).slice(0, -1)},"paths":{`
+  let comma = ''
+  for (const { path, parameters, methods } of paths.values()) {
+    const all = parameters.length === 0 ? methods : [member('parameters', parameters), ...methods]
+    yield `${comma}${JSON.stringify(path)}:{${all}}`
+    comma = ','
+  }
+  yield `},"components":{${member('headers', FAILURE_COMPONENTS.headers)}`
+  for (const [section, parts] of Object.entries(components)) {
+    yield `,"${section}":{`
+    comma = ''
+    for (const [name, text] of parts) {
+      yield `${comma}${JSON.stringify(name)}:${text}`
+      comma = ','
+    }
+    yield '}'
+  }
+  yield '}}'
+}
+
+const member = (name: string, value: object): string => `${JSON.stringify(name)}:${JSON.stringify(value)}`
+
+const head = ({ title, version, description, origin }: DocumentInfo): JsonObject => ({
+  openapi: '3.1.0',
+  info: { title, version, ...(description === undefined ? {} : { description }) },
+  servers: [
+    {
+      url: '{origin}',
+      variables: { origin: { default: origin, description: 'The message port, as callers reach it.' } },
+    },
+  ],
+})
+
+function createPause() {
+  let startedAt = performance.now()
+  return {
+    isDue: (): boolean => {
+      const now = performance.now()
+      if (now - startedAt < SLICE_MS) return false
+      startedAt = now
+      return true
+    },
+  }
+}
+
+function createWriter() {
+  const hash = createHash('sha256')
+  const chunks: Uint8Array[] = []
+  let texts: string[] = []
+  let characters = 0
+  const flush = (): void => {
+    const chunk = Buffer.from(texts.join(''))
+    hash.update(chunk)
+    chunks.push(chunk)
+    texts = []
+    characters = 0
+  }
+  return {
+    write: (text: string): void => {
+      texts.push(text)
+      characters += text.length
+      if (characters >= CHUNK_CHARACTERS) flush()
+    },
+    end: (): WrittenDocument => {
+      flush()
+      const bytes = chunks.reduce((sum, { byteLength }) => sum + byteLength, 0)
+      return { chunks, bytes, etag: `"${hash.digest('base64url')}"` }
+    },
+  }
+}

@@ -1,0 +1,86 @@
+/** What everybody who watches needs: the list of endpoints, their faults, what editors complete, and events. */
+import type { EndpointAids } from '../adapters/http-server/watching/watching-routes.ts'
+import type { Logger } from '../domain/ports/logger-port.ts'
+import type { Clock } from '../domain/run.ts'
+import type { Registry } from '../endpoints/endpoint-registry.ts'
+import type { EndpointService } from '../endpoints/endpoint-service.ts'
+import { createFindFaults } from '../endpoints/listing/endpoint-faults.ts'
+import { createListSummaries, type ListSummaries } from '../endpoints/listing/endpoint-summaries.ts'
+import { createEndpointEvents } from '../events/endpoint-events.ts'
+import { createEventHub, type EventHub } from '../events/event-hub.ts'
+import { createMessageEvents } from '../events/message-events.ts'
+import { createReplayEvents, createStatusEvents } from '../events/view-events.ts'
+import type { ProcessCounts } from '../metrics/message-metrics.ts'
+import type { MessageRecords } from '../replay/message-records.ts'
+import type { Settings } from '../settings/settings.ts'
+import { createReadRecordedMessage } from '../suggestions/recorded-sample.ts'
+import { createSuggest } from '../suggestions/suggest.ts'
+import type { WorkerCluster } from '../workers/worker-cluster.ts'
+import type { ServiceHealth } from './health.ts'
+import type { Observers } from './observers.ts'
+
+export type Watching = Readonly<{
+  listSummaries: ListSummaries
+  aids: EndpointAids
+  events: EventHub
+  /** The counters of this process. */
+  ownCounts: () => Promise<ProcessCounts>
+}>
+
+export type WatchingOptions = Readonly<{
+  settings: Settings
+  registry: Registry
+  endpointService: EndpointService
+  observers: Pick<Observers, 'messageMetrics' | 'stats'>
+  records: MessageRecords
+  health: ServiceHealth
+  workerCluster: WorkerCluster | undefined
+  clock: Clock
+  newId: () => string
+  logger: Logger
+}>
+
+export function createWatching(options: WatchingOptions): Watching {
+  const { settings, registry, endpointService, observers, records, health, workerCluster, clock, newId, logger } =
+    options
+  const { messageMetrics, stats } = observers
+  const process = newId()
+  const ownCounts = async (): Promise<ProcessCounts> => ({ process, counts: messageMetrics.entries() })
+  const readStatus = async () => {
+    // The first changes with every message, and the events of endpoints have the second.
+    const { messagesInFlight, endpointsNotInForce, ...status } = await health.health()
+    return status
+  }
+  const sources = [
+    createMessageEvents({
+      readCounts: workerCluster?.messageCounts ?? (async () => [await ownCounts()]),
+      idOf: (name) => registry.byName(name)?.document._id,
+      clock,
+    }),
+    createReplayEvents(() => records.plans.all()),
+    createEndpointEvents(registry, endpointService.inactive),
+    createStatusEvents(readStatus),
+  ]
+  return {
+    listSummaries: createListSummaries({
+      registry,
+      inactive: endpointService.inactiveDocuments,
+      statsOf: async (endpointIds) => {
+        await workerCluster?.flushCounts()
+        return stats.summaries(endpointIds)
+      },
+    }),
+    aids: {
+      faults: createFindFaults(registry, endpointService.inactiveDocuments, endpointService),
+      // Few services are ever asked for it.
+      vocabulary: async () => (await import('../vocabulary/vocabulary.ts')).describeVocabulary(),
+      suggest: createSuggest({
+        settings,
+        documentOf: endpointService.get,
+        readRecorded: createReadRecordedMessage(records.search),
+      }),
+    },
+    events: createEventHub(sources, process, logger),
+    ownCounts,
+  }
+}

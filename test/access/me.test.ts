@@ -1,0 +1,59 @@
+/** `GET /me`: who the caller is and what it may do, in every mode of management. */
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { ROLES } from '../../src/domain/access.ts'
+import { call } from '../adapters/http-server/management/call.ts'
+import { startService } from '../service.ts'
+import { startIssuer } from './issuer.ts'
+import { bearer, startServiceWithKeys } from './service-with-keys.ts'
+
+test('without keys, everybody on this machine may do everything', async () => {
+  const service = await startService()
+  const reply = await call(service.adminUrl, 'GET', '/me')
+  assert.deepEqual(reply.json(), { who: 'local', roles: ROLES, may: ROLES, mode: 'open' })
+  assert.equal(reply.headers['cache-control'], 'no-store')
+  await service.stop()
+})
+
+test('with MANAGEMENT_AUTH=off, everybody may', async () => {
+  const service = await startService({ MANAGEMENT_AUTH: 'off' })
+  const { who, mode } = (await call(service.adminUrl, 'GET', '/me')).json()
+  assert.deepEqual([who, mode], ['anyone', 'open'])
+  await service.stop()
+})
+
+test('with keys, what the roles of the key include', async () => {
+  const { service, keys, baseOf } = await startServiceWithKeys()
+  const me = (key: string) => call(baseOf('admin'), 'GET', '/me', { headers: bearer(key) })
+  const expected = {
+    viewer: ['viewer'],
+    operator: ['viewer', 'operator'],
+    author: ['viewer', 'author'],
+    admin: [...ROLES],
+  }
+  for (const role of ROLES) {
+    const { who, name, roles, may, mode } = (await me(keys[role])).json()
+    assert.match(String(who), /^key:[0-9a-f]{16}$/)
+    assert.deepEqual([name, roles, may, mode], [`test ${role}`, [role], expected[role], 'keys'])
+  }
+  assert.equal((await me(keys.revoked)).status, 401)
+  assert.equal((await call(baseOf('admin'), 'GET', '/me')).status, 401)
+  await service.stop()
+})
+
+test('with OpenID Connect, what the roles of the token include', async () => {
+  const issuer = await startIssuer()
+  const service = await startService({
+    MANAGEMENT_AUTH: 'oidc',
+    MANAGEMENT_OIDC_ISSUER: issuer.url,
+    MANAGEMENT_OIDC_AUDIENCE: 'crosswalk',
+  })
+  const token = await issuer.token({ claims: { roles: ['crosswalk-author'], preferred_username: 'ann' } })
+  const { who, name, roles, may, mode } = (
+    await call(service.adminUrl, 'GET', '/me', { headers: bearer(token) })
+  ).json()
+  assert.match(String(who), /^token:/)
+  assert.deepEqual([name, roles, may, mode], ['ann', ['author'], ['viewer', 'author'], 'oidc'])
+  await service.stop()
+  await issuer.stop()
+})

@@ -1,0 +1,75 @@
+/** The project and the pipeline of docs/gitops.md, run line by line against a service. */
+import assert from 'node:assert/strict'
+import { spawn } from 'node:child_process'
+import { mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import { delimiter, join } from 'node:path'
+import { test } from 'node:test'
+import { fileURLToPath } from 'node:url'
+import type { JsonObject } from '../../src/domain/json.ts'
+import { freshFolder, spawnService } from '../spawned-service.ts'
+import { blocksOf, type Fence } from './page.ts'
+
+const root = fileURLToPath(new URL('../..', import.meta.url))
+
+const fences = blocksOf(readFileSync(join(root, 'docs/gitops.md'), 'utf8')).filter(
+  (block): block is Fence => block.kind === 'fence',
+)
+const textOf = (language: string): string => fences.find(({ words }) => words.join(' ') === language)?.text ?? ''
+const LINES = [...textOf('yaml').matchAll(/^ *- run: (.+)$/gm)].map(([, line = '']) => line)
+
+const DOCUMENT: JsonObject = {
+  name: 'Orders',
+  endpoint: { pattern: '/orders' },
+  transformation: { input: 'JSON', output: 'JSON' },
+  constants: { store: '${value:STORE}' },
+  inputMapping: { 'constants.store': 'store' },
+}
+
+test('the pipeline publishes what the files say, and again when they change', async (context) => {
+  assert.equal(LINES.length, 5)
+  const folder = freshFolder(context)
+  const service = await spawnService(freshFolder(context))
+  context.after(() => service.child.kill())
+  const project = JSON.parse(textOf('jsonc')) as { targets: { prod: { url: string } } }
+  project.targets.prod.url = service.adminUrl
+  const programs = join(folder, 'programs')
+  mkdirSync(programs)
+  mkdirSync(join(folder, 'endpoints'))
+  symlinkSync(join(root, 'bin/crosswalk.js'), join(programs, 'crosswalk'))
+  writeFileSync(join(folder, 'crosswalk.json'), JSON.stringify(project))
+
+  const env = { PATH: `${programs}${delimiter}${process.env.PATH}`, GITHUB_SHA: 'f00' }
+  const runLine = (line: string) =>
+    new Promise<{ code: number | null; output: string }>((resolve) => {
+      const child = spawn('bash', ['-e', '-c', line], { cwd: folder, env, stdio: ['ignore', 'pipe', 'pipe'] })
+      let output = ''
+      for (const stream of [child.stdout, child.stderr]) {
+        stream.setEncoding('utf8').on('data', (text: string) => {
+          output += text
+        })
+      }
+      child.on('close', (code) => resolve({ code, output }))
+    })
+  const runAll = async (document: JsonObject) => {
+    writeFileSync(join(folder, 'endpoints/orders.json'), JSON.stringify(document))
+    for (const line of LINES) {
+      const { code, output } = await runLine(line)
+      assert.equal(code, 0, `${line}\n${output}`)
+    }
+    const answer = await fetch(`${service.url}/orders`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: '{}',
+    })
+    return answer.json()
+  }
+  assert.deepEqual(await runAll(DOCUMENT), { store: 'https://store.example' })
+  const stale = await runLine(LINES[3] ?? '')
+  assert.deepEqual([stale.code, /since the plan was made/i.test(stale.output)], [3, true], stale.output)
+
+  // Each run starts with a fresh checkout.
+  rmSync(join(folder, 'plan.json'))
+  const { constants: _, ...others } = DOCUMENT
+  const changed = { ...others, inputMapping: { 'requestBody.none': 'none' } }
+  assert.deepEqual(await runAll(changed), {})
+})

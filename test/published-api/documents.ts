@@ -1,0 +1,42 @@
+/** OpenAPI documents for tests, and two validators of them that share no code with each other. */
+
+import assert from 'node:assert/strict'
+import { validate } from '@hyperjump/json-schema/openapi-3-1'
+import { Validator } from '@seriousme/openapi-schema-validator'
+import { checkDocument } from '../../src/config/checks/check-document.ts'
+import type { Endpoint } from '../../src/config/schema/schema.ts'
+import type { Json, JsonObject } from '../../src/domain/json.ts'
+import { type PublishedEndpoint, writeOpenApi } from '../../src/published-api/openapi-document.ts'
+
+export const SETTINGS = { validationAcceptNullValues: false, validationCoerceTypes: false }
+const INFO = { title: 'Test', version: '1', origin: 'http://localhost:3003' }
+
+/** The checked form of a document; fails if it has faults of form. */
+export function checked(document: Json): Endpoint {
+  const { endpoint, lints } = checkDocument(document)
+  assert.deepEqual(
+    lints.filter(({ severity }) => severity === 'error'),
+    [],
+  )
+  return endpoint
+}
+
+export type OpenApi = Readonly<{
+  paths: Readonly<Record<string, Readonly<Record<string, JsonObject>>>>
+  components: Readonly<Record<string, Readonly<Record<string, JsonObject>>>>
+}> &
+  JsonObject
+
+/** The OpenAPI document of endpoints. */
+export async function published(endpoints: readonly PublishedEndpoint[], settings = SETTINGS): Promise<OpenApi> {
+  const { chunks } = await writeOpenApi(endpoints, INFO, settings)
+  return JSON.parse(Buffer.concat(chunks).toString()) as OpenApi
+}
+
+/** Fails unless both validators take the document, and its schemas by the meta-schema of their dialect. */
+export async function assertValid(document: OpenApi, what: string): Promise<void> {
+  const byAjv = await new Validator().validate(structuredClone(document) as Record<string, unknown>)
+  assert.ok(byAjv.valid, `${what}: ${JSON.stringify(byAjv.errors)?.slice(0, 2_000)}`)
+  const output = await validate('https://spec.openapis.org/oas/3.1/schema-base', document as never, 'BASIC')
+  assert.ok(output.valid, `${what}: ${JSON.stringify(output).slice(0, 2_000)}`)
+}
