@@ -101,7 +101,8 @@ const ambientSandbox = (sandbox: Sandbox, ambient: () => Ambient, timeoutMs: num
     const deadlineAt = () => Date.now() + timeoutMs
     return {
       ...compiled,
-      transform: (message) => compiled.transform(message, deadlineAt(), { ambient: ambient() }),
+      transform: (message, _deadlineAt, options) =>
+        compiled.transform(message, deadlineAt(), { ...options, ambient: ambient() }),
       validate: (data) => compiled.validate(data, deadlineAt()),
     }
   },

@@ -100,7 +100,7 @@ const cases: readonly Case[] = [
 
 /** Without what differs from message to message. */
 const settled = (value: unknown): string =>
-  JSON.stringify(value, (name, part) => (name === 'ms' ? undefined : part))
+  JSON.stringify(value, (name, part) => (name === 'ms' || name === 'timestamps' ? undefined : part))
     .replaceAll(/[0-9a-f]{24}/g, 'id')
     // Where an endless one has come to when its time is over.
     .replaceAll(/near character \d+/g, 'near a character')

@@ -56,7 +56,15 @@ export const dryRunTexts = fc.oneof(
       message,
       lookups: answersOf(CANNED_REQUESTS.lookup),
       responses: answersOf(CANNED_REQUESTS.response),
+    }).filter((one) => one !== '{}'),
+  },
+  {
+    weight: 1,
+    arbitrary: objectOf({
+      message,
+      messageId: fc.constantFrom('"01a1fc82b6a90000190dae3d"', '"x"', '7'),
       version: fc.constantFrom('1', '"recorded"', 'null', '-1'),
+      at: fc.constantFrom('"/answer/body"', '7'),
     }).filter((one) => one !== '{}'),
   },
   { weight: 1, arbitrary: jsonText },

@@ -1,14 +1,14 @@
 /** What `crosswalk apply` does: makes a service have the documents of a project, all of them or none. */
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
-import { batchOf, type DeploymentPlan, type PlannedOperation } from '../../deployment/deployment-plan.ts'
+import type { DeploymentPlan } from '../../deployment/deployment-plan.ts'
 import { describePlan, planText, staleness } from '../../deployment/plan-file.ts'
-import { isObject, type Json, type JsonObject } from '../../domain/json.ts'
+import type { Json } from '../../domain/json.ts'
 import { printable } from '../../import/output/report-markdown.ts'
-import { type ManagementClient, ServiceFault } from '../../service-client/management-client.ts'
 import { CommandImpossible, EXIT, type ExitCode } from '../command-process.ts'
-import { openTarget, type TargetArguments } from './open-target.ts'
+import { openTarget, readDesired, type TargetArguments } from './open-target.ts'
 import { linesOf, makePlan } from './run-diff.ts'
-import { type AskingProcess, confirm, DocumentsRefused, runServiceCommand, sentenceOf } from './service-command.ts'
+import { sendBatch } from './send-batch.ts'
+import { type AskingProcess, confirm, runServiceCommand } from './service-command.ts'
 
 export type ApplyArguments = TargetArguments &
   Readonly<{ yes?: true; plan?: string; prune?: true; inParts?: true; note?: string; json?: true }>
@@ -21,17 +21,20 @@ export const runApply = (given: ApplyArguments, process: AskingProcess): Promise
   runServiceCommand(process, async () => {
     const unanswered = 'It may have made the changes; run `crosswalk diff` to see.'
     const { project, target, client } = openTarget(given, { role: 'author', unanswered }, process.env)
-    const plan = await makePlan({ project, target, client }, given.prune === true)
+    const open = { project, target, client }
+    const documents = readDesired(open)
+    const plan = await makePlan(open, documents, given.prune === true)
     const saved = readPlanFile(given.plan)
-    const askFirst = (question: string) =>
-      confirm(question, 'Nothing was applied.', { ask: process.ask, yes: given.yes === true })
+    const nothing = 'Nothing was applied.'
+    const askFirst = (question: string) => confirm(question, nothing, { ask: process.ask, yes: given.yes === true })
     if (saved !== undefined) refuseStale(saved, plan, client.url)
     const parts = partsOf(plan, given)
     // With --json, standard output has the result only.
     const shown = given.json ? process.stderr : process.stdout
     shown.write(linesOf(plan, target.name))
     // In parts, a later one may need what an earlier one makes.
-    if (parts.length === 1) await send(client, parts[0] ?? plan, { dryRun: true }, process)
+    const sender = { client, documents, stderr: process.stderr }
+    if (parts.length === 1) await sendBatch(sender, plan, { nothing })
     if (given.plan !== undefined && saved === undefined) {
       writeFileSync(given.plan, planText(plan, client.url))
       process.stderr.write(`Written: ${given.plan}. To make exactly this plan, give the same --plan again.\n`)
@@ -40,8 +43,8 @@ export const runApply = (given: ApplyArguments, process: AskingProcess): Promise
     if (plan.operations.length > 0) await askFirst(`Apply this to ${target.name} (${client.url})?`)
     const results: Json[] = []
     for (const [index, part] of parts.entries()) {
-      const answer = await send(client, part, { note: given.note ?? 'crosswalk apply' }, process)
-      results.push(...(isObject(answer) && Array.isArray(answer.results) ? answer.results : []))
+      const refused = index === 0 ? nothing : `The ${index} parts before it were applied.`
+      results.push(...(await sendBatch(sender, part, { note: given.note ?? 'crosswalk apply', nothing: refused })))
       if (parts.length > 1) process.stderr.write(`Part ${index + 1} of ${parts.length} is made.\n`)
     }
     if (given.json)
@@ -85,39 +88,6 @@ function partsOf(plan: DeploymentPlan, { inParts }: ApplyArguments): readonly De
     operations: sorted.slice(index * MOST_OPERATIONS, (index + 1) * MOST_OPERATIONS),
   }))
 }
-
-/** Throws CommandImpossible with the faults of the documents, by their files. */
-async function send(
-  client: ManagementClient,
-  plan: DeploymentPlan,
-  options: JsonObject,
-  { stderr }: AskingProcess,
-): Promise<Json> {
-  try {
-    const answer = await client.call('POST', '/endpoints/batch', { operations: batchOf(plan), ...options })
-    if (options.dryRun) warn(answer, plan, stderr)
-    return answer
-  } catch (thrown) {
-    if (!(thrown instanceof ServiceFault) || thrown.details.length === 0) throw thrown
-    const lines = thrown.details.map(({ operation, path, message }) =>
-      named(plan.operations[Number(operation)], sentenceOf(path, message)),
-    )
-    const faults = [...lines, `${thrown.message} Nothing was applied.`]
-    throw thrown.code === 'PRECONDITION_FAILED' ? new CommandImpossible(...faults) : new DocumentsRefused(faults)
-  }
-}
-
-function warn(answer: Json, { operations }: DeploymentPlan, stderr: AskingProcess['stderr']): void {
-  const results = isObject(answer) && Array.isArray(answer.results) ? answer.results.filter(isObject) : []
-  for (const { operation, warnings } of results) {
-    for (const { path, message } of Array.isArray(warnings) ? warnings.filter(isObject) : []) {
-      stderr.write(`warning: ${printable(named(operations[Number(operation)], sentenceOf(path, message)))}\n`)
-    }
-  }
-}
-
-const named = (operation: PlannedOperation | undefined, sentence: string): string =>
-  operation === undefined ? sentence : `${operation.file ?? JSON.stringify(operation.name)}: ${sentence}`
 
 /** A rename that stays in a file would be made once more if both names were swapped back. */
 function adviseRenames({ operations }: DeploymentPlan, { stderr }: AskingProcess): void {

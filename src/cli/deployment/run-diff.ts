@@ -4,7 +4,14 @@ import { describePlan } from '../../deployment/plan-file.ts'
 import { reportPlan } from '../../deployment/plan-report.ts'
 import { printable } from '../../import/output/report-markdown.ts'
 import { CommandImpossible, EXIT, type ExitCode } from '../command-process.ts'
-import { type OpenTarget, openTarget, readDesired, readStored, type TargetArguments } from './open-target.ts'
+import {
+  type OpenTarget,
+  openTarget,
+  type ProjectDesire,
+  readDesired,
+  readStored,
+  type TargetArguments,
+} from './open-target.ts'
 import { type AskingProcess, runServiceCommand } from './service-command.ts'
 
 export type DiffArguments = TargetArguments & Readonly<{ exitCode?: true; json?: true }>
@@ -13,15 +20,18 @@ export type DiffArguments = TargetArguments & Readonly<{ exitCode?: true; json?:
 export const runDiff = (given: DiffArguments, process: AskingProcess): Promise<ExitCode> =>
   runServiceCommand(process, async () => {
     const open = openTarget(given, { role: 'viewer', unanswered: '' }, process.env)
-    const plan = await makePlan(open, false)
+    const plan = await makePlan(open, readDesired(open), false)
     printPlan(plan, open, given.json === true, process)
     const differs = plan.operations.length > 0 || plan.leftOver.length > 0
     return given.exitCode && differs ? EXIT.differences : EXIT.fine
   })
 
 /** Throws CommandImpossible and ServiceFault. */
-export async function makePlan(open: OpenTarget, prune: boolean): Promise<DeploymentPlan> {
-  const documents = readDesired(open)
+export async function makePlan(
+  open: OpenTarget,
+  documents: readonly ProjectDesire[],
+  prune: boolean,
+): Promise<DeploymentPlan> {
   const { stored, hadName } = await readStored(open.client)
   const { labels } = open.project
   const reading = await planDeployment(documents, stored, { labels, prune, hadName })

@@ -33,6 +33,12 @@ export function givenOfRecord({ record, incoming, exchanges }: RecordedMessage, 
   if (incoming.isRecord === true) {
     losses.push({ path: 'message', reason: 'The message is a record of a topic; the test sends it as a request.' })
   }
+  const masked = (part: 'headers' | 'query', values: JsonObject): JsonObject => {
+    const shown = part === 'headers' ? withoutSecretHeaders(values) : withoutSecretParameters(values)
+    const names = Object.keys(shown).filter((name) => shown[name] !== values[name])
+    for (const name of names) losses.push({ path: documentPath('message', part, name), reason: CREDENTIAL })
+    return shown
+  }
   const group = (kind: 'lookup' | 'response'): JsonObject =>
     answersOf(
       exchanges.filter(({ call }) => call.kind === kind),
@@ -43,8 +49,8 @@ export function givenOfRecord({ record, incoming, exchanges }: RecordedMessage, 
     message: {
       ...(body === undefined ? {} : { body: contentType === undefined ? body : inlineBody(body) }),
       ...(typeof contentType === 'string' ? { contentType } : {}),
-      ...present('headers', withoutSecretHeaders(headers as JsonObject)),
-      ...present('query', withoutSecretParameters(incoming.query)),
+      ...present('headers', masked('headers', headers)),
+      ...present('query', masked('query', incoming.query)),
       ...present('urlParams', incoming.urlParams),
     },
     ...present('lookups', group('lookup')),
@@ -54,6 +60,7 @@ export function givenOfRecord({ record, incoming, exchanges }: RecordedMessage, 
   return { given, losses }
 }
 
+const CREDENTIAL = 'Its name says that it is a credential, so that no test has its value; give another value.'
 const NO_TEXT = 'It is not text in UTF-8, which is all that a test can hold.'
 
 /** Undefined if the bytes are not text; a byte order mark stays. */

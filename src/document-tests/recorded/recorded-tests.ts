@@ -17,6 +17,7 @@ import { callMessageLog } from '../../message-log/message-search.ts'
 import { secretHeadersOf } from '../../message-log/recorded-secrets.ts'
 import { checkTestFile } from '../check-test-file.ts'
 import type { RunTests } from '../run-tests.ts'
+import type { TestFile } from '../test-file.ts'
 import type { TestResult } from '../test-report.ts'
 import { expectationOfRecord } from './expectation-of-record.ts'
 import { givenOfRecord } from './given-of-record.ts'
@@ -67,7 +68,7 @@ export function createRecordedTests(options: RecordedTestsOptions): MakeRecorded
   /** What the message of the test does; undefined if it asks for an answer that is not given. */
   const runOnce = async (document: Json, name: string, given: JsonObject): Promise<JsonObject | undefined> => {
     let snapshot: JsonObject | undefined
-    const { file } = checkTestFile({ tests: [{ name, given, expect: { snapshot: true } }] })
+    const file = soundFile({ name, given, expect: { snapshot: true } })
     await runTests(document, file, {
       onSnapshot: (_test, _step, taken) => {
         snapshot = taken
@@ -96,9 +97,7 @@ export function createRecordedTests(options: RecordedTestsOptions): MakeRecorded
         : written
     const source = { messageId, ...(endpointVersion === undefined ? {} : { endpointVersion }) }
     const test = { name, source, given: part.given, expect: part.expect }
-    const { file, lints } = checkTestFile({ tests: [test] })
-    const errors = lints.filter(({ severity }) => severity === 'error')
-    if (errors.length > 0) throw failures.testsInvalid(errors)
+    const file = soundFile(test)
     const active = await activeOf(endpointId, endpointService)
     const result = active === undefined ? undefined : (await runTests(active, file)).tests[0]
     const isChanged = result?.verdict === 'failed' && JSON.stringify(active) !== JSON.stringify(document)
@@ -115,6 +114,14 @@ export function createRecordedTests(options: RecordedTestsOptions): MakeRecorded
       ...(result === undefined ? {} : { result }),
     }
   }
+}
+
+/** A message may be too large for a test. */
+function soundFile(test: JsonObject): TestFile {
+  const { file, lints } = checkTestFile({ tests: [test] })
+  const errors = lints.filter(({ severity }) => severity === 'error')
+  if (errors.length > 0) throw failures.testsInvalid(errors)
+  return file
 }
 
 const GONE_VERSION: NotReproduced = {

@@ -1,5 +1,5 @@
 /** The parts of a test as its author would write them, made from what a message had. */
-import type { Json, JsonObject } from '../../domain/json.ts'
+import { isObject, type Json, type JsonObject } from '../../domain/json.ts'
 import { isSecretName, isSecretParameter, REDACTED } from '../../domain/secrets/secrets.ts'
 import { Unreadable } from '../../formats/body-faults.ts'
 import { findDuplicateNames, parseJson } from '../../formats/json-read.ts'
@@ -9,7 +9,8 @@ export function inlineBody(body: string): Json {
   if (!/^\s*[{[]/.test(body)) return body
   try {
     const value = parseJson(body)
-    return isLossless(body, value) && findDuplicateNames(body).length === 0 ? value : body
+    const isPlain = !isObject(value) || !Object.hasOwn(value, '$file')
+    return isPlain && isLossless(body, value) && findDuplicateNames(body).length === 0 ? value : body
   } catch (thrown) {
     if (!(thrown instanceof Unreadable)) throw thrown
     return body

@@ -110,7 +110,7 @@ describe('crosswalk apply', () => {
     const rig = projectRig(context, service.url, { ...Object.fromEntries(many), e250: faulty })
     const { code, stderr } = await rig.run('apply', { yes: true })
     assert.equal(code, 1)
-    assert.match(stderr, /endpoints\/e250\.json: inputTransforms\.x: /)
+    assert.match(stderr, /endpoints\/e250\.json:\d+:\d+: error: inputTransforms\.x: /)
     assert.match(stderr, /Nothing was applied\.\n$/)
     assert.deepEqual(await stored(), [])
   })
@@ -135,7 +135,7 @@ describe('crosswalk apply', () => {
     const { stderr } = await rig.run('apply', {}, { answer: '' })
     assert.match(
       stderr,
-      /^warning: .*a\.json: requests\.lookup\[0\].*CROSSWALK_SECRET_NONE.*is not set.*\n(?:.*\n)*Apply this/,
+      /^.*a\.json:\d+:\d+: warning: requests\.lookup\[0\].*CROSSWALK_SECRET_NONE.*is not set.*\n(?:.*\n)*Apply this/,
     )
   })
 

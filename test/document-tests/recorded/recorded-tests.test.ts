@@ -250,6 +250,7 @@ describe('tests of messages that were not kept whole', () => {
     document(upstream: Upstream): JsonObject
     body: JsonObject
     headers?: Record<string, string>
+    query?: string
     losses: readonly string[]
   }>[] = [
     {
@@ -275,6 +276,14 @@ describe('tests of messages that were not kept whole', () => {
       losses: ['given.message.headers.authorization'],
     },
     {
+      what: 'with a credential in the query',
+      env: {},
+      document: () => ({ inputMapping: { 'query.token': 'who', 'requestBody.a': 'a' } }),
+      body: { a: 1 },
+      query: '?token=secret-token-1',
+      losses: ['given.message.query.token', 'expect.answer.body.who'],
+    },
+    {
       what: 'with state',
       env: {},
       document: () => ({
@@ -285,13 +294,13 @@ describe('tests of messages that were not kept whole', () => {
       losses: ['given.state'],
     },
   ]
-  for (const { what, env, document, body, headers = {}, losses } of cases) {
+  for (const { what, env, document, body, headers = {}, query = '', losses } of cases) {
     test(`${what}: what is missing is listed`, async () => {
       const stage = await startStage(env)
       try {
         await stage.service.register(endpointDocument({ endpoint: { pattern: '/lost' }, ...document(stage.upstream) }))
         const { id } = await stage.send({
-          path: '/lost',
+          path: `/lost${query}`,
           method: 'POST',
           headers: { 'content-type': 'application/json', ...headers },
           body: JSON.stringify(body),

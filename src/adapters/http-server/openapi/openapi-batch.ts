@@ -1,11 +1,13 @@
 /** The part of /openapi.json on many changes at once. */
 import type { JsonObject } from '../../../domain/json.ts'
 import { answer, content, failure, id, list, object, oneOf, ref, text, time, whole } from './openapi-parts.ts'
+import { overrideTests } from './openapi-stored-tests.ts'
 
 export const batchPaths: JsonObject = {
   '/endpoints/batch': {
     post: {
       summary: 'Makes up to 1,000 changes, checked against what is stored afterwards: all of them, or none.',
+      parameters: [overrideTests],
       requestBody: { required: true, ...content(ref('Batch')) },
       responses: {
         200: answer(
@@ -14,7 +16,7 @@ export const batchPaths: JsonObject = {
         ),
         400: failure('The batch or its documents have faults; details lists all of them, each with its operation.'),
         404: failure('There is no such endpoint.'),
-        409: failure('A name or a route is taken, or there would be too many endpoints.'),
+        409: failure('A name or a route is taken, there would be too many endpoints, or stored tests fail.'),
         412: failure('An ifMatch names another version.'),
         413: failure('The batch or one of its documents is too large.'),
         415: failure('The body is not declared as JSON.'),
