@@ -133,7 +133,7 @@ function answerText({ answer }: JsonObject, { stderr }: CommandProcess): string 
 function stageText({ stages, failure }: JsonObject, wanted: string): string {
   const ran = stages as readonly JsonObject[]
   const stage = ran.find((one) => one.stage === wanted)
-  const output = stage?.output ?? stage?.result
+  const output = stage?.output
   if (isObject(output)) {
     const values = Object.values(output)
     const value = values.length === 1 ? (values[0] ?? null) : output
