@@ -104,6 +104,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   'adapters/http-server': ['domain'],
   'adapters/http-server/management': ['adapters/http-server', 'domain'],
   'adapters/http-server/messages': ['adapters/http-server', 'domain'],
+  'adapters/http-server/records': ['adapters/http-server', 'adapters/http-server/management', 'domain'],
   'adapters/http-server/watching': ['adapters/http-server', 'domain'],
   'adapters/http-server/openapi': ['adapters/http-server', 'domain'],
   'adapters/jwt': ['domain'],

@@ -30,7 +30,7 @@ export type RequestedTestsOptions = Readonly<{
   storedTests?: (endpointId: string) => Promise<JsonObject>
 }>
 
-const NAMES = ['endpoint', 'endpointId', 'tests', 'snapshots'] as const
+const NAMES = ['endpoint', 'endpointId', 'tests', 'snapshots', 'coverage'] as const
 
 /** Milliseconds for all tests of a request. */
 const LIMIT_MS = 30_000
@@ -57,6 +57,7 @@ export function createRequestedTests(options: RequestedTestsOptions): RunRequest
     return runTests(endpoint ?? stored ?? {}, file, {
       snapshots: isObject(request.snapshots) ? (request.snapshots as Snapshots) : {},
       limitMs: LIMIT_MS,
+      coverage: request.coverage === true,
       ...(endpoint === undefined ? {} : { bounds: settings }),
     })
   }
@@ -76,7 +77,7 @@ function requestFaults(raw: Json, hasStored: boolean): readonly Lint[] {
   for (const name of Object.keys(raw)) {
     if (!NAMES.some((known) => known === name)) lint.at(name).error(`Unknown field "${name}"${didYouMean(name, NAMES)}`)
   }
-  const { endpoint, endpointId, tests, snapshots } = raw
+  const { endpoint, endpointId, tests, snapshots, coverage } = raw
   if (endpoint === undefined && endpointId === undefined) {
     lint.error('Give an "endpoint" (a document) or an "endpointId".')
   }
@@ -85,6 +86,9 @@ function requestFaults(raw: Json, hasStored: boolean): readonly Lint[] {
     lint.at('endpointId').error('"endpointId" must be a string.')
   }
   if (snapshots !== undefined && !isObject(snapshots)) lint.at('snapshots').error('"snapshots" must be an object.')
+  if (coverage !== undefined && typeof coverage !== 'boolean') {
+    lint.at('coverage').error('"coverage" must be true or false.')
+  }
   if (tests === undefined && (!hasStored || endpointId === undefined)) {
     lint.at('tests').error('"tests" is required: a file of tests, or an array of tests.')
   }

@@ -5,7 +5,10 @@ import type { Json, JsonObject } from '../domain/json.ts'
 import type { Lint } from '../domain/lint.ts'
 import type { Logger } from '../domain/ports/logger-port.ts'
 import type { StateRecord } from '../domain/ports/state-store-port.ts'
+import type { CallSpan } from '../domain/tracing/trace.ts'
 import { incomingOf } from '../dry-run/dry-run.ts'
+import { type Course, createCourse } from '../dry-run/report/course.ts'
+import { coverageOfMessage, percentCovered } from '../dry-run/report/coverage.ts'
 import { compileDocument } from '../endpoints/compile-document.ts'
 import type { CompiledEndpoint } from '../endpoints/compiled-endpoint.ts'
 import { createIntake, type Intake } from '../intake/intake.ts'
@@ -23,6 +26,8 @@ export type RunTestsOptions = Readonly<{
   snapshots?: Snapshots
   /** Called with what the message of a step did, if its test expects a snapshot; `step` counts from 0. */
   onSnapshot?: (test: DocumentTest, step: number, snapshot: JsonObject) => void
+  /** Whether the report has the coverage: each message then runs with its course observed. */
+  coverage?: boolean
   /** Milliseconds for all tests; those that have not started by then fail. */
   limitMs?: number
   /** The limits that hold for a document when it is registered, if it is to be checked as if it were. */
@@ -48,16 +53,17 @@ export function createTestRunner({ services, settings, logger }: TestRunnerOptio
   return async (document, file, options = {}) => {
     const startMs = performance.now()
     const given = createGivenServices(services, settings.messageTimeoutMs)
-    const { lints, compiled } = await compileDocument(document, STAMP, given.services, settings, {
-      bounds: options.bounds,
-    })
+    const course = options.coverage === true ? createCourse() : undefined
+    const observed = { ...given.services, observer: course }
+    const { lints, compiled } = await compileDocument(document, STAMP, observed, settings, { bounds: options.bounds })
+    const calls: CallSpan[] = []
     const ran = !lints.some(({ severity }) => severity === 'error')
     const results: TestResult[] = []
     for (const test of ran ? file.tests : []) {
       // Tests without a call run synchronously; others wait for the event loop too.
       await setImmediate()
       const isLate = options.limitMs !== undefined && performance.now() - startMs > options.limitMs
-      const runner: Runner = { compiled, given, settings, logger, ignore: file.ignore, options }
+      const runner: Runner = { compiled, given, settings, logger, ignore: file.ignore, options, calls }
       results.push(isLate ? late(test) : await runTest(test, runner))
     }
     const count = (verdict: TestResult['verdict']) => results.filter((one) => one.verdict === verdict).length
@@ -68,6 +74,7 @@ export function createTestRunner({ services, settings, logger }: TestRunnerOptio
       skipped: count('skipped'),
       ms: msSince(startMs),
       tests: results,
+      ...(course === undefined || !ran ? {} : { coverage: coverageOf(compiled, course, calls) }),
       lint: { errors: shown(lints, 'error'), warnings: shown(lints, 'warning') },
     }
   }
@@ -80,6 +87,8 @@ type Runner = Readonly<{
   logger: Logger
   ignore: readonly string[]
   options: RunTestsOptions
+  /** Of all tests. */
+  calls: CallSpan[]
 }>
 
 async function runTest(test: DocumentTest, runner: Runner): Promise<TestResult> {
@@ -108,11 +117,12 @@ async function runStep(
   step: TestStep,
   index: number,
   states: StateRecord[],
-  { compiled, given, settings, logger, ignore, options }: Runner,
+  { compiled, given, settings, logger, ignore, options, calls }: Runner,
 ): Promise<readonly Mismatch[]> {
   const running = given.start({ given: step.given, seed: `${test.name}\n${index}`, states })
   const intake = intakeAt(step.given.nowMs, settings, logger)
   const completed = await intake.rehearse(compiled, incomingOf(step.given, compiled), running.trace)
+  if (options.coverage === true) calls.push(...running.trace.calls)
   const observed = observe(completed, running)
   const missing = missingAnswers(running)
   if (missing.length > 0) return missing
@@ -130,6 +140,11 @@ async function runStep(
   return mismatches.length > 0 && observed.failure !== undefined && step.expect.failure === undefined
     ? [...mismatches, failed(observed.failure)]
     : mismatches
+}
+
+function coverageOf({ endpoint }: CompiledEndpoint, course: Course, calls: readonly CallSpan[]) {
+  const coverage = coverageOfMessage(endpoint, course, { calls: [...calls] })
+  return { ...coverage, percent: percentCovered(coverage) }
 }
 
 /** One message at a time runs in it, and its clock stands still. */

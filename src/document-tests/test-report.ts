@@ -1,6 +1,7 @@
 /** What running the tests of a document gives. */
 import type { Json } from '../domain/json.ts'
 import type { Lint } from '../domain/lint.ts'
+import type { Coverage } from '../dry-run/report/coverage.ts'
 
 export type TestVerdict = 'passed' | 'failed' | 'skipped'
 
@@ -35,6 +36,8 @@ export type TestReport = Readonly<{
   skipped: number
   ms: number
   tests: readonly TestResult[]
+  /** Which parts of the document the tests ran, if that was asked for; `percent` is from 0 to 100, rounded down to a tenth. */
+  coverage?: Coverage & Readonly<{ percent: number }>
   /** Of the document. */
   lint: Readonly<{ errors: readonly ShownLint[]; warnings: readonly ShownLint[] }>
 }>

@@ -7,7 +7,6 @@ import { serveBatch } from '../adapters/http-server/management/batch-routes.ts'
 import { serveConsole } from '../adapters/http-server/management/console-files.ts'
 import { serveDryRun } from '../adapters/http-server/management/dry-run-routes.ts'
 import { serveManagement, serveStats } from '../adapters/http-server/management/endpoint-routes.ts'
-import { serveMessageRecords } from '../adapters/http-server/management/message-record-routes.ts'
 import {
   serveConsumers,
   serveHealth,
@@ -21,6 +20,7 @@ import { serveVersions } from '../adapters/http-server/management/version-routes
 import { createBodyReader } from '../adapters/http-server/messages/body-reader.ts'
 import { createMessageListener, messageSide, serveMessages } from '../adapters/http-server/messages/message-listener.ts'
 import { describeApi, serveOpenApi } from '../adapters/http-server/openapi/openapi.ts'
+import { serveMessageRecords } from '../adapters/http-server/records/message-record-routes.ts'
 import { createServer } from '../adapters/http-server/server.ts'
 import { serveEvents } from '../adapters/http-server/watching/event-routes.ts'
 import { serveEndpointAids, serveMe } from '../adapters/http-server/watching/watching-routes.ts'

@@ -215,6 +215,7 @@ describe('compare', { concurrency: 3 }, () => {
     assert.equal(stderr, `Written: ${join('tests', 'lab.tests.json')}\n`)
     const saved = JSON.parse(readFileSync(join(folder, 'tests', 'lab.tests.json'), 'utf8'))
     assert.deepEqual(saved, {
+      endpoint: 'Lab',
       tests: [
         {
           name: 'transaction t1',
@@ -228,8 +229,8 @@ describe('compare', { concurrency: 3 }, () => {
             outcome: 'done',
             answer: { status: 200, body: { done: true } },
             calls: [
-              { id: 'one', method: 'POST', url: `${upstream.url}/one` },
-              { id: 'two', method: 'POST', url: `${upstream.url}/two`, body: { a: 1 } },
+              { kind: 'lookup', id: 'one', method: 'POST', url: `${upstream.url}/one` },
+              { kind: 'response', id: 'two', method: 'POST', url: `${upstream.url}/two`, body: { a: 1 } },
             ],
           },
         },

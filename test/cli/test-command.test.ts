@@ -356,6 +356,18 @@ describe('snapshots', () => {
   })
 })
 
+test('tests that run too little of a document fail with --min-coverage, and show what they miss', async (context) => {
+  const inputMapping = { 'requestBody.name': 'hello', 'requestBody.other': 'other' }
+  const folder = folderOf(context, {
+    'a.json': { ...DOCUMENT, inputMapping },
+    'a.tests.json': { tests: [greets('Ann')] },
+  })
+  const { code, stdout } = await runTests(folder, [], { minCoverage: '60' })
+  assert.equal(code, 1)
+  assert.match(stdout, /coverage: 50 % of 4, too low; no test runs:\n {4}entry inputMapping\.requestBody\\\.other\n/)
+  assert.equal((await runTests(folder, [], { minCoverage: '50' })).code, 0)
+})
+
 describe('the program', () => {
   test('runs the tests again when a file changes, with --watch', async (context) => {
     const folder = folderOf(context, { 'a.json': DOCUMENT, 'a.tests.json': { tests: [greets('Ann')] } })

@@ -70,7 +70,7 @@ async function effectsOf(document: JsonObject, given: readonly JsonObject[]): Pr
   }
   return JSON.stringify(effects.map(inOrder))
     .replaceAll(/\d{4}-\d\d-\d\dT[\d:.]+Z/g, 'now')
-    .replaceAll(/messageId\\*":\\*"[0-9a-f]{24}/g, 'id')
+    .replaceAll(/\b[0-9a-f]{24}\b/g, 'id')
 }
 
 /** The order of members is no difference, in bodies neither. */

@@ -11,13 +11,7 @@ import {
 } from '../command-process.ts'
 import { progressOf } from '../progress.ts'
 import { type PlacedLint, placeLints } from '../project/placed-lint.ts'
-import {
-  fillDocument,
-  findDocuments,
-  listFiles,
-  readWritten,
-  type WrittenDocument,
-} from '../project/project-documents.ts'
+import { type FileDocument, fillDocument, findDocuments, listFiles, readWritten } from '../project/project-documents.ts'
 import { chooseTarget, findProject, type Project, type ProjectTarget, readProject } from '../project/project-file.ts'
 import type { FoundLint, LintOptions, LintReport } from './found-lint.ts'
 import { reportText } from './lint-report.ts'
@@ -56,7 +50,7 @@ async function lint(given: readonly string[], { target }: LintOptions, process: 
   return reportOf(documents.length, [...faults, ...inOrder(lints, documents)])
 }
 
-function readAll(given: readonly string[], project: Project | undefined): readonly WrittenDocument[] {
+function readAll(given: readonly string[], project: Project | undefined): readonly FileDocument[] {
   if (given.length === 0 && project === undefined) {
     throw new CommandImpossible('There is no crosswalk.json here or above; name files or folders.')
   }
@@ -69,7 +63,7 @@ function readAll(given: readonly string[], project: Project | undefined): readon
 
 /** Documents without values are the same for every target. */
 function targetsFor(
-  documents: readonly WrittenDocument[],
+  documents: readonly FileDocument[],
   project: Project | undefined,
   name: string | undefined,
 ): readonly (ProjectTarget | undefined)[] {
@@ -82,7 +76,7 @@ function targetsFor(
 }
 
 async function lintFor(
-  documents: readonly WrittenDocument[],
+  documents: readonly FileDocument[],
   project: Project | undefined,
   target: ProjectTarget | undefined,
   { env, stderr }: CommandProcess,
@@ -97,7 +91,7 @@ async function lintFor(
   return filled.flatMap(({ file, path, positions, lints: own }) => placeLints(file, lints.get(path) ?? own, positions))
 }
 
-function inOrder(lints: readonly FoundLint[], documents: readonly WrittenDocument[]): readonly FoundLint[] {
+function inOrder(lints: readonly FoundLint[], documents: readonly FileDocument[]): readonly FoundLint[] {
   const order = new Map(documents.map(({ file }, index) => [file, index]))
   const place = ({ file }: FoundLint): number => order.get(file) ?? -1
   return lints.toSorted((one, other) => place(one) - place(other) || one.line - other.line || one.column - other.column)

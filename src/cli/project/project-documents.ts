@@ -11,7 +11,7 @@ import { PROJECT_FILE, type Project, type ProjectTarget, parseText, readJsonText
 import { fillValues, type TargetValues } from './target-values.ts'
 
 /** A file with a document, before a target is chosen. */
-export type WrittenDocument = Readonly<{
+export type FileDocument = Readonly<{
   /** Absolute. */
   path: string
   /** As shown to people. */
@@ -23,7 +23,7 @@ export type WrittenDocument = Readonly<{
 }>
 
 /** A document as it is sent to a target. */
-export type ProjectDocument = WrittenDocument &
+export type ProjectDocument = FileDocument &
   Readonly<{
     /** Undefined if the file is no JSON. With errors among the lints, it must not be sent. */
     document: Json | undefined
@@ -97,7 +97,7 @@ function mayBeDocument(path: string): boolean {
 }
 
 /** Never throws: a file that cannot be read is a document with a lint. */
-export function readWritten(path: string): WrittenDocument {
+export function readWritten(path: string): FileDocument {
   const file = shownPath(path)
   const text = readJsonText(path)
   const positions = createJsonPositions(text.ok ? text.value : '{}')
@@ -111,7 +111,7 @@ export function readWritten(path: string): WrittenDocument {
 
 /** `project`: undefined for files outside of one; `target`: undefined if none was chosen. */
 export function fillDocument(
-  { written, lints, ...file }: WrittenDocument,
+  { written, lints, ...file }: FileDocument,
   project: Project | undefined,
   target: ProjectTarget | undefined,
 ): ProjectDocument {

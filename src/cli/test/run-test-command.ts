@@ -29,6 +29,8 @@ export function runTestCommand(
   process: CommandProcess,
 ): Promise<ExitCode> {
   return runCommand(process, async () => {
+    const wrong = faultOf(options)
+    if (wrong !== undefined) throw new CommandImpossible(wrong)
     const settings = settingsOf(process.env)
     const run = createOfflineTests(settings, createLogger({ ...settings, logLevel: 'error' }))
     if (options.watch === undefined) return runOnce(files, options, run, process)
@@ -41,6 +43,14 @@ export function runTestCommand(
       },
     )
   })
+}
+
+function faultOf({ minCoverage, filter }: TestOptions): string | undefined {
+  if (minCoverage === undefined) return undefined
+  if (!/^\d+(?:\.\d+)?$/.test(minCoverage) || Number(minCoverage) > 100) {
+    return '--min-coverage is wrong. Give a number from 0 to 100.'
+  }
+  return filter === undefined ? undefined : '--min-coverage is about all tests; leave out --filter.'
 }
 
 function suitesOf(given: readonly string[], { target: name }: TestOptions): ReturnType<typeof findSuites> {
@@ -64,7 +74,7 @@ async function runOnce(
   const progress = progressOf('files of tests', process.stderr)
   const results: SuiteResult[] = []
   for (const suite of suites) {
-    const result = await runSuite(suite, run, mode, options.filter)
+    const result = await runSuite(suite, run, mode, options)
     if (result !== undefined) results.push(result)
     progress(results.length, suites.length)
   }
@@ -86,7 +96,7 @@ async function runSuite(
   suite: Suite,
   run: RunTests,
   mode: SnapshotMode,
-  filter: string | undefined,
+  { filter, minCoverage }: TestOptions,
 ): Promise<SuiteResult | undefined> {
   const { path, file, document, lints } = suite
   const shown = { file, document: document?.file, snapshots: [] }
@@ -103,11 +113,14 @@ async function runSuite(
         return snapshots.current()
       },
       onSnapshot: snapshots.take,
+      coverage: minCoverage !== undefined,
     },
   )
   snapshots.save(filter === undefined)
   const all = [...lints, ...placeLints(document.file, lintsOf(report), document.positions)]
-  return { ...shown, lints: all, report: report.ran ? report : undefined, snapshots: snapshots.written() }
+  const { coverage } = report
+  const covered = coverage === undefined ? {} : { isCovered: coverage.percent >= Number(minCoverage) }
+  return { ...shown, lints: all, report: report.ran ? report : undefined, snapshots: snapshots.written(), ...covered }
 }
 
 const lintsOf = ({ lint: { errors, warnings } }: TestReport): readonly Lint[] => [

@@ -17,6 +17,10 @@ export function addTestCommand(program: Command): void {
     .option('--watch', 'run again when a file changes')
     .option('--junit <file>', 'write the results as JUnit XML too')
     .option('--json', 'write the results as JSON')
+    .option(
+      '--min-coverage <percent>',
+      'fail if tests run less of their documents: entries, targets, transforms, requests',
+    )
     .option('--target <name>', 'a target of crosswalk.json, whose values are filled in')
     .exitOverride(({ exitCode }) => process.exit(exitCode === 0 ? EXIT.fine : EXIT.impossible))
     .action(async (files: readonly string[], options: TestOptions) => {

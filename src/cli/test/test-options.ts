@@ -9,13 +9,14 @@ export type TestOptions = Readonly<{
   watch?: true
   junit?: string
   json?: true
+  minCoverage?: string
   target?: string
 }>
 
 /** A snapshot that was written; without `differences`, there was none before. */
 export type WrittenSnapshot = Readonly<{ test: string; step: number; differences?: readonly Mismatch[] }>
 
-/** The results of one file of tests. */
+/** The results of one file of tests. With `--min-coverage`, `isCovered` says whether the tests run enough of the document. */
 export type SuiteResult = Readonly<{
   /** As shown to people. */
   file: string
@@ -26,15 +27,16 @@ export type SuiteResult = Readonly<{
   /** Undefined if the tests or the document have errors. */
   report: TestReport | undefined
   snapshots: readonly WrittenSnapshot[]
+  isCovered?: boolean
 }>
 
-/** `failed` counts the files that could not run, too. */
+/** `failed` counts the files that could not run, too, and those whose coverage is too low. */
 export type TestCounts = Readonly<{ passed: number; failed: number; skipped: number }>
 
 export const isError = ({ severity }: PlacedLint): boolean => severity === 'error'
 
 export function countsOf(results: readonly SuiteResult[]): TestCounts {
   const sum = (name: keyof TestCounts) => results.reduce((total, { report }) => total + (report?.[name] ?? 0), 0)
-  const notRun = results.filter(({ report }) => report === undefined).length
+  const notRun = results.filter(({ report, isCovered }) => report === undefined || isCovered === false).length
   return { passed: sum('passed'), failed: sum('failed') + notRun, skipped: sum('skipped') }
 }

@@ -1,5 +1,5 @@
 /** The results of tests as people read them, and as JUnit XML. */
-import type { Mismatch, TestResult } from '../../document-tests/test-report.ts'
+import type { Mismatch, TestReport, TestResult } from '../../document-tests/test-report.ts'
 import type { Json, JsonObject } from '../../domain/json.ts'
 import { changeTexts } from '../../domain/json.ts'
 import { buildXml } from '../../formats/xml-build.ts'
@@ -10,14 +10,16 @@ import { countsOf, isError, type SuiteResult, type TestCounts, type WrittenSnaps
 
 export const textOf = (results: readonly SuiteResult[]): string => results.map(suiteText).join('')
 
-function suiteText({ file, lints, report, snapshots }: SuiteResult): string {
+function suiteText({ file, lints, report, snapshots, isCovered }: SuiteResult): string {
   const counts = report === undefined ? 'did not run' : countsText(report)
   const tests = (report?.tests ?? []).flatMap(testLines)
+  const coverage = coverageLines(report?.coverage, isCovered)
   const lines = [
     `${file}: ${counts}`,
     ...lints.map((lint) => `  ${lineOf(lint)}`),
     ...tests,
     ...snapshots.flatMap(snapshotLines),
+    ...coverage,
   ]
   return lines.map((line) => `${printable(line)}\n`).join('')
 }
@@ -37,6 +39,15 @@ function mismatchLines({ path, expected, actual, message }: Mismatch): readonly 
     ...(expected === undefined ? [] : [`      expected: ${JSON.stringify(expected)}`]),
     ...(actual === undefined ? [] : [`      actual:   ${JSON.stringify(actual)}`]),
   ]
+}
+
+/** The parts that no test ran are listed only if they are too many. */
+function coverageLines(coverage: TestReport['coverage'], isCovered: boolean | undefined): readonly string[] {
+  if (coverage === undefined) return []
+  const { percent, total, missed } = coverage
+  const line = `  coverage: ${percent} % of ${total}`
+  if (isCovered !== false) return [line]
+  return [`${line}, too low; no test runs:`, ...missed.map(({ kind, path }) => `    ${kind} ${path}`)]
 }
 
 function snapshotLines({ test, differences }: WrittenSnapshot): readonly string[] {

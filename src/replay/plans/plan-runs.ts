@@ -31,25 +31,25 @@ export type PlanRunsOptions = Readonly<{
   replay: Replay
   claims: Claims
   caughtUp: () => Promise<void>
-  /** Called after each change of a plan that runs here. */
-  notify: (plan: StoredPlan) => void
   logger: Logger
 }>
 
 export function createPlanRuns(options: PlanRunsOptions): PlanRuns {
-  const { owner, store, messages, replay, claims, caughtUp, notify, logger } = options
+  const { owner, store, messages, replay, claims, caughtUp, logger } = options
   const runs = new Map<string, Readonly<{ abort: AbortController; ended: Promise<void> }>>()
   let isStopping = false
 
   async function run(plan: StoredPlan, takenAt: number, abort: AbortController): Promise<void> {
     const queue = createPlanQueue(await store.messageIds(plan.id), plan.progress)
     const { signal } = abort
-    const progress = () => {
-      const now = queue.progress()
-      notify({ ...plan, owner, progress: now })
-      return now
-    }
-    const lease = holdLease({ store, planId: plan.id, owner, takenAt, progress, onStop: () => abort.abort() })
+    const lease = holdLease({
+      store,
+      planId: plan.id,
+      owner,
+      takenAt,
+      progress: queue.progress,
+      onStop: () => abort.abort(),
+    })
     try {
       // Replays by hand since the plan was created must count.
       await caughtUp()
@@ -80,7 +80,6 @@ export function createPlanRuns(options: PlanRunsOptions): PlanRuns {
       { plan: plan.id, state: after.state, done, failed, skipped: totalOf(skipped) },
       'A run of a replay plan has ended',
     )
-    notify(after)
   }
 
   const report = (planId: string, thrown: unknown): void => {

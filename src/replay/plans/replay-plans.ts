@@ -36,8 +36,6 @@ export interface ReplayPlans {
   all(): Promise<readonly PlanView[]>
   /** Takes over, from now on, plans that no instance runs any more. To be called when messages can be processed. */
   follow(): void
-  /** `listener` is called after each step of a plan that this instance runs or changes; must not throw. */
-  watch(listener: (plan: PlanView) => void): () => void
   /** Starts no further message of any plan here; plans that run go on elsewhere, or after a restart. */
   stop(): void
   /** Resolves when the progress of all plans is stored. */
@@ -64,13 +62,7 @@ const TAKE_OVER_MS = 2_500
 export function createReplayPlans(options: ReplayPlansOptions): ReplayPlans {
   const { plans, messages, search, replay, clock, newId, logger } = options
   const owner = newId()
-  const listeners = new Set<(plan: PlanView) => void>()
-  const notify = (plan: StoredPlan): void => {
-    if (listeners.size === 0) return
-    const view = viewOf(plan)
-    for (const listener of listeners) listener(view)
-  }
-  const runs = createPlanRuns({ ...options, owner, store: plans, caughtUp: search.caughtUp, notify })
+  const runs = createPlanRuns({ ...options, owner, store: plans, caughtUp: search.caughtUp })
   let timer: NodeJS.Timeout | undefined
 
   const find = async (id: string): Promise<StoredPlan> => {
@@ -92,7 +84,6 @@ export function createReplayPlans(options: ReplayPlansOptions): ReplayPlans {
       : undefined
     if (after === undefined) return unknown(id)
     if (refusal !== undefined) throw busy(refusal)
-    notify(after)
     return after
   }
 
@@ -157,9 +148,7 @@ export function createReplayPlans(options: ReplayPlansOptions): ReplayPlans {
       }
       const plan = { id: newId(), content, progress: UNSTARTED }
       if (!(await callPlans(() => plans.insert(plan, ids, PLANS_KEPT)))) throw busy(BUSY.tooMany)
-      const stored: StoredPlan = { ...plan, state: 'planned', owner: undefined }
-      notify(stored)
-      return viewOf(stored)
+      return viewOf({ ...plan, state: 'planned', owner: undefined })
     },
     run: (id, limits) =>
       start(id, ({ state, progress }) => {
@@ -190,10 +179,6 @@ export function createReplayPlans(options: ReplayPlansOptions): ReplayPlans {
     all: async () => (await callPlans(plans.list)).map(viewOf),
     follow: () => {
       timer = setTimeout(follow, 0).unref()
-    },
-    watch: (listener) => {
-      listeners.add(listener)
-      return () => listeners.delete(listener)
     },
     stop: () => {
       clearTimeout(timer)

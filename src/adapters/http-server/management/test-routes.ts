@@ -4,7 +4,7 @@ import type { RunRequestedTests } from '../../../document-tests/requested-tests.
 import { MOST_TEST_BYTES } from '../../../document-tests/test-file.ts'
 import type { Json } from '../../../domain/json.ts'
 import { refuseOtherMethods, sendJson } from '../replies.ts'
-import { needs } from './auth-hook.ts'
+import { leaveNoEntry, needs } from './auth-hook.ts'
 import { readDocument } from './read-document.ts'
 
 /**
@@ -13,8 +13,10 @@ import { readDocument } from './read-document.ts'
  */
 export function serveTests(scope: FastifyInstance, runTests: RunRequestedTests, documentLimitBytes: number): void {
   const options = { ...needs('author'), bodyLimit: documentLimitBytes + 2 * MOST_TEST_BYTES }
-  scope.post('/endpoints/tests/run', options, async (request, reply) =>
-    sendJson(reply, 200, (await runTests(readDocument(request))) as unknown as Json),
-  )
+  scope.post('/endpoints/tests/run', options, async (request, reply) => {
+    // Nothing is changed, sent or read of a message.
+    leaveNoEntry(request)
+    return sendJson(reply, 200, (await runTests(readDocument(request))) as unknown as Json)
+  })
   refuseOtherMethods(scope, '/endpoints/tests/run', ['POST'])
 }

@@ -59,6 +59,7 @@ export const testSchemas: JsonObject = {
     endpointId: { ...text, description: 'Of a stored endpoint.' },
     tests: { description: 'A file of tests, or its tests.', anyOf: [ref('TestFile'), list(ref('Test'))] },
     snapshots: { type: 'object', description: 'By the names of the tests.' },
+    coverage: { type: 'boolean', description: 'Whether the report says which parts of the document the tests ran.' },
   }),
   TestFile: object(
     {
@@ -100,6 +101,14 @@ export const testSchemas: JsonObject = {
           },
           ['name', 'verdict', 'ms', 'mismatches'],
         ),
+      ),
+      coverage: object(
+        {
+          total: whole,
+          percent: { type: 'number' },
+          missed: list(object({ kind: text, path: text }, ['kind', 'path'])),
+        },
+        ['total', 'percent', 'missed'],
       ),
       lint: object({ errors: lints, warnings: lints }, ['errors', 'warnings']),
     },

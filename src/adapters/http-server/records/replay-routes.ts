@@ -9,10 +9,10 @@ import { type FilterTexts, wrongValue } from '../../../message-log/message-filte
 import type { MessageRecords } from '../../../replay/message-records.ts'
 import { readRunLimits } from '../../../replay/plans/run-limits.ts'
 import { BODY_HEADERS, type EditedBody } from '../../../replay/replay-original.ts'
+import { needs } from '../management/auth-hook.ts'
+import { refuseOtherOrigins } from '../management/other-origins.ts'
+import { readJson } from '../management/read-document.ts'
 import { type ById, NO_STORE, refuseOtherMethods, sendJson } from '../replies.ts'
-import { needs } from './auth-hook.ts'
-import { refuseOtherOrigins } from './other-origins.ts'
-import { readJson } from './read-document.ts'
 
 export function serveReplay(
   scope: FastifyInstance,

@@ -1,9 +1,9 @@
 /** `/messages/groups`: failures that are alike, and what people say of them. */
 import type { FastifyInstance } from 'fastify'
 import type { FailureGroups } from '../../../message-log/groups/failure-groups.ts'
+import { callerOf, needs, noteEffect } from '../management/auth-hook.ts'
+import { readJson } from '../management/read-document.ts'
 import { NO_STORE, queryOf, refuseOtherMethods, sendJson } from '../replies.ts'
-import { callerOf, needs, noteEffect } from './auth-hook.ts'
-import { readJson } from './read-document.ts'
 
 type ByKey = { Params: { key: string } }
 
