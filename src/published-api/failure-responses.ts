@@ -22,9 +22,36 @@ const STATUSES: Readonly<Partial<Record<MessageFailureCode, readonly string[]>>>
   RESPONSE_CIRCUIT_OPEN: ['502', '503', '504'],
 }
 
+/** Responses that were described already, by all that they depend on: of thousands of endpoints, most have the same. */
+export type KnownFailures = Map<string, FailureResponses>
+
 /** Describes each failure that the configuration can give. */
-export function describeFailures(endpoint: Endpoint): FailureResponses {
+export function describeFailures(endpoint: Endpoint, known: KnownFailures = new Map()): FailureResponses {
   const codes = possibleFailures(endpoint)
+  const form = formOf(endpoint)
+  const key = JSON.stringify([form, codes])
+  const described = known.get(key) ?? describeCodes(codes, form)
+  known.set(key, described)
+  return described
+}
+
+/** What failures of an endpoint look like. `inFhir`: undefined for those of some lookups only. */
+type FailureShape = Readonly<{
+  output: Endpoint['transformation']['output']
+  inFhir: boolean | undefined
+  isPassedOn: boolean
+}>
+
+function formOf(endpoint: Endpoint): FailureShape {
+  const isOfSome = endpoint.requests.lookup.some((one) => one.fhirResponse)
+  return {
+    output: endpoint.transformation.output,
+    inFhir: answersInFhir(endpoint) ?? (isOfSome ? undefined : false),
+    isPassedOn: aloneOf(endpoint) !== undefined,
+  }
+}
+
+function describeCodes(codes: readonly MessageFailureCode[], form: FailureShape): FailureResponses {
   const statusesOf = (code: MessageFailureCode): readonly string[] => STATUSES[code] ?? [String(kindOf(code).status)]
   const statuses = [...new Set(codes.flatMap(statusesOf))].sort()
   // The status of a lookup that refuses is passed on, whatever it is.
@@ -33,11 +60,8 @@ export function describeFailures(endpoint: Endpoint): FailureResponses {
   const responses: Record<string, JsonObject> = {}
   const components: Record<string, JsonObject> = {}
   for (const status of statuses) {
-    const response = responseOf(
-      endpoint,
-      status,
-      codes.filter((code) => isOf(status, code)),
-    )
+    const own = codes.filter((code) => isOf(status, code))
+    const response = responseOf(form, status, own)
     const name = sharedName(`failure-${status}`, response)
     components[name] = response
     responses[status] = { $ref: `#/components/responses/${name}` }
@@ -47,13 +71,13 @@ export function describeFailures(endpoint: Endpoint): FailureResponses {
 
 const REPEATABLE = new Set(['429', '503'])
 
-function responseOf(endpoint: Endpoint, status: string, codes: readonly MessageFailureCode[]): JsonObject {
-  const inFhir =
-    answersInFhir(endpoint) ?? (endpoint.requests.lookup.some((one) => one.fhirResponse) ? undefined : false)
-  const isPassedOn = aloneOf(endpoint) !== undefined
+function responseOf(
+  { output, inFhir, isPassedOn }: FailureShape,
+  status: string,
+  codes: readonly MessageFailureCode[],
+): JsonObject {
   const passedOn = isPassedOn ? [{ description: 'The answer of the response request, passed on.' }] : []
   const either = (schema: JsonObject): JsonObject => (isPassedOn ? { anyOf: [schema, ...passedOn] } : schema)
-  const { output } = endpoint.transformation
   return {
     description: codes.map((code) => `${code}: ${kindOf(code).means}`).join('\n\n'),
     headers: {

@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto'
 import { setImmediate as turn } from 'node:timers/promises'
 import type { Endpoint } from '../config/schema/schema.ts'
 import type { JsonObject } from '../domain/json.ts'
-import { FAILURE_COMPONENTS } from './failure-responses.ts'
+import { FAILURE_COMPONENTS, type KnownFailures } from './failure-responses.ts'
 import { describeOperation, type PublishedExample } from './published-operation.ts'
 import type { PublishSettings } from './request-schema.ts'
 
@@ -37,6 +37,7 @@ export async function writeOpenApi(
   settings: PublishSettings,
 ): Promise<WrittenOpenApi> {
   const pause = createPause()
+  const known: KnownFailures = new Map()
   const paths = new Map<string, Path>()
   const schemas = new Map<string, string>()
   const components = { responses: new Map<string, string>(), securitySchemes: new Map<string, string>() }
@@ -48,11 +49,11 @@ export async function writeOpenApi(
       parameters,
       operation,
       components: own,
-    } = describeOperation(endpoint, settings, examples)
+    } = describeOperation(endpoint, settings, examples, known)
     // Of paths that differ in the names of their parameters only, OpenAPI takes the names of one.
-    const known = paths.get(shape) ?? { path, parameters, methods: [] }
-    paths.set(shape, known)
-    known.methods.push(member(method, operation))
+    const listed = paths.get(shape) ?? { path, parameters, methods: [] }
+    paths.set(shape, listed)
+    listed.methods.push(member(method, operation))
     for (const [name, schema] of Object.entries(own.schemas)) schemas.set(name, JSON.stringify(schema))
     for (const section of ['responses', 'securitySchemes'] as const) {
       for (const [name, part] of Object.entries(own[section])) {

@@ -5,7 +5,7 @@ import { codecOfFormat, MEDIA_TYPES } from '../formats/codecs.ts'
 import { segmentsOf } from '../language/route-pattern.ts'
 import { describeAnswer } from './answer-responses.ts'
 import { componentName, sharedName } from './component-names.ts'
-import { describeFailures } from './failure-responses.ts'
+import { describeFailures, type KnownFailures } from './failure-responses.ts'
 import { pathParameters, readParameters } from './read-parameters.ts'
 import { describeRequest, type PublishSettings, type RequestSchemas } from './request-schema.ts'
 
@@ -38,18 +38,19 @@ const IN_XML =
   'The schema describes the value that the XML is read as: the root element is left out, attributes stand under `$`, text beside them under `_`, every other value is a string, and an element that is repeated is a list.'
 
 /**
- * In: a checked document without faults. Out: what is known of its route. It names no upstream, none of their headers and no
+ * In: a checked document without faults; `known`: kept from one endpoint to the next. Out: what is known of its route. It names no upstream, none of their headers and no
  * secret: none of the fields that hold one is read, and constants that refer to one are described by their type.
  */
 export function describeOperation(
   endpoint: Endpoint,
   settings: PublishSettings,
   examples: readonly PublishedExample[] = [],
+  known?: KnownFailures,
 ): PublishedOperation {
   const { pattern, method } = endpoint.endpoint
   const name = componentName(endpoint.name)
   const request = describeRequest(endpoint, settings, name)
-  const failures = describeFailures(endpoint)
+  const failures = describeFailures(endpoint, known)
   const auth = describeAuth(endpoint)
   const parameters = readParameters(endpoint, request, auth.headers)
   const requestBody = describeBody(endpoint, request, examples)

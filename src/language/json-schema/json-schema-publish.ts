@@ -200,7 +200,10 @@ const distinct = (names: Json): Json => [...new Set(names as readonly Json[])]
 export const pointer = (base: string, ...names: readonly (string | number)[]): string =>
   base + names.map((name) => `/${encoded(String(name).replaceAll('~', '~0').replaceAll('/', '~1'))}`).join('')
 
-const encoded = (name: string): string => encodeURI(name.toWellFormed()).replaceAll('#', '%23')
+const encoded = (name: string): string =>
+  PLAIN.test(name) ? name : encodeURI(name.toWellFormed()).replaceAll('#', '%23')
+
+const PLAIN = /^[\w$.-]*$/
 
 /** Registers the names of a schema. Out: the base of the identifiers in it. */
 function nameSchema(schema: JsonObject, outerBase: string, { named }: Walk): string {
