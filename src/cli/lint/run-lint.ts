@@ -11,13 +11,7 @@ import {
 } from '../command-process.ts'
 import { progressOf } from '../progress.ts'
 import { type PlacedLint, placeLints } from '../project/placed-lint.ts'
-import {
-  fillDocument,
-  findDocuments,
-  listFiles,
-  readWritten,
-  type FileDocument,
-} from '../project/project-documents.ts'
+import { type FileDocument, fillDocument, findDocuments, listFiles, readWritten } from '../project/project-documents.ts'
 import { chooseTarget, findProject, type Project, type ProjectTarget, readProject } from '../project/project-file.ts'
 import type { FoundLint, LintOptions, LintReport } from './found-lint.ts'
 import { reportText } from './lint-report.ts'

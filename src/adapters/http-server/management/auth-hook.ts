@@ -106,7 +106,7 @@ function authorisedRoute({ method, url, config }: RouteOptions): AuthorisedRoute
 
 /** Calls that any viewer may make have no entry: they would bury the others. */
 function isAudited({ needed, refused }: Decided, request: ManagementCall): boolean {
-  if (refused !== undefined || failureOf(request)?.code === 'ACCESS_DENIED') return true
+  if (refused !== undefined || failureOf(request)?.status === 403) return true
   return request[EFFECT] !== NO_ENTRY && !['open', 'metrics', 'viewer'].includes(needed)
 }
 
