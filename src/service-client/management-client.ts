@@ -22,12 +22,12 @@ export interface ManagementClient {
 
 /** A sentence for people; `details`: the faults of the documents or operations that were sent. */
 export class ServiceFault extends Error {
-  /** Undefined if there was no answer. */
-  readonly code: string | undefined
+  /** Of the answer that is a failure; undefined if there was none. */
+  readonly status: number | undefined
   readonly details: readonly JsonObject[]
-  constructor(message: string, code?: string, details: readonly JsonObject[] = []) {
+  constructor(message: string, status?: number, details: readonly JsonObject[] = []) {
     super(message)
-    this.code = code
+    this.status = status
     this.details = details
   }
 }
@@ -48,11 +48,11 @@ export function createManagementClient(options: ManagementClientOptions): Manage
       if (isSuccess) {
         throw new ServiceFault(`${what} with no JSON; is the URL that of Crosswalk, or of a proxy?`)
       }
-      const { error, code, details } = isObject(answer) ? answer : {}
+      const { error, details } = isObject(answer) ? answer : {}
       const sentence = typeof error === 'string' ? `: ${error}` : '.'
       const faults = Array.isArray(details) ? details.filter(isObject) : []
       const message = `${what} with status ${status}${sentence}${hintOf(status, options)}`
-      throw new ServiceFault(message, typeof code === 'string' ? code : undefined, faults)
+      throw new ServiceFault(message, status, faults)
     },
   }
 }

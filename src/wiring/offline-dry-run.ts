@@ -2,7 +2,13 @@
 import { randomBytes } from 'node:crypto'
 import { createIds } from '../domain/id.ts'
 import type { Logger } from '../domain/ports/logger-port.ts'
-import { createDryRun, type DryRun } from '../dry-run/dry-run.ts'
+import {
+  createDryRun,
+  createDryRunValue,
+  type DryRun,
+  type DryRunOptions,
+  type DryRunValue,
+} from '../dry-run/dry-run.ts'
 import { createStandInSecrets } from '../dry-run/stand-in-secrets.ts'
 import { createEndpointRegistry } from '../endpoints/endpoint-registry.ts'
 import * as failures from '../endpoints/management-failures.ts'
@@ -18,10 +24,17 @@ export type LiveServices = Pick<Services, 'http' | 'secrets'>
  * secret stands for its own name, so that no secret is needed and none can be shown. `live`: what lookups without a canned answer
  * use, if the caller wants them sent.
  */
-export function createOfflineDryRun(settings: Settings, logger: Logger, live?: LiveServices): DryRun {
+export const createOfflineDryRun = (settings: Settings, logger: Logger, live?: LiveServices): DryRun =>
+  createDryRun(offlineOptions(settings, logger, live))
+
+/** For the values that a report of such a dry run has cut; without `live`, so that no lookup is sent twice. */
+export const createOfflineDryRunValue = (settings: Settings, logger: Logger): DryRunValue =>
+  createDryRunValue(offlineOptions(settings, logger))
+
+function offlineOptions(settings: Settings, logger: Logger, live?: LiveServices): DryRunOptions {
   const clock = Date.now
   const newId = createIds(clock, randomBytes(4).readUInt32BE())
-  return createDryRun({
+  return {
     endpointService: {
       get: async (id) => {
         throw failures.unknown(id)
@@ -32,5 +45,5 @@ export function createOfflineDryRun(settings: Settings, logger: Logger, live?: L
     services: { ...createOfflineServices(settings), secrets: createStandInSecrets(() => undefined), ...live },
     settings,
     clock,
-  })
+  }
 }

@@ -298,6 +298,26 @@ describe('run', () => {
     assert.match(refused.stderr, /not allowed/)
   })
 
+  test('prints large values in full', async (context) => {
+    const name = 'a'.repeat(2 * 1_048_576)
+    const folder = folderOf(context, { 'big.json': { name }, 'greet.json': files()['greet.json'] })
+    const args = { header: [], query: [], param: [], lookup: [], response: [], input: join(folder, 'big.json') }
+    for (const [stage, expected] of [
+      [undefined, { hello: name.toUpperCase() }],
+      ['parse', { name }],
+    ] as const) {
+      let stdout = ''
+      const code = await runOnce(
+        join(folder, 'greet.json'),
+        { ...args, ...(stage === undefined ? {} : { stage }) },
+        { env: {}, stdout: { write: (text) => (stdout += text) }, stderr: { write: () => undefined } },
+      )
+      assert.equal(code, 0)
+      assert.ok(stdout.endsWith('\n'))
+      assert.deepEqual(JSON.parse(stdout), expected)
+    }
+  })
+
   test('reads standard input', async (context) => {
     const [program = '', ...first] = DIRECT
     const child = spawn(program, [...first, 'run', 'xml.json', '--input', '-'], {

@@ -26,7 +26,7 @@ const DOCUMENT: JsonObject = {
 }
 
 test('the pipeline publishes what the files say, and again when they change', async (context) => {
-  assert.equal(LINES.length, 5)
+  assert.equal(LINES.length, 6)
   const folder = freshFolder(context)
   const service = await spawnService(freshFolder(context))
   context.after(() => service.child.kill())
@@ -37,6 +37,8 @@ test('the pipeline publishes what the files say, and again when they change', as
   mkdirSync(join(folder, 'endpoints'))
   symlinkSync(join(root, 'bin/crosswalk.js'), join(programs, 'crosswalk'))
   writeFileSync(join(folder, 'crosswalk.json'), JSON.stringify(project))
+  const tests = [{ name: 'any order', given: { message: { body: {} } }, expect: { outcome: 'done' } }]
+  writeFileSync(join(folder, 'endpoints/orders.tests.json'), JSON.stringify({ tests }))
 
   const env = { PATH: `${programs}${delimiter}${process.env.PATH}`, GITHUB_SHA: 'f00' }
   const runLine = (line: string) =>
@@ -64,7 +66,7 @@ test('the pipeline publishes what the files say, and again when they change', as
     return answer.json()
   }
   assert.deepEqual(await runAll(DOCUMENT), { store: 'https://store.example' })
-  const stale = await runLine(LINES[3] ?? '')
+  const stale = await runLine(LINES[4] ?? '')
   assert.deepEqual([stale.code, /since the plan was made/i.test(stale.output)], [3, true], stale.output)
 
   // Each run starts with a fresh checkout.

@@ -4,6 +4,7 @@ import { after, before, describe, test } from 'node:test'
 import type { TestReport } from '../../src/document-tests/test-report.ts'
 import type { Json, JsonObject } from '../../src/domain/json.ts'
 import { json, type Service, startService } from '../service.ts'
+import { until } from '../until.ts'
 
 const DOCUMENT: JsonObject = {
   name: 'drawn',
@@ -46,7 +47,11 @@ describe('tests over HTTP', () => {
 
   const run = (request: Json, on = service) => on.fetch('/endpoints/tests/run', json('POST', request))
   const reportOf = async (request: Json, on = service): Promise<TestReport> => {
-    const reply = await run(request, on)
+    // A busy machine may start no isolated process in time.
+    const reply = await until(
+      () => run(request, on),
+      ({ status }) => status !== 503,
+    )
     assert.equal(reply.status, 200, reply.text)
     return reply.json<TestReport>()
   }
@@ -59,7 +64,8 @@ describe('tests over HTTP', () => {
       ['passed', 'passed', 'failed'],
     )
     const runs = [service, isolated, isolated].map((on) => reportOf({ endpoint: DOCUMENT, tests }, on))
-    for (const report of await Promise.all(runs)) assert.deepEqual(withoutTimes(report), first)
+    const reports = await Promise.all(runs)
+    for (const report of reports) assert.deepEqual(withoutTimes(report), first)
   })
 
   test('run on a stored endpoint', async () => {

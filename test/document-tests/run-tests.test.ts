@@ -6,6 +6,7 @@ import type { RunTestsOptions } from '../../src/document-tests/run-tests.ts'
 import type { Mismatch, TestReport } from '../../src/document-tests/test-report.ts'
 import type { Json, JsonObject } from '../../src/domain/json.ts'
 import { createOfflineTests } from '../../src/wiring/offline-tests.ts'
+import { startCpuTime } from '../cpu-time.ts'
 import { loggerInto, readTestSettings, startUpstream, type Upstream } from '../service.ts'
 
 const run = createOfflineTests(readTestSettings({}), loggerInto([]))
@@ -564,7 +565,7 @@ describe('all tests', () => {
   })
   after(() => upstream.stop())
 
-  test('make no connection, and 200 of them take less than five seconds', async () => {
+  test('make no connection, and 200 of them take less than five seconds of processor time', async () => {
     const url = `${upstream.url}/v`
     const calling = document({
       inputTransforms: { sum: '$sum(requestBody.list)', text: '$join($map([1..20], $string), ",")' },
@@ -586,10 +587,12 @@ describe('all tests', () => {
         ],
       },
     }))
+    const cpuMs = startCpuTime()
     const report = await reportOf(calling, { tests })
+    const takenMs = cpuMs()
     assert.equal(report.passed, 133)
     assert.equal(report.failed, 67)
-    assert.ok(report.ms < 5_000, `${report.ms} ms`)
+    assert.ok(takenMs < 5_000, `${takenMs} ms`)
     assert.equal(upstream.received.length, 0)
   })
 

@@ -86,7 +86,10 @@ async function assertFinished(service: Admin, { id }: PlanView, target: Target, 
     () => viewOf(service, id),
     ({ state }) => state !== 'running',
   )
-  assert.deepEqual([finished.state, finished.left, finished.failed, finished.skipped], ['finished', 0, 0, 0])
+  assert.deepEqual([finished.state, finished.left, finished.failed], ['finished', 0, 0])
+  // A replay that the first process has logged, but not counted in the plan, is not repeated.
+  assert.ok(finished.skippedFor.every(({ reason }) => reason === 'replayed'))
+  assert.ok(finished.skipped <= mostTwice, `${finished.skipped} messages were left out`)
   const numbers = target.numbers()
   assert.equal(new Set(numbers).size, MESSAGES)
   assert.ok(numbers.length <= MESSAGES + mostTwice, `${numbers.length - MESSAGES} messages were sent twice`)
@@ -225,7 +228,6 @@ test(
       () => first.output.stdout,
       (text) => text.includes('its lease could not be renewed'),
     )
-    assert.equal(target.numbers().length, MESSAGES + CONCURRENCY)
     assert.deepEqual(await viewOf(first, plan.id), await viewOf(second, plan.id))
   },
 )

@@ -69,7 +69,7 @@ async function replayOne(client: ManagementClient, id: string): Promise<JsonObje
     const answer = await client.call('POST', `/messages/${id}/replay`)
     return isObject(answer) ? answer : {}
   } catch (thrown) {
-    if (!(thrown instanceof ServiceFault) || thrown.code !== 'REPLAY_REFUSED') throw thrown
+    if (!(thrown instanceof ServiceFault) || thrown.status !== 409) throw thrown
     return { replayOf: id, outcome: 'not replayed', error: thrown.message }
   }
 }

@@ -52,7 +52,8 @@ export async function sendBatch(
   } catch (thrown) {
     if (!(thrown instanceof ServiceFault) || thrown.details.length === 0) throw thrown
     const faults = [...thrown.details.map((detail) => lineFor(detail, 'error')), `${thrown.message} ${nothing}`]
-    throw thrown.code === 'PRECONDITION_FAILED' ? new CommandImpossible(...faults) : new DocumentsRefused(faults)
+    // The service changed since the plan was made.
+    throw thrown.status === 412 ? new CommandImpossible(...faults) : new DocumentsRefused(faults)
   }
 }
 

@@ -3,12 +3,12 @@ import { createLogger } from '../../adapters/log/logger.ts'
 import { createSecretSource } from '../../adapters/secrets/secret-source.ts'
 import { createEgressPolicy } from '../../domain/egress/egress-policy.ts'
 import { Failure } from '../../domain/failure.ts'
-import { isObject, type Json, type JsonObject } from '../../domain/json.ts'
+import { isObject, type JsonObject } from '../../domain/json.ts'
 import type { Lint } from '../../domain/lint.ts'
 import type { DryRun } from '../../dry-run/dry-run.ts'
 import { printable } from '../../import/output/report-markdown.ts'
 import type { Settings } from '../../settings/settings.ts'
-import { createOfflineDryRun } from '../../wiring/offline-dry-run.ts'
+import { createOfflineDryRun, createOfflineDryRunValue } from '../../wiring/offline-dry-run.ts'
 import { openHttpClient } from '../../wiring/pipeline-services.ts'
 import {
   CommandImpossible,
@@ -22,6 +22,7 @@ import { lineOf, placeLints } from '../project/placed-lint.ts'
 import { fillDocument, listFiles, type ProjectDocument, readWritten } from '../project/project-documents.ts'
 import { chooseTarget, findProject, readProject } from '../project/project-file.ts'
 import { type RunArguments, readRunOptions } from './run-options.ts'
+import { bodyText, callLine, jsonText, missingIn, notesOf, resultOf } from './run-result.ts'
 
 /** Out: the exit code of the command. */
 export function runOnce(file: string, options: RunArguments, process: CommandProcess): Promise<ExitCode> {
@@ -31,11 +32,13 @@ export function runOnce(file: string, options: RunArguments, process: CommandPro
     if (document.document === undefined || hasError(document.lints))
       return refuseDocument(document, document.lints, process)
     const settings = settingsOf(process.env)
-    const report = await withDryRun(settings, options, process, (dryRun) =>
-      dryRun(JSON.stringify({ ...request, endpoint: document.document as Json })),
-    )
+    const whole = { ...request, endpoint: document.document }
+    const report = await withDryRun(settings, options, process, (dryRun) => dryRun(JSON.stringify(whole)))
     if (report.ran === false) return refuseDocument(document, lintsOf(report), process)
-    return tell(report, document, options, process)
+    const code = options.json ? codeFor(report) : tellCourse(report, document, process)
+    const result = options.json ? `${JSON.stringify(report, null, 2)}\n` : resultOf(report, options.stage)
+    process.stdout.write(typeof result === 'string' ? result : await valueAt(result.at, whole, options, settings))
+    return code
   })
 }
 
@@ -73,6 +76,17 @@ async function withDryRun(
   }
 }
 
+/** The text of a value that the report has cut, from a dry run that is made for it. */
+async function valueAt(at: string, request: JsonObject, { live }: RunArguments, settings: Settings): Promise<string> {
+  if (live)
+    throw new CommandImpossible('The value is too large for the report; run it with --lookup instead of --live.')
+  const wholeValue = createOfflineDryRunValue(settings, createLogger({ ...settings, logLevel: 'error' }))
+  const value = await wholeValue(JSON.stringify({ ...request, at })).catch((thrown: unknown) => {
+    throw thrown instanceof Failure ? new CommandImpossible(thrown.message) : thrown
+  })
+  return value.kind === 'json' ? jsonText(value.value) : bodyText(String(value.body))
+}
+
 const sentenceOf = ({ path, message }: Readonly<{ path: string; message: string }>): string =>
   printable(path === '' ? message : `${path}: ${message}`)
 
@@ -93,58 +107,20 @@ function refuseDocument(
   return EXIT.findings
 }
 
-/** Writes the result to standard output, what the message did and why it failed to standard error. */
-function tell(report: JsonObject, document: ProjectDocument, options: RunArguments, process: CommandProcess): ExitCode {
-  const { stdout, stderr } = process
-  const { outcome, failure, calls = [] } = report
-  if (options.json) stdout.write(`${JSON.stringify(report, null, 2)}\n`)
-  else {
-    for (const call of calls as readonly JsonObject[]) stderr.write(`${callLine(call)}\n`)
-    for (const id of missingIn(calls as readonly JsonObject[])) {
-      stderr.write(`Give the answer with --lookup ${id}=FILE, or send the lookups with --live.\n`)
-    }
-    if (options.stage !== undefined) stdout.write(stageText(report, options.stage))
-    else if (failure === undefined) stdout.write(answerText(report, process))
+/** Writes what the message did and why it failed to standard error. */
+function tellCourse(report: JsonObject, document: ProjectDocument, { stderr }: CommandProcess): ExitCode {
+  const { failure } = report
+  const calls = report.calls as readonly JsonObject[]
+  for (const call of calls) stderr.write(`${callLine(call)}\n`)
+  for (const id of missingIn(calls)) {
+    stderr.write(`Give the answer with --lookup ${id}=FILE, or send the lookups with --live.\n`)
   }
+  for (const note of failure === undefined ? notesOf(report) : []) stderr.write(`${note}\n`)
   if (isObject(failure)) for (const line of failureLines(failure, document)) stderr.write(`${line}\n`)
-  else if (outcome !== 'done') stderr.write(`The outcome is ${JSON.stringify(outcome)}.\n`)
-  return outcome === 'done' ? EXIT.fine : EXIT.findings
+  return codeFor(report)
 }
 
-const missingIn = (calls: readonly JsonObject[]): ReadonlySet<string> =>
-  new Set(calls.flatMap(({ id, answered }) => (answered === 'missing' ? [printable(String(id))] : [])))
-
-function callLine({ kind, id, item, method, url, topic, answered, answer, fault }: JsonObject): string {
-  const target = topic === undefined ? `${method} ${url}` : `topic ${topic}`
-  const status = isObject(answer) ? ` ${answer.status}` : ''
-  const reason = typeof fault === 'string' ? `, ${fault}` : ''
-  return printable(`${kind} ${id}${item === undefined ? '' : `[${item}]`}: ${target}${status} (${answered}${reason})`)
-}
-
-function answerText({ answer }: JsonObject, { stderr }: CommandProcess): string {
-  const { status, body, cut, assumed } = answer as JsonObject
-  if (assumed) stderr.write('The answer is that of a response request, which was not sent; give it with --response.\n')
-  if (cut) throw new CommandImpossible('The answer is longer than a dry run shows.')
-  if (status !== 200) stderr.write(`The answer has status ${status}.\n`)
-  return typeof body !== 'string' || body === '' || body.endsWith('\n') ? String(body ?? '') : `${body}\n`
-}
-
-/** The value that the stage added, or all of them by name; empty if the message failed before. */
-function stageText({ stages, failure }: JsonObject, wanted: string): string {
-  const ran = stages as readonly JsonObject[]
-  const stage = ran.find((one) => one.stage === wanted)
-  const output = stage?.output ?? stage?.result
-  if (isObject(output)) {
-    const values = Object.values(output)
-    const value = values.length === 1 ? (values[0] ?? null) : output
-    if (isObject(value) && value.cut === true) throw new CommandImpossible(`The value is too large: ${value.reason}`)
-    return `${typeof value === 'string' ? value : JSON.stringify(value, null, 2)}\n`
-  }
-  if (failure !== undefined) return ''
-  if (stage !== undefined) throw new CommandImpossible(`The stage "${wanted}" gave no value.`)
-  const names = ran.map((one) => one.stage).join(', ')
-  throw new CommandImpossible(`The message did not run through the stage "${wanted}"; it ran through ${names}.`)
-}
+const codeFor = ({ outcome }: JsonObject): ExitCode => (outcome === 'done' ? EXIT.fine : EXIT.findings)
 
 function failureLines(failure: JsonObject, { file, positions }: ProjectDocument): readonly string[] {
   const { error, code, path, details } = failure

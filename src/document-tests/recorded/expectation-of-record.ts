@@ -113,7 +113,7 @@ function callsOf(record: MessageRecord, snapshot: JsonObject | undefined, reconc
   return { calls: sent.map(recordedCall) }
 }
 
-const withoutHeaders = ({ headers: _headers, kind: _kind, body, ...call }: JsonObject): JsonObject => ({
+const withoutHeaders = ({ headers: _headers, body, ...call }: JsonObject): JsonObject => ({
   ...call,
   ...(body === undefined ? {} : { body: literal(body) }),
 })
@@ -133,9 +133,9 @@ function isSameCalls(recorded: readonly RecordedCall[], ran: readonly JsonObject
 const targetOf = (url: string): string => url.split('?', 1)[0] ?? ''
 
 /** With any query, since the record has none. */
-const recordedCall = ({ id, item, method, target }: RecordedCall): JsonObject => {
+const recordedCall = ({ kind, id, item, method, target }: RecordedCall): JsonObject => {
   const [, topic] = /^kafka:(.*)$/s.exec(target) ?? []
-  const place = { id, ...(item === undefined ? {} : { item }) }
+  const place = { kind, id, ...(item === undefined ? {} : { item }) }
   if (topic !== undefined) return { ...place, topic }
   if (/\$\{|\*\*\*/.test(target)) return { ...place, method }
   return { ...place, method, url: withAnyQuery(target) }
