@@ -44,7 +44,11 @@ const UUID = /(?<![\p{L}\d])[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9
 const HEX = /(?<![\p{L}\d])(?=[a-f]*\d)(?=\d*[a-f])[0-9a-f]{16,}(?![\p{L}\d])/iuy
 const LETTERS = /\p{L}[\p{L}\p{M}]*/uy
 const DIGITS = /\d+/y
-const OTHERS = /[^\p{L}\d%&]+/uy
+/** Those of other scripts, such as Arabic. */
+const OTHER_DIGITS = /(?:(?!\d)\p{Nd})+/uy
+const OTHERS = /[^\p{L}\p{Nd}%&]+/uy
+/** Scripts in which one character may be the name of a person; one letter of others is a code, such as M or F. */
+const OF_WORDS = /[\p{Script=Han}\p{Script=Hangul}\p{Script=Hiragana}\p{Script=Katakana}]/u
 
 /** Gives `length` bytes for a token. */
 type BytesOf = (token: string, length: number, attempt: number) => Uint8Array
@@ -92,10 +96,11 @@ export function createPseudonyms({ key, kept, nested }: PseudonymOptions): Pseud
     { pattern: HEX, change: ([text = '']) => pseudonymOf(text, (bytes) => inHex(text, bytes)) },
     { pattern: LETTERS, change: ([text = '']) => word(text) },
     { pattern: DIGITS, change: ([text = '']) => digits(text) },
+    { pattern: OTHER_DIGITS, change: ([text = '']) => word(text) },
   ]
 
   const word = (text: string): string =>
-    [...text].length === 1 || kept.has(text) ? text : pseudonymOf(text, (bytes) => inLetters(text, bytes))
+    ([...text].length === 1 && !OF_WORDS.test(text)) || kept.has(text) ? text : pseudonymOf(text, (bytes) => inLetters(text, bytes))
 
   /** Zeros at the start stay: a number that is filled up with zeros is still the same number. */
   function digits(text: string): string {
@@ -188,9 +193,9 @@ function inLetters(text: string, bytes: Uint8Array): string {
     .join('')
 }
 
-const CATEGORIES = [/\p{Lu}/u, /\p{Ll}/u, /\p{Lo}/u, /\p{Lm}/u, /\p{Lt}/u]
+const CATEGORIES = [/\p{Lu}/u, /\p{Ll}/u, /\p{Lo}/u, /\p{Lm}/u, /\p{Lt}/u, /\p{Nd}/u]
 
-/** Another letter of the same kind from the same 64 code points, which have the same length in UTF-8 and UTF-16. */
+/** Another letter or digit of the same kind from the same 64 code points, which have the same length in UTF-8 and UTF-16. */
 function inBlock(char: string, byte: number): string {
   const category = CATEGORIES.find((one) => one.test(char))
   if (category === undefined) return char

@@ -14,7 +14,7 @@ const formOf = (text: string): string =>
     .replace(/\p{Lu}/gu, 'A')
     .replace(/\p{Ll}/gu, 'a')
     .replace(/(?![Aa])\p{L}/gu, 'x')
-    .replace(/\d/g, '0')
+    .replace(/\p{Nd}/gu, '0')
 
 const words = fc.oneof(
   fc.string({ unit: fc.constantFrom(...'abcdefgXYZ éàßÄÖñжЖ漢字0123456789-_.:/@%&;,"\\<>{}\n') }),
@@ -174,6 +174,10 @@ describe('pseudonyms', () => {
     ['urn:oid:2.16.840', /^urn:oid:2\.\d\d\.\d{3}$/],
     ['M&uuml;ller', /^M&uuml;[a-z]{4}$/],
     ['K%C3%B6ln', /^K%C3%B6[a-z]{2}$/],
+    ['٠١٢٣٤٥٦٧', /^(?!٠١٢٣٤٥٦٧)[٠-٩]{8}$/],
+    ['0１２３４', /^0(?!１２３４)[０-９]{4}$/],
+    ['王', /^(?!王)\p{Script=Han}$/u],
+    ['김 민', /^(?!김)\p{Script=Hangul} (?!민)\p{Script=Hangul}$/u],
     ['6f1ed002-ab59-4595-b6a1-123456789abc', /^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-b[0-9a-f]{3}-[0-9a-f]{12}$/],
   ]
   for (const [given, expected] of table) {
