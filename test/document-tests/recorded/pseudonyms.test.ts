@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import fc from 'fast-check'
+import { pseudonymise } from '../../../src/document-tests/recorded/pseudonymous-test.ts'
 import { createPseudonyms } from '../../../src/document-tests/recorded/pseudonyms.ts'
 import type { Json } from '../../../src/domain/json.ts'
 
@@ -193,6 +194,23 @@ describe('pseudonyms', () => {
     assert.deepEqual(Object.keys(given).map(formOf), ['aaaaaa', 'aaaaaaa-000000', 'a@a'])
     assert.equal(Object.keys(given)[1]?.split('-')[1], create(1).text('123456'))
   })
+})
+
+test('a pseudonymous test keeps the headers that describe the exchange, and no other', async () => {
+  const kept = { accept: 'text/plain', 'content-type': 'text/plain', 'user-agent': 'lab/1.2' }
+  const changed = {
+    'content-disposition': 'attachment; filename="Erika.pdf"',
+    'content-location': '/patients/Erika',
+    'if-match': '"Erika"',
+    'x-patient': 'Erika',
+  }
+  const given = { message: { body: 'x', headers: { ...kept, ...changed } }, now: '2026-01-01T00:00:00.000Z' }
+  const written = { given, expect: { todo: true }, losses: [] }
+  const run = () => Promise.resolve(undefined)
+  const made = await pseudonymise(written, undefined, {}, run, (count) => new Uint8Array(count))
+  const { headers } = made.given.message as Readonly<{ headers: Readonly<Record<string, string>> }>
+  assert.deepEqual({ ...headers, ...kept }, headers)
+  for (const name of Object.keys(changed)) assert.doesNotMatch(String(headers[name]), /Erika/, name)
 })
 
 const digitsOf = (text: (value: string) => string, number: number): string => `00${text(String(number))}`
