@@ -28,6 +28,12 @@ export const RECIPES: Readonly<Record<string, Recipe>> = {
         insert: `  RECIPE_UNKNOWN: { status: 418, retry: false, issue: 'not-found', means: 'The recipe is not known.' },\n`,
         where: 'after',
       },
+      {
+        folder: 'src',
+        anchor: 'const CAN_FAIL: Readonly<Record<MessageFailureCode, (parts: Parts) => boolean>> = {\n',
+        insert: '  RECIPE_UNKNOWN: never,\n',
+        where: 'after',
+      },
     ],
     files: [
       {
