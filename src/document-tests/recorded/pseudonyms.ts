@@ -100,7 +100,9 @@ export function createPseudonyms({ key, kept, nested }: PseudonymOptions): Pseud
   ]
 
   const word = (text: string): string =>
-    ([...text].length === 1 && !OF_WORDS.test(text)) || kept.has(text) ? text : pseudonymOf(text, (bytes) => inLetters(text, bytes))
+    ([...text].length === 1 && !OF_WORDS.test(text)) || kept.has(text)
+      ? text
+      : pseudonymOf(text, (bytes) => inLetters(text, bytes))
 
   /** Zeros at the start stay: a number that is filled up with zeros is still the same number. */
   function digits(text: string): string {
