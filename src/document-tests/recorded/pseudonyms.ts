@@ -55,8 +55,11 @@ type BytesOf = (token: string, length: number, attempt: number) => Uint8Array
 
 export function createPseudonyms({ key, kept, nested }: PseudonymOptions): Pseudonyms {
   const bytesOf: BytesOf = (token, length, attempt) => {
-    const blocks = Array.from({ length: Math.ceil(length / 32) }, (_, block) =>
-      createHmac('sha256', key).update(`${attempt} ${block} ${token}`).digest(),
+    // A token may be as long as the body: it is hashed once, not for each block.
+    const own = createHmac('sha256', key).update(`${attempt} ${token}`).digest()
+    if (length <= own.length) return own
+    const blocks = Array.from({ length: Math.ceil(length / own.length) }, (_, block) =>
+      createHmac('sha256', own).update(String(block)).digest(),
     )
     return Buffer.concat(blocks)
   }
@@ -173,11 +176,12 @@ function inDigits(text: string, bytes: Uint8Array): string {
 
 /** `fixed`: places that stay, such as the version of a UUID. */
 function inHex(text: string, bytes: Uint8Array, ...fixed: readonly number[]): string {
+  const isUpper = /[A-F]/.test(text)
   return [...text]
     .map((char, index) => {
       if (char === '-' || fixed.includes(index)) return char
       const digit = ((bytes[index] ?? 0) % 16).toString(16)
-      return /[A-F]/.test(text) ? digit.toUpperCase() : digit
+      return isUpper ? digit.toUpperCase() : digit
     })
     .join('')
 }
@@ -202,8 +206,10 @@ function inBlock(char: string, byte: number): string {
   const category = CATEGORIES.find((one) => one.test(char))
   if (category === undefined) return char
   const start = (char.codePointAt(0) ?? 0) & ~63
-  const others = Array.from({ length: 64 }, (_, offset) => String.fromCodePoint(start + offset)).filter((one) =>
-    category.test(one),
-  )
-  return others[byte % others.length] ?? char
+  // Most bytes find a letter at once; the search goes on from there.
+  for (let offset = 0; offset < 64; offset += 1) {
+    const other = String.fromCodePoint(start + ((byte + offset) & 63))
+    if (category.test(other)) return other
+  }
+  return char
 }

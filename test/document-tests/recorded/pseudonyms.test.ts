@@ -4,6 +4,7 @@ import fc from 'fast-check'
 import { pseudonymise } from '../../../src/document-tests/recorded/pseudonymous-test.ts'
 import { createPseudonyms } from '../../../src/document-tests/recorded/pseudonyms.ts'
 import type { Json } from '../../../src/domain/json.ts'
+import { startCpuTime } from '../../cpu-time.ts'
 
 const KEPT = new Set(['male', 'female', 'in progress', '17', 'XYZ'])
 const create = (seed: number) => createPseudonyms({ key: Buffer.from(`key ${seed}`), kept: KEPT })
@@ -188,6 +189,14 @@ describe('pseudonyms', () => {
       else assert.deepEqual(written, expected)
     })
   }
+
+  test('of a text without spaces take time in proportion to its length', () => {
+    for (const long of ['ACGT'.repeat(100_000), '1'.repeat(400_000), 'a1'.repeat(200_000)]) {
+      const cpuTime = startCpuTime()
+      assert.equal(create(1).text(long).length, long.length)
+      assert.ok(cpuTime() < 2_000, `${long.slice(0, 4)}: ${cpuTime()} ms`)
+    }
+  })
 
   test('stand also in names that hold data', () => {
     const given = create(1).value({ gender: 'x', 'patient-123456': 1, 'a@b': 2 }) as Record<string, Json>
