@@ -39,7 +39,7 @@ export function runOnce(file: string, options: RunArguments, process: CommandPro
     const whole = { ...request, endpoint: document.document }
     const report = await withDryRun(settings, options, process, (dryRun) => dryRun(JSON.stringify(whole)))
     if (report.ran === false) return refuseDocument(document, lintsOf(report), process)
-    const code = options.json ? codeFor(report) : tellCourse(report, document, process)
+    const code = options.json ? codeFor(report) : reportCourse(report, document, process)
     const result = options.json ? `${JSON.stringify(report, null, 2)}\n` : resultOf(report, options.stage)
     process.stdout.write(typeof result === 'string' ? result : await valueAt(result.at, whole, options, settings))
     return code
@@ -112,7 +112,7 @@ function refuseDocument(
 }
 
 /** Writes what the message did and why it failed to standard error. */
-function tellCourse(report: JsonObject, document: ProjectDocument, { stderr }: CommandProcess): ExitCode {
+function reportCourse(report: JsonObject, document: ProjectDocument, { stderr }: CommandProcess): ExitCode {
   const { failure } = report
   const calls = report.calls as readonly JsonObject[]
   for (const call of calls) stderr.write(`${callLine(call)}\n`)
