@@ -53,7 +53,6 @@ export function addCompareCommand(
     .option('--ignore <pointer>', 'a JSON Pointer within bodies that is not compared', collect, [])
     .option('--key-file <file>', 'a file that holds the API key of the service, instead of CROSSWALK_KEY')
     .option('--json', 'write the whole report as JSON')
-    .exitOverride(({ exitCode }) => process.exit(exitCode === 0 ? EXIT.same : EXIT.impossible))
     .action(async (options: Options) => {
       let ran = false
       await withSettings(async (settings) => {

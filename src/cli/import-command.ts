@@ -21,7 +21,6 @@ export function addImportCommand(program: Command): void {
       (pair: string, before: readonly string[] = []) => [...before, pair],
     )
     // Wrong arguments are no finding, so they do not exit with 1 as those of other commands do.
-    .exitOverride(({ exitCode }) => process.exit(exitCode === 0 ? 0 : 3))
     .action(async (sources: readonly string[], options: ImportArguments) => {
       const { runImport } = await import('./run-import.ts')
       const { loadEnvFile } = await import('../settings/settings.ts')

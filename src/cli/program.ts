@@ -4,6 +4,7 @@ import { nearest } from '../domain/nearest.ts'
 import type { Settings } from '../settings/settings.ts'
 import { settingsHelp } from '../settings/settings-help.ts'
 import { addStoreCommands } from './admin-commands.ts'
+import { EXIT } from './command-process.ts'
 import { addCompareCommand } from './compare-command.ts'
 import { addCompletionCommand } from './completion/completion-command.ts'
 import { addDeploymentCommands } from './deployment/deployment-commands.ts'
@@ -30,9 +31,11 @@ export function createProgram({ version, description, start }: CommandLineOption
     .addHelpText('after', () => `\n${settingsHelp()}`)
     .helpCommand('help [command]', 'display help for command')
     .allowExcessArguments()
+    // The commands inherit it: a wrong argument is no finding.
+    .exitOverride(({ exitCode }) => process.exit(exitCode === 0 ? EXIT.fine : EXIT.impossible))
     .action(() => {
       const [name] = program.args
-      return name === undefined ? withSettings(start)() : refuse([unknownCommand(name, program)])
+      return name === undefined ? withSettings(start)() : refuse([unknownCommand(name, program)], EXIT.impossible)
     })
   addStoreCommands(program)
   addCompareCommand(program, withSettings)

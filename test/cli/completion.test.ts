@@ -15,7 +15,7 @@ describe('completion of bash', () => {
     const script = `${completionScript(program, 'bash')}
 COMP_WORDS=(${words.map((word) => `'${word}'`).join(' ')}); COMP_CWORD=${words.length - 1}
 _crosswalk; printf '%s\\n' "\${COMPREPLY[@]}"`
-    const { stdout, stderr, status } = spawnSync('bash', ['-u', '-c', script], { encoding: 'utf8' })
+    const { stdout, stderr, status } = spawnSync('bash', ['--norc', '-u', '-c', script], { encoding: 'utf8' })
     assert.deepEqual({ status, stderr }, { status: 0, stderr: '' })
     return stdout.split('\n').filter((word) => word !== '')
   }

@@ -72,6 +72,7 @@ describe('lint', () => {
     'clash.json': DOCUMENT,
     'warned.json': WARNED,
     'target.json': { ...DOCUMENT, transformation: { input: 'JSON', output: '${value:OUT}' } },
+    'url.json': { ...WARNED, requests: { lookup: [{ id: 'a', config: { method: 'GET', url: '${value:NONE}/a' } }] } },
     'value.json': { ...DOCUMENT, description: '${value:NONE}' },
   }
   const cases: readonly Readonly<{
@@ -129,6 +130,12 @@ describe('lint', () => {
         'value.json:13:3: error: description: The target "test" has no value "NONE"; give it one in crosswalk.json. (target test)',
         'value.json:13:3: error: description: The target "prod" has no value "NONE"; give it one in crosswalk.json. (target prod)',
       ],
+    },
+    {
+      name: 'a URL without its value, once',
+      args: ['--target', 'prod', 'url.json'],
+      code: 1,
+      stdout: ['url.json:19:11: error: requests.lookup[0].config.url: The target "prod" has no value "NONE"; '],
     },
     {
       name: 'for GitHub',

@@ -48,6 +48,17 @@ const STATUS = { ...DOCUMENT, name: 'Status', endpoint: { pattern: '/status/:id'
 const examplesIn = (media: Json | undefined): Json | undefined => (media as { examples?: Json } | undefined)?.examples
 
 describe('crosswalk openapi', () => {
+  test('refuses an origin that is no URL', async (context) => {
+    const folder = folderOf(context, { 'greeting.json': DOCUMENT })
+    for (const origin of ['bogus', 'ftp://host', '']) {
+      const { code, stdout, stderr } = await run([folder], { origin })
+      assert.deepEqual(
+        { code, stdout, stderr },
+        { code: 3, stdout: '', stderr: 'crosswalk: --origin must be an http(s) URL.\n' },
+      )
+    }
+  })
+
   test('writes what the service gives for the same endpoints', async (context) => {
     const folder = folderOf(context, { 'greeting.json': DOCUMENT, 'greeting.tests.json': TESTS, 'status.json': STATUS })
     const output = join(folder, 'written.json')

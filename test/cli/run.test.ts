@@ -53,6 +53,7 @@ const files = (url = 'http://127.0.0.1:1/patients') => ({
     inputMapping: { 'requestBody.id': 'id' },
   },
   'broken.json': '{\n  "name": "Broken",\n  "endpoints": {} }',
+  'array.json': [],
   'input.json': { name: 'ada' },
   'number.json': { name: 1 },
   'input.xml': '<order><id>17</id></order>',
@@ -109,8 +110,7 @@ const CASES: readonly Case[] = [
     given: { input: 'input.json' },
     code: 1,
     stdout: '',
-    stderr:
-      /^lookup patient: GET \S+ \(missing\)\nGive the answer with --lookup patient=FILE.*\n.*DRY_RUN_ANSWER_MISSING/,
+    stderr: /^lookup patient: GET \S+ \(missing\)\nGive the answer with --lookup patient=FILE.*\n$/,
   },
   {
     name: 'takes an answer and a state',
@@ -167,6 +167,13 @@ const CASES: readonly Case[] = [
     stdout: '',
     stderr: /^\S*broken\.json:2:3: error: endpoint: [^\n]+\n|broken\.json:3:3: error: endpoints: /,
   },
+  {
+    name: 'says that a document is none',
+    document: 'array.json',
+    code: 1,
+    stdout: '',
+    stderr: /^\S*array\.json:1:1: error: The document must be an object, not an array\.\n$/,
+  },
   { name: 'no such document', document: 'none.json', code: 3, stdout: '', stderr: /There is no file .*none\.json/ },
   {
     name: 'no such input',
@@ -206,7 +213,7 @@ const CASES: readonly Case[] = [
     given: { lookup: ['patient=late'] },
     code: 3,
     stdout: '',
-    stderr: /lookups\.patient\.fault: .*must be one of/,
+    stderr: /--lookup patient: There is no file late, and no such fault; the faults are unreachable, timeout, /,
   },
   {
     name: 'an unknown lookup',

@@ -366,6 +366,30 @@ test('tests that run too little of a document fail with --min-coverage, and show
   assert.equal(code, 1)
   assert.match(stdout, /coverage: 50 % of 4, too low; no test runs:\n {4}entry inputMapping\.requestBody\\\.other\n/)
   assert.equal((await runTests(folder, [], { minCoverage: '50' })).code, 0)
+  writeFileSync(join(folder, 'b.json'), JSON.stringify({ ...DOCUMENT, name: 'Other', endpoint: { pattern: '/b' } }))
+  const untested = await runTests(folder, [], { minCoverage: '50' })
+  assert.deepEqual([untested.code, untested.stderr.trimEnd().split('\n').at(-1)], [1, 'b.json: no tests'])
+})
+
+test('coverage lists what no test runs, and writes no snapshots', async (context) => {
+  const inputMapping = { 'requestBody.name': 'hello', 'requestBody.other': 'other' }
+  const folder = folderOf(context, {
+    'a.json': { ...DOCUMENT, inputMapping },
+    'a.tests.json': { tests: [greets('Ann')] },
+    'b.json': { ...DOCUMENT, name: 'Other' },
+  })
+  const { code, stdout, stderr } = await runTests(folder, [], { coverage: true })
+  assert.equal(code, 0)
+  assert.match(stdout, /coverage: 50 % of 4; no test runs:\n {4}entry inputMapping\.requestBody\\\.other\n/)
+  assert.match(stderr, /^b\.json: no tests$/m)
+  const all = await reportOf(folder, [], { coverage: true })
+  assert.equal(all.files[0]?.report?.coverage?.percent, 50)
+  writeFileSync(
+    join(folder, 'a.tests.json'),
+    JSON.stringify({ tests: [{ ...greets('Ann'), expect: { snapshot: true } }] }),
+  )
+  assert.equal((await runTests(folder, [], { coverage: true })).code, 1)
+  assert.equal(existsSync(join(folder, 'a.snapshots.json')), false)
 })
 
 describe('the program', () => {

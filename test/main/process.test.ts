@@ -37,6 +37,8 @@ describe('a start that cannot be', { concurrency: 2 }, () => {
     env?: () => Record<string, string>
     args?: readonly string[]
     files?: Record<string, string>
+    /** 1 if it is left out. */
+    code?: number
     says: readonly RegExp[]
   }>
   const cases: readonly Case[] = [
@@ -79,21 +81,35 @@ describe('a start that cannot be', { concurrency: 2 }, () => {
     {
       name: 'a command that is misspelt',
       args: ['imprt', 'a.json'],
+      code: 3,
       says: [/^crosswalk: There is no command "imprt"\. Did you mean "import"\?$/m],
     },
     {
       name: 'a command that does not exist',
       args: ['serve'],
+      code: 3,
       says: [/^crosswalk: There is no command "serve"\. The commands: migrate, .*, import, .*\.$/m],
     },
-    { name: 'an option that does not exist', args: ['--prot=1'], says: [/^error: unknown option '--prot=1'/] },
+    { name: 'an option that does not exist', args: ['--prot=1'], code: 3, says: [/^error: unknown option '--prot=1'/] },
+    {
+      name: 'a command without its argument',
+      args: ['keys', 'revoke'],
+      code: 3,
+      says: [/^error: missing required argument/],
+    },
+    {
+      name: 'a command without a project',
+      args: ['diff'],
+      code: 3,
+      says: [/^crosswalk: There is no crosswalk\.json here/],
+    },
   ]
-  for (const { name, env = () => ({}), args = [], files = {}, says } of cases) {
+  for (const { name, env = () => ({}), args = [], files = {}, code = 1, says } of cases) {
     test(`reports ${name} in ${says.length === 1 ? 'one line' : 'a line each'}`, async (t) => {
       const folder = freshFolder(t)
       for (const [file, text] of Object.entries(files)) writeFileSync(join(folder, file), text)
       const { output, ended } = startProgram(folder, { args, env: env() })
-      assert.deepEqual(await ended, { code: 1, signal: null })
+      assert.deepEqual(await ended, { code, signal: null })
       const lines = output.stderr.trimEnd().split('\n')
       assert.equal(lines.length, says.length, output.stderr)
       for (const [index, say] of says.entries()) assert.match(lines[index] ?? '', say)

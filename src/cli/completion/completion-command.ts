@@ -1,6 +1,5 @@
 /** `crosswalk completion`: a script with which a shell completes the commands of this program. */
 import { Argument, type Command } from 'commander'
-import { EXIT } from '../command-process.ts'
 import type { Shell } from './completion-scripts.ts'
 
 const SHELLS: readonly Shell[] = ['bash', 'zsh', 'fish']
@@ -11,7 +10,10 @@ export function addCompletionCommand(program: Command): void {
     .command('completion')
     .description('prints a script with which a shell completes commands, options and choices')
     .addArgument(new Argument('<shell>', 'the shell').choices(SHELLS))
-    .exitOverride(({ exitCode }) => process.exit(exitCode === 0 ? EXIT.fine : EXIT.impossible))
+    .addHelpText(
+      'after',
+      '\nFor bash: source <(crosswalk completion bash), the same with zsh; for fish: crosswalk completion fish | source',
+    )
     .action(async (shell: Shell) => {
       const { completionScript } = await import('./completion-scripts.ts')
       const { describeCommand } = await import('./described-commands.ts')

@@ -50,16 +50,12 @@ export function withTarget(
   command: Command,
   accepts = 'a target of crosswalk.json; not needed if it has one only',
 ): Command {
-  return (
-    command
-      .argument('[target]', accepts)
-      .option('--target <name>', 'the same, as an option')
-      .option('--project <folder>', 'the folder with crosswalk.json; by default this one, or the nearest above')
-      .option('--key-file <file>', 'a file that holds the API key of the service, instead of CROSSWALK_KEY')
-      .option('--json', 'writes the result as JSON')
-      // Wrong arguments are no finding, so they do not exit with 1.
-      .exitOverride(({ exitCode }) => process.exit(exitCode === 0 ? 0 : 3))
-  )
+  return command
+    .argument('[target]', accepts)
+    .option('--target <name>', 'the same, as an option')
+    .option('--project <folder>', 'the folder with crosswalk.json; by default this one, or the nearest above')
+    .option('--key-file <file>', 'a file that holds the API key of the service, instead of CROSSWALK_KEY')
+    .option('--json', 'writes the result as JSON')
 }
 
 export const withName = <T extends TargetArguments>(target: string | undefined, options: T): T =>

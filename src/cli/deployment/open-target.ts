@@ -41,7 +41,7 @@ const TIMEOUT_MS = 300_000
 /** Throws CommandImpossible. */
 export function openTarget(given: TargetArguments, needs: ClientNeeds, env: Environment): OpenTarget {
   const folder = given.project === undefined ? findProject(resolve('')) : resolve(given.project)
-  if (folder === undefined) throw new DocumentsRefused([`There is no ${PROJECT_FILE} here or above; give --project.`])
+  if (folder === undefined) throw new CommandImpossible(`There is no ${PROJECT_FILE} here or above; give --project.`)
   const { project, faults } = readProject(folder)
   if (project === undefined) throw new CommandImpossible(...faults.map(lineOf))
   const reading = chooseTarget(project, given.target)

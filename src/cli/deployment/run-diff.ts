@@ -47,6 +47,9 @@ function printPlan(plan: DeploymentPlan, { target }: OpenTarget, asJson: boolean
 }
 
 export const linesOf = (plan: DeploymentPlan, target: string): string =>
-  [...reportPlan(plan), ...(plan.operations.length === 0 ? [`"${target}" has these documents already.`] : [])]
+  [
+    ...reportPlan(plan),
+    ...(plan.operations.length + plan.leftOver.length === 0 ? [`"${target}" has these documents already.`] : []),
+  ]
     .map((line) => `${printable(line)}\n`)
     .join('')

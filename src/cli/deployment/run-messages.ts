@@ -37,6 +37,8 @@ export const runMessages = (
     const client = openService(given, { role: 'viewer', unanswered: '' }, process.env)
     const limit = limitOf(given.limit)
     const filters = filtersOf(given)
+    // Before the others, so that a message between the two calls is shown.
+    const earlier = given.follow ? await findRecent(client, filters) : []
     const found = await find(client, filters, limit)
     const { stdout } = process
     if (given.json && !given.follow) stdout.write(`${JSON.stringify(found, null, 2)}\n`)
@@ -45,7 +47,7 @@ export const runMessages = (
       await follow(
         client,
         filters,
-        found,
+        [...earlier, ...found],
         (message) => stdout.write(lineOfMessage(message, given.json === true)),
         signal,
       )
@@ -105,22 +107,23 @@ async function find(
 }
 
 const FOLLOW_PAUSE_MS = 1_000
-/** A message is found when it has ended, and is found by when it started. */
-const LONGEST_MESSAGE_MS = 60_000
+/** A message is found when it has ended, and is found by when it started. By the clock of the service: this one may be wrong. */
+const RECENT = '-1m'
 
+const findRecent = (client: ManagementClient, filters: readonly (readonly [string, string])[]) =>
+  find(client, [...filters.filter(([name]) => name !== 'from' && name !== 'to'), ['from', RECENT]], LARGEST_LIMIT)
+
+/** `known`: messages that are not printed. */
 async function follow(
   client: ManagementClient,
   filters: readonly (readonly [string, string])[],
-  found: readonly JsonObject[],
+  known: readonly JsonObject[],
   print: (message: JsonObject) => void,
   signal: AbortSignal | undefined,
 ): Promise<void> {
-  const others = filters.filter(([name]) => name !== 'from' && name !== 'to')
-  let seen = new Set(found.map(({ id }) => id))
-  const startedAt = Date.now()
+  let seen = new Set(known.map(({ id }) => id))
   while (signal?.aborted !== true) {
-    const from = new Date(Math.max(Date.now() - LONGEST_MESSAGE_MS, startedAt)).toISOString()
-    const recent = await find(client, [...others, ['from', from]], LARGEST_LIMIT)
+    const recent = await findRecent(client, filters)
     for (const message of recent.toReversed()) if (!seen.has(message.id)) print(message)
     // Ids of messages that are not found any more are not needed.
     seen = new Set(recent.map(({ id }) => id))

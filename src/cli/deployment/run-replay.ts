@@ -52,14 +52,18 @@ async function replayEach(
   const results: Json[] = []
   let failed = 0
   const progress = progressOf('messages', process.stderr)
-  for (const [index, id] of ids.entries()) {
-    const result = await replayOne(client, id)
-    results.push(result)
-    if (result.outcome !== 'done') failed++
-    if (!given.json) process.stdout.write(`${printable(lineOfReplay(id, result))}\n`)
-    progress(index + 1, ids.length)
+  try {
+    for (const [index, id] of ids.entries()) {
+      const result = await replayOne(client, id)
+      results.push(result)
+      if (result.outcome !== 'done') failed++
+      if (!given.json) process.stdout.write(`${printable(lineOfReplay(id, result))}\n`)
+      progress(index + 1, ids.length)
+    }
+  } finally {
+    // These replays were made, even if the next one is refused.
+    if (given.json && results.length > 0) process.stdout.write(`${JSON.stringify(results, null, 2)}\n`)
   }
-  if (given.json) process.stdout.write(`${JSON.stringify(results, null, 2)}\n`)
   return failed > 0 ? EXIT.findings : EXIT.fine
 }
 

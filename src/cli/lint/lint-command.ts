@@ -20,7 +20,6 @@ export function addLintCommand(program: Command): void {
       'a target of crosswalk.json, whose values are filled in; by default each of them in turn',
     )
     .addOption(new Option('--format <format>', 'the form of the report').choices(FORMATS).default('text'))
-    .exitOverride(({ exitCode }) => process.exit(exitCode === 0 ? EXIT.fine : EXIT.impossible))
     .action(async (files: readonly string[], options: LintOptions) => {
       const file = loadEnvFile()
       if (!file.ok) return refuse([file.message], EXIT.impossible)

@@ -11,7 +11,6 @@ export function addNewCommand(program: Command): void {
     .description('writes a document to go on from, with a test, in the folder of the project; it never replaces a file')
     .argument('<name>', 'the name of the endpoint')
     .option('--sample <file>', 'a message in JSON or XML: the document takes its fields, the test the message')
-    .exitOverride(({ exitCode }) => process.exit(exitCode === 0 ? EXIT.fine : EXIT.impossible))
     .action(async (name: string, options: NewArguments) => {
       const file = loadEnvFile()
       if (!file.ok) return refuse([file.message], EXIT.impossible)

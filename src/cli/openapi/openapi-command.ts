@@ -17,7 +17,6 @@ export function addOpenApiCommand(program: Command): void {
     .option('--title <text>', 'the title of the document', 'Crosswalk endpoints')
     .option('--api-version <text>', 'the version of the document', '1')
     .option('--origin <url>', 'the message port as callers reach it; by default SERVER_PORT on localhost')
-    .exitOverride(({ exitCode }) => process.exit(exitCode === 0 ? EXIT.fine : EXIT.impossible))
     .action(async (files: readonly string[], options: OpenApiOptions) => {
       const file = loadEnvFile()
       if (!file.ok) return refuse([file.message], EXIT.impossible)

@@ -35,6 +35,10 @@ export function writeOpenApiFile(
 ): Promise<ExitCode> {
   return runCommand(process, async () => {
     const settings = settingsOf(process.env)
+    const { origin = `http://localhost:${settings.serverPort}` } = options
+    if (!/^https?:$/.test(URL.parse(origin)?.protocol ?? '')) {
+      throw new CommandImpossible('--origin must be an http(s) URL.')
+    }
     const { documents, project, target } = readGiven(given, options)
     const readable = documents.flatMap(({ document, ...file }) =>
       document === undefined ? [] : [{ ...file, document }],
@@ -60,7 +64,7 @@ export function writeOpenApiFile(
       }
       return EXIT.findings
     }
-    const { title, apiVersion: version, origin = `http://localhost:${settings.serverPort}` } = options
+    const { title, apiVersion: version } = options
     const { chunks } = await writeOpenApi(endpoints, { title, version, origin }, settings)
     // For people: files are compared and reviewed.
     const text = `${JSON.stringify(JSON.parse(Buffer.concat(chunks).toString()), null, 2)}\n`

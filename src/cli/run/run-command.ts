@@ -39,7 +39,6 @@ export function addRunCommand(program: Command): void {
     .option('--target <name>', 'a target of crosswalk.json, whose values are filled in')
     .option('--json', 'print the whole report of the dry run as JSON')
     .option('--watch', 'run again when a file changes, until Ctrl-C')
-    .exitOverride(({ exitCode }) => process.exit(exitCode === 0 ? EXIT.fine : EXIT.impossible))
     .action(async (document: string, options: RunArguments) => {
       const file = loadEnvFile()
       if (!file.ok) return refuse([file.message], EXIT.impossible)

@@ -1,6 +1,7 @@
 /** What `crosswalk run` does: a dry run of one message, and its answer for people and pipes. */
 import { createLogger } from '../../adapters/log/logger.ts'
 import { createSecretSource } from '../../adapters/secrets/secret-source.ts'
+import { checkDocument } from '../../config/checks/check-document.ts'
 import { createEgressPolicy } from '../../domain/egress/egress-policy.ts'
 import { Failure } from '../../domain/failure.ts'
 import { isObject, type JsonObject } from '../../domain/json.ts'
@@ -31,11 +32,14 @@ export function runOnce(file: string, options: RunArguments, process: CommandPro
     const request = readRunOptions(options)
     if (document.document === undefined || hasError(document.lints))
       return refuseDocument(document, document.lints, process)
+    if (!isObject(document.document)) {
+      return refuseDocument(document, checkDocument(document.document).lints, process)
+    }
     const settings = settingsOf(process.env)
     const whole = { ...request, endpoint: document.document }
     const report = await withDryRun(settings, options, process, (dryRun) => dryRun(JSON.stringify(whole)))
     if (report.ran === false) return refuseDocument(document, lintsOf(report), process)
-    const code = options.json ? codeFor(report) : tellCourse(report, document, process)
+    const code = options.json ? codeFor(report) : reportCourse(report, document, process)
     const result = options.json ? `${JSON.stringify(report, null, 2)}\n` : resultOf(report, options.stage)
     process.stdout.write(typeof result === 'string' ? result : await valueAt(result.at, whole, options, settings))
     return code
@@ -108,7 +112,7 @@ function refuseDocument(
 }
 
 /** Writes what the message did and why it failed to standard error. */
-function tellCourse(report: JsonObject, document: ProjectDocument, { stderr }: CommandProcess): ExitCode {
+function reportCourse(report: JsonObject, document: ProjectDocument, { stderr }: CommandProcess): ExitCode {
   const { failure } = report
   const calls = report.calls as readonly JsonObject[]
   for (const call of calls) stderr.write(`${callLine(call)}\n`)
@@ -116,7 +120,9 @@ function tellCourse(report: JsonObject, document: ProjectDocument, { stderr }: C
     stderr.write(`Give the answer with --lookup ${id}=FILE, or send the lookups with --live.\n`)
   }
   for (const note of failure === undefined ? notesOf(report) : []) stderr.write(`${note}\n`)
-  if (isObject(failure)) for (const line of failureLines(failure, document)) stderr.write(`${line}\n`)
+  // The note about the missing answer is about this command; the failure is about a request over HTTP.
+  if (isObject(failure) && failure.code !== 'DRY_RUN_ANSWER_MISSING')
+    for (const line of failureLines(failure, document)) stderr.write(`${line}\n`)
   return codeFor(report)
 }
 

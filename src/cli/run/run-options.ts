@@ -1,6 +1,7 @@
 /** The message and the canned answers of `crosswalk run`, from its arguments and files. */
 import { readFileSync, statSync } from 'node:fs'
 import { extname } from 'node:path'
+import { CANNED_FAULTS } from '../../config/checks/dry-run-request.ts'
 import type { JsonObject } from '../../domain/json.ts'
 import { isObject, type Json } from '../../domain/json.ts'
 import { Unreadable } from '../../formats/body-faults.ts'
@@ -67,8 +68,12 @@ function answerOf(option: string, text: string): readonly [string, JsonObject] {
   const [, status, rest = given] = /^(\d{3})(?::(.*))?$/s.exec(given) ?? []
   const code = status === undefined ? {} : { status: Number(status) }
   if (status !== undefined && given === status) return [id, code]
-  if (/^[a-z-]+$/.test(rest) && statSync(rest, { throwIfNoEntry: false }) === undefined)
-    return [id, { ...code, fault: rest }]
+  if (/^[a-z-]+$/.test(rest) && statSync(rest, { throwIfNoEntry: false }) === undefined) {
+    if (CANNED_FAULTS.some((fault) => fault === rest)) return [id, { ...code, fault: rest }]
+    throw new CommandImpossible(
+      `${option} ${id}: There is no file ${rest}, and no such fault; the faults are ${CANNED_FAULTS.join(', ')}.`,
+    )
+  }
   const type = { '.json': MEDIA_TYPES.JSON, '.xml': MEDIA_TYPES.XML }[extname(rest).toLowerCase()]
   const headers = type === undefined ? {} : { headers: { 'content-type': type } }
   return [id, { ...code, ...headers, body: textOf(rest) }]

@@ -14,7 +14,7 @@ import {
   settingsOf,
 } from '../command-process.ts'
 import { progressOf } from '../progress.ts'
-import { lineOf, placeLints } from '../project/placed-lint.ts'
+import { lineOf, placeLints, shownPath } from '../project/placed-lint.ts'
 import { chooseTarget, findProject, type Project, readProject } from '../project/project-file.ts'
 import { watchFiles } from '../run/watch-files.ts'
 import { openSnapshots, type SnapshotMode } from './snapshot-file.ts'
@@ -69,8 +69,8 @@ async function runOnce(
   process: CommandProcess,
 ): Promise<ExitCode> {
   const { suites, untested } = suitesOf(given, options)
-  const isCi = ['true', '1'].includes(process.env.CI ?? '')
-  const mode: SnapshotMode = options.update === true ? 'all' : isCi ? 'none' : 'missing'
+  const isReadOnly = options.coverage === true || ['true', '1'].includes(process.env.CI ?? '')
+  const mode: SnapshotMode = options.update === true ? 'all' : isReadOnly ? 'none' : 'missing'
   const progress = progressOf('files of tests', process.stderr)
   const results: SuiteResult[] = []
   for (const suite of suites) {
@@ -80,7 +80,8 @@ async function runOnce(
   }
   if (results.length === 0) throw new CommandImpossible(`No test has a name with ${JSON.stringify(options.filter)}.`)
   report(results, untested, options, process)
-  return countsOf(results).failed > 0 ? EXIT.findings : EXIT.fine
+  const isTooLow = untested.length > 0 && Number(options.minCoverage ?? 0) > 0
+  return countsOf(results).failed > 0 || isTooLow ? EXIT.findings : EXIT.fine
 }
 
 function projectHere(): Project | undefined {
@@ -96,7 +97,7 @@ async function runSuite(
   suite: Suite,
   run: RunTests,
   mode: SnapshotMode,
-  { filter, minCoverage }: TestOptions,
+  { filter, minCoverage, coverage: isListed }: TestOptions,
 ): Promise<SuiteResult | undefined> {
   const { path, file, document, lints } = suite
   const shown = { file, document: document?.file, snapshots: [] }
@@ -113,13 +114,14 @@ async function runSuite(
         return snapshots.current()
       },
       onSnapshot: snapshots.take,
-      coverage: minCoverage !== undefined,
+      coverage: minCoverage !== undefined || isListed === true,
     },
   )
   snapshots.save(filter === undefined)
   const all = [...lints, ...placeLints(document.file, lintsOf(report), document.positions)]
   const { coverage } = report
-  const covered = coverage === undefined ? {} : { isCovered: coverage.percent >= Number(minCoverage) }
+  const covered =
+    coverage === undefined || minCoverage === undefined ? {} : { isCovered: coverage.percent >= Number(minCoverage) }
   return { ...shown, lints: all, report: report.ran ? report : undefined, snapshots: snapshots.written(), ...covered }
 }
 
@@ -130,13 +132,15 @@ const lintsOf = ({ lint: { errors, warnings } }: TestReport): readonly Lint[] =>
 
 function report(
   results: readonly SuiteResult[],
-  untested: number,
-  { json, junit }: TestOptions,
+  untested: readonly string[],
+  { json, junit, minCoverage, coverage }: TestOptions,
   { stdout, stderr }: CommandProcess,
 ): void {
   const counts = countsOf(results)
   stdout.write(
-    json === true ? `${JSON.stringify({ ...counts, untested, files: results }, undefined, 2)}\n` : textOf(results),
+    json === true
+      ? `${JSON.stringify({ ...counts, untested: untested.length, files: results }, undefined, 2)}\n`
+      : textOf(results, coverage === true),
   )
   if (junit !== undefined) {
     try {
@@ -145,6 +149,8 @@ function report(
       throw new CommandImpossible(`The file of --junit cannot be written: ${(thrown as Error).message}.`)
     }
   }
-  const without = untested === 0 ? '' : `; ${untested} documents have no tests`
+  const without = untested.length === 0 ? '' : `; ${untested.length} documents have no tests`
   stderr.write(`${countsText(counts)}${without}\n`)
+  if (coverage === undefined && minCoverage === undefined) return
+  for (const path of untested) stderr.write(`${shownPath(path)}: no tests\n`)
 }

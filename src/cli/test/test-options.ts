@@ -10,6 +10,8 @@ export type TestOptions = Readonly<{
   junit?: string
   json?: true
   minCoverage?: string
+  /** Lists the parts of each document that no test runs; writes no snapshots. */
+  coverage?: true
   target?: string
 }>
 

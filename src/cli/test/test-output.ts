@@ -8,12 +8,13 @@ import { printable } from '../../import/output/report-markdown.ts'
 import { lineOf } from '../project/placed-lint.ts'
 import { countsOf, isError, type SuiteResult, type TestCounts, type WrittenSnapshot } from './test-options.ts'
 
-export const textOf = (results: readonly SuiteResult[]): string => results.map(suiteText).join('')
+export const textOf = (results: readonly SuiteResult[], isCoverageListed: boolean): string =>
+  results.map((result) => suiteText(result, isCoverageListed)).join('')
 
-function suiteText({ file, lints, report, snapshots, isCovered }: SuiteResult): string {
+function suiteText({ file, lints, report, snapshots, isCovered }: SuiteResult, isListed: boolean): string {
   const counts = report === undefined ? 'did not run' : countsText(report)
   const tests = (report?.tests ?? []).flatMap(testLines)
-  const coverage = coverageLines(report?.coverage, isCovered)
+  const coverage = coverageLines(report?.coverage, isCovered, isListed)
   const lines = [
     `${file}: ${counts}`,
     ...lints.map((lint) => `  ${lineOf(lint)}`),
@@ -41,13 +42,18 @@ function mismatchLines({ path, expected, actual, message }: Mismatch): readonly 
   ]
 }
 
-/** The parts that no test ran are listed only if they are too many. */
-function coverageLines(coverage: TestReport['coverage'], isCovered: boolean | undefined): readonly string[] {
+/** The parts that no test ran are listed if they are too many, or if that is asked for. */
+function coverageLines(
+  coverage: TestReport['coverage'],
+  isCovered: boolean | undefined,
+  isListed: boolean,
+): readonly string[] {
   if (coverage === undefined) return []
   const { percent, total, missed } = coverage
   const line = `  coverage: ${percent} % of ${total}`
-  if (isCovered !== false) return [line]
-  return [`${line}, too low; no test runs:`, ...missed.map(({ kind, path }) => `    ${kind} ${path}`)]
+  if (missed.length === 0 || (isCovered !== false && !isListed)) return [line]
+  const verdict = isCovered === false ? ', too low' : ''
+  return [`${line}${verdict}; no test runs:`, ...missed.map(({ kind, path }) => `    ${kind} ${path}`)]
 }
 
 function snapshotLines({ test, differences }: WrittenSnapshot): readonly string[] {

@@ -44,12 +44,12 @@ const FOREIGN = /(?:^|[\\/])(?:node_modules|\.[^\\/]+)(?:[\\/]|$)/
 const testsOf = (document: string): string => document.replace(/\.json$/i, '.tests.json')
 const documentOf = (tests: string): string => tests.replace(TESTS, '.json')
 
-/** Out: the suites in the order of their files, and how many documents have no tests. Throws CommandImpossible. */
+/** Out: the suites in the order of their files, and the absolute paths of the documents without tests. Throws CommandImpossible. */
 export function findSuites({
   given,
   project,
   target,
-}: SuitesOptions): Readonly<{ suites: readonly Suite[]; untested: number }> {
+}: SuitesOptions): Readonly<{ suites: readonly Suite[]; untested: readonly string[] }> {
   const found = given.length === 0 ? ofProject(project) : ofGiven(given)
   const documents = (files: readonly string[]) => readDocuments({ project, target, files })
   const suites = found.tests.map((path) => {
@@ -59,7 +59,7 @@ export function findSuites({
     return suiteOf(path, own, others, project)
   })
   const tested = new Set(suites.map(({ document }) => document?.path))
-  return { suites, untested: found.documents.filter((path) => !tested.has(path)).length }
+  return { suites, untested: found.documents.filter((path) => !tested.has(path)) }
 }
 
 type FoundFiles = Readonly<{ tests: readonly string[]; documents: readonly string[] }>

@@ -11,7 +11,7 @@ export type Canned = Readonly<{
   /** A text is sent as it is, any other value as JSON. */
   body?: Json
   /** Instead of an answer: why there is none. */
-  fault?: (typeof FAULTS)[number]
+  fault?: (typeof CANNED_FAULTS)[number]
 }>
 
 /** By the id of the request; an array has one answer for each item of a forEach. */
@@ -42,7 +42,8 @@ export type DryRunRequest = Readonly<{
   live: boolean
 }>
 
-const FAULTS = ['unreachable', 'timeout', 'too-large', 'unreadable', 'refused'] as const
+/** How a canned answer can fail. */
+export const CANNED_FAULTS = ['unreachable', 'timeout', 'too-large', 'unreadable', 'refused'] as const
 
 const TEXT: Field = { type: 'string' }
 const OBJECT: Field = { type: 'object' }
@@ -73,7 +74,7 @@ const CANNED: Field = {
     status: { type: 'integer', minimum: 100, maximum: 599 },
     headers: TEXTS,
     body: ANYTHING,
-    fault: { enum: FAULTS },
+    fault: { enum: CANNED_FAULTS },
   },
 }
 

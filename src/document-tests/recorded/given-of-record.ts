@@ -1,4 +1,5 @@
 /** What a recorded message had, as the `given` of a test. */
+import { CANNED_FAULTS } from '../../config/checks/dry-run-request.ts'
 import { FRAMING_HEADERS } from '../../domain/http.ts'
 import type { Json, JsonObject } from '../../domain/json.ts'
 import { documentPath } from '../../domain/lint.ts'
@@ -11,9 +12,6 @@ export type WrittenGiven = Readonly<{
   /** Of what was recorded, the parts that a test cannot have. */
   losses: readonly NotReproduced[]
 }>
-
-/** The faults that a canned answer can have. */
-const FAULTS = ['unreachable', 'timeout', 'too-large', 'unreadable', 'refused']
 
 /** In: the message, and the document that processed it. */
 export function givenOfRecord({ record, incoming, exchanges }: RecordedMessage, document: Json): WrittenGiven {
@@ -91,7 +89,7 @@ function answersOf(exchanges: readonly RecordedExchange[], group: string, losses
 
 function cannedOf({ status, headers, body, fault }: RecordedAnswer, path: string, losses: NotReproduced[]): JsonObject {
   if (fault !== undefined) {
-    if (FAULTS.includes(fault)) return { fault }
+    if (CANNED_FAULTS.some((known) => known === fault)) return { fault }
     losses.push({ path, reason: `A test cannot give the fault "${fault}"; it gives "unreachable".` })
     return { fault: 'unreachable' }
   }

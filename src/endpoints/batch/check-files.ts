@@ -35,7 +35,9 @@ export async function checkFiles(
     const _id = index.toString(16).padStart(24, '0')
     names.set(_id, file)
     const { lints, compiled } = await checkOne(document, _id, services, settings)
-    const all = [...known, ...lints]
+    const faulty = new Set(known.flatMap(({ path, severity }) => (severity === 'error' ? [path] : [])))
+    // A text whose value is missing is no URL and no expression either; one fault is enough.
+    const all = [...known, ...lints.filter(({ path }) => path === '' || !faulty.has(path))]
     if (compiled !== undefined && hasOwnPlace(lints)) {
       const clashes = findClashes(compiled, active, nameOf)
       all.push(...clashes)

@@ -155,6 +155,7 @@ describe('deletions', () => {
     await rig.run('apply', { yes: true })
     const { stdout } = await projectRig(context, service.url, { a: document('A') }).run('apply', { yes: true })
     assert.match(stdout, /^\? "B": has the labels of the project and no file; --prune deletes it\n/)
+    assert.doesNotMatch(stdout, /has these documents already/)
     assert.equal((await stored()).length, 3)
     assert.equal((await projectRig(context, service.url, { a: document('A') }).run('diff', { exitCode: true })).code, 2)
     const pruned = await projectRig(context, service.url, { a: document('A') }).run('apply', { yes: true, prune: true })

@@ -128,6 +128,17 @@ describe('crosswalk replay', () => {
     )
   })
 
+  test('with --json, what ran is printed though a later message is unknown', async () => {
+    const [{ id = '' } = {}] = await found({ endpoint: ['Fine'], limit: '1' })
+    const { code, stdout, stderr } = await replay({ ids: [String(id), '0'.repeat(24)], yes: true, json: true })
+    assert.equal(code, 3)
+    assert.match(stderr, /There is no record of a message/)
+    assert.deepEqual(
+      JSON.parse(stdout).map(({ replayOf }: JsonObject) => replayOf),
+      [id],
+    )
+  })
+
   test('all that failed, by a plan; a second time there are none', async () => {
     const { code, stdout, stderr } = await replay({ endpoint: ['Away'], filter: ['source=http'], yes: true })
     assert.equal(code, 0, stderr)
