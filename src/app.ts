@@ -129,7 +129,10 @@ export async function startApp(
   })
   const recorded = { search: records.search, store: store.messages }
   const makeRecordedTest = createRecordedTests({ recorded, endpointService, runTests, settings, random: randomBytes })
-  const dryRunOptions = { endpointService, registry, intake, services, settings, clock, recorded }
+  const dryRunsOf = (messages?: typeof recorded) => {
+    const dryRunOptions = { endpointService, registry, intake, services, settings, clock, recorded: messages }
+    return { run: createDryRun(dryRunOptions), value: createDryRunValue(dryRunOptions) }
+  }
   const watching = createWatching({
     settings,
     registry,
@@ -150,8 +153,7 @@ export async function startApp(
     intake,
     loadShedder,
     endpointService,
-    dryRun: createDryRun(dryRunOptions),
-    dryRunValue: createDryRunValue(dryRunOptions),
+    dryRuns: { message: dryRunsOf(), admin: dryRunsOf(recorded) },
     storedTests,
     makeRecordedTest,
     runTests: runRequestedTests,

@@ -162,7 +162,7 @@ async function originalOf(
 ): Promise<RecordedMessage | undefined> {
   if (messageId === undefined) return undefined
   if (recorded !== undefined) return readRecordedMessage(messageId, recorded)
-  const message = 'Only a running service has recorded messages; give the "message" itself.'
+  const message = 'Recorded messages are read on the admin port of a running service only; give the "message" itself.'
   throw failures.dryRunInvalid([{ path: 'messageId', message, severity: 'error' }])
 }
 

@@ -71,11 +71,11 @@ export type ServersOptions = Readonly<{
   intake: Intake
   loadShedder: LoadShedder
   endpointService: EndpointService
-  dryRun: DryRun
+  /** Recorded messages are read on the admin port only, as the records of messages are. */
+  dryRuns: Readonly<Record<'message' | 'admin', Readonly<{ run: DryRun; value: DryRunValue }>>>
   storedTests: StoredTests
   makeRecordedTest: MakeRecordedTest
   runTests: RunRequestedTests
-  dryRunValue: DryRunValue
   records: MessageRecords
   health: ServiceHealth
   isStopping(): boolean
@@ -133,7 +133,7 @@ function createMessageServer(options: Served, answer: AnswerFailure): FastifyIns
   server.server.on('connection', loadShedder.connected)
   server.register(async (scope) => {
     managementAuth.protect(scope, 'message')
-    serveEndpoints(scope, options)
+    serveEndpoints(scope, options, 'message')
   })
   serveMessages(server, listener)
   return server
@@ -143,7 +143,7 @@ function createAdminServer(options: Served, answer: AnswerFailure): FastifyInsta
   const { settings, version, records, health, managementAuth, watching, consoleFolder, clock } = options
   const server = createServer(settings, answer)
   managementAuth.protect(server, 'admin')
-  serveEndpoints(server, options)
+  serveEndpoints(server, options, 'admin')
   serveKeys(server, managementAuth.keys)
   serveAudit(server, managementAuth.audit, clock)
   serveHealth(server, health.health)
@@ -158,16 +158,15 @@ function createAdminServer(options: Served, answer: AnswerFailure): FastifyInsta
   return server
 }
 
-function serveEndpoints(scope: FastifyInstance, options: Served): void {
-  const { settings, endpointService, dryRun, dryRunValue, storedTests, runTests, health, publishedApi, watching } =
-    options
+function serveEndpoints(scope: FastifyInstance, options: Served, port: 'message' | 'admin'): void {
+  const { settings, endpointService, dryRuns, storedTests, runTests, health, publishedApi, watching } = options
   serveUptime(scope, health.uptimeMs)
   serveManagement(scope, endpointService, watching.listSummaries)
   serveEndpointAids(scope, watching.aids)
   serveVersions(scope, endpointService)
   serveBatch(scope, endpointService, settings.batchLimitBytes)
   servePublishedApi(scope, publishedApi, endpointService)
-  serveDryRun(scope, dryRun, dryRunValue)
+  serveDryRun(scope, dryRuns[port].run, dryRuns[port].value)
   serveStoredTests(scope, storedTests)
   serveTests(scope, runTests, settings.parserLimitBytes)
   serveStats(scope, endpointService, health.report)

@@ -130,7 +130,8 @@ describe('the list of endpoints', () => {
       documents.map(({ name }) => name),
       ['beta', 'Alpha', 'gamma', 'alpha 2'],
     )
-    assert.deepEqual((await service.fetch('/endpoints?view=other')).json(), [])
+    const other = await service.fetch('/endpoints?view=other')
+    assert.deepEqual([other.status, other.json().code], [400, 'FILTER_INVALID'])
   })
 
   test('knows no faults of endpoints without any', async () => {

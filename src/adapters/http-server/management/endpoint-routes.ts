@@ -20,8 +20,10 @@ export function serveManagement(
 ): void {
   scope.get('/endpoints', needs('viewer'), async (request, reply) => {
     const query = queryOf(request)
+    const view = query.get('view')?.join()
+    if (view === 'summary') return sendJson(reply, 200, await listSummaries(query), NO_STORE)
     // No document has a field of this name, so as a filter it would find nothing.
-    if (query.get('view')?.join() === 'summary') return sendJson(reply, 200, await listSummaries(query), NO_STORE)
+    if (view !== undefined) throw new Failure('FILTER_INVALID', `view cannot be "${view}"; it is "summary".`)
     return send(request, reply, 200, (await endpoints.list([...query])) as Json)
   })
   scope.post('/endpoints', needs('author'), async (request, reply) => {
