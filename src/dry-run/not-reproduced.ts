@@ -17,7 +17,7 @@ const MASKED = 'Parts of it were redacted before it was recorded (REDACT_PATHS, 
 const CREDENTIAL = 'Headers with credentials are not recorded (REDACT_HEADERS).'
 
 /**
- * In: what was asked for, which comes in place of what was recorded; the document that runs; the names of headers that are
+ * In: the request, whose parts replace recorded ones; the document that runs; the names of headers that are
  * never recorded. Out: only what the document can read.
  */
 export function notReproduced(

@@ -53,7 +53,7 @@ export async function readRecordedMessage(id: string, { search, store }: Recorde
   const { requestHeaders, query, urlParams, isRecord } = partsOf(request)
   return {
     record,
-    // A replay for the intake: it waits for nobody, and is never the record of a consumer.
+    // A replay for the intake: it does not wait for a caller, and is not the record of a consumer.
     incoming: {
       requestHeaders,
       query,
@@ -78,7 +78,7 @@ function partsOf({ content }: RecordedBody): RequestParts {
   }
 }
 
-/** Half an answer is none: it would fail the message in a way that the answer did not. */
+/** An incomplete response is left out: with it, the message would fail in a way in which it did not. */
 function answerOf(
   { status, fault, target }: RecordedCall,
   recorded: RecordedBody | undefined,

@@ -115,9 +115,13 @@ const partsOf = (value: string): readonly string[] => [
 /** A shorter value of a cookie may be a word, such as a language. */
 const SHORTEST_COOKIE_VALUE = 16
 
-/** The values of cookies without their names, and of attributes, which are as long as a credential. */
+/** Attributes of a cookie (RFC 6265 section 4.1.1): their values are addresses and times, which bodies hold too. */
+const COOKIE_ATTRIBUTE = /^(?:domain|path|expires)=/i
+
+/** The values of cookies that are as long as a credential, without their names. */
 const cookieValuesOf = (value: string): readonly string[] =>
   value.split(/; */).flatMap((cookie) => {
+    if (COOKIE_ATTRIBUTE.test(cookie)) return []
     const own = cookie.slice(cookie.indexOf('=') + 1)
     return own.length >= SHORTEST_COOKIE_VALUE ? [own] : []
   })

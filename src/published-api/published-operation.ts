@@ -38,8 +38,9 @@ const IN_XML =
   'The schema describes the value that the XML is read as: the root element is left out, attributes stand under `$`, text beside them under `_`, every other value is a string, and an element that is repeated is a list.'
 
 /**
- * In: a checked document without faults; `known`: kept from one endpoint to the next. Out: what is known of its route. It names no upstream, none of their headers and no
- * secret: none of the fields that hold one is read, and constants that refer to one are described by their type.
+ * In: a checked document without faults; `known`: shared by the endpoints of one OpenAPI document. Out: the operation of its
+ * route, without upstreams, their headers and secrets: the fields that hold them are not read, and constants that are or refer
+ * to a credential are described by their type.
  */
 export function describeOperation(
   endpoint: Endpoint,

@@ -1,7 +1,9 @@
 /** The schemas of the values that a mapping reads, as far as something says what they are. */
+import { looksLikeCredential } from '../config/checks/plain-credentials.ts'
 import type { Endpoint } from '../config/schema/schema.ts'
 import { isObject, type Json, type JsonObject } from '../domain/json.ts'
 import { referencesIn } from '../domain/secrets/references.ts'
+import { isSecretName } from '../domain/secrets/secrets.ts'
 import { pointer } from '../language/json-schema/json-schema-publish.ts'
 import type { PathStep, SourcePath } from '../language/paths/path.ts'
 import { isElementName } from '../language/paths/path-steps.ts'
@@ -52,10 +54,17 @@ export function createSourceSchemas(
 function constantAt(path: SourcePath, constants: JsonObject): SourceSchema {
   const value = path.read({ constants })
   const text = JSON.stringify(value ?? null)
-  // Its value is a secret, and the reference names where that is.
-  if (referencesIn(text).length > 0) return typeof value === 'string' ? TEXT : ANY
+  // The reference would name where the secret is.
+  const isSecret = path.steps.some((step) => step.kind === 'name' && isSecretName(step.name)) || holdsCredential(value)
+  if (isSecret || referencesIn(text).length > 0) return typeof value === 'string' ? TEXT : ANY
   if (text.length > LONGEST_CONSTANT) return Array.isArray(value) ? ARRAY : ANY
   return { kind: 'constant', value }
+}
+
+function holdsCredential(value: Json | undefined): boolean {
+  if (typeof value === 'string') return looksLikeCredential(value)
+  if (Array.isArray(value)) return value.some(holdsCredential)
+  return isObject(value) && Object.entries(value).some(([name, inner]) => isSecretName(name) || holdsCredential(inner))
 }
 
 function atMember(

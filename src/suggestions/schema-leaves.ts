@@ -5,6 +5,8 @@ import type { LeafCollector, LeafType } from './leaf.ts'
 
 /** Schemas of resources refer to each other in circles; deeper leaves are left out. */
 const DEEPEST = 8
+/** References from one to the next, for one leaf. */
+const MOST_REFERENCES = 16
 /** Subschemas that are looked at: a leaf may be reached in many ways. */
 const MOST_STEPS = 50_000
 
@@ -14,12 +16,14 @@ const MOST_STEPS = 50_000
  */
 export function addSchema(collector: LeafCollector, schema: JsonObject): void {
   let left = MOST_STEPS
+  let isCut = false
   const visit = (part: Json | undefined, steps: readonly PathStep[], seen: readonly string[]): void => {
     left -= 1
     if (!isObject(part) || left < 0 || steps.length > DEEPEST || collector.isFull) return
     const { $ref: reference, properties, items } = part
     if (typeof reference === 'string' && !seen.includes(reference)) {
-      visit(targetOf(schema, reference), steps, [...seen, reference])
+      if (seen.length === MOST_REFERENCES) isCut = true
+      else visit(targetOf(schema, reference), steps, [...seen, reference])
     }
     for (const keyword of ['allOf', 'anyOf', 'oneOf'] as const) {
       const parts = part[keyword]
@@ -35,7 +39,7 @@ export function addSchema(collector: LeafCollector, schema: JsonObject): void {
     if (types !== undefined) collector.add(steps, types)
   }
   visit(schema, [], [])
-  if (left < 0) collector.markCut()
+  if (left < 0 || isCut) collector.markCut()
 }
 
 /** A JSON Pointer within the schema (RFC 6901), as a fragment; undefined if there is nothing. */

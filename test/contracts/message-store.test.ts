@@ -63,7 +63,7 @@ const RECORDS: readonly MessageRecord[] = [
     code: 'LOOKUP_UNREACHABLE',
     stage: 'lookup',
     path: 'requests.lookup[0]',
-    error: 'no answer',
+    error: 'no answer: ÄRZTE',
   }),
 ]
 
@@ -102,6 +102,8 @@ const FILTERS: readonly Readonly<{ filter: MessageFilter; finds: readonly number
   { filter: { path: ['requests.lookup'] }, finds: [] },
   { filter: { path: [], version: [3] }, finds: [] },
   { filter: { error: ['ANSWER'] }, finds: [6, 1] },
+  { filter: { error: ['ÄRZTE'] }, finds: [6] },
+  { filter: { error: ['Ärzte'] }, finds: [6] },
   { filter: { error: ['100 %', 'nothing'] }, finds: [1] },
   { filter: { error: ['10% %', '1_0'] }, finds: [] },
   { filter: { error: ['lookup "a"'] }, finds: [1] },

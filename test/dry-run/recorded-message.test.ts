@@ -302,6 +302,7 @@ describe('who may run a recorded message dry, and what the audit log has of it',
 
       assert.equal(await dryRun({ endpointId: endpoint._id }, keys.author), 200)
       assert.equal(await dryRun({ endpointId: 7 }, keys.author), 400)
+      assert.equal(await dryRun({ messageId: 'no id \u0000'.repeat(10_000) }, keys.operator), 400)
       assert.deepEqual(await entries(), [])
       assert.equal(await dryRun({ messageId }, keys.author), 403)
       assert.equal(await dryRun({ messageId }, keys.viewer), 403)

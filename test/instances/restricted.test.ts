@@ -83,6 +83,10 @@ async function useService(service: Service): Promise<readonly number[]> {
   await ask('GET', '/endpoints')
   await ask('GET', `${path}/versions`)
   await ask('GET', `${path}/stats`)
+  await ask('PUT', `${path}/tests`, { tests: [] })
+  await ask('PUT', `${path}/tests`, { tests: [{ name: 'one', given: {}, expect: {} }] })
+  await ask('GET', `${path}/tests`)
+  await ask('DELETE', `${path}/tests`)
   await ask('DELETE', path)
   statuses.push((await fetch(`${service.adminUrl}/health/ready`)).status)
   return statuses
@@ -153,7 +157,7 @@ test('a user who may do what the page grants, and nothing else, is enough', need
   const { role, roleUrl } = await createRole(database)
   assert.equal(await useEverything(roleUrl), undefined, 'a user who may do nothing')
   for (const { rights, on } of GRANTS) await database.query(`grant ${rights} on ${on} to ${role}`)
-  assert.deepEqual(await useEverything(roleUrl), [201, ...Array(11).fill(200)])
+  assert.deepEqual(await useEverything(roleUrl), [201, ...Array(15).fill(200)])
   await database.query('delete from api_keys')
 
   assert.ok(RIGHTS.length >= 13, JSON.stringify(RIGHTS))

@@ -75,6 +75,29 @@ const formsOf = (secret: string): readonly string[] => [
   Buffer.from(secret).toString('base64').replace(/=+$/, ''),
 ]
 
+test('the attributes of a cookie are no credentials', async (context) => {
+  const service = await startService({ MESSAGE_LOG: 'all' })
+  const target = await startUpstream((_request, response) => {
+    const attributes = 'Domain=lookups.hospital.example; Path=/fhir/r4/Patients; Expires=Wed, 09 Jun 2027 10:18:14 GMT'
+    response.setHeader('set-cookie', `session=s3cret-session-id; ${attributes}`)
+    return { said: 's3cret-session-id from https://lookups.hospital.example/fhir/r4/Patients' }
+  })
+  context.after(() => Promise.all([service.stop(), target.stop()]))
+  await service.register({
+    endpoint: { pattern: '/attributes' },
+    requests: { lookup: { id: 'one', config: { url: `${target.url}/fhir/r4/Patients` } } },
+    inputMapping: { 'lookupRequests.one.data.said': 'said', 'requestBody.link': 'link' },
+  })
+  const link = 'https://lookups.hospital.example/fhir/r4/Patients'
+  const reply = await service.fetch('/attributes', json('POST', { link }))
+  assert.equal(reply.status, 200, reply.text)
+  const ask = async <T>(path: string) => (await (await fetch(`${service.adminUrl}/messages${path}`)).json()) as T
+  const [{ id } = assert.fail()] = (await ask<{ messages: { id: string }[] }>('')).messages
+  const { calls } = await ask<{ calls: { target: string }[] }>(`/${id}`)
+  const answer = await ask<JsonObject>(`/${id}/body/answer`)
+  assert.deepEqual([calls[0]?.target, answer], [`${target.url}/fhir/r4/Patients`, { said: `*** from ${link}`, link }])
+})
+
 describeDatabases('a credential in the URL of a call', ({ withDatabase }) => {
   for (const messageLog of ['metadata', 'all'] as const) {
     test(

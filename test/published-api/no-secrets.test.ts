@@ -53,3 +53,31 @@ test('names no constant that the answer does not hold', async () => {
   })
   assert.doesNotMatch(JSON.stringify(await published([{ endpoint }])), /only-for-the-upstream/)
 })
+
+test('describes constants whose names or values are those of credentials by their type', async () => {
+  const endpoint = checked({
+    name: 'signing',
+    endpoint: { pattern: '/signing' },
+    transformation: { input: 'JSON', output: 'JSON' },
+    constants: {
+      apiKey: 'canary-name',
+      held: { password: 'canary-inside', city: 'Basel' },
+      scheme: 'Bearer canary-scheme',
+      place: 'https://user:canary-user@example.org/',
+      secrets: ['canary-element'],
+      city: 'Bern',
+    },
+    inputMapping: {
+      'constants.apiKey': 'one',
+      'constants.held': 'two',
+      'constants.scheme': 'three',
+      'constants.place': 'four',
+      'constants.secrets': 'five',
+      'constants.city': 'six',
+      'constants.held.city': 'seven',
+    },
+  })
+  const text = JSON.stringify(await published([{ endpoint }]))
+  assert.doesNotMatch(text, /canary/)
+  for (const city of ['Bern', 'Basel']) assert.ok(text.includes(city), city)
+})

@@ -323,6 +323,22 @@ test('any schema is followed without an end', async () => {
   )
 })
 
+test('a chain of references is followed for a part of its length only', async () => {
+  const chain = (length: number): JsonObject => ({
+    ...Object.fromEntries(Array.from({ length }, (_, at) => [`d${at}`, { $ref: `#/$defs/d${at + 1}` }])),
+    [`d${length}`]: { type: 'string' },
+  })
+  const suggestFor = ($defs: JsonObject) =>
+    suggest({
+      source: { body: { a: 'x', b: 'y' } },
+      target: { schema: { $defs, properties: { a: { $ref: '#/$defs/d0' }, b: { type: 'string' } } } },
+    })
+  const short = await suggestFor(chain(10))
+  assert.deepEqual([short.suggestions.map(({ target }) => target).toSorted(), short.cut], [['a', 'b'], false])
+  const long = await suggestFor(chain(20_000))
+  assert.deepEqual([long.suggestions.map(({ target }) => target), long.cut], [['b'], true])
+})
+
 describe('over HTTP', () => {
   let service: Service
   before(async () => {

@@ -4,7 +4,7 @@ import type { Shell } from './completion-scripts.ts'
 
 const SHELLS: readonly Shell[] = ['bash', 'zsh', 'fish']
 
-/** The script has every command of the program, those too that are added after this one. */
+/** The script has every command of the program, including those that are added later. */
 export function addCompletionCommand(program: Command): void {
   program
     .command('completion')

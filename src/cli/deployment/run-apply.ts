@@ -51,7 +51,7 @@ export const runApply = (given: ApplyArguments, process: AskingProcess): Promise
       process.stdout.write(`${JSON.stringify({ target: target.name, ...describePlan(plan), results }, null, 2)}\n`)
     else if (results.length > 0)
       process.stdout.write(
-        `Applied to "${target.name}": ${results.length === 1 ? 'one change' : `${results.length} changes`}, in force now.\n`,
+        `Applied to "${target.name}": ${results.length === 1 ? 'one change' : `${results.length} changes`}, active now.\n`,
       )
     adviseRenames(plan, process)
     return EXIT.fine
@@ -89,7 +89,7 @@ function partsOf(plan: DeploymentPlan, { inParts }: ApplyArguments): readonly De
   }))
 }
 
-/** A rename that stays in a file would be made once more if both names were swapped back. */
+/** A rename that stays in a file would be applied again after both names were swapped back. */
 function adviseRenames({ operations }: DeploymentPlan, { stderr }: AskingProcess): void {
   for (const { file, renamedFrom } of operations) {
     if (renamedFrom !== undefined)

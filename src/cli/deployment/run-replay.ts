@@ -148,6 +148,6 @@ function limitsOf({ max, concurrency, perSecond }: ReplayArguments): JsonObject 
   )
 }
 
-/** A replay sends what the messages sent once more, so nobody starts one by mistake. */
+/** A replay sends the calls of its messages again, so it asks before it starts. */
 const confirmReplay = (question: string, { yes }: ReplayArguments, { ask }: AskingProcess): Promise<void> =>
   confirm(question, 'Nothing was replayed.', { ask, yes: yes === true })

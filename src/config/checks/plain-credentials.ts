@@ -38,11 +38,14 @@ function lintConfig(config: LookupRequest['config'] | ResponseRequest['config'],
 
 function lintConstant(value: Json, lint: LintSink): void {
   if (typeof value === 'string') {
-    if (isLiteral(value) && (SCHEME.test(value) || URL_WITH_PASSWORD.test(value))) {
+    if (isLiteral(value) && looksLikeCredential(value)) {
       lint.warning(`The value looks like a credential; ${ADVICE}`)
     }
   } else if (Array.isArray(value)) for (const [index, item] of value.entries()) lintConstant(item, lint.at(index))
   else if (isObject(value)) for (const [name, inner] of Object.entries(value)) lintConstant(inner, lint.at(name))
 }
+
+/** Whether a text has the form of a credential, or of a URL with a password. */
+export const looksLikeCredential = (value: string): boolean => SCHEME.test(value) || URL_WITH_PASSWORD.test(value)
 
 const isLiteral = (value: string): boolean => value.trim() !== '' && referencesIn(value).length === 0

@@ -18,7 +18,7 @@ const DAY = '(0[1-9]|[12]\\d|3[01])'
 const ZONE = '(?:Z|[+-]\\d\\d:?\\d\\d)?'
 const CLOCK = `(?:[01]\\d|2[0-3]):[0-5]\\d(?::[0-6]\\d(?:[.,]\\d+)?)?${ZONE}`
 
-/** Outside of these years a date says that there is none, such as 9999-12-31. */
+/** Years outside of this range stand for a missing date, such as 9999-12-31. */
 const isOfPeople = (year: number): boolean => year >= 1800 && year < 2100
 
 /** Undefined for a day that the calendar does not have. */

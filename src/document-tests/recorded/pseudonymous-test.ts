@@ -15,8 +15,9 @@ const ATTEMPTS_MS = 5_000
 
 const KEY_BYTES = 32
 
-/** Headers that describe the exchange, not its content. */
-const OF_EXCHANGE = /^(?:accept|content-|user-agent$|cache-control$|prefer$|if-|traceparent$|tracestate$)/
+/** Headers that describe the exchange, not its content: others, such as `content-disposition`, may name a person. */
+const OF_EXCHANGE =
+  /^(?:accept(?:-.*)?|content-(?:type|length|encoding|language)|user-agent|cache-control|prefer|traceparent|tracestate)$/
 
 /**
  * In: the test with the values of the message; what a run of it did, undefined if there is none; the document; the run of

@@ -44,15 +44,22 @@ const UUID = /(?<![\p{L}\d])[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9
 const HEX = /(?<![\p{L}\d])(?=[a-f]*\d)(?=\d*[a-f])[0-9a-f]{16,}(?![\p{L}\d])/iuy
 const LETTERS = /\p{L}[\p{L}\p{M}]*/uy
 const DIGITS = /\d+/y
-const OTHERS = /[^\p{L}\d%&]+/uy
+/** Those of other scripts, such as Arabic. */
+const OTHER_DIGITS = /(?:(?!\d)\p{Nd})+/uy
+const OTHERS = /[^\p{L}\p{Nd}%&]+/uy
+/** Scripts in which one character may be the name of a person; one letter of others is a code, such as M or F. */
+const OF_WORDS = /[\p{Script=Han}\p{Script=Hangul}\p{Script=Hiragana}\p{Script=Katakana}]/u
 
 /** Gives `length` bytes for a token. */
 type BytesOf = (token: string, length: number, attempt: number) => Uint8Array
 
 export function createPseudonyms({ key, kept, nested }: PseudonymOptions): Pseudonyms {
   const bytesOf: BytesOf = (token, length, attempt) => {
-    const blocks = Array.from({ length: Math.ceil(length / 32) }, (_, block) =>
-      createHmac('sha256', key).update(`${attempt} ${block} ${token}`).digest(),
+    // A token may be as long as the body: it is hashed once, not for each block.
+    const own = createHmac('sha256', key).update(`${attempt} ${token}`).digest()
+    if (length <= own.length) return own
+    const blocks = Array.from({ length: Math.ceil(length / own.length) }, (_, block) =>
+      createHmac('sha256', own).update(String(block)).digest(),
     )
     return Buffer.concat(blocks)
   }
@@ -92,10 +99,13 @@ export function createPseudonyms({ key, kept, nested }: PseudonymOptions): Pseud
     { pattern: HEX, change: ([text = '']) => pseudonymOf(text, (bytes) => inHex(text, bytes)) },
     { pattern: LETTERS, change: ([text = '']) => word(text) },
     { pattern: DIGITS, change: ([text = '']) => digits(text) },
+    { pattern: OTHER_DIGITS, change: ([text = '']) => word(text) },
   ]
 
   const word = (text: string): string =>
-    [...text].length === 1 || kept.has(text) ? text : pseudonymOf(text, (bytes) => inLetters(text, bytes))
+    ([...text].length === 1 && !OF_WORDS.test(text)) || kept.has(text)
+      ? text
+      : pseudonymOf(text, (bytes) => inLetters(text, bytes))
 
   /** Zeros at the start stay: a number that is filled up with zeros is still the same number. */
   function digits(text: string): string {
@@ -166,11 +176,12 @@ function inDigits(text: string, bytes: Uint8Array): string {
 
 /** `fixed`: places that stay, such as the version of a UUID. */
 function inHex(text: string, bytes: Uint8Array, ...fixed: readonly number[]): string {
+  const isUpper = /[A-F]/.test(text)
   return [...text]
     .map((char, index) => {
       if (char === '-' || fixed.includes(index)) return char
       const digit = ((bytes[index] ?? 0) % 16).toString(16)
-      return /[A-F]/.test(text) ? digit.toUpperCase() : digit
+      return isUpper ? digit.toUpperCase() : digit
     })
     .join('')
 }
@@ -188,15 +199,17 @@ function inLetters(text: string, bytes: Uint8Array): string {
     .join('')
 }
 
-const CATEGORIES = [/\p{Lu}/u, /\p{Ll}/u, /\p{Lo}/u, /\p{Lm}/u, /\p{Lt}/u]
+const CATEGORIES = [/\p{Lu}/u, /\p{Ll}/u, /\p{Lo}/u, /\p{Lm}/u, /\p{Lt}/u, /\p{Nd}/u]
 
-/** Another letter of the same kind from the same 64 code points, which have the same length in UTF-8 and UTF-16. */
+/** Another letter or digit of the same kind from the same 64 code points, which have the same length in UTF-8 and UTF-16. */
 function inBlock(char: string, byte: number): string {
   const category = CATEGORIES.find((one) => one.test(char))
   if (category === undefined) return char
   const start = (char.codePointAt(0) ?? 0) & ~63
-  const others = Array.from({ length: 64 }, (_, offset) => String.fromCodePoint(start + offset)).filter((one) =>
-    category.test(one),
-  )
-  return others[byte % others.length] ?? char
+  // Most bytes find a letter at once; the search goes on from there.
+  for (let offset = 0; offset < 64; offset += 1) {
+    const other = String.fromCodePoint(start + ((byte + offset) & 63))
+    if (category.test(other)) return other
+  }
+  return char
 }

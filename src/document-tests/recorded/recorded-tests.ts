@@ -58,7 +58,7 @@ const REQUEST: Field = {
   },
 }
 
-/** Nothing comes in place of what was recorded. */
+/** No recorded part is replaced. */
 const ALL_RECORDED: DryRunRequest = { message: {}, lookups: {}, responses: {}, live: false }
 
 export function createRecordedTests(options: RecordedTestsOptions): MakeRecordedTest {

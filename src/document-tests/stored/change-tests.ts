@@ -65,7 +65,7 @@ export function createChangeTests({
 
     return async (endpointId, document) => {
       count += 1
-      // One read tells which of many endpoints have tests.
+      // One read gives the ids of all endpoints with tests.
       if (count === 2) tested = await store.endpoints()
       const text = tested?.has(endpointId) === false ? undefined : await store.get(endpointId)
       if (text === undefined) return []

@@ -134,7 +134,7 @@ export const MANAGEMENT_FAILURES = {
     status: 400,
     retry: false,
     issue: 'value',
-    means: 'What is said of a group of failures is not a state with an optional note.',
+    means: 'The mark of a group of failures is not a state with an optional note.',
   },
   REPLAY_REFUSED: {
     status: 409,

@@ -4,7 +4,7 @@ import type { GroupKey } from '../ports/message-store-port.ts'
 export const GROUP_STATES = ['open', 'acknowledged', 'ignored'] as const
 export type GroupState = (typeof GROUP_STATES)[number]
 
-/** What somebody said last of a group. */
+/** The last mark of a group. */
 export type GroupMark = Readonly<{
   state: GroupState
   note?: string | undefined

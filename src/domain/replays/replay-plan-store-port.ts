@@ -31,8 +31,8 @@ export interface ReplayPlanStore {
    */
   change(id: string, decide: (plan: StoredPlan) => PlanChange | undefined): Promise<StoredPlan | undefined>
   /**
-   * Stores the progress and extends the lease of its owner. Resolves to the state of the plan; undefined if another instance
-   * has the lease, or nobody: then nothing is stored.
+   * Stores the progress and extends the lease of its owner. Resolves to the state of the plan; undefined, and
+   * nothing is stored, unless the owner has the lease.
    */
   save(id: string, owner: string, progress: PlanProgress, leaseMs: number): Promise<PlanState | undefined>
   /** The ids of plans that are `running` while no instance has their lease, oldest first. */

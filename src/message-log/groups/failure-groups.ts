@@ -15,7 +15,7 @@ import { type FilterTexts, oneOf } from '../message-filter.ts'
 import { callMessageLog, type MessageSearch } from '../message-search.ts'
 import { groupFilter, groupKeyText, NOT_DONE, readGroupKey } from './group-key.ts'
 
-/** `state` is open if nobody has said anything of the group. */
+/** `state` is `open` for a group without a mark. */
 export type FailureGroup = MessageGroup &
   Readonly<{
     key: string
@@ -62,7 +62,7 @@ export function createFailureGroups({ store, messages, search, clock }: FailureG
     return new Map(marks.map(({ group, mark }) => [groupKeyText(group), mark]))
   }
 
-  /** The messages of a group that came after somebody said something of it. */
+  /** The messages of a group that are newer than its mark. */
   async function countSince(group: MessageGroup, { at }: GroupMark, filter: MessageFilter): Promise<number> {
     if (group.lastSeen <= at) return 0
     const from = Math.max(Date.parse(at) + 1, filter.from ?? 0)

@@ -28,7 +28,7 @@ export type PlanLeaseOptions = Readonly<{
   /** When the lease was taken, on the clock of `performance.now()`. */
   takenAt: number
   progress: () => PlanProgress
-  /** Called when no further message may start: the lease is lost, or somebody has paused or cancelled the plan. */
+  /** Called when no further message may start: the lease is lost, or the plan is paused or cancelled. */
   onStop: () => void
 }>
 

@@ -1,4 +1,4 @@
-/** The messages of a plan in their order, and what became of them. */
+/** The messages of a plan in their order, and their results. */
 import type { PlannedReplay, PlanProgress, PlanState, RunLimits, StoredPlan } from '../../domain/replays/replay-plan.ts'
 import type { CompletedMessage } from '../../intake/completed-message.ts'
 import type { ReplayBlocker } from '../replay-blocker.ts'

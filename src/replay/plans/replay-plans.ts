@@ -1,6 +1,6 @@
 /**
  * Plans to replay many messages: each is created, run, observed and cancelled. Plans are stored: any instance shows and
- * changes them, one at a time runs each, and another one goes on if that ends.
+ * changes them; one at a time runs a plan, and another one continues it if that process ends.
  */
 import { Failure } from '../../domain/failure.ts'
 import { isId } from '../../domain/id.ts'

@@ -42,7 +42,7 @@ describe('crosswalk apply', () => {
     assert.equal(first.code, 0, first.stderr)
     assert.match(
       first.stdout,
-      /^\+ "A" \(.*a\.json\)\n\+ "B" \(.*deep\/b\.json\)\n2 to create, 0 to replace, 0 to delete, 0 unchanged\.\nApplied to "test": 2 changes, in force now\.\n$/,
+      /^\+ "A" \(.*a\.json\)\n\+ "B" \(.*deep\/b\.json\)\n2 to create, 0 to replace, 0 to delete, 0 unchanged\.\nApplied to "test": 2 changes, active now\.\n$/,
     )
     const a = await named('A')
     assert.deepEqual(a?.constants, { host: 'host.test', token: '${env:CROSSWALK_SECRET_X}' })

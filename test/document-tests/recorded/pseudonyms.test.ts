@@ -1,8 +1,10 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import fc from 'fast-check'
+import { pseudonymise } from '../../../src/document-tests/recorded/pseudonymous-test.ts'
 import { createPseudonyms } from '../../../src/document-tests/recorded/pseudonyms.ts'
 import type { Json } from '../../../src/domain/json.ts'
+import { startCpuTime } from '../../cpu-time.ts'
 
 const KEPT = new Set(['male', 'female', 'in progress', '17', 'XYZ'])
 const create = (seed: number) => createPseudonyms({ key: Buffer.from(`key ${seed}`), kept: KEPT })
@@ -14,7 +16,7 @@ const formOf = (text: string): string =>
     .replace(/\p{Lu}/gu, 'A')
     .replace(/\p{Ll}/gu, 'a')
     .replace(/(?![Aa])\p{L}/gu, 'x')
-    .replace(/\d/g, '0')
+    .replace(/\p{Nd}/gu, '0')
 
 const words = fc.oneof(
   fc.string({ unit: fc.constantFrom(...'abcdefgXYZ éàßÄÖñжЖ漢字0123456789-_.:/@%&;,"\\<>{}\n') }),
@@ -174,6 +176,10 @@ describe('pseudonyms', () => {
     ['urn:oid:2.16.840', /^urn:oid:2\.\d\d\.\d{3}$/],
     ['M&uuml;ller', /^M&uuml;[a-z]{4}$/],
     ['K%C3%B6ln', /^K%C3%B6[a-z]{2}$/],
+    ['٠١٢٣٤٥٦٧', /^(?!٠١٢٣٤٥٦٧)[٠-٩]{8}$/],
+    ['0１２３４', /^0(?!１２３４)[０-９]{4}$/],
+    ['王', /^(?!王)\p{Script=Han}$/u],
+    ['김 민', /^(?!김)\p{Script=Hangul} (?!민)\p{Script=Hangul}$/u],
     ['6f1ed002-ab59-4595-b6a1-123456789abc', /^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-b[0-9a-f]{3}-[0-9a-f]{12}$/],
   ]
   for (const [given, expected] of table) {
@@ -184,11 +190,36 @@ describe('pseudonyms', () => {
     })
   }
 
+  test('of a text without spaces take time in proportion to its length', () => {
+    for (const long of ['ACGT'.repeat(100_000), '1'.repeat(400_000), 'a1'.repeat(200_000)]) {
+      const cpuTime = startCpuTime()
+      assert.equal(create(1).text(long).length, long.length)
+      assert.ok(cpuTime() < 2_000, `${long.slice(0, 4)}: ${cpuTime()} ms`)
+    }
+  })
+
   test('stand also in names that hold data', () => {
     const given = create(1).value({ gender: 'x', 'patient-123456': 1, 'a@b': 2 }) as Record<string, Json>
     assert.deepEqual(Object.keys(given).map(formOf), ['aaaaaa', 'aaaaaaa-000000', 'a@a'])
     assert.equal(Object.keys(given)[1]?.split('-')[1], create(1).text('123456'))
   })
+})
+
+test('a pseudonymous test keeps the headers that describe the exchange, and no other', async () => {
+  const kept = { accept: 'text/plain', 'content-type': 'text/plain', 'user-agent': 'lab/1.2' }
+  const changed = {
+    'content-disposition': 'attachment; filename="Erika.pdf"',
+    'content-location': '/patients/Erika',
+    'if-match': '"Erika"',
+    'x-patient': 'Erika',
+  }
+  const given = { message: { body: 'x', headers: { ...kept, ...changed } }, now: '2026-01-01T00:00:00.000Z' }
+  const written = { given, expect: { todo: true }, losses: [] }
+  const run = () => Promise.resolve(undefined)
+  const made = await pseudonymise(written, undefined, {}, run, (count) => new Uint8Array(count))
+  const { headers } = made.given.message as Readonly<{ headers: Readonly<Record<string, string>> }>
+  assert.deepEqual({ ...headers, ...kept }, headers)
+  for (const name of Object.keys(changed)) assert.doesNotMatch(String(headers[name]), /Erika/, name)
 })
 
 const digitsOf = (text: (value: string) => string, number: number): string => `00${text(String(number))}`

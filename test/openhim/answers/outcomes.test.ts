@@ -60,6 +60,8 @@ const documents = (): Readonly<Record<string, JsonObject>> => ({
 
 before(async () => {
   upstream = await startUpstream(({ url }, response) => {
+    // Two answers that are compared may come in two seconds.
+    response.sendDate = false
     const status = /^\/status\/(\d+)/.exec(url)?.[1]
     if (status !== undefined) response.writeHead(Number(status), { 'content-type': 'application/json' }).end('{"no":1}')
     else if (url === '/reset') response.destroy()

@@ -1,5 +1,6 @@
 /** `/endpoints/dry-run`: what an endpoint would make of a message, the same on both ports. */
 import type { FastifyInstance, FastifyRequest } from 'fastify'
+import { isId } from '../../../domain/id.ts'
 import type { DryRun, DryRunCaller, DryRunValue } from '../../../dry-run/dry-run.ts'
 import { NO_STORE, refuseOtherMethods, sendAnswer, sendJson } from '../replies.ts'
 import { callerOf, leaveNoEntry, needs, noteEffect } from './auth-hook.ts'
@@ -44,7 +45,8 @@ function dryRunCaller(request: FastifyRequest, isFirstRead: (who: string, messag
   return {
     roles,
     note: ({ live, messageId }) => {
-      if (messageId === undefined) {
+      // Of what is no id, nothing is read, and it may be any text.
+      if (messageId === undefined || !isId(messageId)) {
         if (live) noteEffect(request)
       } else if (isFirstRead(who, messageId) || live) noteEffect(request, { target: messageId })
     },

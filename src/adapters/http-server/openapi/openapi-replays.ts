@@ -39,7 +39,12 @@ export const replayPaths: JsonObject = {
       summary: 'Messages that did not end done, by endpoint, stage, code and path; the largest group first.',
       parameters: [
         ...filters,
-        { name: 'state', in: 'query', description: 'What somebody said of the group.', schema: list(groupState) },
+        {
+          name: 'state',
+          in: 'query',
+          description: 'The state with which an operator marked the group.',
+          schema: list(groupState),
+        },
       ],
       responses: {
         200: answer(

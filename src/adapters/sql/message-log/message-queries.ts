@@ -101,10 +101,13 @@ const REPEATED = sql<string>`(
   select id from repeated
 )`
 
-/** The pattern matches the text as the column has it, escaped; `!` is its escape character, as no text is escaped with it. */
+/**
+ * The pattern matches the text as the column has it, escaped; `!` is its escape character, as no text is escaped with it. The
+ * database changes the case of both: it leaves letters outside of ASCII as they are.
+ */
 function mentions(where: Where, part: string): Expression<SqlBool> {
-  const pattern = `%${escaped(part).toLowerCase().replace(/[!%_]/g, '!$&')}%`
-  return sql<SqlBool>`lower(${where.ref('error')}) like ${pattern} escape '!'`
+  const pattern = `%${escaped(part).replace(/[!%_]/g, '!$&')}%`
+  return sql<SqlBool>`lower(${where.ref('error')}) like lower(${pattern}) escape '!'`
 }
 
 const mayOnlyFail = ({ outcome, code, stage, path, error, replayed }: MessageFilter): boolean =>

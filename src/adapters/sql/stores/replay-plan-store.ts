@@ -55,7 +55,7 @@ function compileStatements({ queries, now, elements }: SqlDialect) {
       raw(sql`update replay_plans set owner = ${value('owner')}, until = ${leaseEnd(value('leaseMs'))}
         where id = ${value('id')}`),
     ),
-    /** An expired lease that nobody has taken is still that of its owner. */
+    /** An expired lease stays with its owner until another process takes it. */
     save: compileStatement<Omit<ChangeValues, 'state'>, Pick<Row, 'state'>>((value) =>
       raw(sql<Pick<Row, 'state'>>`update replay_plans
         set progress = ${value('progress')}, until = ${leaseEnd(value('leaseMs'))}
