@@ -73,7 +73,8 @@ const LONGEST_KEY_NAME = 64
 function lintKeys(endpoint: Endpoint, lint: LintSink): void {
   for (const [name, text] of Object.entries(endpoint.messageKeys ?? {})) {
     const sink = lint.at(name)
-    if (name === '__proto__') sink.error('"__proto__" cannot be the name of a key; choose another.')
+    if (name === '__proto__')
+      sink.error('"__proto__" cannot be the name of a key; choose another.', { toleratedInStored: true })
     if (name.length > LONGEST_KEY_NAME) sink.error(`The name has more than ${LONGEST_KEY_NAME} characters; shorten it.`)
     const path = parsePath(text)
     if (path.ok) checkPath(path.value, 'record', endpoint, sink)

@@ -177,6 +177,24 @@ test('a stored document that ran before a rule was made stays active, and the lo
   await service.stop()
 })
 
+test('a stored document with the key "__proto__" stays active', async () => {
+  const document = endpointDocument({
+    name: 'odd key',
+    endpoint: { pattern: '/odd-key', method: 'POST' },
+    messageKeys: { ['__proto__']: 'requestBody.a' },
+    inputMapping: { 'requestBody.a': 'a' },
+  })
+  const stamp = { createdAt: '2020-01-01T00:00:00.000Z', updatedAt: '2020-01-01T00:00:00.000Z', __v: 0 }
+  storeByHand({ _id: '4'.repeat(24), ...document, ...stamp }, 'POST /odd-key')
+  const service = await startService({ MESSAGE_LOG: 'all' }, folder)
+  try {
+    assert.deepEqual((await service.fetch('/odd-key', json('POST', { a: 1 }))).json(), { a: 1 })
+    assert.equal((await service.fetch('/endpoints', json('POST', { ...document, name: 'new' }))).status, 400)
+  } finally {
+    await service.stop()
+  }
+})
+
 test('a store that fails makes the service not ready; messages go on, and its own words are not sent', async () => {
   const service = await startService({}, folder)
   const db = new DatabaseSync(join(folder, 'test.db'))
