@@ -23,11 +23,16 @@ export async function runCommand({ stderr }: CommandProcess, work: () => Promise
   try {
     return await work()
   } catch (thrown) {
-    if (!(thrown instanceof CommandImpossible)) throw thrown
-    for (const fault of thrown.faults) stderr.write(`crosswalk: ${fault}\n`)
+    const faults = thrown instanceof CommandImpossible ? thrown.faults : fileFaults(thrown)
+    if (faults === undefined) throw thrown
+    for (const fault of faults) stderr.write(`crosswalk: ${fault}\n`)
     return EXIT.impossible
   }
 }
+
+/** A file that cannot be written, or a full disk, is no defect of the program. */
+const fileFaults = (thrown: unknown): readonly string[] | undefined =>
+  thrown instanceof Error && 'syscall' in thrown ? [`${thrown.message}.`] : undefined
 
 /** Throws CommandImpossible with every fault of the settings. */
 export function settingsOf(env: Environment): Settings {

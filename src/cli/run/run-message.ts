@@ -116,12 +116,13 @@ function reportCourse(report: JsonObject, document: ProjectDocument, { stderr }:
   const { failure } = report
   const calls = report.calls as readonly JsonObject[]
   for (const call of calls) stderr.write(`${callLine(call)}\n`)
-  for (const id of missingIn(calls)) {
+  const missing = missingIn(calls)
+  for (const id of missing) {
     stderr.write(`Give the answer with --lookup ${id}=FILE, or send the lookups with --live.\n`)
   }
   for (const note of failure === undefined ? notesOf(report) : []) stderr.write(`${note}\n`)
   // The note about the missing answer is about this command; the failure is about a request over HTTP.
-  if (isObject(failure) && failure.code !== 'DRY_RUN_ANSWER_MISSING')
+  if (isObject(failure) && missing.size === 0)
     for (const line of failureLines(failure, document)) stderr.write(`${line}\n`)
   return codeFor(report)
 }

@@ -303,6 +303,13 @@ describe('what cannot be done exits with 3', () => {
     })
   }
 
+  test('a plan that cannot be written', async (context) => {
+    const rig = projectRig(context, service.url, { a: document('A') })
+    const { code, stderr } = await rig.run('apply', { plan: join(rig.folder, 'none', 'plan.json') })
+    assert.equal(code, 3)
+    assert.match(stderr, /^crosswalk: ENOENT: .*plan\.json'\.$/m)
+  })
+
   test('a key without the role', async (context) => {
     const keyed = await startService()
     context.after(() => keyed.stop())
