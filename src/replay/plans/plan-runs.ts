@@ -1,4 +1,5 @@
 /** The plans that this instance runs, one lease for each. */
+import { setTimeout as pause } from 'node:timers/promises'
 import type { Logger } from '../../domain/ports/logger-port.ts'
 import type { MessageStore } from '../../domain/ports/message-store-port.ts'
 import { StoreUnavailable } from '../../domain/ports/store-port.ts'
@@ -16,6 +17,8 @@ export interface PlanRuns {
   start(plan: StoredPlan, takenAt: number): void
   /** Whether a run of the plan has not ended here, even if its lease is lost. */
   has(planId: string): boolean
+  /** Resolves when a run that is about to end here has ended; at the latest after a second. */
+  ending(planId: string): Promise<void>
   /** Starts no further message of a plan, if it runs here. */
   abort(planId: string): void
   /** Starts no further message of any plan; the others go on elsewhere, or after a restart. */
@@ -33,6 +36,8 @@ export type PlanRunsOptions = Readonly<{
   caughtUp: () => Promise<void>
   logger: Logger
 }>
+
+const ENDING_MS = 1_000
 
 export function createPlanRuns(options: PlanRunsOptions): PlanRuns {
   const { owner, store, messages, replay, claims, caughtUp, logger } = options
@@ -70,7 +75,7 @@ export function createPlanRuns(options: PlanRunsOptions): PlanRuns {
       const goesOn = isStopping && progress.stoppedBy === undefined
       const hasEnded = stored.state === 'running' || stored.state === 'paused'
       const state = hasEnded && !goesOn ? endedState({ content: stored.content, progress }) : stored.state
-      // Somebody has paused it while its first messages were in flight.
+      // It was paused while its first messages were in flight.
       const isPaused = stored.state === 'paused' && state === 'waiting'
       return { state: isPaused ? 'paused' : state, progress, lease: 'drop' }
     })
@@ -101,6 +106,11 @@ export function createPlanRuns(options: PlanRunsOptions): PlanRuns {
       runs.set(plan.id, { abort, ended })
     },
     has: (planId) => runs.has(planId),
+    ending: async (planId) => {
+      const waiting = new AbortController()
+      await Promise.race([runs.get(planId)?.ended, pause(ENDING_MS, undefined, { signal: waiting.signal })])
+      waiting.abort()
+    },
     abort: (planId) => runs.get(planId)?.abort.abort(),
     stop: () => {
       isStopping = true

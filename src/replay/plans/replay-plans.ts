@@ -89,6 +89,8 @@ export function createReplayPlans(options: ReplayPlansOptions): ReplayPlans {
 
   /** Takes the lease with the change, and runs the plan. */
   const start = async (id: string, decide: (plan: StoredPlan) => Omit<PlanChange, 'lease'> | string) => {
+    // What the store shows as ended may have a moment to go here, while the change is flushed.
+    if (runs.has(id) && (await find(id)).owner === undefined) await runs.ending(id)
     const takenAt = performance.now()
     const plan = await change(id, (stored) => {
       const decided = decide(stored)
