@@ -84,13 +84,13 @@ describe('what is wrong is reported in a line', () => {
       reported: /^crosswalk: There is no role "amdin"; did you mean "admin"\?/,
     },
     { args: ['create', '--name', ' ', '--role', 'admin'], reported: /^crosswalk: A key has a name/ },
-    { args: ['create', '--name', 'a'], reported: /required option '--role/ },
+    { args: ['create', '--name', 'a'], reported: /required option '--role/, code: 3 },
     { args: ['revoke', 'x'], reported: /^crosswalk: There is no key 'x'\.\n$/ },
   ]
-  for (const { args, reported } of cases) {
+  for (const { args, reported, code = 1 } of cases) {
     test(args.join(' '), async (t) => {
-      const { code, stdout, stderr } = await run(freshFolder(t), args)
-      assert.deepEqual([code, stdout], [1, ''])
+      const { code: exited, stdout, stderr } = await run(freshFolder(t), args)
+      assert.deepEqual([exited, stdout], [code, ''])
       assert.match(stderr, reported)
     })
   }
