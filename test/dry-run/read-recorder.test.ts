@@ -122,7 +122,7 @@ describe('the leaves that paths do not read', () => {
           )
         },
       ),
-      { numRuns: 1_000 },
+      { numRuns: 1_000, seed: 17 },
     )
   })
 })
