@@ -31,13 +31,13 @@ const root = fileURLToPath(new URL('../..', import.meta.url))
 const reporter = new URL('file-reporter.ts', import.meta.url)
 const batch = fileURLToPath(new URL('run-batch.ts', import.meta.url))
 
-const env: NodeJS.ProcessEnv = {
+/** The environment of this moment: the form of the run and the addresses of services are set after the start. */
+function environment(): NodeJS.ProcessEnv {
+  // Node's runner sets this variable for its children, which then report to it alone.
+  const { NODE_TEST_CONTEXT: _context, ...own } = process.env
   // Files share compiled code: a short file spends most of its time on compiling the same modules.
-  NODE_COMPILE_CACHE: join(root, 'node_modules/.cache/crosswalk'),
-  ...process.env,
+  return { NODE_COMPILE_CACHE: join(root, 'node_modules/.cache/crosswalk'), ...own }
 }
-// Node's runner sets this variable for its children, which then report to it alone.
-delete env.NODE_TEST_CONTEXT
 
 /** Warnings of node are mostly about handles that are left open. */
 const WARNING = /^\(node:\d+\) ((?!ExperimentalWarning)\w*Warning: .*)$/gm
@@ -89,7 +89,7 @@ async function runProcess(
   // A process group of its own, so that its child processes are killed with it.
   const child = spawn(process.execPath, [reporting, ...options, ...program], {
     cwd: root,
-    env,
+    env: environment(),
     detached: true,
     stdio: ['ignore', 'pipe', 'pipe'],
   })

@@ -76,6 +76,16 @@ const run = (file: string, limitMs = 60_000): Promise<FileResult> =>
   runFile(file, { options: [], limitMs, signal: AbortSignal.timeout(60_000) })
 
 describe('of one file', { concurrency: 2 }, () => {
+  test('gives it the environment of this moment: the form of the run and the services are set after the start', async () => {
+    const code = "test('a', () => { if (process.env.RUNNER_SET_LATER !== 'yes') throw new Error('not set') })"
+    process.env.RUNNER_SET_LATER = 'yes'
+    try {
+      assert.deepEqual((await run(write('environment', code))).failures, [])
+    } finally {
+      delete process.env.RUNNER_SET_LATER
+    }
+  })
+
   for (const { name, code, failures, tests, skipped = 0 } of cases) {
     test(`reports the truth about ${name}`, async () => {
       const result = await run(write(name, code))
