@@ -8,7 +8,7 @@ import type { Mismatch } from './test-report.ts'
 
 type Calls = RunningStep['trace']['calls']
 
-/** The lookups that had no answer. Such a message did not run to its end, so nothing else of it is worth telling. */
+/** The lookups that had no answer. Such a message did not run to its end, so nothing else of it is reported. */
 export function missingAnswers({ trace, sent }: RunningStep): readonly Mismatch[] {
   return trace.calls
     .filter((call) => sent(call)?.source === 'missing')

@@ -43,7 +43,7 @@ const wordsOf = (name: string): readonly string[] =>
     .filter((word) => word !== '')
     .map((word) => (word.length > 3 && word.endsWith('s') ? word.slice(0, -1) : word))
 
-/** The share of common words, from 0 to 1; 1 if neither has any. */
+/** The share of common words, from 0 to 1; 1 if both have no words. */
 export function similarity(one: ReadonlySet<string>, other: ReadonlySet<string>): number {
   const all = one.union(other).size
   return all === 0 ? 1 : one.intersection(other).size / all

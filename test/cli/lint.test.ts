@@ -229,10 +229,10 @@ test('lint takes any bytes', async (context) => {
   )
 })
 
-test('progress is told at most once a second', () => {
+test('progress is reported at most once a second', () => {
   let now = 0
-  let told = ''
-  const progress = progressOf('documents', { write: (text) => (told += text) }, () => now)
+  let reported = ''
+  const progress = progressOf('documents', { write: (text) => (reported += text) }, () => now)
   for (const [at, done] of [
     [999, 1],
     [1_000, 2],
@@ -242,7 +242,7 @@ test('progress is told at most once a second', () => {
     now = at
     progress(done, 4)
   }
-  assert.equal(told, '2 of 4 documents\n4 of 4 documents\n')
+  assert.equal(reported, '2 of 4 documents\n4 of 4 documents\n')
 })
 
 describe('lint and POST', () => {

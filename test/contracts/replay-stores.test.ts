@@ -103,7 +103,7 @@ describeStores(
       assert.deepEqual((await plans().get(idOf(1)))?.progress, NONE)
       assert.equal(await plans().save(idOf(1), 'me', progress, 60_000), 'running')
       assert.deepEqual((await plans().get(idOf(1)))?.progress, progress)
-      // Somebody else says that it shall stop; what is in flight is still counted.
+      // Another caller cancels it; what is in flight is still counted.
       await become(1, 'cancelled')
       assert.equal(await plans().save(idOf(1), 'me', { ...progress, done: 2 }, 60_000), 'cancelled')
       await plans().change(idOf(1), ({ state, progress: last }) => ({ state, progress: last, lease: 'drop' }))

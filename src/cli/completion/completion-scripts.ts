@@ -18,6 +18,14 @@ const wordsOf = ({ commands, arguments: all }: DescribedCommand) => [
   ...all.flatMap(({ choices, description }) => choices.map((name) => ({ name, description }))),
 ]
 
+/** Of each option with a value: the command and the option, and the values that it may have; none if any may be. */
+const choicesOf = (program: DescribedCommand) =>
+  withAllBelow(program).flatMap(({ path, options }) =>
+    options
+      .filter(({ takesValue }) => takesValue)
+      .map(({ flag, choices }) => ({ at: `${path} ${flag}`, names: choices })),
+  )
+
 /** Single quotes of POSIX shells. */
 const quoted = (text: string): string => `'${text.replaceAll("'", "'\\''")}'`
 
@@ -34,13 +42,7 @@ function bash(program: DescribedCommand): string {
     const names = [...wordsOf(command).map(({ name }) => name), ...optionsOf(command).map(({ flag }) => flag)]
     return `    ${quoted(command.path)}) words=${quoted(names.join(' '))} ;;\n`
   })
-  const choices = all.flatMap((command) =>
-    command.options
-      .filter(({ takesValue }) => takesValue)
-      .map(
-        ({ flag, choices: some }) => `    ${quoted(`${command.path} ${flag}`)}) words=${quoted(some.join(' '))} ;;\n`,
-      ),
-  )
+  const choices = choicesOf(program).map(({ at, names }) => `    ${quoted(at)}) words=${quoted(names.join(' '))} ;;\n`)
   return `# Completion of crosswalk for bash: source <(crosswalk completion bash)
 _crosswalk() {
   local current=\${COMP_WORDS[COMP_CWORD]} before=\${COMP_WORDS[COMP_CWORD-1]} command='' words='' word
@@ -70,14 +72,10 @@ function zsh(program: DescribedCommand): string {
     ]
     return `    ${quoted(command.path)}) candidates=(${words.join(' ')}) ;;\n`
   })
-  const choices = withAllBelow(program).flatMap((command) =>
-    command.options
-      .filter(({ takesValue }) => takesValue)
-      .map(
-        ({ flag, choices: some }) =>
-          `    ${quoted(`${command.path} ${flag}`)}) candidates=(${some.map((one) => described(one, '')).join(' ')}) ;;\n`,
-      ),
-  )
+  const choices = choicesOf(program).map(({ at, names }) => {
+    const candidates = names.map((name) => described(name, ''))
+    return `    ${quoted(at)}) candidates=(${candidates.join(' ')}) ;;\n`
+  })
   return `#compdef crosswalk
 # Completion of crosswalk for zsh: source <(crosswalk completion zsh)
 _crosswalk() {

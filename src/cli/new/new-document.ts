@@ -1,6 +1,6 @@
 /** A document to go on from: the fields of a sample message, each mapped to the same name. */
 import { isObject, type Json, type JsonObject, typeName } from '../../domain/json.ts'
-import { documentPath } from '../../domain/lint.ts'
+import { documentPath, type Lint } from '../../domain/lint.ts'
 import type { Format } from '../../formats/codecs.ts'
 
 export type NewArguments = Readonly<{ sample?: string }>
@@ -53,8 +53,22 @@ export function testOf(message: JsonObject, outcome: Json, status: number, body:
   }
 }
 
-/** The same without the entries of these paths: names that a path or a schema cannot have. */
-export function withoutFaulty(document: JsonObject, paths: readonly string[]): JsonObject {
+/**
+ * The document without the entries that a lint blames: the sample has names that a path or a schema cannot have. `lints`:
+ * those that are left.
+ */
+export async function withoutFaults(
+  document: JsonObject,
+  lintsOf: (document: JsonObject) => Promise<readonly Lint[]>,
+): Promise<Readonly<{ document: JsonObject; lints: readonly Lint[] }>> {
+  const lints = await lintsOf(document)
+  if (lints.length === 0) return { document, lints }
+  const paths = lints.map(({ path }) => path)
+  const sound = withoutFaulty(document, paths)
+  return { document: sound, lints: await lintsOf(sound) }
+}
+
+function withoutFaulty(document: JsonObject, paths: readonly string[]): JsonObject {
   const mapping = isObject(document.inputMapping) ? document.inputMapping : {}
   const isFaulty = (entry: string) => paths.includes(documentPath('inputMapping', entry))
   const sound = Object.fromEntries(Object.entries(mapping).filter(([entry]) => !isFaulty(entry)))

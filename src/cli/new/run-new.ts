@@ -23,7 +23,7 @@ import {
 import { lineOf, shownPath } from '../project/placed-lint.ts'
 import { readDocuments } from '../project/project-documents.ts'
 import { findProject, type Project, readProject } from '../project/project-file.ts'
-import { type NewArguments, newDocument, type SampleMessage, SMALLEST, testOf, withoutFaulty } from './new-document.ts'
+import { type NewArguments, newDocument, type SampleMessage, SMALLEST, testOf, withoutFaults } from './new-document.ts'
 
 /** Out: the exit code of the command. */
 export function runNew(name: string, { sample }: NewArguments, process: CommandProcess): Promise<ExitCode> {
@@ -100,16 +100,8 @@ async function soundDocument(first: JsonObject, project: Project | undefined, se
     })
     return checks.at(-1)?.lints ?? []
   }
-  const lints = await lintsOf(first)
-  const document =
-    lints.length === 0
-      ? first
-      : withoutFaulty(
-          first,
-          lints.map(({ path }) => path),
-        )
-  const left = lints.length === 0 ? [] : await lintsOf(document)
-  if (left.length > 0) throw new CommandImpossible(...left.map(({ path, message }) => `${path}: ${message}`))
+  const { document, lints } = await withoutFaults(first, lintsOf)
+  if (lints.length > 0) throw new CommandImpossible(...lints.map(({ path, message }) => `${path}: ${message}`))
   return document
 }
 

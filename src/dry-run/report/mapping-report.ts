@@ -28,7 +28,7 @@ export function mappingReport(course: Course, endpoint: Endpoint): JsonObject | 
     entries: ran.slice(0, ENTRIES_SHOWN).map(entryOf),
     ...more('entriesNotShown', ran.length - ENTRIES_SHOWN),
     ...(unread === undefined
-      ? { unreadUnknown: 'The message has too many values to tell which of them are read.' }
+      ? { unreadUnknown: 'The message has too many values to find out which of them are read.' }
       : { unread: unread.slice(0, UNREAD_SHOWN), ...more('unreadNotShown', unread.length - UNREAD_SHOWN) }),
     unwritten: unwritten.slice(0, ENTRIES_SHOWN),
     ...more('unwrittenNotShown', unwritten.length - ENTRIES_SHOWN),

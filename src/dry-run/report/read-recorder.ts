@@ -19,7 +19,7 @@ export type ReadRecorder = Readonly<{
   note(read: (source: never) => unknown): void
   /**
    * Every leaf below these roots, but below the paths of `leftOut`, that no reader read. Undefined if there were too many
-   * reads or values to tell.
+   * reads or values to find out.
    */
   unread(roots: readonly string[], leftOut: ReadonlySet<string>): readonly UnreadLeaves[] | undefined
 }>

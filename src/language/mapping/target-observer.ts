@@ -1,4 +1,4 @@
-/** Reports where a target writes: wraps the closures that write it, so that an observed target writes as any other. */
+/** Reports where a target writes. It wraps the closures that write the target, so that an observed target writes the same. */
 import type { Json } from '../../domain/json.ts'
 import { isArray } from '../paths/path-read.ts'
 import type { TargetStep } from './target.ts'

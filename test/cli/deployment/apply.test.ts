@@ -115,7 +115,7 @@ describe('crosswalk apply', () => {
     assert.deepEqual(await stored(), [])
   })
 
-  test('faults of files are all told, with their lines, before anything is sent', async (context) => {
+  test('faults of files are all reported, with their lines, before anything is sent', async (context) => {
     const rig = projectRig(context, 'http://127.0.0.1:1', {
       a: '{\n  "name": "A",\n  "description": "${value:NONE}"\n}',
       b: '{ "name": ',

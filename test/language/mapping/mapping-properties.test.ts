@@ -4,46 +4,15 @@ import fc from 'fast-check'
 import { isObject, type Json, type JsonObject } from '../../../src/domain/json.ts'
 import { collectInto, type Lint } from '../../../src/domain/lint.ts'
 import { compileMapping, type Mapping } from '../../../src/language/mapping/mapping.ts'
-import { FUNCTIONS } from '../../../src/language/mapping/mapping-functions.ts'
 import { parseTarget, type TargetStep } from '../../../src/language/mapping/target.ts'
 import { parsePath } from '../../../src/language/paths/path.ts'
+import { object, path, target, transform, tree } from './any-mapping.ts'
+import { freeze } from './frozen-source.ts'
 
 function compile(inputMapping: JsonObject): { mapping: Mapping; lints: readonly Lint[] } {
   const lints: Lint[] = []
   return { mapping: compileMapping(inputMapping, collectInto(lints, 'inputMapping')), lints }
 }
-
-/** Writing to a frozen value throws, so a mapping that changes what it was given fails. */
-function freeze<T extends Json>(value: T): T {
-  if (typeof value === 'object' && value !== null)
-    for (const inner of Object.values(Object.freeze(value))) freeze(inner)
-  return value
-}
-
-const name = fc.constantFrom('a', 'b', 'c', '0', '1', 'é', 'toString', '__proto__', 'constructor', 'prototype', '')
-const tree = fc.letrec<{ value: Json }>((tie) => ({
-  value: fc.oneof(
-    { depthSize: 'small' },
-    fc.constantFrom<Json>(null, true, 0, '', 'text', '12'),
-    fc.array(tie('value'), { maxLength: 3 }),
-    fc.dictionary(name, tie('value'), { maxKeys: 4, noNullPrototype: true }),
-  ),
-})).value
-const object = fc.dictionary(name, tree, { noNullPrototype: true })
-const texts = (...brackets: readonly string[]) =>
-  fc
-    .array(
-      fc.tuple(name, fc.constantFrom('', '', ...brackets)).map((parts) => parts.join('')),
-      { minLength: 1, maxLength: 3 },
-    )
-    .map((steps) => steps.join('.'))
-const path = texts('[]', '[0]', '[1]')
-const target = fc
-  .tuple(texts('[]', '[0]', '[2]', '[][]'), fc.constantFrom('', '', '?', '[]', '[]+'))
-  .map((parts) => parts.join(''))
-const transform = fc
-  .constantFrom(...Object.keys(FUNCTIONS))
-  .map((named) => ({ function: named, parameters: { a: 'A', default: { d: 1 } } }))
 
 describe('any mapping of any source', () => {
   const inherited = JSON.stringify(Object.getOwnPropertyNames(Object.prototype))

@@ -5,8 +5,8 @@ import fc from 'fast-check'
 import type { Json, JsonObject } from '../../../src/domain/json.ts'
 import { collectInto } from '../../../src/domain/lint.ts'
 import { compileMapping } from '../../../src/language/mapping/mapping.ts'
-import { FUNCTIONS } from '../../../src/language/mapping/mapping-functions.ts'
 import { createMappingTrace, type TracedEntry } from '../../../src/language/mapping/mapping-trace.ts'
+import { object, path, target, transform, tree } from './any-mapping.ts'
 import { all, append, freeze, source, through } from './frozen-source.ts'
 
 function trace(
@@ -121,38 +121,15 @@ describe('the trace of a mapping', () => {
 })
 
 describe('a mapping with a trace, for any mapping and message', () => {
-  const name = fc.constantFrom('a', 'b', 'c', '0', 'é', 'toString', '')
-  const tree = fc.letrec<{ value: Json }>((tie) => ({
-    value: fc.oneof(
-      { depthSize: 'small' },
-      fc.constantFrom<Json>(null, true, 0, '', 'text', '12'),
-      fc.array(tie('value'), { maxLength: 3 }),
-      fc.dictionary(name, tie('value'), { maxKeys: 4, noNullPrototype: true }),
-    ),
-  })).value
-  const texts = (...brackets: readonly string[]) =>
-    fc
-      .array(
-        fc.tuple(name, fc.constantFrom('', '', ...brackets)).map((parts) => parts.join('')),
-        { minLength: 1, maxLength: 3 },
-      )
-      .map((steps) => steps.join('.'))
-  const key = fc
-    .tuple(texts('[]', '[0]', '[2]', '[][]'), fc.constantFrom('', '', '?', '[]', '[]+'))
-    .map((parts) => parts.join(''))
-  const transform = fc
-    .constantFrom(...Object.keys(FUNCTIONS))
-    .map((named) => ({ function: named, parameters: { a: 'A', default: { d: 1 } } }))
-  const target = fc.oneof(
-    key,
-    fc.record({ key, default: tree, transform }, { requiredKeys: ['key'], noNullPrototype: true }),
+  const anyTarget = fc.oneof(
+    target,
+    fc.record({ key: target, default: tree, transform }, { requiredKeys: ['key'], noNullPrototype: true }),
   )
-  const mappings = fc.dictionary(texts('[]', '[0]'), target, { maxKeys: 6, noNullPrototype: true })
-  const messages = fc.dictionary(name, tree, { noNullPrototype: true })
+  const mappings = fc.dictionary(path, anyTarget, { maxKeys: 6, noNullPrototype: true })
 
   it('gives the output of one without', () => {
     fc.assert(
-      fc.property(mappings, messages, (mapping, from) => {
+      fc.property(mappings, object, (mapping, from) => {
         const plain = compileMapping(mapping, collectInto([])).apply(freeze(from))
         const generated = compileMapping(mapping, collectInto([]), 0).apply(from)
         const { output } = trace(mapping, from)
@@ -165,8 +142,8 @@ describe('a mapping with a trace, for any mapping and message', () => {
 
   it('names only places that one entry alone did write', () => {
     fc.assert(
-      fc.property(texts('[]', '[0]'), target, messages, (path, to, from) => {
-        const { output, entries } = trace({ [path]: to }, from)
+      fc.property(path, anyTarget, object, (from, to, message) => {
+        const { output, entries } = trace({ [from]: to }, message)
         for (const { targets } of entries) {
           for (const { places, count, defaults, wrote } of targets) {
             assert.equal(count === 0, wrote === 'nothing')
