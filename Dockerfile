@@ -11,7 +11,7 @@ WORKDIR /app
 COPY --from=dependencies /app/node_modules ./node_modules
 COPY package.json LICENSE ./
 COPY src ./src
-COPY console ./console
+COPY console/built ./console/built
 RUN mkdir /data && chown node:node /data
 USER node
 VOLUME /data

@@ -1,5 +1,5 @@
 /**
- * Every check of a change: format and lint, types, generated files, tests, and with `--soak` their long forms. Changes nothing;
+ * Every check of a change: format and lint, types, generated files, the console, tests, and with `--soak` their long forms. Changes nothing;
  * stops at the first step that fails and names it.
  */
 import { spawn } from 'node:child_process'
@@ -16,7 +16,7 @@ type Step = Readonly<{
 
 const root = fileURLToPath(new URL('..', import.meta.url))
 
-const generators = readdirSync(`${root}/scripts`).filter((name) => /^docs-.*\.ts$/.test(name))
+const generators = readdirSync(`${root}/scripts`).filter((name) => /^(?:docs|types)-.*\.ts$/.test(name))
 
 const steps: readonly Step[] = [
   {
@@ -24,12 +24,17 @@ const steps: readonly Step[] = [
     command: [process.execPath, 'node_modules/@biomejs/biome/bin/biome', 'check', '--error-on-warnings'],
   },
   { name: 'types', command: [process.execPath, 'node_modules/typescript/bin/tsc', '-p', '.'] },
+  {
+    name: 'types of the console',
+    command: [process.execPath, 'node_modules/typescript/bin/tsc', '-p', 'console'],
+  },
   ...generators.map(
     (name): Step => ({
       name: `generated files (scripts/${name})`,
       command: [process.execPath, `scripts/${name}`, '--check'],
     }),
   ),
+  { name: 'the build of the console, and its sizes', command: [process.execPath, 'scripts/console.ts', '--check'] },
   { name: 'tests', command: ['npm', 'test'], faultIn: faultInTests },
   // The long forms take minutes more, so only CI and authors of such changes run them.
   ...(process.argv.includes('--soak')

@@ -30,7 +30,7 @@ import { consumesFor } from './workers/share.ts'
 import type { WorkerCluster } from './workers/worker-cluster.ts'
 
 /** The same path from src/, which has the source, and from dist/, which has the bundle. */
-const CONSOLE = new URL('../console/', import.meta.url)
+const CONSOLE = new URL('../console/built/', import.meta.url)
 
 export type App = Readonly<{
   /** The ports that the servers listen on; with port 0 in the settings, the system chooses. */

@@ -2,6 +2,7 @@
  * The services that tests need beside the product: started once for a whole run of tests, or for a developer's own
  * use, and stopped afterwards. A service that its variable names already is used as it is.
  */
+import { CHROMIUM, provideChromium } from './chromium.ts'
 import { tryStartKafka } from './kafka.ts'
 import { POSTGRES_URL, postgresMissing, startPostgres } from './postgres.ts'
 
@@ -32,6 +33,15 @@ const SERVICES: readonly Service[] = [
     start: async () => {
       const kafka = await tryStartKafka()
       return typeof kafka === 'string' ? kafka : { address: kafka.brokers, stop: kafka.stop }
+    },
+  },
+  {
+    name: 'Chromium',
+    variable: CHROMIUM,
+    start: async () => {
+      const chromium = provideChromium()
+      // A browser is a program: each file of tests starts its own.
+      return typeof chromium === 'string' ? chromium : { address: chromium.path, stop: async () => undefined }
     },
   },
 ]

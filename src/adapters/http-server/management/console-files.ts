@@ -1,97 +1,167 @@
 /**
- * The web console: a fixed set of files, read once at start. A request can name only one of these, so no path reaches any
- * other file. The files hold nothing secret and ask for a key themselves, so they need no credentials.
+ * The web console: the page for every URL below /console/, and the files of its build. A request can name only a file of that
+ * build, so no path reaches any other. The files hold nothing secret and ask for a key themselves, so they need no credentials.
  */
-import { createHash } from 'node:crypto'
-import { readFileSync } from 'node:fs'
+import { createHash, randomBytes } from 'node:crypto'
+import { readdir, readFile } from 'node:fs/promises'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
-import { refuseOtherMethods } from '../replies.ts'
+import { Failure } from '../../../domain/failure.ts'
+import { NO_STORE, pathOf, refuseOtherMethods } from '../replies.ts'
 import { needs } from './auth-hook.ts'
 
-const PAGE = 'index.html'
-const REST = [
-  'api.js',
-  'ask.js',
-  'console.css',
-  'console.js',
-  'document-text.js',
-  'draft.js',
-  'editor.css',
-  'editor-view.js',
-  'elements.js',
-  'findings.js',
-  'icon.svg',
-  'json-place.js',
-  'json-text.js',
-  'key.js',
-  'list-view.js',
-  'list.css',
-  'notice.js',
-  'saving.js',
-  'service-status.js',
-  'text-area.js',
-] as const
+const HOME = '/console/'
+const ASSETS = `${HOME}assets/`
+const METHODS = ['GET', 'HEAD'] as const
 
 const TYPES: Readonly<Record<string, string>> = {
-  html: 'text/html; charset=utf-8',
   css: 'text/css; charset=utf-8',
   js: 'text/javascript; charset=utf-8',
   svg: 'image/svg+xml',
 }
 
-/** The page runs its own files only, calls its own origin only, stands in no frame and cannot write HTML from text. */
-const POLICY = [
-  "default-src 'none'",
-  "script-src 'self'",
-  "style-src 'self'",
-  "img-src 'self'",
-  "connect-src 'self'",
-  "base-uri 'none'",
-  "form-action 'none'",
-  "frame-ancestors 'none'",
-  "require-trusted-types-for 'script'",
-  "trusted-types 'none'",
-].join('; ')
+/** In order of preference. */
+const CODINGS: readonly Readonly<{ coding: string; suffix: string }>[] = [
+  { coding: 'br', suffix: '.br' },
+  { coding: 'gzip', suffix: '.gz' },
+]
+
+/** Where the build leaves the nonce of the page. */
+const NONCE_PLACE = '%STYLE_NONCE%'
+
+/**
+ * The page runs its own files only, calls its own origin only, stands in no frame and cannot write HTML from text. Its editor
+ * adds styles, so these are allowed with the nonce of the answer.
+ */
+const policyWith = (nonce: string): string =>
+  [
+    "default-src 'none'",
+    "script-src 'self'",
+    `style-src 'self'${nonce === '' ? '' : ` 'nonce-${nonce}'`}`,
+    "img-src 'self'",
+    "connect-src 'self'",
+    "base-uri 'none'",
+    "form-action 'none'",
+    "frame-ancestors 'none'",
+    "require-trusted-types-for 'script'",
+    "trusted-types 'none'",
+  ].join('; ')
 
 const HEADERS = {
-  'content-security-policy': POLICY,
   'x-content-type-options': 'nosniff',
   'referrer-policy': 'no-referrer',
   'cross-origin-resource-policy': 'same-origin',
-  // Browsers ask again each time: after an update no page mixes old and new files.
-  'cache-control': 'no-cache',
+  'cross-origin-opener-policy': 'same-origin',
 }
 
-/** Serves the page at `/` and its parts at `/console/<file>`, all from one folder. Throws if a file is missing. */
+/** A file's name changes with its content. */
+const ASSET_HEADERS = {
+  ...HEADERS,
+  'content-security-policy': policyWith(''),
+  'cache-control': 'public, max-age=31536000, immutable',
+  vary: 'accept-encoding',
+}
+
+/** Serves the page at each URL below /console/ and its files at /console/assets/. `folder`: the build, read when it is asked for. */
 export function serveConsole(server: FastifyInstance, folder: URL): void {
-  const page = readPart(PAGE, folder)
-  serve(server, '/', () => page)
-  const parts = new Map<string, Part>(REST.map((name) => [name, readPart(name, folder)]))
-  const names = REST.map((name) => name.replaceAll('.', '\\.')).join('|')
-  // One route for these names: one for each would take a quarter of the start.
-  serve(server, `/console/:name(^(?:${names})$)`, ({ name = '' }) => parts.get(name) as Part)
-}
-
-/** A file of the console. */
-type Part = Readonly<{ body: Buffer; type: string; etag: string }>
-
-function readPart(name: string, folder: URL): Part {
-  const body = readFileSync(new URL(name, folder))
-  const etag = `"${createHash('sha256').update(body).digest('base64url')}"`
-  return { body, type: TYPES[name.slice(name.lastIndexOf('.') + 1)] as string, etag }
-}
-
-type Parameters = Readonly<{ name?: string }>
-
-function serve(server: FastifyInstance, url: string, partOf: (parameters: Parameters) => Part): void {
-  const answer = async (request: FastifyRequest, reply: FastifyReply) => {
-    const { body, type, etag } = partOf(request.params as Parameters)
-    reply.headers({ ...HEADERS, etag })
-    if (isKnown(request.headers['if-none-match'], etag)) return reply.code(304).send()
-    return reply.type(type).send(body)
+  const readAsset = createAssetReader(new URL('assets/', folder))
+  let page: Promise<string> | undefined
+  const readPage = () => {
+    page ??= readFile(new URL('index.html', folder), 'utf8').catch((thrown) => {
+      page = undefined
+      throw thrown
+    })
+    return page
   }
-  server.route({ method: ['GET', 'HEAD'], url, ...needs('open'), handler: answer })
-  refuseOtherMethods(server, url, ['GET', 'HEAD'], 'open')
+  const toHome = async (_request: FastifyRequest, reply: FastifyReply) =>
+    reply.headers({ ...HEADERS, 'cache-control': 'no-cache' }).redirect(HOME, 307)
+  serve(server, '/', toHome)
+  serve(server, HOME.slice(0, -1), toHome)
+  serve(server, `${HOME}*`, async (request, reply) => {
+    const path = pathOf(request.url)
+    if (!path.startsWith(ASSETS)) return sendPage(reply, await readPage())
+    const asset = await readAsset(path.slice(ASSETS.length))
+    if (asset === undefined) throw new Failure('ROUTE_UNKNOWN', `There is no file ${path} of the console.`)
+    return sendAsset(request, reply, asset)
+  })
+}
+
+function serve(
+  server: FastifyInstance,
+  url: string,
+  handler: (request: FastifyRequest, reply: FastifyReply) => Promise<FastifyReply>,
+): void {
+  server.route({ method: [...METHODS], url, ...needs('open'), handler })
+  refuseOtherMethods(server, url, METHODS, 'open')
+}
+
+function sendPage(reply: FastifyReply, page: string): FastifyReply {
+  const nonce = randomBytes(16).toString('base64url')
+  reply.headers({ ...HEADERS, ...NO_STORE, 'content-security-policy': policyWith(nonce) })
+  return reply.type('text/html; charset=utf-8').send(page.replace(NONCE_PLACE, nonce))
+}
+
+/** A file of the build. */
+type Asset = Readonly<{ type: string; body: Buffer; coded: readonly Coded[]; etag: string }>
+/** The same file, compressed. */
+type Coded = Readonly<{ coding: string; body: Buffer }>
+
+/** Out: reads a file by its name once; undefined if the build has no such file. */
+function createAssetReader(folder: URL): (name: string) => Promise<Asset | undefined> {
+  let names: Promise<ReadonlySet<string>> | undefined
+  const assets = new Map<string, Promise<Asset>>()
+  return async (name) => {
+    names ??= readdir(folder).then((all) => new Set(all))
+    const known = await names.catch((thrown) => {
+      names = undefined
+      throw thrown
+    })
+    const type = TYPES[name.slice(name.lastIndexOf('.') + 1)]
+    if (type === undefined || !known.has(name)) return undefined
+    const read = (suffix: string) => readFile(new URL(`${name}${suffix}`, folder))
+    const reading =
+      assets.get(name) ??
+      (async () => {
+        const body = await read('')
+        const coded = CODINGS.filter(({ suffix }) => known.has(`${name}${suffix}`))
+        const etag = createHash('sha256').update(body).digest('base64url')
+        const bodies = coded.map(async ({ coding, suffix }) => ({ coding, body: await read(suffix) }))
+        return { type, body, coded: await Promise.all(bodies), etag }
+      })()
+    assets.set(name, reading)
+    return reading.catch((thrown) => {
+      assets.delete(name)
+      throw thrown
+    })
+  }
+}
+
+function sendAsset(request: FastifyRequest, reply: FastifyReply, { type, body, coded, etag }: Asset): FastifyReply {
+  const chosen = coded.find(({ coding }) => accepts(request.headers['accept-encoding'], coding))
+  // Each coding has an ETag of its own (RFC 9110 §8.8.3.3).
+  const tag = `"${etag}${chosen === undefined ? '' : `-${chosen.coding}`}"`
+  reply.headers({ ...ASSET_HEADERS, etag: tag })
+  if (isKnown(request.headers['if-none-match'], tag)) return reply.code(304).send()
+  if (chosen !== undefined) reply.header('content-encoding', chosen.coding)
+  return reply.type(type).send(chosen?.body ?? body)
+}
+
+/** Whether Accept-Encoding names a coding, or all, with a weight above 0 (RFC 9110 §12.5.3). */
+function accepts(header: string | string[] | undefined, coding: string): boolean {
+  const weights = new Map(
+    String(header ?? '')
+      .split(',')
+      .map((item) =>
+        item
+          .trim()
+          .toLowerCase()
+          .split(/\s*;\s*/),
+      )
+      .map(([name = '', ...parameters]) => [
+        name,
+        Number(parameters.find((one) => one.startsWith('q='))?.slice(2) ?? 1),
+      ]),
+  )
+  return (weights.get(coding) ?? weights.get('*') ?? 0) > 0
 }
 
 /** If-None-Match compares weakly (RFC 9110 §13.1.2). */

@@ -1,0 +1,65 @@
+/** Calls of the public admin API, typed by /openapi.json. The console uses nothing else of the service. */
+import createClient from 'openapi-fetch'
+import { ApiFailure, failureOf, serviceAway } from './api-failure.ts'
+import { reportAnswer, reportNoAnswer } from './connection.ts'
+import { currentKey, refusal } from './credentials.ts'
+import type { components, paths } from './schema.ts'
+
+export type Schemas = components['schemas']
+
+const TIMEOUT_MS = 30_000
+
+/** Sends a call with the key; `isEndless`: its answer does not end by itself. Fails with an ApiFailure of status 0 if no answer comes. */
+export async function callService(request: Request, { isEndless = false } = {}): Promise<Response> {
+  const key = currentKey()
+  const headers = new Headers(request.headers)
+  if (key !== undefined) headers.set('authorization', `Bearer ${key}`)
+  const signal = isEndless ? request.signal : AbortSignal.any([request.signal, AbortSignal.timeout(TIMEOUT_MS)])
+  try {
+    const response = await fetch(new Request(request, { headers, signal, cache: 'no-store', credentials: 'omit' }))
+    reportAnswer()
+    return response
+  } catch (thrown) {
+    if (request.signal.aborted) throw thrown
+    reportNoAnswer()
+    throw serviceAway()
+  }
+}
+
+/** `api.GET('/endpoints/{id}', { params: { path: { id } } })`; to be given to `dataOf` or `answerOf`. */
+export const api = createClient<paths>({ baseUrl: location.origin, fetch: (request) => callService(request) })
+
+type Call<Data> = Promise<Readonly<{ data?: Data; error?: unknown; response: Response }>>
+
+export type Warning = Readonly<{ path: string; message: string }>
+
+/** What a call gave, with the headers that calls of documents need. */
+export type Answered<Data> = Readonly<{ data: Data; etag: string | undefined; warnings: readonly Warning[] }>
+
+/** The data of an answer. Fails with an ApiFailure, the one that `FailureNotice` shows. */
+export const dataOf = async <Data>(call: Call<Data>): Promise<Data> => (await answerOf(call)).data
+
+/** As `dataOf`, with the ETag and the warnings of the answer. */
+export async function answerOf<Data>(call: Call<Data>): Promise<Answered<Data>> {
+  const { data, error, response } = await call.catch((thrown: unknown) => {
+    if (thrown instanceof SyntaxError) throw new ApiFailure(NOT_JSON, { status: 0 })
+    throw thrown
+  })
+  if (!response.ok) {
+    const failure = failureOf(response, error)
+    if (failure.status === 401) refusal.set(failure.message)
+    throw failure
+  }
+  const warnings = readWarnings(response.headers.get('x-crosswalk-warnings'))
+  return { data: data as Data, etag: response.headers.get('etag') ?? undefined, warnings }
+}
+
+const NOT_JSON = 'The answer is not JSON; is there something between this page and the service?'
+
+function readWarnings(header: string | null): readonly Warning[] {
+  try {
+    return header === null ? [] : (JSON.parse(header) as readonly Warning[])
+  } catch {
+    return []
+  }
+}

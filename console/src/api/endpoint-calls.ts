@@ -1,0 +1,30 @@
+/** The list of endpoints, as rows with counts. */
+import { api, dataOf, type Schemas } from './client.ts'
+import type { paths } from './schema.ts'
+
+export type EndpointRow = Schemas['EndpointSummary']
+export type EndpointPage = Schemas['SummaryPage']
+type Query = NonNullable<paths['/endpoints']['get']['parameters']['query']>
+
+export type EndpointQuery = Pick<Query, 'q' | 'sort' | 'limit' | 'cursor'> &
+  Readonly<{
+    /** Label → value that it must have. */
+    labels?: Readonly<Record<string, string>>
+  }>
+
+/** A page of rows. Fails with an ApiFailure. */
+export async function listEndpoints(
+  { labels = {}, ...query }: EndpointQuery,
+  signal?: AbortSignal,
+): Promise<EndpointPage> {
+  // A dot within a name is written with a backslash in a path.
+  const filters = Object.entries(labels).map(([name, value]) => [`labels.${name.replace(/[\\.]/g, '\\$&')}`, value])
+  const answer = await dataOf(
+    api.GET('/endpoints', {
+      params: { query: { view: 'summary', ...Object.fromEntries(filters), ...query } },
+      ...(signal && { signal }),
+    }),
+  )
+  if (Array.isArray(answer)) throw new TypeError('The list of endpoints is no page of rows.')
+  return answer
+}

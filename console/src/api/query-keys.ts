@@ -1,0 +1,48 @@
+/**
+ * The keys under which answers of the API are kept. The first name is the part of the service that they show: events of the
+ * service make all answers under it load again.
+ */
+import { QueryClient } from '@tanstack/react-query'
+import { ApiFailure } from './api-failure.ts'
+
+type Parameters = Readonly<Record<string, unknown>>
+
+export const queryKeys = {
+  endpoints: ['endpoints'],
+  endpointList: (search: Parameters) => ['endpoints', 'list', search],
+  endpoint: (id: string) => ['endpoints', 'one', id],
+  endpointFaults: (id: string) => ['endpoints', 'faults', id],
+  endpointStats: (id: string) => ['counts', 'endpoint', id],
+  endpointTests: (id: string) => ['endpoints', 'tests', id],
+  versions: (id: string) => ['endpoints', 'versions', id],
+  version: (id: string, version: number) => ['endpoints', 'version', id, version],
+  counts: ['counts'],
+  messages: ['messages'],
+  messageList: (search: Parameters) => ['messages', 'list', search],
+  message: (id: string) => ['message', id],
+  groups: ['groups'],
+  groupList: (search: Parameters) => ['groups', 'list', search],
+  group: (key: string) => ['groups', 'one', key],
+  replays: ['replays'],
+  replay: (plan: string) => ['replays', 'one', plan],
+  keys: ['keys'],
+  audit: (search: Parameters) => ['audit', search],
+  health: ['health'],
+  vocabulary: ['vocabulary'],
+} as const
+
+const FRESH_MS = 2_000
+
+/** One for each session; old data stays while newer loads, and a call is repeated only by the user or by events. */
+export const createQueryClient = (): QueryClient =>
+  new QueryClient({
+    defaultOptions: {
+      queries: {
+        staleTime: FRESH_MS,
+        networkMode: 'always',
+        refetchOnReconnect: false,
+        retry: (count, thrown) => count < 1 && thrown instanceof ApiFailure && thrown.isAway,
+      },
+      mutations: { networkMode: 'always', retry: false },
+    },
+  })

@@ -1,0 +1,66 @@
+/** Who uses the console: asked of `/me` with the key, and told to every view. */
+import { ApiFailure } from './api-failure.ts'
+import { api, dataOf, type Schemas } from './client.ts'
+import { clearEverything, currentKey, refusal, takeKey } from './credentials.ts'
+import { createStore, useStore } from './store.ts'
+
+export type Role = Schemas['Role']
+export type Me = Schemas['Me']
+
+/** `away`: the service has not answered yet. `refused`: it wants a key, or another one; `me` is who used the page until then. */
+export type Session = Readonly<
+  { state: 'starting' | 'away' } | { state: 'refused'; why: string; me?: Me } | { state: 'known'; me: Me }
+>
+
+export const session = createStore<Session>({ state: 'starting' })
+
+const meOf = (now: Session): Me | undefined => ('me' in now ? now.me : undefined)
+
+/** Asks who the caller is. Never rejects: the session says what became of it. */
+export async function startSession(): Promise<void> {
+  try {
+    session.set({ state: 'known', me: await dataOf(api.GET('/me')) })
+  } catch (thrown) {
+    const failure = thrown instanceof ApiFailure ? thrown : undefined
+    if (failure?.status === 401 || failure?.status === 403) refuse(failure.message)
+    else session.set({ state: 'away' })
+  }
+}
+
+/** Signs in with a key or token. Fails with the ApiFailure of the service if it does not take it. */
+export async function signIn(key: string, keep: boolean): Promise<void> {
+  const before = currentKey()
+  takeKey(key, keep)
+  try {
+    session.set({ state: 'known', me: await dataOf(api.GET('/me')) })
+  } catch (thrown) {
+    if (before === undefined) clearEverything()
+    throw thrown
+  }
+}
+
+/** Forgets the key and all data. The page loads again, so that nothing of the session stays in memory. */
+export function signOut(): void {
+  clearEverything()
+  location.assign('/console/')
+}
+
+function refuse(why: string): void {
+  const me = meOf(session.get())
+  session.set({ state: 'refused', why, ...(me === undefined ? {} : { me }) })
+}
+
+refusal.subscribe(() => {
+  const why = refusal.get()
+  if (why !== undefined && session.get().state === 'known') refuse(why)
+})
+
+export const useMe = (): Me | undefined => meOf(useStore(session))
+
+/** Why the user may not do what needs a role; undefined if that is allowed. For the `refused` of a Button. */
+export function useRefusal(role: Role): string | undefined {
+  const me = useMe()
+  if (me === undefined || me.may.includes(role)) return undefined
+  const own = me.roles.length === 0 ? 'You have no role.' : `Your role is ${me.roles.join(' and ')}.`
+  return `This needs the role ${role}. ${own}`
+}

@@ -1,0 +1,50 @@
+/** Who uses the console, and what concerns this browser only. */
+
+import { Button as AriaButton } from 'react-aria-components/Button'
+import { Menu, MenuItem, MenuTrigger, Popover } from 'react-aria-components/Menu'
+import { type Me, signOut } from '../api/session.ts'
+import { useSingleKeys } from '../ui/keys/keymap.ts'
+
+export function AccountMenu({ me, onKeys }: Readonly<{ me: Me; onKeys(): void }>) {
+  const [singleKeys, setSingleKeys] = useSingleKeys()
+  const isOpen = me.mode === 'open'
+  const name = me.name ?? (isOpen ? 'Open access' : me.who)
+  return (
+    <MenuTrigger>
+      <AriaButton className="button quiet account">
+        <span className="visually-hidden">Account: </span>
+        <span className="account-name" dir="auto">
+          {name}
+        </span>
+        <span className="quiet wide-only">{isOpen ? 'no keys' : me.roles.join(', ')}</span>
+      </AriaButton>
+      <Popover className="popover" placement="bottom end">
+        <p className="popover-text">
+          {isOpen
+            ? 'The service asks for no key: every caller on its machine may do everything.'
+            : `${me.who} · ${me.roles.join(', ')}`}
+        </p>
+        <Menu
+          className="menu"
+          onAction={(action) => {
+            if (action === 'keys') onKeys()
+            if (action === 'single') setSingleKeys(!singleKeys)
+            if (action === 'out') signOut()
+          }}
+        >
+          <MenuItem id="keys" className="menu-item">
+            List of keys
+          </MenuItem>
+          <MenuItem id="single" className="menu-item">
+            {singleKeys ? 'Switch single keys off' : 'Switch single keys on'}
+          </MenuItem>
+          {isOpen ? null : (
+            <MenuItem id="out" className="menu-item">
+              Sign out
+            </MenuItem>
+          )}
+        </Menu>
+      </Popover>
+    </MenuTrigger>
+  )
+}

@@ -1,0 +1,12 @@
+/** The pages of the navigation and the palette, in their order. A page has a row when it is built. */
+import type { LinkProps } from '@tanstack/react-router'
+import type { Role } from '../api/session.ts'
+
+export type NavigationRow = Readonly<{
+  to: NonNullable<LinkProps['to']>
+  title: string
+  /** Without this role the page shows nothing, so it is not offered. */
+  needs: Role
+}>
+
+export const NAVIGATION: readonly NavigationRow[] = [{ to: '/endpoints', title: 'Endpoints', needs: 'viewer' }]

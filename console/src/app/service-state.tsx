@@ -1,0 +1,66 @@
+/** How the service is: a lamp in the frame, and a bar above the page while something is wrong. */
+import { useQuery, useQueryClient } from '@tanstack/react-query'
+import { callService } from '../api/client.ts'
+import { connection } from '../api/connection.ts'
+import { queryKeys } from '../api/query-keys.ts'
+import { useStore } from '../api/store.ts'
+import { useStreamState } from '../live/live-updates.tsx'
+import { Button } from '../ui/controls/button.tsx'
+import { StatusChip } from '../ui/data/status-chip.tsx'
+
+const EVERY_MS = 10_000
+
+/** What /health/ready says; it is the same with status 200 and 503. */
+type Health = Readonly<{ status: string; stopping: boolean; version: string; store: string }>
+
+function useHealth() {
+  return useQuery({
+    queryKey: queryKeys.health,
+    refetchInterval: EVERY_MS,
+    queryFn: async ({ signal }): Promise<Health> => {
+      const response = await callService(new Request(`${location.origin}/health/ready`, { signal }))
+      return (await response.json()) as Health
+    },
+  })
+}
+
+export function ServiceLamp() {
+  const { data } = useHealth()
+  const isAway = useStore(connection).state === 'away'
+  const stream = useStreamState()
+  if (isAway) return <StatusChip tone="bad">No answer</StatusChip>
+  if (data === undefined) return <StatusChip tone="busy">Connecting</StatusChip>
+  const [tone, text] = readiness(data)
+  return (
+    <span className="service-lamp">
+      <StatusChip tone={tone}>{text}</StatusChip>
+      <span className="quiet wide-only">
+        {stream === 'live' ? `${data.version} · live` : `${data.version} · ${STREAM_WORDS[stream]}`}
+      </span>
+    </span>
+  )
+}
+
+const STREAM_WORDS = { live: 'live', connecting: 'connecting', polling: 'checks every 30 s', paused: 'paused' } as const
+
+function readiness({ status, stopping, store }: Health): readonly ['good' | 'bad', string] {
+  if (status === 'ready') return ['good', 'Ready']
+  if (stopping) return ['bad', 'Stopping']
+  return ['bad', store === 'unavailable' ? 'Not ready: store unavailable' : 'Not ready']
+}
+
+/** While the service does not answer: since when, and that what is shown is old. */
+export function ServiceBar() {
+  const now = useStore(connection)
+  const client = useQueryClient()
+  if (now.state === 'answers') return <div role="alert" />
+  return (
+    <div className="service-bar" role="alert">
+      <p>
+        The service has not answered since {new Date(now.since).toLocaleTimeString('en-GB')}. What you see may be old;
+        nothing that you typed is lost.
+      </p>
+      <Button onPress={() => void client.invalidateQueries()}>Try now</Button>
+    </div>
+  )
+}

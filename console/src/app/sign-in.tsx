@@ -1,0 +1,86 @@
+/** Signing in with an API key or an access token. */
+
+import { useQueryClient } from '@tanstack/react-query'
+import { type FormEvent, useState } from 'react'
+import { type ApiFailure, asFailure } from '../api/api-failure.ts'
+import { signIn, signOut, startSession } from '../api/session.ts'
+import { Button } from '../ui/controls/button.tsx'
+import { Dialog } from '../ui/controls/dialog.tsx'
+import { Checkbox, TextField } from '../ui/controls/fields.tsx'
+import { FailureNotice } from '../ui/states/failure-notice.tsx'
+import { Loading } from '../ui/states/states.tsx'
+
+type SignInProps = Readonly<{
+  /** Why the service asks, in its own sentence. */
+  why: string
+}>
+
+export function SignInPage({ why }: SignInProps) {
+  return (
+    <main className="sign-in">
+      <h1>Crosswalk</h1>
+      <SignInForm why={why} />
+    </main>
+  )
+}
+
+/** Over the page of somebody who was signed in: what is typed there is not lost. */
+export function SignInDialog({ why }: SignInProps) {
+  return (
+    <Dialog title="Sign in again" onClose={signOut} isDismissable={false}>
+      <SignInForm why={why} />
+      <p className="hint">The page behind is kept. Esc signs out and discards it.</p>
+    </Dialog>
+  )
+}
+
+function SignInForm({ why }: SignInProps) {
+  const client = useQueryClient()
+  const [key, setKey] = useState('')
+  const [keep, setKeep] = useState(false)
+  const [busy, setBusy] = useState(false)
+  const [failure, setFailure] = useState<ApiFailure>()
+  const submit = async (event: FormEvent) => {
+    event.preventDefault()
+    if (key.trim() === '') return
+    setBusy(true)
+    setFailure(undefined)
+    try {
+      await signIn(key.trim(), keep)
+      void client.invalidateQueries()
+    } catch (thrown) {
+      setFailure(asFailure(thrown))
+      setBusy(false)
+    }
+  }
+  return (
+    <form className="sign-in-form" onSubmit={(event) => void submit(event)}>
+      <p>{why}</p>
+      <TextField label="API key or access token" type="password" value={key} onChange={setKey} isRequired />
+      <Checkbox checked={keep} onChange={setKeep}>
+        Keep it until this tab is closed
+      </Checkbox>
+      {failure === undefined ? null : <FailureNotice failure={failure} />}
+      <Button type="submit" tone="primary" busy={busy}>
+        Sign in
+      </Button>
+    </form>
+  )
+}
+
+/** Before the service has answered for the first time. */
+export function StartingPage({ isAway }: Readonly<{ isAway: boolean }>) {
+  return (
+    <main className="sign-in">
+      <h1>Crosswalk</h1>
+      {isAway ? (
+        <div className="failure" role="alert">
+          <p className="failure-sentence">The service does not answer.</p>
+          <Button onPress={() => void startSession()}>Retry</Button>
+        </div>
+      ) : (
+        <Loading what="Asking the service who you are" />
+      )}
+    </main>
+  )
+}

@@ -1,0 +1,87 @@
+/** What happens in the service, for the views of the page: answers that events concern are read again. */
+import { type QueryClient, useQueryClient } from '@tanstack/react-query'
+import { useEffect, useEffectEvent } from 'react'
+import { queryKeys } from '../api/query-keys.ts'
+import { createStore, useStore } from '../api/store.ts'
+import { openEventStream, type StreamState } from './event-stream.ts'
+
+export type LiveType = 'messages' | 'failures' | 'replay' | 'endpoints' | 'status' | 'reset'
+
+/** The answers that each event concerns. */
+const CONCERNED: Readonly<Record<LiveType, readonly (readonly string[])[]>> = {
+  messages: [queryKeys.counts, queryKeys.messages],
+  failures: [queryKeys.groups],
+  replay: [queryKeys.replays],
+  endpoints: [queryKeys.endpoints],
+  status: [queryKeys.health],
+  reset: [],
+}
+
+/** Events come each second; a view is read again at most this often. */
+const AT_MOST_EVERY_MS = 3_000
+
+const streamState = createStore<StreamState>('connecting')
+const listeners = new Set<(type: LiveType, data: unknown) => void>()
+
+/** How current the page is. */
+export const useStreamState = (): StreamState => useStore(streamState)
+
+/** Keeps every view current while the component that calls this is shown. To be called once, by the shell. */
+export function useLiveUpdates(): void {
+  const client = useQueryClient()
+  useEffect(() => {
+    const refresh = createRefresher(client)
+    const close = openEventStream({
+      onState: streamState.set,
+      onEvent: (type, data) => {
+        if (!isLiveType(type)) return
+        for (const listen of [...listeners]) listen(type, data)
+        refresh(type)
+      },
+    })
+    return () => {
+      close()
+      refresh.stop()
+    }
+  }, [client])
+}
+
+/** Calls back at each event of a type; a view that only shows answers of the API does not need this. */
+export function useLiveEvent(wanted: LiveType, onEvent: (data: unknown) => void): void {
+  const call = useEffectEvent(onEvent)
+  useEffect(() => {
+    const listen = (type: LiveType, data: unknown) => {
+      if (type === wanted) call(data)
+    }
+    listeners.add(listen)
+    return () => void listeners.delete(listen)
+  }, [wanted])
+}
+
+const isLiveType = (type: string): type is LiveType => Object.hasOwn(CONCERNED, type)
+
+function createRefresher(client: QueryClient): ((type: LiveType) => void) & { stop(): void } {
+  const waiting = new Map<LiveType, ReturnType<typeof setTimeout>>()
+  const lastAt = new Map<LiveType, number>()
+  const run = (type: LiveType) => {
+    waiting.delete(type)
+    lastAt.set(type, Date.now())
+    if (type === 'reset') void client.invalidateQueries()
+    else for (const queryKey of CONCERNED[type]) void client.invalidateQueries({ queryKey })
+  }
+  const refresh = (type: LiveType) => {
+    if (waiting.has(type)) return
+    const dueMs = (lastAt.get(type) ?? 0) + AT_MOST_EVERY_MS - Date.now()
+    if (dueMs <= 0) run(type)
+    else
+      waiting.set(
+        type,
+        setTimeout(() => run(type), dueMs),
+      )
+  }
+  return Object.assign(refresh, {
+    stop: () => {
+      for (const timer of waiting.values()) clearTimeout(timer)
+    },
+  })
+}

@@ -1,0 +1,29 @@
+/** The console: everything of the page begins here. */
+import { QueryClientProvider } from '@tanstack/react-query'
+import { RouterProvider } from '@tanstack/react-router'
+import { StrictMode } from 'react'
+import { I18nProvider } from 'react-aria-components/I18nProvider'
+import { createRoot } from 'react-dom/client'
+import { createQueryClient } from './api/query-keys.ts'
+import { startSession } from './api/session.ts'
+import { createConsoleRouter } from './app/router.tsx'
+import { startKeymap } from './ui/keys/keymap.ts'
+import './ui/styles/base.css'
+import './ui/styles/controls.css'
+import './ui/styles/data.css'
+import './ui/styles/shell.css'
+
+const root = document.getElementById('root')
+if (root === null) throw new Error('The page has no element for the console.')
+
+startKeymap()
+void startSession()
+createRoot(root).render(
+  <StrictMode>
+    <I18nProvider locale="en-US">
+      <QueryClientProvider client={createQueryClient()}>
+        <RouterProvider router={createConsoleRouter()} />
+      </QueryClientProvider>
+    </I18nProvider>
+  </StrictMode>,
+)

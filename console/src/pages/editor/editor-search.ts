@@ -1,0 +1,16 @@
+/** The search parameters of the editor and the mapping view: the data that they run on. */
+import { asText, asWhole, readSearch, type SearchOf } from '../../ui/search-params.ts'
+
+const PARAMETERS = {
+  /** The id of a recorded message. */
+  message: asText,
+  /** The name of a stored test. */
+  test: asText,
+  /** Of the editor: the path of the field to go to. */
+  path: asText,
+  /** A version to begin with instead of the current document. */
+  version: asWhole,
+}
+
+export const readEditorSearch = readSearch(PARAMETERS)
+export type EditorSearch = SearchOf<typeof PARAMETERS>

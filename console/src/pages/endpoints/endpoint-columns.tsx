@@ -1,0 +1,92 @@
+/** The columns of the list of endpoints. */
+import { Link } from '@tanstack/react-router'
+import type { EndpointRow } from '../../api/endpoint-calls.ts'
+import type { Column } from '../../ui/data/data-table.tsx'
+import { LabelChip, StatusChip } from '../../ui/data/status-chip.tsx'
+import { Time } from '../../ui/data/time.tsx'
+import { VisibleText } from '../../ui/data/visible-text.tsx'
+
+const MOST_LABELS = 3
+
+export const ENDPOINT_COLUMNS: readonly Column<EndpointRow>[] = [
+  {
+    id: 'name',
+    title: 'Name',
+    sort: 'name',
+    isName: true,
+    render: ({ id, name, labels, ...row }) => (
+      <>
+        <Link to="/endpoints/$id/edit" params={{ id }} data-row className="row-link">
+          <VisibleText text={name} most={200} />
+        </Link>
+        {row.active && row.reason === undefined ? null : <EndpointState {...row} />}
+        <Labels labels={labels} />
+      </>
+    ),
+  },
+  { id: 'method', title: 'Method', sort: 'method', render: ({ method }) => <code>{method}</code> },
+  {
+    id: 'pattern',
+    title: 'Pattern',
+    sort: 'pattern',
+    render: ({ pattern, kafkaConsumerTopic }) => (
+      <>
+        <code className="wrap">
+          <VisibleText text={pattern} most={200} />
+        </code>
+        {kafkaConsumerTopic === undefined ? null : (
+          <div className="quiet">
+            topic <VisibleText text={kafkaConsumerTopic} most={200} />
+          </div>
+        )}
+      </>
+    ),
+  },
+  {
+    id: 'types',
+    title: 'Types',
+    render: ({ input, output }) => (input === output ? output : `${input ?? '–'} → ${output}`),
+  },
+  {
+    id: 'rate',
+    title: 'Messages/min',
+    align: 'end',
+    render: ({ stats: { perMinute } }) => (perMinute === 0 ? <span className="quiet">0</span> : shortNumber(perMinute)),
+  },
+  {
+    id: 'failures',
+    title: 'Failures, 1 h',
+    align: 'end',
+    render: ({ stats: { count, failures } }) =>
+      failures === 0 ? (
+        <span className="quiet">0</span>
+      ) : (
+        <span className="bad-text">
+          {failures.toLocaleString('en')} of {count.toLocaleString('en')}
+        </span>
+      ),
+  },
+  { id: 'updated', title: 'Updated', sort: 'updatedAt', render: ({ updatedAt }) => <Time at={updatedAt} /> },
+]
+
+const shortNumber = (value: number): string => value.toLocaleString('en', { maximumSignificantDigits: 3 })
+
+function EndpointState({ active, reason, faults }: Pick<EndpointRow, 'active' | 'reason' | 'faults'>) {
+  const count = faults === 1 ? '1 fault' : `${faults} faults`
+  if (reason === 'pending') return <StatusChip tone="busy">Not compiled yet</StatusChip>
+  if (active) return <StatusChip tone="warn">Active with {count}</StatusChip>
+  return <StatusChip tone="bad">Not active: {reason === 'clash' ? 'its name or route is taken' : count}</StatusChip>
+}
+
+function Labels({ labels }: Pick<EndpointRow, 'labels'>) {
+  const all = Object.entries(labels)
+  if (all.length === 0) return null
+  return (
+    <span className="label-chips">
+      {all.slice(0, MOST_LABELS).map(([name, value]) => (
+        <LabelChip key={name} name={name} value={value} />
+      ))}
+      {all.length > MOST_LABELS && <span className="quiet">+{all.length - MOST_LABELS}</span>}
+    </span>
+  )
+}

@@ -1,0 +1,104 @@
+/** Values over time as lines, and the same values as a table for whoever does not see lines. */
+import { useEffect, useId, useRef } from 'react'
+import uPlot from 'uplot'
+import 'uplot/dist/uPlot.min.css'
+
+export type ChartSeries = Readonly<{
+  name: string
+  tone: 'accent' | 'good' | 'bad' | 'warn' | 'quiet'
+  /** One for each time; null where there is none. */
+  values: readonly (number | null)[]
+}>
+
+export type LineChartProps = Readonly<{
+  title: string
+  /** In ms since the epoch, growing. */
+  times: readonly number[]
+  series: readonly ChartSeries[]
+  /** A value with its unit. */
+  format(value: number): string
+}>
+
+const HEIGHT = 200
+
+export function LineChart({ title, times, series, format }: LineChartProps) {
+  const host = useRef<HTMLDivElement>(null)
+  const heading = useId()
+  useEffect(() => {
+    const element = host.current
+    if (element === null) return undefined
+    const draw = () => {
+      const style = getComputedStyle(element)
+      const colour = (name: string) => style.getPropertyValue(`--${name}`)
+      const axis = { stroke: colour('quiet'), grid: { stroke: colour('line') }, ticks: { stroke: colour('line') } }
+      return new uPlot(
+        {
+          width: element.clientWidth,
+          height: HEIGHT,
+          series: [
+            {},
+            ...series.map(({ name, tone }) => ({
+              label: name,
+              stroke: colour(tone),
+              width: 2,
+              value: (_: uPlot, value: number | null) => (value === null ? '–' : format(value)),
+            })),
+          ],
+          axes: [axis, { ...axis, size: 70, values: (_: uPlot, ticks: number[]) => ticks.map(format) }],
+          scales: { y: { range: (_, __, most) => [0, Math.max(most ?? 1, 1)] } },
+        },
+        [times.map((ms) => ms / 1000), ...series.map(({ values }) => [...values])],
+        element,
+      )
+    }
+    let chart = draw()
+    const again = () => {
+      chart.destroy()
+      chart = draw()
+    }
+    const resized = new ResizeObserver(() => chart.setSize({ width: element.clientWidth, height: HEIGHT }))
+    resized.observe(element)
+    const scheme = matchMedia('(prefers-color-scheme: dark)')
+    scheme.addEventListener('change', again)
+    return () => {
+      scheme.removeEventListener('change', again)
+      resized.disconnect()
+      chart.destroy()
+    }
+  }, [times, series, format])
+  return (
+    <figure className="chart" aria-labelledby={heading}>
+      <figcaption id={heading}>{title}</figcaption>
+      <div ref={host} className="chart-lines" aria-hidden="true" />
+      <details>
+        <summary>As a table</summary>
+        <div className="chart-table">
+          <table>
+            <thead>
+              <tr>
+                <th scope="col">Time</th>
+                {series.map(({ name }) => (
+                  <th key={name} scope="col" className="end">
+                    {name}
+                  </th>
+                ))}
+              </tr>
+            </thead>
+            <tbody>
+              {times.map((ms, at) => (
+                <tr key={ms}>
+                  <th scope="row">{new Date(ms).toLocaleString('en-GB')}</th>
+                  {series.map(({ name, values }) => (
+                    <td key={name} className="end">
+                      {values[at] === null || values[at] === undefined ? '–' : format(values[at])}
+                    </td>
+                  ))}
+                </tr>
+              ))}
+            </tbody>
+          </table>
+        </div>
+      </details>
+    </figure>
+  )
+}

@@ -1,0 +1,170 @@
+/** CodeMirror as one component: JSON or plain text, faults, and whatever extensions a page adds. */
+import { autocompletion, closeBrackets, closeBracketsKeymap, completionKeymap } from '@codemirror/autocomplete'
+import { defaultKeymap, history, historyKeymap } from '@codemirror/commands'
+import { json } from '@codemirror/lang-json'
+import { bracketMatching, foldGutter, foldKeymap, indentOnInput, syntaxHighlighting } from '@codemirror/language'
+import { type Diagnostic, lintGutter, lintKeymap, setDiagnostics } from '@codemirror/lint'
+import { highlightSelectionMatches, search, searchKeymap } from '@codemirror/search'
+import { Compartment, EditorState, type Extension, Transaction } from '@codemirror/state'
+import {
+  drawSelection,
+  EditorView,
+  highlightActiveLine,
+  highlightActiveLineGutter,
+  highlightSpecialChars,
+  keymap,
+  lineNumbers,
+} from '@codemirror/view'
+import { type Ref, useEffect, useEffectEvent, useImperativeHandle, useRef, useState } from 'react'
+import { editorColours, editorTheme, styleNonce } from './editor-theme.ts'
+
+export type { Diagnostic, Extension }
+
+export type CodeEditorProps = Readonly<{
+  /** A value other than the one of the last `onChange` replaces the text. */
+  value: string
+  onChange?: (value: string) => void
+  /** For readers of the screen. */
+  label: string
+  language?: 'json' | 'text'
+  readOnly?: boolean
+  /** Faults, shown in the gutter and under the text; places beyond its end are cut. */
+  diagnostics?: readonly Diagnostic[]
+  /** Completion, hover, keys and marks of a page. A new array replaces the earlier ones. */
+  extensions?: readonly Extension[]
+  ref?: Ref<CodeEditorHandle>
+}>
+
+/** What a page does with the editor itself. */
+export type CodeEditorHandle = Readonly<{
+  view(): EditorView | undefined
+  focus(): void
+  /** Selects a part of the text and scrolls it into view. */
+  select(from: number, to: number): void
+}>
+
+const NONE: readonly never[] = []
+
+export function CodeEditor({
+  value,
+  onChange,
+  label,
+  language = 'json',
+  readOnly = false,
+  diagnostics = NONE,
+  extensions = NONE,
+  ref,
+}: CodeEditorProps) {
+  const host = useRef<HTMLDivElement>(null)
+  const view = useRef<EditorView>(null)
+  const known = useRef(value)
+  const [parts] = useState(() => ({ own: new Compartment(), mode: new Compartment() }))
+  const report = useEffectEvent((text: string) => {
+    known.current = text
+    onChange?.(text)
+  })
+  const modeOf = (): Extension => [
+    language === 'json' ? json() : [],
+    EditorState.readOnly.of(readOnly),
+    EditorView.contentAttributes.of({ 'aria-label': label, ...(readOnly && { 'aria-readonly': 'true' }) }),
+  ]
+  const start = useEffectEvent((parent: HTMLElement) => {
+    const state = EditorState.create({
+      doc: value,
+      extensions: [
+        // A page comes first: its keys win over the general ones.
+        parts.own.of([...extensions]),
+        parts.mode.of(modeOf()),
+        GENERAL,
+        EditorView.updateListener.of(({ docChanged, state, transactions }) => {
+          if (!docChanged || transactions.every((one) => one.isUserEvent(PAGE))) return
+          report(state.doc.toString())
+        }),
+      ],
+    })
+    known.current = value
+    return new EditorView({ state, parent })
+  })
+  useEffect(() => {
+    if (host.current === null) return undefined
+    const made = start(host.current)
+    view.current = made
+    return () => {
+      view.current = null
+      made.destroy()
+    }
+  }, [])
+  useEffect(() => {
+    const now = view.current
+    if (now === null || value === known.current) return
+    known.current = value
+    now.dispatch({
+      changes: { from: 0, to: now.state.doc.length, insert: value },
+      annotations: Transaction.userEvent.of(PAGE),
+    })
+  }, [value])
+  const reconfigureMode = useEffectEvent(() => view.current?.dispatch({ effects: parts.mode.reconfigure(modeOf()) }))
+  // biome-ignore lint/correctness/useExhaustiveDependencies: the event reads these
+  useEffect(() => reconfigureMode(), [language, readOnly, label])
+  useEffect(() => {
+    view.current?.dispatch({ effects: parts.own.reconfigure([...extensions]) })
+  }, [extensions, parts])
+  useEffect(() => {
+    const now = view.current
+    if (now === null) return
+    const end = now.state.doc.length
+    const within = diagnostics.map((one) => ({ ...one, from: Math.min(one.from, end), to: Math.min(one.to, end) }))
+    now.dispatch(setDiagnostics(now.state, within))
+  }, [diagnostics])
+  useImperativeHandle(
+    ref,
+    () => ({
+      view: () => view.current ?? undefined,
+      focus: () => view.current?.focus(),
+      select: (from, to) => {
+        const now = view.current
+        if (now === null) return
+        const end = now.state.doc.length
+        const selection = { anchor: Math.min(from, end), head: Math.min(to, end) }
+        now.dispatch({ selection, effects: EditorView.scrollIntoView(selection.anchor, { y: 'center' }) })
+        now.focus()
+      },
+    }),
+    [],
+  )
+  return <div ref={host} className="code-editor" />
+}
+
+/** The user event of changes that the page made: they are not reported back to it. */
+const PAGE = 'page'
+
+const GENERAL: Extension = [
+  EditorView.cspNonce.of(styleNonce()),
+  lineNumbers(),
+  highlightActiveLineGutter(),
+  highlightSpecialChars(),
+  history(),
+  foldGutter(),
+  drawSelection(),
+  EditorState.allowMultipleSelections.of(true),
+  indentOnInput(),
+  bracketMatching(),
+  closeBrackets(),
+  autocompletion(),
+  highlightActiveLine(),
+  highlightSelectionMatches(),
+  search({ top: true }),
+  lintGutter(),
+  syntaxHighlighting(editorColours),
+  editorTheme,
+  // Tab is not taken: it must leave the editor (WCAG 2.1.2).
+  keymap.of([
+    ...closeBracketsKeymap,
+    ...defaultKeymap,
+    ...searchKeymap,
+    ...historyKeymap,
+    ...foldKeymap,
+    ...completionKeymap,
+    ...lintKeymap,
+  ]),
+]

@@ -1,0 +1,44 @@
+/** How the code editor looks: the colours are those of the page, so that it follows light and dark by itself. */
+import { HighlightStyle } from '@codemirror/language'
+import { EditorView } from '@codemirror/view'
+import { tags } from '@lezer/highlight'
+
+/** The nonce of the page: the editor adds styles of its own with it. */
+export const styleNonce = (): string =>
+  document.querySelector<HTMLMetaElement>('meta[property="csp-nonce"]')?.nonce ?? ''
+
+export const editorColours = HighlightStyle.define([
+  { tag: tags.propertyName, color: 'var(--code-name)' },
+  { tag: tags.string, color: 'var(--code-string)' },
+  { tag: [tags.number, tags.bool, tags.null], color: 'var(--code-value)' },
+  { tag: tags.keyword, color: 'var(--code-name)' },
+  { tag: tags.comment, color: 'var(--quiet)' },
+  { tag: tags.invalid, color: 'var(--bad)' },
+])
+
+export const editorTheme = EditorView.theme({
+  '&': { color: 'var(--text)', backgroundColor: 'var(--paper)', fontSize: '0.875rem', height: '100%' },
+  '.cm-scroller': { fontFamily: 'var(--mono)', lineHeight: '1.5' },
+  '.cm-content': { caretColor: 'var(--text)' },
+  '.cm-cursor': { borderLeftColor: 'var(--text)' },
+  '&.cm-focused': { outline: '2px solid var(--accent)', outlineOffset: '-1px' },
+  '&.cm-focused > .cm-scroller > .cm-selectionLayer .cm-selectionBackground, .cm-selectionBackground': {
+    backgroundColor: 'var(--selection)',
+  },
+  '.cm-activeLine, .cm-activeLineGutter': { backgroundColor: 'var(--hover)' },
+  '.cm-gutters': { color: 'var(--quiet)', backgroundColor: 'var(--sunk)', borderRight: '1px solid var(--line)' },
+  '.cm-matchingBracket': { backgroundColor: 'var(--selection)', outline: '1px solid var(--edge)' },
+  '.cm-selectionMatch': { backgroundColor: 'var(--hover)' },
+  '.cm-searchMatch': { backgroundColor: 'var(--warn-ground)', outline: '1px solid var(--warn)' },
+  '.cm-tooltip, .cm-panels': {
+    color: 'var(--text)',
+    backgroundColor: 'var(--paper)',
+    border: '1px solid var(--edge)',
+  },
+  '.cm-tooltip-autocomplete > ul > li[aria-selected]': {
+    color: 'var(--on-accent)',
+    backgroundColor: 'var(--accent)',
+  },
+  '.cm-foldPlaceholder': { color: 'var(--quiet)', backgroundColor: 'var(--sunk)', border: '1px solid var(--line)' },
+  '.cm-specialChar': { color: 'var(--bad)' },
+})

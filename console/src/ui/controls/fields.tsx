@@ -1,0 +1,142 @@
+/** Fields of forms, each with its label, hint and fault. They are elements of the browser, so phones show their own pickers. */
+import { type ReactNode, type Ref, useId } from 'react'
+
+type FieldProps = Readonly<{
+  label: string
+  /** Only for readers of the screen. */
+  hideLabel?: boolean
+  hint?: string
+  /** What is wrong with the value. */
+  fault?: string | undefined
+}>
+
+type Described = Readonly<{ id: string; 'aria-describedby': string | undefined; 'aria-invalid': true | undefined }>
+
+function Field({
+  label,
+  hideLabel = false,
+  hint,
+  fault,
+  children,
+}: FieldProps & Readonly<{ children: (props: Described) => ReactNode }>) {
+  const id = useId()
+  const describedBy = [hint && `${id}-hint`, fault && `${id}-fault`].filter(Boolean).join(' ')
+  return (
+    <div className="field">
+      <label htmlFor={id} className={hideLabel ? 'visually-hidden' : undefined}>
+        {label}
+      </label>
+      {children({
+        id,
+        'aria-describedby': describedBy === '' ? undefined : describedBy,
+        'aria-invalid': fault === undefined ? undefined : true,
+      })}
+      {hint && (
+        <p id={`${id}-hint`} className="hint">
+          {hint}
+        </p>
+      )}
+      {fault && (
+        <p id={`${id}-fault`} className="fault">
+          {fault}
+        </p>
+      )}
+    </div>
+  )
+}
+
+export type TextFieldProps = FieldProps &
+  Readonly<{
+    value: string
+    onChange(value: string): void
+    type?: 'text' | 'search' | 'password' | 'number' | 'datetime-local'
+    placeholder?: string
+    isRequired?: boolean
+    /** More than one line. */
+    rows?: number
+    /** As `aria-keyshortcuts`. */
+    keys?: string
+    ref?: Ref<HTMLInputElement>
+  }>
+
+export function TextField({
+  value,
+  onChange,
+  type = 'text',
+  placeholder,
+  isRequired,
+  rows,
+  keys,
+  ref,
+  ...field
+}: TextFieldProps) {
+  return (
+    <Field {...field}>
+      {(described) =>
+        rows === undefined ? (
+          <input
+            {...described}
+            ref={ref}
+            type={type}
+            value={value}
+            placeholder={placeholder}
+            required={isRequired}
+            aria-keyshortcuts={keys}
+            autoComplete="off"
+            spellCheck={false}
+            onChange={(event) => onChange(event.target.value)}
+          />
+        ) : (
+          <textarea
+            {...described}
+            rows={rows}
+            value={value}
+            placeholder={placeholder}
+            required={isRequired}
+            spellCheck={false}
+            onChange={(event) => onChange(event.target.value)}
+          />
+        )
+      }
+    </Field>
+  )
+}
+
+export type Choice<Value extends string> = Readonly<{ value: Value; label: string }>
+
+export type SelectFieldProps<Value extends string> = FieldProps &
+  Readonly<{ value: Value; choices: readonly Choice<Value>[]; onChange(value: Value): void }>
+
+export function SelectField<Value extends string>({ value, choices, onChange, ...field }: SelectFieldProps<Value>) {
+  return (
+    <Field {...field}>
+      {(described) => (
+        <select
+          {...described}
+          value={value}
+          onChange={({ target }) => {
+            const chosen = choices.find((choice) => choice.value === target.value)
+            if (chosen !== undefined) onChange(chosen.value)
+          }}
+        >
+          {choices.map((choice) => (
+            <option key={choice.value} value={choice.value}>
+              {choice.label}
+            </option>
+          ))}
+        </select>
+      )}
+    </Field>
+  )
+}
+
+export type CheckboxProps = Readonly<{ children: ReactNode; checked: boolean; onChange(checked: boolean): void }>
+
+export function Checkbox({ children, checked, onChange }: CheckboxProps) {
+  return (
+    <label className="checkbox">
+      <input type="checkbox" checked={checked} onChange={(event) => onChange(event.target.checked)} />
+      <span>{children}</span>
+    </label>
+  )
+}

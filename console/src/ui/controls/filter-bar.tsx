@@ -1,0 +1,94 @@
+/** The filters of a list. They are the search parameters of its URL, so that a link shows the same rows. */
+import { useEffect, useEffectEvent, useRef, useState } from 'react'
+import { useKey } from '../keys/keymap.ts'
+import { Button } from './button.tsx'
+import { type Choice, SelectField, TextField } from './fields.tsx'
+
+/** A filter: `name` is that of the search parameter. */
+export type Filter = Readonly<
+  { name: string; label: string } & (
+    | { kind: 'search' | 'text' | 'datetime'; placeholder?: string }
+    | { kind: 'select'; choices: readonly Choice<string>[] }
+  )
+>
+
+export type FilterValues = Readonly<Record<string, string | undefined>>
+
+export type FilterBarProps = Readonly<{
+  filters: readonly Filter[]
+  values: FilterValues
+  /** Called with what changed; undefined for a filter that was cleared. Pages put it into the URL. */
+  onChange(changes: FilterValues): void
+}>
+
+/** `/` goes to the first filter. */
+export function FilterBar({ filters, values, onChange }: FilterBarProps) {
+  const first = useRef<HTMLInputElement>(null)
+  useKey('/', 'Filter the list', () => first.current?.focus())
+  const isFiltered = filters.some(({ name }) => values[name] !== undefined)
+  const clear = () => onChange(Object.fromEntries(filters.map(({ name }) => [name, undefined])))
+  const firstText = filters.find(({ kind }) => kind !== 'select')?.name
+  return (
+    <search className="filter-bar" aria-label="Filters">
+      {filters.map((filter) =>
+        filter.kind === 'select' ? (
+          <SelectField
+            key={filter.name}
+            label={filter.label}
+            value={values[filter.name] ?? ''}
+            choices={[{ value: '', label: 'Any' }, ...filter.choices]}
+            onChange={(value) => onChange({ [filter.name]: value === '' ? undefined : value })}
+          />
+        ) : (
+          <TypedFilter
+            key={filter.name}
+            filter={filter}
+            value={values[filter.name] ?? ''}
+            onChange={(value) => onChange({ [filter.name]: value === '' ? undefined : value })}
+            {...(filter.name === firstText ? { inputRef: first } : {})}
+          />
+        ),
+      )}
+      {isFiltered && (
+        <Button tone="quiet" onPress={clear}>
+          Clear filters
+        </Button>
+      )}
+    </search>
+  )
+}
+
+const APPLY_AFTER_MS = 300
+
+type TypedFilterProps = Readonly<{
+  filter: Exclude<Filter, { kind: 'select' }>
+  value: string
+  onChange(value: string): void
+  inputRef?: React.Ref<HTMLInputElement>
+}>
+
+/** A filter that is typed applies shortly after the last key. */
+function TypedFilter({ filter, value, onChange, inputRef }: TypedFilterProps) {
+  const [typed, setTyped] = useState(value)
+  const [known, setKnown] = useState(value)
+  if (known !== value) {
+    setKnown(value)
+    setTyped(value)
+  }
+  const apply = useEffectEvent(() => onChange(typed))
+  useEffect(() => {
+    if (typed === value) return undefined
+    const timer = setTimeout(apply, APPLY_AFTER_MS)
+    return () => clearTimeout(timer)
+  }, [typed, value])
+  return (
+    <TextField
+      label={filter.label}
+      type={filter.kind === 'datetime' ? 'datetime-local' : filter.kind}
+      value={typed}
+      onChange={setTyped}
+      {...(filter.placeholder === undefined ? {} : { placeholder: filter.placeholder })}
+      {...(inputRef === undefined ? {} : { ref: inputRef, keys: '/' })}
+    />
+  )
+}

@@ -1,0 +1,91 @@
+/** A table of rows that the service gave. On a narrow screen each row is a card with the titles of its columns. */
+import { type ReactNode, useRef } from 'react'
+import { useRowKeys } from '../keys/row-keys.ts'
+
+export type Column<Row> = Readonly<{
+  id: string
+  title: string
+  /** The name by which the API sorts; undefined if it cannot. */
+  sort?: string
+  align?: 'end'
+  /** The column that names the row: it has the row's link, with `data-row`. Exactly one. */
+  isName?: boolean
+  render(row: Row): ReactNode
+}>
+
+export type DataTableProps<Row> = Readonly<{
+  /** What the table lists, for readers of the screen. */
+  label: string
+  columns: readonly Column<Row>[]
+  rows: readonly Row[]
+  idOf(row: Row): string
+  /** As the API has it: `name`, or `-name` descending. */
+  sort?: string
+  onSort?(sort: string): void
+  /** Marks rows, such as the one whose detail is open. */
+  isCurrent?(row: Row): boolean
+}>
+
+export function DataTable<Row>({ label, columns, rows, idOf, sort, onSort, isCurrent }: DataTableProps<Row>) {
+  const body = useRef<HTMLTableSectionElement>(null)
+  useRowKeys(body)
+  // Cards change how the elements are displayed, and with that browsers forget what they are: so each says its role.
+  return (
+    <table className="data-table" aria-label={label} role="table">
+      <thead role="rowgroup">
+        <tr role="row">
+          {columns.map((column) => (
+            <th
+              key={column.id}
+              scope="col"
+              role="columnheader"
+              className={column.align}
+              aria-sort={sortOf(column.sort, sort)}
+            >
+              {column.sort === undefined || onSort === undefined ? (
+                column.title
+              ) : (
+                <SortButton title={column.title} by={column.sort} sort={sort} onSort={onSort} />
+              )}
+            </th>
+          ))}
+        </tr>
+      </thead>
+      <tbody ref={body} role="rowgroup">
+        {rows.map((row) => (
+          <tr key={idOf(row)} role="row" aria-current={isCurrent?.(row) || undefined}>
+            {columns.map((column) => (
+              <td
+                key={column.id}
+                role={column.isName ? 'rowheader' : 'cell'}
+                className={[column.align, column.isName && 'name'].filter(Boolean).join(' ') || undefined}
+                data-title={column.title}
+              >
+                {column.render(row)}
+              </td>
+            ))}
+          </tr>
+        ))}
+      </tbody>
+    </table>
+  )
+}
+
+function sortOf(by: string | undefined, sort: string | undefined): 'ascending' | 'descending' | undefined {
+  if (by === undefined || sort?.replace('-', '') !== by) return undefined
+  return sort.startsWith('-') ? 'descending' : 'ascending'
+}
+
+type SortButtonProps = Readonly<{ title: string; by: string; sort: string | undefined; onSort(sort: string): void }>
+
+function SortButton({ title, by, sort, onSort }: SortButtonProps) {
+  const order = sortOf(by, sort)
+  return (
+    <button type="button" className="sort" onClick={() => onSort(order === 'ascending' ? `-${by}` : by)}>
+      {title}
+      <span aria-hidden="true" className="sort-sign">
+        {order === 'ascending' ? '▲' : order === 'descending' ? '▼' : ''}
+      </span>
+    </button>
+  )
+}

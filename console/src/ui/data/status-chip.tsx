@@ -1,0 +1,36 @@
+/** A state in one word, by sign, word and colour: the colour alone says nothing. */
+import type { ReactNode } from 'react'
+
+export type Tone = 'good' | 'warn' | 'bad' | 'quiet' | 'busy'
+
+const SIGNS: Readonly<Record<Tone, string>> = { good: '✓', warn: '!', bad: '✕', quiet: '–', busy: '…' }
+
+export function StatusChip({ tone, children }: Readonly<{ tone: Tone; children: ReactNode }>) {
+  return (
+    <span className={`chip ${tone}`}>
+      <span aria-hidden="true" className="chip-sign">
+        {SIGNS[tone]}
+      </span>
+      {children}
+    </span>
+  )
+}
+
+const OUTCOMES: Readonly<Record<string, Tone>> = { done: 'good', partial: 'warn', refused: 'bad', failed: 'bad' }
+
+/** The outcome of a message. */
+export const OutcomeChip = ({ outcome }: Readonly<{ outcome: string }>) => (
+  <StatusChip tone={OUTCOMES[outcome] ?? 'quiet'}>{outcome}</StatusChip>
+)
+
+/** A name with its value. */
+export const LabelChip = ({ name, value }: Readonly<{ name: string; value: string }>) => (
+  <span className="label-chip">
+    <bdi>{name}</bdi>
+    {value === '' ? null : (
+      <>
+        =<bdi>{value}</bdi>
+      </>
+    )}
+  </span>
+)

@@ -1,0 +1,84 @@
+/** The text of a body or another long value: as it is, or laid out if it is JSON. Of a long one, parts are shown as asked for. */
+import { useMemo, useState } from 'react'
+import { Button } from '../controls/button.tsx'
+import { notify } from '../states/notices.tsx'
+import { layOutJson } from './json-layout.ts'
+import { byteCount } from './time.tsx'
+import { partsOf } from './visible-text.tsx'
+
+/** Nothing longer is parsed in the page. */
+const LONGEST_PARSED = 1_048_576
+const SHOWN_AT_FIRST = 65_536
+const SHOWN_MORE = 262_144
+
+export type TextViewerProps = Readonly<{
+  text: string
+  /** What the text is, such as "Request body". */
+  label: string
+  /** Of the downloaded file; never a name that a message gave. */
+  fileName: string
+  /** Its size as the service counted it, if the text is only a part. */
+  bytes?: number
+}>
+
+export function TextViewer({ text, label, fileName, bytes }: TextViewerProps) {
+  const [isRaw, setRaw] = useState(false)
+  const [most, setMost] = useState(SHOWN_AT_FIRST)
+  const laidOut = useMemo(() => (text.length <= LONGEST_PARSED ? layOutJson(text) : undefined), [text])
+  const whole = isRaw ? text : (laidOut ?? text)
+  const shown = useMemo(() => partsOf(whole.slice(0, most)), [whole, most])
+  const copy = () =>
+    navigator.clipboard.writeText(text).then(
+      () => notify(`${label} copied.`),
+      () => notify('The browser did not allow copying.', 'warn'),
+    )
+  return (
+    <div className="text-viewer">
+      <div className="text-viewer-bar">
+        <span className="quiet">{byteCount(bytes ?? new Blob([text]).size)}</span>
+        {laidOut !== undefined && laidOut !== text && (
+          <Button tone="quiet" pressed={isRaw} onPress={() => setRaw(!isRaw)}>
+            As sent
+          </Button>
+        )}
+        <Button tone="quiet" onPress={() => void copy()}>
+          Copy
+        </Button>
+        <Button tone="quiet" onPress={() => download(text, fileName)}>
+          Download
+        </Button>
+      </div>
+      {/* A region that scrolls must be reachable by keys. */}
+      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: see above */}
+      <pre className="text-viewer-text" tabIndex={0} aria-label={label} role="group" dir="ltr">
+        {shown.map((part, index) =>
+          part.hidden ? (
+            // biome-ignore lint/suspicious/noArrayIndexKey: parts of one text keep their order
+            <span key={index} className="hidden-character">
+              {part.text}
+            </span>
+          ) : (
+            part.text
+          ),
+        )}
+      </pre>
+      {whole.length > most && (
+        <div className="more-rows">
+          <p role="status">
+            {most.toLocaleString('en')} of {whole.length.toLocaleString('en')} characters
+          </p>
+          <Button onPress={() => setMost(most + SHOWN_MORE)}>Show more</Button>
+        </div>
+      )}
+    </div>
+  )
+}
+
+function download(text: string, fileName: string): void {
+  const url = URL.createObjectURL(new Blob([text], { type: 'application/octet-stream' }))
+  const link = document.createElement('a')
+  link.href = url
+  link.download = fileName
+  link.click()
+  setTimeout(() => URL.revokeObjectURL(url), 10_000)
+}

@@ -1,0 +1,48 @@
+/** What went wrong, in the words of the service: its sentence, its code, each place, and trying again. */
+import type { ApiFailure } from '../../api/api-failure.ts'
+import { Button } from '../controls/button.tsx'
+import { VisibleText } from '../data/visible-text.tsx'
+
+export type FailureNoticeProps = Readonly<{
+  failure: ApiFailure
+  /** Undefined if trying again makes no sense here. */
+  onRetry?: (() => void) | undefined
+  /** Goes to the place of a detail. */
+  onPlace?: ((path: string) => void) | undefined
+}>
+
+const MOST_DETAILS = 50
+
+export function FailureNotice({ failure, onRetry, onPlace }: FailureNoticeProps) {
+  const { message, code, details } = failure
+  return (
+    <div className="failure" role="alert">
+      <p className="failure-sentence">
+        <VisibleText text={message} />
+        {code === undefined ? null : <code className="failure-code">{code}</code>}
+      </p>
+      {details.length > 0 && (
+        <ul className="failure-details">
+          {details.slice(0, MOST_DETAILS).map(({ path = '', message: what = '' }, index) => (
+            // Two details may be the same, and their order is all that they have.
+            // biome-ignore lint/suspicious/noArrayIndexKey: the list of one failure never changes
+            <li key={index}>
+              {path === '' ? null : onPlace === undefined ? (
+                <code>
+                  <VisibleText text={path} />
+                </code>
+              ) : (
+                <button type="button" className="link" onClick={() => onPlace(path)}>
+                  <VisibleText text={path} />
+                </button>
+              )}{' '}
+              <VisibleText text={what} />
+            </li>
+          ))}
+          {details.length > MOST_DETAILS && <li>… and {details.length - MOST_DETAILS} more.</li>}
+        </ul>
+      )}
+      {onRetry === undefined ? null : <Button onPress={onRetry}>Retry</Button>}
+    </div>
+  )
+}

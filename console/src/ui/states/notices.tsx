@@ -1,0 +1,38 @@
+/** Short notices of what was done. A good one goes by itself; one that must be read stays until it is dismissed. */
+import { createStore, useStore } from '../../api/store.ts'
+import { Button } from '../controls/button.tsx'
+
+type Notice = Readonly<{ id: number; text: string; tone: 'good' | 'warn' }>
+
+const GOES_AFTER_MS = 8_000
+const MOST = 4
+
+const notices = createStore<readonly Notice[]>([])
+let serial = 0
+
+const dismiss = (id: number): void => notices.set(notices.get().filter((notice) => notice.id !== id))
+
+/** Tells the user something, from anywhere. `text` is shown as text. */
+export function notify(text: string, tone: Notice['tone'] = 'good'): void {
+  serial += 1
+  const id = serial
+  notices.set([...notices.get(), { id, text, tone }].slice(-MOST))
+  if (tone === 'good') setTimeout(() => dismiss(id), GOES_AFTER_MS)
+}
+
+/** Where notices appear; the shell has it once. */
+export function NoticeRegion() {
+  const shown = useStore(notices)
+  return (
+    <div className="notices" role="status" aria-live="polite">
+      {shown.map(({ id, text, tone }) => (
+        <div key={id} className={`notice ${tone}`}>
+          <span>{text}</span>
+          <Button tone="quiet" label="Dismiss" onPress={() => dismiss(id)}>
+            ×
+          </Button>
+        </div>
+      ))}
+    </div>
+  )
+}

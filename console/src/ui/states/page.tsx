@@ -1,0 +1,38 @@
+/** The frame of a page: its title, its actions, and its content. */
+import { type ReactNode, useEffect, useRef } from 'react'
+
+export type PageProps = Readonly<{
+  title: string
+  /** Beside the title. */
+  actions?: ReactNode
+  /** Above the title: where this page belongs. */
+  above?: ReactNode
+  children: ReactNode
+}>
+
+let isFirst = true
+
+/** A new page takes the focus to its title, so that readers of the screen hear where they are. */
+export function Page({ title, actions, above, children }: PageProps) {
+  const heading = useRef<HTMLHeadingElement>(null)
+  useEffect(() => {
+    document.title = `${title} – Crosswalk`
+  }, [title])
+  useEffect(() => {
+    // At the first page the browser has its own idea of where to start.
+    if (!isFirst) heading.current?.focus({ preventScroll: true })
+    isFirst = false
+  }, [])
+  return (
+    <div className="page">
+      {above}
+      <div className="page-head">
+        <h1 ref={heading} tabIndex={-1} dir="auto">
+          {title}
+        </h1>
+        {actions === undefined ? null : <div className="page-actions">{actions}</div>}
+      </div>
+      {children}
+    </div>
+  )
+}

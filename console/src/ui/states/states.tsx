@@ -1,0 +1,57 @@
+/** The states of a view: loading, empty, failed, and showing what it has while newer data loads. */
+import type { UseQueryResult } from '@tanstack/react-query'
+import { type ReactNode, useEffect, useState } from 'react'
+import { asFailure } from '../../api/api-failure.ts'
+import { FailureNotice } from './failure-notice.tsx'
+
+const SHOWN_AFTER_MS = 200
+
+/** Shown after a moment only: most answers are faster. */
+export function Loading({ what = 'Loading' }: Readonly<{ what?: string }>) {
+  const [isShown, setShown] = useState(false)
+  useEffect(() => {
+    const timer = setTimeout(() => setShown(true), SHOWN_AFTER_MS)
+    return () => clearTimeout(timer)
+  }, [])
+  return (
+    <p className="loading" role="status" data-loading>
+      {isShown ? `${what} …` : ''}
+    </p>
+  )
+}
+
+export type EmptyProps = Readonly<{
+  title: string
+  /** What the view is for. */
+  children: ReactNode
+  /** The one next step. */
+  action?: ReactNode
+}>
+
+export function Empty({ title, children, action }: EmptyProps) {
+  return (
+    <div className="empty">
+      <p className="empty-title">{title}</p>
+      <div className="empty-text">{children}</div>
+      {action}
+    </div>
+  )
+}
+
+export type QueryViewProps<Data> = Readonly<{
+  query: Pick<UseQueryResult<Data>, 'data' | 'error' | 'isPending' | 'refetch'>
+  what?: string
+  children(data: Data): ReactNode
+}>
+
+/** The view of one query. Data that is there stays while it loads again, and under the failure of that. */
+export function QueryView<Data>({ query, what, children }: QueryViewProps<Data>) {
+  const { data, error, isPending, refetch } = query
+  const retry = () => void refetch()
+  return (
+    <>
+      {error === null ? null : <FailureNotice failure={asFailure(error)} onRetry={retry} />}
+      {data === undefined ? isPending && error === null ? <Loading {...(what && { what })} /> : null : children(data)}
+    </>
+  )
+}
