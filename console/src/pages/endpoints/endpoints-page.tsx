@@ -1,13 +1,11 @@
 /** `/endpoints`: every endpoint with what it does now; found, sorted and counted by the service. */
-import { useInfiniteQuery } from '@tanstack/react-query'
 import { getRouteApi } from '@tanstack/react-router'
 import { listEndpoints } from '../../api/endpoint-calls.ts'
 import { queryKeys } from '../../api/query-keys.ts'
-import { type Filter, FilterBar } from '../../ui/controls/filter-bar.tsx'
-import { DataTable } from '../../ui/data/data-table.tsx'
-import { FreshRows, MoreRows, useStableRows } from '../../ui/data/more-rows.tsx'
+import { type Filter, FilterBar, type FilterValues } from '../../ui/controls/filter-bar.tsx'
+import { RowList, rowsOf, useRowPages } from '../../ui/data/row-list.tsx'
 import { Page } from '../../ui/states/page.tsx'
-import { Empty, QueryView } from '../../ui/states/states.tsx'
+import { Empty } from '../../ui/states/states.tsx'
 import { ENDPOINT_COLUMNS } from './endpoint-columns.tsx'
 import { ENDPOINT_SORTS, type EndpointsSearch } from './endpoints-search.ts'
 import { useLiveCounts } from './live-counts.ts'
@@ -26,53 +24,36 @@ const route = getRouteApi('/endpoints')
 export function EndpointsPage() {
   const search = route.useSearch()
   const navigate = route.useNavigate()
-  const change = (changes: EndpointsSearch | Readonly<Record<string, string | undefined>>) =>
+  const change = (changes: FilterValues) =>
     void navigate({ search: (before) => ({ ...before, ...changes }), replace: true })
-  const query = useEndpoints(search)
-  const counted = useLiveCounts(query.data?.pages.flatMap(({ endpoints }) => endpoints) ?? [], query.dataUpdatedAt)
-  const rows = useStableRows(counted, ({ id }) => id, JSON.stringify(search))
+  const pages = useEndpoints(search)
+  const rows = useLiveCounts(rowsOf(pages), pages.dataUpdatedAt)
   const isFiltered = search.q !== undefined || search.label !== undefined
-  const sort = search.sort ?? 'name'
   return (
     <Page title="Endpoints">
       <FilterBar filters={FILTERS} values={search} onChange={change} />
-      <FreshRows rows={rows} />
-      <QueryView query={query} what="Loading the endpoints">
-        {({ pages }) =>
-          rows.rows.length === 0 ? (
-            <NoEndpoints isFiltered={isFiltered} />
-          ) : (
-            <>
-              <DataTable
-                label="Endpoints"
-                columns={ENDPOINT_COLUMNS}
-                rows={rows.rows}
-                idOf={({ id }) => id}
-                sort={sort}
-                onSort={(by) => change({ sort: ENDPOINT_SORTS.find((one) => one === by) })}
-              />
-              <MoreRows
-                shown={rows.rows.length}
-                total={pages.at(-1)?.total}
-                hasMore={query.hasNextPage}
-                isLoading={query.isFetchingNextPage}
-                onMore={() => void query.fetchNextPage()}
-              />
-            </>
-          )
-        }
-      </QueryView>
+      <RowList
+        label="Endpoints"
+        columns={ENDPOINT_COLUMNS}
+        pages={pages}
+        rows={rows}
+        idOf={({ id }) => id}
+        of={JSON.stringify(search)}
+        sort={search.sort ?? 'name'}
+        onSort={(by) => change({ sort: ENDPOINT_SORTS.find((one) => one === by) })}
+        empty={<NoEndpoints isFiltered={isFiltered} />}
+      />
     </Page>
   )
 }
 
 function useEndpoints({ q, sort, label }: EndpointsSearch) {
   const [name = '', ...value] = label?.split('=') ?? []
-  return useInfiniteQuery({
+  return useRowPages({
     queryKey: queryKeys.endpointList({ q, sort, label }),
-    initialPageParam: undefined as string | undefined,
-    queryFn: ({ pageParam: cursor, signal }) =>
-      listEndpoints(
+    everyMs: EVERY_MS,
+    readPage: async (cursor, signal) => {
+      const { endpoints, ...page } = await listEndpoints(
         {
           limit: ROWS_OF_A_PAGE,
           ...(q && { q }),
@@ -81,10 +62,9 @@ function useEndpoints({ q, sort, label }: EndpointsSearch) {
           ...(label && { labels: { [name.trim()]: value.join('=').trim() } }),
         },
         signal,
-      ),
-    getNextPageParam: ({ next }) => next,
-    refetchInterval: EVERY_MS,
-    placeholderData: (before) => before,
+      )
+      return { rows: endpoints, ...page }
+    },
   })
 }
 

@@ -1,0 +1,73 @@
+/** A list that the service gives in pages, whole: loading, failure, empty, new rows, the table, and the next page. */
+import { type QueryKey, useInfiniteQuery } from '@tanstack/react-query'
+import type { ReactNode } from 'react'
+import { QueryView } from '../states/states.tsx'
+import { type Column, DataTable, type DataTableProps } from './data-table.tsx'
+import { FreshRows, MoreRows } from './more-rows.tsx'
+import { useStableRows } from './stable-rows.ts'
+
+/** A page of rows; without `next` it is the last one. */
+export type RowPage<Row> = Readonly<{ rows: readonly Row[]; next?: string | undefined; total?: number | undefined }>
+
+export type RowListOptions<Row> = Readonly<{
+  /** One of `queryKeys`, with the filters and the order. */
+  queryKey: QueryKey
+  readPage(cursor: string | undefined, signal: AbortSignal): Promise<RowPage<Row>>
+  /** Beside the events that make the list load again (query-keys.ts): how often it does so by itself. */
+  everyMs?: number
+}>
+
+/** The pages of a list that are loaded. Rows of earlier filters stay until those of the new ones are there. */
+export function useRowPages<Row>({ queryKey, readPage, everyMs }: RowListOptions<Row>) {
+  return useInfiniteQuery({
+    queryKey,
+    initialPageParam: undefined as string | undefined,
+    queryFn: ({ pageParam, signal }) => readPage(pageParam, signal),
+    getNextPageParam: ({ next }) => next,
+    placeholderData: (before) => before,
+    ...(everyMs !== undefined && { refetchInterval: everyMs }),
+  })
+}
+
+export type RowPages<Row> = ReturnType<typeof useRowPages<Row>>
+
+export const rowsOf = <Row,>({ data }: RowPages<Row>): readonly Row[] => data?.pages.flatMap(({ rows }) => rows) ?? []
+
+export type RowListProps<Row> = Omit<DataTableProps<Row>, 'rows' | 'columns'> &
+  Readonly<{
+    pages: RowPages<Row>
+    columns: readonly Column<Row>[]
+    /** Instead of the rows of the pages: the same ones, with what the page knows beyond them. */
+    rows?: readonly Row[]
+    /** A text that changes with filters and order. */
+    of: string
+    /** Shown in place of an empty table. */
+    empty: ReactNode
+  }>
+
+export function RowList<Row>({ pages, rows, of, empty, ...table }: RowListProps<Row>) {
+  const stable = useStableRows(rows ?? rowsOf(pages), table.idOf, pages.isPlaceholderData ? undefined : of)
+  return (
+    <>
+      <FreshRows fresh={stable.fresh} onShow={stable.show} />
+      <QueryView query={pages} what={`Loading: ${table.label}`}>
+        {(data) =>
+          stable.rows.length === 0 ? (
+            empty
+          ) : (
+            <>
+              <DataTable {...table} rows={stable.rows} />
+              <MoreRows
+                shown={stable.rows.length}
+                total={data.pages.at(-1)?.total}
+                hasMore={pages.hasNextPage}
+                isLoading={pages.isFetchingNextPage}
+                onMore={() => void pages.fetchNextPage()}
+              />
+            </>
+          )
+        }
+      </QueryView>
+    </>
+  )
+}
