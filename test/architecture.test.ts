@@ -185,6 +185,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
     'dry-run',
     'endpoints',
     'intake',
+    'message-log',
     'replay',
     'settings',
     'wiring',
