@@ -5,7 +5,7 @@ import { callerOf, needs, noteEffect } from '../management/auth-hook.ts'
 import { readJson } from '../management/read-document.ts'
 import { type ById, NO_STORE, refuseOtherMethods, sendJson } from '../replies.ts'
 
-/** Whoever may read bodies may also ask for them. */
+/** A caller who may read bodies may also ask for them: the documents of endpoints, which authors change, stay as they are. */
 export function serveCaptures(server: FastifyInstance, captures: MessageCaptures): void {
   const path = '/endpoints/:id/capture'
   server.get<ById>(path, needs('viewer'), async (request, reply) =>

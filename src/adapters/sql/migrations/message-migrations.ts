@@ -108,11 +108,7 @@ const captured: Migration = {
   name: 'captured messages',
   statements: (schema) => [
     schema.alterTable('messages').addColumn('captured', 'integer', (column) => column.notNull().defaultTo(sql.lit(0))),
-    schema
-      .createIndex('messages_captured')
-      .on('messages')
-      .columns(['endpoint_id', 'id'])
-      .where(sql.ref('captured'), '=', sql.lit(1)),
+    schema.createIndex('messages_captured').on('messages').column('id').where(sql.ref('captured'), '=', sql.lit(1)),
   ],
 }
 
