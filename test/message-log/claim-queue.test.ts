@@ -77,21 +77,25 @@ test('takes as many messages as there are places, and no others', () =>
     assert.deepEqual([queue.count, captures.size, queue.offer(message(9))], [0, 0, false])
   }))
 
-test('takes messages only as far as there is memory for them', () =>
-  withQueue(
-    async ({ queue, settled }) => {
+test('takes one message of any size, and no more than there is memory for', async () => {
+  const cases: readonly (readonly [limitBytes: number, taken: readonly boolean[]])[] = [
+    [10, [true, false, false]],
+    [250, [true, true, false]],
+  ]
+  for (const [limitBytes, taken] of cases) {
+    const work = async ({ queue, settled }: Stage) => {
       assert.deepEqual(
-        numbers(4).map((n) => queue.offer(message(n))),
-        [true, true, false, false],
+        numbers(3).map((n) => queue.offer(message(n))),
+        taken,
       )
       await queue.settled(10_000)
       assert.equal(queue.offer(message(4)), true)
       await queue.settled(10_000)
-      assert.equal(settled.length, 3)
-    },
-    undefined,
-    250,
-  ))
+      assert.equal(settled.length, taken.filter(Boolean).length + 1)
+    }
+    await withQueue(work, undefined, limitBytes)
+  }
+})
 
 test('gives back messages that the store gives no place, and later ones are captured again', async () => {
   let isAway = true

@@ -21,7 +21,7 @@ export type ClaimQueueOptions = Readonly<{
   captures: Pick<ActiveCaptures, 'of' | 'claim'>
   /** Estimates what a message holds in memory. */
   bytesOf(completed: CompletedMessage): number
-  /** The most that waiting messages hold together; further ones are not captured. */
+  /** The most that several waiting messages hold together; further ones are not captured. */
   limitBytes: number
   /** `isCaptured`: whether the message has a place. */
   settle(completed: CompletedMessage, isCaptured: boolean): void
@@ -86,7 +86,7 @@ export function createClaimQueue({ captures, bytesOf, limitBytes, settle, logger
       const capture = captures.of(compiled.document._id)
       if (capture === undefined || capture.waiting >= capture.remaining) return false
       const bytes = bytesOf(completed)
-      if (waitingBytes + bytes > limitBytes) return false
+      if (waiting.size > 0 && waitingBytes + bytes > limitBytes) return false
       waiting.add({ completed, bytes, capture })
       waitingBytes += bytes
       capture.waiting += 1
