@@ -116,7 +116,7 @@ export function createRecorder(options: RecorderOptions): Recorder {
     captures,
     bytesOf: heldBytes,
     limitBytes: limits.bytes,
-    settle: (completed, isCaptured) => (isCaptured ? enqueue(completed, true, false) : recordByPolicy(completed)),
+    record: (completed, isCaptured) => (isCaptured ? enqueue(completed, true, false) : recordByPolicy(completed)),
     logger,
   })
 
@@ -130,7 +130,7 @@ export function createRecorder(options: RecorderOptions): Recorder {
     },
     caughtUp: async () => {
       const endAt = performance.now() + CAUGHT_UP_MS
-      await claims.settled(CAUGHT_UP_MS)
+      await claims.drained(CAUGHT_UP_MS)
       while (messages.count > 0 && performance.now() < endAt) await new Promise((resolve) => setImmediate(resolve))
       await writer.flush(Math.max(1, endAt - performance.now()))
     },

@@ -89,6 +89,17 @@ describeStores(
       assert.deepEqual(await captures().claim(captureOf(1), 1), NONE)
     })
 
+    it('are removed and replaced while others take places', async () => {
+      for (let round = 0; round < 10; round += 1) {
+        const capture = captureOf(1, { id: `round ${round}`, messages: 20 })
+        await captures().put(capture)
+        const claims = Array.from({ length: 6 }, () => captures().claim(capture, 1))
+        const [removed] = await Promise.all([captures().remove(idOf(1)), ...claims, captures().claim(capture, 2)])
+        assert.equal(removed, true)
+        assert.deepEqual(await captures().claim(capture, 1), NONE)
+      }
+    })
+
     it('stay when the document is replaced, and are deleted with it', async () => {
       await captures().put(captureOf(1))
       const replaced = endpointOf(1, { description: 'other' })

@@ -25,12 +25,7 @@ test('a capture that one instance starts holds for the messages of all, and ends
   await start({ messages: 50 })
   const before = (await there.captured()).length
   await Promise.all(Array.from({ length: 200 }, (_, n) => (n % 2 === 0 ? one : other).ask('POST', '/captured', { n })))
-  await until(
-    '50 messages',
-    10_000,
-    async () => (await captured()).length + (await there.captured()).length >= 2 * before,
-  )
-  // Both have written their records when they have answered.
+  // Each instance has written its records when it answers this.
   await there.captured()
   assert.equal((await captured()).length, before + 50)
   assert.equal((await there.get()).remaining, 0)

@@ -13,8 +13,8 @@ import { silent } from '../contracts/stores.ts'
 type Stage = Readonly<{
   captures: ActiveCaptures
   queue: ClaimQueue
-  /** What was settled, in order: the number of the message, and whether it was captured. */
-  settled: (readonly [number, boolean])[]
+  /** What was recorded, in order: the number of the message, and whether it was captured. */
+  recorded: (readonly [number, boolean])[]
 }>
 
 /** `claiming` wraps each claim in the store. */
@@ -37,15 +37,15 @@ async function withQueue(
       logger: silent,
     })
     await captures.reload()
-    const settled: (readonly [number, boolean])[] = []
+    const recorded: (readonly [number, boolean])[] = []
     const queue = createClaimQueue({
       captures,
       bytesOf: () => 100,
       limitBytes,
-      settle: ({ ms }, isCaptured) => void settled.push([ms, isCaptured]),
+      record: ({ ms }, isCaptured) => void recorded.push([ms, isCaptured]),
       logger: silent,
     })
-    await work({ captures, queue, settled })
+    await work({ captures, queue, recorded })
   } finally {
     await store.close()
   }
@@ -64,14 +64,14 @@ const message = (n: number, endpoint = 1): CompletedMessage =>
 const numbers = (count: number) => Array.from({ length: count }, (_, n) => n)
 
 test('takes as many messages as there are places, and no others', () =>
-  withQueue(async ({ captures, queue, settled }) => {
+  withQueue(async ({ captures, queue, recorded }) => {
     const taken = numbers(8).map((n) => queue.offer(message(n)))
     assert.deepEqual(taken, [true, true, true, true, true, false, false, false])
     assert.equal(queue.offer(message(8, 2)), false, 'another endpoint')
     assert.equal(queue.offer({ ...message(8), trace: undefined }), false, 'a message that no stage saw')
-    await queue.settled(10_000)
+    await queue.drained(10_000)
     assert.deepEqual(
-      settled,
+      recorded,
       numbers(5).map((n) => [n, true]),
     )
     assert.deepEqual([queue.count, captures.size, queue.offer(message(9))], [0, 0, false])
@@ -83,15 +83,15 @@ test('takes one message of any size, and no more than there is memory for', asyn
     [250, [true, true, false]],
   ]
   for (const [limitBytes, taken] of cases) {
-    const work = async ({ queue, settled }: Stage) => {
+    const work = async ({ queue, recorded }: Stage) => {
       assert.deepEqual(
         numbers(3).map((n) => queue.offer(message(n))),
         taken,
       )
-      await queue.settled(10_000)
+      await queue.drained(10_000)
       assert.equal(queue.offer(message(4)), true)
-      await queue.settled(10_000)
-      assert.equal(settled.length, taken.filter(Boolean).length + 1)
+      await queue.drained(10_000)
+      assert.equal(recorded.length, taken.filter(Boolean).length + 1)
     }
     await withQueue(work, undefined, limitBytes)
   }
@@ -100,17 +100,17 @@ test('takes one message of any size, and no more than there is memory for', asyn
 test('gives back messages that the store gives no place, and later ones are captured again', async () => {
   let isAway = true
   await withQueue(
-    async ({ queue, settled }) => {
+    async ({ queue, recorded }) => {
       for (const n of numbers(2)) assert.equal(queue.offer(message(n)), true)
-      await queue.settled(10_000)
-      assert.deepEqual(settled, [
+      await queue.drained(10_000)
+      assert.deepEqual(recorded, [
         [0, false],
         [1, false],
       ])
       isAway = false
       assert.equal(queue.offer(message(2)), true)
-      await queue.settled(10_000)
-      assert.deepEqual(settled[2], [2, true])
+      await queue.drained(10_000)
+      assert.deepEqual(recorded[2], [2, true])
     },
     async (claim) => {
       if (isAway) throw new StoreUnavailable('away')
@@ -122,15 +122,15 @@ test('gives back messages that the store gives no place, and later ones are capt
 test('gives back at its end what still waits for a store that does not answer, each message once', async () => {
   const answer = Promise.withResolvers<void>()
   await withQueue(
-    async ({ queue, settled }) => {
+    async ({ queue, recorded }) => {
       for (const n of numbers(3)) assert.equal(queue.offer(message(n)), true)
       await queue.close(20)
       const all = numbers(3).map((n) => [n, false])
-      assert.deepEqual(settled, all)
+      assert.deepEqual(recorded, all)
       assert.equal(queue.offer(message(4)), false)
       answer.resolve()
-      await queue.settled(10_000)
-      assert.deepEqual(settled, all)
+      await queue.drained(10_000)
+      assert.deepEqual(recorded, all)
     },
     async (claim) => {
       await answer.promise

@@ -20,7 +20,7 @@ export interface ActiveCaptures {
   of(endpointId: string): ActiveCapture | undefined
   /** Reads the captures from the store; resolves when this process records by them. Rejects with StoreUnavailable. */
   reload(): Promise<void>
-  /** Called with the version of a shared store, again and again: reloads if the version is new, or if the last reload failed. */
+  /** Reloads if this version of the shared store is new, or if the last reload failed. To be called every few seconds. */
   follow(version: number): void
   /** Takes places for up to `count` messages; gives how many. Rejects with StoreUnavailable. */
   claim(capture: ActiveCapture, count: number): Promise<number>

@@ -8,11 +8,11 @@ import type { CompletedMessage } from '../../intake/completed-message.ts'
 import type { ActiveCapture, ActiveCaptures } from './active-captures.ts'
 
 export interface ClaimQueue {
-  /** Quick, and never throws. Out: whether `settle` is called with the message later. */
+  /** Quick, and never throws. Out: whether `record` is called with the message later. */
   offer(completed: CompletedMessage): boolean
   readonly count: number
   /** Resolves when no message waits, or after the timeout. */
-  settled(timeoutMs: number): Promise<void>
+  drained(timeoutMs: number): Promise<void>
   /** The same; what still waits after the timeout is not captured, nor is any later message. */
   close(timeoutMs: number): Promise<void>
 }
@@ -24,13 +24,13 @@ export type ClaimQueueOptions = Readonly<{
   /** The most that several waiting messages hold together; further ones are not captured. */
   limitBytes: number
   /** `isCaptured`: whether the message has a place. */
-  settle(completed: CompletedMessage, isCaptured: boolean): void
+  record(completed: CompletedMessage, isCaptured: boolean): void
   logger: Logger
 }>
 
 type Waiting = Readonly<{ completed: CompletedMessage; bytes: number; capture: ActiveCapture }>
 
-export function createClaimQueue({ captures, bytesOf, limitBytes, settle, logger }: ClaimQueueOptions): ClaimQueue {
+export function createClaimQueue({ captures, bytesOf, limitBytes, record, logger }: ClaimQueueOptions): ClaimQueue {
   const waiting = new Set<Waiting>()
   let waitingBytes = 0
   let running: Promise<void> | undefined
@@ -40,7 +40,7 @@ export function createClaimQueue({ captures, bytesOf, limitBytes, settle, logger
     if (!waiting.delete(one)) return
     waitingBytes -= one.bytes
     one.capture.waiting -= 1
-    settle(one.completed, isCaptured)
+    record(one.completed, isCaptured)
   }
 
   /** Resolves to 0 if the store does not answer: the records must not wait for it. */
@@ -69,7 +69,7 @@ export function createClaimQueue({ captures, bytesOf, limitBytes, settle, logger
     }
   }
 
-  async function settled(timeoutMs: number): Promise<void> {
+  async function drained(timeoutMs: number): Promise<void> {
     let timer: NodeJS.Timeout | undefined
     const timeout = new Promise<void>((resolve) => {
       timer = setTimeout(resolve, timeoutMs)
@@ -98,10 +98,10 @@ export function createClaimQueue({ captures, bytesOf, limitBytes, settle, logger
     get count() {
       return waiting.size
     },
-    settled,
+    drained,
     close: async (timeoutMs) => {
       isClosed = true
-      await settled(timeoutMs)
+      await drained(timeoutMs)
       for (const one of [...waiting]) finish(one, false)
     },
   }

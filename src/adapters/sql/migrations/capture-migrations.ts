@@ -19,7 +19,7 @@ export const CAPTURES: Migration = {
   ],
 }
 
-/** Instances learn of a capture as of a change of an endpoint. A claimed place is an update, and no news. */
+/** Instances learn of a capture as they learn of a change of an endpoint. A claim updates a row, which sends no notification. */
 const NOTIFY = [
   `create function captures_changed() returns trigger language plpgsql as $$
     declare next_version bigint;

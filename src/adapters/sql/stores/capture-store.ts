@@ -66,7 +66,11 @@ export function compileCaptureStore(database: SqlDatabase): CaptureStore {
         yield* step(statements.setRemaining, { endpointId, remaining })
         return { claimed, remaining }
       }),
-    remove: async (endpointId) => (await database.write(statements.remove, { endpointId })).length > 0,
+    // Not a single write: its trigger would take the lock of the other transactions after the row, which they take before.
+    remove: (endpointId) =>
+      database.transaction(function* () {
+        return (yield* step(statements.remove, { endpointId })).length > 0
+      }),
   }
 }
 
