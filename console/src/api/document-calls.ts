@@ -27,8 +27,9 @@ const headersOf = ({ note, ifMatch, override }: Change): Record<string, string> 
   ...(override && { 'X-Crosswalk-Override': asHeader(override) }),
 })
 
-/** A header has no line feeds, and no characters beyond Latin-1: browsers refuse them. */
-const asHeader = (text: string): string => text.replace(/[\r\n\t]+/g, ' ').replace(/[^\x20-\x7e\xa0-\xff]/g, '?')
+/** Browsers refuse line feeds in a header, and characters beyond Latin-1: each byte of its UTF-8 is one. */
+const asHeader = (text: string): string =>
+  Array.from(new TextEncoder().encode(text.replace(/\p{Cc}+/gu, ' ')), (byte) => String.fromCharCode(byte)).join('')
 
 type Written = Answered<Readonly<{ _id?: string }>>
 

@@ -81,6 +81,13 @@ export const dryRunSchemas: JsonObject = {
       description:
         'The report has fields, and samples of what was written, in place of stages, calls, answer and state.',
     },
+    run: { ...flag, description: 'False: the document is checked, and no message runs.' },
+    limit: {
+      ...whole,
+      minimum: 1_024,
+      maximum: 8_388_608,
+      description: 'The most characters of all values of the report together; of one value, an eighth of it.',
+    },
   }),
   CannedAnswer: object({
     status: { ...whole, minimum: 100, maximum: 599 },
