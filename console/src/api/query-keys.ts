@@ -30,6 +30,9 @@ export const queryKeys = {
   audit: (search: Parameters) => ['audit', search],
   health: ['health'],
   vocabulary: ['vocabulary'],
+  /** By the text of its request. */
+  mappingRun: (request: string) => ['mapping-run', request],
+  suggestions: (request: string) => ['suggestions', request],
 } as const
 
 const FRESH_MS = 2_000

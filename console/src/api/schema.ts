@@ -5316,6 +5316,11 @@ export interface components {
             };
             /** @description Whether lookups without a given answer are made. */
             live?: boolean;
+            /**
+             * @description The report has fields, and samples of what was written, in place of stages, calls, answer and state.
+             * @constant
+             */
+            view?: "mapping";
             /** @description False: the document is checked, and no message runs. */
             run?: boolean;
             /** @description The most characters of all values of the report together; of one value, an eighth of it. */
@@ -5391,6 +5396,11 @@ export interface components {
             /** @description What would be kept for the next message. */
             state?: unknown;
             coverage?: components["schemas"]["Coverage"];
+            /** @description Of the view mapping: what the mapping could read, and what it made. */
+            fields?: {
+                source: components["schemas"]["ValueFields"];
+                output?: components["schemas"]["ValueFields"];
+            };
         };
         DryRunStage: {
             stage: string;
@@ -5426,6 +5436,8 @@ export interface components {
                     defaults?: number;
                     /** @description JSON Pointers into the output, at most 5. */
                     places: string[];
+                    /** @description Of the view mapping: what stands at these places in the end; long texts are cut. */
+                    samples?: unknown[];
                 }[];
             }[];
             entriesNotShown?: number;
@@ -5442,6 +5454,19 @@ export interface components {
                 target: string;
             }[];
             unwrittenNotShown?: number;
+        };
+        ValueFields: {
+            fields: {
+                /** @description As an entry can have it; `[]` stands for every element of an array. */
+                path: string;
+                types: ("object" | "array" | "string" | "number" | "boolean" | "null")[];
+                /** @description How many values are there. */
+                count: number;
+                /** @description The first value that is no object, array or null; a long text is cut. */
+                sample?: unknown;
+            }[];
+            /** @description There are more than 3,000 fields or 300,000 values. */
+            cut: boolean;
         };
         Coverage: {
             /** @description The parts of the document that a message can run. */
@@ -5586,6 +5611,8 @@ export interface components {
             endpoint?: components["schemas"]["Endpoint"];
             /** @description Of a stored endpoint, instead of endpoint. */
             endpointId?: string;
+            /** @description Whether the answer lists the fields of the target, too. */
+            fields?: boolean;
         };
         Suggestions: {
             suggestions: {
@@ -5600,6 +5627,11 @@ export interface components {
             }[];
             /** @description Whether fields were left out. */
             cut: boolean;
+            /** @description The scalars of the target; `[]` stands for every element of an array. */
+            fields?: {
+                path: string;
+                types: ("string" | "number" | "boolean")[];
+            }[];
             notRead?: {
                 part: string;
                 reason: string;

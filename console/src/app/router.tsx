@@ -4,6 +4,7 @@ import { readAuditSearch } from '../pages/audit/audit-search.ts'
 import { readEditorSearch } from '../pages/editor/editor-search.ts'
 import { readEndpointsSearch } from '../pages/endpoints/endpoints-search.ts'
 import { readGroupsSearch } from '../pages/groups/groups-search.ts'
+import { readMappingSearch } from '../pages/mapping/mapping-search.ts'
 import { readMessagesSearch } from '../pages/messages/messages-search.ts'
 import { readVersionsSearch } from '../pages/versions/versions-search.ts'
 import { formatSearch, parseSearch } from '../ui/search-params.ts'
@@ -40,7 +41,12 @@ const routes = [
     validateSearch: readEditorSearch,
     component: lazyRouteComponent(() => import('../pages/editor/editor-page.tsx'), 'EditorPage'),
   }),
-  createRoute({ getParentRoute, path: '/endpoints/$id/mapping', validateSearch: readEditorSearch, ...missing }),
+  createRoute({
+    getParentRoute,
+    path: '/endpoints/$id/mapping',
+    validateSearch: readMappingSearch,
+    component: lazyRouteComponent(() => import('../pages/mapping/mapping-page.tsx'), 'MappingPage'),
+  }),
   createRoute({ getParentRoute, path: '/endpoints/$id/tests', ...missing }),
   createRoute({ getParentRoute, path: '/endpoints/$id/versions', validateSearch: readVersionsSearch, ...missing }),
   createRoute({ getParentRoute, path: '/endpoints/$id/stats', ...missing }),
