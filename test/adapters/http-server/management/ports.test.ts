@@ -218,6 +218,7 @@ describe('/openapi.json', () => {
       '/consumers',
       '/endpoints',
       '/endpoints/batch',
+      '/endpoints/draft',
       '/endpoints/dry-run',
       '/endpoints/dry-run/value',
       '/endpoints/openapi.json',
@@ -254,6 +255,7 @@ describe('/openapi.json', () => {
       '/messages/{id}/replay',
       '/messages/{id}/test',
       '/metrics',
+      '/stats',
       '/uptime',
     ])
     for (const [path, operations] of Object.entries(paths)) {
@@ -268,6 +270,7 @@ describe('/openapi.json', () => {
         const [type] = Object.keys(operation.requestBody?.content ?? {})
         const bodies: Record<string, JsonObject> = {
           '/endpoints/dry-run': { endpoint: document },
+          '/endpoints/draft': { name: 'Drafted', pattern: '/drafted' },
           '/endpoints/{id}/tests': { tests: [] },
           '/endpoints/tests/run': { endpoint: document, tests: [] },
           '/endpoints/dry-run/value': { endpoint: document, at: '/answer/body' },
