@@ -10,12 +10,14 @@ const root = fileURLToPath(new URL('../..', import.meta.url))
 const sources = rules.readSources(`${root}/console/src`)
 
 const UI = ['ui/charts', 'ui/code', 'ui/controls', 'ui/data', 'ui/keys', 'ui/states', 'ui/search-params.ts']
-/** Pages are parallel: none imports another. */
-const OF_A_PAGE = ['api', 'live', ...UI]
+/** Pages are parallel: none imports another. A page has the folders below its own. */
+const OF_A_PAGE = ['api', 'draft', 'live', ...UI]
+const pageOf = (folder: string): string => folder.split('/').slice(0, 2).join('/')
 
 /** Which folders of console/src each folder may import from, beside itself. */
 const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   api: [],
+  draft: ['api'],
   live: ['api'],
   ui: [],
   'ui/charts': ['ui/states'],
@@ -27,7 +29,10 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   ...Object.fromEntries(
     [...new Set(sources.map(({ path }) => rules.folderOf(path)))]
       .filter((folder) => folder.startsWith('pages/'))
-      .map((folder) => [folder, OF_A_PAGE]),
+      .map((folder, _index, folders) => [
+        folder,
+        [...OF_A_PAGE, ...folders.filter((other) => other !== folder && pageOf(other) === pageOf(folder))],
+      ]),
   ),
   app: ['api', 'live', 'pages', ...UI],
   'main.tsx': ['api', 'app', 'ui'],

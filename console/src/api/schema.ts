@@ -5277,6 +5277,8 @@ export interface components {
             snapshots?: Record<string, never>;
             /** @description Whether the report says which parts of the document the tests ran. */
             coverage?: boolean;
+            /** @description Whether the report has the snapshots as they would be now. */
+            update?: boolean;
         };
         TestFile: {
             /** @description The name of the endpoint, for files that do not stand beside its document. */
@@ -5402,6 +5404,8 @@ export interface components {
                     path: string;
                 }[];
             };
+            /** @description With update: what the tests with a snapshot do now, by their names. */
+            snapshots?: Record<string, never>;
             lint: {
                 errors: {
                     path: string;
@@ -5444,6 +5448,10 @@ export interface components {
             };
             /** @description Whether lookups without a given answer are made. */
             live?: boolean;
+            /** @description False: the document is checked, and no message runs. */
+            run?: boolean;
+            /** @description The most characters of all values of the report together; of one value, an eighth of it. */
+            limit?: number;
         };
         CannedAnswer: {
             status?: number;

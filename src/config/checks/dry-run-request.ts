@@ -40,10 +40,17 @@ export type DryRunRequest = Readonly<{
   responses: CannedAnswers
   /** Whether lookups without a canned answer are sent. */
   live: boolean
+  /** False: the document is checked only. */
+  run?: boolean
+  /** The most characters of all values of the report together. */
+  limit?: number
 }>
 
 /** How a canned answer can fail. */
 export const CANNED_FAULTS = ['unreachable', 'timeout', 'too-large', 'unreadable', 'refused'] as const
+
+/** The most characters that all values of a report can have together. */
+export const REPORT_LIMIT = 8 * 1_048_576
 
 const TEXT: Field = { type: 'string' }
 const OBJECT: Field = { type: 'object' }
@@ -65,6 +72,8 @@ const REQUEST: Field = {
     lookups: OBJECT,
     responses: OBJECT,
     live: { type: 'boolean' },
+    run: { type: 'boolean' },
+    limit: { type: 'integer', minimum: 1_024, maximum: REPORT_LIMIT },
   },
 }
 

@@ -76,6 +76,13 @@ export const dryRunSchemas: JsonObject = {
     lookups: { type: 'object', additionalProperties: cannedAnswers },
     responses: { type: 'object', additionalProperties: cannedAnswers },
     live: { ...flag, description: 'Whether lookups without a given answer are made.' },
+    run: { ...flag, description: 'False: the document is checked, and no message runs.' },
+    limit: {
+      ...whole,
+      minimum: 1_024,
+      maximum: 8_388_608,
+      description: 'The most characters of all values of the report together; of one value, an eighth of it.',
+    },
   }),
   CannedAnswer: object({
     status: { ...whole, minimum: 100, maximum: 599 },
