@@ -1936,7 +1936,7 @@ export interface paths {
                         [name: string]: unknown;
                     };
                     content: {
-                        "application/json": Record<string, never>[];
+                        "application/json": components["schemas"]["Consumer"][];
                     };
                 };
                 /** @description The credentials are missing, or not accepted. */
@@ -5710,6 +5710,30 @@ export interface components {
             test?: components["schemas"]["Test"];
             /** @description Such as a name that is taken; there is no test then. */
             faults: components["schemas"]["FailureDetail"][];
+        };
+        Consumer: {
+            endpointId: string;
+            endpoint: string;
+            topic: string;
+            groupId: string;
+            /** @enum {string} */
+            state: "connecting" | "running" | "waiting" | "stopped";
+            /** @description Records that wait. */
+            lag: number;
+            inFlight: number;
+            partitions: {
+                partition: number;
+                /** @enum {string} */
+                state: "running" | "waiting" | "stopped";
+                committed: number;
+                end: number;
+                lag: number;
+            }[];
+            lastError?: {
+                message: string;
+                /** Format: date-time */
+                at: string;
+            };
         };
         Totals: {
             /** @description Messages a minute, of the last five whole minutes. */

@@ -70,7 +70,13 @@ export function EndpointNavigation({ id, row }: Readonly<{ id: string; row: Endp
       )}
       <nav className="endpoint-parts" aria-label="Of this endpoint">
         {PARTS.map(({ to, title }) => (
-          <Link key={to} to={to} params={{ id }} activeOptions={{ includeSearch: false }} activeProps={{ 'aria-current': 'page' }}>
+          <Link
+            key={to}
+            to={to}
+            params={{ id }}
+            activeOptions={{ includeSearch: false }}
+            activeProps={{ 'aria-current': 'page' }}
+          >
             {title}
           </Link>
         ))}

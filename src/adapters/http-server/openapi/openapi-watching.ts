@@ -227,6 +227,31 @@ export const watchingSchemas: JsonObject = {
     },
     ['document', 'faults'],
   ),
+  Consumer: object(
+    {
+      endpointId: id,
+      endpoint: text,
+      topic: text,
+      groupId: text,
+      state: oneOf(['connecting', 'running', 'waiting', 'stopped']),
+      lag: { ...whole, description: 'Records that wait.' },
+      inFlight: whole,
+      partitions: list(
+        object(
+          {
+            partition: whole,
+            state: oneOf(['running', 'waiting', 'stopped']),
+            committed: whole,
+            end: whole,
+            lag: whole,
+          },
+          ['partition', 'state', 'committed', 'end', 'lag'],
+        ),
+      ),
+      lastError: object({ message: text, at: time }, ['message', 'at']),
+    },
+    ['endpointId', 'endpoint', 'topic', 'groupId', 'state', 'lag', 'inFlight', 'partitions'],
+  ),
   Totals: object(
     {
       perMinute: { ...number, description: 'Messages a minute, of the last five whole minutes.' },
