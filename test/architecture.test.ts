@@ -151,7 +151,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   'cli/completion': ['cli'],
   'cli/lint': ['cli', 'domain', 'endpoints', 'settings', 'wiring'],
   'cli/deployment': ['cli', 'config', 'deployment', 'document-diff', 'domain', 'import', 'service-client', 'settings'],
-  'cli/new': ['adapters', 'cli', 'domain', 'endpoints', 'formats', 'import', 'settings', 'wiring'],
+  'cli/new': ['adapters', 'cli', 'domain', 'endpoints', 'formats', 'import', 'settings', 'suggestions', 'wiring'],
   'cli/openapi': ['cli', 'config', 'domain', 'endpoints', 'published-api', 'settings', 'wiring'],
   'cli/project': ['config', 'domain', 'endpoints', 'formats', 'import'],
   'cli/run': ['adapters', 'cli', 'config', 'domain', 'dry-run', 'formats', 'import', 'settings', 'wiring'],

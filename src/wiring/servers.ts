@@ -11,6 +11,7 @@ import {
   serveConsumers,
   serveHealth,
   serveMetrics,
+  serveTotals,
   serveUptime,
 } from '../adapters/http-server/management/operation-routes.ts'
 import { serveRecordedTests, serveStoredTests } from '../adapters/http-server/management/stored-test-routes.ts'
@@ -23,6 +24,7 @@ import { servePublishedApi } from '../adapters/http-server/openapi/published-api
 import { serveCaptures } from '../adapters/http-server/records/capture-routes.ts'
 import { serveMessageRecords } from '../adapters/http-server/records/message-record-routes.ts'
 import { createServer } from '../adapters/http-server/server.ts'
+import { serveDraft } from '../adapters/http-server/watching/draft-routes.ts'
 import { serveEvents } from '../adapters/http-server/watching/event-routes.ts'
 import { serveEndpointAids, serveMe } from '../adapters/http-server/watching/watching-routes.ts'
 import { describeDocument } from '../config/schema/public-schema.ts'
@@ -44,6 +46,7 @@ import { answerFailure } from '../pipeline/reply.ts'
 import { createLiveOpenApi, type LiveOpenApi } from '../published-api/live-openapi.ts'
 import type { MessageRecords } from '../replay/message-records.ts'
 import type { Settings } from '../settings/settings.ts'
+import { createDraftEndpoint } from '../suggestions/draft-endpoint.ts'
 import type { ServiceHealth } from './health.ts'
 import type { ManagementAuth } from './management-auth.ts'
 import type { Watching } from './watching.ts'
@@ -150,6 +153,7 @@ function createAdminServer(options: Served, answer: AnswerFailure): FastifyInsta
   serveKeys(server, managementAuth.keys)
   serveAudit(server, managementAuth.audit, clock)
   serveHealth(server, health.health)
+  serveTotals(server, health.reportAll)
   serveConsumers(server, async () => (await health.status()).consumers)
   serveMetrics(server, health.metrics)
   serveConsole(server, consoleFolder)
@@ -171,6 +175,7 @@ function serveEndpoints(scope: FastifyInstance, options: Served, port: 'message'
   serveBatch(scope, endpointService, settings.batchLimitBytes)
   servePublishedApi(scope, publishedApi, endpointService)
   serveDryRun(scope, dryRuns[port].run, dryRuns[port].value)
+  serveDraft(scope, createDraftEndpoint({ settings, dryRun: dryRuns[port].run }))
   serveStoredTests(scope, storedTests)
   serveTests(scope, runTests, settings.parserLimitBytes)
   serveStats(scope, endpointService, health.report)

@@ -18,6 +18,7 @@ export const queryKeys = {
   versions: (id: string) => ['endpoints', 'versions', id],
   version: (id: string, version: number) => ['endpoints', 'version', id, version],
   counts: ['counts'],
+  totals: ['counts', 'totals'],
   messages: ['messages'],
   messageList: (search: Parameters) => ['messages', 'list', search],
   message: (id: string) => ['message', id],
@@ -29,6 +30,8 @@ export const queryKeys = {
   keys: ['keys'],
   audit: (search: Parameters) => ['audit', search],
   health: ['health'],
+  /** Beside health: the event `status` has changes of both. */
+  consumers: ['health', 'consumers'],
   vocabulary: ['vocabulary'],
   /** By the text of its request. */
   mappingRun: (request: string) => ['mapping-run', request],

@@ -19,6 +19,8 @@ export interface paths {
                     sort?: "name" | "-name" | "pattern" | "-pattern" | "method" | "-method" | "createdAt" | "-createdAt" | "updatedAt" | "-updatedAt";
                     /** @description Of the summary: rows of a page. */
                     limit?: number;
+                    /** @description Of the summary: only endpoints that have a `reason`. */
+                    faults?: "true";
                     /** @description Of the summary: `next` of the page before, with the same sort. */
                     cursor?: string;
                 };
@@ -1934,7 +1936,7 @@ export interface paths {
                         [name: string]: unknown;
                     };
                     content: {
-                        "application/json": Record<string, never>[];
+                        "application/json": components["schemas"]["Consumer"][];
                     };
                 };
                 /** @description The credentials are missing, or not accepted. */
@@ -3792,6 +3794,136 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/endpoints/draft": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** A document with the fields of a sample message, and a test of it; nothing is stored. Role author. */
+        post: {
+            parameters: {
+                query?: never;
+                header?: never;
+                path?: never;
+                cookie?: never;
+            };
+            requestBody: {
+                content: {
+                    "application/json": components["schemas"]["DraftRequest"];
+                };
+            };
+            responses: {
+                /** @description The document, to be changed and created. */
+                200: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": components["schemas"]["EndpointDraft"];
+                    };
+                };
+                /** @description The request or the sample is wrong; details lists the reasons. */
+                400: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": components["schemas"]["Failure"];
+                    };
+                };
+                /** @description The credentials are missing, or not accepted. */
+                401: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": components["schemas"]["Failure"];
+                    };
+                };
+                /** @description The credentials do not allow this, or the call came from elsewhere while there are none. */
+                403: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": components["schemas"]["Failure"];
+                    };
+                };
+                /** @description The body is not declared as JSON. */
+                415: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": components["schemas"]["Failure"];
+                    };
+                };
+            };
+        };
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/stats": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** How the messages of all endpoints went in the last hour and day, of deleted ones too. Role viewer. */
+        get: {
+            parameters: {
+                query?: never;
+                header?: never;
+                path?: never;
+                cookie?: never;
+            };
+            requestBody?: never;
+            responses: {
+                /** @description The counts of all instances. */
+                200: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": components["schemas"]["Totals"];
+                    };
+                };
+                /** @description The credentials are missing, or not accepted. */
+                401: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": components["schemas"]["Failure"];
+                    };
+                };
+                /** @description The credentials do not allow this, or the call came from elsewhere while there are none. */
+                403: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": components["schemas"]["Failure"];
+                    };
+                };
+            };
+        };
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/events": {
         parameters: {
             query?: never;
@@ -5585,6 +5717,58 @@ export interface components {
             outcomes?: string[];
             sources?: string[];
             roles?: components["schemas"]["Role"][];
+        };
+        DraftRequest: {
+            name: string;
+            pattern: string;
+            /**
+             * @description Of the messages; by default that of the sample.
+             * @enum {string}
+             */
+            format?: "JSON" | "XML" | "FHIR+JSON" | "JSON+OPENHIM";
+            /** @description A message as it is sent. */
+            sample?: string;
+        };
+        EndpointDraft: {
+            document: components["schemas"]["Endpoint"];
+            /** @description What the document does with the sample. */
+            test?: components["schemas"]["Test"];
+            /** @description Such as a name that is taken; there is no test then. */
+            faults: components["schemas"]["FailureDetail"][];
+        };
+        Consumer: {
+            endpointId: string;
+            endpoint: string;
+            topic: string;
+            groupId: string;
+            /** @enum {string} */
+            state: "connecting" | "running" | "waiting" | "stopped";
+            /** @description Records that wait. */
+            lag: number;
+            inFlight: number;
+            partitions: {
+                partition: number;
+                /** @enum {string} */
+                state: "running" | "waiting" | "stopped";
+                committed: number;
+                end: number;
+                lag: number;
+            }[];
+            lastError?: {
+                message: string;
+                /** Format: date-time */
+                at: string;
+            };
+        };
+        Totals: {
+            /** @description Messages a minute, of the last five whole minutes. */
+            perMinute: number;
+            hour: components["schemas"]["Counts"];
+            day: components["schemas"]["Counts"];
+            minutes: (components["schemas"]["Counts"] & {
+                /** Format: date-time */
+                at: string;
+            })[];
         };
         SampleBody: {
             /** @description A text is read by its type, any other value is JSON. */

@@ -9,4 +9,9 @@ export type NavigationRow = Readonly<{
   needs: Role
 }>
 
-export const NAVIGATION: readonly NavigationRow[] = [{ to: '/endpoints', title: 'Endpoints', needs: 'viewer' }]
+export const NAVIGATION: readonly NavigationRow[] = [
+  { to: '/', title: 'Overview', needs: 'viewer' },
+  { to: '/endpoints', title: 'Endpoints', needs: 'viewer' },
+  { to: '/audit', title: 'Audit log', needs: 'admin' },
+  { to: '/keys', title: 'API keys', needs: 'admin' },
+]

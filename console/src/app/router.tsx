@@ -6,6 +6,7 @@ import { readEndpointsSearch } from '../pages/endpoints/endpoints-search.ts'
 import { readGroupsSearch } from '../pages/groups/groups-search.ts'
 import { readMappingSearch } from '../pages/mapping/mapping-search.ts'
 import { readMessagesSearch } from '../pages/messages/messages-search.ts'
+import { readStatsSearch } from '../pages/stats/stats-search.ts'
 import { readVersionsSearch } from '../pages/versions/versions-search.ts'
 import { formatSearch, parseSearch } from '../ui/search-params.ts'
 import { PageFailure, PageMissing } from './page-failure.tsx'
@@ -22,7 +23,11 @@ const missing = {
 }
 
 const routes = [
-  createRoute({ getParentRoute, path: '/', ...missing }),
+  createRoute({
+    getParentRoute,
+    path: '/',
+    component: lazyRouteComponent(() => import('../pages/overview/overview-page.tsx'), 'OverviewPage'),
+  }),
   createRoute({
     getParentRoute,
     path: '/endpoints',
@@ -47,17 +52,40 @@ const routes = [
     validateSearch: readMappingSearch,
     component: lazyRouteComponent(() => import('../pages/mapping/mapping-page.tsx'), 'MappingPage'),
   }),
-  createRoute({ getParentRoute, path: '/endpoints/$id/tests', ...missing }),
-  createRoute({ getParentRoute, path: '/endpoints/$id/versions', validateSearch: readVersionsSearch, ...missing }),
-  createRoute({ getParentRoute, path: '/endpoints/$id/stats', ...missing }),
+  createRoute({
+    getParentRoute,
+    path: '/endpoints/$id/tests',
+    component: lazyRouteComponent(() => import('../pages/tests/tests-page.tsx'), 'TestsPage'),
+  }),
+  createRoute({
+    getParentRoute,
+    path: '/endpoints/$id/versions',
+    validateSearch: readVersionsSearch,
+    component: lazyRouteComponent(() => import('../pages/versions/versions-page.tsx'), 'VersionsPage'),
+  }),
+  createRoute({
+    getParentRoute,
+    path: '/endpoints/$id/stats',
+    validateSearch: readStatsSearch,
+    component: lazyRouteComponent(() => import('../pages/stats/stats-page.tsx'), 'StatsPage'),
+  }),
   createRoute({ getParentRoute, path: '/messages', validateSearch: readMessagesSearch, ...missing }),
   createRoute({ getParentRoute, path: '/messages/$id', validateSearch: readMessagesSearch, ...missing }),
   createRoute({ getParentRoute, path: '/groups', validateSearch: readGroupsSearch, ...missing }),
   createRoute({ getParentRoute, path: '/groups/$key', ...missing }),
   createRoute({ getParentRoute, path: '/replays', ...missing }),
   createRoute({ getParentRoute, path: '/replays/$plan', ...missing }),
-  createRoute({ getParentRoute, path: '/audit', validateSearch: readAuditSearch, ...missing }),
-  createRoute({ getParentRoute, path: '/keys', ...missing }),
+  createRoute({
+    getParentRoute,
+    path: '/audit',
+    validateSearch: readAuditSearch,
+    component: lazyRouteComponent(() => import('../pages/audit/audit-page.tsx'), 'AuditPage'),
+  }),
+  createRoute({
+    getParentRoute,
+    path: '/keys',
+    component: lazyRouteComponent(() => import('../pages/keys/keys-page.tsx'), 'KeysPage'),
+  }),
 ] as const
 
 export const createConsoleRouter = () =>

@@ -6,6 +6,7 @@ import {
   SUMMARY_SORTS,
 } from '../../../endpoints/listing/summary-query.ts'
 import { EVENT_TYPES } from '../../../events/service-event.ts'
+import { FORMATS } from '../../../formats/codecs.ts'
 import {
   answer,
   content,
@@ -47,6 +48,7 @@ export const summaryParameters: readonly JsonObject[] = [
     { ...whole, minimum: 1, maximum: SUMMARY_LARGEST_LIMIT, default: SUMMARY_DEFAULT_LIMIT },
     'Of the summary: rows of a page.',
   ),
+  inQuery('faults', { const: 'true' }, 'Of the summary: only endpoints that have a `reason`.'),
   inQuery('cursor', text, 'Of the summary: `next` of the page before, with the same sort.'),
 ]
 
@@ -95,6 +97,23 @@ export const watchingPaths: JsonObject = {
         404: failure('There is no such endpoint or message.'),
         415: failure('The body is not declared as JSON.'),
       },
+    },
+  },
+  '/endpoints/draft': {
+    post: {
+      summary: 'A document with the fields of a sample message, and a test of it; nothing is stored. Role author.',
+      requestBody: body(ref('DraftRequest')),
+      responses: {
+        200: answer('The document, to be changed and created.', ref('EndpointDraft')),
+        400: failure('The request or the sample is wrong; details lists the reasons.'),
+        415: failure('The body is not declared as JSON.'),
+      },
+    },
+  },
+  '/stats': {
+    get: {
+      summary: 'How the messages of all endpoints went in the last hour and day, of deleted ones too. Role viewer.',
+      responses: { 200: answer('The counts of all instances.', ref('Totals')) },
     },
   },
   '/events': {
@@ -190,6 +209,57 @@ export const watchingSchemas: JsonObject = {
       roles: list(ref('Role')),
     },
     ['fields', 'roots', 'mappingFunctions', 'expressionFunctions', 'failures', 'formats'],
+  ),
+  DraftRequest: object(
+    {
+      name: text,
+      pattern: text,
+      format: { ...oneOf(FORMATS), description: 'Of the messages; by default that of the sample.' },
+      sample: { ...text, description: 'A message as it is sent.' },
+    },
+    ['name', 'pattern'],
+  ),
+  EndpointDraft: object(
+    {
+      document: ref('Endpoint'),
+      test: { ...ref('Test'), description: 'What the document does with the sample.' },
+      faults: { ...list(ref('FailureDetail')), description: 'Such as a name that is taken; there is no test then.' },
+    },
+    ['document', 'faults'],
+  ),
+  Consumer: object(
+    {
+      endpointId: id,
+      endpoint: text,
+      topic: text,
+      groupId: text,
+      state: oneOf(['connecting', 'running', 'waiting', 'stopped']),
+      lag: { ...whole, description: 'Records that wait.' },
+      inFlight: whole,
+      partitions: list(
+        object(
+          {
+            partition: whole,
+            state: oneOf(['running', 'waiting', 'stopped']),
+            committed: whole,
+            end: whole,
+            lag: whole,
+          },
+          ['partition', 'state', 'committed', 'end', 'lag'],
+        ),
+      ),
+      lastError: object({ message: text, at: time }, ['message', 'at']),
+    },
+    ['endpointId', 'endpoint', 'topic', 'groupId', 'state', 'lag', 'inFlight', 'partitions'],
+  ),
+  Totals: object(
+    {
+      perMinute: { ...number, description: 'Messages a minute, of the last five whole minutes.' },
+      hour: ref('Counts'),
+      day: ref('Counts'),
+      minutes: list({ allOf: [ref('Counts'), object({ at: time }, ['at'])] }),
+    },
+    ['perMinute', 'hour', 'day', 'minutes'],
   ),
   SampleBody: object({
     body: { description: 'A text is read by its type, any other value is JSON.' },

@@ -36,7 +36,7 @@ const operationPaths: JsonObject = {
     get: {
       summary: 'How the consumer of each endpoint with a topic is doing.',
       responses: {
-        200: answer('State, lag and last error of each.', list({ type: 'object' })),
+        200: answer('State, lag and last error of each.', list(ref('Consumer'))),
       },
     },
   },

@@ -218,6 +218,7 @@ describe('/openapi.json', () => {
       '/consumers',
       '/endpoints',
       '/endpoints/batch',
+      '/endpoints/draft',
       '/endpoints/dry-run',
       '/endpoints/dry-run/value',
       '/endpoints/openapi.json',
@@ -255,6 +256,7 @@ describe('/openapi.json', () => {
       '/messages/{id}/replay',
       '/messages/{id}/test',
       '/metrics',
+      '/stats',
       '/uptime',
     ])
     for (const [path, operations] of Object.entries(paths)) {
@@ -272,6 +274,7 @@ describe('/openapi.json', () => {
         }
         const bodies: Record<string, JsonObject> = {
           '/endpoints/dry-run': { endpoint: document },
+          '/endpoints/draft': { name: 'Drafted', pattern: '/drafted' },
           '/endpoints/{id}/tests': { tests: [] },
           '/endpoints/{id}/capture': { messages: 1 },
           '/endpoints/tests/run': { endpoint: document, tests: [] },

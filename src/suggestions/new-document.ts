@@ -1,9 +1,7 @@
 /** A document to go on from: the fields of a sample message, each mapped to the same name. */
-import { isObject, type Json, type JsonObject, typeName } from '../../domain/json.ts'
-import { documentPath, type Lint } from '../../domain/lint.ts'
-import type { Format } from '../../formats/codecs.ts'
-
-export type NewArguments = Readonly<{ sample?: string }>
+import { isObject, type Json, type JsonObject, typeName } from '../domain/json.ts'
+import { documentPath, type Lint } from '../domain/lint.ts'
+import type { Format } from '../formats/codecs.ts'
 
 /** `text`: as it is sent. */
 export type SampleMessage = Readonly<{ value: Json; format: Format; text: string }>
@@ -14,17 +12,17 @@ const SCHEMA_TYPES: readonly string[] = ['object', 'array', 'string', 'number', 
 /** A message as simple as one can be. */
 export const SMALLEST: SampleMessage = { value: { id: '17' }, format: 'JSON', text: '{ "id": "17" }' }
 
-/** `slug`: for the route. Out: a document, of which some entries may have faults. */
+/** `pattern`: of the route. Out: a document, of which some entries may have faults. */
 export function newDocument(
   name: string,
-  slug: string,
+  pattern: string,
   { value, format }: Pick<SampleMessage, 'value' | 'format'>,
 ): JsonObject {
   const fields = isObject(value) ? Object.entries(value) : []
   return {
     name,
     description: 'What it is for, and who sends to it.',
-    endpoint: { pattern: `/${slug}`, method: 'POST' },
+    endpoint: { pattern, method: 'POST' },
     transformation: { input: format, output: format },
     ...(format === 'JSON' && isObject(value) ? { inputValidation: schemaOf(value) } : {}),
     ...(fields.length === 0 ? {} : { inputMapping: Object.fromEntries(fields.map(([field]) => entryOf(field))) }),
