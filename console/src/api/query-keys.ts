@@ -18,8 +18,12 @@ export const queryKeys = {
   version: (id: string, version: number) => ['endpoints', 'version', id, version],
   counts: ['counts'],
   messages: ['messages'],
-  messageList: (search: Parameters) => ['messages', 'list', search],
+  /** Not below `messages`: a list that is read stays as it is, and `newerMessages` counts what came since. */
+  messageList: (search: Parameters, round = 0) => ['message-list', search, round],
+  newerMessages: (search: Parameters, newest: string | undefined) => ['messages', 'newer', search, newest],
+  messageReplays: (id: string) => ['messages', 'replays', id],
   message: (id: string) => ['message', id],
+  messageBody: (id: string, which: string) => ['message', id, 'body', which],
   groups: ['groups'],
   groupList: (search: Parameters) => ['groups', 'list', search],
   group: (key: string) => ['groups', 'one', key],

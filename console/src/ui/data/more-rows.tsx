@@ -1,13 +1,21 @@
 /** What is above and below a list that the service gives in pages. */
 import { Button } from '../controls/button.tsx'
 
+export type FreshRowsProps = Readonly<{
+  fresh: number
+  /** Whether there may be more than `fresh`. */
+  orMore?: boolean
+  onShow(): void
+}>
+
 /** Above a list: new rows are there. Nothing while there are none. */
-export function FreshRows({ fresh, onShow }: Readonly<{ fresh: number; onShow(): void }>) {
+export function FreshRows({ fresh, orMore = false, onShow }: FreshRowsProps) {
   return (
     <div className="fresh-rows" role="status">
       {fresh > 0 && (
         <Button tone="quiet" onPress={onShow}>
-          {fresh.toLocaleString('en')} new: show
+          {fresh.toLocaleString('en')}
+          {orMore ? ' or more' : ''} new: show
         </Button>
       )}
     </div>

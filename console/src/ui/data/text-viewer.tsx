@@ -19,9 +19,11 @@ export type TextViewerProps = Readonly<{
   fileName: string
   /** Its size as the service counted it, if the text is only a part. */
   bytes?: number
+  /** What is downloaded, if the text is not all of it byte by byte. */
+  content?: Blob
 }>
 
-export function TextViewer({ text, label, fileName, bytes }: TextViewerProps) {
+export function TextViewer({ text, label, fileName, bytes, content }: TextViewerProps) {
   const [isRaw, setRaw] = useState(false)
   const [most, setMost] = useState(SHOWN_AT_FIRST)
   const laidOut = useMemo(() => (text.length <= LONGEST_PARSED ? layOutJson(text) : undefined), [text])
@@ -44,7 +46,7 @@ export function TextViewer({ text, label, fileName, bytes }: TextViewerProps) {
         <Button tone="quiet" onPress={() => void copy()}>
           Copy
         </Button>
-        <Button tone="quiet" onPress={() => download(text, fileName)}>
+        <Button tone="quiet" onPress={() => download(content ?? new Blob([text]), fileName)}>
           Download
         </Button>
       </div>
@@ -74,8 +76,9 @@ export function TextViewer({ text, label, fileName, bytes }: TextViewerProps) {
   )
 }
 
-function download(text: string, fileName: string): void {
-  const url = URL.createObjectURL(new Blob([text], { type: 'application/octet-stream' }))
+/** Saves a file without showing or running it, whatever it holds. */
+export function download(content: Blob, fileName: string): void {
+  const url = URL.createObjectURL(new Blob([content], { type: 'application/octet-stream' }))
   const link = document.createElement('a')
   link.href = url
   link.download = fileName
