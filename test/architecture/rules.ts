@@ -17,7 +17,7 @@ const MOST_EXCEPTIONS = 3
 
 export const readSources = (folder: string): readonly Source[] =>
   readdirSync(folder, { recursive: true, encoding: 'utf8' })
-    .filter((path) => path.endsWith('.ts'))
+    .filter((path) => /\.tsx?$/.test(path))
     .sort()
     .map((path) => ({ path, text: readFileSync(`${folder}/${path}`, 'utf8') }))
 
@@ -133,7 +133,7 @@ export function packageFaults(files: readonly Source[], dependencies: readonly s
   return [...imported.symmetricDifference(new Set(dependencies))]
 }
 
-const KEBAB_CASE = /^(?:[a-z0-9]+(?:-[a-z0-9]+)*\/)*[a-z0-9]+(?:-[a-z0-9]+)*\.ts$/
+const KEBAB_CASE = /^(?:[a-z0-9]+(?:-[a-z0-9]+)*\/)*[a-z0-9]+(?:-[a-z0-9]+)*\.tsx?$/
 const EMPTY_NAME = /(?:^|[/-])(?:utils?|helpers?|common|misc|ctx)(?:[/.-]|$)/
 
 const pathsOf = (files: readonly Source[]): string[] => files.map(({ path }) => path)

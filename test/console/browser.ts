@@ -1,5 +1,4 @@
 /** One Chromium for a process of tests, and a context of its own for each test. */
-import { after } from 'node:test'
 import { type Browser, type BrowserContextOptions, chromium, type Page } from 'playwright-core'
 import { buildConsole, isBuildCurrent } from '../../scripts/console/console-build.ts'
 import { chromiumMissing, findChromium } from '../services/chromium.ts'
@@ -11,9 +10,11 @@ const ARGS = ['--no-sandbox', '--disable-gpu', '--disable-background-networking'
 
 let starting: Promise<Browser> | undefined
 
-after(async () => {
+/** Ends it, if it was started. */
+export async function closeBrowser(): Promise<void> {
   await (await starting)?.close()
-})
+  starting = undefined
+}
 
 /** The browser of this process. The console is built first if its sources have changed. */
 export function startBrowser(): Promise<Browser> {
@@ -76,3 +77,16 @@ export async function openPage(
 /** Chromium reports each answer with a status of 400 or more as an error; these are the API's way to say no. */
 const isAnswerOfTheApi = (text: string): boolean =>
   text.startsWith('Failed to load resource: the server responded with a status of')
+
+/** Signs in on the page that asks for a key. */
+export async function signIn(page: Page, key: string): Promise<void> {
+  await page.getByLabel('API key or access token').fill(key)
+  await page.getByRole('button', { name: 'Sign in' }).click()
+  await page.getByRole('navigation', { name: 'Pages' }).waitFor()
+}
+
+/** Resolves when the page has a title and nothing on it loads. */
+export async function loaded(page: Page): Promise<void> {
+  await page.getByRole('heading', { level: 1 }).waitFor()
+  await page.locator('[data-loading]').waitFor({ state: 'detached' })
+}

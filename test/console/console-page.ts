@@ -2,12 +2,14 @@
 import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
-import type { TestContext } from 'node:test'
+import { after, type TestContext } from 'node:test'
 import type { Page } from 'playwright-core'
 import type { Role } from '../../src/domain/access.ts'
 import { type ServiceWithKeys, startServiceWithKeys } from '../access/service-with-keys.ts'
 import { type Service, startService } from '../service.ts'
-import { openPage, type View } from './browser.ts'
+import { closeBrowser, loaded, openPage, signIn, type View } from './browser.ts'
+
+after(closeBrowser)
 
 export type ConsolePage = Readonly<{
   service: Service
@@ -57,19 +59,6 @@ export async function openConsole(test: TestContext, options: ConsoleOptions = {
 async function serviceFor({ env, role, of }: ConsoleOptions): Promise<Partial<ServiceWithKeys> & { service: Service }> {
   if (of !== undefined) return { service: of }
   return role === undefined ? { service: await startService(env) } : startServiceWithKeys(env)
-}
-
-/** Signs in on the page that asks for a key. */
-export async function signIn(page: Page, key: string): Promise<void> {
-  await page.getByLabel('API key or access token').fill(key)
-  await page.getByRole('button', { name: 'Sign in' }).click()
-  await page.getByRole('navigation', { name: 'Pages' }).waitFor()
-}
-
-/** Resolves when the page has a title and nothing on it loads. */
-export async function loaded(page: Page): Promise<void> {
-  await page.getByRole('heading', { level: 1 }).waitFor()
-  await page.locator('[data-loading]').waitFor({ state: 'detached' })
 }
 
 const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8')
