@@ -9,4 +9,9 @@ export type NavigationRow = Readonly<{
   needs: Role
 }>
 
-export const NAVIGATION: readonly NavigationRow[] = [{ to: '/endpoints', title: 'Endpoints', needs: 'viewer' }]
+export const NAVIGATION: readonly NavigationRow[] = [
+  { to: '/endpoints', title: 'Endpoints', needs: 'viewer' },
+  { to: '/messages', title: 'Messages', needs: 'viewer' },
+  { to: '/groups', title: 'Failures', needs: 'viewer' },
+  { to: '/replays', title: 'Replays', needs: 'viewer' },
+]

@@ -1,5 +1,5 @@
 /** The search parameters of the editor and the mapping view: the data that they run on. */
-import { asText, asWhole, readSearch, type SearchOf } from '../../ui/search-params.ts'
+import { asOneOf, asText, asWhole, readSearch, type SearchOf } from '../../ui/search-params.ts'
 
 const PARAMETERS = {
   /** The id of a recorded message. */
@@ -8,6 +8,8 @@ const PARAMETERS = {
   test: asText,
   /** Of the editor: the path of the field to go to. */
   path: asText,
+  /** Of the editor: saves the loaded message as a test. */
+  save: asOneOf(['test']),
   /** A version to begin with instead of the current document. */
   version: asWhole,
 }
