@@ -7,6 +7,7 @@ import { globSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { entry } from '../bin/entry.js'
 import { startServices } from '../test/services/all.ts'
+import { buildConsole, isBuildCurrent } from './console/console-build.ts'
 import { filesOf, type Run, runInLanes } from './testing/lanes.ts'
 import { type FileResult, runFiles } from './testing/run-file.ts'
 import { describeFile, describeRun } from './testing/summary.ts'
@@ -26,6 +27,9 @@ process.env.TEST_FORM = run === 'soak' ? 'long' : 'short'
 
 // Tests that start the service as a process use the bundle, as users do; it starts in a third of the time of the source.
 if (entry().endsWith('.ts')) spawnSync(process.execPath, ['scripts/bundle.ts'], { cwd: root, stdio: 'inherit' })
+
+// Once for all files, which would otherwise build it at the same time.
+if (files.some((file) => file.startsWith('test/console/')) && !isBuildCurrent()) await buildConsole()
 
 const stopping = new AbortController()
 for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => stopping.abort())

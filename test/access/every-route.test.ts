@@ -94,7 +94,7 @@ test('the table has every part of the API, on both ports', () => {
 
 test('what is open is the state of the service and the files of the console', () => {
   const open = new Set(routes().flatMap((route) => (isClosed(route) ? [] : [route.path])))
-  for (const path of open) assert.match(path, /^\/(uptime(\/x\/y\/z)?|health\/(live|ready)|console\/[\w-]+\.\w+|)$/)
+  for (const path of open) assert.match(path, /^\/(uptime(\/x\/y\/z)?|health\/(live|ready)|console(\/.*)?|)$/)
 })
 
 for (const { name, headers, challenge } of WRONG) {
@@ -185,8 +185,8 @@ describe('spellings of a path', () => {
     '/uptime/%2e%2e/endpoints',
     '/./endpoints',
     '/health/live/../../endpoints',
-    '/console/../endpoints',
-    '/console/console.js/../../keys',
+    '/console/assets/../../endpoints',
+    '/console/assets/x.js/../../../keys',
     '\\endpoints',
     '/%2e/endpoints',
     `/endpoints/${id}/`,
@@ -217,8 +217,9 @@ describe('spellings of a path', () => {
           const reply = await call(withKeys.baseOf(port), method, path, { headers: JSON_TYPE }).catch(() => undefined)
           // On the message port a path that is not ours belongs to users, and no endpoint listens there; what is below
           // /uptime is as open as that, and there is nothing.
-          const isNothing = port === 'message' || /^(http:\/\/[^/]+)?\/uptime\//.test(path)
-          const expected = isNothing ? [400, 401, 404] : [400, 401]
+          // Files of the console are as open as /uptime, and there is none of these names.
+          const isOpen = /^(http:\/\/[^/]+)?\/(?:uptime|console\/assets)\//.test(path)
+          const expected = port === 'message' || isOpen ? [400, 401, 404, 405] : [400, 401]
           if (reply !== undefined) assert.ok(expected.includes(reply.status), `${port} ${method}: ${reply.status}`)
         }
       }

@@ -64,14 +64,14 @@ describe('the package', () => {
 
   test('has what runs and nothing else', () => {
     const isExpected = (path: string) =>
-      /^(?:LICENSE|README\.md|package\.json|bin\/(?:crosswalk|entry|launch)\.js|bin\/package\.json|console\/[\w-]+\.(?:js|css|html|svg))$/.test(
+      /^(?:LICENSE|README\.md|package\.json|bin\/(?:crosswalk|entry|launch)\.js|bin\/package\.json|console\/built\/(?:index\.html|manifest\.json|sources\.sha256|assets\/[\w-]+\.(?:js|css|svg)(?:\.br|\.gz)?))$/.test(
         path,
       ) || /^dist\/(?:(?:main|service|message-worker|isolated-process)\.js|service-\w+\.code|package\.json)$/.test(path)
     assert.deepEqual(
       files.filter((path) => !isExpected(path)),
       [],
     )
-    for (const path of ['bin/crosswalk.js', 'dist/main.js', 'dist/service.js', 'console/index.html']) {
+    for (const path of ['bin/crosswalk.js', 'dist/main.js', 'dist/service.js', 'console/built/index.html']) {
       assert.ok(files.includes(path), path)
     }
   })

@@ -3,8 +3,8 @@ import { useMemo, useState } from 'react'
 import { Button } from '../controls/button.tsx'
 import { notify } from '../states/notices.tsx'
 import { layOutJson } from './json-layout.ts'
+import { partsOf } from './text-parts.ts'
 import { byteCount } from './time.tsx'
-import { partsOf } from './visible-text.tsx'
 
 /** Nothing longer is parsed in the page. */
 const LONGEST_PARSED = 1_048_576
