@@ -88,5 +88,5 @@ export async function signIn(page: Page, key: string): Promise<void> {
 /** Resolves when the page has a title and nothing on it loads. */
 export async function loaded(page: Page): Promise<void> {
   await page.getByRole('heading', { level: 1 }).waitFor()
-  await page.locator('[data-loading]').waitFor({ state: 'detached' })
+  await page.locator('[data-loading]').first().waitFor({ state: 'detached' })
 }

@@ -24,9 +24,9 @@ const time: Column<ListedMessage> = {
       resetScroll={false}
       data-row
       className="row-link"
-      aria-label={`Message ${id}, ${startedAt}`}
     >
       <Time at={startedAt} />
+      <span className="visually-hidden">, message {id}</span>
     </Link>
   ),
 }

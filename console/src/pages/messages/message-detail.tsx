@@ -1,7 +1,7 @@
 /** `/messages/:id`: one message, beside the list: what happened, where the time went, and what can be done about it. */
 import { useQuery } from '@tanstack/react-query'
 import { getRouteApi, Link } from '@tanstack/react-router'
-import { useEffect, useRef } from 'react'
+import { useLayoutEffect, useRef } from 'react'
 import { type MessageRecord, readMessage } from '../../api/message-calls.ts'
 import { queryKeys } from '../../api/query-keys.ts'
 import { LabelChip, OutcomeChip } from '../../ui/data/status-chip.tsx'
@@ -49,7 +49,7 @@ function useFocusOnChange(id: string) {
   const heading = useRef<HTMLHeadingElement>(null)
   const isFirst = useRef(document.querySelector('[data-row]') === null)
   // biome-ignore lint/correctness/useExhaustiveDependencies: each message takes the focus anew
-  useEffect(() => {
+  useLayoutEffect(() => {
     if (!isFirst.current) heading.current?.focus({ preventScroll: true })
     isFirst.current = false
     heading.current?.scrollIntoView({ block: 'nearest' })

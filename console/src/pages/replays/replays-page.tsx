@@ -17,8 +17,9 @@ const COLUMNS: readonly Column<ReplayPlan>[] = [
     title: 'Planned',
     isName: true,
     render: ({ id, createdAt }) => (
-      <Link to="/replays/$plan" params={{ plan: id }} data-row className="row-link" aria-label={`Plan of ${createdAt}`}>
+      <Link to="/replays/$plan" params={{ plan: id }} data-row className="row-link">
         <Time at={createdAt} />
+        <span className="visually-hidden">, plan {id}</span>
       </Link>
     ),
   },

@@ -20,7 +20,8 @@ export function serveMessageRecords(server: FastifyInstance, routes: MessageReco
     )
     scope.get<ById>('/messages/:id', needs('viewer'), async (request, reply) => {
       const record = await search.get(request.params.id)
-      const group = record.outcome === 'done' ? {} : { group: groupKeyText(record) }
+      const { outcome, endpointId, stage, code, path } = record
+      const group = outcome === 'done' ? {} : { group: groupKeyText({ endpointId, stage, code, path }) }
       return sendJson(reply, 200, { ...record, ...group, replayable: await replayable(record) }, NO_STORE)
     })
     scope.get<ByBody>('/messages/:id/body/:which', needs('operator'), async (request, reply) => {
