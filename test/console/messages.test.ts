@@ -1,6 +1,8 @@
 /** /messages: recorded messages in a real browser, of a real service with a real upstream. */
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
+import { bearer } from '../access/service-with-keys.ts'
+import { endpointDocument, json } from '../service.ts'
 import { until } from '../until.ts'
 import { loaded, NO_BROWSER } from './browser.ts'
 import { openConsole } from './console-page.ts'
@@ -81,6 +83,7 @@ describe('/messages', { skip: NO_BROWSER }, () => {
     await page.keyboard.press('j')
     await page.keyboard.press('Enter')
     await page.waitForURL(new RegExp(`/messages/${failed[1]}$`))
+    await page.getByRole('button', { name: 'Replay …' }).waitFor()
     await page.keyboard.press('r')
     await page.getByRole('dialog', { name: 'Replay the message' }).waitFor()
     await page.keyboard.press('Escape')
@@ -151,6 +154,8 @@ describe('/messages', { skip: NO_BROWSER }, () => {
       await button.focus()
       await page.getByRole('tooltip', { name: /This needs the role operator\. Your role is viewer\./ }).waitFor()
     }
+    await page.keyboard.press('Escape')
+    await page.getByRole('tooltip').waitFor({ state: 'detached' })
     await checkAccessibility()
   })
 
@@ -164,7 +169,10 @@ describe('/messages', { skip: NO_BROWSER }, () => {
     await checkAccessibility()
     await page.locator('[data-row]').nth(1).click()
     await page.waitForURL(new RegExp(`/messages/${failed[2]}$`))
-    await page.getByText('Validation failed: /ward is required.').first().waitFor()
+    await page
+      .getByRole('region', { name: /^Message/ })
+      .getByText('/ward is required.')
+      .waitFor()
     await loaded(page)
     await checkAccessibility()
     assert.equal(await page.evaluate('document.documentElement.scrollWidth'), 360)

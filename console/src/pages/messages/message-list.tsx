@@ -24,7 +24,7 @@ export function MessageList({ filters, current }: MessageListProps) {
   const pages = useMessages(filters, round)
   const listed = pages.data?.pages.flatMap(({ messages }) => messages) ?? []
   const of = `${JSON.stringify(filters)} ${round}`
-  const stable = useStableRows(listed, idOf, pages.isPlaceholderData ? undefined : of)
+  const stable = useStableRows(listed, idOf, pages.isPlaceholderData || !pages.isFetchedAfterMount ? undefined : of)
   const newer = useNewer(filters, stable.rows[0]?.id, pages.isSuccess && !pages.isPlaceholderData)
   return (
     <div className="message-list">

@@ -3,19 +3,24 @@ import { Button } from '../controls/button.tsx'
 
 export type FreshRowsProps = Readonly<{
   fresh: number
+  /** Rows that are shown, and that the service no longer has. */
+  gone?: number
   /** Whether there may be more than `fresh`. */
   orMore?: boolean
   onShow(): void
 }>
 
-/** Above a list: new rows are there. Nothing while there are none. */
-export function FreshRows({ fresh, orMore = false, onShow }: FreshRowsProps) {
+const number = (value: number): string => value.toLocaleString('en')
+
+/** Above a list: new rows are there, or some are gone. Nothing otherwise. */
+export function FreshRows({ fresh, gone = 0, orMore = false, onShow }: FreshRowsProps) {
+  const counts = [fresh > 0 && `${number(fresh)}${orMore ? ' or more' : ''} new`, gone > 0 && `${number(gone)} gone`]
+  const said = counts.filter(Boolean).join(', ')
   return (
     <div className="fresh-rows" role="status">
-      {fresh > 0 && (
+      {said !== '' && (
         <Button tone="quiet" onPress={onShow}>
-          {fresh.toLocaleString('en')}
-          {orMore ? ' or more' : ''} new: show
+          {said}: show
         </Button>
       )}
     </div>

@@ -33,6 +33,10 @@ export type RowPages<Row> = ReturnType<typeof useRowPages<Row>>
 
 export const rowsOf = <Row,>({ data }: RowPages<Row>): readonly Row[] => data?.pages.flatMap(({ rows }) => rows) ?? []
 
+/** Whether the rows are those of the filters, and not older than the view. */
+const isCurrent = <Row,>({ isPlaceholderData, isFetchedAfterMount }: RowPages<Row>): boolean =>
+  !isPlaceholderData && isFetchedAfterMount
+
 export type RowListProps<Row> = Omit<DataTableProps<Row>, 'rows' | 'columns'> &
   Readonly<{
     pages: RowPages<Row>
@@ -46,10 +50,10 @@ export type RowListProps<Row> = Omit<DataTableProps<Row>, 'rows' | 'columns'> &
   }>
 
 export function RowList<Row>({ pages, rows, of, empty, ...table }: RowListProps<Row>) {
-  const stable = useStableRows(rows ?? rowsOf(pages), table.idOf, pages.isPlaceholderData ? undefined : of)
+  const stable = useStableRows(rows ?? rowsOf(pages), table.idOf, isCurrent(pages) ? of : undefined)
   return (
     <>
-      <FreshRows fresh={stable.fresh} onShow={stable.show} />
+      <FreshRows fresh={stable.fresh} gone={stable.gone} onShow={stable.show} />
       <QueryView query={pages} what={`Loading: ${table.label}`}>
         {(data) =>
           stable.rows.length === 0 ? (
