@@ -38,6 +38,7 @@ describe('/groups', { skip: NO_BROWSER }, () => {
     await page.getByLabel('Note').fill('The ward is being added; ticket 4711.')
     await checkAccessibility()
     await page.getByRole('button', { name: 'Acknowledge', exact: true }).click()
+    await page.getByRole('dialog').waitFor({ state: 'detached' })
     await page.getByText('ticket 4711').waitFor()
     await send(service, '/admissions/north', { patient: 'p-late' })
     await page.getByText('1 since then').waitFor()

@@ -11,7 +11,8 @@ export type LiveType = 'messages' | 'failures' | 'replay' | 'endpoints' | 'statu
 const CONCERNED: Readonly<Record<LiveType, readonly (readonly string[])[]>> = {
   messages: [queryKeys.counts, queryKeys.messages],
   failures: [queryKeys.groups],
-  replay: [queryKeys.replays],
+  // A replay that succeeds takes its message out of the group of its failure.
+  replay: [queryKeys.replays, queryKeys.groups],
   endpoints: [queryKeys.endpoints],
   status: [queryKeys.health],
   reset: [],

@@ -5,8 +5,9 @@ import { type BodySummary, type MessageRecord, readMessageBody } from '../../api
 import { queryKeys } from '../../api/query-keys.ts'
 import { useRefusal } from '../../api/session.ts'
 import { Button } from '../../ui/controls/button.tsx'
+import { downloadText } from '../../ui/data/clipboard.ts'
 import { StatusChip } from '../../ui/data/status-chip.tsx'
-import { download, TextViewer } from '../../ui/data/text-viewer.tsx'
+import { TextViewer } from '../../ui/data/text-viewer.tsx'
 import { byteCount } from '../../ui/data/time.tsx'
 import { VisibleText } from '../../ui/data/visible-text.tsx'
 import { QueryView } from '../../ui/states/states.tsx'
@@ -87,7 +88,7 @@ function BodyText({ id, body, bytes }: Readonly<{ id: string; body: BodySummary;
     return (
       <div className="more-rows">
         <p>The body is not text.</p>
-        <Button onPress={() => download(content, fileName)}>Download {byteCount(bytes.byteLength)}</Button>
+        <Button onPress={() => downloadText(content, fileName)}>Download {byteCount(bytes.byteLength)}</Button>
       </div>
     )
   }

@@ -1,1 +1,0 @@
-import{y as e}from"./index-wjx43jum.js";import{Et as t,Lt as n,Ot as r}from"./status-chip-c9czoptd.js";var i=[];function a(){let{data:a}=e({queryKey:n.vocabulary,queryFn:({signal:e})=>r(t.GET(`/endpoints/vocabulary`,{signal:e})),staleTime:1/0,select:({failures:e})=>e.map(({code:e})=>e).sort()});return a??i}export{a as t};
