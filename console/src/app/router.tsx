@@ -22,6 +22,19 @@ const missing = {
   },
 }
 
+const messagesRoute = createRoute({
+  getParentRoute,
+  path: '/messages',
+  validateSearch: readMessagesSearch,
+  component: lazyRouteComponent(() => import('../pages/messages/messages-page.tsx'), 'MessagesPage'),
+})
+
+const messageRoute = createRoute({
+  getParentRoute: () => messagesRoute,
+  path: '$id',
+  component: lazyRouteComponent(() => import('../pages/messages/message-detail.tsx'), 'MessageDetail'),
+})
+
 const routes = [
   createRoute({
     getParentRoute,
@@ -69,12 +82,6 @@ const routes = [
     validateSearch: readStatsSearch,
     component: lazyRouteComponent(() => import('../pages/stats/stats-page.tsx'), 'StatsPage'),
   }),
-  createRoute({ getParentRoute, path: '/messages', validateSearch: readMessagesSearch, ...missing }),
-  createRoute({ getParentRoute, path: '/messages/$id', validateSearch: readMessagesSearch, ...missing }),
-  createRoute({ getParentRoute, path: '/groups', validateSearch: readGroupsSearch, ...missing }),
-  createRoute({ getParentRoute, path: '/groups/$key', ...missing }),
-  createRoute({ getParentRoute, path: '/replays', ...missing }),
-  createRoute({ getParentRoute, path: '/replays/$plan', ...missing }),
   createRoute({
     getParentRoute,
     path: '/audit',
@@ -85,6 +92,29 @@ const routes = [
     getParentRoute,
     path: '/keys',
     component: lazyRouteComponent(() => import('../pages/keys/keys-page.tsx'), 'KeysPage'),
+  }),
+  // The list stays as it is while messages are opened beside it.
+  messagesRoute.addChildren([messageRoute]),
+  createRoute({
+    getParentRoute,
+    path: '/groups',
+    validateSearch: readGroupsSearch,
+    component: lazyRouteComponent(() => import('../pages/groups/groups-page.tsx'), 'GroupsPage'),
+  }),
+  createRoute({
+    getParentRoute,
+    path: '/groups/$key',
+    component: lazyRouteComponent(() => import('../pages/groups/group-page.tsx'), 'GroupPage'),
+  }),
+  createRoute({
+    getParentRoute,
+    path: '/replays',
+    component: lazyRouteComponent(() => import('../pages/replays/replays-page.tsx'), 'ReplaysPage'),
+  }),
+  createRoute({
+    getParentRoute,
+    path: '/replays/$plan',
+    component: lazyRouteComponent(() => import('../pages/replays/plan-page.tsx'), 'PlanPage'),
   }),
 ] as const
 
