@@ -226,6 +226,7 @@ describe('/openapi.json', () => {
       '/endpoints/vocabulary',
       '/endpoints/{id}',
       '/endpoints/{id}/diff',
+      '/endpoints/{id}/drift',
       '/endpoints/{id}/faults',
       '/endpoints/{id}/openapi.json',
       '/endpoints/{id}/stats',
