@@ -23,20 +23,30 @@ export type DriftOptions = Readonly<{
   /** One message of so many, 1 or more. */
   sample: number
   clock: Clock
+  /** A monotonic clock, in milliseconds. */
+  elapsedMs: () => number
   /** From 0 to below 1. */
   random: () => number
   logger: Pick<Logger, 'error'>
 }>
 
 const INTERVAL_MS = 1_000
+/** An endpoint rests for so many times as long as a message took: an object with many names is slow to look at. */
+const REST = 100
 /** Messages that wait until they are examined; each may hold a large body. */
 const PENDING_MAX = 8
 /** The endpoints that were sampled last; another takes some tens of kilobytes. */
 const ENDPOINTS_MAX = 1_000
 
-type Sample = Readonly<{ compiled: CompiledEndpoint; completed: SampledCompletion; reached: object; atMs: number }>
+type Sample = Readonly<{
+  compiled: CompiledEndpoint
+  completed: SampledCompletion
+  reached: object
+  atMs: number
+  sampling: Sampling
+}>
 
-export function createDrift({ sample, clock, random, logger }: DriftOptions): Drift {
+export function createDrift({ sample, clock, elapsedMs, random, logger }: DriftOptions): Drift {
   const byId = new Map<string, EndpointDrift>()
   let pending: Sample[] = []
 
@@ -52,7 +62,8 @@ export function createDrift({ sample, clock, random, logger }: DriftOptions): Dr
     }
     return drift
   }
-  const examine = ({ compiled, completed, reached, atMs }: Sample): void => {
+  const examine = ({ compiled, completed, reached, atMs, sampling }: Sample): void => {
+    const startedMs = elapsedMs()
     try {
       const drift = driftOf(compiled, atMs)
       // A message of an earlier version may end after the change.
@@ -60,6 +71,7 @@ export function createDrift({ sample, clock, random, logger }: DriftOptions): Dr
     } catch (err) {
       logger.error({ err }, 'A sampled message could not be examined for drift')
     }
+    sampling.intervalMs = Math.max(INTERVAL_MS, (elapsedMs() - startedMs) * REST)
   }
   /** One message a turn of the event loop, so that the answers of others are not held up. */
   const examineNext = (): void => {
@@ -79,9 +91,10 @@ export function createDrift({ sample, clock, random, logger }: DriftOptions): Dr
     sampling.left = 1 + Math.floor(random() * (2 * sample - 1))
     const atMs = startedAt + ms
     const sinceLast = atMs - sampling.sampledAtMs
-    if ((sinceLast >= 0 && sinceLast < INTERVAL_MS) || pending.length >= PENDING_MAX) return
+    if ((sinceLast >= 0 && sinceLast < sampling.intervalMs) || pending.length >= PENDING_MAX) return
     sampling.sampledAtMs = atMs
-    pending.push({ compiled, completed, reached, atMs })
+    sampling.intervalMs = INTERVAL_MS
+    pending.push({ compiled, completed, reached, atMs, sampling })
     if (pending.length === 1) setImmediate(examineNext)
   }
 

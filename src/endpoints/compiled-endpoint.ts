@@ -12,6 +12,8 @@ export type Sampling = {
   left: number
   /** When the last one was completed, in milliseconds since the epoch. */
   sampledAtMs: number
+  /** None is sampled so soon after it. */
+  intervalMs: number
 }
 
 export type CompiledEndpoint = Readonly<{

@@ -93,7 +93,7 @@ export async function openObservers(options: ObserversOptions): Promise<Observer
 function openDrift({ settings, registry, clock, logger }: ObserversOptions): Drift | undefined {
   const { driftSample: sample } = settings
   if (sample === 0) return undefined
-  const drift = createDrift({ sample, clock, random: Math.random, logger })
+  const drift = createDrift({ sample, clock, elapsedMs: () => performance.now(), random: Math.random, logger })
   registry.watch(() => drift.keep(registry.get))
   return drift
 }

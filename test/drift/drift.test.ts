@@ -32,6 +32,17 @@ describe('the sample', () => {
     })
   }
 
+  test('has fewer messages of an endpoint whose messages take long to examine', () => {
+    const drift = openDrift()
+    const compiled = compiledOf(MAPPING)
+    drift.examineMs = 50
+    for (const ms of seconds(20)) {
+      drift.count(completedOf(compiled, MESSAGE, START + ms))
+      drift.counts(compiled.document._id)
+    }
+    assert.equal(drift.report(compiled).sampled, 4)
+  })
+
   test('is by chance, so that it has messages of every turn', () => {
     const drift = openDrift(10, Math.random)
     const compiled = compiledOf(MAPPING)

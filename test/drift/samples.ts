@@ -41,7 +41,7 @@ export function compiledOf(fields: JsonObject, version = 1, id = '0'.repeat(24))
   assert.deepEqual(lints, [])
   const document = { ...raw, _id: id, createdAt: '', updatedAt: '', __v: 0 as const }
   const handle = () => ({ answer: { status: 200, headers: {}, body: '' }, failure: undefined })
-  const sampling = { left: 0, sampledAtMs: Number.NEGATIVE_INFINITY }
+  const sampling = { left: 0, sampledAtMs: Number.NEGATIVE_INFINITY, intervalMs: 0 }
   return { version, document, endpoint, routeKey: 'POST /one', handle, sampling }
 }
 
@@ -75,13 +75,21 @@ export const reachedWith = (requestBody: unknown, others: JsonObject = {}): obje
   ...others,
 })
 
-/** `nowMs` is its clock, to be set. */
-type OpenedDrift = Drift & { nowMs: number; report(compiled: CompiledEndpoint, hours?: number): DriftAnswer }
+/** `nowMs` is its clock, to be set; `examineMs` how long it takes to examine a message. */
+type OpenedDrift = Drift & {
+  nowMs: number
+  examineMs: number
+  report(compiled: CompiledEndpoint, hours?: number): DriftAnswer
+}
 
 export function openDrift(sample = 1, random = () => 0.5): OpenedDrift {
+  let readings = 0
+  // Read before and after each message.
+  const elapsedMs = () => (readings++ % 2) * opened.examineMs
   const opened: OpenedDrift = {
     nowMs: START,
-    ...createDrift({ sample, clock: () => opened.nowMs, random, logger: silent }),
+    examineMs: 0,
+    ...createDrift({ sample, clock: () => opened.nowMs, elapsedMs, random, logger: silent }),
     report: (active: CompiledEndpoint, hours = 24): DriftAnswer => {
       const counts = opened.counts(active.document._id)
       const options = { sample, nowMs: opened.nowMs, hours, endpointId: active.document._id, active }
