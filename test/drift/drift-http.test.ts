@@ -1,7 +1,7 @@
 /** Drift through HTTP: what documents of all kinds read of messages of all kinds. */
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
-import type { JsonObject } from '../../src/domain/json.ts'
+import type { Json, JsonObject } from '../../src/domain/json.ts'
 import { call } from '../adapters/http-server/management/call.ts'
 import { json, type Service, startService, startUpstream, type Upstream } from '../service.ts'
 import { until } from '../until.ts'
@@ -16,8 +16,11 @@ const driftOf = async (service: Service, id: string, query = ''): Promise<DriftA
 type Case = Readonly<{
   name: string
   document: JsonObject
-  /** JSON, or XML as a text. */
-  message: JsonObject | string
+  /** JSON, or XML as a text; undefined for none. */
+  message: Json | undefined
+  method?: 'GET'
+  /** Segments after the start of the route, as the pattern has them and as the message does. */
+  below?: readonly [pattern: string, path: string]
   query?: string
   status?: number
   unread: readonly string[]
@@ -45,6 +48,25 @@ const CASES = (upstream: string): readonly Case[] => [
     missing: ['query.ward', 'requestBody.name.last'],
   },
   { name: 'no mapping', document: {}, message: { any: { thing: 1 } }, unread: [], missing: [] },
+  {
+    name: 'an array',
+    document: { inputMapping: { 'requestBody[].nr': 'ids[]', 'requestBody[].gone': 'x[]' } },
+    message: [{ nr: 1, a: 1 }, [{ nr: 2 }], 'x'],
+    unread: ['requestBody[].a number'],
+    missing: ['requestBody[].gone'],
+  },
+  {
+    name: 'a request without a body',
+    document: {
+      inputMapping: { 'query.nr': 'id', 'query.gone': 'x', 'urlParams.bed': 'bed', 'requestHeaders.x-from': 'from' },
+    },
+    message: undefined,
+    method: 'GET',
+    below: ['/:ward/:bed', '/w1/2'],
+    query: '?nr=1&other=2&other=3',
+    unread: ['query.other[] string', 'urlParams.ward string'],
+    missing: ['query.gone', 'requestHeaders.x-from'],
+  },
   {
     name: 'a null where a value is read',
     document: { inputMapping: { 'requestBody.a': 'a', 'requestBody.list[].b': 'b[]' } },
@@ -164,14 +186,22 @@ for (const isolation of ['none', 'process']) {
 
     for (const [index, { name }] of CASES('').entries()) {
       test(name, async () => {
-        const { document, message, query = '', status = 200, ...expected } = CASES(upstream.url)[index] as Case
+        const {
+          document,
+          message,
+          method = 'POST',
+          below = ['', ''],
+          query = '',
+          status = 200,
+          ...expected
+        } = CASES(upstream.url)[index] as Case
         const pattern = `/drift-${index}`
-        const { _id } = await service.register({ endpoint: { pattern }, ...document })
+        const { _id } = await service.register({ endpoint: { pattern: `${pattern}${below[0]}`, method }, ...document })
         const sent = await service.fetch(
-          `${pattern}${query}`,
+          `${pattern}${below[1]}${query}`,
           typeof message === 'string'
             ? { method: 'POST', body: message, headers: { 'content-type': 'application/xml' } }
-            : json('POST', message),
+            : json(method, message),
         )
         assert.equal(sent.status, status, sent.text)
         const { version, sample, sampled, cut, hours, unread, missing, unreadUnknown } = await driftOf(service, _id)

@@ -4,6 +4,7 @@ import { describe, test } from 'node:test'
 import fc from 'fast-check'
 import { Failure } from '../../src/domain/failure.ts'
 import type { Json } from '../../src/domain/json.ts'
+import { startTrace } from '../../src/domain/tracing/trace.ts'
 import type { SampledCompletion } from '../../src/drift/drift.ts'
 import { compiledOf, completedOf, HOUR, openDrift, reachedWith, START } from './samples.ts'
 
@@ -217,6 +218,18 @@ describe('names that may be data', () => {
       ),
     )
   }
+
+  test('secrets that the message used', () => {
+    const drift = openDrift()
+    const compiled = compiledOf(MAPPING)
+    const secrets = new Map([['the-key-of-the-lab', '${env:LAB}']])
+    const trace = { ...startTrace(), reached: reachedWith({ 'x-the-key-of-the-lab': 1 }), secrets }
+    drift.count(completedOf(compiled, undefined, START, { trace }))
+    assert.deepEqual(
+      drift.report(compiled).unread.map(({ path }) => path),
+      ['requestBody.x-${env:LAB}'],
+    )
+  })
 
   const letters = (n: number) => String.fromCharCode(97 + Math.floor(n / 26), 97 + (n % 26))
 
