@@ -16,7 +16,10 @@ const UNREAD_ROOTS = ['requestBody', 'query', 'urlParams', 'lookupRequests']
 /** Fields of one message that readers may ask for altogether: some milliseconds. */
 const READS_MAX = 10_000
 
+/** Elements of each array that are looked at; fewer if the document has too many paths for so many. */
 const ELEMENTS = 20
+const FEW_ELEMENTS = 2
+/** The same where a path reads one by a higher index. */
 const ELEMENTS_MAX = 1_000
 
 const HOUR_MS = 3_600_000
@@ -55,13 +58,22 @@ export type EndpointDrift = Readonly<{
   counts(nowMs: number): DriftCounts
 }>
 
-type Reader = { readonly path: SourcePath; readonly readBy: readonly string[]; seenMs: number; lackedMs: number }
+type Reader = {
+  readonly path: SourcePath
+  readonly readBy: readonly string[]
+  /** How many elements of an array the path needs, for the highest index in it. */
+  readonly elements: number
+  seenMs: number
+  lackedMs: number
+}
 
 export function createEndpointDrift({ endpoint, version }: CompiledEndpoint, sinceMs: number): EndpointDrift {
   const { reads, isWhole } = readsOfDocument(endpoint)
-  const readers = reads.map(({ path, readBy }): Reader => ({ path, readBy, seenMs: 0, lackedMs: 0 }))
+  const readers = reads.map(
+    ({ path, readBy }): Reader => ({ path, readBy, elements: elementsRead(path), seenMs: 0, lackedMs: 0 }),
+  )
   const roots = [...new Set([...UNREAD_ROOTS, ...readers.map(({ path }) => path.root)])]
-  const elements = Math.max(ELEMENTS, ...readers.map(({ path }) => elementsRead(path)))
+  const mostElements = readers.reduce((most, one) => Math.max(most, Math.min(one.elements, ELEMENTS_MAX)), ELEMENTS)
   const unread = createUnreadFields()
   const sampled = new Uint32Array(HOURS)
   const cut = new Uint32Array(HOURS)
@@ -83,6 +95,25 @@ export function createEndpointDrift({ endpoint, version }: CompiledEndpoint, sin
     }
     return slotOf(newestHour)
   }
+  /** Notes which paths the message carries. Undefined if that took too many reads. */
+  const read = (reached: object, elements: number, atMs: number) => {
+    const { shape, isCut, hasAllValues, unfilled } = shapeOf(reached, roots, elements)
+    const recorder = createReadRecorder(shape, READS_MAX)
+    for (const reader of readers) {
+      const { path } = reader
+      if (shape[path.root] === undefined) continue
+      let isCarried = false
+      const isWithinBounds = recorder.note((view: never) => {
+        const value = path.read(view)
+        isCarried = isFound(value)
+        return value
+      })
+      if (!isWithinBounds) return undefined
+      if (isCarried) reader.seenMs = atMs
+      else if (hasAllValues && reader.elements <= elements) reader.lackedMs = atMs
+    }
+    return { recorder, unfilled, isCut }
+  }
   const hoursOf = (counts: Uint32Array): readonly (readonly [hour: number, count: number])[] =>
     Array.from({ length: HOURS }, (_, back) => newestHour - HOURS + 1 + back).flatMap((hour) => {
       const count = counts[slotOf(hour)] as number
@@ -94,24 +125,12 @@ export function createEndpointDrift({ endpoint, version }: CompiledEndpoint, sin
     add: (reached, secrets, atMs) => {
       const slot = advance(atMs)
       messages += 1
-      const { shape, isCut, hasAllValues, unfilled } = shapeOf(reached, roots, elements)
-      const recorder = createReadRecorder(shape, READS_MAX)
-      for (const reader of readers) {
-        const { path } = reader
-        if (shape[path.root] === undefined) continue
-        let isCarried = false
-        const isComplete = recorder.note((view: never) => {
-          const value = path.read(view)
-          isCarried = isFound(value)
-          return value
-        })
-        if (isCarried) reader.seenMs = atMs
-        else if (isComplete && hasAllValues) reader.lackedMs = atMs
-      }
+      const { recorder, unfilled, isCut } =
+        read(reached, mostElements, atMs) ?? read(reached, FEW_ELEMENTS, atMs) ?? NOT_READ
       const hideSecrets = secrets === undefined ? itself : compileReferences(secrets)
       const isKnown =
         isWhole ||
-        recorder.unread(UNREAD_ROOTS, isLookupHeaders, (steps, leaf) => {
+        recorder?.unread(UNREAD_ROOTS, isLookupHeaders, (steps, leaf) => {
           if (unfilled.has(leaf)) return
           const field = unread.leafAt(keysOf(steps, hideSecrets))
           if (field === undefined) return
@@ -138,11 +157,14 @@ export function createEndpointDrift({ endpoint, version }: CompiledEndpoint, sin
   }
 }
 
-/** How many elements of an array the path needs, for the highest index in it. */
+const NOT_READ = { recorder: undefined, unfilled: new Set<unknown>(), isCut: true }
+
+/** A number as a name may also be the name of a field; a high one is. */
 const elementsRead = ({ steps }: SourcePath): number =>
   steps.reduce((most, step) => {
-    const index = step.kind === 'index' ? step.index : step.kind === 'name' && isElementName(step.name) ? +step.name : 0
-    return Math.min(Math.max(most, index + 1), ELEMENTS_MAX)
+    if (step.kind === 'index') return Math.max(most, step.index + 1)
+    if (step.kind !== 'name' || !isElementName(step.name) || Number(step.name) >= ELEMENTS_MAX) return most
+    return Math.max(most, Number(step.name) + 1)
   }, 0)
 
 const itself = (text: string): string => text

@@ -296,14 +296,33 @@ describe('large messages', () => {
     assert.deepEqual(drift.report(compiled).missing, [])
   })
 
-  test('an element beyond the first ones is found by its index', () => {
+  test('an element beyond the first ones is found by its index, and one that is too far away is not missing', () => {
     const drift = openDrift()
-    const compiled = compiledOf({ inputMapping: { 'requestBody.rows[70].nr': 'x', 'requestBody.rows[71].gone': 'y' } })
+    const compiled = compiledOf({
+      inputMapping: {
+        'requestBody.rows[70].nr': 'x',
+        'requestBody.rows[71].gone': 'y',
+        'requestBody.rows[2000].nr': 'z',
+      },
+    })
     drift.count(completedOf(compiled, reachedWith({ rows: rows.slice(0, 100) }), START))
     assert.deepEqual(
       drift.report(compiled).missing.map(({ path }) => path),
       ['requestBody.rows[71].gone'],
     )
+  })
+
+  test('few elements are looked at where a document has very many paths', () => {
+    const drift = openDrift()
+    const paths = Array.from({ length: 500 }, (_, n) => `requestBody.rows[].deep.field${n}`)
+    const compiled = compiledOf({ inputMapping: Object.fromEntries(paths.map((path) => [path, 'x[]'])) })
+    drift.count(completedOf(compiled, reachedWith({ rows: rows.slice(0, 20) }), START))
+    const { unread, missing, cut } = drift.report(compiled)
+    assert.deepEqual(
+      unread.map(({ path }) => path),
+      ['requestBody.rows[].deep[].a', 'requestBody.rows[].nr', 'requestBody.rows[].text'],
+    )
+    assert.deepEqual([missing.length, cut], [500, 1])
   })
 })
 
