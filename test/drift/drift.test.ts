@@ -274,17 +274,24 @@ describe('large messages', () => {
     ['arrays in arrays', { rows: rows.slice(0, 50_000).map((row) => [[row], [row]]), tail: true }],
   ]
   for (const [name, body] of cases) {
-    test(`${name}: are looked at in part, in little time, and the answer says so`, () => {
+    test(`${name}: are looked at in part, and the answer says so`, () => {
       const drift = openDrift()
       const paths = Array.from({ length: 200 }, (_, n) => `requestBody.rows[].deep.field${n}`)
       const compiled = compiledOf({ inputMapping: Object.fromEntries(paths.map((path) => [path, 'x[]'])) })
-      drift.count(completedOf(compiled, reachedWith(body), START))
-      const before = performance.now()
+      let reads = 0
+      const counted = <T extends Json>(value: T): T =>
+        typeof value === 'object' && value !== null
+          ? new Proxy(value as T & object, {
+              get: (target, field) => {
+                reads += 1
+                return counted((target as Record<string | symbol, Json>)[field] as Json)
+              },
+            })
+          : value
+      drift.count(completedOf(compiled, reachedWith(counted(body)), START))
       const { sampled, cut } = drift.report(compiled)
-      const ms = performance.now() - before
       assert.deepEqual([sampled, cut], [1, 1])
-      // The machine of the tests is shared; a whole walk takes seconds.
-      assert.ok(ms < 500, `${ms} ms`)
+      assert.ok(reads > 20 && reads < 30_000, `${reads}`)
     })
   }
 
