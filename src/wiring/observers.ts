@@ -9,6 +9,7 @@ import type { WorkerSlot } from '../domain/worker-processes.ts'
 import { createDrift, type Drift } from '../drift/drift.ts'
 import type { Registry } from '../endpoints/endpoint-registry.ts'
 import type { CompletedMessage } from '../intake/completed-message.ts'
+import { type ActiveCaptures, createActiveCaptures } from '../message-log/captures/active-captures.ts'
 import { createRecorder, type Recorder } from '../message-log/recorder.ts'
 import { startRetention } from '../message-log/retention.ts'
 import { createMessageMetrics, type MessageMetrics } from '../metrics/message-metrics.ts'
@@ -25,6 +26,7 @@ export type Observers = Readonly<{
   /** Undefined if no messages are sampled. */
   drift: Drift | undefined
   recorder: Recorder
+  captures: ActiveCaptures
   /** The trace that a message belongs to; undefined without tracing. */
   traceContext: Tracing['traceContext'] | undefined
   /** Writes what is not written yet. `stopBy`: until when the message log may take, in ms of `performance.now()`. */
@@ -65,7 +67,8 @@ export async function openObservers(options: ObserversOptions): Promise<Observer
         })
   // Each worker writes about as much as this one.
   const onWritten = (bytes: number) => retention?.grew(bytes * workerSlot.workers)
-  const recorder = createRecorder({ store: store.messages, settings, logger, onWritten })
+  const captures = createActiveCaptures({ store: store.captures, clock, logger })
+  const recorder = createRecorder({ store: store.messages, settings, captures, logger, onWritten })
   return {
     observe: (completed) => {
       messageMetrics.count(completed)
@@ -78,6 +81,7 @@ export async function openObservers(options: ObserversOptions): Promise<Observer
     stats,
     drift,
     recorder,
+    captures,
     traceContext: tracing?.traceContext,
     close: async (stopBy) => {
       await tracing?.close()

@@ -9,6 +9,8 @@ import type { ProcessCounts } from '../metrics/message-metrics.ts'
 export type WorkerResponses = {
   /** Its active endpoints are those in the store. */
   catchUp: true
+  /** It records by the captures in the store. */
+  reloadCaptures: true
   /** The records of its completed messages are stored. */
   flushRecords: true
   /** Its counts of messages are stored. */
@@ -45,6 +47,7 @@ export type Gathered<R extends WorkerRequest = WorkerRequest> = Readonly<{
 /** What a worker does for itself when any worker sends a request to all of them. */
 export type WorkerReport = Readonly<{
   catchUp(): Promise<void>
+  reloadCaptures(): Promise<void>
   flushRecords(): Promise<void>
   flushCounts(): Promise<void>
   status(): Promise<WorkerStatus>

@@ -14,6 +14,7 @@ export type IpcRouter = Readonly<{
 /** The longest wait for responses, without `extraMs` of the request. */
 const TIMEOUT_MS: Readonly<Record<WorkerRequest, number>> = {
   catchUp: 10_000,
+  reloadCaptures: 10_000,
   flushRecords: 2_000,
   flushCounts: 2_000,
   status: 2_000,

@@ -17,6 +17,8 @@ export type WorkerCluster = Readonly<{
    * worker does not confirm it in time. `documents`: how many documents the change has.
    */
   announce(documents: number): Promise<void>
+  /** Resolves when every worker records by the captures in the store. Fails as `announce`. */
+  reloadCaptures(): Promise<void>
   /** Resolves when the records of completed messages of all workers are stored, or after 2 s. */
   flushRecords(): Promise<void>
   /** Resolves when the counts of messages of all workers are stored, or after 2 s. */
@@ -40,14 +42,9 @@ export function createWorkerCluster(channel: PrimaryChannel, workerSlot: WorkerS
     uptimeMs: () => performance.timeOrigin + performance.now() - startedAt,
     join: channel.join,
     announce: async (documents) => {
-      const { missing } = await gather('catchUp', { extraMs: documents * MS_PER_DOCUMENT })
-      if (missing === 0) return
-      const who = missing === 1 ? 'a worker has' : `${missing} workers have`
-      throw new Failure(
-        'STORE_UNAVAILABLE',
-        `The change is stored, but ${who} not activated it yet; look before you repeat it.`,
-      )
+      demandAll(await gather('catchUp', { extraMs: documents * MS_PER_DOCUMENT }))
     },
+    reloadCaptures: async () => demandAll(await gather('reloadCaptures')),
     flushRecords: async () => void (await gather('flushRecords')),
     flushCounts: async () => void (await gather('flushCounts')),
     status: async () => {
@@ -70,6 +67,15 @@ export function createWorkerCluster(channel: PrimaryChannel, workerSlot: WorkerS
       return Buffer.from(`${describeWorkers(workers)}${await addExpositions(responses, lost, keeps)}`)
     },
   }
+}
+
+function demandAll({ missing }: Readonly<{ missing: number }>): void {
+  if (missing === 0) return
+  const who = missing === 1 ? 'a worker has' : `${missing} workers have`
+  throw new Failure(
+    'STORE_UNAVAILABLE',
+    `The change is stored, but ${who} not activated it yet; look before you repeat it.`,
+  )
 }
 
 const describeWorkers = ({ configured, running, lost }: WorkerCounts): string =>

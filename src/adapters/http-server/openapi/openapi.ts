@@ -5,6 +5,7 @@ import { needs } from '../management/auth-hook.ts'
 import { sendAnswer } from '../replies.ts'
 import { accessPaths, accessSchemas, securitySchemes, withAccess } from './openapi-access.ts'
 import { batchPaths, batchSchemas } from './openapi-batch.ts'
+import { capturePaths, captureSchemas } from './openapi-captures.ts'
 import { driftPaths, driftSchemas } from './openapi-drift.ts'
 import { dryRunPaths, dryRunSchemas } from './openapi-dry-run.ts'
 import { endpointPaths, endpointSchemas } from './openapi-endpoints.ts'
@@ -62,6 +63,7 @@ export function describeApi(endpointSchema: JsonObject, version: string): JsonOb
       ...operationPaths,
       ...messagePaths,
       ...replayPaths,
+      ...capturePaths,
       ...recordedTestPaths,
       ...accessPaths,
       ...watchingPaths,
@@ -72,6 +74,7 @@ export function describeApi(endpointSchema: JsonObject, version: string): JsonOb
         Endpoint: endpointSchema,
         ...messageSchemas,
         ...replaySchemas,
+        ...captureSchemas,
         ...accessSchemas,
         ...endpointSchemas,
         ...batchSchemas,
