@@ -193,6 +193,7 @@ export async function startApp(
       flushRecords: recorder.caughtUp,
       flushCounts: stats.write,
       messageCounts: watching.ownCounts,
+      drift: watching.ownDrift,
       ...health.own,
     })
     await endpointService.load()

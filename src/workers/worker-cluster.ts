@@ -1,6 +1,7 @@
 /** The worker's view of all workers of the service, itself included, as one. */
 import { Failure } from '../domain/failure.ts'
 import type { WorkerCounts, WorkerSlot } from '../domain/worker-processes.ts'
+import type { DriftCounts } from '../drift/endpoint-drift.ts'
 import { addExpositions, endpointOf } from '../metrics/add-expositions.ts'
 import { OTHERS, type ProcessCounts } from '../metrics/message-metrics.ts'
 import type { WorkerReport, WorkerStatus } from './ipc-protocol.ts'
@@ -25,6 +26,8 @@ export type WorkerCluster = Readonly<{
   status(): Promise<WorkerStatus & Readonly<{ openhim: WorkerStatus['openhim']; workers: WorkerCounts }>>
   /** Of the workers that respond within 2 s. */
   messageCounts(): Promise<readonly ProcessCounts[]>
+  /** Of the workers that respond within 2 s and have any. */
+  drift(endpointId: string): Promise<readonly DriftCounts[]>
   /** In: the names of the active endpoints. Series of lost workers are kept for these endpoints only. */
   metrics(endpoints: ReadonlySet<string>): Promise<Uint8Array>
 }>
@@ -39,7 +42,7 @@ export function createWorkerCluster(channel: PrimaryChannel, workerSlot: WorkerS
     uptimeMs: () => performance.timeOrigin + performance.now() - startedAt,
     join: channel.join,
     announce: async (documents) => {
-      demandAll(await gather('catchUp', documents * MS_PER_DOCUMENT))
+      demandAll(await gather('catchUp', { extraMs: documents * MS_PER_DOCUMENT }))
     },
     reloadCaptures: async () => demandAll(await gather('reloadCaptures')),
     flushRecords: async () => void (await gather('flushRecords')),
@@ -54,6 +57,7 @@ export function createWorkerCluster(channel: PrimaryChannel, workerSlot: WorkerS
       }
     },
     messageCounts: async () => (await gather('messageCounts')).responses,
+    drift: async (endpointId) => (await gather('drift', { endpointId })).responses.flat(),
     metrics: async (endpoints) => {
       const { responses, lost, workers } = await gather('metrics')
       const keeps = (series: string) => {

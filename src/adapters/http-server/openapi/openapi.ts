@@ -6,6 +6,7 @@ import { sendAnswer } from '../replies.ts'
 import { accessPaths, accessSchemas, securitySchemes, withAccess } from './openapi-access.ts'
 import { batchPaths, batchSchemas } from './openapi-batch.ts'
 import { capturePaths, captureSchemas } from './openapi-captures.ts'
+import { driftPaths, driftSchemas } from './openapi-drift.ts'
 import { dryRunPaths, dryRunSchemas } from './openapi-dry-run.ts'
 import { endpointPaths, endpointSchemas } from './openapi-endpoints.ts'
 import { messagePaths, messageSchemas } from './openapi-messages.ts'
@@ -56,6 +57,7 @@ export function describeApi(endpointSchema: JsonObject, version: string): JsonOb
       ...storedTestPaths,
       ...batchPaths,
       ...testPaths,
+      ...driftPaths,
       ...dryRunPaths,
       ...publishedApiPaths,
       ...operationPaths,
@@ -77,6 +79,7 @@ export function describeApi(endpointSchema: JsonObject, version: string): JsonOb
         ...endpointSchemas,
         ...batchSchemas,
         ...testSchemas,
+        ...driftSchemas,
         ...dryRunSchemas,
         ...watchingSchemas,
         Failure: object({ error: text, code: text, details: list(ref('FailureDetail')) }, ['error', 'code']),

@@ -228,6 +228,7 @@ describe('/openapi.json', () => {
       '/endpoints/{id}',
       '/endpoints/{id}/capture',
       '/endpoints/{id}/diff',
+      '/endpoints/{id}/drift',
       '/endpoints/{id}/faults',
       '/endpoints/{id}/openapi.json',
       '/endpoints/{id}/stats',
