@@ -1,5 +1,5 @@
 /** The URLs of the console. A page is loaded when it is opened; its search parameters are checked before. */
-import { createRootRoute, createRoute, createRouter, lazyRouteComponent, notFound } from '@tanstack/react-router'
+import { createRootRoute, createRoute, createRouter, lazyRouteComponent } from '@tanstack/react-router'
 import { readAuditSearch } from '../pages/audit/audit-search.ts'
 import { readEditorSearch } from '../pages/editor/editor-search.ts'
 import { readEndpointsSearch } from '../pages/endpoints/endpoints-search.ts'
@@ -14,13 +14,6 @@ import { Shell } from './shell.tsx'
 
 const rootRoute = createRootRoute({ component: Shell, notFoundComponent: PageMissing })
 const getParentRoute = () => rootRoute
-
-/** A page that is not built yet is as unknown as any other URL; its type lets other pages link to it. */
-const missing = {
-  beforeLoad: () => {
-    throw notFound()
-  },
-}
 
 const messagesRoute = createRoute({
   getParentRoute,

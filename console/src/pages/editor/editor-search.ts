@@ -12,8 +12,6 @@ const PARAMETERS = {
   save: asOneOf(['test']),
   /** A version to begin with instead of the current document. */
   version: asWhole,
-  /** A dialog of the editor to open at once. */
-  save: asOneOf(['test']),
 }
 
 export const readEditorSearch = readSearch(PARAMETERS)
