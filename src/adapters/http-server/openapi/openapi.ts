@@ -4,6 +4,7 @@ import type { JsonObject } from '../../../domain/json.ts'
 import { needs } from '../management/auth-hook.ts'
 import { sendAnswer } from '../replies.ts'
 import { accessPaths, accessSchemas, securitySchemes, withAccess } from './openapi-access.ts'
+import { authoringPaths, authoringSchemas } from './openapi-authoring.ts'
 import { batchPaths, batchSchemas } from './openapi-batch.ts'
 import { capturePaths, captureSchemas } from './openapi-captures.ts'
 import { driftPaths, driftSchemas } from './openapi-drift.ts'
@@ -66,6 +67,7 @@ export function describeApi(endpointSchema: JsonObject, version: string): JsonOb
       ...capturePaths,
       ...recordedTestPaths,
       ...accessPaths,
+      ...authoringPaths,
       ...watchingPaths,
     }),
     components: {
@@ -81,6 +83,7 @@ export function describeApi(endpointSchema: JsonObject, version: string): JsonOb
         ...testSchemas,
         ...driftSchemas,
         ...dryRunSchemas,
+        ...authoringSchemas,
         ...watchingSchemas,
         Failure: object({ error: text, code: text, details: list(ref('FailureDetail')) }, ['error', 'code']),
         FailureDetail: object({
