@@ -16,7 +16,7 @@ describe('replaying a record', { skip: kafka.skip }, async () => {
   after(stop)
   const ask = async <T>(method: string, path: string, text?: string): Promise<T> => {
     const headers = { 'content-type': 'application/json' }
-    const reply = await call(service.adminUrl, method, path, text === undefined ? {} : { headers, body: text })
+    const reply = await call(service.adminUrl, method, path, { headers, ...(text === undefined ? {} : { body: text }) })
     assert.ok(reply.status < 300, reply.text)
     return JSON.parse(reply.text) as T
   }

@@ -4,7 +4,7 @@ import Fastify, { type FastifyError, type FastifyInstance, type FastifyReply, ty
 import { Failure } from '../../domain/failure.ts'
 import { fromFastify } from './framework-failures.ts'
 import { pathOf, sendAnswer } from './replies.ts'
-import type { AnswerFailure, MessageSide, ServerLimits } from './server-types.ts'
+import type { AnswerFailure, EveryAnswer, MessageSide, ServerLimits } from './server-types.ts'
 import { answerUnparsed, listenBehind, refuseExpectation } from './unparsed-requests.ts'
 import { methodOf } from './unrouted-methods.ts'
 
@@ -22,9 +22,17 @@ declare module 'fastify' {
 export function createServer(
   limits: ServerLimits,
   answerFailure: AnswerFailure,
-  messages?: MessageSide,
+  { messages, headers = {} }: Readonly<{ messages?: MessageSide; headers?: EveryAnswer }> = {},
 ): FastifyInstance {
-  const answerUnread = messages?.refuseUnparsed ?? answerFailure
+  const answerUnread =
+    messages?.refuseUnparsed ??
+    ((failure: Failure) => {
+      const answer = answerFailure(failure)
+      return { ...answer, headers: { ...headers, ...answer.headers } }
+    })
+  const mark: RequestListener = (_request, response) => {
+    for (const [name, value] of Object.entries(headers)) response.setHeader(name, value)
+  }
   const sendFailure = (reply: FastifyReply, failure: Failure) => sendAnswer(reply, answerFailure(failure))
   const server = Fastify({
     bodyLimit: limits.parserLimitBytes,
@@ -38,7 +46,8 @@ export function createServer(
         // Node would answer with a status alone; `listenBehind` refuses such a request.
         requireHostHeader: false,
       }
-      return createHttpServer(options, listener).on('checkExpectation', refuseExpectation(answerUnread))
+      const http = createHttpServer(options, listener).on('checkExpectation', refuseExpectation(answerUnread))
+      return Object.keys(headers).length === 0 ? http : http.prependListener('request', mark)
     },
     exposeHeadRoutes: false,
     // Else Fastify loads its schema compilers at every start.

@@ -9,6 +9,7 @@ import type { Failure } from '../../../domain/failure.ts'
 import { closeIfUnread } from '../replies.ts'
 import { failureOf } from '../server.ts'
 import { methodOf, methodsOf } from '../unrouted-methods.ts'
+import { refuseForgedCalls } from './forged-calls.ts'
 
 declare module 'fastify' {
   interface FastifyContextConfig {
@@ -89,6 +90,8 @@ export function addAuthHook(scope: FastifyInstance, { authorise, audit, onRoute 
     closeIfUnread(request, reply)
     throw decision.refused
   })
+  // After the hook of a route that refuses a method: 405 says more.
+  scope.addHook('preParsing', refuseForgedCalls)
   scope.addHook('onSend', async (request: ManagementCall, reply) => {
     const decided = request[DECISION]
     if (decided !== undefined && isAudited(decided, request)) await audit.record(...notesOf(request, reply, decided))

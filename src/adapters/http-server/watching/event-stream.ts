@@ -23,7 +23,6 @@ const HEADERS = {
   'cache-control': 'no-store',
   // A proxy that buffers answers would hold events back.
   'x-accel-buffering': 'no',
-  'x-content-type-options': 'nosniff',
 }
 
 /** `onEnd`: called once, when the stream has ended or the caller has closed it. */
