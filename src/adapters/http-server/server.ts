@@ -6,6 +6,7 @@ import { fromFastify } from './framework-failures.ts'
 import { pathOf, sendAnswer } from './replies.ts'
 import type { AnswerFailure, EveryAnswer, MessageSide, ServerLimits } from './server-types.ts'
 import { answerUnparsed, listenBehind, refuseExpectation } from './unparsed-requests.ts'
+import { deferContinue, readOn } from './unread-bodies.ts'
 import { methodOf } from './unrouted-methods.ts'
 
 declare module 'fastify' {
@@ -33,7 +34,10 @@ export function createServer(
   const mark: RequestListener = (_request, response) => {
     for (const [name, value] of Object.entries(headers)) response.setHeader(name, value)
   }
-  const sendFailure = (reply: FastifyReply, failure: Failure) => sendAnswer(reply, answerFailure(failure))
+  const sendFailure = ({ raw }: FastifyRequest, reply: FastifyReply, failure: Failure) => {
+    if (readOn(raw)) reply.header('connection', 'close')
+    return sendAnswer(reply, answerFailure(failure))
+  }
   const server = Fastify({
     bodyLimit: limits.parserLimitBytes,
     serverFactory: (route) => {
@@ -46,7 +50,14 @@ export function createServer(
         // Node would answer with a status alone; `listenBehind` refuses such a request.
         requireHostHeader: false,
       }
-      const http = createHttpServer(options, listener).on('checkExpectation', refuseExpectation(answerUnread))
+      const http = createHttpServer(options, listener)
+      http.on('checkExpectation', refuseExpectation(answerUnread))
+      http.on(
+        'checkContinue',
+        deferContinue((request, response) => http.emit('request', request, response)),
+      )
+      // Else a caller that closes its sending side gets no answer. Node has no option for it.
+      Object.assign(http, { httpAllowHalfOpen: true })
       return Object.keys(headers).length === 0 ? http : http.prependListener('request', mark)
     },
     exposeHeadRoutes: false,
@@ -59,7 +70,7 @@ export function createServer(
     frameworkErrors: (error, request, reply) => {
       const failure = fromFastify(error)
       if (messages?.refuseUnreadable(failure, request.raw, reply.raw)) reply.hijack()
-      else sendFailure(reply, failure)
+      else sendFailure(request, reply, failure)
     },
   })
   server.removeAllContentTypeParsers()
@@ -68,9 +79,11 @@ export function createServer(
   server.setErrorHandler((error: FastifyError, request: Failed, reply) => {
     const failure = fromFastify(error, request.routeOptions.config.limitSetting)
     request[FAILURE] = failure
-    return sendFailure(reply, failure)
+    return sendFailure(request, reply, failure)
   })
-  server.setNotFoundHandler((request) => {
+  // Before the body is read.
+  server.addHook('preParsing', async (request) => {
+    if (!request.is404) return
     throw new Failure('ROUTE_UNKNOWN', `There is nothing at ${methodOf(request.raw)} ${pathOf(request.url)}.`)
   })
   return server

@@ -6,8 +6,8 @@ import type { FastifyInstance, FastifyReply, FastifyRequest, RouteOptions } from
 import type { AuditLog, AuditNote } from '../../../access/audit-log.ts'
 import type { Authorise, Decision, Needed } from '../../../access/authorise.ts'
 import type { Failure } from '../../../domain/failure.ts'
-import { closeIfUnread } from '../replies.ts'
 import { failureOf } from '../server.ts'
+import { askForBody, isTooLong } from '../unread-bodies.ts'
 import { methodOf, methodsOf } from '../unrouted-methods.ts'
 import { refuseForgedCalls } from './forged-calls.ts'
 
@@ -73,7 +73,7 @@ export function addAuthHook(scope: FastifyInstance, { authorise, audit, onRoute 
   scope.decorateRequest(DECIDE, undefined)
   scope.decorateRequest(EFFECT, undefined)
   scope.addHook('onRoute', (route) => onRoute?.(authorisedRoute(route)))
-  scope.addHook('onRequest', async (request: ManagementCall, reply) => {
+  scope.addHook('onRequest', async (request: ManagementCall) => {
     const needed = request.routeOptions.config.needed ?? (request.is404 ? 'viewer' : 'admin')
     const { headers, socket } = request
     const call = {
@@ -87,11 +87,13 @@ export function addAuthHook(scope: FastifyInstance, { authorise, audit, onRoute 
     request[DECIDE] = () => authorise(call)
     request[DECISION] = { ...decision, needed }
     if (decision.refused === undefined) return
-    closeIfUnread(request, reply)
     throw decision.refused
   })
   // After the hook of a route that refuses a method: 405 says more.
   scope.addHook('preParsing', refuseForgedCalls)
+  scope.addHook('preParsing', async ({ raw, routeOptions }) => {
+    if (!isTooLong(raw, routeOptions.bodyLimit)) askForBody(raw)
+  })
   scope.addHook('onSend', async (request: ManagementCall, reply) => {
     const decided = request[DECISION]
     if (decided !== undefined && isAudited(decided, request)) await audit.record(...notesOf(request, reply, decided))

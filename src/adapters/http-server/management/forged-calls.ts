@@ -1,8 +1,7 @@
 /** Refuses calls that a web page may have made a browser send: a browser on this machine counts as this machine. */
-import type { FastifyReply, FastifyRequest } from 'fastify'
+import type { FastifyRequest } from 'fastify'
 import { Failure } from '../../../domain/failure.ts'
 import { CODECS, codecOfHeader } from '../../../formats/codecs.ts'
-import { closeIfUnread } from '../replies.ts'
 
 declare module 'fastify' {
   interface FastifyContextConfig {
@@ -17,17 +16,12 @@ const SAFE: readonly string[] = ['GET', 'HEAD', 'OPTIONS', 'TRACE']
  * Before the body is read. The two checks are independent: a browser that does not name the page still asks the service
  * before it sends JSON. Fails with MANAGEMENT_REFUSED, MEDIA_TYPE_WRONG.
  */
-export async function refuseForgedCalls(request: FastifyRequest, reply: FastifyReply): Promise<void> {
-  const { method, is404 } = request
-  if (is404 || SAFE.includes(method)) return
-  try {
-    refuseOtherPages(request)
-    // For this method every browser asks the service first, and it has no body.
-    if (method !== 'DELETE') demandType(request)
-  } catch (thrown) {
-    closeIfUnread(request, reply)
-    throw thrown
-  }
+export async function refuseForgedCalls(request: FastifyRequest): Promise<void> {
+  const { method } = request
+  if (SAFE.includes(method)) return
+  refuseOtherPages(request)
+  // For this method every browser asks the service first, and it has no body.
+  if (method !== 'DELETE') demandType(request)
 }
 
 /**
