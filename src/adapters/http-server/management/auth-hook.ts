@@ -6,6 +6,8 @@ import type { FastifyInstance, FastifyReply, FastifyRequest, RouteOptions } from
 import type { AuditLog, AuditNote } from '../../../access/audit-log.ts'
 import type { Authorise, Decision, Needed } from '../../../access/authorise.ts'
 import type { Failure } from '../../../domain/failure.ts'
+import { type StoreAccess, withStoreAccess } from '../../../domain/ports/store-port.ts'
+import { pathOf } from '../replies.ts'
 import { failureOf } from '../server.ts'
 import { askForBody, isTooLong } from '../unread-bodies.ts'
 import { methodOf, methodsOf } from '../unrouted-methods.ts'
@@ -37,11 +39,13 @@ type Decided = Decision & Readonly<{ needed: Needed }>
 
 const DECISION = Symbol('decision')
 const EFFECT = Symbol('effect')
+const STORE = Symbol('access to the store')
 const DECIDE = Symbol('decide')
 type ManagementCall = FastifyRequest & {
   [DECISION]?: Decided
   [DECIDE]?: () => Promise<Decision>
   [EFFECT]?: readonly Effect[]
+  [STORE]?: StoreAccess
 }
 
 /** The caller; undefined if the service does not know it. */
@@ -73,6 +77,19 @@ export function addAuthHook(scope: FastifyInstance, { authorise, audit, onRoute 
   scope.decorateRequest(DECIDE, undefined)
   scope.decorateRequest(EFFECT, undefined)
   scope.addHook('onRoute', (route) => onRoute?.(authorisedRoute(route)))
+  scope.decorateRequest(STORE, undefined)
+  scope.addHook('onRequest', (request: ManagementCall, _reply, done) => {
+    const access = { lost: undefined, isOver: false }
+    request[STORE] = access
+    withStoreAccess(access, done)
+  })
+  // Reading the body has left the context.
+  scope.addHook('preHandler', (request: ManagementCall, _reply, done) =>
+    withStoreAccess(request[STORE] as StoreAccess, done),
+  )
+  scope.addHook('onResponse', async ({ [STORE]: access }: ManagementCall) => {
+    if (access !== undefined) access.isOver = true
+  })
   scope.addHook('onRequest', async (request: ManagementCall) => {
     const needed = request.routeOptions.config.needed ?? (request.is404 ? 'viewer' : 'admin')
     const { headers, socket } = request
@@ -82,6 +99,7 @@ export function addAuthHook(scope: FastifyInstance, { authorise, audit, onRoute 
       host: headers.host === undefined ? undefined : request.hostname,
       forwarded: RELAYED.some((name) => headers[name] !== undefined),
       authorization: headers.authorization,
+      store: STORES[pathOf(request.url).split('/')[1] ?? ''] ?? 'The store',
     }
     const decision = await authorise(call)
     request[DECIDE] = () => authorise(call)
@@ -98,6 +116,14 @@ export function addAuthHook(scope: FastifyInstance, { authorise, audit, onRoute 
     const decided = request[DECISION]
     if (decided !== undefined && isAudited(decided, request)) await audit.record(...notesOf(request, reply, decided))
   })
+}
+
+/** The store that a call asks for, by the first segment of its path: what a failure names, whatever was read before. */
+const STORES: Readonly<Record<string, string>> = {
+  endpoints: 'The store of endpoints',
+  keys: 'The store of API keys',
+  messages: 'The message log',
+  audit: 'The audit log',
 }
 
 /** Headers by which a proxy says that it passes on the call of another. */
