@@ -261,7 +261,9 @@ describe('lint and POST', () => {
       assert.equal(deleted.status, 200)
       const warnings: JsonObject[] = JSON.parse(reply.headers.get('x-crosswalk-warnings') ?? '[]')
       // Only the service knows its secrets: offline, each counts as there.
-      const known = warnings.filter(({ message }) => !/^The secret ".*" (is not set|may not be used)/.test(`${message}`))
+      const known = warnings.filter(
+        ({ message }) => !/^The secret ".*" (is not set|may not be used)/.test(`${message}`),
+      )
       return known.map(({ path, message }) => `warning ${path}: ${message}`).sort()
     }
     assert.ok(reply.status >= 400 && reply.status < 500, reply.text)
