@@ -8,6 +8,7 @@ import { Unreadable } from './body-faults.ts'
 import { MAX_DEPTH } from './json-read.ts'
 import { type NameLimits, tooManyNames } from './name-limits.ts'
 import { decodeText } from './text.ts'
+import { isXmlName } from './xml-characters.ts'
 
 /** `trim`: drops space around text. `explicitRoot`: keeps the name of the root. `explicitArray`: puts every child in an array. */
 export type XmlOptions = NameLimits & Readonly<{ trim: boolean; explicitRoot: boolean; explicitArray: boolean }>
@@ -59,7 +60,8 @@ function encodingByDeclaration(bytes: Uint8Array): string | undefined {
 /**
  * Parses an XML 1.0 document. Everything is a string; an element with neither text, attributes nor children is "".
  *
- * Names keep their prefixes and may be any, `__proto__` included: they become plain own properties.
+ * Names keep their prefixes and may be any, `__proto__` included: they become plain own properties. They have one colon at
+ * most, as in output (Namespaces in XML 1.0 §4); whether a prefix is declared is not checked.
  * Throws Unreadable: `malformed` for a text that is not well-formed or has a DOCTYPE, `too-deep` for more than MAX_DEPTH
  * nested elements, `too-many` for more names than the options allow; each with line and column.
  */
@@ -85,14 +87,20 @@ export function parseXml(text: string, options: XmlOptions): Json {
 
   parser.on('error', (error) => refuse('malformed', describe(error.message, text)))
   parser.on('doctype', () => refuse('malformed', 'A DOCTYPE is not accepted, and this XML has one that ends'))
-  parser.on('opentag', ({ attributes }) => {
+  const checkName = (name: string) => {
+    if (!name.includes(':') || isXmlName(name)) return
+    refuse('malformed', 'The XML is not well-formed: a name has a colon that is not between a prefix and a local name,')
+  }
+  parser.on('opentag', ({ name, attributes }) => {
+    checkName(name)
     if (open.length === MAX_DEPTH) refuse('too-deep', `The XML is nested deeper than ${MAX_DEPTH} levels`)
     countName()
     attributesOfOne = 0
     open.push({ text: '', hasCdata: false, content: attributesContent(attributes), names: 0 })
   })
   // Before saxes compares them with each other.
-  parser.on('attribute', () => {
+  parser.on('attribute', ({ name }) => {
+    checkName(name)
     countName()
     attributesOfOne += 1
     if (attributesOfOne <= mostOfOne) return
