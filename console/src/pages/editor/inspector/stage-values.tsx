@@ -64,7 +64,7 @@ function OneValue({ name, value, cutAt, what, request }: OneValueProps) {
   const fileName = `${what}-${name}`.replace(/[^A-Za-z0-9]+/g, '-')
   return (
     <section aria-label={label}>
-      <h4 className="value-name">
+      <h4>
         <code>
           <VisibleText text={name} most={200} />
         </code>
