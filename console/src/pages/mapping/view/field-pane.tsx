@@ -94,7 +94,7 @@ const FieldItem = ({ node }: Readonly<{ node: FieldNode }>) => (
   >
     <TreeItemContent>
       {({ hasChildItems, allowsDragging }) => (
-        <>
+        <div className="field-line">
           {allowsDragging && (
             <AriaButton slot="drag" className="field-grip">
               <span aria-hidden="true">⠿</span>
@@ -108,7 +108,7 @@ const FieldItem = ({ node }: Readonly<{ node: FieldNode }>) => (
             <span className="field-chevron" />
           )}
           <FieldContent node={node} />
-        </>
+        </div>
       )}
     </TreeItemContent>
     <Collection items={node.children}>{(child) => <FieldItem node={child} />}</Collection>
@@ -117,7 +117,7 @@ const FieldItem = ({ node }: Readonly<{ node: FieldNode }>) => (
 
 const FieldContent = memo(function FieldContent({ node }: Readonly<{ node: FieldNode }>) {
   const { side, marks, related } = useContext(ShownContext)
-  const { id, name, index, lists, types, count, sample, isUnknown } = node
+  const { id, name, index, lists, count, sample, isUnknown } = node
   const mark = marks.get(id)
   const isScalar = sample !== undefined
   return (
@@ -132,7 +132,7 @@ const FieldContent = memo(function FieldContent({ node }: Readonly<{ node: Field
           ×{count.toLocaleString('en')}
         </span>
       )}
-      <span className="field-type">{typesOf(types, isUnknown, side)}</span>
+      <span className="field-type">{typesOf(node, side)}</span>
       {isScalar && (
         <span className="field-sample">
           <VisibleText text={typeof sample === 'string' ? sample : JSON.stringify(sample)} most={MOST_OF_A_NAME} />
@@ -143,9 +143,9 @@ const FieldContent = memo(function FieldContent({ node }: Readonly<{ node: Field
   )
 })
 
-/** Objects and lists show what they are by what they hold. */
-function typesOf(types: FieldNode['types'], isUnknown: boolean, side: Side): string {
-  if (isUnknown) return side === 'source' ? 'not in the message' : ''
+/** Objects and lists show what they are by what they hold, and a root may have nothing in this message. */
+function typesOf({ types, isUnknown, path, name }: FieldNode, side: Side): string {
+  if (isUnknown) return side === 'source' && path !== name ? 'not in the message' : ''
   return types.filter((type) => type !== 'object' && type !== 'array').join(', ')
 }
 
