@@ -1,6 +1,6 @@
 /** /endpoints/:id/mapping in a real browser. */
 import assert from 'node:assert/strict'
-import { describe, test, type TestContext } from 'node:test'
+import { describe, type TestContext, test } from 'node:test'
 import type { Page } from 'playwright-core'
 import type { JsonObject } from '../../src/domain/json.ts'
 import { json } from '../service.ts'
@@ -18,15 +18,19 @@ const MESSAGE = {
 }
 const MAPPING = { 'requestBody.id': 'id', 'requestBody.lines[].nr': 'list[].number', 'requestBody.gone': 'gone' }
 
-type Opened = Awaited<ReturnType<typeof openMapping>>
-
 /** An endpoint that has taken one message, open in the mapping view with this message. */
-async function openMapping(test: TestContext, inputMapping: JsonObject = MAPPING, body: JsonObject = MESSAGE, view = {}) {
+async function openMapping(
+  test: TestContext,
+  inputMapping: JsonObject = MAPPING,
+  body: JsonObject = MESSAGE,
+  view = {},
+) {
   const opened = await openConsole(test, { env: { MESSAGE_LOG: 'all' }, ...view })
   const { service } = opened
   const { _id: id } = await service.register({ name: 'Orders', endpoint: { pattern: '/orders' }, inputMapping })
   await service.fetch('/orders', json('POST', body))
-  const list = async () => (await fetch(`${service.adminUrl}/messages`)).json() as Promise<{ messages: { id: string }[] }>
+  const list = async () =>
+    (await fetch(`${service.adminUrl}/messages`)).json() as Promise<{ messages: { id: string }[] }>
   const { messages } = await until(list, (now) => now.messages.length > 0)
   const message = messages[0]?.id ?? ''
   await opened.open(`endpoints/${id}/mapping?message=${message}`)
@@ -55,7 +59,11 @@ const BY_HAND: Readonly<Record<string, (page: Page) => Promise<void>>> = {
     await source(page, 'family').click()
     await page.keyboard.press('ArrowRight')
     await page.keyboard.press('Enter')
-    await target(page, 'code').and(page.locator('[data-drop-target]')).or(page.locator('[data-drop-target]')).first().waitFor()
+    await target(page, 'code')
+      .and(page.locator('[data-drop-target]'))
+      .or(page.locator('[data-drop-target]'))
+      .first()
+      .waitFor()
     for (let step = 0; step < 10; step += 1) {
       const name = await page.evaluate('document.activeElement?.getAttribute("aria-label") ?? ""')
       if (String(name).includes('code')) break
@@ -89,7 +97,10 @@ describe('/endpoints/:id/mapping', { skip: NO_BROWSER }, () => {
       test(`by ${way}`, async (test) => {
         const { page, id } = await openMapping(test, SMALL)
         await connect(page)
-        await page.getByRole('region', { name: 'Selected entry' }).waitFor().catch(() => page.screenshot({ path: '/tmp/map-fail.png' }))
+        await page
+          .getByRole('region', { name: 'Selected entry' })
+          .waitFor()
+          .catch(() => page.screenshot({ path: '/tmp/map-fail.png' }))
         await page.screenshot({ path: '/tmp/map-shot2.png' })
         made.push(await draftOf(page, id))
       })
@@ -100,4 +111,141 @@ describe('/endpoints/:id/mapping', { skip: NO_BROWSER }, () => {
       assert.deepEqual(new Set(made).size, 1)
     })
   })
+
+  test('asks what is meant where the lists of two fields differ, and shows what each choice writes', async (test) => {
+    const { page, id, checkAccessibility } = await openMapping(test)
+    await source(page, 'nr').dragTo(target(page, 'id'))
+    const dialog = page.getByRole('dialog', { name: 'How to connect' })
+    await dialog.getByText('the first value only').waitFor()
+    await dialog.locator('.choice').first().getByText('/id').waitFor()
+    await dialog.locator('.choice').nth(1).getByText('[1,2]').waitFor()
+    await page.screenshot({ path: '/tmp/map-choices.png' })
+    await checkAccessibility()
+    await dialog.getByText('the list of all values').click()
+    await dialog.getByLabel('Target path').fill('numbers')
+    await dialog.getByRole('button', { name: 'Connect', exact: true }).click()
+    assert.match(await draftOf(page, id), /"requestBody.lines\[\].nr": \["list\[\].number", "numbers"\]/)
+  })
+
+  test('changes and removes an entry, and undoes it', async (test) => {
+    const { page, id, checkAccessibility } = await openMapping(test)
+    await page
+      .getByRole('grid', { name: 'Entries' })
+      .getByRole('row', { name: /requestBody.id to id/ })
+      .click()
+    const detail = page.getByRole('region', { name: 'Selected entry' })
+    await detail.getByLabel('Target path').fill('nr')
+    await page.keyboard.press('Enter')
+    await until(
+      () => draftOf(page, id),
+      (text) => text.includes('"requestBody.id": "nr"'),
+    )
+    await detail.getByLabel('Function').selectOption('stringify')
+    await detail.getByLabel('Default, as JSON').fill('none')
+    await page.keyboard.press('Enter')
+    await detail.getByText('A default is JSON').waitFor()
+    await detail.getByLabel('Default, as JSON').fill('"none"')
+    await page.keyboard.press('Tab')
+    const whole = '"requestBody.id": { "key": "nr", "transform": "stringify", "default": "none" }'
+    await until(
+      () => draftOf(page, id),
+      (text) => text.includes(whole),
+    )
+    await detail.getByText('"17"').waitFor()
+    await page.screenshot({ path: '/tmp/map-detail.png' })
+    await checkAccessibility()
+    await page
+      .getByRole('grid', { name: 'Entries' })
+      .getByRole('row', { name: /requestBody.id to nr/ })
+      .click()
+    await page.keyboard.press('Delete')
+    await until(
+      () => draftOf(page, id),
+      (text) => !text.includes('requestBody.id'),
+    )
+    for (let step = 0; step < 4; step += 1) await page.getByRole('button', { name: 'Undo' }).click()
+    await page.getByRole('row', { name: /requestBody.id to id/ }).waitFor()
+    await page.getByRole('link', { name: 'Editor', exact: true }).waitFor()
+    // Nothing is left to keep: the text is that of the stored document again, byte by byte.
+    await until(
+      () => page.evaluate((name) => sessionStorage.getItem(name), `crosswalk-draft:${id}`),
+      (kept) => kept === null,
+    )
+  })
+
+  test('takes the fields of an output, and suggests entries that are ticked one by one', async (test) => {
+    const { page, id, checkAccessibility } = await openMapping(test)
+    await page.getByRole('button', { name: 'Fields of the output' }).click()
+    const output = { familyName: 'x', born: '2000-01-01', lines: [{ code: 'x' }] }
+    await page.getByRole('dialog').getByLabel('Text').fill(JSON.stringify(output))
+    await page.getByRole('button', { name: 'Show its fields' }).click()
+    await target(page, 'familyName').waitFor()
+    await page.getByRole('button', { name: 'Suggest entries' }).click()
+    const dialog = page.getByRole('dialog', { name: 'Suggested entries' })
+    await dialog.getByText('requestBody.lines[].code').waitFor()
+    await checkAccessibility()
+    await dialog.getByRole('checkbox', { name: /lines\[\].code/ }).check()
+    await dialog.getByRole('button', { name: 'Add 1 entry' }).click()
+    const text = await draftOf(page, id)
+    assert.deepEqual((JSON.parse(text) as { inputMapping: object }).inputMapping, {
+      ...MAPPING,
+      'requestBody.lines[].code': 'lines[].code',
+    })
+  })
+
+  test('stays readable and fast with 300 entries', async (test) => {
+    const names = Array.from({ length: 300 }, (_, index) => `field${index}`)
+    const body = { person: Object.fromEntries(names.map((name, index) => [name, index])) }
+    const mapping = Object.fromEntries(
+      names.map((name, index) => [`requestBody.person.${name}`, `out.${299 - index}x`]),
+    )
+    const { page, checkAccessibility } = await openMapping(test, mapping, body)
+    await page.getByText('Entries (300)').waitFor()
+    assert.ok((await page.getByRole('treegrid', { name: 'Can be read' }).getByRole('row').count()) < 60)
+    // The target of the last field is the first one, so most lines have an end that cannot be seen.
+    await page.locator('.edge.source.below').waitFor()
+    await page.screenshot({ path: '/tmp/map-300.png' })
+    await checkAccessibility()
+    const clock = await startKeyClock(page)
+    await source(page, 'field2').click()
+    for (let step = 0; step < 20; step += 1) await clock.press('ArrowDown')
+    await page.getByLabel('Fields', { exact: true }).click()
+    for (const key of 'field12') await clock.press(key)
+    await page.getByText(/Entries \(1[01] of 300\)/).waitFor()
+    const sorted = clock.times.toSorted((one, other) => one - other)
+    const median = sorted[Math.floor(sorted.length / 2)] ?? 0
+    test.diagnostic(`ms of the page for a key: ${clock.times.map(Math.round).join(' ')}`)
+    assert.ok(median <= 50)
+    // Selecting an entry brings both of its ends into view.
+    await page.getByLabel('Fields', { exact: true }).fill('')
+    await page.getByText('Entries (300)').waitFor()
+    await page
+      .getByRole('grid', { name: 'Entries' })
+      .getByRole('row', { name: /field5 to/ })
+      .click()
+    await source(page, 'field5').waitFor()
+    await target(page, '294x').waitFor()
+    await page.locator('.line.selected').waitFor()
+    await page.screenshot({ path: '/tmp/map-300b.png' })
+  })
 })
+
+/** Presses keys and takes the time that the page needs for each, in ms of the processor: other work of the machine counts nothing. */
+async function startKeyClock(page: Page) {
+  const session = await page.context().newCDPSession(page)
+  await session.send('Performance.enable', { timeDomain: 'threadTicks' })
+  const spent = async () => {
+    const { metrics } = await session.send('Performance.getMetrics')
+    return 1_000 * (metrics.find(({ name }) => name === 'TaskDuration')?.value ?? Number.NaN)
+  }
+  const times: number[] = []
+  return {
+    times,
+    press: async (key: string) => {
+      const before = await spent()
+      await page.keyboard.press(key)
+      await page.evaluate('new Promise((drawn) => requestAnimationFrame(() => requestAnimationFrame(drawn)))')
+      times.push((await spent()) - before)
+    },
+  }
+}

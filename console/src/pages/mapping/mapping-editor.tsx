@@ -24,6 +24,7 @@ import { suggestRequestOf, withSuggestions } from './suggestions.ts'
 import { useLoadedData } from './use-loaded-data.ts'
 import { runRequestOf, useMappingRuns, useVocabulary } from './use-mapping-runs.ts'
 import { usePicture } from './use-picture.ts'
+import { useStable } from './use-stable.ts'
 import { DataBar } from './view/data-bar.tsx'
 import { EntryList } from './view/entry-list.tsx'
 import { FieldDetail } from './view/field-detail.tsx'
@@ -79,17 +80,18 @@ export function MappingEditor({ draft, mapping, refused }: MappingEditorProps) {
     return undefined
   }
   const add = (from: string, to: NewTarget) => change(addTarget(mapping, from, to), { source: from, key: to.key })
-  const connect = (from: FieldNode | undefined, to: FieldNode | undefined) => {
+  const connect = useStable((from: FieldNode | undefined, to: FieldNode | undefined) => {
     const [first, ...others] = from && to ? proposalsFor(from, to) : []
     if (first === undefined || others.length > 0) return setOpen({ from, to })
     const why = add(first.source, first)
     if (why !== undefined) notify(why, 'warn')
-  }
-  const remove = ({ line }: PlacedLine) => {
+  })
+  const selectLine = useStable((line: string | undefined) => setSelection({ line }))
+  const remove = useStable(({ line }: PlacedLine) => {
     const why = change(removeTarget(mapping, line))
     if (why === undefined) setSelection({})
     else notify(why, 'warn')
-  }
+  })
   const selectedField =
     selection.source !== undefined
       ? ({ side: 'source', node: picture.all.source.nodes.get(selection.source) } as const)
@@ -133,8 +135,8 @@ export function MappingEditor({ draft, mapping, refused }: MappingEditorProps) {
       {runs.failure === undefined ? null : <FailureNotice failure={runs.failure} onRetry={runs.retry} />}
       <RunNotes runs={runs} data={data} refused={mayRun} />
       <MappingBoard
-        source={{ title: 'Can be read', ...source, empty: 'No field matches.' }}
-        target={{ title: 'Is written', ...target, empty: NO_TARGETS }}
+        source={source}
+        target={target}
         lines={lines}
         isFiltered={picture.isFiltered}
         selection={selection}
@@ -159,7 +161,7 @@ export function MappingEditor({ draft, mapping, refused }: MappingEditorProps) {
           <EntryList
             lines={lines}
             selected={selection.line}
-            onSelect={(line) => setSelection({ line })}
+            onSelect={selectLine}
             onRemove={refused === undefined ? remove : undefined}
           />
         </section>
@@ -181,7 +183,7 @@ export function MappingEditor({ draft, mapping, refused }: MappingEditorProps) {
             lines={picture.placed.filter(({ from, to }) => [from, to].includes(selectedField.node?.id))}
             refused={refused}
             onConnect={connectSelected}
-            onSelectLine={(line) => setSelection({ line })}
+            onSelectLine={selectLine}
           />
         ) : (
           <section className="line-detail" aria-label="Nothing selected">
@@ -226,5 +228,4 @@ export function MappingEditor({ draft, mapping, refused }: MappingEditorProps) {
   )
 }
 
-const NO_TARGETS = 'Nothing is written yet. Connect a field, or give the fields of the output.'
 const HOW = 'Drag a field to a target, or select one and press M. Select a line or an entry to change it.'

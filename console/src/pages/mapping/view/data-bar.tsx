@@ -93,8 +93,22 @@ export function DataBar({
       {counts === undefined ? null : (
         <div className="coverage-counts" role="group" aria-label="Coverage">
           <Count of="unread" count={counts.unread} what="not read" noun="field" show={show} onChange={onChange} />
-          <Count of="nothing" count={counts.nothing} what="found nothing" noun="source" show={show} onChange={onChange} />
-          <Count of="unwritten" count={counts.unwritten} what="not written" noun="target" show={show} onChange={onChange} />
+          <Count
+            of="nothing"
+            count={counts.nothing}
+            what="found nothing"
+            noun="source"
+            show={show}
+            onChange={onChange}
+          />
+          <Count
+            of="unwritten"
+            count={counts.unwritten}
+            what="not written"
+            noun="target"
+            show={show}
+            onChange={onChange}
+          />
         </div>
       )}
     </div>

@@ -39,7 +39,18 @@ export type FieldPaneProps = Readonly<{
 type Shown = Readonly<{ side: Side; marks: Marks; related: ReadonlySet<string> }>
 const ShownContext = createContext<Shown>({ side: 'source', marks: new Map(), related: new Set() })
 
-export function FieldPane({ side, title, tree, marks, expanded, selected, related, scroller, ...on }: FieldPaneProps) {
+/** Drawn again only if something of it changes. */
+export const FieldPane = memo(function FieldPane({
+  side,
+  title,
+  tree,
+  marks,
+  expanded,
+  selected,
+  related,
+  scroller,
+  ...on
+}: FieldPaneProps) {
   const [hasSingleKeys] = useSingleKeys()
   const shown = useMemo(() => ({ side, marks, related }), [side, marks, related])
   const keys = useMemo(() => (selected === undefined ? [] : [selected]), [selected])
@@ -64,7 +75,7 @@ export function FieldPane({ side, title, tree, marks, expanded, selected, relate
             className="field-tree"
             items={tree.roots}
             selectionMode="single"
-            selectionBehavior="replace"
+            selectionBehavior="toggle"
             selectedKeys={keys}
             onSelectionChange={(change) => on.onSelect(change === 'all' ? undefined : [...change].map(String)[0])}
             expandedKeys={expanded}
@@ -73,13 +84,13 @@ export function FieldPane({ side, title, tree, marks, expanded, selected, relate
             onScroll={(event) => on.onScroll(event.currentTarget.scrollTop)}
             {...(on.hooks && { dragAndDropHooks: on.hooks })}
           >
-            {(node: FieldNode) => <FieldItem node={node} />}
+            {itemOf}
           </Tree>
         </Virtualizer>
       </ShownContext>
     </section>
   )
-}
+})
 
 const rowOf = (target: EventTarget): string | undefined =>
   target instanceof Element ? (target.closest<HTMLElement>('[data-node]')?.dataset.node ?? undefined) : undefined
@@ -111,9 +122,11 @@ const FieldItem = ({ node }: Readonly<{ node: FieldNode }>) => (
         </div>
       )}
     </TreeItemContent>
-    <Collection items={node.children}>{(child) => <FieldItem node={child} />}</Collection>
+    <Collection items={node.children}>{itemOf}</Collection>
   </TreeItem>
 )
+
+const itemOf = (node: FieldNode) => <FieldItem node={node} />
 
 const FieldContent = memo(function FieldContent({ node }: Readonly<{ node: FieldNode }>) {
   const { side, marks, related } = useContext(ShownContext)
