@@ -2,6 +2,7 @@
 import { type Browser, type BrowserContextOptions, chromium, type Page } from 'playwright-core'
 import { buildConsole, isBuildCurrent } from '../../scripts/console/console-build.ts'
 import { chromiumMissing, findChromium } from '../services/chromium.ts'
+import { until } from '../until.ts'
 
 /** For `skip` of a suite: why there is no browser; false where there is one. Throws where the tests must not go without. */
 export const NO_BROWSER: string | false = chromiumMissing() ?? false
@@ -88,5 +89,8 @@ export async function signIn(page: Page, key: string): Promise<void> {
 /** Resolves when the page has a title and nothing on it loads. */
 export async function loaded(page: Page): Promise<void> {
   await page.getByRole('heading', { level: 1 }).waitFor()
-  await page.locator('[data-loading]').waitFor({ state: 'detached' })
+  await until(
+    () => page.locator('[data-loading]').count(),
+    (count) => count === 0,
+  )
 }

@@ -56,7 +56,6 @@ export const createConsoleRouter = () =>
     parseSearch,
     stringifySearch: formatSearch,
     defaultErrorComponent: PageFailure,
-    scrollRestoration: true,
   })
 
 declare module '@tanstack/react-router' {

@@ -27,9 +27,9 @@ import { usePicture } from './use-picture.ts'
 import { useStable } from './use-stable.ts'
 import { DataBar } from './view/data-bar.tsx'
 import { EntryList } from './view/entry-list.tsx'
-import { FieldDetail } from './view/field-detail.tsx'
-import { LineDetail } from './view/line-detail.tsx'
+import type { MappingFunctions } from './view/line-detail.tsx'
 import { MappingBoard, type Selection } from './view/mapping-board.tsx'
+import { SelectionDetail } from './view/selection-detail.tsx'
 
 const route = getRouteApi('/endpoints/$id/mapping')
 const FILTER_IN_URL_AFTER_MS = 400
@@ -92,14 +92,10 @@ export function MappingEditor({ draft, mapping, refused }: MappingEditorProps) {
     if (why === undefined) setSelection({})
     else notify(why, 'warn')
   })
-  const selectedField =
-    selection.source !== undefined
-      ? ({ side: 'source', node: picture.all.source.nodes.get(selection.source) } as const)
-      : ({ side: 'target', node: picture.all.target.nodes.get(selection.target ?? '') } as const)
   const connectSelected = () => {
-    const { side, node } = selectedField
-    if (node !== undefined)
-      setOpen({ from: side === 'source' ? node : undefined, to: side === 'target' ? node : undefined })
+    const from = picture.all.source.nodes.get(selection.source ?? '')
+    const to = picture.all.target.nodes.get(selection.target ?? '')
+    if (from !== undefined || to !== undefined) setOpen({ from, to })
   }
   useKey('m', 'Connect the selected field', refused === undefined ? connectSelected : undefined)
   // Fields of text have an undo of their own.
@@ -110,7 +106,6 @@ export function MappingEditor({ draft, mapping, refused }: MappingEditorProps) {
     if (event.shiftKey) draft.redo()
     else draft.undo()
   }
-  const placed = picture.placed.find(({ line }) => line.id === selection.line)
   const first = data?.given[0]
   const requestFor = first && ((document: string) => runRequestOf(draft.id, document, first))
   const suggestRequest = (part: string | undefined, fields: boolean) =>
@@ -134,63 +129,52 @@ export function MappingEditor({ draft, mapping, refused }: MappingEditorProps) {
       {dataFailure === undefined ? null : <FailureNotice failure={dataFailure} />}
       {runs.failure === undefined ? null : <FailureNotice failure={runs.failure} onRetry={runs.retry} />}
       <RunNotes runs={runs} data={data} refused={mayRun} />
-      <MappingBoard
-        source={source}
-        target={target}
-        lines={lines}
-        isFiltered={picture.isFiltered}
-        selection={selection}
-        onSelect={setSelection}
-        onConnect={refused === undefined ? connect : undefined}
-      />
-      <div className="mapping-tools">
-        <Button onPress={() => setOpen('target')}>
-          {wanted === undefined ? 'Fields of the output …' : 'Change the fields of the output …'}
-        </Button>
-        <Button refused={refused} onPress={() => setOpen('suggest')}>
-          Suggest entries …
-        </Button>
-      </div>
-      <div className="mapping-below">
-        <section aria-label="Entries of the mapping" className="mapping-entries">
-          <h2>
-            {lines.length === picture.placed.length
-              ? `Entries (${lines.length})`
-              : `Entries (${lines.length} of ${picture.placed.length})`}
-          </h2>
-          <EntryList
+      <div className="mapping-body">
+        <div className="mapping-picture">
+          <MappingBoard
+            source={source}
+            target={target}
             lines={lines}
-            selected={selection.line}
-            onSelect={selectLine}
-            onRemove={refused === undefined ? remove : undefined}
+            isFiltered={picture.isFiltered}
+            selection={selection}
+            onSelect={setSelection}
+            onConnect={refused === undefined ? connect : undefined}
           />
-        </section>
-        {placed !== undefined ? (
-          <LineDetail
-            id={draft.id}
-            mapping={mapping}
-            placed={placed}
-            functions={vocabulary?.mappingFunctions ?? []}
-            refused={refused}
-            onChange={change}
-            onRemove={remove}
-          />
-        ) : selectedField.node !== undefined ? (
-          <FieldDetail
-            {...selectedField}
-            node={selectedField.node}
-            mark={(selectedField.side === 'source' ? source : target).marks.get(selectedField.node.id)}
-            lines={picture.placed.filter(({ from, to }) => [from, to].includes(selectedField.node?.id))}
-            refused={refused}
-            onConnect={connectSelected}
-            onSelectLine={selectLine}
-          />
-        ) : (
-          <section className="line-detail" aria-label="Nothing selected">
-            <p className="quiet">{HOW}</p>
-          </section>
-        )}
+          <div className="mapping-tools">
+            <Button onPress={() => setOpen('target')}>
+              {wanted === undefined ? 'Fields of the output …' : 'Change the fields of the output …'}
+            </Button>
+            <Button refused={refused} onPress={() => setOpen('suggest')}>
+              Suggest entries …
+            </Button>
+          </div>
+        </div>
+        <SelectionDetail
+          draft={draft}
+          mapping={mapping}
+          picture={picture}
+          selection={selection}
+          functions={vocabulary?.mappingFunctions ?? NONE}
+          refused={refused}
+          onChange={change}
+          onRemove={remove}
+          onConnect={connectSelected}
+          onSelectLine={selectLine}
+        />
       </div>
+      <section aria-label="Entries of the mapping" className="mapping-entries">
+        <h2>
+          {lines.length === picture.placed.length
+            ? `Entries (${lines.length})`
+            : `Entries (${lines.length} of ${picture.placed.length})`}
+        </h2>
+        <EntryList
+          lines={lines}
+          selected={selection.line}
+          onSelect={selectLine}
+          onRemove={refused === undefined ? remove : undefined}
+        />
+      </section>
       {typeof open === 'object' && (
         <ConnectDialog
           {...open}
@@ -228,4 +212,4 @@ export function MappingEditor({ draft, mapping, refused }: MappingEditorProps) {
   )
 }
 
-const HOW = 'Drag a field to a target, or select one and press M. Select a line or an entry to change it.'
+const NONE: MappingFunctions = []

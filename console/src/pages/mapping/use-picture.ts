@@ -88,3 +88,5 @@ function useSameTexts(texts: readonly string[]): readonly string[] {
   // biome-ignore lint/correctness/useExhaustiveDependencies: the name stands for the texts
   return useMemo(() => texts, [name])
 }
+
+export type Picture = ReturnType<typeof usePicture>

@@ -21,6 +21,9 @@ export type LineChartProps = Readonly<{
 
 const HEIGHT = 200
 
+const clock = new Intl.DateTimeFormat('en-GB', { timeStyle: 'short' })
+const timeOfDay = (seconds: number): string => clock.format(seconds * 1000)
+
 export function LineChart({ title, times, series, format }: LineChartProps) {
   const host = useRef<HTMLDivElement>(null)
   const heading = useId()
@@ -36,15 +39,19 @@ export function LineChart({ title, times, series, format }: LineChartProps) {
           width: element.clientWidth,
           height: HEIGHT,
           series: [
-            {},
+            { label: 'Time', value: (_: uPlot, at: number | null) => (at === null ? '–' : timeOfDay(at)) },
             ...series.map(({ name, tone }) => ({
               label: name,
               stroke: colour(tone),
               width: 2,
+              points: { show: false },
               value: (_: uPlot, value: number | null) => (value === null ? '–' : format(value)),
             })),
           ],
-          axes: [axis, { ...axis, size: 70, values: (_: uPlot, ticks: number[]) => ticks.map(format) }],
+          axes: [
+            { ...axis, values: (_: uPlot, ticks: number[]) => ticks.map(timeOfDay) },
+            { ...axis, size: 70, values: (_: uPlot, ticks: number[]) => ticks.map(format) },
+          ],
           scales: { y: { range: (_, __, most) => [0, Math.max(most ?? 1, 1)] } },
         },
         [times.map((ms) => ms / 1000), ...series.map(({ values }) => [...values])],

@@ -16,7 +16,27 @@ export const editorColours = HighlightStyle.define([
   { tag: tags.invalid, color: 'var(--bad)' },
 ])
 
+/** Signs and lines of faults as text: those of the editor are images in data URLs, which the policy of the page refuses. */
+const faultStyles = Object.fromEntries(
+  [
+    ['error', 'bad', '✕'],
+    ['warning', 'warn', '!'],
+    ['info', 'accent', 'i'],
+    ['hint', 'quiet', '·'],
+  ].flatMap(([severity, colour, sign]) => [
+    [`.cm-lint-marker-${severity}`, { content: 'normal', color: `var(--${colour})`, fontWeight: '700' }],
+    [`.cm-lint-marker-${severity}::before`, { content: `"${sign}"` }],
+    [
+      `.cm-lintRange-${severity}`,
+      { backgroundImage: 'none', textDecoration: `underline wavy var(--${colour})`, textDecorationSkipInk: 'none' },
+    ],
+  ]),
+)
+
 export const editorTheme = EditorView.theme({
+  ...faultStyles,
+  '.cm-lint-marker': { width: '1em', textAlign: 'center' },
+  '.cm-diagnostic': { color: 'var(--text)' },
   '&': { color: 'var(--text)', backgroundColor: 'var(--paper)', fontSize: '0.875rem', height: '100%' },
   '.cm-scroller': { fontFamily: 'var(--mono)', lineHeight: '1.5' },
   '.cm-content': { caretColor: 'var(--text)' },
@@ -39,6 +59,21 @@ export const editorTheme = EditorView.theme({
     color: 'var(--on-accent)',
     backgroundColor: 'var(--accent)',
   },
+  '.cm-panels': { fontFamily: 'var(--sans)', borderWidth: '0 0 1px' },
+  '.cm-panel.cm-search': { fontSize: '0.8125rem', padding: '0.4rem 2rem 0.4rem 0.5rem' },
+  '.cm-panel.cm-search .cm-textfield': { width: '14rem', minHeight: '1.9rem', fontSize: 'inherit' },
+  '.cm-textfield': { color: 'var(--text)', backgroundColor: 'var(--paper)', border: '1px solid var(--edge)' },
+  '.cm-button': {
+    color: 'var(--text)',
+    backgroundColor: 'var(--paper)',
+    backgroundImage: 'none',
+    border: '1px solid var(--edge)',
+    borderRadius: '6px',
+    minHeight: '1.9rem',
+  },
+  '.cm-panel.cm-search [name=close]': { color: 'var(--text)', fontSize: '1.2rem', padding: '0 0.5rem' },
   '.cm-foldPlaceholder': { color: 'var(--quiet)', backgroundColor: 'var(--sunk)', border: '1px solid var(--line)' },
+  '.cm-collapsedLines': { color: 'var(--quiet)', background: 'var(--sunk)', fontFamily: 'var(--sans)' },
+  '.cm-collapsedLines::before, .cm-collapsedLines::after': { content: '"⋯"' },
   '.cm-specialChar': { color: 'var(--bad)' },
 })

@@ -11,6 +11,11 @@ export type PageProps = Readonly<{
 }>
 
 let isFirst = true
+/** On the way back the browser itself restores where the reader was. */
+let isWayBack = false
+addEventListener('popstate', () => {
+  isWayBack = true
+})
 
 /** A new page takes the focus to its title, so that readers of the screen hear where they are. */
 export function Page({ title, actions, above, children }: PageProps) {
@@ -21,7 +26,9 @@ export function Page({ title, actions, above, children }: PageProps) {
   useEffect(() => {
     // At the first page the browser has its own idea of where to start.
     if (!isFirst) heading.current?.focus({ preventScroll: true })
+    if (!isFirst && !isWayBack) scrollTo(0, 0)
     isFirst = false
+    isWayBack = false
   }, [])
   return (
     <div className="page">
