@@ -12,6 +12,8 @@ export const queryKeys = {
   endpointLists: ['endpoints', 'list'],
   endpointList: (search: Parameters) => ['endpoints', 'list', search],
   endpoint: (id: string) => ['endpoints', 'one', id],
+  /** Its text, not its value. */
+  document: (id: string) => ['endpoints', 'document', id],
   endpointFaults: (id: string) => ['endpoints', 'faults', id],
   endpointStats: (id: string) => ['counts', 'endpoint', id],
   endpointTests: (id: string) => ['endpoints', 'tests', id],

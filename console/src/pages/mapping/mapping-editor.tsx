@@ -12,6 +12,7 @@ import { ConnectDialog } from './dialogs/connect-dialog.tsx'
 import { MessageDialog, NO_BODY } from './dialogs/message-dialog.tsx'
 import { SuggestDialog } from './dialogs/suggest-dialog.tsx'
 import { TargetDialog, type WantedOutput } from './dialogs/target-dialog.tsx'
+import { useMappingData } from './mapping-data.ts'
 import { readMappingSearch } from './mapping-search.ts'
 import { addTarget, type Edited, type NewTarget, removeTarget } from './model/entry-edits.ts'
 import type { FieldNode } from './model/field-tree.ts'
@@ -21,7 +22,6 @@ import { lineName } from './model/run-coverage.ts'
 import type { PlacedLine } from './model/shown-fields.ts'
 import { RunNotes } from './run-notes.tsx'
 import { suggestRequestOf, withSuggestions } from './suggestions.ts'
-import { useLoadedData } from './use-loaded-data.ts'
 import { runRequestOf, useMappingRuns, useVocabulary } from './use-mapping-runs.ts'
 import { usePicture } from './use-picture.ts'
 import { useStable } from './use-stable.ts'
@@ -50,7 +50,7 @@ export function MappingEditor({ draft, mapping, refused }: MappingEditorProps) {
   const [wanted, setWanted] = useState<WantedOutput>()
   const [selection, setSelection] = useState<Selection>({})
   const [open, setOpen] = useState<Open>()
-  const { data, recent, typed, setTyped, failure: dataFailure } = useLoadedData(draft.id, search)
+  const { data, recent, typed, setTyped, failure: dataFailure } = useMappingData(draft.id, search)
   const mayRun = useRefusal(search.message === undefined ? 'author' : 'operator')
   const runs = useMappingRuns(draft.id, mapping.text, data)
   const vocabulary = useVocabulary().data

@@ -7,7 +7,9 @@ import { queryKeys } from '../../api/query-keys.ts'
 import { Page } from '../states/page.tsx'
 
 /** The pages of an endpoint that are built, in their order. */
-const PAGES: readonly Readonly<{ to: NonNullable<LinkProps['to']>; title: string }>[] = []
+const PAGES: readonly Readonly<{ to: NonNullable<LinkProps['to']>; title: string }>[] = [
+  { to: '/endpoints/$id/mapping', title: 'Mapping' },
+]
 
 /** The stored document of an endpoint and its ETag; all pages of it share this answer. */
 export const useEndpoint = (id: string) =>
