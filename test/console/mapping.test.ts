@@ -3,10 +3,12 @@ import assert from 'node:assert/strict'
 import { describe, type TestContext, test } from 'node:test'
 import type { Page } from 'playwright-core'
 import type { JsonObject } from '../../src/domain/json.ts'
-import { json } from '../service.ts'
+import { bearer, JSON_TYPE, startServiceWithKeys } from '../access/service-with-keys.ts'
+import { call } from '../adapters/http-server/management/call.ts'
+import { endpointDocument, json } from '../service.ts'
 import { until } from '../until.ts'
 import { NO_BROWSER } from './browser.ts'
-import { openConsole } from './console-page.ts'
+import { openConsole, signIn } from './console-page.ts'
 
 const MESSAGE = {
   id: 17,
@@ -193,6 +195,42 @@ describe('/endpoints/:id/mapping', { skip: NO_BROWSER }, () => {
     })
   })
 
+  test('shows names and values of any kind as text, and connects them', async (test) => {
+    const hostile = {
+      '<img src=x onerror=alert(1)>': '<script>alert(1)</script>',
+      'a.b[]*?\\"': '\u202egnp.exe',
+      __proto__: { polluted: 'javascript:alert(1)' },
+      ['n'.repeat(65_536)]: 'long',
+      '': 'no name',
+    }
+    const body = JSON.parse(JSON.stringify(hostile).replace('{', '{"__proto__":{"x":1},')) as JsonObject
+    const { page, id } = await openMapping(test, { 'requestBody.gone': 'kept' }, body)
+    await source(page, '<img src=x onerror=alert(1)>').getByText('<script>alert(1)</script>').waitFor()
+    await page.getByText('U+202E').first().waitFor()
+    await source(page, 'a.b[]*?\\"').dragTo(target(page, 'kept'))
+    const { inputMapping } = JSON.parse(await draftOf(page, id)) as { inputMapping: object }
+    assert.deepEqual(inputMapping, { 'requestBody.gone': 'kept', 'requestBody.a\\.b\\[\\]*?\\\\"': 'kept' })
+  })
+
+  test('lets a viewer look and change nothing, and says why', async (test) => {
+    const { service, keys } = await startServiceWithKeys()
+    const { page, checkAccessibility } = await openConsole(test, { of: service })
+    test.after(() => service.stop())
+    const body = JSON.stringify(endpointDocument({ name: 'Orders', inputMapping: { 'requestBody.a': 'b' } }))
+    const headers = { ...JSON_TYPE, ...bearer(keys.author) }
+    const { _id: id } = (await call(service.adminUrl, 'POST', '/endpoints', { headers, body })).json<{ _id: string }>()
+    await page.goto(`/console/endpoints/${id}/mapping`)
+    await signIn(page, keys.viewer)
+    await page.getByText('Entries (1)').waitFor()
+    await page.getByText('No message is loaded').waitFor()
+    await source(page, 'a').click()
+    await page.keyboard.press('m')
+    assert.equal(await page.getByRole('dialog').count(), 0)
+    await page.getByRole('button', { name: 'Connect …' }).getByText('M').waitFor()
+    assert.equal(await page.getByRole('button', { name: 'Connect …' }).getAttribute('aria-disabled'), 'true')
+    await checkAccessibility()
+  })
+
   test('stays readable and fast with 300 entries', async (test) => {
     const names = Array.from({ length: 300 }, (_, index) => `field${index}`)
     const body = { person: Object.fromEntries(names.map((name, index) => [name, index])) }
@@ -219,12 +257,11 @@ describe('/endpoints/:id/mapping', { skip: NO_BROWSER }, () => {
     // Selecting an entry brings both of its ends into view.
     await page.getByLabel('Fields', { exact: true }).fill('')
     await page.getByText('Entries (300)').waitFor()
-    await page
-      .getByRole('grid', { name: 'Entries' })
-      .getByRole('row', { name: /field5 to/ })
-      .click()
-    await source(page, 'field5').waitFor()
-    await target(page, '294x').waitFor()
+    const entries = page.getByRole('grid', { name: 'Entries' })
+    await entries.evaluate((list) => list.scrollTo(0, 290 * 36))
+    await entries.getByRole('row', { name: /field290 to/ }).click()
+    await source(page, 'field290').waitFor()
+    await target(page, '9x').waitFor()
     await page.locator('.line.selected').waitFor()
     await page.screenshot({ path: '/tmp/map-300b.png' })
   })

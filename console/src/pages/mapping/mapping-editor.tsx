@@ -161,20 +161,20 @@ export function MappingEditor({ draft, mapping, refused }: MappingEditorProps) {
           onConnect={connectSelected}
           onSelectLine={selectLine}
         />
+        <section aria-label="Entries of the mapping" className="mapping-entries">
+          <h2>
+            {lines.length === picture.placed.length
+              ? `Entries (${lines.length})`
+              : `Entries (${lines.length} of ${picture.placed.length})`}
+          </h2>
+          <EntryList
+            lines={lines}
+            selected={selection.line}
+            onSelect={selectLine}
+            onRemove={refused === undefined ? remove : undefined}
+          />
+        </section>
       </div>
-      <section aria-label="Entries of the mapping" className="mapping-entries">
-        <h2>
-          {lines.length === picture.placed.length
-            ? `Entries (${lines.length})`
-            : `Entries (${lines.length} of ${picture.placed.length})`}
-        </h2>
-        <EntryList
-          lines={lines}
-          selected={selection.line}
-          onSelect={selectLine}
-          onRemove={refused === undefined ? remove : undefined}
-        />
-      </section>
       {typeof open === 'object' && (
         <ConnectDialog
           {...open}

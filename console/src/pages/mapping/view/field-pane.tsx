@@ -100,7 +100,7 @@ const FieldItem = ({ node }: Readonly<{ node: FieldNode }>) => (
     id={node.id}
     value={node}
     textValue={node.name.slice(0, MOST_OF_A_NAME)}
-    className="field-row"
+    className="mapping-row"
     data-node={node.id}
   >
     <TreeItemContent>

@@ -38,6 +38,7 @@ export const MappingBoard = memo(function MappingBoard({
   onSelect,
   onConnect,
 }: MappingBoardProps) {
+  const board = useRef<HTMLDivElement>(null)
   const left = usePane(source.tree, isFiltered)
   const right = usePane(target.tree, isFiltered)
   const ends = useMemo(
@@ -56,6 +57,7 @@ export const MappingBoard = memo(function MappingBoard({
     const placed = lines.find(({ line }) => line.id === id)
     if (placed?.from !== undefined) left.reveal(placed.from)
     if (placed?.to !== undefined) right.reveal(placed.to)
+    board.current?.scrollIntoView({ block: 'nearest' })
   })
   useEffect(() => {
     if (selection.line !== undefined) reveal(selection.line)
@@ -74,7 +76,7 @@ export const MappingBoard = memo(function MappingBoard({
   })
   const isOn = onConnect !== undefined
   return (
-    <div className="mapping-board">
+    <div className="mapping-board" ref={board}>
       <FieldPane
         side="source"
         {...source}
