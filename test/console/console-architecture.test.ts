@@ -29,11 +29,11 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   draft: ['api'],
   live: ['api'],
   ui: [],
-  'ui/charts': ['ui/states'],
+  'ui/charts': ['api', 'ui/states'],
   'ui/code': ['ui/states'],
   'ui/controls': ['api', 'ui/keys', 'ui/states'],
   'ui/data': ['api', 'ui/controls', 'ui/keys', 'ui/states'],
-  'ui/endpoint': ['api', 'ui/states'],
+  'ui/endpoint': ['api', 'ui/data', 'ui/states'],
   'ui/keys': ['api'],
   'ui/states': ['api', 'ui/controls', 'ui/data'],
   ...Object.fromEntries(

@@ -7,8 +7,8 @@ import { bearer, JSON_TYPE, startServiceWithKeys } from '../access/service-with-
 import { call } from '../adapters/http-server/management/call.ts'
 import { endpointDocument, json } from '../service.ts'
 import { until } from '../until.ts'
-import { NO_BROWSER } from './browser.ts'
-import { openConsole, signIn } from './console-page.ts'
+import { NO_BROWSER, signIn } from './browser.ts'
+import { openConsole } from './console-page.ts'
 
 const MESSAGE = {
   id: 17,
@@ -258,7 +258,7 @@ describe('/endpoints/:id/mapping', { skip: NO_BROWSER }, () => {
     await page.getByLabel('Fields', { exact: true }).fill('')
     await page.getByText('Entries (300)').waitFor()
     const entries = page.getByRole('grid', { name: 'Entries' })
-    await entries.evaluate((list) => list.scrollTo(0, 290 * 36))
+    await entries.evaluate('(list) => list.scrollTo(0, 290 * 36)')
     await entries.getByRole('row', { name: /field290 to/ }).click()
     await source(page, 'field290').waitFor()
     await target(page, '9x').waitFor()

@@ -1,7 +1,7 @@
 /** The fields of a value, as a mapping names them: for views that show a message as a tree and never see all of it. */
 import type { Json, JsonObject } from '../../domain/json.ts'
 import { type SecretValues, withReferences } from '../../domain/secrets/secrets.ts'
-import { escaped } from './read-recorder.ts'
+import { pathText } from '../../language/paths/path-steps.ts'
 
 export type JsonType = 'object' | 'array' | 'string' | 'number' | 'boolean' | 'null'
 
@@ -52,7 +52,7 @@ export function fieldsOf(value: Json, secrets: SecretValues | undefined): ValueF
   const visitMembers = (object: JsonObject, before: string): void => {
     for (const [name, member] of Object.entries(object)) {
       // A path cannot name an empty name.
-      if (name !== '' && values <= MOST_VALUES) visit(member, before + escaped(name))
+      if (name !== '' && values <= MOST_VALUES) visit(member, before + pathText([{ kind: 'name', name }]))
     }
   }
   if (typeof value === 'object' && value !== null && !Array.isArray(value)) visitMembers(value as JsonObject, '')
