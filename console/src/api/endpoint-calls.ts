@@ -1,5 +1,5 @@
-/** The list of endpoints, as rows with counts. */
-import { api, dataOf, type Schemas } from './client.ts'
+/** Endpoints: the list as rows with counts, and one with its document. */
+import { type Answered, answerOf, api, dataOf, type Schemas } from './client.ts'
 import type { paths } from './schema.ts'
 
 export type EndpointRow = Schemas['EndpointSummary']
@@ -30,3 +30,9 @@ export async function listEndpoints(
   if (Array.isArray(answer)) throw new TypeError('The list of endpoints is no page of rows.')
   return answer
 }
+
+export type EndpointDocument = Schemas['Endpoint']
+
+/** The stored document, with the ETag that a change of it needs. Fails with an ApiFailure. */
+export const readEndpoint = (id: string, signal?: AbortSignal): Promise<Answered<EndpointDocument>> =>
+  answerOf(api.GET('/endpoints/{id}', { params: { path: { id } }, ...(signal && { signal }) }))

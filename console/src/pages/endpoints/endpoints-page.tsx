@@ -5,17 +5,16 @@ import { queryKeys } from '../../api/query-keys.ts'
 import { useRefusal } from '../../api/session.ts'
 import { Button } from '../../ui/controls/button.tsx'
 import { type Filter, FilterBar, type FilterValues } from '../../ui/controls/filter-bar.tsx'
-import { RowList, rowsOf, useRowPages } from '../../ui/data/row-list.tsx'
+import { RowList, useRowPages } from '../../ui/data/row-list.tsx'
 import { Page } from '../../ui/states/page.tsx'
 import { Empty } from '../../ui/states/states.tsx'
 import { ENDPOINT_COLUMNS } from './endpoint-columns.tsx'
 import { ENDPOINT_SORTS, type EndpointsSearch } from './endpoints-search.ts'
 import { ImportDialog } from './import-dialog.tsx'
-import { useLiveCounts } from './live-counts.ts'
 import { NewEndpointDialog } from './new-endpoint-dialog.tsx'
 
 const ROWS_OF_A_PAGE = 200
-/** Counts of messages come by events; what slides out of their hour is read again this often. */
+/** The list loads again with each event; what slides out of its hour goes this often. */
 const EVERY_MS = 30_000
 
 const FILTERS: readonly Filter[] = [
@@ -31,7 +30,6 @@ export function EndpointsPage() {
   const change = (changes: FilterValues) =>
     void navigate({ search: (before) => ({ ...before, ...changes }), replace: true })
   const pages = useEndpoints(search)
-  const rows = useLiveCounts(rowsOf(pages), pages.dataUpdatedAt)
   const isFiltered = search.q !== undefined || search.label !== undefined
   const refused = useRefusal('author')
   const show = (dialog: EndpointsSearch['dialog']) => void navigate({ search: (before) => ({ ...before, dialog }) })
@@ -55,7 +53,6 @@ export function EndpointsPage() {
         label="Endpoints"
         columns={ENDPOINT_COLUMNS}
         pages={pages}
-        rows={rows}
         idOf={({ id }) => id}
         of={JSON.stringify([search.q, search.sort, search.label])}
         sort={search.sort ?? 'name'}

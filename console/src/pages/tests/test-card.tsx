@@ -89,8 +89,8 @@ function Verdict({ run, skip }: Readonly<{ run: TestRunResult | undefined; skip:
     <span className="test-verdict">
       <StatusChip tone={TONES[result.verdict]}>{result.verdict}</StatusChip>
       <span className="quiet">
-        {duration(result.ms)}
-        {version === undefined ? '' : `, version ${version}`}
+        {result.verdict === 'skipped' ? '' : duration(result.ms)}
+        {version === undefined || result.verdict === 'skipped' ? '' : `, version ${version}`}
       </span>
     </span>
   )

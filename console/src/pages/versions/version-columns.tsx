@@ -70,14 +70,14 @@ export function versionColumns({
       id: 'note',
       title: 'Note',
       render: ({ origin: { note, testsOverride } }) => (
-        <span className="wrap">
+        <>
           {note === undefined ? <span className="quiet">–</span> : <VisibleText text={note} />}
           {testsOverride !== undefined && (
-            <span className="block quiet">
+            <div className="quiet">
               Although tests failed: <VisibleText text={testsOverride} />
-            </span>
+            </div>
           )}
-        </span>
+        </>
       ),
     },
     {

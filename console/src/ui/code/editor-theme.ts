@@ -73,5 +73,7 @@ export const editorTheme = EditorView.theme({
   },
   '.cm-panel.cm-search [name=close]': { color: 'var(--text)', fontSize: '1.2rem', padding: '0 0.5rem' },
   '.cm-foldPlaceholder': { color: 'var(--quiet)', backgroundColor: 'var(--sunk)', border: '1px solid var(--line)' },
+  '.cm-collapsedLines': { color: 'var(--quiet)', background: 'var(--sunk)', fontFamily: 'var(--sans)' },
+  '.cm-collapsedLines::before, .cm-collapsedLines::after': { content: '"⋯"' },
   '.cm-specialChar': { color: 'var(--bad)' },
 })

@@ -1,13 +1,20 @@
 /** What is above and below a list that the service gives in pages. */
 import { Button } from '../controls/button.tsx'
 
-/** Above a list: new rows are there. Nothing while there are none. */
-export function FreshRows({ fresh, onShow }: Readonly<{ fresh: number; onShow(): void }>) {
+export type FreshRowsProps = Readonly<{
+  /** How many rows the service has that are not shown, and how many it has no longer. */
+  fresh: number
+  gone: number
+  onShow(): void
+}>
+
+/** Above a list: its rows are others now. Nothing while they are the same. */
+export function FreshRows({ fresh, gone, onShow }: FreshRowsProps) {
   return (
     <div className="fresh-rows" role="status">
-      {fresh > 0 && (
+      {(fresh > 0 || gone > 0) && (
         <Button tone="quiet" onPress={onShow}>
-          {fresh.toLocaleString('en')} new: show
+          {fresh > 0 ? `${fresh.toLocaleString('en')} new: show` : 'The list has changed: show'}
         </Button>
       )}
     </div>

@@ -31,25 +31,23 @@ export function useRowPages<Row>({ queryKey, readPage, everyMs }: RowListOptions
 
 export type RowPages<Row> = ReturnType<typeof useRowPages<Row>>
 
-export const rowsOf = <Row,>({ data }: RowPages<Row>): readonly Row[] => data?.pages.flatMap(({ rows }) => rows) ?? []
+const rowsOf = <Row,>({ data }: RowPages<Row>): readonly Row[] => data?.pages.flatMap(({ rows }) => rows) ?? []
 
 export type RowListProps<Row> = Omit<DataTableProps<Row>, 'rows' | 'columns'> &
   Readonly<{
     pages: RowPages<Row>
     columns: readonly Column<Row>[]
-    /** Instead of the rows of the pages: the same ones, with what the page knows beyond them. */
-    rows?: readonly Row[]
     /** A text that changes with filters and order. */
     of: string
     /** Shown in place of an empty table. */
     empty: ReactNode
   }>
 
-export function RowList<Row>({ pages, rows, of, empty, ...table }: RowListProps<Row>) {
-  const stable = useStableRows(rows ?? rowsOf(pages), table.idOf, pages.isPlaceholderData ? undefined : of)
+export function RowList<Row>({ pages, of, empty, ...table }: RowListProps<Row>) {
+  const stable = useStableRows(rowsOf(pages), table.idOf, pages.isPlaceholderData ? undefined : of)
   return (
     <>
-      <FreshRows fresh={stable.fresh} onShow={stable.show} />
+      <FreshRows fresh={stable.fresh} gone={stable.gone} onShow={stable.show} />
       <QueryView query={pages} what={`Loading: ${table.label}`}>
         {(data) =>
           stable.rows.length === 0 ? (

@@ -1,7 +1,7 @@
 /** The text of a body or another long value: as it is, or laid out if it is JSON. Of a long one, parts are shown as asked for. */
 import { useMemo, useState } from 'react'
 import { Button } from '../controls/button.tsx'
-import { notify } from '../states/notices.tsx'
+import { copyText, downloadText } from './clipboard.ts'
 import { layOutJson } from './json-layout.ts'
 import { partsOf } from './text-parts.ts'
 import { byteCount } from './time.tsx'
@@ -27,11 +27,6 @@ export function TextViewer({ text, label, fileName, bytes }: TextViewerProps) {
   const laidOut = useMemo(() => (text.length <= LONGEST_PARSED ? layOutJson(text) : undefined), [text])
   const whole = isRaw ? text : (laidOut ?? text)
   const shown = useMemo(() => partsOf(whole.slice(0, most)), [whole, most])
-  const copy = () =>
-    navigator.clipboard.writeText(text).then(
-      () => notify(`${label} copied.`),
-      () => notify('The browser did not allow copying.', 'warn'),
-    )
   return (
     <div className="text-viewer">
       <div className="text-viewer-bar">
@@ -41,10 +36,10 @@ export function TextViewer({ text, label, fileName, bytes }: TextViewerProps) {
             As sent
           </Button>
         )}
-        <Button tone="quiet" onPress={() => void copy()}>
+        <Button tone="quiet" onPress={() => void copyText(text, label)}>
           Copy
         </Button>
-        <Button tone="quiet" onPress={() => download(text, fileName)}>
+        <Button tone="quiet" onPress={() => downloadText(text, fileName)}>
           Download
         </Button>
       </div>
@@ -72,13 +67,4 @@ export function TextViewer({ text, label, fileName, bytes }: TextViewerProps) {
       )}
     </div>
   )
-}
-
-function download(text: string, fileName: string): void {
-  const url = URL.createObjectURL(new Blob([text], { type: 'application/octet-stream' }))
-  const link = document.createElement('a')
-  link.href = url
-  link.download = fileName
-  link.click()
-  setTimeout(() => URL.revokeObjectURL(url), 10_000)
 }
