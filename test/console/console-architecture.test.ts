@@ -19,14 +19,9 @@ const UI = [
   'ui/states',
   'ui/search-params.ts',
 ]
-<<<<<<< HEAD
 /** Pages are parallel: none imports another. A page has the folders below its own. */
 const OF_A_PAGE = ['api', 'draft', 'live', ...UI]
 const pageOf = (folder: string): string => folder.split('/').slice(0, 2).join('/')
-=======
-/** Pages are parallel: none imports another. */
-const OF_A_PAGE = ['api', 'live', ...UI]
->>>>>>> con
 
 /** Which folders of console/src each folder may import from, beside itself. */
 const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
@@ -38,11 +33,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   'ui/code': ['ui/states'],
   'ui/controls': ['api', 'ui/keys', 'ui/states'],
   'ui/data': ['api', 'ui/controls', 'ui/keys', 'ui/states'],
-<<<<<<< HEAD
   'ui/endpoint': ['api', 'ui/data', 'ui/states'],
-=======
-  'ui/endpoint': ['api', 'ui/states'],
->>>>>>> con
   'ui/keys': ['api'],
   'ui/states': ['api', 'ui/controls', 'ui/data'],
   ...Object.fromEntries(
