@@ -28,7 +28,11 @@ describe('a file of documents', () => {
 
   const cases: readonly Readonly<{ name: string; text: string; found: readonly string[] | RegExp }>[] = [
     { name: 'one document', text: '\ufeff {"a": 1.0}\n', found: ['{"a": 1.0}'] },
-    { name: 'numbers as they are written', text: '[{"a":1e2}, {"b":12345678901234567890}]', found: ['{"a":1e2}', '{"b":12345678901234567890}'] },
+    {
+      name: 'numbers as they are written',
+      text: '[{"a":1e2}, {"b":12345678901234567890}]',
+      found: ['{"a":1e2}', '{"b":12345678901234567890}'],
+    },
     { name: 'a name that stands twice', text: '[{"a":1,"a":2}]', found: ['{"a":1,"a":2}'] },
     { name: 'signs within texts', text: '[{"a":"]},{\\""}]', found: ['{"a":"]},{\\""}'] },
     { name: 'no document', text: '[]', found: /no document/ },
@@ -57,7 +61,11 @@ describe('import', { skip: NO_BROWSER }, () => {
     await page.getByRole('button', { name: 'Import …' }).click()
     await page.getByLabel('Files').setInputFiles([
       { name: 'a.json', mimeType: 'application/json', buffer: Buffer.from(documentText('Orders', '/orders-2')) },
-      { name: 'b.json', mimeType: 'application/json', buffer: Buffer.from(`[${documentText('Results', '/results', 'CSV')}]`) },
+      {
+        name: 'b.json',
+        mimeType: 'application/json',
+        buffer: Buffer.from(`[${documentText('Results', '/results', 'CSV')}]`),
+      },
     ])
     await page.getByText('a.json, b.json').waitFor()
     await checkAccessibility()

@@ -18,7 +18,11 @@ describe('a change of a file of tests', () => {
     gives: ReturnType<typeof withChange>
   }>[] = [
     { name: 'adds a test', change: [file, null, c], gives: { ignore: ['/at'], tests: [a, b, c] } },
-    { name: 'replaces one in its place', change: [file, a, { ...a, skip: 'no' }], gives: { ...file, tests: [{ ...a, skip: 'no' }, b] } },
+    {
+      name: 'replaces one in its place',
+      change: [file, a, { ...a, skip: 'no' }],
+      gives: { ...file, tests: [{ ...a, skip: 'no' }, b] },
+    },
     { name: 'renames one', change: [file, b, c], gives: { ...file, tests: [a, c] } },
     { name: 'deletes one', change: [file, a, null], gives: { ...file, tests: [b] } },
     { name: 'is refused for a name that is taken', change: [file, null, b], gives: 'taken' },
@@ -70,7 +74,8 @@ describe('the tests of an endpoint', { skip: NO_BROWSER }, () => {
   test('are edited as JSON, skipped and deleted, and keep what others add meanwhile', async (test) => {
     const { service, page, open, checkAccessibility } = await openConsole(test)
     const id = await withTests(service, [GOOD])
-    const stored = async () => (await service.fetch(`/endpoints/${id}/tests`)).json<{ tests: readonly { name: string }[] }>().tests
+    const stored = async () =>
+      (await service.fetch(`/endpoints/${id}/tests`)).json<{ tests: readonly { name: string }[] }>().tests
     await open(`endpoints/${id}/tests`)
     await page.getByRole('button', { name: 'New test …' }).click()
     const editor = page.getByRole('textbox', { name: 'Test', exact: true })
@@ -83,7 +88,10 @@ describe('the tests of an endpoint', { skip: NO_BROWSER }, () => {
     await editor.fill('{ "name": "typed", "expect": { "outcome": "done" } }')
     await page.keyboard.press('Control+s')
     await page.getByRole('heading', { name: 'typed' }).waitFor()
-    assert.deepEqual((await stored()).map(({ name }) => name), ['good', 'bad', 'typed'])
+    assert.deepEqual(
+      (await stored()).map(({ name }) => name),
+      ['good', 'bad', 'typed'],
+    )
     await page.getByRole('button', { name: 'Skip bad' }).click()
     await page.getByLabel('Reason').fill('the lab decides')
     await page.getByRole('dialog').getByRole('button', { name: 'Skip' }).click()

@@ -33,7 +33,18 @@ const routes = [
     validateSearch: readEndpointsSearch,
     component: lazyRouteComponent(() => import('../pages/endpoints/endpoints-page.tsx'), 'EndpointsPage'),
   }),
-  createRoute({ getParentRoute, path: '/endpoints/$id/edit', validateSearch: readEditorSearch, ...missing }),
+  createRoute({
+    getParentRoute,
+    path: '/endpoints/new',
+    validateSearch: readEditorSearch,
+    component: lazyRouteComponent(() => import('../pages/editor/editor-page.tsx'), 'NewEndpointPage'),
+  }),
+  createRoute({
+    getParentRoute,
+    path: '/endpoints/$id/edit',
+    validateSearch: readEditorSearch,
+    component: lazyRouteComponent(() => import('../pages/editor/editor-page.tsx'), 'EditorPage'),
+  }),
   createRoute({ getParentRoute, path: '/endpoints/$id/mapping', validateSearch: readEditorSearch, ...missing }),
   createRoute({
     getParentRoute,

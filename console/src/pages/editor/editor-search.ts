@@ -1,5 +1,5 @@
 /** The search parameters of the editor and the mapping view: the data that they run on. */
-import { asText, asWhole, readSearch, type SearchOf } from '../../ui/search-params.ts'
+import { asOneOf, asText, asWhole, readSearch, type SearchOf } from '../../ui/search-params.ts'
 
 const PARAMETERS = {
   /** The id of a recorded message. */
@@ -10,6 +10,8 @@ const PARAMETERS = {
   path: asText,
   /** A version to begin with instead of the current document. */
   version: asWhole,
+  /** A dialog of the editor to open at once. */
+  save: asOneOf(['test']),
 }
 
 export const readEditorSearch = readSearch(PARAMETERS)

@@ -52,7 +52,6 @@ export function LineChart({ title, times, series, format }: LineChartProps) {
               stroke: colour(tone),
               width: 2,
               points: { show: true, size: 5, filter: lonePoints },
-              points: { show: false },
               value: (_: uPlot, value: number | null) => (value === null ? '–' : format(value)),
             })),
           ],
