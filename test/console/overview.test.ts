@@ -67,7 +67,7 @@ describe('the overview', { skip: NO_BROWSER }, () => {
     const figures = page.locator('dl[aria-label="All messages"]')
     await figures.getByText('of 4, 50 %').first().waitFor()
     await page.getByRole('link', { name: 'Orders: VALIDATION_FAILED' }).waitFor()
-    await page.getByText('not active', { exact: true }).waitFor()
+    await page.getByText('not active').waitFor()
     await page.getByRole('link', { name: 'inputMapping.nobody\\.x' }).waitFor()
     assert.match(
       (await page.getByRole('link', { name: 'inputMapping.nobody\\.x' }).getAttribute('href')) ?? '',

@@ -1,6 +1,7 @@
 /** `/endpoints/:id/tests`: running stored tests, and changing them without losing what others change. */
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
+import type { Page } from 'playwright-core'
 import { newTest, withChange } from '../../console/src/pages/tests/test-file.ts'
 import { json, type Service } from '../service.ts'
 import { NO_BROWSER } from './browser.ts'
@@ -39,6 +40,13 @@ describe('a change of a file of tests', () => {
   })
 })
 
+/** Replaces the text of the editor. */
+async function type(page: Page, text: string): Promise<void> {
+  await page.getByRole('textbox', { name: 'Test', exact: true }).click()
+  await page.keyboard.press('Control+a')
+  await page.keyboard.insertText(text)
+}
+
 async function withTests(service: Service, tests: readonly object[]): Promise<string> {
   const { _id } = await service.register({
     name: 'Orders',
@@ -66,7 +74,7 @@ describe('the tests of an endpoint', { skip: NO_BROWSER }, () => {
     await page.getByRole('button', { name: 'Run good' }).click()
     await page.getByText('version 2').first().waitFor()
     assert.match(
-      (await page.getByRole('link', { name: 'Open bad in the editor' }).getAttribute('href')) ?? '',
+      (await page.getByRole('link', { name: 'Open in editor: bad' }).getAttribute('href')) ?? '',
       new RegExp(`/endpoints/${id}/edit\\?test=bad`),
     )
   })
@@ -82,10 +90,10 @@ describe('the tests of an endpoint', { skip: NO_BROWSER }, () => {
     await editor.waitFor()
     await checkAccessibility()
     await service.fetch(`/endpoints/${id}/tests`, json('PUT', { tests: [GOOD, BAD] }))
-    await editor.fill('{ "name": "typed", "given": 7 }')
+    await type(page, '{ "name": "typed", "given": 7 }')
     await page.keyboard.press('Control+s')
     await page.getByText('TESTS_INVALID').waitFor()
-    await editor.fill('{ "name": "typed", "expect": { "outcome": "done" } }')
+    await type(page, '{ "name": "typed", "expect": { "outcome": "done" } }')
     await page.keyboard.press('Control+s')
     await page.getByRole('heading', { name: 'typed' }).waitFor()
     assert.deepEqual(
@@ -108,9 +116,9 @@ describe('the tests of an endpoint', { skip: NO_BROWSER }, () => {
     const { service, page, open } = await openConsole(test)
     const id = await withTests(service, [GOOD])
     await open(`endpoints/${id}/tests`)
-    await page.getByRole('button', { name: 'Edit good as JSON' }).click()
+    await page.getByRole('button', { name: 'Edit JSON: good' }).click()
     const editor = page.getByRole('textbox', { name: 'Test', exact: true })
-    await editor.fill('{ "name": "good", "skip": "mine" }')
+    await type(page, '{ "name": "good", "skip": "mine" }')
     await service.fetch(`/endpoints/${id}/tests`, json('PUT', { tests: [{ ...GOOD, skip: 'theirs' }] }))
     await page.getByRole('button', { name: 'Save' }).click()
     await page.getByText('Somebody has changed this test meanwhile').waitFor()

@@ -56,11 +56,11 @@ export function TestCard({ id, test, run, refused, isRunning, onRun, onEdit, onS
           to="/endpoints/$id/edit"
           params={{ id }}
           search={{ test: test.name }}
-          aria-label={`Open ${test.name} in the editor`}
+          aria-label={`Open in editor: ${test.name}`}
         >
           Open in editor
         </Link>
-        <Button refused={refused} onPress={onEdit} label={`Edit ${test.name} as JSON`}>
+        <Button refused={refused} onPress={onEdit} label={`Edit JSON: ${test.name}`}>
           Edit JSON …
         </Button>
         {skip === undefined ? (

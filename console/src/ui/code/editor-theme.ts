@@ -35,8 +35,6 @@ const faultStyles = Object.fromEntries(
 
 export const editorTheme = EditorView.theme({
   ...faultStyles,
-  '.cm-lint-marker': { width: '1em', textAlign: 'center' },
-  '.cm-diagnostic': { color: 'var(--text)' },
   '&': { color: 'var(--text)', backgroundColor: 'var(--paper)', fontSize: '0.875rem', height: '100%' },
   '.cm-scroller': { fontFamily: 'var(--mono)', lineHeight: '1.5' },
   '.cm-content': { caretColor: 'var(--text)' },
