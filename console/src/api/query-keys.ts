@@ -12,6 +12,8 @@ export const queryKeys = {
   endpointLists: ['endpoints', 'list'],
   endpointList: (search: Parameters) => ['endpoints', 'list', search],
   endpoint: (id: string) => ['endpoints', 'one', id],
+  /** The same document as text. */
+  endpointText: (id: string) => ['endpoints', 'text', id],
   endpointFaults: (id: string) => ['endpoints', 'faults', id],
   endpointStats: (id: string) => ['counts', 'endpoint', id],
   endpointTests: (id: string) => ['endpoints', 'tests', id],
