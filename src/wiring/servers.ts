@@ -21,6 +21,7 @@ import { createBodyReader } from '../adapters/http-server/messages/body-reader.t
 import { createMessageListener, messageSide, serveMessages } from '../adapters/http-server/messages/message-listener.ts'
 import { describeApi, serveOpenApi } from '../adapters/http-server/openapi/openapi.ts'
 import { servePublishedApi } from '../adapters/http-server/openapi/published-api-routes.ts'
+import { serveCaptures } from '../adapters/http-server/records/capture-routes.ts'
 import { serveMessageRecords } from '../adapters/http-server/records/message-record-routes.ts'
 import { createServer } from '../adapters/http-server/server.ts'
 import { serveDraft } from '../adapters/http-server/watching/draft-routes.ts'
@@ -39,6 +40,7 @@ import type { Registry } from '../endpoints/endpoint-registry.ts'
 import type { EndpointService } from '../endpoints/endpoint-service.ts'
 import type { LoadShedder } from '../intake/admission/load-shedder.ts'
 import type { Intake } from '../intake/intake.ts'
+import type { MessageCaptures } from '../message-log/captures/message-captures.ts'
 import { createCoreAnswers } from '../openhim/answers/core-answers.ts'
 import { answerFailure } from '../pipeline/reply.ts'
 import { createLiveOpenApi, type LiveOpenApi } from '../published-api/live-openapi.ts'
@@ -80,6 +82,7 @@ export type ServersOptions = Readonly<{
   makeRecordedTest: MakeRecordedTest
   runTests: RunRequestedTests
   records: MessageRecords
+  captures: MessageCaptures
   health: ServiceHealth
   isStopping(): boolean
   managementAuth: ManagementAuth
@@ -155,6 +158,7 @@ function createAdminServer(options: Served, answer: AnswerFailure): FastifyInsta
   serveMetrics(server, health.metrics)
   serveConsole(server, consoleFolder)
   serveMessageRecords(server, records)
+  serveCaptures(server, options.captures)
   serveRecordedTests(server, options.makeRecordedTest)
   serveMe(server)
   serveEvents(server, watching.events)

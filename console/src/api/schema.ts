@@ -2342,8 +2342,8 @@ export interface paths {
                              * Format: date-time
                              * @description Start of the first of the 60 `minutes`.
                              */
-                            minutesFrom?: string;
-                            groups?: components["schemas"]["FailureGroup"][];
+                            minutesFrom: string;
+                            groups: components["schemas"]["FailureGroup"][];
                         };
                     };
                 };
@@ -2640,7 +2640,7 @@ export interface paths {
                     };
                     content: {
                         "application/json": {
-                            plans?: components["schemas"]["ReplayPlan"][];
+                            plans: components["schemas"]["ReplayPlan"][];
                         };
                     };
                 };
@@ -4919,8 +4919,8 @@ export interface components {
             triedAgain?: boolean;
             stages: {
                 /** @enum {string} */
-                stage?: "recall" | "parse" | "lookup" | "validate" | "transform" | "map" | "extract" | "serialise" | "respond";
-                ms?: number;
+                stage: "recall" | "parse" | "lookup" | "validate" | "transform" | "map" | "extract" | "serialise" | "respond";
+                ms: number;
             }[];
             keys: {
                 [key: string]: string | string[];
@@ -4928,9 +4928,9 @@ export interface components {
             replayOf?: string;
             answerOf?: string;
             bodies: {
-                which?: string;
-                contentType?: string;
-                size?: number;
+                which: string;
+                contentType: string;
+                size: number;
                 cut?: boolean;
                 masked?: boolean;
             }[];
@@ -4955,8 +4955,8 @@ export interface components {
             triedAgain?: boolean;
             stages: {
                 /** @enum {string} */
-                stage?: "recall" | "parse" | "lookup" | "validate" | "transform" | "map" | "extract" | "serialise" | "respond";
-                ms?: number;
+                stage: "recall" | "parse" | "lookup" | "validate" | "transform" | "map" | "extract" | "serialise" | "respond";
+                ms: number;
             }[];
             keys: {
                 [key: string]: string | string[];
@@ -4964,21 +4964,21 @@ export interface components {
             replayOf?: string;
             answerOf?: string;
             bodies: {
-                which?: string;
-                contentType?: string;
-                size?: number;
+                which: string;
+                contentType: string;
+                size: number;
                 cut?: boolean;
                 masked?: boolean;
             }[];
             calls: {
                 /** @enum {string} */
-                kind?: "lookup" | "response";
-                id?: string;
-                method?: string;
-                target?: string;
+                kind: "lookup" | "response";
+                id: string;
+                method: string;
+                target: string;
                 item?: number;
-                startMs?: number;
-                ms?: number;
+                startMs: number;
+                ms: number;
                 status?: number;
                 /** @description A note on an answer that was accepted, such as a body that cannot be read. */
                 remark?: string;
@@ -4996,6 +4996,8 @@ export interface components {
                 /** @description A replay of it that ended done. */
                 alreadyDoneBy?: string;
             };
+            /** @description Key of its group of failures, of a message that did not end done. */
+            group?: string;
         };
         FailureGroup: {
             key: string;
@@ -5051,57 +5053,59 @@ export interface components {
             canary?: number;
         };
         ReplayPlan: {
-            id?: string;
+            id: string;
             /** @enum {string} */
-            state?: "planned" | "running" | "waiting" | "paused" | "finished" | "cancelled";
+            state: "planned" | "running" | "waiting" | "paused" | "finished" | "cancelled";
             /** Format: date-time */
-            createdAt?: string;
-            filter?: Record<string, never>;
-            count?: number;
-            groups?: {
+            createdAt: string;
+            filter: {
+                [key: string]: unknown;
+            };
+            count: number;
+            groups: {
                 endpointId?: string;
                 endpoint?: string;
                 /** @enum {string} */
-                outcome?: "done" | "partial" | "refused" | "failed";
+                outcome: "done" | "partial" | "refused" | "failed";
                 code?: string;
                 path?: string;
-                count?: number;
+                count: number;
             }[];
-            cannot?: {
-                reason?: string;
-                error?: string;
-                count?: number;
-                sampleId?: string;
+            cannot: {
+                reason: string;
+                error: string;
+                count: number;
+                sampleId: string;
                 /** @description At most 20. */
-                ids?: string[];
+                ids: string[];
             }[];
-            done?: number;
-            failed?: number;
-            skipped?: number;
-            skippedFor?: {
-                reason?: string;
-                error?: string;
-                count?: number;
-                sampleId?: string;
+            done: number;
+            failed: number;
+            skipped: number;
+            skippedFor: {
+                reason: string;
+                error: string;
+                count: number;
+                sampleId: string;
                 /** @description At most 20. */
-                ids?: string[];
+                ids: string[];
             }[];
-            left?: number;
+            left: number;
             limits?: components["schemas"]["RunLimits"];
             /** @description The first messages of the run, if it asked for them. */
             canaries?: {
-                id?: string;
-                replayId?: string;
+                id: string;
+                replayId: string;
                 /** @enum {string} */
-                outcome?: "done" | "partial" | "refused" | "failed";
+                outcome: "done" | "partial" | "refused" | "failed";
                 code?: string;
             }[];
             /** @description The newest replays that did not end done, at most 20. */
-            failures?: {
-                id?: string;
-                replayId?: string;
+            failures: {
+                id: string;
+                replayId: string;
                 /** @enum {string} */
-                outcome?: "done" | "partial" | "refused" | "failed";
+                outcome: "done" | "partial" | "refused" | "failed";
                 code?: string;
             }[];
             stoppedBy?: string;
@@ -5448,6 +5452,11 @@ export interface components {
             };
             /** @description Whether lookups without a given answer are made. */
             live?: boolean;
+            /**
+             * @description The report has fields, and samples of what was written, in place of stages, calls, answer and state.
+             * @constant
+             */
+            view?: "mapping";
             /** @description False: the document is checked, and no message runs. */
             run?: boolean;
             /** @description The most characters of all values of the report together; of one value, an eighth of it. */
@@ -5523,6 +5532,11 @@ export interface components {
             /** @description What would be kept for the next message. */
             state?: unknown;
             coverage?: components["schemas"]["Coverage"];
+            /** @description Of the view mapping: what the mapping could read, and what it made. */
+            fields?: {
+                source: components["schemas"]["ValueFields"];
+                output?: components["schemas"]["ValueFields"];
+            };
         };
         DryRunStage: {
             stage: string;
@@ -5558,6 +5572,8 @@ export interface components {
                     defaults?: number;
                     /** @description JSON Pointers into the output, at most 5. */
                     places: string[];
+                    /** @description Of the view mapping: what stands at these places in the end; long texts are cut. */
+                    samples?: unknown[];
                 }[];
             }[];
             entriesNotShown?: number;
@@ -5574,6 +5590,19 @@ export interface components {
                 target: string;
             }[];
             unwrittenNotShown?: number;
+        };
+        ValueFields: {
+            fields: {
+                /** @description As an entry can have it; `[]` stands for every element of an array. */
+                path: string;
+                types: ("object" | "array" | "string" | "number" | "boolean" | "null")[];
+                /** @description How many values are there. */
+                count: number;
+                /** @description The first value that is no object, array or null; a long text is cut. */
+                sample?: unknown;
+            }[];
+            /** @description There are more than 3,000 fields or 300,000 values. */
+            cut: boolean;
         };
         Coverage: {
             /** @description The parts of the document that a message can run. */
@@ -5770,6 +5799,8 @@ export interface components {
             endpoint?: components["schemas"]["Endpoint"];
             /** @description Of a stored endpoint, instead of endpoint. */
             endpointId?: string;
+            /** @description Whether the answer lists the fields of the target, too. */
+            fields?: boolean;
         };
         Suggestions: {
             suggestions: {
@@ -5784,6 +5815,11 @@ export interface components {
             }[];
             /** @description Whether fields were left out. */
             cut: boolean;
+            /** @description The scalars of the target; `[]` stands for every element of an array. */
+            fields?: {
+                path: string;
+                types: ("string" | "number" | "boolean")[];
+            }[];
             notRead?: {
                 part: string;
                 reason: string;

@@ -1,9 +1,10 @@
 /** The URLs of the console. A page is loaded when it is opened; its search parameters are checked before. */
-import { createRootRoute, createRoute, createRouter, lazyRouteComponent, notFound } from '@tanstack/react-router'
+import { createRootRoute, createRoute, createRouter, lazyRouteComponent } from '@tanstack/react-router'
 import { readAuditSearch } from '../pages/audit/audit-search.ts'
 import { readEditorSearch } from '../pages/editor/editor-search.ts'
 import { readEndpointsSearch } from '../pages/endpoints/endpoints-search.ts'
 import { readGroupsSearch } from '../pages/groups/groups-search.ts'
+import { readMappingSearch } from '../pages/mapping/mapping-search.ts'
 import { readMessagesSearch } from '../pages/messages/messages-search.ts'
 import { readStatsSearch } from '../pages/stats/stats-search.ts'
 import { readVersionsSearch } from '../pages/versions/versions-search.ts'
@@ -14,12 +15,18 @@ import { Shell } from './shell.tsx'
 const rootRoute = createRootRoute({ component: Shell, notFoundComponent: PageMissing })
 const getParentRoute = () => rootRoute
 
-/** A page that is not built yet is as unknown as any other URL; its type lets other pages link to it. */
-const missing = {
-  beforeLoad: () => {
-    throw notFound()
-  },
-}
+const messagesRoute = createRoute({
+  getParentRoute,
+  path: '/messages',
+  validateSearch: readMessagesSearch,
+  component: lazyRouteComponent(() => import('../pages/messages/messages-page.tsx'), 'MessagesPage'),
+})
+
+const messageRoute = createRoute({
+  getParentRoute: () => messagesRoute,
+  path: '$id',
+  component: lazyRouteComponent(() => import('../pages/messages/message-detail.tsx'), 'MessageDetail'),
+})
 
 const routes = [
   createRoute({
@@ -45,7 +52,12 @@ const routes = [
     validateSearch: readEditorSearch,
     component: lazyRouteComponent(() => import('../pages/editor/editor-page.tsx'), 'EditorPage'),
   }),
-  createRoute({ getParentRoute, path: '/endpoints/$id/mapping', validateSearch: readEditorSearch, ...missing }),
+  createRoute({
+    getParentRoute,
+    path: '/endpoints/$id/mapping',
+    validateSearch: readMappingSearch,
+    component: lazyRouteComponent(() => import('../pages/mapping/mapping-page.tsx'), 'MappingPage'),
+  }),
   createRoute({
     getParentRoute,
     path: '/endpoints/$id/tests',
@@ -63,12 +75,6 @@ const routes = [
     validateSearch: readStatsSearch,
     component: lazyRouteComponent(() => import('../pages/stats/stats-page.tsx'), 'StatsPage'),
   }),
-  createRoute({ getParentRoute, path: '/messages', validateSearch: readMessagesSearch, ...missing }),
-  createRoute({ getParentRoute, path: '/messages/$id', validateSearch: readMessagesSearch, ...missing }),
-  createRoute({ getParentRoute, path: '/groups', validateSearch: readGroupsSearch, ...missing }),
-  createRoute({ getParentRoute, path: '/groups/$key', ...missing }),
-  createRoute({ getParentRoute, path: '/replays', ...missing }),
-  createRoute({ getParentRoute, path: '/replays/$plan', ...missing }),
   createRoute({
     getParentRoute,
     path: '/audit',
@@ -79,6 +85,29 @@ const routes = [
     getParentRoute,
     path: '/keys',
     component: lazyRouteComponent(() => import('../pages/keys/keys-page.tsx'), 'KeysPage'),
+  }),
+  // The list stays as it is while messages are opened beside it.
+  messagesRoute.addChildren([messageRoute]),
+  createRoute({
+    getParentRoute,
+    path: '/groups',
+    validateSearch: readGroupsSearch,
+    component: lazyRouteComponent(() => import('../pages/groups/groups-page.tsx'), 'GroupsPage'),
+  }),
+  createRoute({
+    getParentRoute,
+    path: '/groups/$key',
+    component: lazyRouteComponent(() => import('../pages/groups/group-page.tsx'), 'GroupPage'),
+  }),
+  createRoute({
+    getParentRoute,
+    path: '/replays',
+    component: lazyRouteComponent(() => import('../pages/replays/replays-page.tsx'), 'ReplaysPage'),
+  }),
+  createRoute({
+    getParentRoute,
+    path: '/replays/$plan',
+    component: lazyRouteComponent(() => import('../pages/replays/plan-page.tsx'), 'PlanPage'),
   }),
 ] as const
 

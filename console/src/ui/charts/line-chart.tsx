@@ -88,7 +88,7 @@ export function LineChart({ title, times, series, format }: LineChartProps) {
         <summary>As a table</summary>
         {/* A region that scrolls must be reachable by keys. */}
         {/* biome-ignore lint/a11y/noNoninteractiveTabindex: see above */}
-        <div className="chart-table" tabIndex={0} role="group" aria-label={`${title} as a table`}>
+        <div className="chart-table" role="group" aria-label={`${title}, as a table`} tabIndex={0}>
           <table>
             <thead>
               <tr>

@@ -287,6 +287,7 @@ export const watchingSchemas: JsonObject = {
     }),
     endpoint: ref('Endpoint'),
     endpointId: { ...id, description: 'Of a stored endpoint, instead of endpoint.' },
+    fields: { type: 'boolean', description: 'Whether the answer lists the fields of the target, too.' },
   }),
   Suggestions: object(
     {
@@ -303,6 +304,10 @@ export const watchingSchemas: JsonObject = {
         ),
       ),
       cut: { type: 'boolean', description: 'Whether fields were left out.' },
+      fields: {
+        ...list(object({ path: text, types: list(oneOf(['string', 'number', 'boolean'])) }, ['path', 'types'])),
+        description: 'The scalars of the target; `[]` stands for every element of an array.',
+      },
       notRead: list(object({ part: text, reason: text }, ['part', 'reason'])),
     },
     ['suggestions', 'cut'],

@@ -5,6 +5,8 @@ import { needs } from '../management/auth-hook.ts'
 import { sendAnswer } from '../replies.ts'
 import { accessPaths, accessSchemas, securitySchemes, withAccess } from './openapi-access.ts'
 import { batchPaths, batchSchemas } from './openapi-batch.ts'
+import { capturePaths, captureSchemas } from './openapi-captures.ts'
+import { driftPaths, driftSchemas } from './openapi-drift.ts'
 import { dryRunPaths, dryRunSchemas } from './openapi-dry-run.ts'
 import { endpointPaths, endpointSchemas } from './openapi-endpoints.ts'
 import { messagePaths, messageSchemas } from './openapi-messages.ts'
@@ -55,11 +57,13 @@ export function describeApi(endpointSchema: JsonObject, version: string): JsonOb
       ...storedTestPaths,
       ...batchPaths,
       ...testPaths,
+      ...driftPaths,
       ...dryRunPaths,
       ...publishedApiPaths,
       ...operationPaths,
       ...messagePaths,
       ...replayPaths,
+      ...capturePaths,
       ...recordedTestPaths,
       ...accessPaths,
       ...watchingPaths,
@@ -70,10 +74,12 @@ export function describeApi(endpointSchema: JsonObject, version: string): JsonOb
         Endpoint: endpointSchema,
         ...messageSchemas,
         ...replaySchemas,
+        ...captureSchemas,
         ...accessSchemas,
         ...endpointSchemas,
         ...batchSchemas,
         ...testSchemas,
+        ...driftSchemas,
         ...dryRunSchemas,
         ...watchingSchemas,
         Failure: object({ error: text, code: text, details: list(ref('FailureDetail')) }, ['error', 'code']),

@@ -2,6 +2,7 @@
 import type { FastifyInstance, FastifyReply } from 'fastify'
 import type { BodySummary, RecordedBody } from '../../../domain/records/message-record.ts'
 import { parseMediaType } from '../../../formats/media-type.ts'
+import { groupKeyText } from '../../../message-log/groups/group-key.ts'
 import type { MessageRecords } from '../../../replay/message-records.ts'
 import { needs } from '../management/auth-hook.ts'
 import { type ById, NO_STORE, queryOf, refuseBelow, refuseOtherMethods, sendAnswer, sendJson } from '../replies.ts'
@@ -19,7 +20,9 @@ export function serveMessageRecords(server: FastifyInstance, routes: MessageReco
     )
     scope.get<ById>('/messages/:id', needs('viewer'), async (request, reply) => {
       const record = await search.get(request.params.id)
-      return sendJson(reply, 200, { ...record, replayable: await replayable(record) }, NO_STORE)
+      const { outcome, endpointId, stage, code, path } = record
+      const group = outcome === 'done' ? {} : { group: groupKeyText({ endpointId, stage, code, path }) }
+      return sendJson(reply, 200, { ...record, ...group, replayable: await replayable(record) }, NO_STORE)
     })
     scope.get<ByBody>('/messages/:id/body/:which', needs('operator'), async (request, reply) => {
       const { id, which } = request.params
