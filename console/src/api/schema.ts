@@ -556,6 +556,60 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/stats": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** How the messages of all endpoints went in the last hour and day, of deleted ones too. Role viewer. */
+        get: {
+            parameters: {
+                query?: never;
+                header?: never;
+                path?: never;
+                cookie?: never;
+            };
+            requestBody?: never;
+            responses: {
+                /** @description The counts of all instances. */
+                200: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": components["schemas"]["Totals"];
+                    };
+                };
+                /** @description The credentials are missing, or not accepted. */
+                401: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": components["schemas"]["Failure"];
+                    };
+                };
+                /** @description The credentials do not allow this, or the call came from elsewhere while there are none. */
+                403: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": components["schemas"]["Failure"];
+                    };
+                };
+            };
+        };
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/endpoints/{id}/versions": {
         parameters: {
             query?: never;
@@ -1455,6 +1509,85 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/endpoints/{id}/drift": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        /** Fields that recent messages carry and nothing reads, and fields that are read and not carried. */
+        get: {
+            parameters: {
+                query?: {
+                    /** @description How many hours count, the current one included. */
+                    hours?: number;
+                };
+                header?: never;
+                path: {
+                    id: string;
+                };
+                cookie?: never;
+            };
+            requestBody?: never;
+            responses: {
+                /** @description Names and types of fields, without values. */
+                200: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": components["schemas"]["Drift"];
+                    };
+                };
+                /** @description The id is malformed, or hours is not a whole number from 1 to 24. */
+                400: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": components["schemas"]["Failure"];
+                    };
+                };
+                /** @description The credentials are missing, or not accepted. */
+                401: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": components["schemas"]["Failure"];
+                    };
+                };
+                /** @description The credentials do not allow this, or the call came from elsewhere while there are none. */
+                403: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": components["schemas"]["Failure"];
+                    };
+                };
+                /** @description There is no such endpoint. */
+                404: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": components["schemas"]["Failure"];
+                    };
+                };
+            };
+        };
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/endpoints/dry-run": {
         parameters: {
             query?: never;
@@ -2058,6 +2191,8 @@ export interface paths {
                     replayOf?: string[];
                     /** @description Of messages that did not end done: whether a replay has. */
                     replayed?: boolean;
+                    /** @description Whether a capture recorded it. */
+                    captured?: boolean;
                     /** @description ISO 8601, or before now: `-1h`. Inclusive. */
                     from?: string;
                     /** @description ISO 8601, or before now: `-1h`. Exclusive. */
@@ -2318,6 +2453,8 @@ export interface paths {
                     replayOf?: string[];
                     /** @description Of messages that did not end done: whether a replay has. */
                     replayed?: boolean;
+                    /** @description Whether a capture recorded it. */
+                    captured?: boolean;
                     /** @description ISO 8601, or before now: `-1h`. Inclusive. */
                     from?: string;
                     /** @description ISO 8601, or before now: `-1h`. Exclusive. */
@@ -2704,6 +2841,8 @@ export interface paths {
                         replayOf?: string | string[];
                         /** @description Of messages that did not end done: whether a replay has. */
                         replayed?: boolean;
+                        /** @description Whether a capture recorded it. */
+                        captured?: boolean;
                         /** @description ISO 8601, or before now: `-1h`. Inclusive. */
                         from?: string;
                         /** @description ISO 8601, or before now: `-1h`. Exclusive. */
@@ -3144,6 +3283,217 @@ export interface paths {
             };
         };
         delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/endpoints/{id}/capture": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        /** The last capture of an endpoint, under way or ended. */
+        get: {
+            parameters: {
+                query?: never;
+                header?: never;
+                path: {
+                    id: string;
+                };
+                cookie?: never;
+            };
+            requestBody?: never;
+            responses: {
+                /** @description The capture. */
+                200: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": components["schemas"]["Capture"];
+                    };
+                };
+                /** @description The id is malformed. */
+                400: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": components["schemas"]["Failure"];
+                    };
+                };
+                /** @description The credentials are missing, or not accepted. */
+                401: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": components["schemas"]["Failure"];
+                    };
+                };
+                /** @description The credentials do not allow this, or the call came from elsewhere while there are none. */
+                403: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": components["schemas"]["Failure"];
+                    };
+                };
+                /** @description There is no such endpoint, or it has no capture. */
+                404: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": components["schemas"]["Failure"];
+                    };
+                };
+            };
+        };
+        put?: never;
+        /** Starts a capture in place of the one before: the next messages of the endpoint are recorded with all bodies. */
+        post: {
+            parameters: {
+                query?: never;
+                header?: never;
+                path: {
+                    id: string;
+                };
+                cookie?: never;
+            };
+            requestBody: {
+                content: {
+                    "application/json": {
+                        /** @description How many messages, at most. */
+                        messages: number;
+                        /**
+                         * Format: date-time
+                         * @description When it ends at the latest: in an hour by default, at most in 24 hours.
+                         */
+                        until?: string;
+                    };
+                };
+            };
+            responses: {
+                /** @description The capture. */
+                201: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": components["schemas"]["Capture"];
+                    };
+                };
+                /** @description The id is malformed, or the number or the time is wrong. */
+                400: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": components["schemas"]["Failure"];
+                    };
+                };
+                /** @description The credentials are missing, or not accepted. */
+                401: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": components["schemas"]["Failure"];
+                    };
+                };
+                /** @description The credentials do not allow this, or the call came from elsewhere while there are none. */
+                403: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": components["schemas"]["Failure"];
+                    };
+                };
+                /** @description There is no such endpoint. */
+                404: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": components["schemas"]["Failure"];
+                    };
+                };
+                /** @description The body is not declared as JSON. */
+                415: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": components["schemas"]["Failure"];
+                    };
+                };
+            };
+        };
+        /** Ends and forgets the capture of an endpoint; its records stay. */
+        delete: {
+            parameters: {
+                query?: never;
+                header?: never;
+                path: {
+                    id: string;
+                };
+                cookie?: never;
+            };
+            requestBody?: never;
+            responses: {
+                /** @description It is ended. */
+                200: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content?: never;
+                };
+                /** @description The id is malformed. */
+                400: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": components["schemas"]["Failure"];
+                    };
+                };
+                /** @description The credentials are missing, or not accepted. */
+                401: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": components["schemas"]["Failure"];
+                    };
+                };
+                /** @description The credentials do not allow this, or the call came from elsewhere while there are none. */
+                403: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": components["schemas"]["Failure"];
+                    };
+                };
+                /** @description There is no such endpoint, or it has no capture. */
+                404: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": components["schemas"]["Failure"];
+                    };
+                };
+            };
+        };
         options?: never;
         head?: never;
         patch?: never;
@@ -3864,60 +4214,6 @@ export interface paths {
                 };
             };
         };
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/stats": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /** How the messages of all endpoints went in the last hour and day, of deleted ones too. Role viewer. */
-        get: {
-            parameters: {
-                query?: never;
-                header?: never;
-                path?: never;
-                cookie?: never;
-            };
-            requestBody?: never;
-            responses: {
-                /** @description The counts of all instances. */
-                200: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/json": components["schemas"]["Totals"];
-                    };
-                };
-                /** @description The credentials are missing, or not accepted. */
-                401: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/json": components["schemas"]["Failure"];
-                    };
-                };
-                /** @description The credentials do not allow this, or the call came from elsewhere while there are none. */
-                403: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/json": components["schemas"]["Failure"];
-                    };
-                };
-            };
-        };
-        put?: never;
-        post?: never;
         delete?: never;
         options?: never;
         head?: never;
@@ -4927,6 +5223,8 @@ export interface components {
             };
             replayOf?: string;
             answerOf?: string;
+            /** @description A capture of its endpoint recorded it, with all bodies. */
+            captured?: boolean;
             bodies: {
                 which: string;
                 contentType: string;
@@ -4963,6 +5261,8 @@ export interface components {
             };
             replayOf?: string;
             answerOf?: string;
+            /** @description A capture of its endpoint recorded it, with all bodies. */
+            captured?: boolean;
             bodies: {
                 which: string;
                 contentType: string;
@@ -5110,6 +5410,20 @@ export interface components {
             }[];
             stoppedBy?: string;
         };
+        Capture: {
+            endpointId: string;
+            /** @description Whether it records messages now. */
+            isActive: boolean;
+            messages: number;
+            /** @description How many messages it may still record. */
+            remaining: number;
+            /** Format: date-time */
+            until: string;
+            /** Format: date-time */
+            startedAt: string;
+            /** @description Who started it. */
+            by: string;
+        };
         /** @enum {unknown} */
         Role: "viewer" | "operator" | "author" | "admin";
         Key: {
@@ -5169,6 +5483,16 @@ export interface components {
             day: components["schemas"]["Counts"];
             /** @description The minutes of the day in which messages ended, oldest first; `at` is when it began. */
             minutes: (components["schemas"]["Counts"] & {
+                at: string;
+            })[];
+        };
+        Totals: {
+            /** @description Messages a minute, of the last five whole minutes. */
+            perMinute: number;
+            hour: components["schemas"]["Counts"];
+            day: components["schemas"]["Counts"];
+            minutes: (components["schemas"]["Counts"] & {
+                /** Format: date-time */
                 at: string;
             })[];
         };
@@ -5420,6 +5744,63 @@ export interface components {
                     message: string;
                 }[];
             };
+        };
+        Drift: {
+            endpointId: string;
+            /** @description The active version, whose messages count; absent without one. */
+            version?: number;
+            /** @description One of so many messages is sampled (DRIFT_SAMPLE); 0: none. */
+            sample: number;
+            /**
+             * Format: date-time
+             * @description When the first message of this version was sampled.
+             */
+            since?: string;
+            /** @description Messages that were examined. */
+            sampled: number;
+            /** @description Those of them that were too large to be examined in whole. */
+            cut: number;
+            hours: {
+                /**
+                 * Format: date-time
+                 * @description When the hour began.
+                 */
+                hour: string;
+                sampled: number;
+            }[];
+            unread: {
+                /** @description With [] for every element of an array, and * for names that are not told apart. */
+                path: string;
+                types: ("string" | "number" | "boolean" | "null" | "array" | "object")[];
+                /** @description Sampled messages that carried it. */
+                seen: number;
+                hours: {
+                    /**
+                     * Format: date-time
+                     * @description When the hour began.
+                     */
+                    hour: string;
+                    seen: number;
+                }[];
+            }[];
+            /** @description Why no field is known to be unread. */
+            unreadUnknown?: string;
+            /**
+             * @description There are more fields than are kept.
+             * @constant
+             */
+            unreadCut?: true;
+            missing: {
+                path: string;
+                /** @description Places in the document. */
+                readBy: string[];
+                /**
+                 * Format: date-time
+                 * @description When a sampled message last carried it; absent for never.
+                 */
+                lastSeen?: string;
+            }[];
+            missingNotShown?: number;
         };
         DryRun: {
             endpoint?: components["schemas"]["Endpoint"];
@@ -5740,40 +6121,6 @@ export interface components {
             /** @description Such as a name that is taken; there is no test then. */
             faults: components["schemas"]["FailureDetail"][];
         };
-        Consumer: {
-            endpointId: string;
-            endpoint: string;
-            topic: string;
-            groupId: string;
-            /** @enum {string} */
-            state: "connecting" | "running" | "waiting" | "stopped";
-            /** @description Records that wait. */
-            lag: number;
-            inFlight: number;
-            partitions: {
-                partition: number;
-                /** @enum {string} */
-                state: "running" | "waiting" | "stopped";
-                committed: number;
-                end: number;
-                lag: number;
-            }[];
-            lastError?: {
-                message: string;
-                /** Format: date-time */
-                at: string;
-            };
-        };
-        Totals: {
-            /** @description Messages a minute, of the last five whole minutes. */
-            perMinute: number;
-            hour: components["schemas"]["Counts"];
-            day: components["schemas"]["Counts"];
-            minutes: (components["schemas"]["Counts"] & {
-                /** Format: date-time */
-                at: string;
-            })[];
-        };
         SampleBody: {
             /** @description A text is read by its type, any other value is JSON. */
             body?: unknown;
@@ -5842,6 +6189,30 @@ export interface components {
                 refused?: number;
                 failed?: number;
             }[];
+        };
+        Consumer: {
+            endpointId: string;
+            endpoint: string;
+            topic: string;
+            groupId: string;
+            /** @enum {string} */
+            state: "connecting" | "running" | "waiting" | "stopped";
+            /** @description Records that wait. */
+            lag: number;
+            inFlight: number;
+            partitions: {
+                partition: number;
+                /** @enum {string} */
+                state: "running" | "waiting" | "stopped";
+                committed: number;
+                end: number;
+                lag: number;
+            }[];
+            lastError?: {
+                message: string;
+                /** Format: date-time */
+                at: string;
+            };
         };
         Failure: {
             error: string;

@@ -40,6 +40,7 @@ export function EndpointPage({ id, part, actions, children }: EndpointPageProps)
 /** The pages of an endpoint that are built, in their order. */
 const PAGES = [
   { to: '/endpoints/$id/edit', title: 'Editor' },
+  { to: '/endpoints/$id/mapping', title: 'Mapping' },
   { to: '/endpoints/$id/tests', title: 'Tests' },
   { to: '/endpoints/$id/versions', title: 'Versions' },
   { to: '/endpoints/$id/stats', title: 'Statistics' },

@@ -110,12 +110,6 @@ export const watchingPaths: JsonObject = {
       },
     },
   },
-  '/stats': {
-    get: {
-      summary: 'How the messages of all endpoints went in the last hour and day, of deleted ones too. Role viewer.',
-      responses: { 200: answer('The counts of all instances.', ref('Totals')) },
-    },
-  },
   '/events': {
     get: {
       summary: 'What happens in the service, as server-sent events; does not end by itself. Role viewer.',
@@ -226,40 +220,6 @@ export const watchingSchemas: JsonObject = {
       faults: { ...list(ref('FailureDetail')), description: 'Such as a name that is taken; there is no test then.' },
     },
     ['document', 'faults'],
-  ),
-  Consumer: object(
-    {
-      endpointId: id,
-      endpoint: text,
-      topic: text,
-      groupId: text,
-      state: oneOf(['connecting', 'running', 'waiting', 'stopped']),
-      lag: { ...whole, description: 'Records that wait.' },
-      inFlight: whole,
-      partitions: list(
-        object(
-          {
-            partition: whole,
-            state: oneOf(['running', 'waiting', 'stopped']),
-            committed: whole,
-            end: whole,
-            lag: whole,
-          },
-          ['partition', 'state', 'committed', 'end', 'lag'],
-        ),
-      ),
-      lastError: object({ message: text, at: time }, ['message', 'at']),
-    },
-    ['endpointId', 'endpoint', 'topic', 'groupId', 'state', 'lag', 'inFlight', 'partitions'],
-  ),
-  Totals: object(
-    {
-      perMinute: { ...number, description: 'Messages a minute, of the last five whole minutes.' },
-      hour: ref('Counts'),
-      day: ref('Counts'),
-      minutes: list({ allOf: [ref('Counts'), object({ at: time }, ['at'])] }),
-    },
-    ['perMinute', 'hour', 'day', 'minutes'],
   ),
   SampleBody: object({
     body: { description: 'A text is read by its type, any other value is JSON.' },

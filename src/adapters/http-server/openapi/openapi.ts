@@ -10,7 +10,7 @@ import { driftPaths, driftSchemas } from './openapi-drift.ts'
 import { dryRunPaths, dryRunSchemas } from './openapi-dry-run.ts'
 import { endpointPaths, endpointSchemas } from './openapi-endpoints.ts'
 import { messagePaths, messageSchemas } from './openapi-messages.ts'
-import { answer, list, object, ref, text, whole } from './openapi-parts.ts'
+import { answer, id, list, object, oneOf, ref, text, time, whole } from './openapi-parts.ts'
 import { publishedApiPaths } from './openapi-published.ts'
 import { replayPaths, replaySchemas } from './openapi-replays.ts'
 import { recordedTestPaths, storedTestPaths } from './openapi-stored-tests.ts'
@@ -45,6 +45,32 @@ const operationPaths: JsonObject = {
     get: { summary: 'Metrics in the text format of Prometheus.', responses: { 200: answer('Metrics.') } },
   },
 }
+
+const consumer = object(
+  {
+    endpointId: id,
+    endpoint: text,
+    topic: text,
+    groupId: text,
+    state: oneOf(['connecting', 'running', 'waiting', 'stopped']),
+    lag: { ...whole, description: 'Records that wait.' },
+    inFlight: whole,
+    partitions: list(
+      object(
+        {
+          partition: whole,
+          state: oneOf(['running', 'waiting', 'stopped']),
+          committed: whole,
+          end: whole,
+          lag: whole,
+        },
+        ['partition', 'state', 'committed', 'end', 'lag'],
+      ),
+    ),
+    lastError: object({ message: text, at: time }, ['message', 'at']),
+  },
+  ['endpointId', 'endpoint', 'topic', 'groupId', 'state', 'lag', 'inFlight', 'partitions'],
+)
 
 /** OpenAPI 3.1 description of the management API. `endpointSchema`: the JSON Schema of documents, sent and stored. */
 export function describeApi(endpointSchema: JsonObject, version: string): JsonObject {
@@ -82,6 +108,7 @@ export function describeApi(endpointSchema: JsonObject, version: string): JsonOb
         ...driftSchemas,
         ...dryRunSchemas,
         ...watchingSchemas,
+        Consumer: consumer,
         Failure: object({ error: text, code: text, details: list(ref('FailureDetail')) }, ['error', 'code']),
         FailureDetail: object({
           operation: { ...whole, description: 'In a batch: the index of the operation.' },
