@@ -14,13 +14,13 @@ import {
   serveTotals,
   serveUptime,
 } from '../adapters/http-server/management/operation-routes.ts'
+import { servePublishedApi } from '../adapters/http-server/management/published-api-routes.ts'
 import { serveRecordedTests, serveStoredTests } from '../adapters/http-server/management/stored-test-routes.ts'
 import { serveTests } from '../adapters/http-server/management/test-routes.ts'
 import { serveVersions } from '../adapters/http-server/management/version-routes.ts'
 import { createBodyReader } from '../adapters/http-server/messages/body-reader.ts'
 import { createMessageListener, messageSide, serveMessages } from '../adapters/http-server/messages/message-listener.ts'
 import { describeApi, serveOpenApi } from '../adapters/http-server/openapi/openapi.ts'
-import { servePublishedApi } from '../adapters/http-server/openapi/published-api-routes.ts'
 import { serveCaptures } from '../adapters/http-server/records/capture-routes.ts'
 import { serveMessageRecords } from '../adapters/http-server/records/message-record-routes.ts'
 import { createServer } from '../adapters/http-server/server.ts'

@@ -556,60 +556,6 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
-    "/stats": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /** How the messages of all endpoints went in the last hour and day, of deleted ones too. Role viewer. */
-        get: {
-            parameters: {
-                query?: never;
-                header?: never;
-                path?: never;
-                cookie?: never;
-            };
-            requestBody?: never;
-            responses: {
-                /** @description The counts of all instances. */
-                200: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/json": components["schemas"]["Totals"];
-                    };
-                };
-                /** @description The credentials are missing, or not accepted. */
-                401: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/json": components["schemas"]["Failure"];
-                    };
-                };
-                /** @description The credentials do not allow this, or the call came from elsewhere while there are none. */
-                403: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/json": components["schemas"]["Failure"];
-                    };
-                };
-            };
-        };
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
     "/endpoints/{id}/versions": {
         parameters: {
             query?: never;
@@ -3868,136 +3814,6 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
-    "/me": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /** Who the caller is, and what it may do. Role viewer. */
-        get: {
-            parameters: {
-                query?: never;
-                header?: never;
-                path?: never;
-                cookie?: never;
-            };
-            requestBody?: never;
-            responses: {
-                /** @description The caller. */
-                200: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/json": components["schemas"]["Me"];
-                    };
-                };
-                /** @description The credentials are missing, or not accepted. */
-                401: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/json": components["schemas"]["Failure"];
-                    };
-                };
-                /** @description The credentials do not allow this, or the call came from elsewhere while there are none. */
-                403: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/json": components["schemas"]["Failure"];
-                    };
-                };
-            };
-        };
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/endpoints/{id}/faults": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path: {
-                id: string;
-            };
-            cookie?: never;
-        };
-        /** The faults of a stored endpoint, and why it is not active if it is not. Role viewer. */
-        get: {
-            parameters: {
-                query?: never;
-                header?: never;
-                path: {
-                    id: string;
-                };
-                cookie?: never;
-            };
-            requestBody?: never;
-            responses: {
-                /** @description The faults; none for most endpoints. */
-                200: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/json": components["schemas"]["EndpointFaults"];
-                    };
-                };
-                /** @description The id is malformed. */
-                400: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/json": components["schemas"]["Failure"];
-                    };
-                };
-                /** @description The credentials are missing, or not accepted. */
-                401: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/json": components["schemas"]["Failure"];
-                    };
-                };
-                /** @description The credentials do not allow this, or the call came from elsewhere while there are none. */
-                403: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/json": components["schemas"]["Failure"];
-                    };
-                };
-                /** @description There is no such endpoint. */
-                404: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/json": components["schemas"]["Failure"];
-                    };
-                };
-            };
-        };
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
     "/endpoints/vocabulary": {
         parameters: {
             query?: never;
@@ -4214,6 +4030,190 @@ export interface paths {
                 };
             };
         };
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/me": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Who the caller is, and what it may do. Role viewer. */
+        get: {
+            parameters: {
+                query?: never;
+                header?: never;
+                path?: never;
+                cookie?: never;
+            };
+            requestBody?: never;
+            responses: {
+                /** @description The caller. */
+                200: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": components["schemas"]["Me"];
+                    };
+                };
+                /** @description The credentials are missing, or not accepted. */
+                401: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": components["schemas"]["Failure"];
+                    };
+                };
+                /** @description The credentials do not allow this, or the call came from elsewhere while there are none. */
+                403: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": components["schemas"]["Failure"];
+                    };
+                };
+            };
+        };
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/endpoints/{id}/faults": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        /** The faults of a stored endpoint, and why it is not active if it is not. Role viewer. */
+        get: {
+            parameters: {
+                query?: never;
+                header?: never;
+                path: {
+                    id: string;
+                };
+                cookie?: never;
+            };
+            requestBody?: never;
+            responses: {
+                /** @description The faults; none for most endpoints. */
+                200: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": components["schemas"]["EndpointFaults"];
+                    };
+                };
+                /** @description The id is malformed. */
+                400: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": components["schemas"]["Failure"];
+                    };
+                };
+                /** @description The credentials are missing, or not accepted. */
+                401: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": components["schemas"]["Failure"];
+                    };
+                };
+                /** @description The credentials do not allow this, or the call came from elsewhere while there are none. */
+                403: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": components["schemas"]["Failure"];
+                    };
+                };
+                /** @description There is no such endpoint. */
+                404: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": components["schemas"]["Failure"];
+                    };
+                };
+            };
+        };
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/stats": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** How the messages of all endpoints went in the last hour and day, of deleted ones too. Role viewer. */
+        get: {
+            parameters: {
+                query?: never;
+                header?: never;
+                path?: never;
+                cookie?: never;
+            };
+            requestBody?: never;
+            responses: {
+                /** @description The counts of all instances. */
+                200: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": components["schemas"]["Totals"];
+                    };
+                };
+                /** @description The credentials are missing, or not accepted. */
+                401: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": components["schemas"]["Failure"];
+                    };
+                };
+                /** @description The credentials do not allow this, or the call came from elsewhere while there are none. */
+                403: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": components["schemas"]["Failure"];
+                    };
+                };
+            };
+        };
+        put?: never;
+        post?: never;
         delete?: never;
         options?: never;
         head?: never;
@@ -5486,16 +5486,6 @@ export interface components {
                 at: string;
             })[];
         };
-        Totals: {
-            /** @description Messages a minute, of the last five whole minutes. */
-            perMinute: number;
-            hour: components["schemas"]["Counts"];
-            day: components["schemas"]["Counts"];
-            minutes: (components["schemas"]["Counts"] & {
-                /** Format: date-time */
-                at: string;
-            })[];
-        };
         Counts: {
             count: number;
             /** @description Messages that did not end done. */
@@ -5994,69 +5984,6 @@ export interface components {
                 path: string;
             }[];
         };
-        Me: {
-            /** @description `key:<id>`, `token:<subject>`, `local` or `anyone`. */
-            who: string;
-            name?: string;
-            roles: components["schemas"]["Role"][];
-            /** @description The roles with those that they include. */
-            may: components["schemas"]["Role"][];
-            /**
-             * @description How the caller was identified.
-             * @enum {string}
-             */
-            mode: "open" | "keys" | "oidc";
-        };
-        SummaryPage: {
-            endpoints: components["schemas"]["EndpointSummary"][];
-            total: number;
-            next?: string;
-        };
-        EndpointSummary: {
-            id: string;
-            name: string;
-            description?: string;
-            labels: {
-                [key: string]: string;
-            };
-            method: string;
-            pattern: string;
-            input?: string;
-            output: string;
-            kafkaConsumerTopic?: string;
-            version: number;
-            /** Format: date-time */
-            createdAt?: string;
-            /** Format: date-time */
-            updatedAt?: string;
-            active: boolean;
-            /**
-             * @description Why there are faults; not there without any.
-             * @enum {string}
-             */
-            reason?: "invalid" | "clash" | "pending" | "tolerated";
-            faults: number;
-            stats: {
-                /** @description Messages of the last hour. */
-                count: number;
-                /** @description Those of them that did not end done. */
-                failures: number;
-                /** @description Messages a minute, of the last five whole minutes. */
-                perMinute: number;
-            };
-        };
-        EndpointFaults: {
-            endpointId: string;
-            active: boolean;
-            version?: number;
-            /**
-             * @description Why there are faults; not there without any.
-             * @enum {string}
-             */
-            reason?: "invalid" | "clash" | "pending" | "tolerated";
-            error?: string;
-            faults: components["schemas"]["FailureDetail"][];
-        };
         Vocabulary: {
             fields: {
                 path: string;
@@ -6172,23 +6099,68 @@ export interface components {
                 reason: string;
             }[];
         };
-        /** @description The data of the event `messages`. */
-        MessagesEvent: {
+        Me: {
+            /** @description `key:<id>`, `token:<subject>`, `local` or `anyone`. */
+            who: string;
+            name?: string;
+            roles: components["schemas"]["Role"][];
+            /** @description The roles with those that they include. */
+            may: components["schemas"]["Role"][];
+            /**
+             * @description How the caller was identified.
+             * @enum {string}
+             */
+            mode: "open" | "keys" | "oidc";
+        };
+        SummaryPage: {
+            endpoints: components["schemas"]["EndpointSummary"][];
+            total: number;
+            next?: string;
+        };
+        EndpointSummary: {
+            id: string;
+            name: string;
+            description?: string;
+            labels: {
+                [key: string]: string;
+            };
+            method: string;
+            pattern: string;
+            input?: string;
+            output: string;
+            kafkaConsumerTopic?: string;
+            version: number;
             /** Format: date-time */
-            at: string;
-            ms: number;
-            done: number;
-            partial: number;
-            refused: number;
-            failed: number;
-            endpoints: {
-                endpoint?: string;
-                endpointId?: string;
-                done?: number;
-                partial?: number;
-                refused?: number;
-                failed?: number;
-            }[];
+            createdAt?: string;
+            /** Format: date-time */
+            updatedAt?: string;
+            active: boolean;
+            /**
+             * @description Why there are faults; not there without any.
+             * @enum {string}
+             */
+            reason?: "invalid" | "clash" | "pending" | "tolerated";
+            faults: number;
+            stats: {
+                /** @description Messages of the last hour. */
+                count: number;
+                /** @description Those of them that did not end done. */
+                failures: number;
+                /** @description Messages a minute, of the last five whole minutes. */
+                perMinute: number;
+            };
+        };
+        EndpointFaults: {
+            endpointId: string;
+            active: boolean;
+            version?: number;
+            /**
+             * @description Why there are faults; not there without any.
+             * @enum {string}
+             */
+            reason?: "invalid" | "clash" | "pending" | "tolerated";
+            error?: string;
+            faults: components["schemas"]["FailureDetail"][];
         };
         Consumer: {
             endpointId: string;
@@ -6213,6 +6185,34 @@ export interface components {
                 /** Format: date-time */
                 at: string;
             };
+        };
+        Totals: {
+            /** @description Messages a minute, of the last five whole minutes. */
+            perMinute: number;
+            hour: components["schemas"]["Counts"];
+            day: components["schemas"]["Counts"];
+            minutes: (components["schemas"]["Counts"] & {
+                /** Format: date-time */
+                at: string;
+            })[];
+        };
+        /** @description The data of the event `messages`. */
+        MessagesEvent: {
+            /** Format: date-time */
+            at: string;
+            ms: number;
+            done: number;
+            partial: number;
+            refused: number;
+            failed: number;
+            endpoints: {
+                endpoint?: string;
+                endpointId?: string;
+                done?: number;
+                partial?: number;
+                refused?: number;
+                failed?: number;
+            }[];
         };
         Failure: {
             error: string;

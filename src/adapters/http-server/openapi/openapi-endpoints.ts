@@ -81,12 +81,6 @@ export const endpointPaths: JsonObject = {
       responses: { 200: answer('The counts of all instances.', ref('Stats')), ...found },
     },
   },
-  '/stats': {
-    get: {
-      summary: 'How the messages of all endpoints went in the last hour and day, of deleted ones too. Role viewer.',
-      responses: { 200: answer('The counts of all instances.', ref('Totals')) },
-    },
-  },
   '/endpoints/{id}/versions': {
     parameters: [endpointId],
     get: {
@@ -165,16 +159,6 @@ export const endpointSchemas: JsonObject = {
         description: 'The minutes of the day in which messages ended, oldest first; `at` is when it began.',
         items: { allOf: [ref('Counts'), { required: ['at'], properties: { at: text } }] },
       },
-    },
-  },
-  Totals: {
-    type: 'object',
-    required: ['perMinute', 'hour', 'day', 'minutes'],
-    properties: {
-      perMinute: { type: 'number', description: 'Messages a minute, of the last five whole minutes.' },
-      hour: ref('Counts'),
-      day: ref('Counts'),
-      minutes: list({ allOf: [ref('Counts'), { required: ['at'], properties: { at: time } }] }),
     },
   },
   Counts: {

@@ -4,13 +4,14 @@ import type { JsonObject } from '../../../domain/json.ts'
 import { needs } from '../management/auth-hook.ts'
 import { sendAnswer } from '../replies.ts'
 import { accessPaths, accessSchemas, securitySchemes, withAccess } from './openapi-access.ts'
+import { authoringPaths, authoringSchemas } from './openapi-authoring.ts'
 import { batchPaths, batchSchemas } from './openapi-batch.ts'
 import { capturePaths, captureSchemas } from './openapi-captures.ts'
 import { driftPaths, driftSchemas } from './openapi-drift.ts'
 import { dryRunPaths, dryRunSchemas } from './openapi-dry-run.ts'
 import { endpointPaths, endpointSchemas } from './openapi-endpoints.ts'
 import { messagePaths, messageSchemas } from './openapi-messages.ts'
-import { answer, id, list, object, oneOf, ref, text, time, whole } from './openapi-parts.ts'
+import { answer, list, object, ref, text, whole } from './openapi-parts.ts'
 import { publishedApiPaths } from './openapi-published.ts'
 import { replayPaths, replaySchemas } from './openapi-replays.ts'
 import { recordedTestPaths, storedTestPaths } from './openapi-stored-tests.ts'
@@ -46,32 +47,6 @@ const operationPaths: JsonObject = {
   },
 }
 
-const consumer = object(
-  {
-    endpointId: id,
-    endpoint: text,
-    topic: text,
-    groupId: text,
-    state: oneOf(['connecting', 'running', 'waiting', 'stopped']),
-    lag: { ...whole, description: 'Records that wait.' },
-    inFlight: whole,
-    partitions: list(
-      object(
-        {
-          partition: whole,
-          state: oneOf(['running', 'waiting', 'stopped']),
-          committed: whole,
-          end: whole,
-          lag: whole,
-        },
-        ['partition', 'state', 'committed', 'end', 'lag'],
-      ),
-    ),
-    lastError: object({ message: text, at: time }, ['message', 'at']),
-  },
-  ['endpointId', 'endpoint', 'topic', 'groupId', 'state', 'lag', 'inFlight', 'partitions'],
-)
-
 /** OpenAPI 3.1 description of the management API. `endpointSchema`: the JSON Schema of documents, sent and stored. */
 export function describeApi(endpointSchema: JsonObject, version: string): JsonObject {
   return {
@@ -92,6 +67,7 @@ export function describeApi(endpointSchema: JsonObject, version: string): JsonOb
       ...capturePaths,
       ...recordedTestPaths,
       ...accessPaths,
+      ...authoringPaths,
       ...watchingPaths,
     }),
     components: {
@@ -107,8 +83,8 @@ export function describeApi(endpointSchema: JsonObject, version: string): JsonOb
         ...testSchemas,
         ...driftSchemas,
         ...dryRunSchemas,
+        ...authoringSchemas,
         ...watchingSchemas,
-        Consumer: consumer,
         Failure: object({ error: text, code: text, details: list(ref('FailureDetail')) }, ['error', 'code']),
         FailureDetail: object({
           operation: { ...whole, description: 'In a batch: the index of the operation.' },

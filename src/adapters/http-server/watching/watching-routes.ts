@@ -1,4 +1,4 @@
-/** The calls of pages and programs that watch the service: who the caller is, faults and drift of endpoints, vocabulary, suggestions. */
+/** The calls of pages and programs that watch the service: who the caller is, faults and drift of endpoints, vocabulary, suggestions, drafts. */
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { allows, type Caller, ROLES } from '../../../domain/access.ts'
 import { Failure } from '../../../domain/failure.ts'
@@ -53,10 +53,7 @@ export function serveEndpointAids(scope: FastifyInstance, aids: EndpointAids): v
   refuseOtherMethods(scope, '/endpoints/suggest', ['POST'])
 }
 
-/**
- * `/endpoints/draft`, on both ports. For authors: the sample runs through the document. Nothing is stored or sent, so the audit
- * log gets no entry.
- */
+/** `/endpoints/draft`, the same on both ports. For authors: the sample runs through the document. Nothing is stored or sent, so the audit log gets no entry. */
 export function serveDraft(scope: FastifyInstance, draft: DraftEndpoint): void {
   scope.post('/endpoints/draft', needs('author'), async (request, reply) => {
     leaveNoEntry(request)
