@@ -3,6 +3,7 @@ import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { minuteSeries } from '../../console/src/ui/charts/minute-series.ts'
 import { json } from '../service.ts'
+import { until } from '../until.ts'
 import { NO_BROWSER } from './browser.ts'
 import { openConsole } from './console-page.ts'
 
@@ -45,11 +46,31 @@ describe('the statistics of an endpoint', { skip: NO_BROWSER }, () => {
     await page.getByRole('columnheader', { name: 'Messages' }).waitFor()
     const cells = await page.getByRole('table').first().getByRole('cell').allTextContents()
     assert.deepEqual([cells.length, cells.map(Number).reduce((sum, value) => sum + value)], [120, 5])
+    await page.getByRole('heading', { name: 'Drift of the messages' }).waitFor()
     await page.getByLabel('Period', { exact: true }).selectOption('day')
     await page.waitForURL(/period=day/)
     await page.getByRole('group').first().waitFor({ state: 'attached' })
     await page.reload()
     await page.getByText('25 % of all').waitFor()
     assert.equal(await page.getByLabel('Period', { exact: true }).inputValue(), 'day')
+  })
+
+  test('show fields that nothing reads and fields that did not come, with the places that read them', async (test) => {
+    const { service, page, open, checkAccessibility } = await openConsole(test, { env: { DRIFT_SAMPLE: '1' } })
+    const { _id } = await service.register({
+      name: 'Orders',
+      endpoint: { pattern: '/orders' },
+      inputMapping: { 'requestBody.nr': 'nr', 'requestBody.ward': 'ward' },
+    })
+    await service.fetch('/orders', json('POST', { nr: 1, bed: '<img src=x onerror=alert(1)>' }))
+    await until(
+      async () => (await service.fetch(`/endpoints/${_id}/drift`)).json<{ sampled: number }>().sampled,
+      (sampled) => sampled === 1,
+    )
+    await open(`endpoints/${_id}/stats`)
+    await page.getByRole('row', { name: /requestBody\.bed.*string.*1 of 1/ }).waitFor()
+    const missing = page.getByRole('row', { name: /requestBody\.ward.*never/ })
+    assert.match((await missing.getByRole('link').getAttribute('href')) ?? '', /\/edit\?path=inputMapping\.requestBody/)
+    await checkAccessibility()
   })
 })
