@@ -15,6 +15,7 @@ export const queryKeys = {
   endpointText: (id: string) => ['endpoints', 'text', id],
   endpointFaults: (id: string) => ['endpoints', 'faults', id],
   endpointStats: (id: string) => ['counts', 'endpoint', id],
+  endpointDrift: (id: string) => ['drift', id],
   endpointTests: (id: string) => ['endpoints', 'tests', id],
   versions: (id: string) => ['endpoints', 'versions', id],
   version: (id: string, version: number) => ['endpoints', 'version', id, version],
