@@ -1,8 +1,10 @@
 /** What people say of a group of failures, and saying it. */
+
 import { useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
 import { queryKeys } from '../../api/query-keys.ts'
-import { type FailureGroup, type GroupState, markGroup } from '../../api/replay-calls.ts'
+import type { FailureGroup, GroupState } from '../../api/record-types.ts'
+import { markGroup } from '../../api/replay-calls.ts'
 import { useRefusal } from '../../api/session.ts'
 import { Button } from '../../ui/controls/button.tsx'
 import { ConfirmDialog } from '../../ui/controls/dialog.tsx'

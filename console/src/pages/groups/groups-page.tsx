@@ -1,7 +1,9 @@
 /** `/groups`: failures that are alike, the largest group first. */
+
 import { getRouteApi, Link } from '@tanstack/react-router'
 import { queryKeys } from '../../api/query-keys.ts'
-import { type FailureGroup, listGroups } from '../../api/replay-calls.ts'
+import type { FailureGroup } from '../../api/record-types.ts'
+import { listGroups } from '../../api/replay-calls.ts'
 import { useCodes } from '../../api/vocabulary-calls.ts'
 import { type Filter, FilterBar, type FilterValues } from '../../ui/controls/filter-bar.tsx'
 import { RowList, useRowPages } from '../../ui/data/row-list.tsx'

@@ -1,12 +1,14 @@
 /** Replays one message: what will happen first, then the button, then what became of it. */
+
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import { useState } from 'react'
 import { asFailure } from '../../api/api-failure.ts'
 import type { Schemas } from '../../api/client.ts'
 import { listEndpoints } from '../../api/endpoint-calls.ts'
-import { type MessageRecord, replayMessage } from '../../api/message-calls.ts'
+import { replayMessage } from '../../api/message-calls.ts'
 import { queryKeys } from '../../api/query-keys.ts'
+import type { MessageRecord } from '../../api/record-types.ts'
 import { Button } from '../../ui/controls/button.tsx'
 import { Dialog } from '../../ui/controls/dialog.tsx'
 import { Checkbox, TextField } from '../../ui/controls/fields.tsx'

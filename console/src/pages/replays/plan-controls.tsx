@@ -1,9 +1,11 @@
 /** Running a plan, with its limits; pausing, continuing and cancelling it. */
+
 import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
 import { asFailure } from '../../api/api-failure.ts'
 import { queryKeys } from '../../api/query-keys.ts'
-import { changePlan, type PlanAction, type ReplayPlan, runPlan } from '../../api/replay-calls.ts'
+import type { ReplayPlan } from '../../api/record-types.ts'
+import { changePlan, type PlanAction, runPlan } from '../../api/replay-calls.ts'
 import { useRefusal } from '../../api/session.ts'
 import { Button } from '../../ui/controls/button.tsx'
 import { ConfirmDialog } from '../../ui/controls/dialog.tsx'

@@ -1,8 +1,9 @@
 /** Makes a plan to replay messages and goes to it. Nothing runs until somebody says so there. */
+
 import { useMutation } from '@tanstack/react-query'
 import { useNavigate } from '@tanstack/react-router'
 import { asFailure } from '../../api/api-failure.ts'
-import type { MessageFilters } from '../../api/message-calls.ts'
+import type { MessageFilters } from '../../api/record-types.ts'
 import { planReplay } from '../../api/replay-calls.ts'
 import { useRefusal } from '../../api/session.ts'
 import { notify } from '../states/notices.tsx'
