@@ -11,8 +11,13 @@ import type { MessageRecord } from '../../console/src/api/record-types.ts'
 import { groupFiltersOf } from '../../console/src/pages/groups/groups-search.ts'
 import { bodyFileName, bodyTitle, textOfBody } from '../../console/src/pages/messages/body-text.ts'
 import { type CurlRequest, curlCommand, curlRequestOf } from '../../console/src/pages/messages/curl-command.ts'
-import { soundSearch, textOfValues, valuesOfText } from '../../console/src/pages/messages/messages-search.ts'
-import { apiTime, localTime } from '../../console/src/pages/messages/time-span.ts'
+import {
+  apiTime,
+  localTime,
+  soundSearch,
+  textOfValues,
+  valuesOfText,
+} from '../../console/src/pages/messages/messages-search.ts'
 import { waterfallOf } from '../../console/src/pages/messages/waterfall-rows.ts'
 import { DEFAULT_LIMITS, faultsOf, limitsOf } from '../../console/src/pages/replays/run-limits.ts'
 

@@ -6,8 +6,15 @@ import { queryKeys } from '../../api/query-keys.ts'
 import { useCodes } from '../../api/vocabulary-calls.ts'
 import { Button } from '../../ui/controls/button.tsx'
 import { type Filter, FilterBar, type FilterValues } from '../../ui/controls/filter-bar.tsx'
-import { filtersOf, type MessagesSearch, textOfValues, valuesOfText } from './messages-search.ts'
-import { apiTime, localTime, SPANS } from './time-span.ts'
+import {
+  apiTime,
+  filtersOf,
+  localTime,
+  type MessagesSearch,
+  SPANS,
+  textOfValues,
+  valuesOfText,
+} from './messages-search.ts'
 
 const choicesOf = (values: readonly string[]) => values.map((value) => ({ value, label: value }))
 
