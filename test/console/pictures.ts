@@ -3,6 +3,7 @@ import type { Page } from 'playwright-core'
 import { startServiceWithKeys } from '../access/service-with-keys.ts'
 import { json, type Service, startService } from '../service.ts'
 import { until } from '../until.ts'
+import { RECORD_PICTURES } from './record-pictures.ts'
 
 export type Shot = Readonly<{
   origin: string
@@ -98,4 +99,5 @@ export const PICTURES: readonly Picture[] = [
     await page.context().setOffline(true)
     await page.getByText('The service has not answered since').waitFor()
   }),
+  ...RECORD_PICTURES,
 ]

@@ -63,7 +63,13 @@ export function ReplayDialog({ message, onClose }: ReplayDialogProps) {
       </Button>
     )
   return (
-    <Dialog title="Replay the message" onClose={onClose} actions={actions} isDismissable={!edits} size="large">
+    <Dialog
+      title="Replay the message"
+      onClose={onClose}
+      actions={actions}
+      isDismissable={!edits}
+      size={edits || data !== undefined ? 'large' : 'small'}
+    >
       {data === undefined ? (
         <>
           <Consequences message={message} />
