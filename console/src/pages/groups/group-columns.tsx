@@ -18,7 +18,7 @@ export const GROUP_COLUMNS: readonly Column<FailureGroup>[] = [
         <Link to="/groups/$key" params={{ key }} data-row className="row-link">
           <code>{code ?? 'no code'}</code>
         </Link>
-        <div className="quiet wrap">
+        <div className="quiet breaks">
           {stage === undefined ? 'before the first stage' : `in ${stage}`}
           {path === undefined ? null : (
             <>

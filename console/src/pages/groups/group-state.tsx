@@ -27,7 +27,7 @@ export function GroupMark({ group: { state, note, by, at, since } }: Readonly<{ 
       )}
       {since !== undefined && since > 0 && <StatusChip tone="warn">{since.toLocaleString('en')} since then</StatusChip>}
       {note !== undefined && (
-        <p className="wrap">
+        <p className="breaks">
           <VisibleText text={note} />
         </p>
       )}

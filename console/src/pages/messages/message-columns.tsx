@@ -70,7 +70,7 @@ const failure: Column<ListedMessage> = {
         <code>{code}</code>
         {stage === undefined ? null : <span className="quiet"> in {stage}</span>}
         {error === undefined ? null : (
-          <span className="wrap">
+          <span className="breaks">
             {' '}
             <VisibleText text={error} most={MOST_OF_AN_ERROR} />
           </span>

@@ -102,7 +102,7 @@ function useFilters(showsTimes: boolean): readonly Filter[] {
       onTyped: (text) => setTyped(text.slice(0, 200)),
     },
     { name: 'outcome', label: 'Outcome', kind: 'select', choices: OUTCOMES },
-    { name: 'code', label: 'Code', kind: 'text', suggestions: codes, isWhole: true, placeholder: 'VALIDATION_FAILED' },
+    { name: 'code', label: 'Code', kind: 'text', suggestions: codes, isWhole: true },
     { name: 'error', label: 'Text of the failure', kind: 'text', placeholder: 'Part of its sentence' },
     { name: 'key', label: 'Business key', kind: 'text', placeholder: 'patient:123', isWhole: true },
     {

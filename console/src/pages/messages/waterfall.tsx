@@ -72,7 +72,7 @@ function RowName({ row: { kind, name, failed, call } }: Readonly<{ row: Waterfal
       ) : (
         <StatusChip tone="bad">{fault}</StatusChip>
       )}
-      <div className="quiet wrap">
+      <div className="quiet breaks">
         <code>
           {method} <VisibleText text={target} most={300} />
         </code>

@@ -123,7 +123,7 @@ function RunForm({ plan: { id, left, state }, refused, busy, onRun }: RunFormPro
           busy={busy}
           refused={refused ?? (isFaulty ? 'A limit cannot have this value.' : undefined)}
         >
-          {state === 'paused' ? 'Run on' : 'Run'} ({left.toLocaleString('en')})
+          {form.first ? 'Run one first' : `${state === 'paused' ? 'Run on' : 'Run'} (${left.toLocaleString('en')})`}
         </Button>
       </div>
     </form>
