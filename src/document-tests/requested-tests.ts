@@ -9,6 +9,7 @@ import * as failures from '../endpoints/management-failures.ts'
 import { parseDocument } from '../endpoints/parse-document.ts'
 import { checkTestFile } from './check-test-file.ts'
 import type { RunTests } from './run-tests.ts'
+import { withSnapshot } from './snapshots.ts'
 import type { Snapshots, TestReport } from './test-report.ts'
 
 /**
@@ -30,7 +31,7 @@ export type RequestedTestsOptions = Readonly<{
   storedTests?: (endpointId: string) => Promise<JsonObject>
 }>
 
-const NAMES = ['endpoint', 'endpointId', 'tests', 'snapshots', 'coverage'] as const
+const NAMES = ['endpoint', 'endpointId', 'tests', 'snapshots', 'coverage', 'update'] as const
 
 /** Milliseconds for all tests of a request. */
 const LIMIT_MS = 30_000
@@ -54,12 +55,17 @@ export function createRequestedTests(options: RequestedTestsOptions): RunRequest
     const { file, lints } = checkTestFile(Array.isArray(given) ? { tests: given } : given)
     const errors = lints.filter(({ severity }) => severity === 'error')
     if (errors.length > 0) throw failures.testsInvalid(errors.map((lint) => inRequest(lint, given)))
-    return runTests(endpoint ?? stored ?? {}, file, {
+    let taken: Snapshots = {}
+    const report = await runTests(endpoint ?? stored ?? {}, file, {
       snapshots: isObject(request.snapshots) ? (request.snapshots as Snapshots) : {},
+      onSnapshot: (test, step, snapshot) => {
+        taken = withSnapshot(taken, test, step, snapshot)
+      },
       limitMs: LIMIT_MS,
       coverage: request.coverage === true,
       ...(endpoint === undefined ? {} : { bounds: settings }),
     })
+    return request.update === true ? { ...report, snapshots: taken } : report
   }
 }
 
@@ -77,7 +83,7 @@ function requestFaults(raw: Json, hasStored: boolean): readonly Lint[] {
   for (const name of Object.keys(raw)) {
     if (!NAMES.some((known) => known === name)) lint.at(name).error(`Unknown field "${name}"${didYouMean(name, NAMES)}`)
   }
-  const { endpoint, endpointId, tests, snapshots, coverage } = raw
+  const { endpoint, endpointId, tests, snapshots, coverage, update } = raw
   if (endpoint === undefined && endpointId === undefined) {
     lint.error('Give an "endpoint" (a document) or an "endpointId".')
   }
@@ -89,6 +95,7 @@ function requestFaults(raw: Json, hasStored: boolean): readonly Lint[] {
   if (coverage !== undefined && typeof coverage !== 'boolean') {
     lint.at('coverage').error('"coverage" must be true or false.')
   }
+  if (update !== undefined && typeof update !== 'boolean') lint.at('update').error('"update" must be true or false.')
   if (tests === undefined && (!hasStored || endpointId === undefined)) {
     lint.at('tests').error('"tests" is required: a file of tests, or an array of tests.')
   }

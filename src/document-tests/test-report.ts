@@ -38,6 +38,8 @@ export type TestReport = Readonly<{
   tests: readonly TestResult[]
   /** Which parts of the document the tests ran, if that was asked for; `percent` is from 0 to 100, rounded down to a tenth. */
   coverage?: Coverage & Readonly<{ percent: number }>
+  /** What the tests with `expect.snapshot` do now, if that was asked for. */
+  snapshots?: Snapshots
   /** Of the document. */
   lint: Readonly<{ errors: readonly ShownLint[]; warnings: readonly ShownLint[] }>
 }>

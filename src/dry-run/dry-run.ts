@@ -116,14 +116,14 @@ async function run(
   const { lints, compiled } = await compileDocument(document, stamp, observed, settings, { bounds })
   const lint = lintOf([...inside, ...lints], findClashes(compiled, registry))
   const runs = request.endpoint === undefined ? !lints.some(keepsOut) : lint.errors.length === 0
-  if (!runs) return { report: { ran: false, lint } }
+  if (!runs || request.run === false) return { report: { ran: false, lint } }
   const { endpoint } = compiled
   const unknown = unknownRequests(request, endpoint)
   if (unknown.length > 0) throw failures.dryRunInvalid(unknown)
 
   trace = startTrace()
   const completed = await intake.rehearse(compiled, incomingOf(request, compiled, original?.incoming), trace)
-  const values = createReportValues(trace.secrets, request.at)
+  const values = createReportValues(trace.secrets, request)
   const secretHeaders = secretHeadersOf(settings.redactHeaders ?? [])
   const report = {
     ran: true,
@@ -134,7 +134,7 @@ async function run(
           recorded: recordedOutcome(original),
           notReproduced: notReproduced(request, original, endpoint, secretHeaders),
         }),
-    ...reportOf({ completed, trace, course, canned, endpoint, values }),
+    ...reportOf({ completed, trace, course, canned, endpoint, values, view: request.view }),
   }
   return { report, at: request.at, values: values.whole }
 }

@@ -42,8 +42,8 @@ export type RecordBuilder = Readonly<{
   planOf(compiled: CompiledEndpoint | undefined): RecordPlan
   /** The line of a message, if it ended done and the line takes little time; undefined if the record needs `build`. */
   quickLine(plan: RecordPlan, completed: CompletedMessage): string | undefined
-  /** The record with its bodies, or the line of a message that ended done. */
-  build(completed: CompletedMessage): Recorded | string
+  /** The record with its bodies, or the line of a message that ended done. `isCaptured`: whether all bodies are kept. */
+  build(completed: CompletedMessage, isCaptured: boolean): Recorded | string
 }>
 
 /** The line of a message with more calls is built after its answer. */
@@ -97,8 +97,10 @@ export function createRecordBuilder(settings: MessageLogSettings): RecordBuilder
     return text
   }
 
-  function recordedOf(completed: CompletedMessage): Recorded {
-    const { policy, keys: readKeys } = planOf(completed.compiled)
+  function recordedOf(completed: CompletedMessage, isCaptured: boolean): Recorded {
+    const plan = planOf(completed.compiled)
+    const { keys: readKeys } = plan
+    const policy = isCaptured ? 'all' : plan.policy
     const { outcome, trace, failure, answer } = completed
     const keys = readKeys === undefined || policy === 'off' ? NO_KEYS : readKeys(trace?.reached)
     // A replayed response is kept with the message that it first answered: only that one knew the secrets in it.
@@ -124,6 +126,7 @@ export function createRecordBuilder(settings: MessageLogSettings): RecordBuilder
       keys: withoutSecretsInKeys(keys, secrets),
       bodies,
       secrets,
+      isCaptured,
       ...(error === undefined ? {} : { error }),
     }
     const record = recordOf(completed, findings, isoOf)
@@ -153,8 +156,8 @@ export function createRecordBuilder(settings: MessageLogSettings): RecordBuilder
         trace.calls.length === 0 ? '' : restText({ keys: NO_KEYS, bodies: [], calls: callsOf(trace, NO_SECRETS) })
       return doneLine({ head, id: messageId, ms: completed.ms, stages: trace.stages, rest })
     },
-    build: (completed) => {
-      const recorded = recordedOf(completed)
+    build: (completed, isCaptured) => {
+      const recorded = recordedOf(completed, isCaptured)
       return lineOf(recorded, completed) ?? recorded
     },
   }

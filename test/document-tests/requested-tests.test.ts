@@ -85,6 +85,18 @@ describe('tests over HTTP', () => {
     )
   })
 
+  test('report the snapshots as they would be now if asked', async () => {
+    const one = { name: 'a', given: { message: { body: {} } }, expect: { snapshot: true } }
+    const { snapshots } = await reportOf({
+      endpoint: DOCUMENT,
+      tests: [one, { ...one, name: 'b', expect: { outcome: 'done' } }],
+      update: true,
+    })
+    assert.deepEqual(Object.keys(snapshots ?? {}), ['a'])
+    const again = await reportOf({ endpoint: DOCUMENT, tests: [one], ...(snapshots && { snapshots }) })
+    assert.deepEqual([again.passed, again.snapshots], [1, undefined])
+  })
+
   test('report the coverage if asked', async () => {
     const { coverage } = await reportOf({ endpoint: DOCUMENT, tests: tests.slice(1, 2), coverage: true })
     assert.ok(
@@ -111,6 +123,7 @@ describe('tests over HTTP', () => {
     ['a document that is none', { endpoint: 'a', tests }, 400, 'endpoint'],
     ['snapshots that are none', { endpoint: DOCUMENT, tests, snapshots: [] }, 400, 'snapshots'],
     ['a wrong flag', { endpoint: DOCUMENT, tests, coverage: 'yes' }, 400, 'coverage'],
+    ['a wrong update', { endpoint: DOCUMENT, tests, update: 1 }, 400, 'update'],
     ['a faulty test', { endpoint: DOCUMENT, tests: [{ name: 'a' }] }, 400, 'tests[0].expect'],
     ['a faulty file of tests', { endpoint: DOCUMENT, tests: { tests: [{ name: 'a' }] } }, 400, 'tests.tests[0].expect'],
     [

@@ -169,6 +169,31 @@ for (const isolation of ['none', 'process']) {
       })
     })
 
+    test('can check the document only', async () => {
+      const endpoint = documentOf({ inputMapping: { 'requestBody.a': 'x', 'requestBody.b': 'x' } })
+      const { lint, ...rest } = await run({ endpoint, run: false })
+      assert.deepEqual(rest, { ran: false })
+      assert.equal(((lint as JsonObject).warnings as readonly Json[]).length, 1)
+    })
+
+    test('can be asked for with less room', async () => {
+      const request = { endpoint: documentOf({}), message: { body: { text: 'x'.repeat(20_000), nr: 1 } } }
+      const report = await run({ ...request, limit: 80_000 })
+      assert.ok(JSON.stringify(report).length < 100_000)
+      const { output } = stageOf(report, 'parse') ?? {}
+      assert.deepEqual(output, {
+        requestBody: {
+          cut: true,
+          reason: 'It has more than 10000 characters as JSON.',
+          at: '/stages/0/output/requestBody',
+        },
+      })
+      for (const limit of [0, 'much', 8_388_609]) {
+        const reply = await service.fetch('/endpoints/dry-run', json('POST', { ...request, limit }))
+        assert.deepEqual([reply.status, reply.json().code], [400, 'DRY_RUN_INVALID'])
+      }
+    })
+
     test('gives in full what a report has cut', async () => {
       const large = 'x'.repeat(700_000)
       const endpoint = documentOf({

@@ -47,6 +47,7 @@ const DEFAULTS: Settings = {
   logLevel: 'info',
   enableLogging: true,
   metricsMaxEndpoints: 1000,
+  driftSample: 1000,
   workers: 1,
   parserLimitBytes: 1_048_576,
   parserXmlTrim: true,

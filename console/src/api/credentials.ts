@@ -25,15 +25,27 @@ export const currentKey = (): string | undefined => key
 /** `keep`: whether the key stays until the tab is closed. */
 export function takeKey(given: string, keep: boolean): void {
   key = given
+  isCleared = false
   refusal.set(undefined)
   if (keep) sessionStorage.setItem(NAME, given)
   else forgetStored()
 }
 
-/** Removes the key, and everything else that the console stored in this browser. */
-export function clearEverything(): void {
+/** Removes the key only: what was typed before a reload is for whoever typed it, and waits for the right key. */
+export function forgetKey(): void {
   key = undefined
   forgetStored()
+}
+
+/** Whether everything was cleared: a page that is left must store nothing more. */
+export const isStorageCleared = (): boolean => isCleared
+
+let isCleared = false
+
+/** Removes the key, and everything else that the console stored in this browser. */
+export function clearEverything(): void {
+  forgetKey()
+  isCleared = true
   for (const storage of storages()) {
     for (const name of Object.keys(storage)) if (name.startsWith('crosswalk')) storage.removeItem(name)
   }

@@ -17,6 +17,7 @@ export const queryKeys = {
   versions: (id: string) => ['endpoints', 'versions', id],
   version: (id: string, version: number) => ['endpoints', 'version', id, version],
   counts: ['counts'],
+  totals: ['counts', 'totals'],
   messages: ['messages'],
   /** Not below `messages`: a list that is read stays as it is, and `newerMessages` counts what came since. */
   messageList: (search: Parameters, round = 0) => ['message-list', search, round],
@@ -34,7 +35,12 @@ export const queryKeys = {
   keys: ['keys'],
   audit: (search: Parameters) => ['audit', search],
   health: ['health'],
+  /** Beside health: the event `status` has changes of both. */
+  consumers: ['health', 'consumers'],
   vocabulary: ['vocabulary'],
+  /** By the text of its request. */
+  mappingRun: (request: string) => ['mapping-run', request],
+  suggestions: (request: string) => ['suggestions', request],
 } as const
 
 const FRESH_MS = 2_000

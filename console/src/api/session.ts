@@ -1,7 +1,7 @@
 /** Who uses the console: asked of `/me` with the key, and told to every view. */
 import { ApiFailure } from './api-failure.ts'
 import { api, dataOf, type Schemas } from './client.ts'
-import { clearEverything, currentKey, refusal, takeKey } from './credentials.ts'
+import { clearEverything, currentKey, forgetKey, refusal, takeKey } from './credentials.ts'
 import { createStore, useStore } from './store.ts'
 
 export type Role = Schemas['Role']
@@ -34,7 +34,7 @@ export async function signIn(key: string, keep: boolean): Promise<void> {
   try {
     session.set({ state: 'known', me: await dataOf(api.GET('/me')) })
   } catch (thrown) {
-    if (before === undefined) clearEverything()
+    if (before === undefined) forgetKey()
     throw thrown
   }
 }

@@ -25,6 +25,8 @@ export type DryRunRequest = Readonly<{
   messageId?: string
   /** Of the stored endpoint, by default the active one; `recorded`: the one that processed the message. */
   version?: number | 'recorded'
+  /** `mapping`: the report has the fields of the message and of the output instead of stages and calls. */
+  view?: 'mapping'
   /** JSON Pointer to the one value of the report that is asked for. */
   at?: string
   message: Readonly<{
@@ -40,10 +42,17 @@ export type DryRunRequest = Readonly<{
   responses: CannedAnswers
   /** Whether lookups without a canned answer are sent. */
   live: boolean
+  /** False: the document is checked only. */
+  run?: boolean
+  /** The most characters of all values of the report together. */
+  limit?: number
 }>
 
 /** How a canned answer can fail. */
 export const CANNED_FAULTS = ['unreachable', 'timeout', 'too-large', 'unreadable', 'refused'] as const
+
+/** The most characters that all values of a report can have together. */
+export const REPORT_LIMIT = 8 * 1_048_576
 
 const TEXT: Field = { type: 'string' }
 const OBJECT: Field = { type: 'object' }
@@ -61,10 +70,13 @@ const REQUEST: Field = {
     messageId: TEXT,
     version: ANYTHING,
     at: TEXT,
+    view: { enum: ['mapping'] },
     message: { type: 'object', properties: { ...MESSAGE_FIELDS, state: OBJECT } },
     lookups: OBJECT,
     responses: OBJECT,
     live: { type: 'boolean' },
+    run: { type: 'boolean' },
+    limit: { type: 'integer', minimum: 1_024, maximum: REPORT_LIMIT },
   },
 }
 

@@ -1,6 +1,7 @@
 /** The store of the service, the error if it does not answer, and the failure that a message or call gets from it. */
 import { Failure } from '../failure.ts'
 import type { FailureCode } from '../failure-table.ts'
+import type { CaptureStore } from '../records/capture-store-port.ts'
 import type { FailureGroupStore } from '../replays/failure-group-store-port.ts'
 import type { ReplayPlanStore } from '../replays/replay-plan-store-port.ts'
 import type { AuditStore } from './audit-store-port.ts'
@@ -24,6 +25,7 @@ export type Store = Readonly<{
   audit: AuditStore
   replayPlans: ReplayPlanStore
   failureGroups: FailureGroupStore
+  captures: CaptureStore
   /** Present if other instances or processes may change the endpoints. */
   changes?: ChangeFeed
   close(): Promise<void>

@@ -2,12 +2,11 @@
  * The values of one report: bounded one by one and together. A value that is too large for it stays out, with the place at
  * which the whole of it can be asked for.
  */
+import { REPORT_LIMIT } from '../../config/checks/dry-run-request.ts'
 import type { Json, JsonObject } from '../../domain/json.ts'
 import type { SecretValues } from '../../domain/secrets/secrets.ts'
 import { type ShownBody, shownBody, shownSafely, VALUE_LIMIT, weigh } from './shown-values.ts'
 
-/** Characters of all values of a report together; a stage shows again what stages before it showed. */
-const REPORT_LIMIT = 8 * 1_048_576
 /** Characters of a value that is asked for by itself. */
 const WHOLE_LIMIT = 32 * 1_048_576
 
@@ -23,15 +22,28 @@ export type ReportValues = Readonly<{
   whole(): WholeValue | string | undefined
 }>
 
-/** `wanted`: the place of the value to keep in full. */
-export function createReportValues(secrets: SecretValues | undefined, wanted?: string): ReportValues {
+/** A smaller report has room for as many values as a large one. */
+const VALUES_OF_A_REPORT = REPORT_LIMIT / VALUE_LIMIT
+
+export type ReportBounds = Readonly<{
+  /** The place of the value to keep in full. */
+  at?: string
+  /** Characters of all values together; a stage shows again what stages before it showed. */
+  limit?: number
+}>
+
+export function createReportValues(
+  secrets: SecretValues | undefined,
+  { at: wanted, limit: reportLimit = REPORT_LIMIT }: ReportBounds = {},
+): ReportValues {
   const weights = new Map<object, ReturnType<typeof weigh>>()
-  let left = REPORT_LIMIT
+  const valueLimit = Math.floor(reportLimit / VALUES_OF_A_REPORT)
+  let left = reportLimit
   let whole: WholeValue | string | undefined
 
   const weightOf = (value: Json): ReturnType<typeof weigh> => {
-    if (typeof value !== 'object' || value === null) return weigh(value, VALUE_LIMIT)
-    const known = weights.get(value) ?? weigh(value, VALUE_LIMIT)
+    if (typeof value !== 'object' || value === null) return weigh(value, valueLimit)
+    const known = weights.get(value) ?? weigh(value, valueLimit)
     weights.set(value, known)
     return known
   }
@@ -47,10 +59,10 @@ export function createReportValues(secrets: SecretValues | undefined, wanted?: s
       left -= weight
       return value
     },
-    body: (at, body, limit = VALUE_LIMIT) => {
+    body: (at, body, limit = valueLimit) => {
       if (at === wanted)
         whole = { kind: 'body', body: secrets === undefined ? body : shownBody(body, secrets, WHOLE_LIMIT).body }
-      const shown = shownBody(body, secrets, Math.min(limit, left))
+      const shown = shownBody(body, secrets, Math.min(limit, valueLimit, left))
       left -= shown.body.length
       return shown.cut ? { ...shown, at } : shown
     },

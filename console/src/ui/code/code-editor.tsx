@@ -1,24 +1,11 @@
 /** CodeMirror as one component: JSON or plain text, faults, and whatever extensions a page adds. */
-import { autocompletion, closeBrackets, closeBracketsKeymap, completionKeymap } from '@codemirror/autocomplete'
-import { defaultKeymap, history, historyKeymap } from '@codemirror/commands'
-import { json } from '@codemirror/lang-json'
-import { bracketMatching, foldGutter, foldKeymap, indentOnInput, syntaxHighlighting } from '@codemirror/language'
-import { type Diagnostic, lintGutter, lintKeymap, setDiagnostics } from '@codemirror/lint'
-import { highlightSelectionMatches, search, searchKeymap } from '@codemirror/search'
+import { type Diagnostic, setDiagnostics } from '@codemirror/lint'
 import { Compartment, EditorState, type Extension, Transaction } from '@codemirror/state'
-import {
-  drawSelection,
-  EditorView,
-  highlightActiveLine,
-  highlightActiveLineGutter,
-  highlightSpecialChars,
-  keymap,
-  lineNumbers,
-} from '@codemirror/view'
+import { EditorView } from '@codemirror/view'
 import { type Ref, useEffect, useEffectEvent, useImperativeHandle, useRef, useState } from 'react'
-import { editorColours, editorTheme, styleNonce } from './editor-theme.ts'
+import { type CodeEditorHandle, editorHistory, editorSetup, handleOf, languageOf } from './editor-setup.ts'
 
-export type { Diagnostic, Extension }
+export type { CodeEditorHandle, Diagnostic, Extension }
 
 export type CodeEditorProps = Readonly<{
   /** A value other than the one of the last `onChange` replaces the text. */
@@ -33,14 +20,6 @@ export type CodeEditorProps = Readonly<{
   /** Completion, hover, keys and marks of a page. A new array replaces the earlier ones. */
   extensions?: readonly Extension[]
   ref?: Ref<CodeEditorHandle>
-}>
-
-/** What a page does with the editor itself. */
-export type CodeEditorHandle = Readonly<{
-  view(): EditorView | undefined
-  focus(): void
-  /** Selects a part of the text and scrolls it into view. */
-  select(from: number, to: number): void
 }>
 
 const NONE: readonly never[] = []
@@ -63,11 +42,7 @@ export function CodeEditor({
     known.current = text
     onChange?.(text)
   })
-  const modeOf = (): Extension => [
-    language === 'json' ? json() : [],
-    EditorState.readOnly.of(readOnly),
-    EditorView.contentAttributes.of({ 'aria-label': label, ...(readOnly && { 'aria-readonly': 'true' }) }),
-  ]
+  const modeOf = (): Extension => languageOf({ label, language, readOnly })
   const start = useEffectEvent((parent: HTMLElement) => {
     const state = EditorState.create({
       doc: value,
@@ -75,7 +50,8 @@ export function CodeEditor({
         // A page comes first: its keys win over the general ones.
         parts.own.of([...extensions]),
         parts.mode.of(modeOf()),
-        GENERAL,
+        editorSetup,
+        editorHistory,
         EditorView.updateListener.of(({ docChanged, state, transactions }) => {
           if (!docChanged || transactions.every((one) => one.isUserEvent(PAGE))) return
           report(state.doc.toString())
@@ -116,55 +92,9 @@ export function CodeEditor({
     const within = diagnostics.map((one) => ({ ...one, from: Math.min(one.from, end), to: Math.min(one.to, end) }))
     now.dispatch(setDiagnostics(now.state, within))
   }, [diagnostics])
-  useImperativeHandle(
-    ref,
-    () => ({
-      view: () => view.current ?? undefined,
-      focus: () => view.current?.focus(),
-      select: (from, to) => {
-        const now = view.current
-        if (now === null) return
-        const end = now.state.doc.length
-        const selection = { anchor: Math.min(from, end), head: Math.min(to, end) }
-        now.dispatch({ selection, effects: EditorView.scrollIntoView(selection.anchor, { y: 'center' }) })
-        now.focus()
-      },
-    }),
-    [],
-  )
+  useImperativeHandle(ref, () => handleOf(() => view.current ?? undefined), [])
   return <div ref={host} className="code-editor" />
 }
 
 /** The user event of changes that the page made: they are not reported back to it. */
 const PAGE = 'page'
-
-const GENERAL: Extension = [
-  EditorView.cspNonce.of(styleNonce()),
-  lineNumbers(),
-  highlightActiveLineGutter(),
-  highlightSpecialChars(),
-  history(),
-  foldGutter(),
-  drawSelection(),
-  EditorState.allowMultipleSelections.of(true),
-  indentOnInput(),
-  bracketMatching(),
-  closeBrackets(),
-  autocompletion(),
-  highlightActiveLine(),
-  highlightSelectionMatches(),
-  search({ top: true }),
-  lintGutter(),
-  syntaxHighlighting(editorColours),
-  editorTheme,
-  // Tab is not taken: it must leave the editor (WCAG 2.1.2).
-  keymap.of([
-    ...closeBracketsKeymap,
-    ...defaultKeymap,
-    ...searchKeymap,
-    ...historyKeymap,
-    ...foldKeymap,
-    ...completionKeymap,
-    ...lintKeymap,
-  ]),
-]

@@ -120,7 +120,16 @@ export function setWarnings(reply: FastifyReply, warnings: Accepted['warnings'])
 /** The note is for people, so nothing checks it. */
 function noteOf({ headers }: FastifyRequest): Pick<Origin, 'note'> {
   const note = headers['x-crosswalk-change-note']
-  return typeof note !== 'string' || note === '' ? {} : { note: note.slice(0, NOTE_CHARACTERS) }
+  return typeof note !== 'string' || note === '' ? {} : { note: headerText(note).slice(0, NOTE_CHARACTERS) }
+}
+
+/** Node reads headers as Latin-1; terminals and the console send UTF-8. */
+function headerText(value: string): string {
+  try {
+    return new TextDecoder('utf-8', { fatal: true }).decode(Buffer.from(value, 'latin1'))
+  } catch {
+    return value
+  }
 }
 
 /** Fails with ACCESS_DENIED for callers who may not override the tests of an endpoint. */
@@ -133,7 +142,7 @@ function overrideOf(request: FastifyRequest): Pick<Origin, 'testsOverride'> {
       'To override the tests of an endpoint (X-Crosswalk-Override), the role admin is needed.',
     )
   }
-  return { testsOverride: reason.trim().slice(0, NOTE_CHARACTERS) }
+  return { testsOverride: headerText(reason).trim().slice(0, NOTE_CHARACTERS) }
 }
 
 /** The note of an entry of the audit log. */

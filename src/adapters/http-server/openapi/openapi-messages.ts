@@ -36,6 +36,7 @@ const FILTERS: Readonly<Record<string, Filter>> = {
     description: 'Of messages that did not end done: whether a replay has.',
     once: true,
   },
+  captured: { schema: { type: 'boolean' }, description: 'Whether a capture recorded it.', once: true },
   from: { schema: text, description: 'ISO 8601, or before now: `-1h`. Inclusive.', once: true },
   to: { schema: text, description: 'ISO 8601, or before now: `-1h`. Exclusive.', once: true },
 }
@@ -125,6 +126,7 @@ const listed = {
   keys: { type: 'object', additionalProperties: { anyOf: [text, list(text)] } },
   replayOf: id,
   answerOf: id,
+  captured: { type: 'boolean', description: 'A capture of its endpoint recorded it, with all bodies.' },
   bodies: list(
     object(
       {

@@ -60,6 +60,7 @@ export const testSchemas: JsonObject = {
     tests: { description: 'A file of tests, or its tests.', anyOf: [ref('TestFile'), list(ref('Test'))] },
     snapshots: { type: 'object', description: 'By the names of the tests.' },
     coverage: { type: 'boolean', description: 'Whether the report says which parts of the document the tests ran.' },
+    update: { type: 'boolean', description: 'Whether the report has the snapshots as they would be now.' },
   }),
   TestFile: object(
     {
@@ -110,6 +111,7 @@ export const testSchemas: JsonObject = {
         },
         ['total', 'percent', 'missed'],
       ),
+      snapshots: { type: 'object', description: 'With update: what the tests with a snapshot do now, by their names.' },
       lint: object({ errors: lints, warnings: lints }, ['errors', 'warnings']),
     },
     ['ran', 'passed', 'failed', 'skipped', 'ms', 'tests', 'lint'],

@@ -57,6 +57,18 @@ describeServices('versions', {}, (stage) => {
     assert.equal((await stage.service.fetch(`/endpoints/${id}/versions/5`)).json().document, null)
   })
 
+  test('a note is read as UTF-8, else as Latin-1', async () => {
+    const { document } = await registered({ word: 'one' })
+    const path = `/endpoints/${document._id}`
+    const sent = (text: string, encoding: BufferEncoding) => ({
+      'x-crosswalk-change-note': Buffer.from(text, encoding).toString('latin1'),
+    })
+    await send('PATCH', path, {}, sent('für Łódź', 'utf8'))
+    await send('PATCH', path, {}, sent('für', 'latin1'))
+    const notes = (await versionsOf(document._id)).map(({ origin }) => origin.note)
+    assert.deepEqual(notes.slice(0, 2), ['für', 'für Łódź'])
+  })
+
   test('a change that is refused leaves none', async () => {
     const { document } = await registered()
     const path = `/endpoints/${document._id}`

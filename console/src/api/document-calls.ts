@@ -1,0 +1,57 @@
+/** The document of one endpoint, as text: reading and writing it as a value would change numbers and the order of names. */
+import { type Answered, answerOf, api } from './client.ts'
+
+/** A stored document as the service sent it. */
+export type StoredText = Readonly<{ text: string; etag: string | undefined }>
+
+/** Fails with an ApiFailure; its status is 404 if there is no such endpoint. */
+export async function readDocument(id: string, signal?: AbortSignal): Promise<StoredText> {
+  const { data, etag } = await answerOf(
+    api.GET('/endpoints/{id}', { params: { path: { id } }, parseAs: 'text', ...(signal && { signal }) }),
+  )
+  return { text: data, etag }
+}
+
+export type Change = Readonly<{
+  /** For the versions and the audit log. */
+  note?: string | undefined
+  /** The change is made only if the document still has this ETag. */
+  ifMatch?: string | undefined
+  /** Why it is made although tests of the endpoint fail; for admins. */
+  override?: string | undefined
+}>
+
+export const headersOf = ({ note, ifMatch, override }: Change): Record<string, string> => ({
+  ...(note && { 'X-Crosswalk-Change-Note': asHeader(note) }),
+  ...(ifMatch && { 'If-Match': ifMatch }),
+  ...(override && { 'X-Crosswalk-Override': asHeader(override) }),
+})
+
+/** Browsers refuse line feeds in a header, and characters beyond Latin-1: each byte of its UTF-8 is one. */
+const asHeader = (text: string): string =>
+  Array.from(new TextEncoder().encode(text.replace(/\p{Cc}+/gu, ' ')), (byte) => String.fromCharCode(byte)).join('')
+
+type Written = Answered<Readonly<{ _id?: string }>>
+
+const asSent = (body: unknown): string => String(body)
+
+/** Replaces a document. Fails with an ApiFailure: 412 if it is another one meanwhile, 409 TESTS_FAILED, 400 with faults. */
+export const replaceDocument = (id: string, text: string, change: Change): Promise<Written> =>
+  answerOf(
+    api.PUT('/endpoints/{id}', {
+      params: { path: { id } },
+      headers: { 'content-type': 'application/json', ...headersOf(change) },
+      body: text as never,
+      bodySerializer: asSent,
+    }),
+  )
+
+/** Stores a new endpoint. Fails with an ApiFailure. */
+export const createDocument = (text: string, change: Change): Promise<Written> =>
+  answerOf(
+    api.POST('/endpoints', {
+      headers: { 'content-type': 'application/json', ...headersOf(change) },
+      body: text as never,
+      bodySerializer: asSent,
+    }),
+  )

@@ -1,0 +1,105 @@
+/** Dry runs and runs of tests. The documents in them are sent as text, so that their numbers and names stay as they were typed. */
+import { answerOf, api, dataOf, type Schemas } from './client.ts'
+
+export type CannedAnswer = Schemas['CannedAnswer']
+
+/** One call of a dry run, as the service reports it. */
+export type RunCall = Readonly<{
+  kind: 'lookup' | 'response'
+  id: string
+  item?: number
+  method?: string
+  url?: string
+  topic?: string
+  key?: unknown
+  headers?: Readonly<Record<string, unknown>>
+  body?: string
+  cut?: boolean
+  at?: string
+  ms: number | null
+  answered: 'canned' | 'recorded' | 'live' | 'assumed' | 'missing' | 'not sent'
+  answer?: Readonly<{
+    status: number
+    headers: Readonly<Record<string, unknown>>
+    body: string
+    cut?: boolean
+    at?: string
+  }>
+  remark?: string
+  fault?: string
+}>
+
+export type RunReport = Omit<Schemas['DryRunReport'], 'calls'> & Readonly<{ calls?: readonly RunCall[] }>
+export type RunStage = Schemas['DryRunStage']
+
+const asSent = (body: unknown): string => String(body)
+const JSON_BODY = { 'content-type': 'application/json' }
+
+/** In: the request as JSON text. Fails with an ApiFailure. */
+export async function dryRun(request: string, signal?: AbortSignal): Promise<RunReport> {
+  const report = await dataOf(
+    api.POST('/endpoints/dry-run', {
+      headers: JSON_BODY,
+      body: request as never,
+      bodySerializer: asSent,
+      ...(signal && { signal }),
+    }),
+  )
+  return report as unknown as RunReport
+}
+
+/** In: the request as JSON text, with `at`. Out: the whole value as text. Fails with an ApiFailure. */
+export const dryRunValue = async (request: string): Promise<string> =>
+  String(
+    await dataOf(
+      api.POST('/endpoints/dry-run/value', {
+        headers: JSON_BODY,
+        body: request as never,
+        bodySerializer: asSent,
+        parseAs: 'text',
+      }),
+    ),
+  )
+
+export type TestReport = Schemas['TestReport']
+
+/** In: the request as JSON text. Fails with an ApiFailure. */
+export const runTests = (request: string): Promise<TestReport> =>
+  dataOf(api.POST('/endpoints/tests/run', { headers: JSON_BODY, body: request as never, bodySerializer: asSent }))
+
+/** A test as its author writes it. */
+export type StoredTest = Readonly<{ name: string; given?: Readonly<Record<string, unknown>> } & Record<string, unknown>>
+export type StoredTests = Readonly<{
+  file: Readonly<{ tests: readonly StoredTest[] } & Record<string, unknown>>
+  etag: string | undefined
+}>
+
+/** The file of tests of an endpoint, with its ETag. Fails with an ApiFailure. */
+export async function readTests(id: string, signal?: AbortSignal): Promise<StoredTests> {
+  const { data, etag } = await answerOf(
+    api.GET('/endpoints/{id}/tests', { params: { path: { id } }, ...(signal && { signal }) }),
+  )
+  return { file: data as unknown as StoredTests['file'], etag }
+}
+
+/** Fails with an ApiFailure; its status is 412 if the tests are others meanwhile. */
+export async function storeTests(id: string, { file, etag }: StoredTests): Promise<void> {
+  await dataOf(
+    api.PUT('/endpoints/{id}/tests', {
+      params: { path: { id } },
+      headers: { ...JSON_BODY, ...(etag && { 'If-Match': etag }) },
+      body: file as never,
+    }),
+  )
+}
+
+export type RecordedTest = Readonly<{
+  test: StoredTest
+  notReproduced: readonly Readonly<{ path: string; reason: string }>[]
+}>
+
+/** A test of what a recorded message was given; `pseudonymise`: with other texts and numbers of the same form. */
+export const makeRecordedTest = async (messageId: string, name: string, pseudonymise: boolean): Promise<RecordedTest> =>
+  (await dataOf(
+    api.POST('/messages/{id}/test', { params: { path: { id: messageId } }, body: { name, pseudonymise } }),
+  )) as unknown as RecordedTest

@@ -1,0 +1,47 @@
+/** The faults of a draft, each with its place in the text. */
+import type { RunReport } from '../../../api/run-calls.ts'
+import { findPlace, memberOf, readTree } from '../../../draft/json-places.ts'
+import { syntaxFaults } from '../../../draft/syntax-faults.ts'
+
+export type DocumentFault = Readonly<{
+  severity: 'error' | 'warning'
+  /** As the service names the place; '' for the document, undefined for a fault of the JSON. */
+  path: string | undefined
+  message: string
+  from: number
+  to: number
+}>
+
+/** In: the text, and what the service found in it or in an earlier one. Out: in the order of the text. */
+export function documentFaults(text: string, lint: RunReport['lint'] | undefined): readonly DocumentFault[] {
+  const syntax = syntaxFaults(text)
+  if (syntax.length > 0) return syntax.map((fault) => ({ ...fault, severity: 'error', path: undefined }))
+  if (lint === undefined) return []
+  const found = [
+    ...lint.errors.map((fault) => ({ ...fault, severity: 'error' as const })),
+    ...lint.clashes.map((fault) => ({ ...fault, severity: 'error' as const })),
+    ...lint.warnings.map((fault) => ({ ...fault, severity: 'warning' as const })),
+  ]
+  return found
+    .map((fault) => ({ ...fault, ...faultSpan(text, fault.path) }))
+    .toSorted((one, other) => one.from - other.from)
+}
+
+/** What is marked for a path: a short value, or the name of one that is long or lacks something. */
+export function faultSpan(text: string, path: string): Readonly<{ from: number; to: number }> {
+  const root = readTree(text)
+  if (root === undefined) return { from: 0, to: 0 }
+  const { value, span, isWhole } = findPlace(root, path)
+  const name = memberOf(value) === value ? undefined : memberOf(value).children?.[0]
+  if (isWhole && value.children === undefined) return span
+  if (name !== undefined) return { from: name.offset, to: name.offset + name.length }
+  // The opening bracket of the document or of an element.
+  return { from: span.from, to: Math.min(span.from + 1, span.to) }
+}
+
+/** The line of a place, from 1. */
+export function lineAt(text: string, offset: number): number {
+  let line = 1
+  for (let at = text.indexOf('\n'); at !== -1 && at < offset; at = text.indexOf('\n', at + 1)) line += 1
+  return line
+}

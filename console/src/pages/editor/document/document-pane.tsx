@@ -1,0 +1,133 @@
+/** The text of the draft with its faults, its outline, and its expressions one by one. */
+import { nextDiagnostic } from '@codemirror/lint'
+import { keymap } from '@codemirror/view'
+import { type Ref, useMemo, useRef, useState } from 'react'
+import type { RunReport } from '../../../api/run-calls.ts'
+import type { Draft, DraftNow } from '../../../draft/draft.ts'
+import type { Diagnostic } from '../../../ui/code/code-editor.tsx'
+import { DraftEditor } from '../../../ui/code/draft-editor.tsx'
+import type { CodeEditorHandle } from '../../../ui/code/editor-setup.ts'
+import { Button } from '../../../ui/controls/button.tsx'
+import { useKey } from '../../../ui/keys/keymap.ts'
+import { documentAssist, type Knowledge } from '../assist/editor-assist.ts'
+import type { DocumentFault } from './document-faults.ts'
+import { documentOutline } from './document-outline.ts'
+import { ExpressionPane } from './expression-pane.tsx'
+import { FaultList } from './fault-list.tsx'
+
+export type DocumentPaneProps = Readonly<{
+  draft: Draft
+  now: DraftNow
+  faults: readonly DocumentFault[]
+  isChecked: boolean
+  readOnly: boolean
+  /** Read at each completion. */
+  knowledge: () => Knowledge
+  report: RunReport | undefined
+  onRun(): void
+  editor: Ref<CodeEditorHandle>
+}>
+
+type PaneView = 'document' | 'expressions'
+
+export function DocumentPane(props: DocumentPaneProps) {
+  const { draft, now, faults, isChecked, readOnly, knowledge, report, onRun, editor } = props
+  const [view, setView] = useState<PaneView>('document')
+  const [hasOutline, setOutline] = useState(false)
+  const handle = useRef<CodeEditorHandle>(null)
+  const latest = useRef({ onRun, knowledge })
+  latest.current = { onRun, knowledge }
+  const extensions = useMemo(
+    () => [
+      documentAssist(() => latest.current.knowledge()),
+      // CodeMirror itself has another use of this key.
+      keymap.of([
+        {
+          key: 'Mod-Enter',
+          run: () => {
+            latest.current.onRun()
+            return true
+          },
+        },
+      ]),
+    ],
+    [],
+  )
+  const diagnostics = useMemo(
+    (): readonly Diagnostic[] => faults.map(({ from, to, severity, message }) => ({ from, to, severity, message })),
+    [faults],
+  )
+  const go = (from: number, to: number) => {
+    setView('document')
+    handle.current?.select(from, to)
+  }
+  useKey('F8', 'Next fault', () => {
+    const shown = handle.current?.view()
+    if (shown === undefined) return
+    shown.focus()
+    nextDiagnostic(shown)
+  })
+  const setHandle = (made: CodeEditorHandle | null) => {
+    handle.current = made
+    if (typeof editor === 'function') editor(made)
+    else if (editor !== null && editor !== undefined) editor.current = made
+  }
+  return (
+    <section className="document-pane" aria-label="Document">
+      <div className="pane-bar">
+        <Button tone="quiet" pressed={view === 'document'} onPress={() => setView('document')}>
+          Document
+        </Button>
+        <Button tone="quiet" pressed={view === 'expressions'} onPress={() => setView('expressions')}>
+          Expressions
+        </Button>
+        <span className="pane-bar-end">
+          <Button tone="quiet" refused={now.canUndo ? undefined : 'There is nothing to undo.'} onPress={draft.undo}>
+            Undo
+          </Button>
+          <Button tone="quiet" refused={now.canRedo ? undefined : 'There is nothing to redo.'} onPress={draft.redo}>
+            Redo
+          </Button>
+          <Button tone="quiet" expanded={hasOutline} onPress={() => setOutline(!hasOutline)}>
+            Outline
+          </Button>
+        </span>
+      </div>
+      {hasOutline && <Outline text={now.text} onGo={go} />}
+      <div className="document-text" hidden={view !== 'document'}>
+        <DraftEditor
+          ref={setHandle}
+          text={draft}
+          label="Document"
+          readOnly={readOnly}
+          diagnostics={diagnostics}
+          extensions={extensions}
+        />
+      </div>
+      {view === 'expressions' && (
+        <ExpressionPane draft={draft} text={now.text} report={report} readOnly={readOnly} knowledge={knowledge} />
+      )}
+      <FaultList text={now.text} faults={faults} isChecked={isChecked} onGo={go} />
+    </section>
+  )
+}
+
+function Outline({ text, onGo }: Readonly<{ text: string; onGo(from: number, to: number): void }>) {
+  const rows = useMemo(() => documentOutline(text), [text])
+  return (
+    <nav className="outline" aria-label="Outline">
+      <ul>
+        {rows.map(({ title, depth, from, to, detail }) => (
+          <li key={from} className={depth === 0 ? undefined : 'inner'}>
+            <button type="button" className="link" onClick={() => onGo(from, to)}>
+              <bdi>{title}</bdi>
+            </button>{' '}
+            <span className="quiet">
+              <bdi>{detail}</bdi>
+            </span>
+          </li>
+        ))}
+      </ul>
+    </nav>
+  )
+}

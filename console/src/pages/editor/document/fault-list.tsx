@@ -1,0 +1,57 @@
+/** The faults of the draft, each a way to its line. */
+import { StatusChip } from '../../../ui/data/status-chip.tsx'
+import { VisibleText } from '../../../ui/data/visible-text.tsx'
+import { type DocumentFault, lineAt } from './document-faults.ts'
+
+export type FaultListProps = Readonly<{
+  text: string
+  faults: readonly DocumentFault[]
+  isChecked: boolean
+  onGo(from: number, to: number): void
+}>
+
+const MOST_SHOWN = 100
+
+export function FaultList({ text, faults, isChecked, onGo }: FaultListProps) {
+  const errors = faults.filter(({ severity }) => severity === 'error').length
+  const warnings = faults.length - errors
+  return (
+    <section className="fault-list" aria-label="Faults">
+      <p role="status">
+        {!isChecked && faults.length === 0 ? (
+          <span className="quiet">Checking …</span>
+        ) : faults.length === 0 ? (
+          <StatusChip tone="good">No faults</StatusChip>
+        ) : (
+          <>
+            {errors > 0 && <StatusChip tone="bad">{errors === 1 ? '1 fault' : `${errors} faults`}</StatusChip>}{' '}
+            {warnings > 0 && (
+              <StatusChip tone="warn">{warnings === 1 ? '1 warning' : `${warnings} warnings`}</StatusChip>
+            )}{' '}
+            <span className="quiet">
+              <kbd>F8</kbd> goes to the next
+            </span>
+          </>
+        )}
+      </p>
+      {faults.length > 0 && (
+        <ul>
+          {faults.slice(0, MOST_SHOWN).map(({ path, message, from, to, severity }) => (
+            <li key={`${path} ${from} ${message}`} className={severity}>
+              <button type="button" className="link" onClick={() => onGo(from, to)}>
+                Line {lineAt(text, from)}
+              </button>{' '}
+              {path === undefined || path === '' ? null : (
+                <code>
+                  <VisibleText text={path} most={200} />
+                </code>
+              )}{' '}
+              <VisibleText text={message} />
+            </li>
+          ))}
+          {faults.length > MOST_SHOWN && <li>… and {faults.length - MOST_SHOWN} more.</li>}
+        </ul>
+      )}
+    </section>
+  )
+}

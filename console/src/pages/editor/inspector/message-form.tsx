@@ -1,0 +1,76 @@
+/** A message that is typed, where none is loaded; a stored test can give one to begin with. */
+import { useQuery } from '@tanstack/react-query'
+import { queryKeys } from '../../../api/query-keys.ts'
+import { readTests } from '../../../api/run-calls.ts'
+import { NEW } from '../../../draft/draft.ts'
+import { SelectField, TextField } from '../../../ui/controls/fields.tsx'
+import type { Vocabulary } from '../assist/document-words.ts'
+import { objectFault, type TypedMessage, typedFrom } from '../run/run-data.ts'
+
+export type MessageFormProps = Readonly<{
+  id: string
+  message: TypedMessage
+  vocabulary: Vocabulary | undefined
+  onChange(message: TypedMessage): void
+}>
+
+export function MessageForm({ id, message, vocabulary, onChange }: MessageFormProps) {
+  const { data } = useQuery({
+    queryKey: queryKeys.endpointTests(id),
+    queryFn: ({ signal }) => readTests(id, signal),
+    enabled: id !== NEW,
+  })
+  const tests = data?.file.tests ?? []
+  const types = (vocabulary?.contentTypes ?? []).flatMap((one) => one.types)
+  const known =
+    message.contentType === '' || types.includes(message.contentType) ? types : [message.contentType, ...types]
+  return (
+    <div className="message-form">
+      <div className="field-row">
+        <SelectField
+          label="Content type"
+          value={message.contentType}
+          choices={[{ value: '', label: 'That of the endpoint' }, ...known.map((value) => ({ value, label: value }))]}
+          onChange={(contentType) => onChange({ ...message, contentType })}
+        />
+        {tests.length > 0 && (
+          <SelectField
+            label="Begin with the message of"
+            value=""
+            choices={[
+              { value: '', label: 'a test …' },
+              ...tests.map(({ name }, index) => ({ value: String(index), label: name })),
+            ]}
+            onChange={(at) => {
+              const test = tests[Number(at)]
+              if (at !== '' && test !== undefined) onChange(typedFrom(test))
+            }}
+          />
+        )}
+      </div>
+      <TextField
+        label="Body"
+        rows={8}
+        value={message.body}
+        placeholder={'{ "patient": { "name": "Ada" } }'}
+        onChange={(body) => onChange({ ...message, body })}
+      />
+      <details>
+        <summary>Headers, query, parameters of the path</summary>
+        {(['headers', 'query', 'urlParams'] as const).map((name) => (
+          <TextField
+            key={name}
+            label={LABELS[name]}
+            hint="A JSON object"
+            rows={3}
+            value={message[name]}
+            fault={objectFault(message[name])}
+            onChange={(text) => onChange({ ...message, [name]: text })}
+          />
+        ))}
+      </details>
+    </div>
+  )
+}
+
+const LABELS = { headers: 'Headers', query: 'Query', urlParams: 'Parameters of the path' } as const

@@ -1,0 +1,144 @@
+/** What runs on what: the message, the version that processed it, what could not be reproduced, and the document that runs. */
+import { Link } from '@tanstack/react-router'
+import type { RunReport } from '../../../api/run-calls.ts'
+import { useRefusal } from '../../../api/session.ts'
+import { Button } from '../../../ui/controls/button.tsx'
+import { Checkbox, SelectField } from '../../../ui/controls/fields.tsx'
+import { OutcomeChip } from '../../../ui/data/status-chip.tsx'
+import { VisibleText } from '../../../ui/data/visible-text.tsx'
+import type { RunData } from '../run/run-data.ts'
+import type { RunOn } from '../run/run-request.ts'
+import type { Runs } from '../run/use-runs.ts'
+
+export type RunBarProps = Readonly<{
+  id: string
+  isStored: boolean
+  runs: Runs
+  /** Hosts that live lookups would call. */
+  hosts: readonly string[]
+  onSaveTest(): void
+}>
+
+export function RunBar({ id, isStored, runs, hosts, onSaveTest }: RunBarProps) {
+  const { data, inputs, change, shown } = runs
+  const mayAuthor = useRefusal('author')
+  const version = shown.report?.recorded?.endpointVersion
+  const choices: readonly Readonly<{ value: RunOn; label: string }>[] = [
+    ...(mayAuthor === undefined ? [{ value: 'draft' as const, label: 'the draft' }] : []),
+    ...(isStored ? [{ value: 'current' as const, label: 'the stored document' }] : []),
+    ...(data.kind === 'recorded'
+      ? [{ value: 'recorded' as const, label: `the version that ran${version === undefined ? '' : ` (${version})`}` }]
+      : []),
+  ]
+  return (
+    <div className="run-bar">
+      <LoadedData id={id} data={data} report={shown.report} />
+      <div className="run-controls">
+        <SelectField label="Run on" value={inputs.runOn} choices={choices} onChange={(runOn) => change({ runOn })} />
+        <Button
+          keys="Control+Enter"
+          busy={shown.isRunning}
+          refused={runs.request === undefined ? 'There is nothing that can run yet.' : undefined}
+          onPress={shown.run}
+        >
+          Run
+        </Button>
+        <Button refused={mayAuthor ?? saveRefusal(runs, isStored)} onPress={onSaveTest}>
+          Save as test …
+        </Button>
+      </div>
+      {hosts.length > 0 && inputs.runOn !== 'recorded' && (
+        <Checkbox checked={inputs.live} onChange={(live) => change({ live })}>
+          Make lookups without an answer for real, of{' '}
+          {hosts.map((host, index) => (
+            <span key={host}>
+              {index > 0 && ', '}
+              <code>
+                <VisibleText text={host} most={100} />
+              </code>
+            </span>
+          ))}
+        </Checkbox>
+      )}
+    </div>
+  )
+}
+
+function saveRefusal({ shown, inputs }: Runs, isStored: boolean): string | undefined {
+  if (!isStored) return 'Tests are stored with the endpoint: publish it first.'
+  if (shown.report?.ran !== true) return 'A test is made from a run: nothing has run yet.'
+  return inputs.runOn === 'recorded' ? 'A test expects what the draft does: run on the draft.' : undefined
+}
+
+function LoadedData({ id, data, report }: Readonly<{ id: string; data: RunData; report: RunReport | undefined }>) {
+  if (data.kind === 'typed') {
+    return (
+      <p>
+        A message of your own.{' '}
+        <Link to="/messages" search={{ endpoint: [id] }}>
+          Load a recorded one
+        </Link>
+      </p>
+    )
+  }
+  if (data.kind === 'test') {
+    return (
+      <p>
+        The test <VisibleText text={data.test.name} most={200} />.{' '}
+        {Array.isArray(data.test.steps) && 'It has steps: the message of the first one runs. '}
+        <WithoutData id={id} />
+      </p>
+    )
+  }
+  const { recorded, notReproduced = [] } = report ?? {}
+  return (
+    <>
+      <p>
+        Message{' '}
+        <Link to="/messages/$id" params={{ id: data.messageId }}>
+          <code>{data.messageId}</code>
+        </Link>
+        {recorded?.outcome === undefined ? null : (
+          <>
+            {' '}
+            was <OutcomeChip outcome={recorded.outcome} />{' '}
+            {recorded.code === undefined ? null : <code>{recorded.code}</code>}
+          </>
+        )}
+        {recorded?.endpointVersion === undefined ? null : (
+          <>
+            {' '}
+            in{' '}
+            <Link to="/endpoints/$id/versions" params={{ id }} search={{ from: recorded.endpointVersion }}>
+              version {recorded.endpointVersion}
+            </Link>
+          </>
+        )}
+        . <WithoutData id={id} />
+      </p>
+      {notReproduced.length > 0 && (
+        <details>
+          <summary>
+            {notReproduced.length === 1 ? 'One part is' : `${notReproduced.length} parts are`} not as the message had it
+          </summary>
+          <ul className="failure-details">
+            {notReproduced.map(({ path, reason }) => (
+              <li key={`${path} ${reason}`}>
+                <code>
+                  <VisibleText text={path} />
+                </code>{' '}
+                <VisibleText text={reason} />
+              </li>
+            ))}
+          </ul>
+        </details>
+      )}
+    </>
+  )
+}
+
+const WithoutData = ({ id }: Readonly<{ id: string }>) => (
+  <Link to="/endpoints/$id/edit" params={{ id }}>
+    Type a message instead
+  </Link>
+)

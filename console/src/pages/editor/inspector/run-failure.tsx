@@ -1,0 +1,57 @@
+/** Why a message failed, with the way to the line of the document. */
+import type { RunReport } from '../../../api/run-calls.ts'
+import { VisibleText } from '../../../ui/data/visible-text.tsx'
+
+export type RunFailureProps = Readonly<{
+  failure: NonNullable<RunReport['failure']>
+  onPlace: (path: string) => void
+}>
+
+const MOST_DETAILS = 50
+
+/** The field that a stage runs, where the failure names none. */
+const FIELD_OF_STAGE: Readonly<Record<string, string>> = {
+  parse: 'transformation.input',
+  lookup: 'requests.lookup',
+  validate: 'inputValidation',
+  transform: 'inputTransforms',
+  map: 'inputMapping',
+  extract: 'state.extract',
+  serialise: 'transformation.output',
+  respond: 'requests.response',
+}
+
+export function RunFailure({
+  failure: { error = '', code, stage = '', path, details = [] },
+  onPlace,
+}: RunFailureProps) {
+  const place = path ?? FIELD_OF_STAGE[stage]
+  return (
+    <div className="failure" role="status">
+      <p className="failure-sentence">
+        {place === undefined ? (
+          <VisibleText text={error} />
+        ) : (
+          <button type="button" className="link failure-link" onClick={() => onPlace(place)}>
+            <VisibleText text={error} />
+          </button>
+        )}
+        {code === undefined ? null : <code className="failure-code">{code}</code>}
+      </p>
+      {details.length > 0 && (
+        <ul className="failure-details">
+          {details.slice(0, MOST_DETAILS).map(({ path: at, message }, index) => (
+            // biome-ignore lint/suspicious/noArrayIndexKey: the list of one failure never changes
+            <li key={index}>
+              <code>
+                <VisibleText text={at} />
+              </code>{' '}
+              <VisibleText text={message} />
+            </li>
+          ))}
+          {details.length > MOST_DETAILS && <li>… and {details.length - MOST_DETAILS} more.</li>}
+        </ul>
+      )}
+    </div>
+  )
+}

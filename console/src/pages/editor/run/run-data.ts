@@ -1,0 +1,63 @@
+/** What a dry run of the editor runs on: a recorded message, a stored test, or a message that was typed. */
+import type { CannedAnswer, StoredTest } from '../../../api/run-calls.ts'
+
+export type CannedAnswers = Readonly<Record<string, CannedAnswer | readonly CannedAnswer[]>>
+
+/** A message as it is typed: the texts of headers and the like are JSON objects. */
+export type TypedMessage = Readonly<{
+  body: string
+  contentType: string
+  headers: string
+  query: string
+  urlParams: string
+}>
+
+export type RunData = Readonly<
+  | { kind: 'recorded'; messageId: string }
+  | { kind: 'test'; test: StoredTest }
+  | { kind: 'typed'; message: TypedMessage }
+>
+
+export const NO_MESSAGE: TypedMessage = { body: '', contentType: '', headers: '', query: '', urlParams: '' }
+
+const isRecord = (value: unknown): value is Readonly<Record<string, unknown>> =>
+  typeof value === 'object' && value !== null && !Array.isArray(value)
+
+/** What the first message of a test is given. */
+export function givenOf(test: StoredTest): Readonly<{
+  message: Readonly<Record<string, unknown>>
+  lookups: CannedAnswers
+  responses: CannedAnswers
+}> {
+  const [first] = Array.isArray(test.steps) ? test.steps : []
+  const given = isRecord(first) && isRecord(first.given) ? first.given : (test.given ?? {})
+  const { message, lookups, responses, state } = given
+  return {
+    message: { ...(isRecord(message) ? message : {}), ...(isRecord(state) && { state }) },
+    lookups: (isRecord(lookups) ? lookups : {}) as CannedAnswers,
+    responses: (isRecord(responses) ? responses : {}) as CannedAnswers,
+  }
+}
+
+/** A message of a test, to be changed by hand. */
+export function typedFrom(test: StoredTest): TypedMessage {
+  const { message } = givenOf(test)
+  const json = (value: unknown) => (value === undefined ? '' : JSON.stringify(value, null, 2))
+  return {
+    body: typeof message.body === 'string' ? message.body : json(message.body),
+    contentType: typeof message.contentType === 'string' ? message.contentType : '',
+    headers: json(message.headers),
+    query: json(message.query),
+    urlParams: json(message.urlParams),
+  }
+}
+
+/** Why a text of a typed message cannot be sent; undefined if it can. Nothing at all is no object, and fine. */
+export function objectFault(text: string): string | undefined {
+  if (text.trim() === '') return undefined
+  try {
+    return isRecord(JSON.parse(text)) ? undefined : 'This must be a JSON object.'
+  } catch (thrown) {
+    return `This is not JSON: ${thrown instanceof Error ? thrown.message : String(thrown)}`
+  }
+}

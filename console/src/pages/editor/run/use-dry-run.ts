@@ -1,0 +1,59 @@
+/** Dry runs that follow what is typed: the newest request runs, and answers of older ones are dropped. */
+import { useEffect, useEffectEvent, useRef, useState } from 'react'
+import { type ApiFailure, asFailure } from '../../../api/api-failure.ts'
+import { dryRun, type RunReport } from '../../../api/run-calls.ts'
+
+export type DryRunState = Readonly<{
+  /** The newest report, which stays while the next run is under way. */
+  report: RunReport | undefined
+  /** The request of the report. */
+  request: string | undefined
+  failure: ApiFailure | undefined
+  isRunning: boolean
+  /** Runs at once. */
+  run(): void
+}>
+
+/** `after`: milliseconds to wait for further changes. The first request of each `of` runs at once; undefined runs nothing. */
+export function useDryRun(request: string | undefined, after: number, of: string): DryRunState {
+  const [done, setDone] = useState<
+    Readonly<{ report?: RunReport; request?: string; failure?: ApiFailure; of?: string }>
+  >({})
+  const [isRunning, setRunning] = useState(false)
+  const under = useRef<AbortController>(undefined)
+  const start = useEffectEvent((what: string) => {
+    under.current?.abort()
+    const controller = new AbortController()
+    under.current = controller
+    setRunning(true)
+    dryRun(what, controller.signal)
+      .then(
+        (report) => ({ report, request: what, of }),
+        (thrown: unknown) => ({ ...(done.of === of && done), failure: asFailure(thrown), of }),
+      )
+      .then((next) => {
+        if (controller.signal.aborted) return
+        setDone(next)
+        setRunning(false)
+      })
+  })
+  const firstOf = useRef<string>(undefined)
+  useEffect(() => {
+    if (request === undefined) return undefined
+    const isFirst = firstOf.current !== of
+    firstOf.current = of
+    const timer = setTimeout(() => start(request), isFirst ? 0 : after)
+    return () => clearTimeout(timer)
+  }, [request, after, of])
+  useEffect(() => () => under.current?.abort(), [])
+  const isOther = done.of !== of
+  return {
+    report: isOther ? undefined : done.report,
+    request: isOther ? undefined : done.request,
+    failure: isOther ? undefined : done.failure,
+    isRunning,
+    run: () => {
+      if (request !== undefined) start(request)
+    },
+  }
+}

@@ -1,0 +1,79 @@
+/** The runs of the editor: the one that is shown, and the one that it is compared with. */
+import { useState } from 'react'
+import type { RunReport } from '../../../api/run-calls.ts'
+import { useMe } from '../../../api/session.ts'
+import { NEW } from '../../../draft/draft.ts'
+import { NO_MESSAGE, type RunData, type TypedMessage } from './run-data.ts'
+import { type EditedAnswers, NO_EDITED_ANSWERS, type RunOn, runRequest } from './run-request.ts'
+import { type DryRunState, useDryRun } from './use-dry-run.ts'
+
+const RUN_AFTER_MS = 600
+
+export type RunInputs = Readonly<{ runOn: RunOn; typed: TypedMessage; answers: EditedAnswers; live: boolean }>
+
+export type Runs = Readonly<{
+  data: RunData
+  inputs: RunInputs
+  change(changes: Partial<RunInputs>): void
+  shown: DryRunState
+  /** `report` is undefined if there is nothing to compare with. */
+  compared: Readonly<{ name: string; report: RunReport | undefined }>
+  /** The request of the shown run as it would be now; undefined while it cannot run. */
+  request: string | undefined
+}>
+
+export type RunsOptions = Readonly<{
+  id: string
+  draft: string
+  /** The stored document; '' of an endpoint that is not stored yet. */
+  current: string
+  isDirty: boolean
+  /** Undefined while a message is typed. */
+  loaded: Exclude<RunData, { kind: 'typed' }> | undefined
+}>
+
+/** Typed messages and edited answers stay while the page goes to another view of the endpoint and back. */
+const kept = new Map<string, RunInputs>()
+
+export function useRuns({ id, draft, current, isDirty, loaded }: RunsOptions): Runs {
+  const may = useMe()?.may ?? []
+  const of = `${id} ${loaded === undefined ? '' : loaded.kind === 'recorded' ? loaded.messageId : loaded.test.name}`
+  const first = (): RunInputs =>
+    kept.get(of) ?? {
+      runOn: may.includes('author') ? 'draft' : 'current',
+      typed: NO_MESSAGE,
+      answers: NO_EDITED_ANSWERS,
+      live: false,
+    }
+  const [now, setNow] = useState(() => ({ of, inputs: first() }))
+  if (now.of !== of) setNow({ of, inputs: first() })
+  const { inputs } = now
+  const change = (changes: Partial<RunInputs>) => {
+    const next = { ...inputs, ...changes }
+    kept.set(of, next)
+    setNow({ of, inputs: next })
+  }
+  const data: RunData = loaded ?? { kind: 'typed', message: inputs.typed }
+  const plan = {
+    endpointId: id === NEW ? undefined : id,
+    draft,
+    current,
+    data,
+    answers: inputs.answers,
+    live: inputs.live,
+  }
+  const request = runRequest({ ...plan, runOn: inputs.runOn })
+  const shown = useDryRun(request, RUN_AFTER_MS, `${of} ${inputs.runOn}`)
+  const isRecorded = data.kind === 'recorded'
+  const before = runRequest({
+    ...plan,
+    runOn: isRecorded ? 'recorded' : 'current',
+    live: false,
+    // The recorded run is compared with as it was.
+    ...(isRecorded && { answers: NO_EDITED_ANSWERS }),
+  })
+  const isNeeded = shown.report?.ran === true && (isRecorded ? inputs.runOn !== 'recorded' : isDirty)
+  const state = useDryRun(isNeeded ? before : undefined, RUN_AFTER_MS, of)
+  const name = isRecorded ? 'the version that ran' : 'the stored document'
+  return { data, inputs, change, shown, compared: { name, report: isNeeded ? state.report : undefined }, request }
+}

@@ -1,0 +1,248 @@
+/** Saves the run as a test of the endpoint: what it expects is what the service saw when it ran the draft as a test. */
+import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
+import { useState } from 'react'
+import { ApiFailure, asFailure } from '../../../api/api-failure.ts'
+import { queryKeys } from '../../../api/query-keys.ts'
+import {
+  makeRecordedTest,
+  type RunReport,
+  readTests,
+  runTests,
+  type StoredTest,
+  storeTests,
+} from '../../../api/run-calls.ts'
+import { Button } from '../../../ui/controls/button.tsx'
+import { Dialog } from '../../../ui/controls/dialog.tsx'
+import { Checkbox, SelectField, TextField } from '../../../ui/controls/fields.tsx'
+import { TextViewer } from '../../../ui/data/text-viewer.tsx'
+import { VisibleText } from '../../../ui/data/visible-text.tsx'
+import { FailureNotice } from '../../../ui/states/failure-notice.tsx'
+import { notify } from '../../../ui/states/notices.tsx'
+import { QueryView } from '../../../ui/states/states.tsx'
+import type { Runs } from '../run/use-runs.ts'
+import { type Counted, countable, expectationOf, type Given, givenOfRun, leafPointers } from './test-making.ts'
+
+export type SaveTestDialogProps = Readonly<{
+  id: string
+  /** The text of the document that the test runs against. */
+  document: string
+  runs: Runs
+  report: RunReport | undefined
+  onClose(): void
+}>
+
+type Made = Readonly<{
+  given: Given
+  source: Given | undefined
+  snapshot: Given
+  notReproduced: readonly Readonly<{ path: string; reason: string }>[]
+}>
+
+export function SaveTestDialog({ id, document, runs, report, onClose }: SaveTestDialogProps) {
+  const { data, inputs } = runs
+  const isRecorded = data.kind === 'recorded'
+  const [isPseudonymous, setPseudonymous] = useState(isRecorded)
+  const first = isRecorded ? `message ${data.messageId}` : data.kind === 'test' ? `${data.test.name}, changed` : ''
+  const [name, setName] = useState(first)
+  const made = useQuery({
+    queryKey: ['endpoints', 'made-test', id, document, data, inputs.answers, isPseudonymous],
+    queryFn: async (): Promise<Made> => {
+      const recorded = isRecorded ? await makeRecordedTest(data.messageId, first, isPseudonymous) : undefined
+      const given = givenOfRun({ data, recorded: recorded?.test, answers: inputs.answers, calls: report?.calls ?? [] })
+      const snapshot = await snapshotOf(id, document, 'the message', given)
+      const notReproduced = (recorded?.notReproduced ?? []).filter(({ path }) => path.startsWith('given'))
+      return { given, source: recorded?.test.source as Given | undefined, snapshot, notReproduced }
+    },
+    staleTime: Number.POSITIVE_INFINITY,
+    gcTime: 0,
+  })
+  return (
+    <Dialog title="Save as test" size="large" onClose={onClose} isDismissable={false}>
+      <TextField label="Name" value={name} onChange={setName} isRequired />
+      {isRecorded && <BodiesChoice isPseudonymous={isPseudonymous} onChange={setPseudonymous} />}
+      <QueryView query={made} what="Running the draft as a test">
+        {(found) => (
+          <TestForm
+            key={String(isPseudonymous)}
+            id={id}
+            document={document}
+            name={name}
+            made={found}
+            onClose={onClose}
+          />
+        )}
+      </QueryView>
+    </Dialog>
+  )
+}
+
+/** What the message does with the document. Fails with an ApiFailure if the document or what is given has faults. */
+async function snapshotOf(id: string, document: string, name: string, given: Given): Promise<Given> {
+  const test = { name, given, expect: { snapshot: true } }
+  const report = await runTests(
+    `{"endpointId":${JSON.stringify(id)},"endpoint":${document},"update":true,"tests":[${JSON.stringify(test)}]}`,
+  )
+  const snapshot = (report.snapshots as Readonly<Record<string, Given>> | undefined)?.[name]
+  if (snapshot !== undefined) return snapshot
+  const [first] = report.tests.flatMap(({ mismatches }) => mismatches)
+  const [fault] = report.lint.errors
+  throw new ApiFailure(first?.message ?? fault?.message ?? 'The draft did not run as a test.', { status: 400 })
+}
+
+type BodiesChoiceProps = Readonly<{ isPseudonymous: boolean; onChange(isPseudonymous: boolean): void }>
+
+function BodiesChoice({ isPseudonymous, onChange }: BodiesChoiceProps) {
+  return (
+    <fieldset className="conflict">
+      <legend>Bodies</legend>
+      <label className="checkbox">
+        <input type="radio" name="bodies" checked={isPseudonymous} onChange={() => onChange(true)} />
+        <span>With pseudonyms: other texts, numbers and dates of the same form</span>
+      </label>
+      <label className="checkbox">
+        <input type="radio" name="bodies" checked={!isPseudonymous} onChange={() => onChange(false)} />
+        <span>As they are: everybody who may see the endpoint can read them in the test</span>
+      </label>
+    </fieldset>
+  )
+}
+
+const WORDS: Readonly<Record<Counted, string>> = {
+  outcome: 'Outcome',
+  status: 'Status of the answer',
+  body: 'Body of the answer',
+  headers: 'Headers of the answer',
+  calls: 'Calls of other systems',
+  failure: 'Failure',
+  state: 'State for the next message',
+}
+
+type TestFormProps = Readonly<{ id: string; document: string; name: string; made: Made; onClose(): void }>
+
+function TestForm({ id, document, name, made, onClose }: TestFormProps) {
+  const client = useQueryClient()
+  const { given, source, snapshot, notReproduced } = made
+  const offered = countable(snapshot)
+  const [counts, setCounts] = useState<ReadonlySet<Counted>>(() => new Set(offered.filter((one) => one !== 'headers')))
+  const [ignored, setIgnored] = useState<readonly string[]>([])
+  const testOf = (found: Given): StoredTest => ({
+    name: name.trim(),
+    ...(source && { source }),
+    given,
+    expect: expectationOf(found, counts, ignored),
+  })
+  const save = useMutation({
+    // Random values of a test follow its name, so it runs once more with the one that it got.
+    mutationFn: async () => addTest(id, testOf(await snapshotOf(id, document, name.trim(), given))),
+    onSuccess: () => {
+      notify(`The test “${name.trim()}” is saved.`)
+      void client.invalidateQueries({ queryKey: queryKeys.endpointTests(id) })
+      onClose()
+    },
+  })
+  const body = (snapshot.answer as Given | undefined)?.body
+  const pointers = leafPointers(body).filter((pointer) => !ignored.includes(pointer))
+  return (
+    <>
+      {notReproduced.length > 0 && (
+        <section aria-label="Not as the message had it">
+          <h3>Not as the message had it</h3>
+          <ul className="failure-details">
+            {notReproduced.map(({ path, reason }) => (
+              <li key={`${path} ${reason}`}>
+                <code>
+                  <VisibleText text={path} />
+                </code>{' '}
+                <VisibleText text={reason} />
+              </li>
+            ))}
+          </ul>
+        </section>
+      )}
+      <fieldset className="conflict">
+        <legend>What counts</legend>
+        {offered.map((one) => (
+          <Checkbox
+            key={one}
+            checked={counts.has(one)}
+            onChange={(isOn) =>
+              setCounts(new Set(isOn ? [...counts, one] : [...counts].filter((other) => other !== one)))
+            }
+          >
+            {WORDS[one]}
+          </Checkbox>
+        ))}
+      </fieldset>
+      {counts.has('body') && (
+        <div>
+          <SelectField
+            label="Places of the body that may be anything"
+            value=""
+            choices={[
+              { value: '', label: 'Add a place …' },
+              ...pointers.map((pointer) => ({ value: pointer, label: pointer === '' ? 'the whole body' : pointer })),
+            ]}
+            onChange={(pointer) => {
+              if (pointer !== '') setIgnored([...ignored, pointer])
+            }}
+          />
+          {ignored.length > 0 && (
+            <ul className="ignored-places">
+              {ignored.map((pointer) => (
+                <li key={pointer}>
+                  <code>
+                    <VisibleText text={pointer} most={300} />
+                  </code>{' '}
+                  <Button
+                    tone="quiet"
+                    label={`Compare ${pointer} again`}
+                    onPress={() => setIgnored(ignored.filter((one) => one !== pointer))}
+                  >
+                    Remove
+                  </Button>
+                </li>
+              ))}
+            </ul>
+          )}
+        </div>
+      )}
+      <details>
+        <summary>The test as it is stored</summary>
+        <TextViewer text={JSON.stringify(testOf(snapshot), null, 2)} label="Test" fileName="test.json" />
+      </details>
+      {save.error === null ? null : <FailureNotice failure={asFailure(save.error)} />}
+      <div className="dialog-actions">
+        <Button onPress={onClose}>Cancel</Button>
+        <Button
+          tone="primary"
+          busy={save.isPending}
+          refused={
+            name.trim() === ''
+              ? 'A test needs a name.'
+              : counts.size === 0
+                ? 'Tick what counts: nothing does yet.'
+                : undefined
+          }
+          onPress={() => save.mutate()}
+        >
+          Save the test
+        </Button>
+      </div>
+    </>
+  )
+}
+
+const MOST_TRIES = 3
+
+/** Adds to the tests that are stored now: somebody else may store one at the same time. */
+async function addTest(id: string, test: StoredTest): Promise<void> {
+  for (let tries = 1; ; tries += 1) {
+    const { file, etag } = await readTests(id)
+    try {
+      await storeTests(id, { file: { ...file, tests: [...file.tests, test] }, etag })
+      return
+    } catch (thrown) {
+      if (tries === MOST_TRIES || !(thrown instanceof ApiFailure) || thrown.status !== 412) throw thrown
+    }
+  }
+}

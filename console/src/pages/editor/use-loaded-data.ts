@@ -1,0 +1,32 @@
+/** The message or test that the URL names. */
+import { useQuery } from '@tanstack/react-query'
+import { queryKeys } from '../../api/query-keys.ts'
+import { readTests } from '../../api/run-calls.ts'
+import { NEW } from '../../draft/draft.ts'
+import type { EditorSearch } from './editor-search.ts'
+import type { RunData } from './run/run-data.ts'
+
+export type LoadedData = Readonly<{
+  /** Undefined if the URL names none, or it has not been read yet. */
+  data: Exclude<RunData, { kind: 'typed' }> | undefined
+  failure: unknown
+  /** The name of a test that the endpoint does not have. */
+  missing: string | undefined
+}>
+
+export function useLoadedData(id: string, { message, test }: EditorSearch): LoadedData {
+  const tests = useQuery({
+    queryKey: queryKeys.endpointTests(id),
+    queryFn: ({ signal }) => readTests(id, signal),
+    enabled: test !== undefined && id !== NEW,
+  })
+  if (message !== undefined) {
+    return { data: { kind: 'recorded', messageId: message }, failure: null, missing: undefined }
+  }
+  const found = tests.data?.file.tests.find(({ name }) => name === test)
+  return {
+    data: found && { kind: 'test', test: found },
+    failure: tests.error,
+    missing: tests.data !== undefined && found === undefined ? test : undefined,
+  }
+}

@@ -1,0 +1,85 @@
+/** What every code editor of the console has. */
+import { autocompletion, closeBrackets, closeBracketsKeymap, completionKeymap } from '@codemirror/autocomplete'
+import { defaultKeymap, history, historyKeymap } from '@codemirror/commands'
+import { json } from '@codemirror/lang-json'
+import { bracketMatching, foldGutter, foldKeymap, indentOnInput, syntaxHighlighting } from '@codemirror/language'
+import { lintGutter, lintKeymap } from '@codemirror/lint'
+import { highlightSelectionMatches, search, searchKeymap } from '@codemirror/search'
+import { EditorState, type Extension } from '@codemirror/state'
+import {
+  drawSelection,
+  EditorView,
+  highlightActiveLine,
+  highlightActiveLineGutter,
+  highlightSpecialChars,
+  keymap,
+  lineNumbers,
+} from '@codemirror/view'
+import { editorColours, editorTheme, styleNonce } from './editor-theme.ts'
+
+export type EditorMode = Readonly<{
+  /** For readers of the screen. */
+  label: string
+  language: 'json' | 'text'
+  readOnly: boolean
+}>
+
+export const languageOf = ({ label, language, readOnly }: EditorMode): Extension => [
+  language === 'json' ? json() : [],
+  EditorState.readOnly.of(readOnly),
+  EditorView.contentAttributes.of({ 'aria-label': label, ...(readOnly && { 'aria-readonly': 'true' }) }),
+]
+
+/** What a page does with an editor itself. */
+export type CodeEditorHandle = Readonly<{
+  view(): EditorView | undefined
+  focus(): void
+  /** Selects a part of the text and scrolls it into view. */
+  select(from: number, to: number): void
+}>
+
+export const handleOf = (view: () => EditorView | undefined): CodeEditorHandle => ({
+  view,
+  focus: () => view()?.focus(),
+  select: (from, to) => {
+    const now = view()
+    if (now === undefined) return
+    const end = now.state.doc.length
+    const selection = { anchor: Math.min(from, end), head: Math.min(to, end) }
+    now.dispatch({ selection, effects: EditorView.scrollIntoView(selection.anchor, { y: 'center' }) })
+    now.focus()
+  },
+})
+
+/** An undo history of its own; a text that outlives its editor has one already. */
+export const editorHistory: Extension = history()
+
+export const editorSetup: Extension = [
+  EditorView.cspNonce.of(styleNonce()),
+  lineNumbers(),
+  highlightActiveLineGutter(),
+  highlightSpecialChars(),
+  foldGutter(),
+  drawSelection(),
+  EditorState.allowMultipleSelections.of(true),
+  indentOnInput(),
+  bracketMatching(),
+  closeBrackets(),
+  autocompletion(),
+  highlightActiveLine(),
+  highlightSelectionMatches(),
+  search({ top: true }),
+  lintGutter(),
+  syntaxHighlighting(editorColours),
+  editorTheme,
+  // Tab is not taken: it must leave the editor (WCAG 2.1.2).
+  keymap.of([
+    ...closeBracketsKeymap,
+    ...defaultKeymap,
+    ...searchKeymap,
+    ...historyKeymap,
+    ...foldKeymap,
+    ...completionKeymap,
+    ...lintKeymap,
+  ]),
+]
