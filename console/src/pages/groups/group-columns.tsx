@@ -1,7 +1,7 @@
 /** The columns of the list of groups. */
 
 import { Link } from '@tanstack/react-router'
-import type { FailureGroup } from '../../api/record-types.ts'
+import type { FailureGroup } from '../../api/records/record-types.ts'
 import type { Column } from '../../ui/data/data-table.tsx'
 import { Time } from '../../ui/data/time.tsx'
 import { VisibleText } from '../../ui/data/visible-text.tsx'

@@ -2,7 +2,7 @@
 
 import { useNavigate } from '@tanstack/react-router'
 import { useState } from 'react'
-import type { MessageRecord } from '../../api/record-types.ts'
+import type { MessageRecord } from '../../api/records/record-types.ts'
 import { useRefusal } from '../../api/session.ts'
 import { Button } from '../../ui/controls/button.tsx'
 import { useKey } from '../../ui/keys/keymap.ts'

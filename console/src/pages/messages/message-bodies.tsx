@@ -2,9 +2,9 @@
 
 import { useQuery } from '@tanstack/react-query'
 import { useMemo } from 'react'
-import { readMessageBody } from '../../api/message-calls.ts'
 import { queryKeys } from '../../api/query-keys.ts'
-import type { BodySummary, MessageRecord } from '../../api/record-types.ts'
+import { readMessageBody } from '../../api/records/message-calls.ts'
+import type { BodySummary, MessageRecord } from '../../api/records/record-types.ts'
 import { useRefusal } from '../../api/session.ts'
 import { Button } from '../../ui/controls/button.tsx'
 import { downloadText } from '../../ui/data/clipboard.ts'

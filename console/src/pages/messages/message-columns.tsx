@@ -1,7 +1,7 @@
 /** The columns of the list of messages. */
 
 import { Link } from '@tanstack/react-router'
-import type { ListedMessage } from '../../api/record-types.ts'
+import type { ListedMessage } from '../../api/records/record-types.ts'
 import type { Column } from '../../ui/data/data-table.tsx'
 import { LabelChip, OutcomeChip } from '../../ui/data/status-chip.tsx'
 import { duration, Time } from '../../ui/data/time.tsx'

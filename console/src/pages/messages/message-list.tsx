@@ -2,9 +2,9 @@
 
 import { keepPreviousData, useInfiniteQuery, useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
-import { listMessages } from '../../api/message-calls.ts'
 import { queryKeys } from '../../api/query-keys.ts'
-import type { ListedMessage, MessageFilters } from '../../api/record-types.ts'
+import { listMessages } from '../../api/records/message-calls.ts'
+import type { ListedMessage, MessageFilters } from '../../api/records/record-types.ts'
 import { DataTable } from '../../ui/data/data-table.tsx'
 import { FreshRows, MoreRows } from '../../ui/data/more-rows.tsx'
 import { useStableRows } from '../../ui/data/stable-rows.ts'

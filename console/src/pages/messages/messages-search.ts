@@ -1,5 +1,5 @@
 /** The search parameters of /messages and /messages/:id: the filters of the API under their own names. */
-import type { MessageFilters } from '../../api/record-types.ts'
+import type { MessageFilters } from '../../api/records/record-types.ts'
 import { asOneOf, asText, asTexts, readSearch, type SearchOf } from '../../ui/search-params.ts'
 
 const PARAMETERS = {

@@ -2,9 +2,9 @@
 
 import { useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
-import { listMessages, readMessage } from '../../api/message-calls.ts'
 import { queryKeys } from '../../api/query-keys.ts'
-import type { MessageRecord } from '../../api/record-types.ts'
+import { listMessages, readMessage } from '../../api/records/message-calls.ts'
+import type { MessageRecord } from '../../api/records/record-types.ts'
 import { OutcomeChip } from '../../ui/data/status-chip.tsx'
 import { Time } from '../../ui/data/time.tsx'
 import { withoutBody } from './messages-search.ts'

@@ -1,7 +1,7 @@
 /** The stages of a message and its calls, with how long each took and where it failed. */
 
 import { useState } from 'react'
-import type { MessageRecord } from '../../api/record-types.ts'
+import type { MessageRecord } from '../../api/records/record-types.ts'
 import { Button } from '../../ui/controls/button.tsx'
 import { StatusChip } from '../../ui/data/status-chip.tsx'
 import { duration } from '../../ui/data/time.tsx'

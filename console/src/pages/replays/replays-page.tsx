@@ -2,8 +2,8 @@
 
 import { Link } from '@tanstack/react-router'
 import { queryKeys } from '../../api/query-keys.ts'
-import type { ReplayPlan } from '../../api/record-types.ts'
-import { listPlans } from '../../api/replay-calls.ts'
+import type { ReplayPlan } from '../../api/records/record-types.ts'
+import { listPlans } from '../../api/records/replay-calls.ts'
 import type { Column } from '../../ui/data/data-table.tsx'
 import { RowList, useRowPages } from '../../ui/data/row-list.tsx'
 import { Time } from '../../ui/data/time.tsx'

@@ -1,5 +1,5 @@
 /** The forms of recorded messages and of their replays, as the API gives them. */
-import type { components } from './schema.ts'
+import type { components } from '../schema.ts'
 
 type Schemas = components['schemas']
 

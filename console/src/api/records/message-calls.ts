@@ -1,7 +1,7 @@
 /** Recorded messages: lists, records, bodies, and the replay of one by hand. */
-import { api, dataOf } from './client.ts'
+import { api, dataOf } from '../client.ts'
+import type { paths } from '../schema.ts'
 import type { ListedMessage, MessageFilters, MessageRecord } from './record-types.ts'
-import type { paths } from './schema.ts'
 
 type MessageQuery = NonNullable<paths['/messages']['get']['parameters']['query']>
 export type MessagePage = Readonly<{ messages: readonly ListedMessage[]; next?: string }>

@@ -1,7 +1,7 @@
 /** Groups of failures, and plans that replay many messages. */
-import { api, dataOf } from './client.ts'
+import { api, dataOf } from '../client.ts'
+import type { paths } from '../schema.ts'
 import type { FailureGroup, GroupState, MessageFilters, ReplayPlan, RunLimits } from './record-types.ts'
-import type { paths } from './schema.ts'
 
 type GroupQuery = NonNullable<paths['/messages/groups']['get']['parameters']['query']>
 type PlanFilter = NonNullable<paths['/messages/replay']['post']['requestBody']>['content']['application/json']
