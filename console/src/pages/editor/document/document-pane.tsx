@@ -1,7 +1,7 @@
 /** The text of the draft with its faults, its outline, and its expressions one by one. */
 import { nextDiagnostic } from '@codemirror/lint'
 import { keymap } from '@codemirror/view'
-import { type Ref, useMemo, useRef, useState } from 'react'
+import { lazy, type Ref, Suspense, useMemo, useRef, useState } from 'react'
 import type { RunReport } from '../../../api/run-calls.ts'
 import type { Draft, DraftNow } from '../../../draft/draft.ts'
 import type { Diagnostic } from '../../../ui/code/code-editor.tsx'
@@ -12,8 +12,10 @@ import { useKey } from '../../../ui/keys/keymap.ts'
 import { documentAssist, type Knowledge } from '../assist/editor-assist.ts'
 import type { DocumentFault } from './document-faults.ts'
 import { documentOutline } from './document-outline.ts'
-import { ExpressionPane } from './expression-pane.tsx'
 import { FaultList } from './fault-list.tsx'
+
+const loadExpressions = () => import('./expression-pane.tsx')
+const ExpressionPane = lazy(() => loadExpressions().then((one) => ({ default: one.ExpressionPane })))
 
 export type DocumentPaneProps = Readonly<{
   draft: Draft
@@ -105,7 +107,9 @@ export function DocumentPane(props: DocumentPaneProps) {
         />
       </div>
       {view === 'expressions' && (
-        <ExpressionPane draft={draft} text={now.text} report={report} readOnly={readOnly} knowledge={knowledge} />
+        <Suspense>
+          <ExpressionPane draft={draft} text={now.text} report={report} readOnly={readOnly} knowledge={knowledge} />
+        </Suspense>
       )}
       <FaultList text={now.text} faults={faults} isChecked={isChecked} onGo={go} />
     </section>
