@@ -1,4 +1,4 @@
-/** Drafts in the editor: what several people change, what survives a reload and a lost service, and what a role may do. */
+/** Drafts in the editor: what several people change, and what survives a reload and a lost service. */
 import assert from 'node:assert/strict'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import { after, before, describe, test } from 'node:test'
 import type { JsonObject } from '../../src/domain/json.ts'
 import { startServiceWithKeys } from '../access/service-with-keys.ts'
-import { endpointDocument, json, type Service, startService } from '../service.ts'
+import { json, type Service, startService } from '../service.ts'
 import { until } from '../until.ts'
 import { NO_BROWSER, signIn } from './browser.ts'
 import { openConsole } from './console-page.ts'
@@ -119,19 +119,5 @@ describe('drafts', { skip: NO_BROWSER }, () => {
     await dialog.getByRole('button', { name: 'Publish', exact: true }).click()
     await page.getByText('Published as version 2').waitFor()
     assert.equal((await again.fetch(`/endpoints/${id}`)).json().name, 'Typed meanwhile')
-  })
-
-  test('shows a viewer the document, and why nothing else can be done', async (t) => {
-    const { service: own, keys } = await startServiceWithKeys()
-    t.after(() => own.stop())
-    const key = { authorization: `Bearer ${keys.author}` }
-    const made = await own.fetch('/endpoints', json('POST', endpointDocument({ endpoint: { pattern: '/roles' } }), key))
-    const { page } = await openConsole(t, { of: own })
-    await page.goto(`/console${made.headers.get('location')}/edit`)
-    await signIn(page, keys.viewer)
-    await documentEditor(page).waitFor()
-    assert.equal(await documentEditor(page).getAttribute('aria-readonly'), 'true')
-    await page.getByRole('button', { name: 'Publish …' }).hover()
-    await page.getByRole('tooltip', { name: /needs the role author/ }).waitFor()
   })
 })
