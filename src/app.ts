@@ -15,6 +15,7 @@ import { createLoadShedder } from './intake/admission/load-shedder.ts'
 import { createIntake } from './intake/intake.ts'
 import { type EndpointConsumers, startEndpointConsumers } from './intake/records/endpoint-consumers.ts'
 import { drain } from './intake/shutdown.ts'
+import { createMessageCaptures } from './message-log/captures/message-captures.ts'
 import { createMessageRecords } from './replay/message-records.ts'
 import type { Settings } from './settings/settings.ts'
 import { createHealth } from './wiring/health.ts'
@@ -127,6 +128,14 @@ export async function startApp(
     newId,
     logger,
   })
+  const captures = createMessageCaptures({
+    store: store.captures,
+    endpointService,
+    reload: workerCluster?.reloadCaptures ?? observers.captures.reload,
+    caughtUp,
+    clock,
+    newId,
+  })
   const recorded = { search: records.search, store: store.messages }
   const makeRecordedTest = createRecordedTests({ recorded, endpointService, runTests, settings, random: randomBytes })
   const dryRunsOf = (messages?: typeof recorded) => {
@@ -158,6 +167,7 @@ export async function startApp(
     makeRecordedTest,
     runTests: runRequestedTests,
     records,
+    captures,
     health,
     isStopping: () => stopping,
     managementAuth,
@@ -179,13 +189,16 @@ export async function startApp(
     // Before loading, so that no change between loading and joining is missed.
     await workerCluster?.join({
       catchUp: endpointService.catchUp,
+      reloadCaptures: observers.captures.reload,
       flushRecords: recorder.caughtUp,
       flushCounts: stats.write,
       messageCounts: watching.ownCounts,
+      drift: watching.ownDrift,
       ...health.own,
     })
     await endpointService.load()
-    endpointService.follow()
+    await observers.captures.reload()
+    endpointService.follow(observers.captures.follow)
     await servers.listenForMessages()
     if (workerCluster === undefined) await servers.administer(settings.adminPort)
   } catch (thrown) {

@@ -12,6 +12,8 @@ import './ui/styles/base.css'
 import './ui/styles/controls.css'
 import './ui/styles/data.css'
 import './ui/styles/editor.css'
+import './ui/styles/mapping.css'
+import './ui/styles/parts.css'
 import './ui/styles/shell.css'
 
 const root = document.getElementById('root')

@@ -29,6 +29,9 @@ const INPUTS = [
   'console/icon.svg',
   'console/src/**/*',
   'console/tsconfig.json',
+  // The grammar of paths, which the mapping view shares with the service.
+  'src/language/{mapping/target,paths/path-steps}.ts',
+  'src/domain/{json,lint}.ts',
   'scripts/console/*.ts',
 ]
 

@@ -70,7 +70,7 @@ async function copy({ from, to }: { from: string; to?: string }, settings: Setti
       process.stdout.write(`${name} ${rows} rows, sha256 ${sha256}\n`)
     }
     process.stdout.write(
-      'Not copied: the message log, plans of replays and the counts of messages; the files keep them.\n',
+      'Not copied: the message log, captures, plans of replays and the counts of messages; the files keep them.\n',
     )
   } catch (thrown) {
     refuse([startFault(thrown, settings)])

@@ -134,7 +134,7 @@ async function run(
           recorded: recordedOutcome(original),
           notReproduced: notReproduced(request, original, endpoint, secretHeaders),
         }),
-    ...reportOf({ completed, trace, course, canned, endpoint, values }),
+    ...reportOf({ completed, trace, course, canned, endpoint, values, view: request.view }),
   }
   return { report, at: request.at, values: values.whole }
 }

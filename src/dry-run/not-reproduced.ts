@@ -1,14 +1,13 @@
 /** What a dry run of a recorded message cannot have as the message had it. */
 import type { DryRunRequest } from '../config/checks/dry-run-request.ts'
 import type { Endpoint } from '../config/schema/schema.ts'
+import { type DocumentReads, readsOfDocument } from '../document-reads/document-reads.ts'
 import type { JsonObject } from '../domain/json.ts'
 import { documentPath } from '../domain/lint.ts'
 import type { BodySummary } from '../domain/records/message-record.ts'
 import { isSecretName } from '../domain/secrets/secrets.ts'
-import { parsePath, type SourcePath } from '../language/paths/path.ts'
 import { usesState } from '../pipeline/stages/state.ts'
 import type { RecordedExchange, RecordedMessage } from './recorded-message.ts'
-import { readsOfDocument } from './report/document-reads.ts'
 
 /** `path`: the part of a dry run that can have it instead, such as `message.headers.authorization`. */
 export type NotReproduced = Readonly<{ path: string; reason: string }>
@@ -27,15 +26,16 @@ export function notReproduced(
   secretHeaders: ReadonlySet<string>,
 ): readonly NotReproduced[] {
   const { record, incoming, summaries, exchanges } = recorded
-  const { paths, isWhole } = readsOf(endpoint)
+  const documentReads = readsOfDocument(endpoint)
+  const { reads, isWhole } = documentReads
   const of = (which: string): readonly BodySummary[] => summaries.filter((one) => one.which === which)
   const request = message.headers === undefined || message.query === undefined ? of('request') : []
   const body = message.body === undefined ? of('incoming') : []
   const given = Object.keys(message.headers ?? {}).map((name) => name.toLowerCase())
   const has = (name: string): boolean => given.includes(name) || Object.hasOwn(incoming.requestHeaders, name)
-  const headers = paths
-    .filter(({ root }) => root === 'requestHeaders')
-    .map(({ names: [, name] }) => name)
+  const headers = reads
+    .filter(({ path }) => path.root === 'requestHeaders')
+    .map(({ path }) => path.names[1])
     .filter((name) => name === undefined || ((secretHeaders.has(name) || isSecretName(name)) && !has(name)))
   return distinct([
     ...request.flatMap((one) => lossOf(documentPath('message', 'headers'), one)),
@@ -49,22 +49,11 @@ export function notReproduced(
       : []),
     ...exchanges
       .filter(({ call }) => !Object.hasOwn(call.kind === 'lookup' ? lookups : responses, call.id))
-      .flatMap((exchange) => lossOfExchange(exchange, endpoint, { paths, isWhole })),
+      .flatMap((exchange) => lossOfExchange(exchange, endpoint, documentReads)),
     ...((record.callsOmitted ?? 0) > 0
       ? [{ path: 'lookups', reason: `${record.callsOmitted} calls are left out of the record.` }]
       : []),
   ])
-}
-
-type Reads = ReturnType<typeof readsOfDocument>
-
-function readsOf(endpoint: Endpoint): Reads {
-  const { paths, isWhole } = readsOfDocument(endpoint)
-  const mapped = Object.keys(endpoint.inputMapping).flatMap((text): readonly SourcePath[] => {
-    const parsed = parsePath(text)
-    return parsed.ok ? [parsed.value] : []
-  })
-  return { paths: [...paths, ...mapped], isWhole }
 }
 
 const lossOf = (path: string, { cut, masked, size }: BodySummary): readonly NotReproduced[] => [
@@ -75,7 +64,7 @@ const lossOf = (path: string, { cut, masked, size }: BodySummary): readonly NotR
 function lossOfExchange(
   { call: { kind, id, item }, answer, summary }: RecordedExchange,
   endpoint: Endpoint,
-  reads: Reads,
+  reads: DocumentReads,
 ): readonly NotReproduced[] {
   const group = kind === 'lookup' ? 'lookups' : 'responses'
   if (!endpoint.requests[kind].some((one) => one.id === id)) return []
@@ -88,19 +77,18 @@ function lossOfExchange(
   const loss = summary?.masked
     ? [{ path: documentPath(group, id, ...(item === undefined ? [] : [item]), 'body'), reason: MASKED }]
     : []
-  if (kind !== 'lookup' || !readsHeaders(id, endpoint, reads)) return loss
+  if (kind !== 'lookup' || !readsHeaders(id, reads)) return loss
   const headers = documentPath(group, id, 'headers')
   return [...loss, { path: headers, reason: 'Of the headers of its answer, only Content-Type is recorded.' }]
 }
 
-/** Without a mapping, the output has the lookups with their headers. */
-function readsHeaders(id: string, { inputMapping }: Endpoint, { paths, isWhole }: Reads): boolean {
-  if (isWhole || Object.keys(inputMapping).length === 0) return true
-  return paths.some(({ root, names: [, lookup, part] }) => {
+const readsHeaders = (id: string, { reads, isWhole }: DocumentReads): boolean =>
+  isWhole ||
+  reads.some(({ path: { root, names } }) => {
+    const [, lookup, part] = names
     if (root !== 'lookupRequests' || (lookup !== undefined && lookup !== id)) return false
-    return part === undefined ? true : part === 'headers'
+    return part === undefined || part === 'headers'
   })
-}
 
 const distinct = (losses: readonly NotReproduced[]): readonly NotReproduced[] => [
   ...new Map(losses.map((one) => [`${one.path}\n${one.reason}`, one])).values(),

@@ -51,7 +51,9 @@ export async function compileDocument(
   const pattern = parseRoutePattern(endpoint.endpoint.pattern)
   const routeKey = pattern.ok ? pattern.value.routeKey(endpoint.endpoint.method) : ''
   const document = { _id, ...endpoint, createdAt, updatedAt, __v: 0 } as unknown as StoredDocument
-  return { lints: distinct(lints), compiled: { version, document, endpoint, routeKey, handle, handleKeyed, auth } }
+  const sampling = { left: 0, sampledAtMs: Number.NEGATIVE_INFINITY, intervalMs: 0 }
+  const compiled = { version, document, endpoint, routeKey, handle, handleKeyed, auth, sampling }
+  return { lints: distinct(lints), compiled }
 }
 
 /** The services with the expressions and schema of the document compiled in an isolated process, if there are any. */

@@ -6,6 +6,16 @@ import type { EndpointAuth } from '../pipeline/endpoint-auth.ts'
 import type { KeyedHandle } from '../pipeline/idempotency/idempotency-middleware.ts'
 import type { Handle } from '../pipeline/outcome.ts'
 
+/** Which message of the endpoint is sampled next; changed with each message. */
+export type Sampling = {
+  /** The next one is sampled where it is 1 or less. */
+  left: number
+  /** When the last one was completed, in milliseconds since the epoch. */
+  sampledAtMs: number
+  /** None is sampled so soon after it. */
+  intervalMs: number
+}
+
 export type CompiledEndpoint = Readonly<{
   /** Counts the changes of this endpoint, from 1. */
   version: number
@@ -20,4 +30,6 @@ export type CompiledEndpoint = Readonly<{
   auth?: EndpointAuth | undefined
   /** The faults with which a stored document stays active, though a new document is refused for them; absent if it has none. */
   toleratedFaults?: readonly Lint[]
+  /** Absent where messages are not sampled. */
+  sampling?: Sampling
 }>

@@ -35,8 +35,8 @@ import { createUncertainWrites } from './sync/uncertain-writes.ts'
 export interface EndpointService extends EndpointReads {
   /** Compiles and activates the documents in the store. Documents that have faults are logged and left out. */
   load(): Promise<void>
-  /** From now on activates the changes of other instances to a shared store. */
-  follow(): void
+  /** From now on activates the changes of other instances to a shared store. `onVersion` gets each version that is reported. */
+  follow(onVersion?: (version: number) => void): void
   /** Activates what a shared store holds now. */
   catchUp(): Promise<void>
   /** The version of a shared store that is active here; undefined if the store is not shared. */
@@ -124,13 +124,14 @@ export function createEndpointService(options: EndpointServiceOptions): Endpoint
   return {
     ...reads,
     load: () => enqueue(storeSync?.catchUpWholly ?? loadAll),
-    follow: () => {
+    follow: (onVersion) => {
       let isQueued = false
       const catchUp = async () => {
         isQueued = false
         await storeSync?.catchUp()
       }
       changes?.watch((version) => {
+        onVersion?.(version)
         if (isQueued || storeSync?.isAt(version)) return
         isQueued = true
         enqueue(catchUp).catch((err: unknown) => {

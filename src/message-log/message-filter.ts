@@ -36,6 +36,7 @@ const FILTERS: Readonly<Record<string, Read>> = {
   status: (name, values) => ({ status: values.flatMap((value) => statusesOf(name, value)) }),
   replayOf: (name, values) => ({ replayOf: values.map((value) => messageIdOf(name, value)) }),
   replayed: (name, values) => ({ replayed: flagOf(name, values) }),
+  captured: (name, values) => ({ captured: flagOf(name, values) }),
   from: (name, values, { nowMs }) => ({ from: timeOf(name, values, nowMs) }),
   to: (name, values, { nowMs }) => ({ to: timeOf(name, values, nowMs) }),
 }

@@ -5,6 +5,7 @@ import { doneHead, doneLine, restText } from '../domain/records/done-line.ts'
 import type { Recorded } from '../domain/records/message-record.ts'
 import { isSecretName } from '../domain/secrets/secrets.ts'
 import type { CompiledEndpoint } from '../endpoints/compiled-endpoint.ts'
+import type { NameLimits } from '../formats/name-limits.ts'
 import type { CompletedMessage } from '../intake/completed-message.ts'
 import type { Source } from '../intake/incoming-message.ts'
 import { createBodyCapture } from './body-capture.ts'
@@ -17,12 +18,13 @@ import { compileRedaction, hideValues, redactRecord, redactText } from './redact
 /** What is kept: nothing; records; bodies of messages that did not end done too; all bodies. */
 type Policy = 'off' | 'metadata' | 'failures' | 'all'
 
-export type MessageLogSettings = Readonly<{
-  messageLog: Policy
-  messageLogBodyLimitBytes: number
-  redactHeaders: readonly string[]
-  redactPaths: readonly string[]
-}>
+export type MessageLogSettings = NameLimits &
+  Readonly<{
+    messageLog: Policy
+    messageLogBodyLimitBytes: number
+    redactHeaders: readonly string[]
+    redactPaths: readonly string[]
+  }>
 
 /** What the messages of an endpoint need, compiled with the first of them. */
 export type RecordPlan = {
@@ -42,8 +44,8 @@ export type RecordBuilder = Readonly<{
   planOf(compiled: CompiledEndpoint | undefined): RecordPlan
   /** The line of a message, if it ended done and the line takes little time; undefined if the record needs `build`. */
   quickLine(plan: RecordPlan, completed: CompletedMessage): string | undefined
-  /** The record with its bodies, or the line of a message that ended done. */
-  build(completed: CompletedMessage): Recorded | string
+  /** The record with its bodies, or the line of a message that ended done. `isCaptured`: whether all bodies are kept. */
+  build(completed: CompletedMessage, isCaptured: boolean): Recorded | string
 }>
 
 /** The line of a message with more calls is built after its answer. */
@@ -53,6 +55,7 @@ const NO_SECRETS: readonly string[] = []
 
 export function createRecordBuilder(settings: MessageLogSettings): RecordBuilder {
   const { messageLog, messageLogBodyLimitBytes, redactHeaders, redactPaths } = settings
+  const { parserMaxNames, parserMaxNamesPerObject } = settings
   const secretHeaders = secretHeadersOf(redactHeaders)
   const isHeader = (name: string) => secretHeaders.has(name)
   const secretsOf = createSecretsOf({ isHeader })
@@ -97,8 +100,10 @@ export function createRecordBuilder(settings: MessageLogSettings): RecordBuilder
     return text
   }
 
-  function recordedOf(completed: CompletedMessage): Recorded {
-    const { policy, keys: readKeys } = planOf(completed.compiled)
+  function recordedOf(completed: CompletedMessage, isCaptured: boolean): Recorded {
+    const plan = planOf(completed.compiled)
+    const { keys: readKeys } = plan
+    const policy = isCaptured ? 'all' : plan.policy
     const { outcome, trace, failure, answer } = completed
     const keys = readKeys === undefined || policy === 'off' ? NO_KEYS : readKeys(trace?.reached)
     // A replayed response is kept with the message that it first answered: only that one knew the secrets in it.
@@ -113,6 +118,7 @@ export function createRecordBuilder(settings: MessageLogSettings): RecordBuilder
       messageLogBodyLimitBytes,
       redaction,
       readsBodies ? secretsOf(completed) : NO_SECRETS,
+      { parserMaxNames, parserMaxNamesPerObject },
     )
     if (readsBodies) captureBodies(completed, capture, secretHeaders)
     const { redacted } = capture
@@ -124,6 +130,7 @@ export function createRecordBuilder(settings: MessageLogSettings): RecordBuilder
       keys: withoutSecretsInKeys(keys, secrets),
       bodies,
       secrets,
+      isCaptured,
       ...(error === undefined ? {} : { error }),
     }
     const record = recordOf(completed, findings, isoOf)
@@ -153,8 +160,8 @@ export function createRecordBuilder(settings: MessageLogSettings): RecordBuilder
         trace.calls.length === 0 ? '' : restText({ keys: NO_KEYS, bodies: [], calls: callsOf(trace, NO_SECRETS) })
       return doneLine({ head, id: messageId, ms: completed.ms, stages: trace.stages, rest })
     },
-    build: (completed) => {
-      const recorded = recordedOf(completed)
+    build: (completed, isCaptured) => {
+      const recorded = recordedOf(completed, isCaptured)
       return lineOf(recorded, completed) ?? recorded
     },
   }

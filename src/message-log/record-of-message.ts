@@ -13,12 +13,12 @@ const MOST_CALLS = 200
 
 /** The parts of the record that are without secrets and redacted values; `secrets`: those to take out of the others. */
 type Findings = Pick<MessageRecord, 'keys' | 'error'> &
-  Readonly<{ bodies: readonly RecordedBody[]; secrets: readonly string[] }>
+  Readonly<{ bodies: readonly RecordedBody[]; secrets: readonly string[]; isCaptured: boolean }>
 
 /** `isoOf` formats a time, and caches the last: formatting costs as much as the rest of the record. */
 export function recordOf(
   completed: CompletedMessage,
-  { keys, bodies, error, secrets }: Findings,
+  { keys, bodies, error, secrets, isCaptured }: Findings,
   isoOf: (timeMs: number) => string,
 ): MessageRecord {
   const { messageId, source, outcome, ms, answer, trace, compiled, code, failure, incoming } = completed
@@ -49,6 +49,7 @@ export function recordOf(
   if (isTriedAgain(completed)) record.triedAgain = true
   if (answer.repeats !== undefined) record.answerOf = answer.repeats
   if (incoming?.replayOf !== undefined) record.replayOf = incoming.replayOf
+  if (isCaptured) record.captured = true
   return record
 }
 

@@ -36,6 +36,8 @@ export interface RecordQueue {
   readonly dropped: Readonly<Record<RecordedOutcome, number>>
 }
 
+type Droppable = Pick<MessageRecord, 'outcome' | 'endpointId' | 'code' | 'replayOf' | 'captured'>
+
 type QueuedRecord = Readonly<{ recorded: Recorded; bytes: number }>
 
 /** Estimated sizes in bytes: of a record besides its texts, and of each call or body in it. */
@@ -46,14 +48,12 @@ const PART_BYTES = 120
 const FAILURE_RECORDS_FACTOR = 10
 const FAILURE_BYTES_FACTOR = 2
 
-/** Whether a record may be dropped before others. That of a replay may not, or the replay would be repeated. */
-function isDroppable({
-  outcome,
-  endpointId,
-  code,
-  replayOf,
-}: Pick<MessageRecord, 'outcome' | 'endpointId' | 'code' | 'replayOf'>): boolean {
-  if (outcome === 'done') return replayOf === undefined
+/**
+ * Whether a record may be dropped before others. That of a replay may not, or the replay would be repeated, and that of a
+ * captured message has taken one of few places.
+ */
+function isDroppable({ outcome, endpointId, code, replayOf, captured }: Droppable): boolean {
+  if (outcome === 'done') return replayOf === undefined && !captured
   // Records of shed messages would add to the load.
   return endpointId === undefined || (code !== undefined && kindOf(code).shed !== undefined)
 }

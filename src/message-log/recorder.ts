@@ -7,6 +7,8 @@ import type { Logger } from '../domain/ports/logger-port.ts'
 import type { MessageStore } from '../domain/ports/message-store-port.ts'
 import type { RecordedOutcome } from '../domain/records/message-record.ts'
 import type { CompletedMessage } from '../intake/completed-message.ts'
+import type { ActiveCaptures } from './captures/active-captures.ts'
+import { createClaimQueue } from './captures/claim-queue.ts'
 import { createFifoQueue, type QueueLimits } from './fifo-queue.ts'
 import { createRecordBuilder, type MessageLogSettings } from './record-builder.ts'
 import { createRecordQueue } from './record-queue.ts'
@@ -15,6 +17,7 @@ import { createRecordWriter } from './record-writer.ts'
 type RecorderOptions = Readonly<{
   store: Pick<MessageStore, 'append' | 'appendDone'>
   settings: MessageLogSettings
+  captures: Pick<ActiveCaptures, 'size' | 'of' | 'claim'>
   logger: Logger
   /** Called after each batch with its estimated size. */
   onWritten?: (bytes: number) => void
@@ -44,9 +47,10 @@ const TURN_MS = 5
 const CAUGHT_UP_MS = 1_000
 
 /** A completed message whose record is not built yet. */
-type QueuedMessage = Readonly<{ completed: CompletedMessage; bytes: number }>
+type QueuedMessage = Readonly<{ completed: CompletedMessage; bytes: number; isCaptured: boolean }>
 
-export function createRecorder({ store, settings, logger, onWritten, limits = LIMITS }: RecorderOptions): Recorder {
+export function createRecorder(options: RecorderOptions): Recorder {
+  const { store, settings, captures, logger, onWritten, limits = LIMITS } = options
   const builder = createRecordBuilder(settings)
   const queue = createRecordQueue(limits)
   const writer = createRecordWriter({ store, queue, logger, ...(onWritten === undefined ? {} : { onWritten }) })
@@ -56,9 +60,9 @@ export function createRecorder({ store, settings, logger, onWritten, limits = LI
   function buildOldest(): void {
     const oldest = messages.shift()
     if (oldest === undefined) return
-    const { completed } = oldest
+    const { completed, isCaptured } = oldest
     try {
-      const built = builder.build(completed)
+      const built = builder.build(completed, isCaptured)
       if (typeof built === 'string') queue.pushDone(built)
       else queue.push(built)
     } catch (err) {
@@ -78,44 +82,64 @@ export function createRecorder({ store, settings, logger, onWritten, limits = LI
     if (scheduled) setImmediate(runTurn)
   }
 
+  function enqueue(completed: CompletedMessage, isCaptured: boolean, mayDrop: boolean): void {
+    const one = { completed, bytes: heldBytes(completed), isCaptured }
+    const isFull = () =>
+      messages.count > 0 && (messages.count >= limits.records || messages.bytes + one.bytes > limits.bytes)
+    if (mayDrop && isFull()) {
+      queue.countDropped(completed.outcome)
+      return
+    }
+    // Failures must not be dropped here, so room is made by building records; the queue of records decides which to drop.
+    while (isFull()) buildOldest()
+    messages.add(one)
+    if (scheduled) return
+    scheduled = true
+    setImmediate(runTurn)
+  }
+
+  function recordByPolicy(completed: CompletedMessage): void {
+    const plan = builder.planOf(completed.compiled)
+    const isSuccessfulReplay = completed.outcome === 'done' && completed.incoming?.replayOf !== undefined
+    // Without a record of a successful replay, its message would be replayed again.
+    if (plan.policy === 'off' && !isSuccessfulReplay) return
+    const line = builder.quickLine(plan, completed)
+    if (line === undefined) {
+      enqueue(completed, false, completed.outcome === 'done' && !isSuccessfulReplay)
+    } else {
+      queue.pushDone(line)
+      writer.wake()
+    }
+  }
+
+  const claims = createClaimQueue({
+    captures,
+    bytesOf: heldBytes,
+    limitBytes: limits.bytes,
+    record: (completed, isCaptured) => (isCaptured ? enqueue(completed, true, false) : recordByPolicy(completed)),
+    logger,
+  })
+
   return {
     record: (completed) => {
-      const plan = builder.planOf(completed.compiled)
-      const isSuccessfulReplay = completed.outcome === 'done' && completed.incoming?.replayOf !== undefined
-      // Without a record of a successful replay, its message would be replayed again.
-      if (plan.policy === 'off' && !isSuccessfulReplay) return
-      const line = builder.quickLine(plan, completed)
-      if (line !== undefined) {
-        queue.pushDone(line)
-        writer.wake()
-        return
-      }
-      const one = { completed, bytes: heldBytes(completed) }
-      const isFull = () =>
-        messages.count > 0 && (messages.count >= limits.records || messages.bytes + one.bytes > limits.bytes)
-      if (completed.outcome === 'done' && !isSuccessfulReplay && isFull()) {
-        queue.countDropped(completed.outcome)
-        return
-      }
-      // Failures must not be dropped here, so room is made by building records; the queue of records decides which to drop.
-      while (isFull()) buildOldest()
-      messages.add(one)
-      if (scheduled) return
-      scheduled = true
-      setImmediate(runTurn)
+      if (captures.size === 0 || !claims.offer(completed)) recordByPolicy(completed)
     },
     counts: () => ({ written: writer.written(), dropped: queue.dropped }),
     get waiting() {
-      return messages.count + queue.size
+      return claims.count + messages.count + queue.size
     },
     caughtUp: async () => {
       const endAt = performance.now() + CAUGHT_UP_MS
+      await claims.drained(CAUGHT_UP_MS)
       while (messages.count > 0 && performance.now() < endAt) await new Promise((resolve) => setImmediate(resolve))
       await writer.flush(Math.max(1, endAt - performance.now()))
     },
     close: async (timeoutMs) => {
+      const endAt = performance.now() + timeoutMs
+      // Records can be written although the store of the captures does not answer.
+      await claims.close(Math.min(timeoutMs / 2, CAUGHT_UP_MS))
       buildUntil(Number.POSITIVE_INFINITY)
-      return writer.close(timeoutMs)
+      return writer.close(Math.max(0, endAt - performance.now()))
     },
   }
 }

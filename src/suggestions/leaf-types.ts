@@ -10,7 +10,7 @@ export type TypeMatch = Readonly<{
 }>
 
 /** The type of JSON of each. */
-const JSON_TYPES: Readonly<Record<LeafType, 'string' | 'number' | 'boolean'>> = {
+export const JSON_TYPES: Readonly<Record<LeafType, 'string' | 'number' | 'boolean'>> = {
   string: 'string',
   number: 'number',
   boolean: 'boolean',

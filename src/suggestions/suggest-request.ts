@@ -26,6 +26,8 @@ export type SuggestRequest = Readonly<{
   /** The document that the entries are for; its own entries are not suggested again. */
   endpoint?: JsonObject
   endpointId?: string
+  /** Whether the answer lists the fields of the target, too. */
+  fields?: boolean
 }>
 
 const TEXT: Field = { type: 'string' }
@@ -49,6 +51,7 @@ const REQUEST: Field = {
     target: { type: 'object', properties: { sample: ANYTHING, contentType: TEXT, schema: OBJECT } },
     endpoint: OBJECT,
     endpointId: TEXT,
+    fields: { type: 'boolean' },
   },
 }
 

@@ -13,6 +13,7 @@ import { parseTarget } from '../language/mapping/target.ts'
 import { parsePath } from '../language/paths/path.ts'
 import { type PathStep, parseSteps } from '../language/paths/path-steps.ts'
 import { addSample, collectLeaves, type Leaf, type Leaves } from './leaf.ts'
+import { JSON_TYPES } from './leaf-types.ts'
 import { matchLeaves, type Suggestion } from './match-leaves.ts'
 import type { ReadRecordedMessage } from './recorded-sample.ts'
 import { addSchema } from './schema-leaves.ts'
@@ -28,6 +29,8 @@ import {
 export type Suggested = Readonly<{
   suggestions: readonly Suggestion[]
   cut: boolean
+  /** The places of the target with the types of their values, if asked for. */
+  fields?: readonly Readonly<{ path: string; types: readonly string[] }>[]
   /** Parts of the recorded message that could not be used. */
   notRead?: readonly Readonly<{ part: string; reason: string }>[]
 }>
@@ -76,10 +79,17 @@ export function createSuggest({ settings, documentOf, readRecorded }: SuggestOpt
     return {
       suggestions,
       cut: cut || sources.cut || targets.cut,
+      ...(request.fields ? { fields: targets.leaves.map(fieldOf) } : {}),
       ...(recorded === undefined ? {} : { notRead: [...recorded.notRead, ...unread.map(partOf)] }),
     }
   }
 }
+
+/** A list of scalars is listed as its elements. */
+const fieldOf = ({ path, isList, types }: Leaf) => ({
+  path: isList ? `${path}[]` : path,
+  types: [...new Set([...types].map((type) => JSON_TYPES[type]))],
+})
 
 const partOf = ({ path, message }: Lint) => ({ part: path, reason: message })
 

@@ -19,6 +19,8 @@ export type ServiceHealth = Readonly<{
   uptimeMs(): number
   /** Statistics of the messages of an endpoint. Fails with STORE_UNAVAILABLE. */
   report(endpointId: string): Promise<JsonObject>
+  /** The same of all endpoints together. Fails with STORE_UNAVAILABLE. */
+  reportAll(): Promise<JsonObject>
 }>
 
 export type HealthOptions = Pick<
@@ -77,6 +79,10 @@ export function createHealth(options: HealthOptions): ServiceHealth {
     report: async (endpointId) => {
       await workerCluster?.flushCounts()
       return observers.stats.report(endpointId)
+    },
+    reportAll: async () => {
+      await workerCluster?.flushCounts()
+      return observers.stats.reportAll()
     },
   }
 }

@@ -6,8 +6,10 @@ import type { Store } from '../domain/ports/store-port.ts'
 import type { Clock } from '../domain/run.ts'
 import type { TraceContext } from '../domain/tracing/trace-context.ts'
 import type { WorkerSlot } from '../domain/worker-processes.ts'
+import { createDrift, type Drift } from '../drift/drift.ts'
 import type { Registry } from '../endpoints/endpoint-registry.ts'
 import type { CompletedMessage } from '../intake/completed-message.ts'
+import { type ActiveCaptures, createActiveCaptures } from '../message-log/captures/active-captures.ts'
 import { createRecorder, type Recorder } from '../message-log/recorder.ts'
 import { startRetention } from '../message-log/retention.ts'
 import { createMessageMetrics, type MessageMetrics } from '../metrics/message-metrics.ts'
@@ -21,7 +23,10 @@ export type Observers = Readonly<{
   observe(completed: CompletedMessage): void
   messageMetrics: MessageMetrics
   stats: Stats
+  /** Undefined if no messages are sampled. */
+  drift: Drift | undefined
   recorder: Recorder
+  captures: ActiveCaptures
   /** The trace that a message belongs to; undefined without tracing. */
   traceContext: Tracing['traceContext'] | undefined
   /** Writes what is not written yet. `stopBy`: until when the message log may take, in ms of `performance.now()`. */
@@ -48,6 +53,7 @@ export async function openObservers(options: ObserversOptions): Promise<Observer
   registry.watch(() => messageMetrics.keep(registry.get))
   const tracing = await openTracing(settings, version, logger)
   const stats = createStats({ store: store.stats, instance: newId(), clock, logger })
+  const drift = openDrift(options)
   // Two workers that remove the oldest records at once would remove too many.
   const retention =
     workerSlot.slot > 0
@@ -61,17 +67,21 @@ export async function openObservers(options: ObserversOptions): Promise<Observer
         })
   // Each worker writes about as much as this one.
   const onWritten = (bytes: number) => retention?.grew(bytes * workerSlot.workers)
-  const recorder = createRecorder({ store: store.messages, settings, logger, onWritten })
+  const captures = createActiveCaptures({ store: store.captures, clock, logger })
+  const recorder = createRecorder({ store: store.messages, settings, captures, logger, onWritten })
   return {
     observe: (completed) => {
       messageMetrics.count(completed)
       stats.count(completed)
       recorder.record(completed)
       tracing?.observe(completed)
+      drift?.count(completed)
     },
     messageMetrics,
     stats,
+    drift,
     recorder,
+    captures,
     traceContext: tracing?.traceContext,
     close: async (stopBy) => {
       await tracing?.close()
@@ -82,6 +92,14 @@ export async function openObservers(options: ObserversOptions): Promise<Observer
       ])
     },
   }
+}
+
+function openDrift({ settings, registry, clock, logger }: ObserversOptions): Drift | undefined {
+  const { driftSample: sample } = settings
+  if (sample === 0) return undefined
+  const drift = createDrift({ sample, clock, elapsedMs: () => performance.now(), random: Math.random, logger })
+  registry.watch(() => drift.keep(registry.get))
+  return drift
 }
 
 /** Loads OpenTelemetry only if a collector is set; undefined otherwise. */

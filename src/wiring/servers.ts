@@ -11,19 +11,21 @@ import {
   serveConsumers,
   serveHealth,
   serveMetrics,
+  serveTotals,
   serveUptime,
 } from '../adapters/http-server/management/operation-routes.ts'
+import { servePublishedApi } from '../adapters/http-server/management/published-api-routes.ts'
 import { serveRecordedTests, serveStoredTests } from '../adapters/http-server/management/stored-test-routes.ts'
 import { serveTests } from '../adapters/http-server/management/test-routes.ts'
 import { serveVersions } from '../adapters/http-server/management/version-routes.ts'
 import { createBodyReader } from '../adapters/http-server/messages/body-reader.ts'
 import { createMessageListener, messageSide, serveMessages } from '../adapters/http-server/messages/message-listener.ts'
 import { describeApi, serveOpenApi } from '../adapters/http-server/openapi/openapi.ts'
-import { servePublishedApi } from '../adapters/http-server/openapi/published-api-routes.ts'
+import { serveCaptures } from '../adapters/http-server/records/capture-routes.ts'
 import { serveMessageRecords } from '../adapters/http-server/records/message-record-routes.ts'
 import { createServer } from '../adapters/http-server/server.ts'
 import { serveEvents } from '../adapters/http-server/watching/event-routes.ts'
-import { serveEndpointAids, serveMe } from '../adapters/http-server/watching/watching-routes.ts'
+import { serveDraft, serveEndpointAids, serveMe } from '../adapters/http-server/watching/watching-routes.ts'
 import { describeDocument } from '../config/schema/public-schema.ts'
 import type { MakeRecordedTest } from '../document-tests/recorded/recorded-tests.ts'
 import type { RunRequestedTests } from '../document-tests/requested-tests.ts'
@@ -37,11 +39,13 @@ import type { Registry } from '../endpoints/endpoint-registry.ts'
 import type { EndpointService } from '../endpoints/endpoint-service.ts'
 import type { LoadShedder } from '../intake/admission/load-shedder.ts'
 import type { Intake } from '../intake/intake.ts'
+import type { MessageCaptures } from '../message-log/captures/message-captures.ts'
 import { createCoreAnswers } from '../openhim/answers/core-answers.ts'
 import { answerFailure } from '../pipeline/reply.ts'
 import { createLiveOpenApi, type LiveOpenApi } from '../published-api/live-openapi.ts'
 import type { MessageRecords } from '../replay/message-records.ts'
 import type { Settings } from '../settings/settings.ts'
+import { createDraftEndpoint } from '../suggestions/draft-endpoint.ts'
 import type { ServiceHealth } from './health.ts'
 import type { ManagementAuth } from './management-auth.ts'
 import type { Watching } from './watching.ts'
@@ -77,6 +81,7 @@ export type ServersOptions = Readonly<{
   makeRecordedTest: MakeRecordedTest
   runTests: RunRequestedTests
   records: MessageRecords
+  captures: MessageCaptures
   health: ServiceHealth
   isStopping(): boolean
   managementAuth: ManagementAuth
@@ -129,7 +134,7 @@ function createMessageServer(options: Served, answer: AnswerFailure): FastifyIns
   const coreAnswers = settings.openhimRegister ? createCoreAnswers(settings, logger) : undefined
   const messageOptions = { registry, intake, shedder: loadShedder, readBody, isStopping, coreAnswers }
   const listener = createMessageListener(messageOptions)
-  const server = createServer(settings, answer, messageSide(messageOptions, listener))
+  const server = createServer(settings, answer, { messages: messageSide(messageOptions, listener) })
   server.server.on('connection', loadShedder.connected)
   server.register(async (scope) => {
     managementAuth.protect(scope, 'message')
@@ -141,16 +146,19 @@ function createMessageServer(options: Served, answer: AnswerFailure): FastifyIns
 
 function createAdminServer(options: Served, answer: AnswerFailure): FastifyInstance {
   const { settings, version, records, health, managementAuth, watching, consoleFolder, clock } = options
-  const server = createServer(settings, answer)
+  // Bodies of messages are texts of others: no browser may take one for a page or a program.
+  const server = createServer(settings, answer, { headers: { 'x-content-type-options': 'nosniff' } })
   managementAuth.protect(server, 'admin')
   serveEndpoints(server, options, 'admin')
   serveKeys(server, managementAuth.keys)
   serveAudit(server, managementAuth.audit, clock)
   serveHealth(server, health.health)
+  serveTotals(server, health.reportAll)
   serveConsumers(server, async () => (await health.status()).consumers)
   serveMetrics(server, health.metrics)
   serveConsole(server, consoleFolder)
   serveMessageRecords(server, records)
+  serveCaptures(server, options.captures)
   serveRecordedTests(server, options.makeRecordedTest)
   serveMe(server)
   serveEvents(server, watching.events)
@@ -167,6 +175,7 @@ function serveEndpoints(scope: FastifyInstance, options: Served, port: 'message'
   serveBatch(scope, endpointService, settings.batchLimitBytes)
   servePublishedApi(scope, publishedApi, endpointService)
   serveDryRun(scope, dryRuns[port].run, dryRuns[port].value)
+  serveDraft(scope, createDraftEndpoint({ settings, dryRun: dryRuns[port].run }))
   serveStoredTests(scope, storedTests)
   serveTests(scope, runTests, settings.parserLimitBytes)
   serveStats(scope, endpointService, health.report)

@@ -2,6 +2,8 @@
 import type { EndpointAids } from '../adapters/http-server/watching/watching-routes.ts'
 import type { Logger } from '../domain/ports/logger-port.ts'
 import type { Clock } from '../domain/run.ts'
+import { driftReport } from '../drift/drift-report.ts'
+import type { DriftCounts } from '../drift/endpoint-drift.ts'
 import type { Registry } from '../endpoints/endpoint-registry.ts'
 import type { EndpointService } from '../endpoints/endpoint-service.ts'
 import { createFindFaults } from '../endpoints/listing/endpoint-faults.ts'
@@ -25,13 +27,15 @@ export type Watching = Readonly<{
   events: EventHub
   /** The counters of this process. */
   ownCounts: () => Promise<ProcessCounts>
+  /** What the sampled messages of an endpoint carried in this process. */
+  ownDrift: (endpointId: string) => Promise<readonly DriftCounts[]>
 }>
 
 export type WatchingOptions = Readonly<{
   settings: Settings
   registry: Registry
   endpointService: EndpointService
-  observers: Pick<Observers, 'messageMetrics' | 'stats'>
+  observers: Pick<Observers, 'messageMetrics' | 'stats' | 'drift'>
   records: MessageRecords
   health: ServiceHealth
   workerCluster: WorkerCluster | undefined
@@ -46,6 +50,10 @@ export function createWatching(options: WatchingOptions): Watching {
   const { messageMetrics, stats } = observers
   const process = newId()
   const ownCounts = async (): Promise<ProcessCounts> => ({ process, counts: messageMetrics.entries() })
+  const ownDrift = async (endpointId: string): Promise<readonly DriftCounts[]> => {
+    const counts = observers.drift?.counts(endpointId)
+    return counts === undefined ? [] : [counts]
+  }
   const readStatus = async () => {
     // The first changes with every message, and the events of endpoints have the second.
     const { messagesInFlight, endpointsNotInForce, ...status } = await health.health()
@@ -72,6 +80,12 @@ export function createWatching(options: WatchingOptions): Watching {
     }),
     aids: {
       faults: createFindFaults(registry, endpointService.inactiveDocuments, endpointService),
+      drift: async (id, hours) => {
+        const { _id: endpointId } = await endpointService.get(id)
+        const counts = await (workerCluster?.drift ?? ownDrift)(endpointId)
+        const active = registry.get(endpointId)
+        return driftReport(counts, { sample: settings.driftSample, nowMs: clock(), hours, endpointId, active })
+      },
       // Few services are ever asked for it.
       vocabulary: async () => (await import('../vocabulary/vocabulary.ts')).describeVocabulary(),
       suggest: createSuggest({
@@ -82,5 +96,6 @@ export function createWatching(options: WatchingOptions): Watching {
     },
     events: createEventHub(sources, process, logger),
     ownCounts,
+    ownDrift,
   }
 }

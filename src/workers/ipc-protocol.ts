@@ -2,23 +2,31 @@
 import type { MediatorStatus } from '../domain/openhim/core-port.ts'
 import type { ConsumerStatus } from '../domain/ports/consumer-state.ts'
 import type { WorkerCounts, WorkerSlot } from '../domain/worker-processes.ts'
+import type { DriftCounts } from '../drift/endpoint-drift.ts'
 import type { ProcessCounts } from '../metrics/message-metrics.ts'
 
 /** The response of a worker to each request. */
 export type WorkerResponses = {
   /** Its active endpoints are those in the store. */
   catchUp: true
+  /** It records by the captures in the store. */
+  reloadCaptures: true
   /** The records of its completed messages are stored. */
   flushRecords: true
   /** Its counts of messages are stored. */
   flushCounts: true
   status: WorkerStatus
   messageCounts: ProcessCounts
+  /** Of one endpoint; none if it has sampled no message of it. */
+  drift: readonly DriftCounts[]
   /** In Prometheus' text format. */
   metrics: string
 }
 
 export type WorkerRequest = keyof WorkerResponses
+
+/** `extraMs`: how much longer than usual the responses may take. `endpointId`: of `drift`, empty for other requests. */
+export type GatherOptions = Readonly<{ extraMs: number; endpointId: string }>
 
 export type WorkerStatus = Readonly<{
   messagesInFlight: number
@@ -39,11 +47,13 @@ export type Gathered<R extends WorkerRequest = WorkerRequest> = Readonly<{
 /** What a worker does for itself when any worker sends a request to all of them. */
 export type WorkerReport = Readonly<{
   catchUp(): Promise<void>
+  reloadCaptures(): Promise<void>
   flushRecords(): Promise<void>
   flushCounts(): Promise<void>
   status(): Promise<WorkerStatus>
   /** Its messages by endpoint, outcome and code. */
   messageCounts(): Promise<ProcessCounts>
+  drift(endpointId: string): Promise<readonly DriftCounts[]>
   /** In Prometheus' text format, UTF-8. */
   metrics(): Promise<Uint8Array>
 }>
@@ -61,7 +71,7 @@ export type ToWorker =
   | Readonly<{ kind: 'joined' }>
   /** Listen on the admin port. */
   | Readonly<{ kind: 'administer'; adminPort: number }>
-  | Readonly<{ kind: 'request'; call: number; request: WorkerRequest }>
+  | Readonly<{ kind: 'request'; call: number; request: WorkerRequest; endpointId: string }>
   | Readonly<{ kind: 'gathered'; call: number; gathered: Gathered }>
   | Readonly<{ kind: 'stop' }>
 
@@ -73,8 +83,7 @@ export type ToPrimary =
   | Readonly<{ kind: 'failed'; message: string }>
   /** `response`: undefined if the worker failed. */
   | Readonly<{ kind: 'response'; call: number; response: WorkerResponses[WorkerRequest] | undefined }>
-  /** `extraMs`: how much longer than usual the responses may take. */
-  | Readonly<{ kind: 'gather'; call: number; request: WorkerRequest; extraMs: number }>
+  | (Readonly<{ kind: 'gather'; call: number; request: WorkerRequest }> & GatherOptions)
   /** `left`: the number of messages that were given up. */
   | Readonly<{ kind: 'stopped'; left: number }>
 

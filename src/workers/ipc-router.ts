@@ -1,7 +1,7 @@
 /** Routes the requests of workers to all workers, in the primary. */
 import type { WorkerCounts } from '../domain/worker-processes.ts'
 import { addExpositions } from '../metrics/add-expositions.ts'
-import type { Gathered, ToPrimary, WorkerRequest, WorkerResponses } from './ipc-protocol.ts'
+import type { Gathered, GatherOptions, ToPrimary, WorkerRequest, WorkerResponses } from './ipc-protocol.ts'
 import { createScatterGather } from './scatter-gather.ts'
 import { send, type WorkerHandle } from './worker-handle.ts'
 
@@ -14,10 +14,12 @@ export type IpcRouter = Readonly<{
 /** The longest wait for responses, without `extraMs` of the request. */
 const TIMEOUT_MS: Readonly<Record<WorkerRequest, number>> = {
   catchUp: 10_000,
+  reloadCaptures: 10_000,
   flushRecords: 2_000,
   flushCounts: 2_000,
   status: 2_000,
   messageCounts: 2_000,
+  drift: 2_000,
   metrics: 5_000,
 }
 
@@ -34,12 +36,16 @@ export function createIpcRouter(handles: ReadonlySet<WorkerHandle>, counts: () =
     }
   }
 
-  async function gather(sender: WorkerHandle, request: WorkerRequest, extraMs: number): Promise<Gathered> {
+  async function gather(
+    sender: WorkerHandle,
+    request: WorkerRequest,
+    { extraMs, endpointId }: GatherOptions,
+  ): Promise<Gathered> {
     // The worker that announces a change has activated it already.
     const members = [...handles].filter((handle) => handle.joined && !(request === 'catchUp' && handle === sender))
     const { responses, missing } = await scatterGather.gather(
       members,
-      (handle, call) => send(handle, { kind: 'request', call, request }),
+      (handle, call) => send(handle, { kind: 'request', call, request, endpointId }),
       TIMEOUT_MS[request] + extraMs,
     )
     if (request !== 'metrics') return { responses: [...responses.values()], missing, workers: counts(), lost: [] }
@@ -60,7 +66,7 @@ export function createIpcRouter(handles: ReadonlySet<WorkerHandle>, counts: () =
           scatterGather.respond(worker, message.call, message.response)
           return
         case 'gather':
-          void gather(worker, message.request, message.extraMs).then((gathered) =>
+          void gather(worker, message.request, message).then((gathered) =>
             send(worker, { kind: 'gathered', call: message.call, gathered }),
           )
       }

@@ -1,6 +1,7 @@
 /** The worker's end of the channel to the primary. */
 import type {
   Gathered,
+  GatherOptions,
   Start,
   ToPrimary,
   ToWorker,
@@ -14,8 +15,8 @@ export type PrimaryChannel = Readonly<{
   started: Promise<Start>
   /** Resolves when the primary sends requests to this worker from then on. */
   join(report: WorkerReport): Promise<void>
-  /** Sends a request to all workers, this one included. `extraMs`: how much longer than usual the responses may take. */
-  gather<R extends WorkerRequest>(request: R, extraMs?: number): Promise<Gathered<R>>
+  /** Sends a request to all workers, this one included. */
+  gather<R extends WorkerRequest>(request: R, options?: Partial<GatherOptions>): Promise<Gathered<R>>
   onAdminister(listen: (adminPort: number) => void): void
   onStop(stop: () => void): void
   /** Resolves when the message is sent, or cannot be sent. */
@@ -39,8 +40,8 @@ export function openPrimaryChannel(): PrimaryChannel {
       else process.send(message, undefined, undefined, () => resolve())
     })
 
-  async function respond(call: number, request: WorkerRequest): Promise<void> {
-    const response = own && (await responseOf(own, request).catch(() => undefined))
+  async function respond({ call, request, endpointId }: Extract<ToWorker, { kind: 'request' }>): Promise<void> {
+    const response = own && (await responseOf(own, request, endpointId).catch(() => undefined))
     await send({ kind: 'response', call, response })
   }
 
@@ -56,7 +57,7 @@ export function openPrimaryChannel(): PrimaryChannel {
         administer.resolve(message.adminPort)
         return
       case 'request':
-        void respond(message.call, message.request)
+        void respond(message)
         return
       case 'gathered':
         waiting.get(message.call)?.(message.gathered)
@@ -74,11 +75,11 @@ export function openPrimaryChannel(): PrimaryChannel {
       await send({ kind: 'join' })
       await joined.promise
     },
-    gather: <R extends WorkerRequest>(request: R, extraMs = 0) =>
+    gather: <R extends WorkerRequest>(request: R, { extraMs = 0, endpointId = '' }: Partial<GatherOptions> = {}) =>
       new Promise<Gathered<R>>((resolve) => {
         calls += 1
         waiting.set(calls, (gathered) => resolve(gathered as Gathered<R>))
-        void send({ kind: 'gather', call: calls, request, extraMs })
+        void send({ kind: 'gather', call: calls, request, extraMs, endpointId })
       }),
     onAdminister: (listen) => void administer.promise.then(listen),
     onStop: (listener) => void stop.promise.then(listener),
@@ -86,8 +87,14 @@ export function openPrimaryChannel(): PrimaryChannel {
   }
 }
 
-async function responseOf(own: WorkerReport, request: WorkerRequest): Promise<WorkerResponses[WorkerRequest]> {
+async function responseOf(
+  own: WorkerReport,
+  request: WorkerRequest,
+  endpointId: string,
+): Promise<WorkerResponses[WorkerRequest]> {
   switch (request) {
+    case 'drift':
+      return own.drift(endpointId)
     case 'status':
     case 'messageCounts':
       return own[request]()

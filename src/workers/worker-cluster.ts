@@ -1,6 +1,7 @@
 /** The worker's view of all workers of the service, itself included, as one. */
 import { Failure } from '../domain/failure.ts'
 import type { WorkerCounts, WorkerSlot } from '../domain/worker-processes.ts'
+import type { DriftCounts } from '../drift/endpoint-drift.ts'
 import { addExpositions, endpointOf } from '../metrics/add-expositions.ts'
 import { OTHERS, type ProcessCounts } from '../metrics/message-metrics.ts'
 import type { WorkerReport, WorkerStatus } from './ipc-protocol.ts'
@@ -16,6 +17,8 @@ export type WorkerCluster = Readonly<{
    * worker does not confirm it in time. `documents`: how many documents the change has.
    */
   announce(documents: number): Promise<void>
+  /** Resolves when every worker records by the captures in the store. Fails as `announce`. */
+  reloadCaptures(): Promise<void>
   /** Resolves when the records of completed messages of all workers are stored, or after 2 s. */
   flushRecords(): Promise<void>
   /** Resolves when the counts of messages of all workers are stored, or after 2 s. */
@@ -23,6 +26,8 @@ export type WorkerCluster = Readonly<{
   status(): Promise<WorkerStatus & Readonly<{ openhim: WorkerStatus['openhim']; workers: WorkerCounts }>>
   /** Of the workers that respond within 2 s. */
   messageCounts(): Promise<readonly ProcessCounts[]>
+  /** Of the workers that respond within 2 s and have any. */
+  drift(endpointId: string): Promise<readonly DriftCounts[]>
   /** In: the names of the active endpoints. Series of lost workers are kept for these endpoints only. */
   metrics(endpoints: ReadonlySet<string>): Promise<Uint8Array>
 }>
@@ -37,14 +42,9 @@ export function createWorkerCluster(channel: PrimaryChannel, workerSlot: WorkerS
     uptimeMs: () => performance.timeOrigin + performance.now() - startedAt,
     join: channel.join,
     announce: async (documents) => {
-      const { missing } = await gather('catchUp', documents * MS_PER_DOCUMENT)
-      if (missing === 0) return
-      const who = missing === 1 ? 'a worker has' : `${missing} workers have`
-      throw new Failure(
-        'STORE_UNAVAILABLE',
-        `The change is stored, but ${who} not activated it yet; look before you repeat it.`,
-      )
+      demandAll(await gather('catchUp', { extraMs: documents * MS_PER_DOCUMENT }))
     },
+    reloadCaptures: async () => demandAll(await gather('reloadCaptures')),
     flushRecords: async () => void (await gather('flushRecords')),
     flushCounts: async () => void (await gather('flushCounts')),
     status: async () => {
@@ -57,6 +57,7 @@ export function createWorkerCluster(channel: PrimaryChannel, workerSlot: WorkerS
       }
     },
     messageCounts: async () => (await gather('messageCounts')).responses,
+    drift: async (endpointId) => (await gather('drift', { endpointId })).responses.flat(),
     metrics: async (endpoints) => {
       const { responses, lost, workers } = await gather('metrics')
       const keeps = (series: string) => {
@@ -66,6 +67,15 @@ export function createWorkerCluster(channel: PrimaryChannel, workerSlot: WorkerS
       return Buffer.from(`${describeWorkers(workers)}${await addExpositions(responses, lost, keeps)}`)
     },
   }
+}
+
+function demandAll({ missing }: Readonly<{ missing: number }>): void {
+  if (missing === 0) return
+  const who = missing === 1 ? 'a worker has' : `${missing} workers have`
+  throw new Failure(
+    'STORE_UNAVAILABLE',
+    `The change is stored, but ${who} not activated it yet; look before you repeat it.`,
+  )
 }
 
 const describeWorkers = ({ configured, running, lost }: WorkerCounts): string =>

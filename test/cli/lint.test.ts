@@ -260,7 +260,11 @@ describe('lint and POST', () => {
       const deleted = await service.fetch(`/endpoints/${reply.json()._id}`, { method: 'DELETE' })
       assert.equal(deleted.status, 200)
       const warnings: JsonObject[] = JSON.parse(reply.headers.get('x-crosswalk-warnings') ?? '[]')
-      return warnings.map(({ path, message }) => `warning ${path}: ${message}`).sort()
+      // Only the service knows its secrets: offline, each counts as there.
+      const known = warnings.filter(
+        ({ message }) => !/^The secret ".*" (is not set|may not be used)/.test(`${message}`),
+      )
+      return known.map(({ path, message }) => `warning ${path}: ${message}`).sort()
     }
     assert.ok(reply.status >= 400 && reply.status < 500, reply.text)
     const { details, error } = reply.json<{ details?: JsonObject[]; error: string }>()

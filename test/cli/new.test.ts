@@ -4,10 +4,10 @@ import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, test } from 'node:test'
 import fc from 'fast-check'
-import { newDocument, withoutFaults } from '../../src/cli/new/new-document.ts'
 import type { Json, JsonObject } from '../../src/domain/json.ts'
 import { checkFiles } from '../../src/endpoints/batch/check-files.ts'
 import { readSettings } from '../../src/settings/settings.ts'
+import { newDocument, withoutFaults } from '../../src/suggestions/new-document.ts'
 import { createOfflineServices } from '../../src/wiring/offline-services.ts'
 import { startProgram } from '../spawned-service.ts'
 import { DOCUMENT, folderOf } from './project/folder.ts'
@@ -122,7 +122,7 @@ describe('new', { concurrency: 2 }, () => {
     await fc.assert(
       fc.asyncProperty(fc.jsonValue(), async (sample) => {
         const value: Json = JSON.parse(JSON.stringify(sample))
-        const { lints } = await withoutFaults(newDocument('Any', 'any', { value, format: 'JSON' }), check)
+        const { lints } = await withoutFaults(newDocument('Any', '/any', { value, format: 'JSON' }), check)
         assert.deepEqual(lints, [])
       }),
       { numRuns: 200, seed: 17 },

@@ -130,7 +130,7 @@ describe('copy-store', () => {
     assert.match(first.stdout, /^groups 2 rows, sha256 [0-9a-f]{64}$/m)
     assert.match(
       first.stdout,
-      /^Not copied: the message log, plans of replays and the counts of messages; the files keep them\.$/m,
+      /^Not copied: the message log, captures, plans of replays and the counts of messages; the files keep them\.$/m,
     )
 
     const from = await openSqliteStore({ path: join(folder, 'from.db'), logger: silent })

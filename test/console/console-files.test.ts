@@ -1,15 +1,10 @@
 /** The files of the console: which URLs have the page, how its parts are served, and that a request reaches nothing else. */
 import assert from 'node:assert/strict'
-import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { readdirSync, readFileSync } from 'node:fs'
 import { request } from 'node:http'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
 import { after, before, describe, test } from 'node:test'
-import { pathToFileURL } from 'node:url'
 import { brotliDecompressSync, gunzipSync } from 'node:zlib'
-import Fastify from 'fastify'
 import { BUILT, buildConsole, filesOf, isBuildCurrent } from '../../scripts/console/console-build.ts'
-import { serveConsole } from '../../src/adapters/http-server/management/console-files.ts'
 import { startServiceWithKeys } from '../access/service-with-keys.ts'
 import { type Service, startService } from '../service.ts'
 
@@ -251,27 +246,4 @@ describe('the files of the build', () => {
       ['index.html', 'manifest.json', 'sources.sha256'],
     )
   })
-})
-
-test('another build is served without a restart', async (test) => {
-  const folder = mkdtempSync(join(tmpdir(), 'crosswalk-build-'))
-  const writeBuild = (name: string) => {
-    rmSync(join(folder, 'assets'), { recursive: true, force: true })
-    mkdirSync(join(folder, 'assets'))
-    writeFileSync(join(folder, 'index.html'), `<script src="/console/assets/${name}"></script>`)
-    writeFileSync(join(folder, 'assets', name), name)
-  }
-  const server = Fastify()
-  serveConsole(server, pathToFileURL(`${folder}/`))
-  test.after(async () => {
-    await server.close()
-    rmSync(folder, { recursive: true })
-  })
-  for (const name of ['one.js', 'two.js']) {
-    writeBuild(name)
-    assert.ok((await server.inject('/console/')).body.includes(name))
-    assert.equal((await server.inject(`/console/assets/${name}`)).body, name)
-  }
-  // Without the service's own handler, a failure is any answer but 200.
-  assert.notEqual((await server.inject('/console/assets/one.js')).statusCode, 200)
 })

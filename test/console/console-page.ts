@@ -16,6 +16,8 @@ export type ConsolePage = Readonly<{
   /** Where the console is: the origin of the admin port. */
   origin: string
   page: Page
+  /** A key of each role, where the service asks for one. */
+  keys: ServiceWithKeys['keys'] | undefined
   /** Opens a path below /console/, such as `endpoints?q=lab`, and waits until it has loaded. */
   open(path: string): Promise<void>
   /** Fails with each violation that axe finds on the page as it is now (WCAG 2.2 AA and best practices). */
@@ -53,7 +55,7 @@ export async function openConsole(test: TestContext, options: ConsoleOptions = {
     if (key !== undefined) await signIn(page, key)
     await loaded(page)
   }
-  return { service, origin, page, open, checkAccessibility: () => checkAccessibility(page) }
+  return { service, origin, page, keys, open, checkAccessibility: () => checkAccessibility(page) }
 }
 
 async function serviceFor({ env, role, of }: ConsoleOptions): Promise<Partial<ServiceWithKeys> & { service: Service }> {

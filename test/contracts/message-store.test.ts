@@ -53,7 +53,7 @@ const RECORDS: readonly MessageRecord[] = [
   }),
   recordAt(2, { endpointId: E2, endpointVersion: 3, source: 'broker', keys: { patient: ['P1', 'P2'], order: 'O1' } }),
   recordAt(3, { endpointId: E2, outcome: 'refused', status: 400, code: 'VALIDATION_FAILED', stage: 'validate' }),
-  recordAt(4, { endpointId: E1, outcome: 'partial', keys: { order: 'P1' } }),
+  recordAt(4, { endpointId: E1, outcome: 'partial', keys: { order: 'P1' }, captured: true }),
   recordAt(5, { endpointId: E1, source: 'replay', replayOf: messageId(1) }),
   recordAt(6, {
     endpointId: E1,
@@ -88,6 +88,9 @@ const FILTERS: readonly Readonly<{ filter: MessageFilter; finds: readonly number
   { filter: { to: START + 2 }, finds: [1, 0] },
   { filter: { from: START + 2, to: START + 4, endpointId: [E2] }, finds: [3, 2] },
   { filter: { replayOf: [messageId(1)] }, finds: [5] },
+  { filter: { captured: true }, finds: [4] },
+  { filter: { captured: true, endpointId: [E2] }, finds: [] },
+  { filter: { captured: false }, finds: [6, 5, 3, 2, 1, 0] },
   { filter: { replayed: true }, finds: [1] },
   { filter: { replayed: false }, finds: [6, 4, 3] },
   { filter: { replayed: false, outcome: ['failed'] }, finds: [6] },
@@ -172,7 +175,7 @@ describeStores('messages', (stage) => {
     await store().appendDone(linesOf(11, 6, 5))
     await append(
       recordAt(0, { endpointId: E1, endpointVersion: 2 }),
-      recordAt(3, { endpointId: E2, outcome: 'failed', status: 500 }),
+      recordAt(3, { endpointId: E2, outcome: 'failed', status: 500, captured: true }),
     )
     await append(recordAt(10, { endpointId: E1, endpointVersion: 2, source: 'broker' }))
     const all = [11, 10, 9, 8, 7, 6, 5, 3, 2, 1, 0].map(messageId)
@@ -205,6 +208,8 @@ describeStores('messages', (stage) => {
       [{ from: START + 5, to: START + 8 }, [7, 6, 5]],
       [{ key: [{ value: 'a' }] }, []],
       [{ replayOf: [messageId(1)] }, []],
+      [{ captured: true }, [3]],
+      [{ captured: false }, [11, 10, 9, 8, 7, 6, 5, 2, 1, 0]],
     ]
     for (const [filter, times] of table) {
       assert.deepEqual(await idsOf(filter), times.map(messageId), JSON.stringify(filter))

@@ -6,7 +6,7 @@ import { projectRig } from '../cli/deployment/deployment-rig.ts'
 import { LONG } from '../form.ts'
 import { freshFolder, spawnService } from '../spawned-service.ts'
 
-const rounds = LONG ? 200 : 3
+const rounds = LONG ? 60 : 3
 const DOCUMENTS = 40
 
 const documents = (round: number): Readonly<Record<string, JsonObject>> =>

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { LONG } from '../form.ts'
-import { HOSTILE, runHostile } from './run.ts'
+import { HOSTILE, NO_ROOM, runHostile } from './run.ts'
 
 const SOME = [
   'a call of itself without end',
@@ -27,7 +27,9 @@ describe('hostile documents', () => {
       const [cases, seconds] = LONG ? [HOSTILE, 10] : [some, 0]
       const options = { isolation, cases, concurrency: 20, seconds, secondsAlone: 0, everyMs: 20 }
       const { wrong, others, othersWrong, exited } = await runHostile(options)
-      assert.deepEqual([exited, wrong, othersWrong], [undefined, [], []])
+      // Without isolation, hostile messages delay the others, so the service may refuse some of these, and says so.
+      const untrue = isolation === 'none' ? othersWrong.filter((answer) => !NO_ROOM.test(answer)) : othersWrong
+      assert.deepEqual([exited, wrong, untrue], [undefined, [], []])
       assert.ok(others.length > 0)
     })
   }

@@ -58,7 +58,7 @@ const OTHER_MESSAGE = JSON.stringify({ name: 'ann', values: [1, 2, 3] })
 const OTHER_ANSWER = '200 {"sum":6,"name":"ANN"}'
 
 /** What hostile callers are refused with where there is no room for them, in time or at all. */
-const NO_ROOM = /^50[34] (?:OVERLOADED|DEADLINE_EXCEEDED)$/
+export const NO_ROOM = /^50[34] (?:OVERLOADED|DEADLINE_EXCEEDED)$/
 
 export async function runHostile(options: HostileOptions): Promise<HostileReport> {
   const folder = mkdtempSync(join(tmpdir(), 'crosswalk-hostile-'))
@@ -153,7 +153,7 @@ function steadyLoad(agent: Agent, url: string, everyMs: number) {
     const before = performance.now()
     const one = post(agent, url, { path: '/others', body: OTHER_MESSAGE }).then((answer) => {
       times.push(performance.now() - before)
-      if (answer !== OTHER_ANSWER) faults.push(answer.slice(0, 200))
+      if (answer !== OTHER_ANSWER) faults.push(shortOf(answer))
       underWay.delete(one)
     })
     underWay.add(one)

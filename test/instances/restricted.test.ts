@@ -110,7 +110,7 @@ async function usePlans(plans: Store['replayPlans'], messageId: string): Promise
 
 /** Uses plans of replays, the message log, keys, audit log and idempotency keys, none of which delays a response: 200, or 500 if a call fails. */
 async function useLog(databaseUrl: string): Promise<number> {
-  const { endpoints, idempotency, messages, keys, audit, replayPlans, failureGroups, close } =
+  const { endpoints, idempotency, messages, keys, audit, replayPlans, failureGroups, captures, close } =
     await openPostgres(databaseUrl)
   try {
     const recorded = withBodies(recordedAt(0, { keys: { a: 'b' } }), { incoming: 'x' })
@@ -142,6 +142,9 @@ async function useLog(databaseUrl: string): Promise<number> {
       await idempotency.release(request, owner)
     }
     await idempotency.renew(['one'], 60_000)
+    const capture = { endpointId: idOf(1), id: 'c', messages: 2, until: Date.now() + 60_000, startedAt: '', by: '' }
+    assert.equal(await captures.put(capture), true)
+    assert.equal((await captures.claim(capture, 1)).remaining, 1)
     assert.equal(await endpoints.remove(endpointOf(1).document), 'removed')
     return 200
   } catch (thrown) {

@@ -6,6 +6,7 @@ import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
 import { openSqliteStore } from '../../src/adapters/sqlite/open-sqlite-store.ts'
 import type { CompletedMessage } from '../../src/intake/completed-message.ts'
+import { createActiveCaptures } from '../../src/message-log/captures/active-captures.ts'
 import { createRecorder, type Recorder } from '../../src/message-log/recorder.ts'
 import { messageId } from '../contracts/message-records.ts'
 import { silent } from '../contracts/stores.ts'
@@ -17,7 +18,8 @@ const MIB = 1024 * 1024
 async function withRecorder(work: (recorder: Recorder) => Promise<void> | void): Promise<void> {
   const store = await openSqliteStore({ path: ':memory:', logger: silent })
   const limits = { records: 1_000, bytes: 4 * MIB }
-  const recorder = createRecorder({ store: store.messages, settings, logger: silent, limits })
+  const captures = createActiveCaptures({ store: store.captures, clock: Date.now, logger: silent })
+  const recorder = createRecorder({ store: store.messages, settings, captures, logger: silent, limits })
   try {
     await work(recorder)
     assert.equal(await recorder.close(10_000), 0)

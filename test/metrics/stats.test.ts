@@ -3,13 +3,13 @@ import assert from 'node:assert/strict'
 import { describe, type TestContext, test } from 'node:test'
 import fc from 'fast-check'
 import { openSqliteStore } from '../../src/adapters/sqlite/open-sqlite-store.ts'
-import type { StatsStore } from '../../src/domain/ports/stats-store-port.ts'
+import type { MinuteCount, StatsStore } from '../../src/domain/ports/stats-store-port.ts'
 import { StoreUnavailable } from '../../src/domain/ports/store-port.ts'
 import { startTrace } from '../../src/domain/tracing/trace.ts'
 import type { CompiledEndpoint } from '../../src/endpoints/compiled-endpoint.ts'
 import type { CompletedMessage } from '../../src/intake/completed-message.ts'
 import { bucketOf, percentile } from '../../src/metrics/stats/histogram.ts'
-import { createMinutes } from '../../src/metrics/stats/minutes.ts'
+import { ALL_ENDPOINTS, createMinutes } from '../../src/metrics/stats/minutes.ts'
 import { createStats } from '../../src/metrics/stats/stats.ts'
 import { silent } from '../contracts/stores.ts'
 
@@ -52,11 +52,13 @@ describe('a percentile', () => {
 
 describe('minutes', () => {
   const minute = START / MINUTE
+  /** Those of one endpoint, without the row of all of them. */
+  const own = (counts: readonly MinuteCount[]) => counts.filter(({ endpointId }) => endpointId === ID)
 
   test('are taken whole as long as they go on, and then let go', () => {
     const minutes = createMinutes()
     const take = (at: number) =>
-      minutes.take(at).map(({ minute: of, count, failures }) => [of - minute, count, failures])
+      own(minutes.take(at)).map(({ minute: of, count, failures }) => [of - minute, count, failures])
     minutes.count(reported(START))
     assert.deepEqual(take(minute), [[0, 1, 0]])
     assert.deepEqual(take(minute), [])
@@ -78,7 +80,7 @@ describe('minutes', () => {
     minutes.count(reported(START + MINUTE - 10, { ms: 20 }))
     minutes.count(reported(START))
     assert.deepEqual(
-      minutes.take(minute).map(({ minute: of, count }) => [of - minute, count]),
+      own(minutes.take(minute)).map(({ minute: of, count }) => [of - minute, count]),
       [[1, 2]],
     )
   })
@@ -88,8 +90,18 @@ describe('minutes', () => {
     minutes.count(reported(START, { ms: 0, trace: undefined, outcome: 'failed' }))
     minutes.count(reported(START, { compiled: undefined }))
     minutes.count(reported(START, { ms: 8 }))
-    const [{ count, failures, buckets } = assert.fail()] = minutes.take(minute)
+    const [{ count, failures, buckets } = assert.fail()] = own(minutes.take(minute))
     assert.deepEqual([count, failures, [...buckets]], [2, 1, [[bucketOf(8), 1]]])
+  })
+
+  test('have a row of all endpoints together', () => {
+    const minutes = createMinutes()
+    const other = { document: { _id: '1'.repeat(24) } } as CompiledEndpoint
+    minutes.count(reported(START, { ms: 8 }))
+    minutes.count(reported(START, { compiled: other, outcome: 'failed', ms: 8 }))
+    minutes.count(reported(START, { compiled: undefined }))
+    const all = minutes.take(minute).find(({ endpointId }) => endpointId === ALL_ENDPOINTS) ?? assert.fail()
+    assert.deepEqual([all.count, all.failures, [...all.buckets]], [2, 1, [[bucketOf(8), 2]]])
   })
 
   test('that could not be stored are taken again, unless there is something newer', () => {
@@ -100,7 +112,7 @@ describe('minutes', () => {
     minutes.count(reported(START + MINUTE))
     minutes.putBack(taken)
     assert.deepEqual(
-      minutes.take(minute + 1).map(({ minute: of, count }) => [of - minute, count]),
+      own(minutes.take(minute + 1)).map(({ minute: of, count }) => [of - minute, count]),
       [
         [0, 2],
         [1, 1],
@@ -163,6 +175,18 @@ describe('a report', () => {
         ['2026-01-01T23:00:00.000Z', 100],
       ],
     )
+  })
+
+  test('of all endpoints adds them up, with the rate of the last whole minutes', async (context) => {
+    const { stats, count, pass } = await open(context)
+    const other = { document: { _id: '1'.repeat(24) } } as CompiledEndpoint
+    for (let n = 0; n < 10; n += 1) count(n === 0 ? { compiled: other, outcome: 'refused' } : {})
+    pass(MINUTE)
+    count()
+    const { perMinute, hour, minutes } = await stats.reportAll()
+    assert.equal(perMinute, 2)
+    const { count: all, failures } = hour as Record<string, number>
+    assert.deepEqual([all, failures, (minutes as unknown[]).length], [11, 1, 2])
   })
 
   test('forgets what is older than a day, and the store a little later', async (context) => {

@@ -208,6 +208,18 @@ describe('suggested are fields', () => {
   })
 })
 
+test('the fields of a target are listed if asked for', async () => {
+  const sample = { id: 'x', tags: [1], 'a.b': null, list: [{ on: true }] }
+  const { fields } = await suggest({ source: {}, target: { sample }, fields: true })
+  assert.deepEqual(fields, [
+    { path: 'id', types: ['string'] },
+    { path: 'tags[]', types: ['number'] },
+    { path: 'a\\.b', types: [] },
+    { path: 'list[].on', types: ['boolean'] },
+  ])
+  assert.equal((await suggest({ source: {}, target: { sample } })).fields, undefined)
+})
+
 describe('a request', () => {
   const refused: readonly { name: string; request: Json; paths: readonly string[] }[] = [
     { name: 'that is no object', request: [], paths: [''] },

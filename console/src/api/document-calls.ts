@@ -21,7 +21,7 @@ export type Change = Readonly<{
   override?: string | undefined
 }>
 
-const headersOf = ({ note, ifMatch, override }: Change): Record<string, string> => ({
+export const headersOf = ({ note, ifMatch, override }: Change): Record<string, string> => ({
   ...(note && { 'X-Crosswalk-Change-Note': asHeader(note) }),
   ...(ifMatch && { 'If-Match': ifMatch }),
   ...(override && { 'X-Crosswalk-Override': asHeader(override) }),

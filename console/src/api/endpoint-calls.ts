@@ -6,22 +6,24 @@ export type EndpointRow = Schemas['EndpointSummary']
 export type EndpointPage = Schemas['SummaryPage']
 type Query = NonNullable<paths['/endpoints']['get']['parameters']['query']>
 
-export type EndpointQuery = Pick<Query, 'q' | 'sort' | 'limit' | 'cursor'> &
+export type EndpointQuery = Pick<Query, 'q' | 'sort' | 'limit' | 'cursor' | 'faults'> &
   Readonly<{
     /** Label → value that it must have. */
     labels?: Readonly<Record<string, string>>
+    /** Field path → values, of which it must have one. */
+    fields?: Readonly<Record<string, readonly string[]>>
   }>
 
 /** A page of rows. Fails with an ApiFailure. */
 export async function listEndpoints(
-  { labels = {}, ...query }: EndpointQuery,
+  { labels = {}, fields = {}, ...query }: EndpointQuery,
   signal?: AbortSignal,
 ): Promise<EndpointPage> {
   // A dot within a name is written with a backslash in a path.
   const filters = Object.entries(labels).map(([name, value]) => [`labels.${name.replace(/[\\.]/g, '\\$&')}`, value])
   const answer = await dataOf(
     api.GET('/endpoints', {
-      params: { query: { view: 'summary', ...Object.fromEntries(filters), ...query } },
+      params: { query: { view: 'summary', ...fields, ...Object.fromEntries(filters), ...query } },
       ...(signal && { signal }),
     }),
   )

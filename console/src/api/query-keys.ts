@@ -9,29 +9,41 @@ type Parameters = Readonly<Record<string, unknown>>
 
 export const queryKeys = {
   endpoints: ['endpoints'],
-  endpointLists: ['endpoints', 'list'],
   endpointList: (search: Parameters) => ['endpoints', 'list', search],
   endpoint: (id: string) => ['endpoints', 'one', id],
   /** The same document as text. */
   endpointText: (id: string) => ['endpoints', 'text', id],
   endpointFaults: (id: string) => ['endpoints', 'faults', id],
   endpointStats: (id: string) => ['counts', 'endpoint', id],
+  endpointDrift: (id: string) => ['drift', id],
   endpointTests: (id: string) => ['endpoints', 'tests', id],
   versions: (id: string) => ['endpoints', 'versions', id],
   version: (id: string, version: number) => ['endpoints', 'version', id, version],
   counts: ['counts'],
+  totals: ['counts', 'totals'],
   messages: ['messages'],
-  messageList: (search: Parameters) => ['messages', 'list', search],
+  /** Not below `messages`: a list that is read stays as it is, and `newerMessages` counts what came since. */
+  messageList: (search: Parameters, round = 0) => ['message-list', search, round],
+  newerMessages: (search: Parameters, newest: string | undefined) => ['messages', 'newer', search, newest],
+  messageReplays: (id: string) => ['messages', 'replays', id],
   message: (id: string) => ['message', id],
+  messageBody: (id: string, which: string) => ['message', id, 'body', which],
   groups: ['groups'],
   groupList: (search: Parameters) => ['groups', 'list', search],
   group: (key: string) => ['groups', 'one', key],
+  groupMessages: (key: string) => ['messages', 'group', key],
   replays: ['replays'],
+  replayList: ['replays', 'list'],
   replay: (plan: string) => ['replays', 'one', plan],
   keys: ['keys'],
   audit: (search: Parameters) => ['audit', search],
   health: ['health'],
+  /** Beside health: the event `status` has changes of both. */
+  consumers: ['health', 'consumers'],
   vocabulary: ['vocabulary'],
+  /** By the text of its request. */
+  mappingRun: (request: string) => ['mapping-run', request],
+  suggestions: (request: string) => ['suggestions', request],
 } as const
 
 const FRESH_MS = 2_000

@@ -19,6 +19,8 @@ export interface paths {
                     sort?: "name" | "-name" | "pattern" | "-pattern" | "method" | "-method" | "createdAt" | "-createdAt" | "updatedAt" | "-updatedAt";
                     /** @description Of the summary: rows of a page. */
                     limit?: number;
+                    /** @description Of the summary: only endpoints that have a `reason`. */
+                    faults?: "true";
                     /** @description Of the summary: `next` of the page before, with the same sort. */
                     cursor?: string;
                 };
@@ -1453,6 +1455,85 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/endpoints/{id}/drift": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        /** Fields that recent messages carry and nothing reads, and fields that are read and not carried. */
+        get: {
+            parameters: {
+                query?: {
+                    /** @description How many hours count, the current one included. */
+                    hours?: number;
+                };
+                header?: never;
+                path: {
+                    id: string;
+                };
+                cookie?: never;
+            };
+            requestBody?: never;
+            responses: {
+                /** @description Names and types of fields, without values. */
+                200: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": components["schemas"]["Drift"];
+                    };
+                };
+                /** @description The id is malformed, or hours is not a whole number from 1 to 24. */
+                400: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": components["schemas"]["Failure"];
+                    };
+                };
+                /** @description The credentials are missing, or not accepted. */
+                401: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": components["schemas"]["Failure"];
+                    };
+                };
+                /** @description The credentials do not allow this, or the call came from elsewhere while there are none. */
+                403: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": components["schemas"]["Failure"];
+                    };
+                };
+                /** @description There is no such endpoint. */
+                404: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": components["schemas"]["Failure"];
+                    };
+                };
+            };
+        };
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/endpoints/dry-run": {
         parameters: {
             query?: never;
@@ -1934,7 +2015,7 @@ export interface paths {
                         [name: string]: unknown;
                     };
                     content: {
-                        "application/json": Record<string, never>[];
+                        "application/json": components["schemas"]["Consumer"][];
                     };
                 };
                 /** @description The credentials are missing, or not accepted. */
@@ -2056,6 +2137,8 @@ export interface paths {
                     replayOf?: string[];
                     /** @description Of messages that did not end done: whether a replay has. */
                     replayed?: boolean;
+                    /** @description Whether a capture recorded it. */
+                    captured?: boolean;
                     /** @description ISO 8601, or before now: `-1h`. Inclusive. */
                     from?: string;
                     /** @description ISO 8601, or before now: `-1h`. Exclusive. */
@@ -2316,6 +2399,8 @@ export interface paths {
                     replayOf?: string[];
                     /** @description Of messages that did not end done: whether a replay has. */
                     replayed?: boolean;
+                    /** @description Whether a capture recorded it. */
+                    captured?: boolean;
                     /** @description ISO 8601, or before now: `-1h`. Inclusive. */
                     from?: string;
                     /** @description ISO 8601, or before now: `-1h`. Exclusive. */
@@ -2340,8 +2425,8 @@ export interface paths {
                              * Format: date-time
                              * @description Start of the first of the 60 `minutes`.
                              */
-                            minutesFrom?: string;
-                            groups?: components["schemas"]["FailureGroup"][];
+                            minutesFrom: string;
+                            groups: components["schemas"]["FailureGroup"][];
                         };
                     };
                 };
@@ -2638,7 +2723,7 @@ export interface paths {
                     };
                     content: {
                         "application/json": {
-                            plans?: components["schemas"]["ReplayPlan"][];
+                            plans: components["schemas"]["ReplayPlan"][];
                         };
                     };
                 };
@@ -2702,6 +2787,8 @@ export interface paths {
                         replayOf?: string | string[];
                         /** @description Of messages that did not end done: whether a replay has. */
                         replayed?: boolean;
+                        /** @description Whether a capture recorded it. */
+                        captured?: boolean;
                         /** @description ISO 8601, or before now: `-1h`. Inclusive. */
                         from?: string;
                         /** @description ISO 8601, or before now: `-1h`. Exclusive. */
@@ -3147,6 +3234,217 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/endpoints/{id}/capture": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        /** The last capture of an endpoint, under way or ended. */
+        get: {
+            parameters: {
+                query?: never;
+                header?: never;
+                path: {
+                    id: string;
+                };
+                cookie?: never;
+            };
+            requestBody?: never;
+            responses: {
+                /** @description The capture. */
+                200: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": components["schemas"]["Capture"];
+                    };
+                };
+                /** @description The id is malformed. */
+                400: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": components["schemas"]["Failure"];
+                    };
+                };
+                /** @description The credentials are missing, or not accepted. */
+                401: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": components["schemas"]["Failure"];
+                    };
+                };
+                /** @description The credentials do not allow this, or the call came from elsewhere while there are none. */
+                403: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": components["schemas"]["Failure"];
+                    };
+                };
+                /** @description There is no such endpoint, or it has no capture. */
+                404: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": components["schemas"]["Failure"];
+                    };
+                };
+            };
+        };
+        put?: never;
+        /** Starts a capture in place of the one before: the next messages of the endpoint are recorded with all bodies. */
+        post: {
+            parameters: {
+                query?: never;
+                header?: never;
+                path: {
+                    id: string;
+                };
+                cookie?: never;
+            };
+            requestBody: {
+                content: {
+                    "application/json": {
+                        /** @description How many messages, at most. */
+                        messages: number;
+                        /**
+                         * Format: date-time
+                         * @description When it ends at the latest: in an hour by default, at most in 24 hours.
+                         */
+                        until?: string;
+                    };
+                };
+            };
+            responses: {
+                /** @description The capture. */
+                201: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": components["schemas"]["Capture"];
+                    };
+                };
+                /** @description The id is malformed, or the number or the time is wrong. */
+                400: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": components["schemas"]["Failure"];
+                    };
+                };
+                /** @description The credentials are missing, or not accepted. */
+                401: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": components["schemas"]["Failure"];
+                    };
+                };
+                /** @description The credentials do not allow this, or the call came from elsewhere while there are none. */
+                403: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": components["schemas"]["Failure"];
+                    };
+                };
+                /** @description There is no such endpoint. */
+                404: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": components["schemas"]["Failure"];
+                    };
+                };
+                /** @description The body is not declared as JSON. */
+                415: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": components["schemas"]["Failure"];
+                    };
+                };
+            };
+        };
+        /** Ends and forgets the capture of an endpoint; its records stay. */
+        delete: {
+            parameters: {
+                query?: never;
+                header?: never;
+                path: {
+                    id: string;
+                };
+                cookie?: never;
+            };
+            requestBody?: never;
+            responses: {
+                /** @description It is ended. */
+                200: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content?: never;
+                };
+                /** @description The id is malformed. */
+                400: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": components["schemas"]["Failure"];
+                    };
+                };
+                /** @description The credentials are missing, or not accepted. */
+                401: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": components["schemas"]["Failure"];
+                    };
+                };
+                /** @description The credentials do not allow this, or the call came from elsewhere while there are none. */
+                403: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": components["schemas"]["Failure"];
+                    };
+                };
+                /** @description There is no such endpoint, or it has no capture. */
+                404: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": components["schemas"]["Failure"];
+                    };
+                };
+            };
+        };
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/messages/{id}/test": {
         parameters: {
             query?: never;
@@ -3516,136 +3814,6 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
-    "/me": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /** Who the caller is, and what it may do. Role viewer. */
-        get: {
-            parameters: {
-                query?: never;
-                header?: never;
-                path?: never;
-                cookie?: never;
-            };
-            requestBody?: never;
-            responses: {
-                /** @description The caller. */
-                200: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/json": components["schemas"]["Me"];
-                    };
-                };
-                /** @description The credentials are missing, or not accepted. */
-                401: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/json": components["schemas"]["Failure"];
-                    };
-                };
-                /** @description The credentials do not allow this, or the call came from elsewhere while there are none. */
-                403: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/json": components["schemas"]["Failure"];
-                    };
-                };
-            };
-        };
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/endpoints/{id}/faults": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path: {
-                id: string;
-            };
-            cookie?: never;
-        };
-        /** The faults of a stored endpoint, and why it is not active if it is not. Role viewer. */
-        get: {
-            parameters: {
-                query?: never;
-                header?: never;
-                path: {
-                    id: string;
-                };
-                cookie?: never;
-            };
-            requestBody?: never;
-            responses: {
-                /** @description The faults; none for most endpoints. */
-                200: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/json": components["schemas"]["EndpointFaults"];
-                    };
-                };
-                /** @description The id is malformed. */
-                400: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/json": components["schemas"]["Failure"];
-                    };
-                };
-                /** @description The credentials are missing, or not accepted. */
-                401: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/json": components["schemas"]["Failure"];
-                    };
-                };
-                /** @description The credentials do not allow this, or the call came from elsewhere while there are none. */
-                403: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/json": components["schemas"]["Failure"];
-                    };
-                };
-                /** @description There is no such endpoint. */
-                404: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/json": components["schemas"]["Failure"];
-                    };
-                };
-            };
-        };
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
     "/endpoints/vocabulary": {
         parameters: {
             query?: never;
@@ -3786,6 +3954,266 @@ export interface paths {
                 };
             };
         };
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/endpoints/draft": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** A document with the fields of a sample message, and a test of it; nothing is stored. Role author. */
+        post: {
+            parameters: {
+                query?: never;
+                header?: never;
+                path?: never;
+                cookie?: never;
+            };
+            requestBody: {
+                content: {
+                    "application/json": components["schemas"]["DraftRequest"];
+                };
+            };
+            responses: {
+                /** @description The document, to be changed and created. */
+                200: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": components["schemas"]["EndpointDraft"];
+                    };
+                };
+                /** @description The request or the sample is wrong; details lists the reasons. */
+                400: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": components["schemas"]["Failure"];
+                    };
+                };
+                /** @description The credentials are missing, or not accepted. */
+                401: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": components["schemas"]["Failure"];
+                    };
+                };
+                /** @description The credentials do not allow this, or the call came from elsewhere while there are none. */
+                403: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": components["schemas"]["Failure"];
+                    };
+                };
+                /** @description The body is not declared as JSON. */
+                415: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": components["schemas"]["Failure"];
+                    };
+                };
+            };
+        };
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/me": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Who the caller is, and what it may do. Role viewer. */
+        get: {
+            parameters: {
+                query?: never;
+                header?: never;
+                path?: never;
+                cookie?: never;
+            };
+            requestBody?: never;
+            responses: {
+                /** @description The caller. */
+                200: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": components["schemas"]["Me"];
+                    };
+                };
+                /** @description The credentials are missing, or not accepted. */
+                401: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": components["schemas"]["Failure"];
+                    };
+                };
+                /** @description The credentials do not allow this, or the call came from elsewhere while there are none. */
+                403: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": components["schemas"]["Failure"];
+                    };
+                };
+            };
+        };
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/endpoints/{id}/faults": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        /** The faults of a stored endpoint, and why it is not active if it is not. Role viewer. */
+        get: {
+            parameters: {
+                query?: never;
+                header?: never;
+                path: {
+                    id: string;
+                };
+                cookie?: never;
+            };
+            requestBody?: never;
+            responses: {
+                /** @description The faults; none for most endpoints. */
+                200: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": components["schemas"]["EndpointFaults"];
+                    };
+                };
+                /** @description The id is malformed. */
+                400: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": components["schemas"]["Failure"];
+                    };
+                };
+                /** @description The credentials are missing, or not accepted. */
+                401: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": components["schemas"]["Failure"];
+                    };
+                };
+                /** @description The credentials do not allow this, or the call came from elsewhere while there are none. */
+                403: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": components["schemas"]["Failure"];
+                    };
+                };
+                /** @description There is no such endpoint. */
+                404: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": components["schemas"]["Failure"];
+                    };
+                };
+            };
+        };
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/stats": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** How the messages of all endpoints went in the last hour and day, of deleted ones too. Role viewer. */
+        get: {
+            parameters: {
+                query?: never;
+                header?: never;
+                path?: never;
+                cookie?: never;
+            };
+            requestBody?: never;
+            responses: {
+                /** @description The counts of all instances. */
+                200: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": components["schemas"]["Totals"];
+                    };
+                };
+                /** @description The credentials are missing, or not accepted. */
+                401: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": components["schemas"]["Failure"];
+                    };
+                };
+                /** @description The credentials do not allow this, or the call came from elsewhere while there are none. */
+                403: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": components["schemas"]["Failure"];
+                    };
+                };
+            };
+        };
+        put?: never;
+        post?: never;
         delete?: never;
         options?: never;
         head?: never;
@@ -4787,18 +5215,20 @@ export interface components {
             triedAgain?: boolean;
             stages: {
                 /** @enum {string} */
-                stage?: "recall" | "parse" | "lookup" | "validate" | "transform" | "map" | "extract" | "serialise" | "respond";
-                ms?: number;
+                stage: "recall" | "parse" | "lookup" | "validate" | "transform" | "map" | "extract" | "serialise" | "respond";
+                ms: number;
             }[];
             keys: {
                 [key: string]: string | string[];
             };
             replayOf?: string;
             answerOf?: string;
+            /** @description A capture of its endpoint recorded it, with all bodies. */
+            captured?: boolean;
             bodies: {
-                which?: string;
-                contentType?: string;
-                size?: number;
+                which: string;
+                contentType: string;
+                size: number;
                 cut?: boolean;
                 masked?: boolean;
             }[];
@@ -4823,30 +5253,32 @@ export interface components {
             triedAgain?: boolean;
             stages: {
                 /** @enum {string} */
-                stage?: "recall" | "parse" | "lookup" | "validate" | "transform" | "map" | "extract" | "serialise" | "respond";
-                ms?: number;
+                stage: "recall" | "parse" | "lookup" | "validate" | "transform" | "map" | "extract" | "serialise" | "respond";
+                ms: number;
             }[];
             keys: {
                 [key: string]: string | string[];
             };
             replayOf?: string;
             answerOf?: string;
+            /** @description A capture of its endpoint recorded it, with all bodies. */
+            captured?: boolean;
             bodies: {
-                which?: string;
-                contentType?: string;
-                size?: number;
+                which: string;
+                contentType: string;
+                size: number;
                 cut?: boolean;
                 masked?: boolean;
             }[];
             calls: {
                 /** @enum {string} */
-                kind?: "lookup" | "response";
-                id?: string;
-                method?: string;
-                target?: string;
+                kind: "lookup" | "response";
+                id: string;
+                method: string;
+                target: string;
                 item?: number;
-                startMs?: number;
-                ms?: number;
+                startMs: number;
+                ms: number;
                 status?: number;
                 /** @description A note on an answer that was accepted, such as a body that cannot be read. */
                 remark?: string;
@@ -4864,6 +5296,8 @@ export interface components {
                 /** @description A replay of it that ended done. */
                 alreadyDoneBy?: string;
             };
+            /** @description Key of its group of failures, of a message that did not end done. */
+            group?: string;
         };
         FailureGroup: {
             key: string;
@@ -4919,60 +5353,76 @@ export interface components {
             canary?: number;
         };
         ReplayPlan: {
-            id?: string;
+            id: string;
             /** @enum {string} */
-            state?: "planned" | "running" | "waiting" | "paused" | "finished" | "cancelled";
+            state: "planned" | "running" | "waiting" | "paused" | "finished" | "cancelled";
             /** Format: date-time */
-            createdAt?: string;
-            filter?: Record<string, never>;
-            count?: number;
-            groups?: {
+            createdAt: string;
+            filter: {
+                [key: string]: unknown;
+            };
+            count: number;
+            groups: {
                 endpointId?: string;
                 endpoint?: string;
                 /** @enum {string} */
-                outcome?: "done" | "partial" | "refused" | "failed";
+                outcome: "done" | "partial" | "refused" | "failed";
                 code?: string;
                 path?: string;
-                count?: number;
+                count: number;
             }[];
-            cannot?: {
-                reason?: string;
-                error?: string;
-                count?: number;
-                sampleId?: string;
+            cannot: {
+                reason: string;
+                error: string;
+                count: number;
+                sampleId: string;
                 /** @description At most 20. */
-                ids?: string[];
+                ids: string[];
             }[];
-            done?: number;
-            failed?: number;
-            skipped?: number;
-            skippedFor?: {
-                reason?: string;
-                error?: string;
-                count?: number;
-                sampleId?: string;
+            done: number;
+            failed: number;
+            skipped: number;
+            skippedFor: {
+                reason: string;
+                error: string;
+                count: number;
+                sampleId: string;
                 /** @description At most 20. */
-                ids?: string[];
+                ids: string[];
             }[];
-            left?: number;
+            left: number;
             limits?: components["schemas"]["RunLimits"];
             /** @description The first messages of the run, if it asked for them. */
             canaries?: {
-                id?: string;
-                replayId?: string;
+                id: string;
+                replayId: string;
                 /** @enum {string} */
-                outcome?: "done" | "partial" | "refused" | "failed";
+                outcome: "done" | "partial" | "refused" | "failed";
                 code?: string;
             }[];
             /** @description The newest replays that did not end done, at most 20. */
-            failures?: {
-                id?: string;
-                replayId?: string;
+            failures: {
+                id: string;
+                replayId: string;
                 /** @enum {string} */
-                outcome?: "done" | "partial" | "refused" | "failed";
+                outcome: "done" | "partial" | "refused" | "failed";
                 code?: string;
             }[];
             stoppedBy?: string;
+        };
+        Capture: {
+            endpointId: string;
+            /** @description Whether it records messages now. */
+            isActive: boolean;
+            messages: number;
+            /** @description How many messages it may still record. */
+            remaining: number;
+            /** Format: date-time */
+            until: string;
+            /** Format: date-time */
+            startedAt: string;
+            /** @description Who started it. */
+            by: string;
         };
         /** @enum {unknown} */
         Role: "viewer" | "operator" | "author" | "admin";
@@ -5285,6 +5735,63 @@ export interface components {
                 }[];
             };
         };
+        Drift: {
+            endpointId: string;
+            /** @description The active version, whose messages count; absent without one. */
+            version?: number;
+            /** @description One of so many messages is sampled (DRIFT_SAMPLE); 0: none. */
+            sample: number;
+            /**
+             * Format: date-time
+             * @description When the first message of this version was sampled.
+             */
+            since?: string;
+            /** @description Messages that were examined. */
+            sampled: number;
+            /** @description Those of them that were too large to be examined in whole. */
+            cut: number;
+            hours: {
+                /**
+                 * Format: date-time
+                 * @description When the hour began.
+                 */
+                hour: string;
+                sampled: number;
+            }[];
+            unread: {
+                /** @description With [] for every element of an array, and * for names that are not told apart. */
+                path: string;
+                types: ("string" | "number" | "boolean" | "null" | "array" | "object")[];
+                /** @description Sampled messages that carried it. */
+                seen: number;
+                hours: {
+                    /**
+                     * Format: date-time
+                     * @description When the hour began.
+                     */
+                    hour: string;
+                    seen: number;
+                }[];
+            }[];
+            /** @description Why no field is known to be unread. */
+            unreadUnknown?: string;
+            /**
+             * @description There are more fields than are kept.
+             * @constant
+             */
+            unreadCut?: true;
+            missing: {
+                path: string;
+                /** @description Places in the document. */
+                readBy: string[];
+                /**
+                 * Format: date-time
+                 * @description When a sampled message last carried it; absent for never.
+                 */
+                lastSeen?: string;
+            }[];
+            missingNotShown?: number;
+        };
         DryRun: {
             endpoint?: components["schemas"]["Endpoint"];
             /** @description Of a stored endpoint; beside endpoint, the one it would replace. */
@@ -5316,6 +5823,11 @@ export interface components {
             };
             /** @description Whether lookups without a given answer are made. */
             live?: boolean;
+            /**
+             * @description The report has fields, and samples of what was written, in place of stages, calls, answer and state.
+             * @constant
+             */
+            view?: "mapping";
             /** @description False: the document is checked, and no message runs. */
             run?: boolean;
             /** @description The most characters of all values of the report together; of one value, an eighth of it. */
@@ -5391,6 +5903,11 @@ export interface components {
             /** @description What would be kept for the next message. */
             state?: unknown;
             coverage?: components["schemas"]["Coverage"];
+            /** @description Of the view mapping: what the mapping could read, and what it made. */
+            fields?: {
+                source: components["schemas"]["ValueFields"];
+                output?: components["schemas"]["ValueFields"];
+            };
         };
         DryRunStage: {
             stage: string;
@@ -5426,6 +5943,8 @@ export interface components {
                     defaults?: number;
                     /** @description JSON Pointers into the output, at most 5. */
                     places: string[];
+                    /** @description Of the view mapping: what stands at these places in the end; long texts are cut. */
+                    samples?: unknown[];
                 }[];
             }[];
             entriesNotShown?: number;
@@ -5443,6 +5962,19 @@ export interface components {
             }[];
             unwrittenNotShown?: number;
         };
+        ValueFields: {
+            fields: {
+                /** @description As an entry can have it; `[]` stands for every element of an array. */
+                path: string;
+                types: ("object" | "array" | "string" | "number" | "boolean" | "null")[];
+                /** @description How many values are there. */
+                count: number;
+                /** @description The first value that is no object, array or null; a long text is cut. */
+                sample?: unknown;
+            }[];
+            /** @description There are more than 3,000 fields or 300,000 values. */
+            cut: boolean;
+        };
         Coverage: {
             /** @description The parts of the document that a message can run. */
             total: number;
@@ -5450,6 +5982,121 @@ export interface components {
                 /** @enum {string} */
                 kind: "lookup" | "fallback" | "transform" | "entry" | "target" | "default" | "response";
                 path: string;
+            }[];
+        };
+        Vocabulary: {
+            fields: {
+                path: string;
+                type?: string;
+                description?: string;
+                /** @constant */
+                required?: true;
+                reads?: string;
+            }[];
+            roots: {
+                [key: string]: {
+                    when: string;
+                    roots: string[];
+                };
+            };
+            mappingFunctions: {
+                name: string;
+                signature?: string;
+                means?: string;
+                needsParameters?: boolean;
+            }[];
+            expressionFunctions: {
+                name: string;
+                parameters?: string[];
+                signature?: string;
+            }[];
+            failures: {
+                code: string;
+                status?: number;
+                retry?: boolean;
+                means?: string;
+            }[];
+            formats: {
+                name: string;
+                mediaType: string;
+            }[];
+            contentTypes?: {
+                format: string;
+                types: string[];
+                suffix?: string;
+            }[];
+            stages?: string[];
+            outcomes?: string[];
+            sources?: string[];
+            roles?: components["schemas"]["Role"][];
+        };
+        DraftRequest: {
+            name: string;
+            pattern: string;
+            /**
+             * @description Of the messages; by default that of the sample.
+             * @enum {string}
+             */
+            format?: "JSON" | "XML" | "FHIR+JSON" | "JSON+OPENHIM";
+            /** @description A message as it is sent. */
+            sample?: string;
+        };
+        EndpointDraft: {
+            document: components["schemas"]["Endpoint"];
+            /** @description What the document does with the sample. */
+            test?: components["schemas"]["Test"];
+            /** @description Such as a name that is taken; there is no test then. */
+            faults: components["schemas"]["FailureDetail"][];
+        };
+        SampleBody: {
+            /** @description A text is read by its type, any other value is JSON. */
+            body?: unknown;
+            contentType?: string;
+        };
+        SuggestRequest: {
+            source?: components["schemas"]["SampleBody"] & {
+                query?: Record<string, never>;
+                urlParams?: Record<string, never>;
+                lookups?: {
+                    [key: string]: components["schemas"]["SampleBody"] | components["schemas"]["SampleBody"][];
+                };
+            };
+            /** @description A recorded message, instead of source. */
+            messageId?: string;
+            target?: {
+                /** @description An output as it is meant to be. */
+                sample?: unknown;
+                contentType?: string;
+                /** @description JSON Schema of the output, instead of sample. */
+                schema?: Record<string, never>;
+            };
+            endpoint?: components["schemas"]["Endpoint"];
+            /** @description Of a stored endpoint, instead of endpoint. */
+            endpointId?: string;
+            /** @description Whether the answer lists the fields of the target, too. */
+            fields?: boolean;
+        };
+        Suggestions: {
+            suggestions: {
+                source: string;
+                target: string;
+                to: string | {
+                    key: string;
+                    transform: string;
+                };
+                score: number;
+                reason: string;
+            }[];
+            /** @description Whether fields were left out. */
+            cut: boolean;
+            /** @description The scalars of the target; `[]` stands for every element of an array. */
+            fields?: {
+                path: string;
+                types: ("string" | "number" | "boolean")[];
+            }[];
+            notRead?: {
+                part: string;
+                reason: string;
             }[];
         };
         Me: {
@@ -5515,95 +6162,39 @@ export interface components {
             error?: string;
             faults: components["schemas"]["FailureDetail"][];
         };
-        Vocabulary: {
-            fields: {
-                path: string;
-                type?: string;
-                description?: string;
-                /** @constant */
-                required?: true;
-                reads?: string;
+        Consumer: {
+            endpointId: string;
+            endpoint: string;
+            topic: string;
+            groupId: string;
+            /** @enum {string} */
+            state: "connecting" | "running" | "waiting" | "stopped";
+            /** @description Records that wait. */
+            lag: number;
+            inFlight: number;
+            partitions: {
+                partition: number;
+                /** @enum {string} */
+                state: "running" | "waiting" | "stopped";
+                committed: number;
+                end: number;
+                lag: number;
             }[];
-            roots: {
-                [key: string]: {
-                    when: string;
-                    roots: string[];
-                };
+            lastError?: {
+                message: string;
+                /** Format: date-time */
+                at: string;
             };
-            mappingFunctions: {
-                name: string;
-                signature?: string;
-                means?: string;
-                needsParameters?: boolean;
-            }[];
-            expressionFunctions: {
-                name: string;
-                parameters?: string[];
-                signature?: string;
-            }[];
-            failures: {
-                code: string;
-                status?: number;
-                retry?: boolean;
-                means?: string;
-            }[];
-            formats: {
-                name: string;
-                mediaType: string;
-            }[];
-            contentTypes?: {
-                format: string;
-                types: string[];
-                suffix?: string;
-            }[];
-            stages?: string[];
-            outcomes?: string[];
-            sources?: string[];
-            roles?: components["schemas"]["Role"][];
         };
-        SampleBody: {
-            /** @description A text is read by its type, any other value is JSON. */
-            body?: unknown;
-            contentType?: string;
-        };
-        SuggestRequest: {
-            source?: components["schemas"]["SampleBody"] & {
-                query?: Record<string, never>;
-                urlParams?: Record<string, never>;
-                lookups?: {
-                    [key: string]: components["schemas"]["SampleBody"] | components["schemas"]["SampleBody"][];
-                };
-            };
-            /** @description A recorded message, instead of source. */
-            messageId?: string;
-            target?: {
-                /** @description An output as it is meant to be. */
-                sample?: unknown;
-                contentType?: string;
-                /** @description JSON Schema of the output, instead of sample. */
-                schema?: Record<string, never>;
-            };
-            endpoint?: components["schemas"]["Endpoint"];
-            /** @description Of a stored endpoint, instead of endpoint. */
-            endpointId?: string;
-        };
-        Suggestions: {
-            suggestions: {
-                source: string;
-                target: string;
-                to: string | {
-                    key: string;
-                    transform: string;
-                };
-                score: number;
-                reason: string;
-            }[];
-            /** @description Whether fields were left out. */
-            cut: boolean;
-            notRead?: {
-                part: string;
-                reason: string;
-            }[];
+        Totals: {
+            /** @description Messages a minute, of the last five whole minutes. */
+            perMinute: number;
+            hour: components["schemas"]["Counts"];
+            day: components["schemas"]["Counts"];
+            minutes: (components["schemas"]["Counts"] & {
+                /** Format: date-time */
+                at: string;
+            })[];
         };
         /** @description The data of the event `messages`. */
         MessagesEvent: {

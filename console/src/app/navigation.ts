@@ -9,4 +9,12 @@ export type NavigationRow = Readonly<{
   needs: Role
 }>
 
-export const NAVIGATION: readonly NavigationRow[] = [{ to: '/endpoints', title: 'Endpoints', needs: 'viewer' }]
+export const NAVIGATION: readonly NavigationRow[] = [
+  { to: '/', title: 'Overview', needs: 'viewer' },
+  { to: '/endpoints', title: 'Endpoints', needs: 'viewer' },
+  { to: '/messages', title: 'Messages', needs: 'viewer' },
+  { to: '/groups', title: 'Failures', needs: 'viewer' },
+  { to: '/replays', title: 'Replays', needs: 'viewer' },
+  { to: '/audit', title: 'Audit log', needs: 'admin' },
+  { to: '/keys', title: 'API keys', needs: 'admin' },
+]

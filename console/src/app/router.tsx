@@ -1,10 +1,12 @@
 /** The URLs of the console. A page is loaded when it is opened; its search parameters are checked before. */
-import { createRootRoute, createRoute, createRouter, lazyRouteComponent, notFound } from '@tanstack/react-router'
+import { createRootRoute, createRoute, createRouter, lazyRouteComponent } from '@tanstack/react-router'
 import { readAuditSearch } from '../pages/audit/audit-search.ts'
 import { readEditorSearch } from '../pages/editor/editor-search.ts'
 import { readEndpointsSearch } from '../pages/endpoints/endpoints-search.ts'
 import { readGroupsSearch } from '../pages/groups/groups-search.ts'
+import { readMappingSearch } from '../pages/mapping/mapping-search.ts'
 import { readMessagesSearch } from '../pages/messages/messages-search.ts'
+import { readStatsSearch } from '../pages/stats/stats-search.ts'
 import { readVersionsSearch } from '../pages/versions/versions-search.ts'
 import { formatSearch, parseSearch } from '../ui/search-params.ts'
 import { PageFailure, PageMissing } from './page-failure.tsx'
@@ -13,15 +15,25 @@ import { Shell } from './shell.tsx'
 const rootRoute = createRootRoute({ component: Shell, notFoundComponent: PageMissing })
 const getParentRoute = () => rootRoute
 
-/** A page that is not built yet is as unknown as any other URL; its type lets other pages link to it. */
-const missing = {
-  beforeLoad: () => {
-    throw notFound()
-  },
-}
+const messagesRoute = createRoute({
+  getParentRoute,
+  path: '/messages',
+  validateSearch: readMessagesSearch,
+  component: lazyRouteComponent(() => import('../pages/messages/messages-page.tsx'), 'MessagesPage'),
+})
+
+const messageRoute = createRoute({
+  getParentRoute: () => messagesRoute,
+  path: '$id',
+  component: lazyRouteComponent(() => import('../pages/messages/message-detail.tsx'), 'MessageDetail'),
+})
 
 const routes = [
-  createRoute({ getParentRoute, path: '/', ...missing }),
+  createRoute({
+    getParentRoute,
+    path: '/',
+    component: lazyRouteComponent(() => import('../pages/overview/overview-page.tsx'), 'OverviewPage'),
+  }),
   createRoute({
     getParentRoute,
     path: '/endpoints',
@@ -40,18 +52,63 @@ const routes = [
     validateSearch: readEditorSearch,
     component: lazyRouteComponent(() => import('../pages/editor/editor-page.tsx'), 'EditorPage'),
   }),
-  createRoute({ getParentRoute, path: '/endpoints/$id/mapping', validateSearch: readEditorSearch, ...missing }),
-  createRoute({ getParentRoute, path: '/endpoints/$id/tests', ...missing }),
-  createRoute({ getParentRoute, path: '/endpoints/$id/versions', validateSearch: readVersionsSearch, ...missing }),
-  createRoute({ getParentRoute, path: '/endpoints/$id/stats', ...missing }),
-  createRoute({ getParentRoute, path: '/messages', validateSearch: readMessagesSearch, ...missing }),
-  createRoute({ getParentRoute, path: '/messages/$id', validateSearch: readMessagesSearch, ...missing }),
-  createRoute({ getParentRoute, path: '/groups', validateSearch: readGroupsSearch, ...missing }),
-  createRoute({ getParentRoute, path: '/groups/$key', ...missing }),
-  createRoute({ getParentRoute, path: '/replays', ...missing }),
-  createRoute({ getParentRoute, path: '/replays/$plan', ...missing }),
-  createRoute({ getParentRoute, path: '/audit', validateSearch: readAuditSearch, ...missing }),
-  createRoute({ getParentRoute, path: '/keys', ...missing }),
+  createRoute({
+    getParentRoute,
+    path: '/endpoints/$id/mapping',
+    validateSearch: readMappingSearch,
+    component: lazyRouteComponent(() => import('../pages/mapping/mapping-page.tsx'), 'MappingPage'),
+  }),
+  createRoute({
+    getParentRoute,
+    path: '/endpoints/$id/tests',
+    component: lazyRouteComponent(() => import('../pages/tests/tests-page.tsx'), 'TestsPage'),
+  }),
+  createRoute({
+    getParentRoute,
+    path: '/endpoints/$id/versions',
+    validateSearch: readVersionsSearch,
+    component: lazyRouteComponent(() => import('../pages/versions/versions-page.tsx'), 'VersionsPage'),
+  }),
+  createRoute({
+    getParentRoute,
+    path: '/endpoints/$id/stats',
+    validateSearch: readStatsSearch,
+    component: lazyRouteComponent(() => import('../pages/stats/stats-page.tsx'), 'StatsPage'),
+  }),
+  createRoute({
+    getParentRoute,
+    path: '/audit',
+    validateSearch: readAuditSearch,
+    component: lazyRouteComponent(() => import('../pages/audit/audit-page.tsx'), 'AuditPage'),
+  }),
+  createRoute({
+    getParentRoute,
+    path: '/keys',
+    component: lazyRouteComponent(() => import('../pages/keys/keys-page.tsx'), 'KeysPage'),
+  }),
+  // The list stays as it is while messages are opened beside it.
+  messagesRoute.addChildren([messageRoute]),
+  createRoute({
+    getParentRoute,
+    path: '/groups',
+    validateSearch: readGroupsSearch,
+    component: lazyRouteComponent(() => import('../pages/groups/groups-page.tsx'), 'GroupsPage'),
+  }),
+  createRoute({
+    getParentRoute,
+    path: '/groups/$key',
+    component: lazyRouteComponent(() => import('../pages/groups/group-page.tsx'), 'GroupPage'),
+  }),
+  createRoute({
+    getParentRoute,
+    path: '/replays',
+    component: lazyRouteComponent(() => import('../pages/replays/replays-page.tsx'), 'ReplaysPage'),
+  }),
+  createRoute({
+    getParentRoute,
+    path: '/replays/$plan',
+    component: lazyRouteComponent(() => import('../pages/replays/plan-page.tsx'), 'PlanPage'),
+  }),
 ] as const
 
 export const createConsoleRouter = () =>

@@ -40,7 +40,7 @@ function Frame({ me }: Readonly<{ me: Me }>) {
         Skip to the content
       </a>
       <header className="top-bar">
-        <Link to="/endpoints" className="brand">
+        <Link to="/" className="brand">
           <img src={icon} alt="" width="24" height="24" />
           Crosswalk
         </Link>
@@ -54,7 +54,7 @@ function Frame({ me }: Readonly<{ me: Me }>) {
       </header>
       <nav className="navigation" aria-label="Pages">
         {NAVIGATION.filter(({ needs }) => me.may.includes(needs)).map(({ to, title }) => (
-          <Link key={to} to={to} activeProps={{ 'aria-current': 'page' }}>
+          <Link key={to} to={to} activeOptions={{ exact: to === '/' }} activeProps={{ 'aria-current': 'page' }}>
             {title}
           </Link>
         ))}

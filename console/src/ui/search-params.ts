@@ -24,7 +24,10 @@ export const asWhole: ReadParameter<number> = (given) => {
 }
 
 type Readers = Readonly<Record<string, ReadParameter<unknown>>>
-export type SearchOf<Table extends Readers> = { [Name in keyof Table]?: Exclude<ReturnType<Table[Name]>, undefined> }
+/** Pages set a parameter to undefined to leave it out. */
+export type SearchOf<Table extends Readers> = {
+  [Name in keyof Table]?: Exclude<ReturnType<Table[Name]>, undefined> | undefined
+}
 
 /** For `validateSearch` of a route: keeps the parameters of the table that have a value. */
 export const readSearch =

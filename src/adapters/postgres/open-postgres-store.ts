@@ -5,6 +5,7 @@ import { type Store, StoreUnavailable } from '../../domain/ports/store-port.ts'
 import { SchemaTooNew } from '../sql/migrations/migration.ts'
 import { MIGRATIONS } from '../sql/migrations/migrations.ts'
 import { compileAuditStore } from '../sql/stores/audit-store.ts'
+import { compileCaptureStore } from '../sql/stores/capture-store.ts'
 import { compileEndpointStore } from '../sql/stores/endpoint-store.ts'
 import { compileEndpointTestStore } from '../sql/stores/endpoint-test-store.ts'
 import { compileFailureGroupStore } from '../sql/stores/failure-group-store.ts'
@@ -66,6 +67,7 @@ export async function openPostgresStore(options: PostgresStoreOptions): Promise<
     audit: compileAuditStore(database),
     replayPlans: compileReplayPlanStore(database),
     failureGroups: compileFailureGroupStore(database),
+    captures: compileCaptureStore(database),
     changes,
     close,
   }

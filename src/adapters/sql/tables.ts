@@ -108,6 +108,17 @@ export type Tables = {
     /** The `GroupKey` and the rest of the `GroupMark`, as JSON. */
     detail: string
   }
+  /** The last capture of an endpoint. Deleted with its endpoint. */
+  captures: {
+    endpoint_id: string
+    id: string
+    /** How many messages it may still record. */
+    remaining: number
+    /** In milliseconds since the epoch. */
+    until: number
+    /** The rest of the `NewCapture`, as JSON. */
+    detail: string
+  }
   states: {
     endpoint_id: string
     /** `NO_STATUS` if no lookup got a response: a null cannot be part of the primary key. */

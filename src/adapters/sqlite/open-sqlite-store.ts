@@ -5,6 +5,7 @@ import type { Logger } from '../../domain/ports/logger-port.ts'
 import type { Store } from '../../domain/ports/store-port.ts'
 import { MIGRATIONS } from '../sql/migrations/migrations.ts'
 import { compileAuditStore } from '../sql/stores/audit-store.ts'
+import { compileCaptureStore } from '../sql/stores/capture-store.ts'
 import { compileEndpointStore } from '../sql/stores/endpoint-store.ts'
 import { compileEndpointTestStore } from '../sql/stores/endpoint-test-store.ts'
 import { compileFailureGroupStore } from '../sql/stores/failure-group-store.ts'
@@ -91,6 +92,7 @@ export async function openSqliteStore(options: SqliteStoreOptions): Promise<Stor
     audit: compileAuditStore(database),
     replayPlans: compileReplayPlanStore(database),
     failureGroups: compileFailureGroupStore(database),
+    captures: compileCaptureStore(database),
     close,
   }
 }

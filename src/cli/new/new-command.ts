@@ -3,7 +3,7 @@ import type { Command } from 'commander'
 import { loadEnvFile } from '../../settings/settings.ts'
 import { EXIT } from '../command-process.ts'
 import { refuse } from '../with-settings.ts'
-import type { NewArguments } from './new-document.ts'
+import type { NewArguments } from './run-new.ts'
 
 export function addNewCommand(program: Command): void {
   program

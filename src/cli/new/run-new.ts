@@ -10,6 +10,7 @@ import { codecOfFormat, MEDIA_TYPES } from '../../formats/codecs.ts'
 import { decodeText } from '../../formats/text.ts'
 import { nameFiles } from '../../import/output/file-names.ts'
 import type { Settings } from '../../settings/settings.ts'
+import { newDocument, type SampleMessage, SMALLEST, testOf, withoutFaults } from '../../suggestions/new-document.ts'
 import { createOfflineDryRun } from '../../wiring/offline-dry-run.ts'
 import { createOfflineServices } from '../../wiring/offline-services.ts'
 import {
@@ -23,7 +24,8 @@ import {
 import { lineOf, shownPath } from '../project/placed-lint.ts'
 import { readDocuments } from '../project/project-documents.ts'
 import { findProject, type Project, readProject } from '../project/project-file.ts'
-import { type NewArguments, newDocument, type SampleMessage, SMALLEST, testOf, withoutFaults } from './new-document.ts'
+
+export type NewArguments = Readonly<{ sample?: string }>
 
 /** Out: the exit code of the command. */
 export function runNew(name: string, { sample }: NewArguments, process: CommandProcess): Promise<ExitCode> {
@@ -32,7 +34,7 @@ export function runNew(name: string, { sample }: NewArguments, process: CommandP
     const project = readOwnProject()
     const [slug = ''] = nameFiles([{ name, earlier: undefined }])
     const message = sample === undefined ? SMALLEST : readSample(sample, settings)
-    const document = await soundDocument(newDocument(name, slug, message), project, settings)
+    const document = await soundDocument(newDocument(name, `/${slug}`, message), project, settings)
     const path = join(folderFor(project), slug)
     const files = { [`${path}.json`]: document, [`${path}.tests.json`]: await testsOf(document, message, settings) }
     refuseExisting(Object.keys(files))

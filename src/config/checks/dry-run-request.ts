@@ -25,6 +25,8 @@ export type DryRunRequest = Readonly<{
   messageId?: string
   /** Of the stored endpoint, by default the active one; `recorded`: the one that processed the message. */
   version?: number | 'recorded'
+  /** `mapping`: the report has the fields of the message and of the output instead of stages and calls. */
+  view?: 'mapping'
   /** JSON Pointer to the one value of the report that is asked for. */
   at?: string
   message: Readonly<{
@@ -68,6 +70,7 @@ const REQUEST: Field = {
     messageId: TEXT,
     version: ANYTHING,
     at: TEXT,
+    view: { enum: ['mapping'] },
     message: { type: 'object', properties: { ...MESSAGE_FIELDS, state: OBJECT } },
     lookups: OBJECT,
     responses: OBJECT,

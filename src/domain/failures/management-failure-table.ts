@@ -136,6 +136,18 @@ export const MANAGEMENT_FAILURES = {
     issue: 'value',
     means: 'The mark of a group of failures is not a state with an optional note.',
   },
+  CAPTURE_INVALID: {
+    status: 400,
+    retry: false,
+    issue: 'value',
+    means: 'A capture cannot have this number of messages, or end at this time.',
+  },
+  CAPTURE_UNKNOWN: {
+    status: 404,
+    retry: false,
+    issue: 'not-found',
+    means: 'The endpoint has no capture.',
+  },
   REPLAY_REFUSED: {
     status: 409,
     retry: false,

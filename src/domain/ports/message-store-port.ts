@@ -34,6 +34,8 @@ export type MessageFilter = Readonly<{
    * done and that are not replays.
    */
   replayed?: boolean
+  /** Whether a capture recorded the message. */
+  captured?: boolean
 }>
 
 /** What the failures of a group have in common. Records of earlier versions have no path here. */

@@ -59,6 +59,8 @@ export type MessageRecord = Readonly<{
   replayOf?: string
   /** The message whose cached response was replayed: this one was not processed. */
   answerOf?: string
+  /** A capture of its endpoint recorded it, with all bodies. */
+  captured?: true
   /** The recorded bodies, in the order of the stages. */
   bodies: readonly BodySummary[]
 }>

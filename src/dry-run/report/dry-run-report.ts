@@ -1,4 +1,5 @@
 /** The report of a dry run: what each stage got and gave, the mapping, the calls, and the answer. */
+import type { DryRunRequest } from '../../config/checks/dry-run-request.ts'
 import type { Endpoint } from '../../config/schema/schema.ts'
 import type { Failure } from '../../domain/failure.ts'
 import type { JsonObject } from '../../domain/json.ts'
@@ -8,6 +9,7 @@ import type { CannedServices, Sent } from '../canned-services.ts'
 import type { Course } from './course.ts'
 import { coverageOfMessage } from './coverage.ts'
 import { mappingReport } from './mapping-report.ts'
+import { mappingView } from './mapping-view.ts'
 import type { ReportValues } from './report-values.ts'
 import { BODY_LIMIT, shownHeaders, shownSafely } from './shown-values.ts'
 import { rounded, stagesOf } from './stage-report.ts'
@@ -22,12 +24,22 @@ type ReportOfRun = Readonly<{
   canned: CannedServices
   endpoint: Endpoint
   values: ReportValues
+  view: DryRunRequest['view']
 }>
 
-export function reportOf({ completed, trace, course, canned, endpoint, values }: ReportOfRun): JsonObject {
+export function reportOf({ completed, trace, course, canned, endpoint, values, view }: ReportOfRun): JsonObject {
   const { outcome, ms, failure, answer } = completed
   const kept = canned.kept()
   const { secrets } = trace
+  const result = { outcome, ms: rounded(ms) }
+  const failed = failure === undefined ? {} : { failure: failureOf(failure) }
+  const coverage = coverageOfMessage(endpoint, course, trace)
+  if (view === 'mapping') {
+    return shownSafely(
+      { ...result, ...mappingView(course, endpoint, secrets), ...failed, coverage },
+      secrets,
+    ) as JsonObject
+  }
   const assumed = trace.calls.some((call) => canned.sent(call)?.source === 'assumed')
   const mapping = mappingReport(course, endpoint)
   // First, so that stages show again what room is left for.
@@ -41,16 +53,15 @@ export function reportOf({ completed, trace, course, canned, endpoint, values }:
     .slice(0, CALLS_SHOWN)
     .map((call, index) => callOf(call, canned.sent(call), failure, values, `/calls/${index}`))
   const report = {
-    outcome,
-    ms: rounded(ms),
+    ...result,
     stages: stagesOf({ completed, course, values }),
     ...(mapping === undefined ? {} : { mapping }),
     calls,
     ...(trace.calls.length > CALLS_SHOWN ? { callsNotShown: trace.calls.length - CALLS_SHOWN } : {}),
     answer: answered,
-    ...(failure === undefined ? {} : { failure: failureOf(failure) }),
+    ...failed,
     ...(kept === undefined ? {} : { state: values.value('/state', kept) }),
-    coverage: coverageOfMessage(endpoint, course, trace),
+    coverage,
   }
   return shownSafely(report, secrets) as JsonObject
 }

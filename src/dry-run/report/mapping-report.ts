@@ -1,11 +1,11 @@
 /** The part of a report on the mapping: what each entry found and wrote, what nothing read, and what was not written. */
 import type { Endpoint } from '../../config/schema/schema.ts'
-import { isObject, type JsonObject } from '../../domain/json.ts'
+import { isLookupHeaders, readsOfDocument } from '../../document-reads/document-reads.ts'
+import { createReadRecorder } from '../../document-reads/read-recorder.ts'
+import type { JsonObject } from '../../domain/json.ts'
 import type { TracedEntry, TracedTarget } from '../../language/mapping/mapping-trace.ts'
-import { parsePath } from '../../language/paths/path.ts'
+import { pathText } from '../../language/paths/path-steps.ts'
 import type { Course } from './course.ts'
-import { readsOfDocument } from './document-reads.ts'
-import { createReadRecorder, escaped, type UnreadLeaves } from './read-recorder.ts'
 
 /** A document may have thousands of entries, and a message of leaves. */
 const ENTRIES_SHOWN = 1_000
@@ -52,21 +52,19 @@ const targetOf = ({ target, wrote = 'nothing', count, defaults, places }: Traced
   places,
 })
 
-/** Empty if an expression may read anything. */
+/** A path of leaves, as a document writes it (`requestBody.items[].nr`), and how many of these leaves nothing read. */
+type UnreadLeaves = Readonly<{ path: string; count: number }>
+
+/** Empty if an expression may read anything; undefined if the message has too many values to find out. */
 function unreadOf(source: JsonObject, endpoint: Endpoint): readonly UnreadLeaves[] | undefined {
-  const { paths, isWhole } = readsOfDocument(endpoint)
+  const { reads, isWhole } = readsOfDocument(endpoint)
   if (isWhole) return []
   const recorder = createReadRecorder(source)
-  for (const text of Object.keys(endpoint.inputMapping)) {
-    const path = parsePath(text)
-    if (path.ok) recorder.note(path.value.read)
-  }
-  for (const { read } of paths) recorder.note(read)
-  return recorder.unread(ROOTS_READ, headersOfLookups(source))
-}
-
-/** Few documents read headers of lookups, and each answer has many. */
-function headersOfLookups({ lookupRequests }: JsonObject): ReadonlySet<string> {
-  const ids = isObject(lookupRequests) ? Object.keys(lookupRequests).map(escaped) : []
-  return new Set(ids.flatMap((id) => [`lookupRequests.${id}.headers`, `lookupRequests.${id}[].headers`]))
+  for (const { path } of reads) recorder.note(path.read)
+  const counts = new Map<string, number>()
+  const isComplete = recorder.unread(ROOTS_READ, isLookupHeaders, (steps) => {
+    const path = pathText(steps)
+    counts.set(path, (counts.get(path) ?? 0) + 1)
+  })
+  return isComplete ? [...counts].map(([path, count]) => ({ path, count })) : undefined
 }

@@ -86,7 +86,8 @@ function coercedOf(stage: StageName, course: Course, values: ReportValues, at: s
   }
 }
 
-function pick(message: JsonObject, names: readonly string[]): JsonObject {
+/** These parts of a message, without empty ones and without the values of headers that are credentials. */
+export function pick(message: JsonObject, names: readonly string[]): JsonObject {
   const kept = names.flatMap((name) => {
     const value = message[name]
     return value === undefined || isEmptyObject(value) ? [] : [[name, value] as const]

@@ -77,7 +77,10 @@ export function createListSummaries({ registry, inactive, statsOf }: ListSummari
     const query = readSummaryQuery(texts)
     const isFiltered = compileFilters(query.filters)
     const matching = rows().filter(
-      ({ document, searched }) => query.words.every((word) => searched.includes(word)) && isFiltered(document),
+      ({ document, searched, summary }) =>
+        (!query.isFaulty || summary.reason !== undefined) &&
+        query.words.every((word) => searched.includes(word)) &&
+        isFiltered(document),
     )
     const { page, next } = pageOf(firstRows(matching, query).map(withId), query.limit)
     const last = page.at(-1)

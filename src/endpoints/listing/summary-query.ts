@@ -17,13 +17,15 @@ export type SummaryQuery = Readonly<{
   sort: SummarySort
   descending: boolean
   limit: number
+  /** Whether only endpoints with faults are listed. */
+  isFaulty: boolean
   /** Where the page before ended. */
   after: SortedPlace | undefined
   /** Field paths with the values that they must have, as in the list of documents. */
   filters: readonly (readonly [path: string, values: readonly string[]])[]
 }>
 
-const RESERVED = ['view', 'q', 'sort', 'limit', 'cursor']
+const RESERVED = ['view', 'q', 'sort', 'limit', 'cursor', 'faults']
 
 /** In: each query parameter with its values. Fails with FILTER_INVALID. */
 export function readSummaryQuery(texts: ReadonlyMap<string, readonly string[]>): SummaryQuery {
@@ -39,6 +41,7 @@ export function readSummaryQuery(texts: ReadonlyMap<string, readonly string[]>):
     sort,
     descending,
     limit: limitOf(once(texts, 'limit')),
+    isFaulty: isTrue(once(texts, 'faults')),
     after,
     filters: [...texts].filter(([name]) => !RESERVED.includes(name)),
   }
@@ -49,6 +52,11 @@ const SORTS = `one of ${SUMMARY_SORTS.join(', ')}, with "-" before it for descen
 const isSort = (text: string): text is SummarySort => SUMMARY_SORTS.some((sort) => sort === text)
 
 const invalid = (sentence: string): Failure => new Failure('FILTER_INVALID', sentence)
+
+function isTrue(text: string | undefined): boolean {
+  if (text === undefined || text === 'true') return text === 'true'
+  throw invalid(`faults is "true" or left out, not "${text}".`)
+}
 
 function once(texts: ReadonlyMap<string, readonly string[]>, name: string): string | undefined {
   const [text, ...more] = texts.get(name) ?? []

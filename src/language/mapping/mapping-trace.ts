@@ -119,8 +119,8 @@ const itself: Convert = (value) => value
 
 const isNothing = (value: Json | undefined): boolean => value === undefined || value === null
 
-/** Arrays of several levels stay aligned by nulls, too. */
-function isFound(value: Json | undefined): boolean {
+/** Whether what a path gave is a value. Arrays of several levels stay aligned by nulls, too. */
+export function isFound(value: Json | undefined): boolean {
   if (isNothing(value)) return false
   return !isArray(value) || value.length === 0 || value.some(isFound)
 }

@@ -17,6 +17,9 @@ export interface Minutes {
   putBack(counts: readonly MinuteCount[]): void
 }
 
+/** Counts of all endpoints together have no id. Stored by themselves, since the rows of a day are too many to add up. */
+export const ALL_ENDPOINTS = ''
+
 /** In minutes. An idle endpoint is removed only after that, so that a clock set back does not start its minute again. */
 const OVER_AFTER = 5
 
@@ -42,21 +45,21 @@ export function createMinutes(): Minutes {
     return started
   }
 
+  const currentOf = (endpointId: string, minute: number): Current => {
+    const now = current.get(endpointId)
+    // Not for a lower minute: a clock that is set back must not start a minute twice.
+    if (now !== undefined && minute <= now.minute) return now
+    if (now?.changed) keep(countOf(endpointId, now))
+    return startMinute(endpointId, minute)
+  }
+
   return {
     count: ({ compiled, outcome, startedAt, ms, trace }) => {
       if (compiled === undefined) return
-      const endpointId = compiled.document._id
       const minute = Math.floor((startedAt + ms) / MINUTE_MS)
-      let now = current.get(endpointId)
-      // Not for a lower minute: a clock that is set back must not start a minute twice.
-      if (now === undefined || minute > now.minute) {
-        if (now?.changed) keep(countOf(endpointId, now))
-        now = startMinute(endpointId, minute)
-      }
-      now.count += 1
-      if (outcome !== 'done') now.failures += 1
-      if (trace !== undefined) (now.buckets[bucketOf(ms)] as number) += 1
-      now.changed = true
+      const bucket = trace === undefined ? undefined : bucketOf(ms)
+      addTo(currentOf(compiled.document._id, minute), outcome !== 'done', bucket)
+      addTo(currentOf(ALL_ENDPOINTS, minute), outcome !== 'done', bucket)
     },
     take: (minute) => {
       for (const [endpointId, now] of current) {
@@ -73,6 +76,13 @@ export function createMinutes(): Minutes {
       for (const count of [...counts, ...newer]) keep(count)
     },
   }
+}
+
+function addTo(now: Current, isFailure: boolean, bucket: number | undefined): void {
+  now.count += 1
+  if (isFailure) now.failures += 1
+  if (bucket !== undefined) (now.buckets[bucket] as number) += 1
+  now.changed = true
 }
 
 function countOf(endpointId: string, { minute, count, failures, buckets }: Current): MinuteCount {

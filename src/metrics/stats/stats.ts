@@ -8,13 +8,15 @@ import type { MinuteCount, StatsStore } from '../../domain/ports/stats-store-por
 import { callStore } from '../../domain/ports/store-port.ts'
 import type { Clock } from '../../domain/run.ts'
 import { addBuckets, percentile } from './histogram.ts'
-import { createMinutes, MINUTE_MS, type Minutes } from './minutes.ts'
+import { ALL_ENDPOINTS, createMinutes, MINUTE_MS, type Minutes } from './minutes.ts'
 
 export type Stats = Readonly<{
   /** On the path of every message; never throws. */
   count: Minutes['count']
   /** The last hour, the last day, and each minute of that day with completed messages. Fails with STORE_UNAVAILABLE. */
   report(endpointId: string): Promise<JsonObject>
+  /** The same of all endpoints together, and the present rate. Fails with STORE_UNAVAILABLE. */
+  reportAll(): Promise<JsonObject>
   /**
    * The messages and failures of the last hour for each of several endpoints, and messages a minute in the last minutes.
    * Fails with STORE_UNAVAILABLE.
@@ -77,24 +79,25 @@ export function createStats({ store, instance, clock, logger }: StatsOptions): S
   const timer = setInterval(() => void writeInTurn().catch(warn), WRITE_EVERY_MS)
   timer.unref()
 
+  const dayOf = (endpointId: string, minute: number) =>
+    callStore(ENDPOINTS, async () => {
+      await writeInTurn()
+      return store.read(endpointId, minute - DAY + 1)
+    })
+
   return {
     count: minutes.count,
     write: () => callStore(ENDPOINTS, writeInTurn),
     report: async (endpointId) => {
       const minute = minuteNow()
-      const counts = await callStore(ENDPOINTS, async () => {
-        await writeInTurn()
-        return store.read(endpointId, minute - DAY + 1)
-      })
-      const byMinute = Map.groupBy(counts, (count) => count.minute)
-      return {
-        endpointId,
-        hour: summaryOf(counts.filter((count) => count.minute > minute - HOUR)),
-        day: summaryOf(counts),
-        minutes: [...byMinute]
-          .sort(([one], [other]) => one - other)
-          .map(([at, some]) => ({ at: new Date(at * MINUTE_MS).toISOString(), ...summaryOf(some) })),
-      }
+      return { endpointId, ...periodsOf(await dayOf(endpointId, minute), minute) }
+    },
+    reportAll: async () => {
+      const minute = minuteNow()
+      const counts = await dayOf(ALL_ENDPOINTS, minute)
+      const recent = counts.filter((count) => count.minute >= minute - RATE_MINUTES && count.minute < minute)
+      const messages = recent.reduce((sum, { count }) => sum + count, 0)
+      return { perMinute: messages / RATE_MINUTES, ...periodsOf(counts, minute) }
     },
     summaries: async (endpointIds) => {
       const minute = minuteNow()
@@ -115,6 +118,18 @@ export function createStats({ store, instance, clock, logger }: StatsOptions): S
       clearInterval(timer)
       await writeInTurn().catch(warn)
     },
+  }
+}
+
+/** In: the counts of a day, and the minute that it ends with. */
+function periodsOf(counts: readonly MinuteCount[], minute: number): JsonObject {
+  const byMinute = Map.groupBy(counts, (count) => count.minute)
+  return {
+    hour: summaryOf(counts.filter((count) => count.minute > minute - HOUR)),
+    day: summaryOf(counts),
+    minutes: [...byMinute]
+      .sort(([one], [other]) => one - other)
+      .map(([at, some]) => ({ at: new Date(at * MINUTE_MS).toISOString(), ...summaryOf(some) })),
   }
 }
 

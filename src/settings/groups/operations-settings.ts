@@ -24,4 +24,11 @@ export const metrics = {
     means:
       'How many endpoints have metrics of their own; the messages of further endpoints are counted together, as endpoint `(others)`.',
   },
+  driftSample: {
+    name: 'DRIFT_SAMPLE',
+    kind: wholeNumber(0, 1_000_000_000),
+    default: '1000',
+    means:
+      'One of so many messages of an endpoint, at most one a second, is examined for the names of its fields (`GET /endpoints/{id}/drift`); 0 examines none.',
+  },
 } as const satisfies Record<string, Setting<unknown>>

@@ -196,6 +196,12 @@ describe('endpoints that are not active', () => {
     )
   })
 
+  test('can be listed alone', async () => {
+    assert.deepEqual(await names(service, '&faults=true'), ['endpoint 2', 'endpoint 3', 'endpoint 4', 'endpoint 5'])
+    const reply = await call(service.adminUrl, 'GET', '/endpoints?view=summary&faults=yes')
+    assert.deepEqual([reply.status, reply.json().code], [400, 'FILTER_INVALID'])
+  })
+
   const cases: readonly { number: number; active: boolean; reason: string; paths: readonly string[]; says: RegExp }[] =
     [
       {

@@ -8,10 +8,10 @@ const PARAMETERS = {
   test: asText,
   /** Of the editor: the path of the field to go to. */
   path: asText,
+  /** Of the editor: saves the loaded message as a test. */
+  save: asOneOf(['test']),
   /** A version to begin with instead of the current document. */
   version: asWhole,
-  /** A dialog of the editor to open at once. */
-  save: asOneOf(['test']),
 }
 
 export const readEditorSearch = readSearch(PARAMETERS)

@@ -2,12 +2,16 @@
 import { getRouteApi } from '@tanstack/react-router'
 import { listEndpoints } from '../../api/endpoint-calls.ts'
 import { queryKeys } from '../../api/query-keys.ts'
+import { useRefusal } from '../../api/session.ts'
+import { Button } from '../../ui/controls/button.tsx'
 import { type Filter, FilterBar, type FilterValues } from '../../ui/controls/filter-bar.tsx'
 import { RowList, useRowPages } from '../../ui/data/row-list.tsx'
 import { Page } from '../../ui/states/page.tsx'
 import { Empty } from '../../ui/states/states.tsx'
 import { ENDPOINT_COLUMNS } from './endpoint-columns.tsx'
 import { ENDPOINT_SORTS, type EndpointsSearch } from './endpoints-search.ts'
+import { ImportDialog } from './import-dialog.tsx'
+import { NewEndpointDialog } from './new-endpoint-dialog.tsx'
 
 const ROWS_OF_A_PAGE = 200
 /** The list loads again with each event; what slides out of its hour goes this often. */
@@ -27,19 +31,36 @@ export function EndpointsPage() {
     void navigate({ search: (before) => ({ ...before, ...changes }), replace: true })
   const pages = useEndpoints(search)
   const isFiltered = search.q !== undefined || search.label !== undefined
+  const refused = useRefusal('author')
+  const show = (dialog: EndpointsSearch['dialog']) => void navigate({ search: (before) => ({ ...before, dialog }) })
+  const close = () => show(undefined)
   return (
-    <Page title="Endpoints">
+    <Page
+      title="Endpoints"
+      actions={
+        <>
+          <Button refused={refused} onPress={() => show('import')}>
+            Import …
+          </Button>
+          <Button tone="primary" refused={refused} onPress={() => show('new')}>
+            New endpoint …
+          </Button>
+        </>
+      }
+    >
       <FilterBar filters={FILTERS} values={search} onChange={change} />
       <RowList
         label="Endpoints"
         columns={ENDPOINT_COLUMNS}
         pages={pages}
         idOf={({ id }) => id}
-        of={JSON.stringify(search)}
+        of={JSON.stringify([search.q, search.sort, search.label])}
         sort={search.sort ?? 'name'}
         onSort={(by) => change({ sort: ENDPOINT_SORTS.find((one) => one === by) })}
-        empty={<NoEndpoints isFiltered={isFiltered} />}
+        empty={<NoEndpoints isFiltered={isFiltered} refused={refused} onNew={() => show('new')} />}
       />
+      {search.dialog === 'new' && refused === undefined && <NewEndpointDialog onClose={close} />}
+      {search.dialog === 'import' && refused === undefined && <ImportDialog onClose={close} />}
     </Page>
   )
 }
@@ -65,14 +86,23 @@ function useEndpoints({ q, sort, label }: EndpointsSearch) {
   })
 }
 
-function NoEndpoints({ isFiltered }: Readonly<{ isFiltered: boolean }>) {
+type NoEndpointsProps = Readonly<{ isFiltered: boolean; refused: string | undefined; onNew(): void }>
+
+function NoEndpoints({ isFiltered, refused, onNew }: NoEndpointsProps) {
   if (isFiltered) {
     return (
       <Empty title="No endpoint matches">Each word must be in the name, path, description, a label or the id.</Empty>
     )
   }
   return (
-    <Empty title="There are no endpoints yet">
+    <Empty
+      title="There are no endpoints yet"
+      action={
+        <Button tone="primary" refused={refused} onPress={onNew}>
+          New endpoint …
+        </Button>
+      }
+    >
       An endpoint takes messages at a path or from a topic, maps them, and sends them on. It is one JSON document.
     </Empty>
   )

@@ -19,6 +19,8 @@ const PARAMETERS = {
   sort: asOneOf(ENDPOINT_SORTS),
   /** `name=value`, as labels are written. */
   label: asText,
+  /** The dialog that is open. */
+  dialog: asOneOf(['new', 'import']),
 }
 
 export const readEndpointsSearch = readSearch(PARAMETERS)

@@ -56,6 +56,10 @@ export type TextFieldProps = FieldProps &
     rows?: number
     /** As `aria-keyshortcuts`. */
     keys?: string
+    /** What the field offers while something is typed. */
+    suggestions?: readonly string[]
+    /** Called at Enter and when the field is left. */
+    onDone?(): void
     ref?: Ref<HTMLInputElement>
   }>
 
@@ -67,25 +71,42 @@ export function TextField({
   isRequired,
   rows,
   keys,
+  suggestions,
+  onDone,
   ref,
   ...field
 }: TextFieldProps) {
+  const list = useId()
   return (
     <Field {...field}>
       {(described) =>
         rows === undefined ? (
-          <input
-            {...described}
-            ref={ref}
-            type={type}
-            value={value}
-            placeholder={placeholder}
-            required={isRequired}
-            aria-keyshortcuts={keys}
-            autoComplete="off"
-            spellCheck={false}
-            onChange={(event) => onChange(event.target.value)}
-          />
+          <>
+            <input
+              {...described}
+              ref={ref}
+              list={suggestions === undefined ? undefined : list}
+              onBlur={onDone}
+              onKeyDown={(event) => {
+                if (event.key === 'Enter') onDone?.()
+              }}
+              type={type}
+              value={value}
+              placeholder={placeholder}
+              required={isRequired}
+              aria-keyshortcuts={keys}
+              autoComplete="off"
+              spellCheck={false}
+              onChange={(event) => onChange(event.target.value)}
+            />
+            {suggestions !== undefined && (
+              <datalist id={list}>
+                {suggestions.map((one) => (
+                  <option key={one} value={one} />
+                ))}
+              </datalist>
+            )}
+          </>
         ) : (
           <textarea
             {...described}

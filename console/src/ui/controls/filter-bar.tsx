@@ -7,8 +7,22 @@ import { type Choice, SelectField, TextField } from './fields.tsx'
 /** A filter: `name` is that of the search parameter. */
 export type Filter = Readonly<
   { name: string; label: string } & (
-    | { kind: 'search' | 'text' | 'datetime'; placeholder?: string }
-    | { kind: 'select'; choices: readonly Choice<string>[] }
+    | {
+        kind: 'search' | 'text' | 'datetime'
+        placeholder?: string
+        /** What the field offers. */
+        suggestions?: readonly string[]
+        /** A part of it means nothing: it applies at Enter, at a suggestion, or when the field is left. */
+        isWhole?: boolean
+        /** Told what is typed, for suggestions of the service. */
+        onTyped?(text: string): void
+      }
+    | {
+        kind: 'select'
+        choices: readonly Choice<string>[]
+        /** What no choice means; `Any` unless given. */
+        anyLabel?: string
+      }
   )
 >
 
@@ -36,7 +50,7 @@ export function FilterBar({ filters, values, onChange }: FilterBarProps) {
             key={filter.name}
             label={filter.label}
             value={values[filter.name] ?? ''}
-            choices={[{ value: '', label: 'Any' }, ...filter.choices]}
+            choices={[{ value: '', label: filter.anyLabel ?? 'Any' }, ...filter.choices]}
             onChange={(value) => onChange({ [filter.name]: value === '' ? undefined : value })}
           />
         ) : (
@@ -76,17 +90,25 @@ function TypedFilter({ filter, value, onChange, inputRef }: TypedFilterProps) {
     setTyped(value)
   }
   const apply = useEffectEvent(() => onChange(typed))
+  const { suggestions, isWhole = false, onTyped } = filter
+  const waits = isWhole && typed !== '' && suggestions?.includes(typed) !== true
   useEffect(() => {
-    if (typed === value) return undefined
+    if (typed === value || waits) return undefined
     const timer = setTimeout(apply, APPLY_AFTER_MS)
     return () => clearTimeout(timer)
-  }, [typed, value])
+  }, [typed, value, waits])
+  const take = (text: string) => {
+    setTyped(text)
+    onTyped?.(text)
+  }
   return (
     <TextField
       label={filter.label}
       type={filter.kind === 'datetime' ? 'datetime-local' : filter.kind}
       value={typed}
-      onChange={setTyped}
+      onChange={take}
+      {...(isWhole && { onDone: () => typed !== value && onChange(typed) })}
+      {...(suggestions && { suggestions })}
       {...(filter.placeholder === undefined ? {} : { placeholder: filter.placeholder })}
       {...(inputRef === undefined ? {} : { ref: inputRef, keys: '/' })}
     />

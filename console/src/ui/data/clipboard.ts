@@ -14,8 +14,8 @@ export async function copyText(text: string, what: string): Promise<void> {
 
 const READ_BY_THEN_MS = 10_000
 
-/** Downloads a text. `fileName` is ours: never a name that a message or a document gave. */
-export function downloadText(text: string, fileName: string): void {
+/** Downloads a text, or bytes that are its content. `fileName` is ours: never a name that a message or a document gave. */
+export function downloadText(text: string | Blob, fileName: string): void {
   const url = URL.createObjectURL(new Blob([text], { type: 'application/octet-stream' }))
   const link = document.createElement('a')
   link.href = url

@@ -2,19 +2,25 @@
 import { Button } from '../controls/button.tsx'
 
 export type FreshRowsProps = Readonly<{
-  /** How many rows the service has that are not shown, and how many it has no longer. */
   fresh: number
-  gone: number
+  /** Rows that are shown, and that the service no longer has. */
+  gone?: number
+  /** Whether there may be more than `fresh`. */
+  orMore?: boolean
   onShow(): void
 }>
 
-/** Above a list: its rows are others now. Nothing while they are the same. */
-export function FreshRows({ fresh, gone, onShow }: FreshRowsProps) {
+const number = (value: number): string => value.toLocaleString('en')
+
+/** Above a list: new rows are there, or some are gone. Nothing otherwise. */
+export function FreshRows({ fresh, gone = 0, orMore = false, onShow }: FreshRowsProps) {
+  const counts = [fresh > 0 && `${number(fresh)}${orMore ? ' or more' : ''} new`, gone > 0 && `${number(gone)} gone`]
+  const said = counts.filter(Boolean).join(', ')
   return (
     <div className="fresh-rows" role="status">
-      {(fresh > 0 || gone > 0) && (
+      {said !== '' && (
         <Button tone="quiet" onPress={onShow}>
-          {fresh > 0 ? `${fresh.toLocaleString('en')} new: show` : 'The list has changed: show'}
+          {said}: show
         </Button>
       )}
     </div>

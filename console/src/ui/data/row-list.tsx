@@ -31,20 +31,26 @@ export function useRowPages<Row>({ queryKey, readPage, everyMs }: RowListOptions
 
 export type RowPages<Row> = ReturnType<typeof useRowPages<Row>>
 
-const rowsOf = <Row,>({ data }: RowPages<Row>): readonly Row[] => data?.pages.flatMap(({ rows }) => rows) ?? []
+export const rowsOf = <Row,>({ data }: RowPages<Row>): readonly Row[] => data?.pages.flatMap(({ rows }) => rows) ?? []
+
+/** Whether the rows are those of the filters, and not older than the view. */
+const isCurrent = <Row,>({ isPlaceholderData, isFetchedAfterMount }: RowPages<Row>): boolean =>
+  !isPlaceholderData && isFetchedAfterMount
 
 export type RowListProps<Row> = Omit<DataTableProps<Row>, 'rows' | 'columns'> &
   Readonly<{
     pages: RowPages<Row>
     columns: readonly Column<Row>[]
+    /** Instead of the rows of the pages: the same ones, with what the page knows beyond them. */
+    rows?: readonly Row[]
     /** A text that changes with filters and order. */
     of: string
     /** Shown in place of an empty table. */
     empty: ReactNode
   }>
 
-export function RowList<Row>({ pages, of, empty, ...table }: RowListProps<Row>) {
-  const stable = useStableRows(rowsOf(pages), table.idOf, pages.isPlaceholderData ? undefined : of)
+export function RowList<Row>({ pages, rows, of, empty, ...table }: RowListProps<Row>) {
+  const stable = useStableRows(rows ?? rowsOf(pages), table.idOf, isCurrent(pages) ? of : undefined)
   return (
     <>
       <FreshRows fresh={stable.fresh} gone={stable.gone} onShow={stable.show} />

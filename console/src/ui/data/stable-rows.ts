@@ -6,7 +6,7 @@ export type StableRows<Row> = Readonly<{
   rows: readonly Row[]
   /** How many rows the service has now that are not shown. */
   fresh: number
-  /** How many shown rows the service no longer has, or has beyond the pages that are loaded. */
+  /** How many rows are shown that the service no longer has. */
   gone: number
   /** Shows the rows as the service has them now. */
   show(): void
@@ -32,7 +32,7 @@ export function useStableRows<Row>(
   if (next !== shown && (next.of !== shown.of || next.ids.length !== shown.ids.length)) setShown(next)
   const rows = next.ids.map((id) => now.last.get(id) ?? next.last.get(id)).filter((row) => row !== undefined)
   const fresh = now.ids.filter((id) => !next.last.has(id)).length
-  const gone = next.ids.filter((id) => !now.last.has(id)).length
+  const gone = next === now ? 0 : next.ids.filter((id) => !now.last.has(id)).length
   return { rows, fresh, gone, show: () => setShown(now) }
 }
 

@@ -19,9 +19,11 @@ export type TextViewerProps = Readonly<{
   fileName: string
   /** Its size as the service counted it, if the text is only a part. */
   bytes?: number
+  /** What is downloaded, if the text is not all of it byte by byte. */
+  content?: Blob
 }>
 
-export function TextViewer({ text, label, fileName, bytes }: TextViewerProps) {
+export function TextViewer({ text, label, fileName, bytes, content }: TextViewerProps) {
   const [isRaw, setRaw] = useState(false)
   const [most, setMost] = useState(SHOWN_AT_FIRST)
   const laidOut = useMemo(() => (text.length <= LONGEST_PARSED ? layOutJson(text) : undefined), [text])
@@ -39,7 +41,7 @@ export function TextViewer({ text, label, fileName, bytes }: TextViewerProps) {
         <Button tone="quiet" onPress={() => void copyText(text, label)}>
           Copy
         </Button>
-        <Button tone="quiet" onPress={() => downloadText(text, fileName)}>
+        <Button tone="quiet" onPress={() => downloadText(content ?? text, fileName)}>
           Download
         </Button>
       </div>

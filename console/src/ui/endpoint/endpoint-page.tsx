@@ -1,43 +1,87 @@
-/** The frame of the pages of one endpoint: its name, the way back to the list, and the way to its other pages. */
+/** The frame of the pages of one endpoint: its name, whether it is active, and the way to its other pages. */
 import { useQuery } from '@tanstack/react-query'
-import { Link, type LinkProps } from '@tanstack/react-router'
+import { Link } from '@tanstack/react-router'
 import type { ReactNode } from 'react'
-import { readEndpoint } from '../../api/endpoint-calls.ts'
+import { type EndpointRow, listEndpoints } from '../../api/endpoint-calls.ts'
 import { queryKeys } from '../../api/query-keys.ts'
+import { StatusChip } from '../data/status-chip.tsx'
+import { VisibleText } from '../data/visible-text.tsx'
 import { Page } from '../states/page.tsx'
 
-/** The pages of an endpoint that are built, in their order. */
-const PAGES: readonly Readonly<{ to: NonNullable<LinkProps['to']>; title: string }>[] = []
-
-/** The stored document of an endpoint and its ETag; all pages of it share this answer. */
-export const useEndpoint = (id: string) =>
-  useQuery({ queryKey: queryKeys.endpoint(id), queryFn: ({ signal }) => readEndpoint(id, signal) })
+/** The row of an endpoint; null if there is none, or no longer. */
+export function useEndpointRow(id: string) {
+  return useQuery({
+    queryKey: queryKeys.endpointList({ id }),
+    queryFn: async ({ signal }): Promise<EndpointRow | null> => {
+      const { endpoints } = await listEndpoints({ q: id, limit: 1 }, signal)
+      return endpoints.find((row) => row.id === id) ?? null
+    },
+  })
+}
 
 export type EndpointPageProps = Readonly<{
   id: string
-  /** What this page shows of the endpoint, such as "Versions". */
+  /** What the page shows of the endpoint, such as "Tests". */
   part: string
   actions?: ReactNode
   children: ReactNode
 }>
 
 export function EndpointPage({ id, part, actions, children }: EndpointPageProps) {
-  const { data } = useEndpoint(id)
-  const above = (
+  const { data: row } = useEndpointRow(id)
+  const name = row?.name ?? id
+  return (
+    <Page title={`${part} of ${name}`} above={<EndpointNavigation id={id} row={row} />} actions={actions}>
+      {children}
+    </Page>
+  )
+}
+
+/** The pages of an endpoint that are built, in their order. */
+const PAGES = [
+  { to: '/endpoints/$id/edit', title: 'Editor' },
+  { to: '/endpoints/$id/mapping', title: 'Mapping' },
+  { to: '/endpoints/$id/tests', title: 'Tests' },
+  { to: '/endpoints/$id/versions', title: 'Versions' },
+  { to: '/endpoints/$id/stats', title: 'Statistics' },
+] as const
+
+/** `row` is null for an endpoint that was deleted, and undefined until that is known. */
+export function EndpointNavigation({ id, row }: Readonly<{ id: string; row: EndpointRow | null | undefined }>) {
+  return (
     <div className="endpoint-head">
       <Link to="/endpoints">Endpoints</Link>
+      <span aria-hidden="true" className="quiet">
+        /
+      </span>
+      {row === undefined ? null : row === null ? (
+        <StatusChip tone="quiet">There is no such endpoint now</StatusChip>
+      ) : (
+        <>
+          <code>
+            <VisibleText text={`${row.method} ${row.pattern}`} most={100} />
+          </code>
+          <span className="quiet">version {row.version}</span>
+          {row.reason !== undefined && row.reason !== 'tolerated' && (
+            <StatusChip tone={row.reason === 'pending' ? 'busy' : 'bad'}>
+              {row.reason === 'pending' ? 'Not compiled yet' : 'Not active'}
+            </StatusChip>
+          )}
+        </>
+      )}
       <nav className="endpoint-pages" aria-label="Pages of the endpoint">
         {PAGES.map(({ to, title }) => (
-          <Link key={to} to={to} params={{ id }} activeProps={{ 'aria-current': 'page' }}>
+          <Link
+            key={to}
+            to={to}
+            params={{ id }}
+            activeOptions={{ includeSearch: false }}
+            activeProps={{ 'aria-current': 'page' }}
+          >
             {title}
           </Link>
         ))}
       </nav>
     </div>
-  )
-  return (
-    <Page title={data === undefined ? part : `${data.data.name}: ${part}`} above={above} actions={actions}>
-      {children}
-    </Page>
   )
 }

@@ -8,7 +8,9 @@ export function useRowKeys(container: RefObject<HTMLElement | null>): void {
     (by: number) => {
       const rows = [...(container.current?.querySelectorAll<HTMLElement>('[data-row]') ?? [])]
       const focused = document.activeElement
-      const at = rows.findIndex((row) => row === focused || row.closest('tr, li')?.contains(focused) === true)
+      const focusedAt = rows.findIndex((row) => row === focused || row.closest('tr, li')?.contains(focused) === true)
+      // The row whose detail is open is where the reader is, wherever the focus is.
+      const at = focusedAt === -1 ? rows.findIndex((row) => row.closest('[aria-current]') !== null) : focusedAt
       const next = at === -1 ? (by > 0 ? 0 : rows.length - 1) : Math.min(rows.length - 1, Math.max(0, at + by))
       rows[next]?.focus()
       rows[next]?.scrollIntoView({ block: 'nearest' })

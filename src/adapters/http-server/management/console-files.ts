@@ -63,13 +63,13 @@ const ASSET_HEADERS = {
 
 /** Serves the page at each URL below /console/ and its files at /console/assets/. `folder`: the build, read when it is asked for. */
 export function serveConsole(server: FastifyInstance, folder: URL): void {
-  let readAsset = createAssetReader(new URL('assets/', folder))
-  let page = ''
-  const readPage = async () => {
-    const read = await readFile(new URL('index.html', folder), 'utf8')
-    // Another build has other files: a developer builds while the service runs.
-    if (read !== page) readAsset = createAssetReader(new URL('assets/', folder))
-    page = read
+  const readAsset = createAssetReader(new URL('assets/', folder))
+  let page: Promise<string> | undefined
+  const readPage = () => {
+    page ??= readFile(new URL('index.html', folder), 'utf8').catch((thrown) => {
+      page = undefined
+      throw thrown
+    })
     return page
   }
   const toHome = async (_request: FastifyRequest, reply: FastifyReply) =>

@@ -1,5 +1,6 @@
 /** The state of the service: /uptime on both ports, health and metrics on the admin port. */
 import type { FastifyInstance } from 'fastify'
+import type { JsonObject } from '../../../domain/json.ts'
 import type { MediatorStatus } from '../../../domain/openhim/core-port.ts'
 import type { ConsumerStatus } from '../../../domain/ports/consumer-state.ts'
 import type { WorkerCounts } from '../../../domain/worker-processes.ts'
@@ -37,6 +38,12 @@ export type Health = Readonly<{
 export function serveConsumers(server: FastifyInstance, status: () => Promise<readonly ConsumerStatus[]>): void {
   server.get('/consumers', needs('viewer'), async () => status())
   refuseOtherMethods(server, '/consumers', ['GET'])
+}
+
+/** The counts of the messages of all endpoints. */
+export function serveTotals(server: FastifyInstance, report: () => Promise<JsonObject>): void {
+  server.get('/stats', needs('viewer'), async (_request, reply) => sendJson(reply, 200, await report()))
+  refuseOtherMethods(server, '/stats', ['GET'])
 }
 
 export function serveHealth(server: FastifyInstance, health: () => Promise<Health>): void {

@@ -76,6 +76,11 @@ export const dryRunSchemas: JsonObject = {
     lookups: { type: 'object', additionalProperties: cannedAnswers },
     responses: { type: 'object', additionalProperties: cannedAnswers },
     live: { ...flag, description: 'Whether lookups without a given answer are made.' },
+    view: {
+      const: 'mapping',
+      description:
+        'The report has fields, and samples of what was written, in place of stages, calls, answer and state.',
+    },
     run: { ...flag, description: 'False: the document is checked, and no message runs.' },
     limit: {
       ...whole,
@@ -112,6 +117,10 @@ export const dryRunSchemas: JsonObject = {
       failure: object({ error: text, code: text, status: whole, stage: text, path: text, details: faults }),
       state: { description: 'What would be kept for the next message.' },
       coverage: ref('Coverage'),
+      fields: {
+        ...object({ source: ref('ValueFields'), output: ref('ValueFields') }, ['source']),
+        description: 'Of the view mapping: what the mapping could read, and what it made.',
+      },
     },
     ['ran', 'lint'],
   ),
@@ -143,6 +152,10 @@ export const dryRunSchemas: JsonObject = {
                 count: { ...whole, description: 'Places that were written.' },
                 defaults: { ...whole, description: 'How many of several places got the default or null.' },
                 places: { ...list(text), description: 'JSON Pointers into the output, at most 5.' },
+                samples: {
+                  ...list({}),
+                  description: 'Of the view mapping: what stands at these places in the end; long texts are cut.',
+                },
               },
               ['target', 'wrote', 'count', 'places'],
             ),
@@ -164,6 +177,23 @@ export const dryRunSchemas: JsonObject = {
     },
     unwrittenNotShown: whole,
   }),
+  ValueFields: object(
+    {
+      fields: list(
+        object(
+          {
+            path: { ...text, description: 'As an entry can have it; `[]` stands for every element of an array.' },
+            types: list(oneOf(['object', 'array', 'string', 'number', 'boolean', 'null'])),
+            count: { ...whole, description: 'How many values are there.' },
+            sample: { description: 'The first value that is no object, array or null; a long text is cut.' },
+          },
+          ['path', 'types', 'count'],
+        ),
+      ),
+      cut: { ...flag, description: 'There are more than 3,000 fields or 300,000 values.' },
+    },
+    ['fields', 'cut'],
+  ),
   Coverage: object(
     {
       total: { ...whole, description: 'The parts of the document that a message can run.' },

@@ -36,6 +36,7 @@ const FILTERS: Readonly<Record<string, Filter>> = {
     description: 'Of messages that did not end done: whether a replay has.',
     once: true,
   },
+  captured: { schema: { type: 'boolean' }, description: 'Whether a capture recorded it.', once: true },
   from: { schema: text, description: 'ISO 8601, or before now: `-1h`. Inclusive.', once: true },
   to: { schema: text, description: 'ISO 8601, or before now: `-1h`. Exclusive.', once: true },
 }
@@ -121,35 +122,44 @@ const listed = {
   path: text,
   error: text,
   triedAgain: { type: 'boolean' },
-  stages: list(object({ stage: oneOf(STAGE_NAMES), ms: number })),
+  stages: list(object({ stage: oneOf(STAGE_NAMES), ms: number }, ['stage', 'ms'])),
   keys: { type: 'object', additionalProperties: { anyOf: [text, list(text)] } },
   replayOf: id,
   answerOf: id,
+  captured: { type: 'boolean', description: 'A capture of its endpoint recorded it, with all bodies.' },
   bodies: list(
-    object({
-      which: text,
-      contentType: text,
-      size: whole,
-      cut: { type: 'boolean' },
-      masked: { type: 'boolean' },
-    }),
+    object(
+      {
+        which: text,
+        contentType: text,
+        size: whole,
+        cut: { type: 'boolean' },
+        masked: { type: 'boolean' },
+      },
+      ['which', 'contentType', 'size'],
+    ),
   ),
 }
 
 const calls = list(
-  object({
-    kind: oneOf(['lookup', 'response']),
-    id: text,
-    method: text,
-    target: text,
-    item: whole,
-    startMs: number,
-    ms: number,
-    status: whole,
-    remark: { ...text, description: 'A note on an answer that was accepted, such as a body that cannot be read.' },
-    fault: text,
-  }),
+  object(
+    {
+      kind: oneOf(['lookup', 'response']),
+      id: text,
+      method: text,
+      target: text,
+      item: whole,
+      startMs: number,
+      ms: number,
+      status: whole,
+      remark: { ...text, description: 'A note on an answer that was accepted, such as a body that cannot be read.' },
+      fault: text,
+    },
+    ['kind', 'id', 'method', 'target', 'startMs', 'ms'],
+  ),
 )
+
+const group = { ...text, description: 'Key of its group of failures, of a message that did not end done.' }
 
 const replayable = object(
   {
@@ -166,5 +176,5 @@ const always = ['id', 'source', 'startedAt', 'ms', 'outcome', 'status', 'stages'
 
 export const messageSchemas: JsonObject = {
   ListedMessage: object(listed, always),
-  Message: object({ ...listed, calls, callsOmitted: whole, replayable }, [...always, 'calls', 'replayable']),
+  Message: object({ ...listed, calls, callsOmitted: whole, replayable, group }, [...always, 'calls', 'replayable']),
 }

@@ -30,7 +30,11 @@ const groupNote = { ...text, maxLength: 2_000 }
 /** A change of a plan that is answered with it. */
 const planChange = (status: number, summary: string): JsonObject => ({
   parameters: [inPath('plan', id)],
-  post: { summary, responses: { [status]: answer('The plan.', ref('ReplayPlan')), ...planUnknown, ...planBusy } },
+  post: {
+    summary,
+    requestBody: { required: false, ...content({}) },
+    responses: { [status]: answer('The plan.', ref('ReplayPlan')), ...planUnknown, ...planBusy },
+  },
 })
 
 export const replayPaths: JsonObject = {
@@ -49,10 +53,13 @@ export const replayPaths: JsonObject = {
       responses: {
         200: answer(
           'At most 1,000 groups.',
-          object({
-            minutesFrom: { ...time, description: 'Start of the first of the 60 `minutes`.' },
-            groups: list(ref('FailureGroup')),
-          }),
+          object(
+            {
+              minutesFrom: { ...time, description: 'Start of the first of the 60 `minutes`.' },
+              groups: list(ref('FailureGroup')),
+            },
+            ['minutesFrom', 'groups'],
+          ),
         ),
         ...wrongFilter,
       },
@@ -75,7 +82,11 @@ export const replayPaths: JsonObject = {
     parameters: [inPath('id', id)],
     post: {
       summary: 'Runs a message once more, through its endpoint as it is now.',
-      requestBody: { description: 'Takes the place of the body that came.', required: false, content: { '*/*': {} } },
+      requestBody: {
+        description: 'Takes the place of the body that came.',
+        required: false,
+        content: { 'application/json': {}, 'application/xml': {} },
+      },
       responses: {
         200: answer('What became of it.', ref('Replayed')),
         ...notFound,
@@ -87,7 +98,7 @@ export const replayPaths: JsonObject = {
   '/messages/replay': {
     get: {
       summary: 'The plans of replays, newest first.',
-      responses: { 200: answer('The plans.', object({ plans: list(ref('ReplayPlan')) })) },
+      responses: { 200: answer('The plans.', object({ plans: list(ref('ReplayPlan')) }, ['plans'])) },
     },
     post: {
       summary: 'Plans to replay all messages of a filter. Without `outcome`: those that did not end done.',
@@ -122,9 +133,15 @@ export const replayPaths: JsonObject = {
 
 const outcome = oneOf(OUTCOMES)
 const blockers = list(
-  object({ reason: text, error: text, count: whole, sampleId: id, ids: { ...list(id), description: 'At most 20.' } }),
+  object({ reason: text, error: text, count: whole, sampleId: id, ids: { ...list(id), description: 'At most 20.' } }, [
+    'reason',
+    'error',
+    'count',
+    'sampleId',
+    'ids',
+  ]),
 )
-const replays = list(object({ id, replayId: id, outcome, code: text }))
+const replays = list(object({ id, replayId: id, outcome, code: text }, ['id', 'replayId', 'outcome']))
 
 export const replaySchemas: JsonObject = {
   FailureGroup: object(
@@ -177,22 +194,41 @@ export const replaySchemas: JsonObject = {
       description: 'Messages that are replayed first, one by one; the plan then waits to be continued.',
     },
   }),
-  ReplayPlan: object({
-    id,
-    state: oneOf(PLAN_STATES),
-    createdAt: time,
-    filter: { type: 'object' },
-    count: whole,
-    groups: list(object({ endpointId: id, endpoint: text, outcome, code: text, path: text, count: whole })),
-    cannot: blockers,
-    done: whole,
-    failed: whole,
-    skipped: whole,
-    skippedFor: blockers,
-    left: whole,
-    limits: ref('RunLimits'),
-    canaries: { ...replays, description: 'The first messages of the run, if it asked for them.' },
-    failures: { ...replays, description: 'The newest replays that did not end done, at most 20.' },
-    stoppedBy: text,
-  }),
+  ReplayPlan: object(
+    {
+      id,
+      state: oneOf(PLAN_STATES),
+      createdAt: time,
+      filter: { type: 'object', additionalProperties: true },
+      count: whole,
+      groups: list(
+        object({ endpointId: id, endpoint: text, outcome, code: text, path: text, count: whole }, ['outcome', 'count']),
+      ),
+      cannot: blockers,
+      done: whole,
+      failed: whole,
+      skipped: whole,
+      skippedFor: blockers,
+      left: whole,
+      limits: ref('RunLimits'),
+      canaries: { ...replays, description: 'The first messages of the run, if it asked for them.' },
+      failures: { ...replays, description: 'The newest replays that did not end done, at most 20.' },
+      stoppedBy: text,
+    },
+    [
+      'id',
+      'state',
+      'createdAt',
+      'filter',
+      'count',
+      'groups',
+      'cannot',
+      'done',
+      'failed',
+      'skipped',
+      'skippedFor',
+      'left',
+      'failures',
+    ],
+  ),
 }

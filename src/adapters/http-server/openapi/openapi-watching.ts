@@ -1,4 +1,4 @@
-/** The part of /openapi.json on what callers who watch ask for: summaries, faults, vocabulary, suggestions, events. */
+/** The part of /openapi.json on what callers who watch ask for: who they are, summaries, faults, counts, consumers, events. */
 import type { JsonObject } from '../../../domain/json.ts'
 import {
   SUMMARY_DEFAULT_LIMIT,
@@ -6,21 +6,7 @@ import {
   SUMMARY_SORTS,
 } from '../../../endpoints/listing/summary-query.ts'
 import { EVENT_TYPES } from '../../../events/service-event.ts'
-import {
-  answer,
-  content,
-  failure,
-  id,
-  inPath,
-  list,
-  number,
-  object,
-  oneOf,
-  ref,
-  text,
-  time,
-  whole,
-} from './openapi-parts.ts'
+import { answer, failure, id, inPath, list, number, object, oneOf, ref, text, time, whole } from './openapi-parts.ts'
 
 const inQuery = (name: string, schema: JsonObject, description: string): JsonObject => ({
   name,
@@ -47,6 +33,7 @@ export const summaryParameters: readonly JsonObject[] = [
     { ...whole, minimum: 1, maximum: SUMMARY_LARGEST_LIMIT, default: SUMMARY_DEFAULT_LIMIT },
     'Of the summary: rows of a page.',
   ),
+  inQuery('faults', { const: 'true' }, 'Of the summary: only endpoints that have a `reason`.'),
   inQuery('cursor', text, 'Of the summary: `next` of the page before, with the same sort.'),
 ]
 
@@ -55,7 +42,6 @@ const reason = {
   ...oneOf(['invalid', 'clash', 'pending', 'tolerated']),
   description: 'Why there are faults; not there without any.',
 }
-const body = (schema: JsonObject): JsonObject => ({ required: true, ...content(schema) })
 
 export const watchingPaths: JsonObject = {
   '/me': {
@@ -75,26 +61,10 @@ export const watchingPaths: JsonObject = {
       },
     },
   },
-  '/endpoints/vocabulary': {
+  '/stats': {
     get: {
-      summary: 'What an editor of documents can complete: fields, roots, functions, codes. Role viewer.',
-      responses: {
-        200: answer('The vocabulary of this version of the service.', ref('Vocabulary')),
-        304: answer('Unchanged.'),
-      },
-    },
-  },
-  '/endpoints/suggest': {
-    post: {
-      summary:
-        'Entries of inputMapping for fields of the same name, place and type. Role viewer; operator for messageId.',
-      requestBody: body(ref('SuggestRequest')),
-      responses: {
-        200: answer('The best first; without values of the samples.', ref('Suggestions')),
-        400: failure('The request is wrong; details lists the reasons.'),
-        404: failure('There is no such endpoint or message.'),
-        415: failure('The body is not declared as JSON.'),
-      },
+      summary: 'How the messages of all endpoints went in the last hour and day, of deleted ones too. Role viewer.',
+      responses: { 200: answer('The counts of all instances.', ref('Totals')) },
     },
   },
   '/events': {
@@ -171,71 +141,39 @@ export const watchingSchemas: JsonObject = {
     },
     ['endpointId', 'active', 'faults'],
   ),
-  Vocabulary: object(
+  Consumer: object(
     {
-      fields: list(
-        object({ path: text, type: text, description: text, required: { const: true }, reads: text }, ['path']),
-      ),
-      roots: { type: 'object', additionalProperties: object({ when: text, roots: list(text) }, ['when', 'roots']) },
-      mappingFunctions: list(
-        object({ name: text, signature: text, means: text, needsParameters: { type: 'boolean' } }, ['name']),
-      ),
-      expressionFunctions: list(object({ name: text, parameters: list(text), signature: text }, ['name'])),
-      failures: list(object({ code: text, status: whole, retry: { type: 'boolean' }, means: text }, ['code'])),
-      formats: list(object({ name: text, mediaType: text }, ['name', 'mediaType'])),
-      contentTypes: list(object({ format: text, types: list(text), suffix: text }, ['format', 'types'])),
-      stages: list(text),
-      outcomes: list(text),
-      sources: list(text),
-      roles: list(ref('Role')),
-    },
-    ['fields', 'roots', 'mappingFunctions', 'expressionFunctions', 'failures', 'formats'],
-  ),
-  SampleBody: object({
-    body: { description: 'A text is read by its type, any other value is JSON.' },
-    contentType: text,
-  }),
-  SuggestRequest: object({
-    source: {
-      allOf: [
-        ref('SampleBody'),
-        object({
-          query: { type: 'object' },
-          urlParams: { type: 'object' },
-          lookups: {
-            type: 'object',
-            additionalProperties: { anyOf: [ref('SampleBody'), list(ref('SampleBody'))] },
-          },
-        }),
-      ],
-    },
-    messageId: { ...id, description: 'A recorded message, instead of source.' },
-    target: object({
-      sample: { description: 'An output as it is meant to be.' },
-      contentType: text,
-      schema: { type: 'object', description: 'JSON Schema of the output, instead of sample.' },
-    }),
-    endpoint: ref('Endpoint'),
-    endpointId: { ...id, description: 'Of a stored endpoint, instead of endpoint.' },
-  }),
-  Suggestions: object(
-    {
-      suggestions: list(
+      endpointId: id,
+      endpoint: text,
+      topic: text,
+      groupId: text,
+      state: oneOf(['connecting', 'running', 'waiting', 'stopped']),
+      lag: { ...whole, description: 'Records that wait.' },
+      inFlight: whole,
+      partitions: list(
         object(
           {
-            source: text,
-            target: text,
-            to: { anyOf: [text, object({ key: text, transform: text }, ['key', 'transform'])] },
-            score: { ...number, minimum: 0.5, maximum: 1 },
-            reason: text,
+            partition: whole,
+            state: oneOf(['running', 'waiting', 'stopped']),
+            committed: whole,
+            end: whole,
+            lag: whole,
           },
-          ['source', 'target', 'to', 'score', 'reason'],
+          ['partition', 'state', 'committed', 'end', 'lag'],
         ),
       ),
-      cut: { type: 'boolean', description: 'Whether fields were left out.' },
-      notRead: list(object({ part: text, reason: text }, ['part', 'reason'])),
+      lastError: object({ message: text, at: time }, ['message', 'at']),
     },
-    ['suggestions', 'cut'],
+    ['endpointId', 'endpoint', 'topic', 'groupId', 'state', 'lag', 'inFlight', 'partitions'],
+  ),
+  Totals: object(
+    {
+      perMinute: { ...number, description: 'Messages a minute, of the last five whole minutes.' },
+      hour: ref('Counts'),
+      day: ref('Counts'),
+      minutes: list({ allOf: [ref('Counts'), object({ at: time }, ['at'])] }),
+    },
+    ['perMinute', 'hour', 'day', 'minutes'],
   ),
   MessagesEvent: {
     ...object(

@@ -4,7 +4,10 @@ import type { JsonObject } from '../../../domain/json.ts'
 import { needs } from '../management/auth-hook.ts'
 import { sendAnswer } from '../replies.ts'
 import { accessPaths, accessSchemas, securitySchemes, withAccess } from './openapi-access.ts'
+import { authoringPaths, authoringSchemas } from './openapi-authoring.ts'
 import { batchPaths, batchSchemas } from './openapi-batch.ts'
+import { capturePaths, captureSchemas } from './openapi-captures.ts'
+import { driftPaths, driftSchemas } from './openapi-drift.ts'
 import { dryRunPaths, dryRunSchemas } from './openapi-dry-run.ts'
 import { endpointPaths, endpointSchemas } from './openapi-endpoints.ts'
 import { messagePaths, messageSchemas } from './openapi-messages.ts'
@@ -35,7 +38,7 @@ const operationPaths: JsonObject = {
     get: {
       summary: 'How the consumer of each endpoint with a topic is doing.',
       responses: {
-        200: answer('State, lag and last error of each.', list({ type: 'object' })),
+        200: answer('State, lag and last error of each.', list(ref('Consumer'))),
       },
     },
   },
@@ -44,24 +47,32 @@ const operationPaths: JsonObject = {
   },
 }
 
+const DESCRIPTION = [
+  'Management of endpoints, and what became of their messages.',
+  'POST, PUT and PATCH need the header Content-Type: application/json, without a body too.',
+].join(' ')
+
 /** OpenAPI 3.1 description of the management API. `endpointSchema`: the JSON Schema of documents, sent and stored. */
 export function describeApi(endpointSchema: JsonObject, version: string): JsonObject {
   return {
     openapi: '3.1.0',
-    info: { title: 'Crosswalk', version, description: 'Management of endpoints, and what became of their messages.' },
+    info: { title: 'Crosswalk', version, description: DESCRIPTION },
     security: [{ bearer: [] }],
     paths: withAccess({
       ...endpointPaths,
       ...storedTestPaths,
       ...batchPaths,
       ...testPaths,
+      ...driftPaths,
       ...dryRunPaths,
       ...publishedApiPaths,
       ...operationPaths,
       ...messagePaths,
       ...replayPaths,
+      ...capturePaths,
       ...recordedTestPaths,
       ...accessPaths,
+      ...authoringPaths,
       ...watchingPaths,
     }),
     components: {
@@ -70,11 +81,14 @@ export function describeApi(endpointSchema: JsonObject, version: string): JsonOb
         Endpoint: endpointSchema,
         ...messageSchemas,
         ...replaySchemas,
+        ...captureSchemas,
         ...accessSchemas,
         ...endpointSchemas,
         ...batchSchemas,
         ...testSchemas,
+        ...driftSchemas,
         ...dryRunSchemas,
+        ...authoringSchemas,
         ...watchingSchemas,
         Failure: object({ error: text, code: text, details: list(ref('FailureDetail')) }, ['error', 'code']),
         FailureDetail: object({

@@ -1,17 +1,21 @@
-/** The calls of pages and programs that watch the service: who the caller is, faults of endpoints, vocabulary, suggestions. */
+/** The calls of pages and programs that watch the service: who the caller is, faults and drift of endpoints, vocabulary, suggestions, drafts. */
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { allows, type Caller, ROLES } from '../../../domain/access.ts'
 import { Failure } from '../../../domain/failure.ts'
 import type { JsonObject } from '../../../domain/json.ts'
+import { readDriftHours } from '../../../drift/drift-report.ts'
 import type { FindFaults } from '../../../endpoints/listing/endpoint-faults.ts'
 import { etagOf } from '../../../endpoints/precondition.ts'
+import type { DraftEndpoint } from '../../../suggestions/draft-endpoint.ts'
 import type { Suggest } from '../../../suggestions/suggest.ts'
-import { callerOf, needs } from '../management/auth-hook.ts'
+import { callerOf, leaveNoEntry, needs } from '../management/auth-hook.ts'
 import { readDocument } from '../management/read-document.ts'
 import { type ById, NO_STORE, refuseOtherMethods, sendAnswer, sendJson } from '../replies.ts'
 
 export type EndpointAids = Readonly<{
   faults: FindFaults
+  /** Of the last hours. Fails with ID_MALFORMED, ENDPOINT_UNKNOWN, STORE_UNAVAILABLE. */
+  drift: (endpointId: string, hours: number) => Promise<JsonObject>
   /** Resolves to the same value each time. */
   vocabulary: () => Promise<JsonObject>
   suggest: Suggest
@@ -26,9 +30,16 @@ export function serveMe(server: FastifyInstance): void {
 }
 
 /** On both ports, below `/endpoints`. */
-export function serveEndpointAids(scope: FastifyInstance, { faults, vocabulary, suggest }: EndpointAids): void {
+export function serveEndpointAids(scope: FastifyInstance, aids: EndpointAids): void {
+  const { faults, drift, vocabulary, suggest } = aids
   scope.get<ById>('/endpoints/:id/faults', needs('viewer'), async (request, reply) =>
     sendJson(reply, 200, await faults(request.params.id)),
+  )
+  scope.get<ById & { Querystring: { hours?: unknown } }>(
+    '/endpoints/:id/drift',
+    needs('viewer'),
+    async (request, reply) =>
+      sendJson(reply, 200, await drift(request.params.id, readDriftHours(request.query.hours)), NO_STORE),
   )
   const sendVocabulary = createVocabularyReply(vocabulary)
   scope.get('/endpoints/vocabulary', needs('viewer'), sendVocabulary)
@@ -37,8 +48,18 @@ export function serveEndpointAids(scope: FastifyInstance, { faults, vocabulary, 
     return sendJson(reply, 200, await suggest(readDocument(request), mayReadBodies), NO_STORE)
   })
   refuseOtherMethods(scope, '/endpoints/:id/faults', ['GET'])
+  refuseOtherMethods(scope, '/endpoints/:id/drift', ['GET'])
   refuseOtherMethods(scope, '/endpoints/vocabulary', ['GET'])
   refuseOtherMethods(scope, '/endpoints/suggest', ['POST'])
+}
+
+/** `/endpoints/draft`, the same on both ports. For authors: the sample runs through the document. Nothing is stored or sent, so the audit log gets no entry. */
+export function serveDraft(scope: FastifyInstance, draft: DraftEndpoint): void {
+  scope.post('/endpoints/draft', needs('author'), async (request, reply) => {
+    leaveNoEntry(request)
+    return sendJson(reply, 200, await draft(readDocument(request)), NO_STORE)
+  })
+  refuseOtherMethods(scope, '/endpoints/draft', ['POST'])
 }
 
 /** `open`: the service asks this caller for no credentials. */

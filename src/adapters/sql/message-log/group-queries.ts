@@ -100,7 +100,7 @@ export function groupsOf(
 const keyOf = (row: AlikeRow): string => JSON.stringify(ALIKE.map((column) => row[column]))
 
 function groupOf(row: GroupRow): Omit<MessageGroup, 'minutes'> {
-  const rest = { source: '', outcome: '', status: 0, replay_of: '', bytes: 0, version: 0, error: '' }
+  const rest = { source: '', outcome: '', status: 0, replay_of: '', bytes: 0, version: 0, error: '', captured: 0 }
   const sample = recordOf({ ...row, ...rest, id: row.last })
   return {
     endpointId: sample.endpointId,

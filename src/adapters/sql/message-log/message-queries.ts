@@ -61,7 +61,7 @@ export const notDone = (where: Where): Expression<SqlBool> => where('outcome', '
 /** All that a message must fulfil to match. */
 export function conditions(where: Where, filter: MessageFilter): Expression<SqlBool>[] {
   const { id, endpointId, outcome, code, stage, path, error, version, source, status } = filter
-  const { key, from, to, replayOf, replayed } = filter
+  const { key, from, to, replayOf, replayed, captured } = filter
   const all: Expression<SqlBool>[] = []
   const among = (column: keyof MessageRow, values: readonly (string | number)[] | undefined) => {
     if (values?.length === 0) all.push(sql<SqlBool>`1 = 0`)
@@ -84,6 +84,8 @@ export function conditions(where: Where, filter: MessageFilter): Expression<SqlB
   if (mayOnlyFail(filter)) all.push(notDone(where))
   if (from !== undefined) all.push(where('id', '>=', idFrom(from)))
   if (to !== undefined) all.push(where('id', '<', idFrom(to)))
+  // A literal, so that the database may use the partial index.
+  if (captured !== undefined) all.push(where('captured', '=', captured ? sql.lit(1) : sql.lit(0)))
   if (key !== undefined) all.push(where('id', 'in', holding(where, key)))
   if (replayed !== undefined) {
     all.push(where('replay_of', '=', sql.lit('')), where('id', replayed ? 'in' : 'not in', REPEATED))

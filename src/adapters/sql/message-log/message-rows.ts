@@ -33,6 +33,7 @@ export function messageRow({ record, bodies }: Recorded): MessageRow {
     path: record.path === undefined ? '' : keyText(record.path),
     version: record.endpointVersion ?? 0,
     error,
+    captured: record.captured ? 1 : 0,
   }
 }
 
@@ -77,6 +78,7 @@ export function recordOf(row: MessageRow): MessageRecord {
     keys: rest?.keys ?? {},
     ...(row.replay_of === '' ? {} : { replayOf: row.replay_of }),
     ...(rest?.answerOf === undefined ? {} : { answerOf: rest.answerOf }),
+    ...(row.captured === 1 ? { captured: true as const } : {}),
     bodies: rest?.bodies ?? [],
   }
 }
@@ -105,6 +107,7 @@ export const doneRow = ([
   path: '',
   version: versionOf(detail),
   error: '',
+  captured: 0,
 })
 
 /** A search reads thousands of lines: only the start of the detail is parsed. */

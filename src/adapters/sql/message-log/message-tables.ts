@@ -21,6 +21,8 @@ export type MessageTables = {
     version: number
     /** The sentence of the failure, escaped as in JSON. Earlier versions wrote it in `detail`. */
     error: string
+    /** 1 if a capture recorded it, else 0. */
+    captured: number
   }
   message_bodies: {
     message_id: string
@@ -55,4 +57,5 @@ export const MESSAGE_COLUMNS = {
   path: 'text',
   version: 'integer',
   error: 'text',
+  captured: 'integer',
 } as const satisfies Record<keyof MessageRow, string>

@@ -103,8 +103,17 @@ const failures: Migration = {
   },
 }
 
+/** The messages that a capture recorded, few among all. */
+const captured: Migration = {
+  name: 'captured messages',
+  statements: (schema) => [
+    schema.alterTable('messages').addColumn('captured', 'integer', (column) => column.notNull().defaultTo(sql.lit(0))),
+    schema.createIndex('messages_captured').on('messages').column('id').where(sql.ref('captured'), '=', sql.lit(1)),
+  ],
+}
+
 /** Of the file of the message log. */
-export const MESSAGE_MIGRATIONS: readonly Migration[] = [messages, doneMessages, failures]
+export const MESSAGE_MIGRATIONS: readonly Migration[] = [messages, doneMessages, failures, captured]
 
 /** For the shared database; no statements for SQLite, where the message log has its own file. */
 const sharedOnly = ({ name, statements }: Migration): Migration => ({
@@ -114,3 +123,4 @@ const sharedOnly = ({ name, statements }: Migration): Migration => ({
 
 export const SHARED_MESSAGES = sharedOnly(messages)
 export const SHARED_FAILURES = sharedOnly(failures)
+export const SHARED_CAPTURED = sharedOnly(captured)

@@ -4,9 +4,10 @@
  */
 import { type Compilable, CompiledQuery, sql } from 'kysely'
 import { ACCESS } from './access-migrations.ts'
+import { CAPTURES } from './capture-migrations.ts'
 import { ENDPOINT_TESTS } from './endpoint-test-migrations.ts'
 import { IDEMPOTENCY } from './idempotency-migrations.ts'
-import { SHARED_FAILURES, SHARED_MESSAGES } from './message-migrations.ts'
+import { SHARED_CAPTURED, SHARED_FAILURES, SHARED_MESSAGES } from './message-migrations.ts'
 import type { Migration } from './migration.ts'
 import { REPLAYS } from './replay-migrations.ts'
 
@@ -105,6 +106,8 @@ export const MIGRATIONS: readonly Migration[] = [
   ENDPOINT_TESTS,
   SHARED_FAILURES,
   REPLAYS,
+  CAPTURES,
+  SHARED_CAPTURED,
 ]
 
 /** A statement that Kysely has no builder for. */

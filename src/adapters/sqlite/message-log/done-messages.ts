@@ -125,11 +125,22 @@ function messagesOf({ lines }: LinesRow, filter: MessageFilter): MessageRow[] {
   return [...messagesIn(lines)].filter((message) => isAmong(message, filter))
 }
 
-/** Whether a done record can pass the filter: it has no failure, no replay and no business key. */
-const mayPassDone = ({ outcome, code, stage, path, error, key, replayOf, replayed }: MessageFilter): boolean =>
+/** Whether a done record can pass the filter: it has no failure, no replay, no business key and no capture. */
+const mayPassDone = ({
+  outcome,
+  code,
+  stage,
+  path,
+  error,
+  key,
+  replayOf,
+  replayed,
+  captured,
+}: MessageFilter): boolean =>
   key === undefined &&
   error === undefined &&
   replayed === undefined &&
+  captured !== true &&
   (outcome === undefined || outcome.includes('done')) &&
   [code, stage, path, replayOf].every((values) => values === undefined || values.includes(''))
 

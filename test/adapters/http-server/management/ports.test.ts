@@ -218,6 +218,7 @@ describe('/openapi.json', () => {
       '/consumers',
       '/endpoints',
       '/endpoints/batch',
+      '/endpoints/draft',
       '/endpoints/dry-run',
       '/endpoints/dry-run/value',
       '/endpoints/openapi.json',
@@ -225,7 +226,9 @@ describe('/openapi.json', () => {
       '/endpoints/tests/run',
       '/endpoints/vocabulary',
       '/endpoints/{id}',
+      '/endpoints/{id}/capture',
       '/endpoints/{id}/diff',
+      '/endpoints/{id}/drift',
       '/endpoints/{id}/faults',
       '/endpoints/{id}/openapi.json',
       '/endpoints/{id}/stats',
@@ -254,6 +257,7 @@ describe('/openapi.json', () => {
       '/messages/{id}/replay',
       '/messages/{id}/test',
       '/metrics',
+      '/stats',
       '/uptime',
     ])
     for (const [path, operations] of Object.entries(paths)) {
@@ -266,9 +270,14 @@ describe('/openapi.json', () => {
         const { _id } = await service.register({ endpoint: { pattern: `/described/${method}` } })
         const document = endpointDocument({ endpoint: { pattern: `/by/${method}` } })
         const [type] = Object.keys(operation.requestBody?.content ?? {})
+        if (path.endsWith('/capture')) {
+          await fetch(`${service.adminUrl}/endpoints/${_id}/capture`, json('POST', { messages: 1 }))
+        }
         const bodies: Record<string, JsonObject> = {
           '/endpoints/dry-run': { endpoint: document },
+          '/endpoints/draft': { name: 'Drafted', pattern: '/drafted' },
           '/endpoints/{id}/tests': { tests: [] },
+          '/endpoints/{id}/capture': { messages: 1 },
           '/endpoints/tests/run': { endpoint: document, tests: [] },
           '/endpoints/dry-run/value': { endpoint: document, at: '/answer/body' },
           '/endpoints/suggest': { source: { body: { id: 1 } }, target: { sample: { id: 2 } } },

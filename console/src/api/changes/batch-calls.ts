@@ -1,0 +1,28 @@
+/** Many documents at once: all of them, or none. They are sent as the text that they have. */
+import { answerOf, api, type Schemas } from '../client.ts'
+
+export type BatchOutcome = Readonly<{ results: readonly Schemas['OperationResult'][]; dryRun: boolean }>
+
+/** `document`: as text. */
+export type ImportOperation = Readonly<{ op: 'create' | 'replace'; id?: string; document: string }>
+
+/** `dryRun`: checks everything and stores nothing. Fails with an ApiFailure, whose details have the faults of each operation. */
+export async function sendBatch(
+  operations: readonly ImportOperation[],
+  dryRun: boolean,
+  note = '',
+): Promise<BatchOutcome> {
+  const parts = operations.map(
+    ({ op, id, document }) =>
+      `{"op":${JSON.stringify(op)},${id === undefined ? '' : `"id":${JSON.stringify(id)},`}"document":${document}}`,
+  )
+  const body = `{"dryRun":${dryRun},"note":${JSON.stringify(note)},"operations":[${parts.join(',')}]}`
+  const { data } = await answerOf(
+    api.POST('/endpoints/batch', {
+      headers: { 'content-type': 'application/json' },
+      body: body as never,
+      bodySerializer: (text) => String(text),
+    }),
+  )
+  return data as BatchOutcome
+}

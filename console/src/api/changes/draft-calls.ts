@@ -1,0 +1,30 @@
+/** A first document from a name and a sample message, and storing it. */
+import { ApiFailure } from '../api-failure.ts'
+import { api, dataOf, type Schemas } from '../client.ts'
+import { createDocument } from '../document-calls.ts'
+import { storeTests } from '../run-calls.ts'
+
+export type EndpointDraft = Schemas['EndpointDraft']
+export type DraftRequest = Schemas['DraftRequest']
+export type DraftFormat = NonNullable<DraftRequest['format']>
+
+/** Fails with an ApiFailure, also if the name or the route is taken. */
+export async function draftEndpoint(request: DraftRequest): Promise<EndpointDraft> {
+  const draft = await dataOf(api.POST('/endpoints/draft', { body: request }))
+  if (draft.faults.length === 0) return draft
+  const sentence = 'The endpoint cannot be created as it is.'
+  throw new ApiFailure(sentence, { status: 409, details: draft.faults })
+}
+
+/** Out: the id of the endpoint, and the name of its test if the sample is kept. Fails with an ApiFailure. */
+export async function createFromDraft(
+  { document, test }: EndpointDraft,
+  isKept: boolean,
+): Promise<Readonly<{ id: string; test?: string }>> {
+  const { data } = await createDocument(JSON.stringify(document), {})
+  const id = data._id
+  if (id === undefined) throw new TypeError('The service gave no id for the new endpoint.')
+  if (!isKept || test === undefined) return { id }
+  await storeTests(id, { file: { tests: [test as never] }, etag: undefined })
+  return { id, test: test.name }
+}

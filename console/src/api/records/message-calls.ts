@@ -1,0 +1,49 @@
+/** Recorded messages: lists, records, bodies, and the replay of one by hand. */
+import { api, dataOf } from '../client.ts'
+import type { paths } from '../schema.ts'
+import type { ListedMessage, MessageFilters, MessageRecord } from './record-types.ts'
+
+type MessageQuery = NonNullable<paths['/messages']['get']['parameters']['query']>
+export type MessagePage = Readonly<{ messages: readonly ListedMessage[]; next?: string }>
+
+type PageOf = Readonly<{ limit: number; cursor?: string | undefined }>
+
+/** A page, newest first. Fails with an ApiFailure. */
+export const listMessages = (
+  filters: MessageFilters,
+  { limit, cursor }: PageOf,
+  signal?: AbortSignal,
+): Promise<MessagePage> =>
+  dataOf(
+    api.GET('/messages', {
+      // The API checks the values, and says which of them are wrong.
+      params: { query: { ...(filters as MessageQuery), limit, ...(cursor && { cursor }) } },
+      ...(signal && { signal }),
+    }),
+  )
+
+export const readMessage = (id: string, signal?: AbortSignal): Promise<MessageRecord> =>
+  dataOf(api.GET('/messages/{id}', { params: { path: { id } }, ...(signal && { signal }) }))
+
+/** The bytes of a body. Fails with an ApiFailure. */
+export const readMessageBody = async (id: string, which: string, signal?: AbortSignal): Promise<ArrayBuffer> =>
+  (await dataOf(
+    api.GET('/messages/{id}/body/{which}', {
+      params: { path: { id, which } },
+      parseAs: 'arrayBuffer',
+      ...(signal && { signal }),
+    }),
+  )) as ArrayBuffer
+
+export type GivenBody = Readonly<{ text: string; contentType: string }>
+
+/** Runs a message again, with another body if one is given. Out: the report of the service as text, which may be long. */
+export async function replayMessage(id: string, body?: GivenBody): Promise<string> {
+  const params = { path: { id } }
+  if (body === undefined) {
+    return (await dataOf(api.POST('/messages/{id}/replay', { params, parseAs: 'text' }))) as unknown as string
+  }
+  const headers = { 'content-type': body.contentType }
+  const sent = { params, headers, body: body.text, bodySerializer: String, parseAs: 'text' } as const
+  return (await dataOf(api.POST('/messages/{id}/replay', sent))) as unknown as string
+}

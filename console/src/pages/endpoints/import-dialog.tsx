@@ -1,0 +1,120 @@
+/** Import: files or pasted documents, then a plan with every fault, then all of them or none. */
+import { useQueryClient } from '@tanstack/react-query'
+import { type DragEvent, useState } from 'react'
+import { type ApiFailure, asFailure } from '../../api/api-failure.ts'
+import { sendBatch } from '../../api/changes/batch-calls.ts'
+import { queryKeys } from '../../api/query-keys.ts'
+import { Button } from '../../ui/controls/button.tsx'
+import { Dialog } from '../../ui/controls/dialog.tsx'
+import { TextField } from '../../ui/controls/fields.tsx'
+import { FailureNotice } from '../../ui/states/failure-notice.tsx'
+import { notify } from '../../ui/states/notices.tsx'
+import { type ImportPlan, type ImportSource, planImport } from './import-plan.ts'
+import { ImportPlanView } from './import-plan-view.tsx'
+
+export function ImportDialog({ onClose }: Readonly<{ onClose(): void }>) {
+  const client = useQueryClient()
+  const [files, setFiles] = useState<readonly ImportSource[]>([])
+  const [pasted, setPasted] = useState('')
+  const [note, setNote] = useState('')
+  const [plan, setPlan] = useState<ImportPlan>()
+  const [busy, setBusy] = useState(false)
+  const [failure, setFailure] = useState<ApiFailure>()
+  const attempt = async (work: () => Promise<void>) => {
+    setBusy(true)
+    setFailure(undefined)
+    try {
+      await work()
+    } catch (thrown) {
+      setFailure(asFailure(thrown))
+    }
+    setBusy(false)
+  }
+  const sources = [...files, ...(pasted.trim() === '' ? [] : [{ file: 'pasted text', text: pasted }])]
+  const takeFiles = (list: FileList | null) =>
+    void attempt(async () => setFiles(await Promise.all(Array.from(list ?? [], readSource))))
+  const run = () =>
+    attempt(async () => {
+      const { results } = await sendBatch(plan?.documents.map(({ operation }) => operation) ?? [], false, note.trim())
+      await client.invalidateQueries({ queryKey: queryKeys.endpoints })
+      notify(results.length === 1 ? 'One endpoint is imported.' : `${results.length} endpoints are imported.`)
+      onClose()
+    })
+  const drop = (event: DragEvent) => {
+    event.preventDefault()
+    takeFiles(event.dataTransfer.files)
+  }
+  if (plan !== undefined) {
+    return (
+      <Dialog
+        title="What the import does"
+        size="large"
+        onClose={onClose}
+        isDismissable={false}
+        actions={
+          <>
+            <Button onPress={() => setPlan(undefined)}>Back</Button>
+            <Button tone="primary" refused={refusalOf(plan)} busy={busy} onPress={() => void run()}>
+              {plan.documents.length === 1 ? 'Import 1 endpoint' : `Import ${plan.documents.length} endpoints`}
+            </Button>
+          </>
+        }
+      >
+        <ImportPlanView plan={plan} />
+        <TextField label="Note" value={note} onChange={setNote} hint="For the versions and the audit log" />
+        {failure === undefined ? null : <FailureNotice failure={failure} />}
+      </Dialog>
+    )
+  }
+  return (
+    <Dialog
+      title="Import endpoints"
+      size="large"
+      onClose={onClose}
+      isDismissable={false}
+      actions={
+        <>
+          <Button onPress={onClose}>Cancel</Button>
+          <Button
+            tone="primary"
+            busy={busy}
+            refused={sources.length === 0 ? 'Choose files or paste a document first.' : undefined}
+            onPress={() => void attempt(async () => setPlan(await planImport(sources)))}
+          >
+            Show the plan
+          </Button>
+        </>
+      }
+    >
+      <p>
+        A file has one document, or an array of documents. One with the id or the name of an endpoint replaces it.
+        Nothing is stored before you have seen the plan.
+      </p>
+      {/* biome-ignore lint/a11y/noStaticElementInteractions: the field within does the same by keys */}
+      <div className="drop-zone" onDragOver={(event) => event.preventDefault()} onDrop={drop}>
+        <label className="field">
+          <span className="field-label">Files</span>
+          <input
+            type="file"
+            multiple
+            accept=".json,application/json"
+            onChange={({ target }) => takeFiles(target.files)}
+          />
+        </label>
+        {files.length > 0 && <p role="status">{files.map(({ file }) => file).join(', ')}</p>}
+      </div>
+      <TextField label="Or paste documents" value={pasted} onChange={setPasted} rows={10} />
+      {failure === undefined ? null : <FailureNotice failure={failure} />}
+    </Dialog>
+  )
+}
+
+const readSource = async (file: File): Promise<ImportSource> => ({ file: file.name, text: await file.text() })
+
+function refusalOf({ documents, unreadable, faults }: ImportPlan): string | undefined {
+  if (unreadable.length > 0) return 'A file cannot be read: mend it, or leave it out.'
+  if (faults.length > 0 || documents.some((document) => document.faults.length > 0)) {
+    return 'A document has faults: all are imported, or none.'
+  }
+  return documents.length === 0 ? 'There is nothing to import.' : undefined
+}

@@ -1,0 +1,97 @@
+/** New: a name, a path and a message become an endpoint, and the editor opens on it. */
+import { useQueryClient } from '@tanstack/react-query'
+import { useNavigate } from '@tanstack/react-router'
+import { type FormEvent, useState } from 'react'
+import { type ApiFailure, asFailure } from '../../api/api-failure.ts'
+import { createFromDraft, type DraftFormat, type DraftRequest, draftEndpoint } from '../../api/changes/draft-calls.ts'
+import { queryKeys } from '../../api/query-keys.ts'
+import { Button } from '../../ui/controls/button.tsx'
+import { Dialog } from '../../ui/controls/dialog.tsx'
+import { Checkbox, type Choice, SelectField, TextField } from '../../ui/controls/fields.tsx'
+import { FailureNotice } from '../../ui/states/failure-notice.tsx'
+import { notify } from '../../ui/states/notices.tsx'
+import { patternOf } from './pattern-of.ts'
+
+/** `sample`: the format that the message has. */
+type GivenFormat = 'sample' | DraftFormat
+
+const FORMATS: readonly Choice<GivenFormat>[] = [
+  { value: 'sample', label: 'That of the message' },
+  { value: 'JSON', label: 'JSON' },
+  { value: 'XML', label: 'XML' },
+  { value: 'FHIR+JSON', label: 'FHIR, as JSON' },
+  { value: 'JSON+OPENHIM', label: 'JSON with the wrapper of OpenHIM' },
+]
+
+export function NewEndpointDialog({ onClose }: Readonly<{ onClose(): void }>) {
+  const client = useQueryClient()
+  const navigate = useNavigate()
+  const [name, setName] = useState('')
+  const [typedPattern, setPattern] = useState<string>()
+  const [format, setFormat] = useState<GivenFormat>('sample')
+  const [sample, setSample] = useState('')
+  const [isKept, setKept] = useState(true)
+  const [busy, setBusy] = useState(false)
+  const [failure, setFailure] = useState<ApiFailure>()
+  const pattern = typedPattern ?? patternOf(name)
+  const hasSample = sample.trim() !== ''
+  const create = async (event: FormEvent) => {
+    event.preventDefault()
+    setBusy(true)
+    setFailure(undefined)
+    try {
+      const request: DraftRequest = {
+        name: name.trim(),
+        pattern: pattern.trim(),
+        ...(format !== 'sample' && { format }),
+        ...(hasSample && { sample }),
+      }
+      const draft = await draftEndpoint(request)
+      const { id, test } = await createFromDraft(draft, isKept)
+      await client.invalidateQueries({ queryKey: queryKeys.endpoints })
+      notify('The endpoint takes messages from now on.')
+      void navigate({ to: '/endpoints/$id/edit', params: { id }, search: test === undefined ? {} : { test } })
+    } catch (thrown) {
+      setFailure(asFailure(thrown))
+      setBusy(false)
+    }
+  }
+  const faultAt = (path: string) => failure?.details.find((detail) => detail.path === path)?.message
+  return (
+    <Dialog title="New endpoint" onClose={onClose} isDismissable={false}>
+      <form className="dialog-form" onSubmit={(event) => void create(event)}>
+        <TextField label="Name" value={name} onChange={setName} isRequired fault={faultAt('name')} />
+        <TextField
+          label="Path"
+          value={pattern}
+          onChange={setPattern}
+          isRequired
+          placeholder="/orders"
+          hint="Messages are sent there by POST. “:id” stands for any name."
+          fault={faultAt('endpoint.pattern')}
+        />
+        <TextField
+          label="A message, as it is sent"
+          value={sample}
+          onChange={setSample}
+          rows={8}
+          hint="Paste one if you have it: its fields are mapped to the same names."
+          fault={faultAt('sample')}
+        />
+        <SelectField<GivenFormat> label="Format" value={format} choices={FORMATS} onChange={setFormat} />
+        {hasSample && (
+          <Checkbox checked={isKept} onChange={setKept}>
+            Keep the message as the first test. It is stored as it is, for everybody who may view the endpoint.
+          </Checkbox>
+        )}
+        {failure === undefined ? null : <FailureNotice failure={failure} />}
+        <div className="dialog-actions">
+          <Button onPress={onClose}>Cancel</Button>
+          <Button tone="primary" type="submit" busy={busy}>
+            Create endpoint
+          </Button>
+        </div>
+      </form>
+    </Dialog>
+  )
+}

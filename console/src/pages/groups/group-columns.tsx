@@ -1,0 +1,49 @@
+/** The columns of the list of groups. */
+
+import { Link } from '@tanstack/react-router'
+import type { FailureGroup } from '../../api/records/record-types.ts'
+import type { Column } from '../../ui/data/data-table.tsx'
+import { Time } from '../../ui/data/time.tsx'
+import { VisibleText } from '../../ui/data/visible-text.tsx'
+import { GroupMark } from './group-state.tsx'
+import { MinutesBars } from './minutes-bars.tsx'
+
+export const GROUP_COLUMNS: readonly Column<FailureGroup>[] = [
+  {
+    id: 'code',
+    title: 'Failure',
+    isName: true,
+    render: ({ key, code, stage, path }) => (
+      <>
+        <Link to="/groups/$key" params={{ key }} data-row className="row-link">
+          <code>{code ?? 'no code'}</code>
+        </Link>
+        <div className="quiet breaks">
+          {stage === undefined ? 'before the first stage' : `in ${stage}`}
+          {path === undefined ? null : (
+            <>
+              , at{' '}
+              <code>
+                <VisibleText text={path} most={160} />
+              </code>
+            </>
+          )}
+        </div>
+      </>
+    ),
+  },
+  {
+    id: 'endpoint',
+    title: 'Endpoint',
+    render: ({ endpoint, endpointId }) =>
+      endpoint === undefined ? (
+        <span className="quiet">{endpointId ?? 'none took them'}</span>
+      ) : (
+        <VisibleText text={endpoint} most={120} />
+      ),
+  },
+  { id: 'count', title: 'Messages', align: 'end', render: ({ count }) => count.toLocaleString('en') },
+  { id: 'minutes', title: 'Last hour', render: ({ minutes }) => <MinutesBars minutes={minutes} /> },
+  { id: 'lastSeen', title: 'Newest', render: ({ lastSeen }) => <Time at={lastSeen} /> },
+  { id: 'state', title: 'State', render: (group) => <GroupMark group={group} /> },
+]

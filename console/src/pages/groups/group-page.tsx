@@ -1,0 +1,222 @@
+/** `/groups/:key`: one group of failures: what its messages have in common, when they came, and what to do next. */
+
+import { useQuery } from '@tanstack/react-query'
+import { getRouteApi, Link, useNavigate } from '@tanstack/react-router'
+import { useMemo } from 'react'
+import { queryKeys } from '../../api/query-keys.ts'
+import { listMessages, readMessage } from '../../api/records/message-calls.ts'
+import type { FailureGroup } from '../../api/records/record-types.ts'
+import { type GroupList, listGroups, readGroup } from '../../api/records/replay-calls.ts'
+import { useRefusal } from '../../api/session.ts'
+import { LazyLineChart } from '../../ui/charts/lazy-line-chart.tsx'
+import { Button } from '../../ui/controls/button.tsx'
+import { PlanButton } from '../../ui/controls/plan-button.tsx'
+import { OutcomeChip } from '../../ui/data/status-chip.tsx'
+import { Time } from '../../ui/data/time.tsx'
+import { VisibleText } from '../../ui/data/visible-text.tsx'
+import { useKey } from '../../ui/keys/keymap.ts'
+import { Page } from '../../ui/states/page.tsx'
+import { QueryView } from '../../ui/states/states.tsx'
+import { GroupActions, GroupMark } from './group-state.tsx'
+import './groups.css'
+
+const MINUTE_MS = 60_000
+const MOST_MESSAGES = 20
+const EVERY_MS = 30_000
+
+const route = getRouteApi('/groups/$key')
+
+export function GroupPage() {
+  const { key } = route.useParams()
+  const group = useQuery({
+    queryKey: queryKeys.group(key),
+    queryFn: ({ signal }) => readGroup(key, signal),
+    refetchInterval: EVERY_MS,
+  })
+  const code = group.data?.code
+  return (
+    <Page
+      title={code === undefined ? 'Group of failures' : `Failures: ${code}`}
+      above={<Link to="/groups">← All failures</Link>}
+      actions={group.data && <Actions group={group.data} />}
+    >
+      <QueryView query={group} what="Loading the group">
+        {(data) => (
+          <>
+            <Facts group={data} />
+            <Sample group={data} />
+            <LastHour group={data} />
+            <Messages group={data} />
+          </>
+        )}
+      </QueryView>
+    </Page>
+  )
+}
+
+function Actions({ group }: Readonly<{ group: FailureGroup }>) {
+  const navigate = useNavigate()
+  const refused = useRefusal('operator')
+  const { endpointId, sampleId } = group
+  const missing = endpointId === undefined ? 'No endpoint took these messages.' : undefined
+  const debug = () =>
+    void (
+      endpointId !== undefined &&
+      navigate({ to: '/endpoints/$id/edit', params: { id: endpointId }, search: { message: sampleId } })
+    )
+  useKey('d', 'Debug the newest message', (refused ?? missing) === undefined ? debug : undefined)
+  return (
+    <>
+      <Button tone="primary" refused={refused ?? missing} keys="d" onPress={debug}>
+        Debug newest
+      </Button>
+      <PlanButton filters={{ group: group.key }}>Replay group …</PlanButton>
+      <GroupActions group={group} />
+    </>
+  )
+}
+
+/** Of the messages of the group, those that no replay has mended. */
+function useLeft(key: string) {
+  const filters = { group: key, replayed: 'false' }
+  return useQuery({
+    queryKey: queryKeys.groupList(filters),
+    queryFn: ({ signal }) => listGroups(filters, signal),
+    refetchInterval: EVERY_MS,
+    select: ({ groups }: GroupList) => groups[0]?.count ?? 0,
+  })
+}
+
+function Facts({ group }: Readonly<{ group: FailureGroup }>) {
+  const { key, endpoint, endpointId, stage, path, count, firstSeen, lastSeen } = group
+  const left = useLeft(key)
+  return (
+    <dl className="group-facts">
+      <div>
+        <dt>State</dt>
+        <dd>
+          <GroupMark group={group} />
+        </dd>
+      </div>
+      <div>
+        <dt>Messages</dt>
+        <dd>
+          <Link to="/messages" search={{ group: key }}>
+            {count.toLocaleString('en')}
+          </Link>
+          {left.data === undefined ? null : (
+            <>
+              {', of them '}
+              <Link to="/messages" search={{ group: key, replayed: 'false' }}>
+                {left.data.toLocaleString('en')} not mended yet
+              </Link>
+            </>
+          )}
+        </dd>
+      </div>
+      <div>
+        <dt>Seen</dt>
+        <dd>
+          <Time at={firstSeen} exact /> to <Time at={lastSeen} exact />
+        </dd>
+      </div>
+      <div>
+        <dt>Endpoint</dt>
+        <dd>
+          {endpointId === undefined ? (
+            <span className="quiet">none took them</span>
+          ) : (
+            <Link to="/endpoints/$id/edit" params={{ id: endpointId }}>
+              <VisibleText text={endpoint ?? endpointId} most={200} />
+            </Link>
+          )}
+        </dd>
+      </div>
+      <div>
+        <dt>Where</dt>
+        <dd>
+          {stage ?? <span className="quiet">before the first stage</span>}
+          {path === undefined ? null : (
+            <>
+              , at{' '}
+              <code>
+                <VisibleText text={path} most={300} />
+              </code>
+            </>
+          )}
+        </dd>
+      </div>
+    </dl>
+  )
+}
+
+/** The sentence of the newest failure stands for the group. */
+function Sample({ group: { sampleId } }: Readonly<{ group: FailureGroup }>) {
+  const { data } = useQuery({
+    queryKey: queryKeys.message(sampleId),
+    queryFn: ({ signal }) => readMessage(sampleId, signal),
+  })
+  if (data?.error === undefined) return null
+  return (
+    <div className="failure">
+      <p className="failure-sentence">
+        <VisibleText text={data.error} />
+      </p>
+      <p>
+        <Link to="/messages/$id" params={{ id: sampleId }}>
+          The newest message
+        </Link>
+      </p>
+    </div>
+  )
+}
+
+const count = (value: number): string => value.toLocaleString('en')
+
+function LastHour({ group: { key, minutes } }: Readonly<{ group: FailureGroup }>) {
+  const filters = { group: key }
+  const list = useQuery({
+    queryKey: queryKeys.groupList(filters),
+    queryFn: ({ signal }) => listGroups(filters, signal),
+    refetchInterval: EVERY_MS,
+  })
+  const from = list.data?.minutesFrom
+  const shown = list.data?.groups[0]?.minutes ?? minutes
+  const times = useMemo(() => shown.map((_, index) => Date.parse(from ?? '') + index * MINUTE_MS), [shown, from])
+  const series = useMemo(() => [{ name: 'Messages', tone: 'bad', values: shown } as const], [shown])
+  if (from === undefined) return null
+  return <LazyLineChart title="Messages by minute, last hour" times={times} series={series} format={count} />
+}
+
+function Messages({ group: { key } }: Readonly<{ group: FailureGroup }>) {
+  const query = useQuery({
+    queryKey: queryKeys.groupMessages(key),
+    queryFn: ({ signal }) => listMessages({ group: key }, { limit: MOST_MESSAGES }, signal),
+  })
+  return (
+    <section className="group-messages" aria-labelledby="newest">
+      <h2 id="newest">Newest messages</h2>
+      <QueryView query={query} what="Loading messages">
+        {({ messages, next }) => (
+          <>
+            <ul>
+              {messages.map(({ id, startedAt, outcome, error = '' }) => (
+                <li key={id}>
+                  <Link to="/messages/$id" params={{ id }} search={{ group: key }}>
+                    <Time at={startedAt} exact />
+                  </Link>{' '}
+                  <OutcomeChip outcome={outcome} /> <VisibleText text={error} most={200} />
+                </li>
+              ))}
+            </ul>
+            {next !== undefined && (
+              <Link to="/messages" search={{ group: key }}>
+                All messages of the group
+              </Link>
+            )}
+          </>
+        )}
+      </QueryView>
+    </section>
+  )
+}

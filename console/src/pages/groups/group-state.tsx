@@ -1,0 +1,94 @@
+/** What people say of a group of failures, and saying it. */
+
+import { useQueryClient } from '@tanstack/react-query'
+import { useState } from 'react'
+import { queryKeys } from '../../api/query-keys.ts'
+import type { FailureGroup, GroupState } from '../../api/records/record-types.ts'
+import { markGroup } from '../../api/records/replay-calls.ts'
+import { useRefusal } from '../../api/session.ts'
+import { Button } from '../../ui/controls/button.tsx'
+import { ConfirmDialog } from '../../ui/controls/dialog.tsx'
+import { TextField } from '../../ui/controls/fields.tsx'
+import { StatusChip, type Tone } from '../../ui/data/status-chip.tsx'
+import { Time } from '../../ui/data/time.tsx'
+import { VisibleText } from '../../ui/data/visible-text.tsx'
+
+const TONES: Readonly<Record<GroupState, Tone>> = { open: 'bad', acknowledged: 'busy', ignored: 'quiet' }
+const LONGEST_NOTE = 2_000
+
+export function GroupMark({ group: { state, note, by, at, since } }: Readonly<{ group: FailureGroup }>) {
+  return (
+    <div className="group-mark">
+      <StatusChip tone={TONES[state]}>{state}</StatusChip>
+      {by !== undefined && (
+        <span className="quiet">
+          by <VisibleText text={by} most={100} /> <Time at={at} />
+        </span>
+      )}
+      {since !== undefined && since > 0 && <StatusChip tone="warn">{since.toLocaleString('en')} since then</StatusChip>}
+      {note !== undefined && (
+        <p className="breaks">
+          <VisibleText text={note} />
+        </p>
+      )}
+    </div>
+  )
+}
+
+const ACTIONS = [
+  { state: 'acknowledged', button: 'Acknowledge …', title: 'Acknowledge the group', confirm: 'Acknowledge' },
+  { state: 'ignored', button: 'Ignore …', title: 'Ignore the group', confirm: 'Ignore' },
+  { state: 'open', button: 'Open again …', title: 'Open the group again', confirm: 'Open again' },
+] as const
+
+const MEANS: Readonly<Record<GroupState, string>> = {
+  acknowledged: 'You, or somebody whom the note names, works on it. Everybody sees that.',
+  ignored: 'No work is needed. The group keeps this state when more messages join it, and counts them.',
+  open: 'Nobody works on it.',
+}
+
+/** The states that the group does not have. */
+export function GroupActions({ group }: Readonly<{ group: FailureGroup }>) {
+  const refused = useRefusal('operator')
+  const client = useQueryClient()
+  const [chosen, setChosen] = useState<(typeof ACTIONS)[number]>()
+  const [note, setNote] = useState('')
+  const close = () => setChosen(undefined)
+  return (
+    <>
+      {ACTIONS.filter(({ state }) => state !== group.state).map((action) => (
+        <Button
+          key={action.state}
+          refused={refused}
+          onPress={() => {
+            setNote(group.note ?? '')
+            setChosen(action)
+          }}
+        >
+          {action.button}
+        </Button>
+      ))}
+      {chosen !== undefined && (
+        <ConfirmDialog
+          title={chosen.title}
+          confirm={chosen.confirm}
+          onClose={close}
+          onConfirm={async () => {
+            await markGroup(group.key, chosen.state, note.trim())
+            await client.invalidateQueries({ queryKey: queryKeys.groups })
+          }}
+        >
+          <p>{MEANS[chosen.state]}</p>
+          <TextField
+            label="Note"
+            value={note}
+            onChange={setNote}
+            rows={3}
+            hint="For example what is done, and the number of the ticket."
+            fault={note.length > LONGEST_NOTE ? `At most ${LONGEST_NOTE} characters.` : undefined}
+          />
+        </ConfirmDialog>
+      )}
+    </>
+  )
+}

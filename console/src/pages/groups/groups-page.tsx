@@ -1,0 +1,107 @@
+/** `/groups`: failures that are alike, the largest group first. */
+
+import { getRouteApi, Link } from '@tanstack/react-router'
+import { queryKeys } from '../../api/query-keys.ts'
+import { useCodes } from '../../api/records/failure-codes.ts'
+import type { FailureGroup } from '../../api/records/record-types.ts'
+import { listGroups } from '../../api/records/replay-calls.ts'
+import { type Filter, FilterBar, type FilterValues } from '../../ui/controls/filter-bar.tsx'
+import { RowList, useRowPages } from '../../ui/data/row-list.tsx'
+import { Page } from '../../ui/states/page.tsx'
+import { Empty } from '../../ui/states/states.tsx'
+import { GROUP_COLUMNS } from './group-columns.tsx'
+import { type GroupsSearch, groupFiltersOf, readGroupsSearch } from './groups-search.ts'
+import './groups.css'
+
+/** The counts of minutes go on without any event. */
+const EVERY_MS = 30_000
+
+const route = getRouteApi('/groups')
+
+export function GroupsPage() {
+  const search = route.useSearch()
+  const navigate = route.useNavigate()
+  const filters = groupFiltersOf(search)
+  const pages = useRowPages<FailureGroup>({
+    queryKey: queryKeys.groupList(filters),
+    everyMs: EVERY_MS,
+    readPage: async (_cursor, signal) => ({ rows: (await listGroups(filters, signal)).groups }),
+  })
+  const change = (changes: FilterValues) =>
+    void navigate({
+      search: (before) => soundSearch({ ...before, ...readGroupsSearch(changes) }, changes),
+      replace: true,
+    })
+  return (
+    <Page title="Failures">
+      <FilterBar filters={useFilters()} values={shown(search)} onChange={change} />
+      <RowList
+        label="Groups of failures"
+        columns={GROUP_COLUMNS}
+        pages={pages}
+        idOf={({ key }) => key}
+        of={JSON.stringify(search)}
+        empty={<NoGroups isFiltered={Object.keys(search).length > 0} />}
+      />
+    </Page>
+  )
+}
+
+const SPANS = [
+  { value: '-1h', label: 'Last hour' },
+  { value: '-24h', label: 'Last 24 hours' },
+  { value: '-7d', label: 'Last 7 days' },
+]
+
+function useFilters(): readonly Filter[] {
+  const codes = useCodes()
+  return [
+    { name: 'endpoint', label: 'Endpoint', kind: 'search', placeholder: 'Name or id', isWhole: true },
+    { name: 'code', label: 'Code', kind: 'text', suggestions: codes, isWhole: true },
+    { name: 'error', label: 'Text of the failure', kind: 'text', placeholder: 'Part of its sentence' },
+    {
+      name: 'state',
+      label: 'State',
+      kind: 'select',
+      anyLabel: 'open',
+      choices: [
+        { value: 'acknowledged', label: 'acknowledged' },
+        { value: 'ignored', label: 'ignored' },
+        { value: 'all', label: 'all' },
+      ],
+    },
+    {
+      name: 'replayed',
+      label: 'Messages',
+      kind: 'select',
+      anyLabel: 'not mended yet',
+      choices: [
+        { value: 'true', label: 'replayed with success' },
+        { value: 'all', label: 'all, and failed replays' },
+      ],
+    },
+    { name: 'from', label: 'Time', kind: 'select', choices: SPANS },
+  ]
+}
+
+const shown = (search: GroupsSearch): FilterValues =>
+  Object.fromEntries(Object.entries(search).map(([name, value]) => [name, [value].flat().join(', ')]))
+
+/** Without what was cleared; a search in the text of errors is one of the last day unless something narrows it. */
+function soundSearch(search: GroupsSearch, changes: FilterValues): GroupsSearch {
+  const kept = Object.fromEntries(
+    Object.entries(search).filter(([name]) => !(name in changes && changes[name] === undefined)),
+  ) as GroupsSearch
+  const isNarrow = kept.error === undefined || (kept.endpoint ?? kept.code ?? kept.from) !== undefined
+  return isNarrow ? kept : { ...kept, from: '-24h' }
+}
+
+function NoGroups({ isFiltered }: Readonly<{ isFiltered: boolean }>) {
+  if (isFiltered) return <Empty title="No group matches">Clear a filter to see more.</Empty>
+  return (
+    <Empty title="Nothing needs your attention" action={<Link to="/messages">To the messages</Link>}>
+      Messages that failed and were not replayed with success are here, grouped by endpoint, stage, code and place.
+      Groups that somebody acknowledged or ignores are left out.
+    </Empty>
+  )
+}

@@ -1,0 +1,32 @@
+/** How many messages of a group there were in each of the last 60 minutes, small. */
+const HEIGHT = 24
+const BAR = 2
+
+export function MinutesBars({ minutes }: Readonly<{ minutes: readonly number[] }>) {
+  const most = Math.max(1, ...minutes)
+  const sum = minutes.reduce((total, count) => total + count, 0)
+  return (
+    <svg
+      className="minutes-bars"
+      role="img"
+      aria-label={`${sum.toLocaleString('en')} in the last hour`}
+      width={minutes.length * BAR}
+      height={HEIGHT}
+    >
+      {minutes.map((count, index) => {
+        const height = count === 0 ? 1 : Math.max(3, (HEIGHT * count) / most)
+        return (
+          <rect
+            // biome-ignore lint/suspicious/noArrayIndexKey: the minutes of an hour keep their order
+            key={index}
+            className={count === 0 ? 'none' : undefined}
+            x={index * BAR}
+            y={HEIGHT - height}
+            width={BAR - 0.5}
+            height={height}
+          />
+        )
+      })}
+    </svg>
+  )
+}

@@ -1,0 +1,130 @@
+/** `/keys`: who may call the API, for admins. */
+import { useQuery } from '@tanstack/react-query'
+import { useState } from 'react'
+import { api, dataOf, type Schemas } from '../../api/client.ts'
+import { queryKeys } from '../../api/query-keys.ts'
+import { useMe, useRefusal } from '../../api/session.ts'
+import { Button } from '../../ui/controls/button.tsx'
+import { type Column, DataTable } from '../../ui/data/data-table.tsx'
+import { StatusChip } from '../../ui/data/status-chip.tsx'
+import { Time } from '../../ui/data/time.tsx'
+import { VisibleText } from '../../ui/data/visible-text.tsx'
+import { Page } from '../../ui/states/page.tsx'
+import { Empty, QueryView } from '../../ui/states/states.tsx'
+import { NewKeyDialog } from './new-key-dialog.tsx'
+import { RevokeDialog } from './revoke-dialog.tsx'
+
+type ApiKey = Schemas['Key']
+
+export function KeysPage() {
+  const refused = useRefusal('admin')
+  const [isMaking, setMaking] = useState(false)
+  return (
+    <Page
+      title="API keys"
+      actions={
+        <Button tone="primary" refused={refused} onPress={() => setMaking(true)}>
+          New key …
+        </Button>
+      }
+    >
+      {refused === undefined ? (
+        <KeyTable onNew={() => setMaking(true)} />
+      ) : (
+        <Empty title="API keys are for admins">{refused}</Empty>
+      )}
+      {isMaking && <NewKeyDialog onClose={() => setMaking(false)} />}
+    </Page>
+  )
+}
+
+function KeyTable({ onNew }: Readonly<{ onNew(): void }>) {
+  const me = useMe()
+  const [revoked, setRevoked] = useState<ApiKey>()
+  const query = useQuery({
+    queryKey: queryKeys.keys,
+    queryFn: async ({ signal }) => (await dataOf(api.GET('/keys', { signal }))).keys ?? [],
+  })
+  const isOwn = ({ id }: ApiKey) => me?.who === `key:${id}`
+  return (
+    <>
+      <QueryView query={query} what="Loading the keys">
+        {(keys) =>
+          keys.length === 0 ? (
+            <Empty
+              title="There are no keys"
+              action={
+                <Button tone="primary" onPress={onNew}>
+                  Make the first key …
+                </Button>
+              }
+            >
+              Without keys, every caller on this machine may do everything, and no other machine may call. From the
+              first key on, each call of the API needs one, and so does this page.
+            </Empty>
+          ) : (
+            <DataTable
+              label="API keys"
+              columns={columnsOf(isOwn, setRevoked)}
+              rows={keys.toReversed().toSorted((one, other) => rank(one) - rank(other))}
+              idOf={({ id }) => id}
+            />
+          )
+        }
+      </QueryView>
+      {revoked !== undefined && (
+        <RevokeDialog apiKey={revoked} isOwn={isOwn(revoked)} onClose={() => setRevoked(undefined)} />
+      )}
+    </>
+  )
+}
+
+/** Keys that work come first. */
+const rank = ({ revokedAt }: ApiKey): number => (revokedAt === undefined ? 0 : 1)
+
+function columnsOf(isOwn: (key: ApiKey) => boolean, onRevoke: (key: ApiKey) => void): readonly Column<ApiKey>[] {
+  return [
+    {
+      id: 'name',
+      title: 'Name',
+      isName: true,
+      render: (key) => (
+        <>
+          <strong>
+            <VisibleText text={key.name} most={100} />
+          </strong>
+          {isOwn(key) && <span className="quiet"> (yours)</span>}
+          <div className="quiet">
+            <code>{key.id}</code>
+          </div>
+        </>
+      ),
+    },
+    { id: 'roles', title: 'Roles', render: ({ roles }) => roles.join(', ') },
+    { id: 'created', title: 'Made', render: ({ createdAt }) => <Time at={createdAt} /> },
+    {
+      id: 'state',
+      title: 'State',
+      render: ({ revokedAt }) =>
+        revokedAt === undefined ? (
+          <StatusChip tone="good">works</StatusChip>
+        ) : (
+          <>
+            <StatusChip tone="quiet">revoked</StatusChip> <Time at={revokedAt} />
+          </>
+        ),
+    },
+    {
+      id: 'revoke',
+      title: 'Revoke',
+      render: (key) =>
+        key.revokedAt === undefined ? (
+          <Button tone="danger" label={`Revoke ${key.name}`} onPress={() => onRevoke(key)}>
+            Revoke …
+          </Button>
+        ) : (
+          <span className="quiet">–</span>
+        ),
+    },
+  ]
+}

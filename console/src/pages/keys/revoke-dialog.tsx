@@ -1,0 +1,36 @@
+/** Revoking a key: whoever uses it is refused from the next call on. */
+import { useQueryClient } from '@tanstack/react-query'
+import { api, dataOf } from '../../api/client.ts'
+import { queryKeys } from '../../api/query-keys.ts'
+import { ConfirmDialog } from '../../ui/controls/dialog.tsx'
+import { VisibleText } from '../../ui/data/visible-text.tsx'
+import { notify } from '../../ui/states/notices.tsx'
+
+export type RevokeDialogProps = Readonly<{
+  apiKey: Readonly<{ id: string; name: string }>
+  /** Whether it is the key that this page uses. */
+  isOwn: boolean
+  onClose(): void
+}>
+
+export function RevokeDialog({ apiKey: { id, name }, isOwn, onClose }: RevokeDialogProps) {
+  const client = useQueryClient()
+  const revoke = async () => {
+    await dataOf(api.DELETE('/keys/{id}', { params: { path: { id } } }))
+    notify('The key is revoked.')
+    await client.invalidateQueries({ queryKey: queryKeys.keys })
+  }
+  return (
+    <ConfirmDialog title="Revoke this key" confirm="Revoke key" tone="danger" onConfirm={revoke} onClose={onClose}>
+      <p>
+        Calls with the key “<VisibleText text={name} most={100} />” are refused from the next one on. It cannot be
+        undone.
+      </p>
+      {isOwn && (
+        <p>
+          <strong>It is the key that you are signed in with:</strong> this page asks you for another one.
+        </p>
+      )}
+    </ConfirmDialog>
+  )
+}

@@ -1,0 +1,171 @@
+/** Connects two fields: names the other end if it is not known, and chooses among the entries that could do it. */
+import { useId, useMemo, useState } from 'react'
+import { Button } from '../../../ui/controls/button.tsx'
+import { ComboField } from '../../../ui/controls/combo-field.tsx'
+import { Dialog } from '../../../ui/controls/dialog.tsx'
+import { TextField } from '../../../ui/controls/fields.tsx'
+import type { NewTarget } from '../model/entry-edits.ts'
+import type { FieldNode, FieldTree } from '../model/field-tree.ts'
+import type { MappingText } from '../model/mapping-entries.ts'
+import { nodeOfTarget, targetTree } from '../model/mapping-trees.ts'
+import { type Proposal, proposalsFor } from '../model/proposals.ts'
+import { type Preview, PreviewText, type RequestFor, usePreviews } from './proposal-preview.tsx'
+
+export type ConnectDialogProps = Readonly<{
+  from: FieldNode | undefined
+  to: FieldNode | undefined
+  sources: FieldTree
+  targets: FieldTree
+  mapping: MappingText
+  requestFor: RequestFor
+  /** Out: why it was not done; undefined if it was. */
+  onConnect(source: string, target: NewTarget): string | undefined
+  onClose(): void
+}>
+
+export function ConnectDialog({
+  from,
+  to,
+  sources,
+  targets,
+  mapping,
+  requestFor,
+  onConnect,
+  onClose,
+}: ConnectDialogProps) {
+  const [typed, setTyped] = useState('')
+  const [chosen, setChosen] = useState(0)
+  const [own, setOwn] = useState<Readonly<{ source?: string; key?: string }>>({})
+  const [fault, setFault] = useState<string>()
+  const proposals = useMemo(() => proposalsOf(from, to, typed, sources, targets), [from, to, typed, sources, targets])
+  const others = from === undefined ? sources : targets
+  const suggestions = useMemo(() => [...others.nodes.values()].map(({ path }) => ({ value: path })), [others])
+  const proposal = proposals[chosen] ?? proposals[0]
+  const shown = proposal && { ...proposal, ...own }
+  const previews = usePreviews(mapping, requestFor, shown === undefined ? [] : isOwn(own) ? [shown] : proposals)
+  const connect = () => {
+    if (shown === undefined) return
+    const { source, key, transform } = shown
+    const why = onConnect(source, { key, transform })
+    setFault(why)
+    if (why === undefined) onClose()
+  }
+  const choose = (at: number) => {
+    setChosen(at)
+    setOwn({})
+  }
+  const known = from ?? to
+  const title = from === undefined ? 'Connect a source' : to === undefined ? 'Connect to a target' : 'How to connect'
+  const actions = (
+    <>
+      <Button onPress={onClose}>Cancel</Button>
+      <Button tone="primary" refused={shown === undefined ? 'Choose a field first.' : undefined} onPress={connect}>
+        Connect
+      </Button>
+    </>
+  )
+  return (
+    <Dialog title={title} onClose={onClose} actions={actions}>
+      <form
+        className="connect-form"
+        onSubmit={(event) => {
+          event.preventDefault()
+          connect()
+        }}
+      >
+        {from !== undefined && to !== undefined ? null : (
+          <ComboField
+            label={from === undefined ? `Source of ${known?.path ?? ''}` : `Target of ${known?.path ?? ''}`}
+            value={typed}
+            suggestions={suggestions}
+            onChange={(value) => {
+              setTyped(value)
+              choose(0)
+            }}
+            allowsOther
+            autoFocus
+          />
+        )}
+        {proposals.length > 1 && (
+          <Choices
+            proposals={proposals}
+            chosen={isOwn(own) ? undefined : chosen}
+            previews={isOwn(own) ? [] : previews}
+            onChoose={choose}
+          />
+        )}
+        {shown === undefined ? null : (
+          <>
+            <div className="connect-paths">
+              <TextField label="Source path" value={shown.source} onChange={(source) => setOwn({ ...own, source })} />
+              <TextField label="Target path" value={shown.key} onChange={(key) => setOwn({ ...own, key })} />
+            </div>
+            {(proposals.length === 1 || isOwn(own)) && <PreviewText preview={previews[0]} />}
+          </>
+        )}
+        {fault === undefined ? null : (
+          <p className="fault" role="alert">
+            {fault}
+          </p>
+        )}
+        <button type="submit" hidden tabIndex={-1} aria-hidden="true" />
+      </form>
+    </Dialog>
+  )
+}
+
+const isOwn = (own: object): boolean => Object.keys(own).length > 0
+
+function proposalsOf(
+  from: FieldNode | undefined,
+  to: FieldNode | undefined,
+  typed: string,
+  sources: FieldTree,
+  targets: FieldTree,
+): readonly Proposal[] {
+  if (from !== undefined && to !== undefined) return proposalsFor(from, to)
+  const text = typed.trim()
+  if (text === '') return []
+  if (from === undefined) {
+    const source = fieldOf(sources, text)
+    if (to === undefined) return []
+    return source === undefined ? [{ source: text, key: to.path, what: 'the value' }] : proposalsFor(source, to)
+  }
+  const target = fieldOf(targets, text) ?? newTarget(text)
+  return target === undefined ? [{ source: from.path, key: text, what: 'the value' }] : proposalsFor(from, target)
+}
+
+const fieldOf = ({ nodes }: FieldTree, path: string): FieldNode | undefined =>
+  [...nodes.values()].find((node) => node.path === path)
+
+/** A target that is not there yet; undefined if its text has marks of its own, which stay as they are typed. */
+function newTarget(text: string): FieldNode | undefined {
+  const tree = targetTree([], [], [text])
+  const node = tree.nodes.get(nodeOfTarget(tree, text) ?? '')
+  return node?.path === text ? node : undefined
+}
+
+type ChoicesProps = Readonly<{
+  proposals: readonly Proposal[]
+  chosen: number | undefined
+  previews: readonly (Preview | undefined)[]
+  onChoose(at: number): void
+}>
+
+function Choices({ proposals, chosen, previews, onChoose }: ChoicesProps) {
+  const name = useId()
+  return (
+    <fieldset className="choices">
+      <legend>The lists of the two fields differ. What is meant?</legend>
+      {proposals.map(({ source, key, transform, what }, at) => (
+        <label key={`${source} ${key} ${transform ?? ''}`} className="choice">
+          <input type="radio" name={name} checked={at === chosen} onChange={() => onChoose(at)} />
+          <span className="choice-text">
+            <span className="choice-what">{what}</span>
+            <PreviewText preview={previews[at]} />
+          </span>
+        </label>
+      ))}
+    </fieldset>
+  )
+}

@@ -1,0 +1,75 @@
+/** What entries would write, as a dry run of the service says. */
+import { useQueries } from '@tanstack/react-query'
+import { runMapping } from '../../../api/mapping-calls.ts'
+import { queryKeys } from '../../../api/query-keys.ts'
+import { VisibleText } from '../../../ui/data/visible-text.tsx'
+import { applyToText } from '../model/apply-edits.ts'
+import { addTarget } from '../model/entry-edits.ts'
+import type { MappingText } from '../model/mapping-entries.ts'
+import type { Proposal } from '../model/proposals.ts'
+import { coverageOf, describeResult, type LineResult, lineName } from '../model/run-coverage.ts'
+
+export type Preview = Readonly<{ result?: LineResult | undefined; why?: string | undefined; isRunning: boolean }>
+
+/** The request of a dry run of a draft on the loaded message; undefined if there is none. */
+export type RequestFor = ((document: string) => string) | undefined
+
+/** In: entries that may be added. Out: for each, what it would write; undefined where there is no message to try it on. */
+export function usePreviews(
+  mapping: MappingText,
+  requestFor: RequestFor,
+  proposals: readonly Proposal[],
+): readonly (Preview | undefined)[] {
+  const tried = proposals.map((proposal) => {
+    const edited = addTarget(mapping, proposal.source, proposal)
+    if (!edited.ok) return { proposal, why: edited.why }
+    return { proposal, request: requestFor?.(applyToText(mapping.text, edited.edits)) }
+  })
+  const results = useQueries({
+    queries: tried.map(({ request = '' }) => ({
+      queryKey: queryKeys.mappingRun(request),
+      queryFn: ({ signal }: { signal: AbortSignal }) => runMapping(request, signal),
+      enabled: request !== '',
+      gcTime: 60_000,
+    })),
+  })
+  return tried.map(({ proposal: { source, key }, request, why }, at): Preview | undefined => {
+    const { data, error, isFetching } = results[at] ?? {}
+    if (why !== undefined) return { why, isRunning: false }
+    if (request === undefined) return undefined
+    if (error) return { why: error.message, isRunning: false }
+    const result = data && coverageOf([data]).lines.get(lineName(source, key))
+    const fault = data?.lint.errors[0]?.message ?? data?.failure?.error
+    return { result, why: result === undefined ? fault : undefined, isRunning: isFetching === true }
+  })
+}
+
+export function PreviewText({ preview }: Readonly<{ preview: Preview | undefined }>) {
+  if (preview === undefined) return <span className="hint">Load a message to see what it writes.</span>
+  const { result, why, isRunning } = preview
+  if (why !== undefined) return <span className="fault">{why}</span>
+  if (result === undefined) return <span className="hint">{isRunning ? 'Running …' : 'It was not reached.'}</span>
+  return <WrittenPlaces result={result} />
+}
+
+/** The places that a target wrote, with what stands there. */
+export function WrittenPlaces({ result }: Readonly<{ result: LineResult }>) {
+  if (result.written === 0) return <span className="hint">It {describeResult(result)}.</span>
+  return (
+    <ul className="written-places">
+      {result.places.map((place, at) => (
+        <li key={place}>
+          <code>
+            <VisibleText text={place} most={200} />
+          </code>{' '}
+          <code className="written-value">
+            <VisibleText text={JSON.stringify(result.samples[at] ?? null)} most={200} />
+          </code>
+        </li>
+      ))}
+      {result.written > result.places.length && (
+        <li className="quiet">… {(result.written - result.places.length).toLocaleString('en')} more places</li>
+      )}
+    </ul>
+  )
+}

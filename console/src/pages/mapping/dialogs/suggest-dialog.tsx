@@ -1,0 +1,95 @@
+/** Entries that the service suggests. Each is ticked by the user; none is taken by itself. */
+import { useQuery } from '@tanstack/react-query'
+import { useState } from 'react'
+import { type SuggestedEntry, suggestEntries } from '../../../api/mapping-calls.ts'
+import { queryKeys } from '../../../api/query-keys.ts'
+import { Button } from '../../../ui/controls/button.tsx'
+import { Dialog } from '../../../ui/controls/dialog.tsx'
+import { Checkbox } from '../../../ui/controls/fields.tsx'
+import { VisibleText } from '../../../ui/data/visible-text.tsx'
+import { Empty, QueryView } from '../../../ui/states/states.tsx'
+
+export type SuggestDialogProps = Readonly<{
+  /** As JSON text. */
+  request: string
+  /** Whether there is a sample or a schema of the output. */
+  hasTarget: boolean
+  onAdd(suggestions: readonly SuggestedEntry[]): void
+  onClose(): void
+}>
+
+export function SuggestDialog({ request, hasTarget, onAdd, onClose }: SuggestDialogProps) {
+  const [ticked, setTicked] = useState<ReadonlySet<string>>(new Set())
+  const query = useQuery({
+    queryKey: queryKeys.suggestions(request),
+    queryFn: ({ signal }) => suggestEntries(request, signal),
+    staleTime: Number.POSITIVE_INFINITY,
+  })
+  const all = query.data?.suggestions ?? []
+  const chosen = all.filter((one) => ticked.has(nameOf(one)))
+  const toggle = (name: string) => setTicked(ticked.symmetricDifference(new Set([name])))
+  const add = () => {
+    onAdd(chosen)
+    onClose()
+  }
+  const actions = (
+    <>
+      <Button onPress={onClose}>Cancel</Button>
+      <Button tone="primary" refused={chosen.length === 0 ? 'Tick an entry first.' : undefined} onPress={add}>
+        {chosen.length === 1 ? 'Add 1 entry' : `Add ${chosen.length} entries`}
+      </Button>
+    </>
+  )
+  return (
+    <Dialog title="Suggested entries" size="large" onClose={onClose} actions={actions}>
+      <QueryView query={query} what="Comparing the fields">
+        {({ suggestions, cut, notRead = [] }) => (
+          <>
+            {suggestions.length === 0 ? <NoSuggestions hasTarget={hasTarget} /> : null}
+            <ul className="suggestions">
+              {suggestions.map((one) => (
+                <li key={nameOf(one)}>
+                  <Checkbox checked={ticked.has(nameOf(one))} onChange={() => toggle(nameOf(one))}>
+                    <SuggestionText of={one} />
+                  </Checkbox>
+                </li>
+              ))}
+            </ul>
+            {cut && <p className="hint">There are more fields than could be compared.</p>}
+            {notRead.map(({ part = '', reason = '' }) => (
+              <p key={part} className="hint">
+                Not compared: <VisibleText text={`${part}: ${reason}`} most={300} />
+              </p>
+            ))}
+          </>
+        )}
+      </QueryView>
+    </Dialog>
+  )
+}
+
+const nameOf = ({ source, target }: SuggestedEntry): string => `${source}\n${target}`
+
+const SuggestionText = ({ of: { source, target, to, reason, score } }: Readonly<{ of: SuggestedEntry }>) => (
+  <span className="suggestion">
+    <code className="wrap">
+      <VisibleText text={source} most={300} />
+    </code>{' '}
+    →{' '}
+    <code className="wrap">
+      <VisibleText text={target} most={300} />
+    </code>{' '}
+    {typeof to === 'string' ? null : <span className="entry-part">{to.transform}</span>}
+    <span className="hint">
+      {Math.round(score * 100)} %: {reason}
+    </span>
+  </span>
+)
+
+const NoSuggestions = ({ hasTarget }: Readonly<{ hasTarget: boolean }>) => (
+  <Empty title="Nothing is suggested">
+    {hasTarget
+      ? 'No field of the message is like one of the output that has no entry yet.'
+      : 'Without a sample or schema of the output, only sources that the message lacks are replaced. Give the fields of the output first.'}
+  </Empty>
+)

@@ -1,0 +1,39 @@
+/** The messages that the URL names, or that somebody typed. */
+import { useMemo, useState } from 'react'
+import { type ApiFailure, asFailure, ApiFailure as Failure } from '../../api/api-failure.ts'
+import { NO_BODY } from './dialogs/message-dialog.tsx'
+import type { MappingSearch } from './mapping-search.ts'
+import { type MessageData, useRecentMessages, useTestData } from './use-mapping-runs.ts'
+
+export function useMappingData(id: string, { message, test, more = 0 }: MappingSearch) {
+  const [typed, setTyped] = useState(NO_BODY)
+  const recent = useRecentMessages(id)
+  const ofTest = useTestData(id, test)
+  const messages = recent.data
+  const data = useMemo((): MessageData | undefined => {
+    if (typed.body !== '') {
+      const { body, contentType } = typed
+      return { name: 'the typed message', given: [{ message: { body, ...(contentType && { contentType }) } }] }
+    }
+    if (message !== undefined) {
+      const others = (messages ?? []).map((one) => one.id).filter((one) => one !== message)
+      const ids = [message, ...others.slice(0, more)]
+      return {
+        name: ids.length === 1 ? `message ${message}` : `${ids.length} messages`,
+        given: ids.map((messageId) => ({ messageId })),
+      }
+    }
+    return ofTest.data ? { name: `the test "${test}"`, given: [ofTest.data] } : undefined
+  }, [typed, message, more, messages, ofTest.data, test])
+  return { data, recent: messages ?? NONE, typed, setTyped, failure: failureOfTest(test, ofTest) }
+}
+
+const NONE: readonly never[] = []
+
+function failureOfTest(
+  test: string | undefined,
+  { data, error }: ReturnType<typeof useTestData>,
+): ApiFailure | undefined {
+  if (error !== null) return asFailure(error)
+  return test !== undefined && data === null ? new Failure(`There is no test "${test}".`, { status: 404 }) : undefined
+}

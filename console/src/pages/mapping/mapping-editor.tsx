@@ -1,0 +1,215 @@
+/** The picture of a draft's mapping with everything around it. */
+import { getRouteApi } from '@tanstack/react-router'
+import { type KeyboardEvent, useDeferredValue, useEffect, useEffectEvent, useState } from 'react'
+import { suggestEntries } from '../../api/mapping-calls.ts'
+import { useRefusal } from '../../api/session.ts'
+import { type Draft, smallestEdit } from '../../draft/draft.ts'
+import { Button } from '../../ui/controls/button.tsx'
+import { useKey } from '../../ui/keys/keymap.ts'
+import { FailureNotice } from '../../ui/states/failure-notice.tsx'
+import { notify } from '../../ui/states/notices.tsx'
+import { ConnectDialog } from './dialogs/connect-dialog.tsx'
+import { MessageDialog, NO_BODY } from './dialogs/message-dialog.tsx'
+import { SuggestDialog } from './dialogs/suggest-dialog.tsx'
+import { TargetDialog, type WantedOutput } from './dialogs/target-dialog.tsx'
+import { useMappingData } from './mapping-data.ts'
+import { readMappingSearch } from './mapping-search.ts'
+import { addTarget, type Edited, type NewTarget, removeTarget } from './model/entry-edits.ts'
+import type { FieldNode } from './model/field-tree.ts'
+import type { MappingText } from './model/mapping-entries.ts'
+import { proposalsFor } from './model/proposals.ts'
+import { lineName } from './model/run-coverage.ts'
+import type { PlacedLine } from './model/shown-fields.ts'
+import { RunNotes } from './run-notes.tsx'
+import { suggestRequestOf, withSuggestions } from './suggestions.ts'
+import { runRequestOf, useMappingRuns, useVocabulary } from './use-mapping-runs.ts'
+import { usePicture } from './use-picture.ts'
+import { useStable } from './use-stable.ts'
+import { DataBar } from './view/data-bar.tsx'
+import { EntryList } from './view/entry-list.tsx'
+import type { MappingFunctions } from './view/line-detail.tsx'
+import { MappingBoard, type Selection } from './view/mapping-board.tsx'
+import { SelectionDetail } from './view/selection-detail.tsx'
+
+const route = getRouteApi('/endpoints/$id/mapping')
+const FILTER_IN_URL_AFTER_MS = 400
+
+export type MappingEditorProps = Readonly<{
+  draft: Draft
+  mapping: MappingText
+  /** Why nothing may be changed. */
+  refused: string | undefined
+}>
+
+type Open = 'message' | 'target' | 'suggest' | Readonly<{ from: FieldNode | undefined; to: FieldNode | undefined }>
+
+export function MappingEditor({ draft, mapping, refused }: MappingEditorProps) {
+  const search = route.useSearch()
+  const navigate = route.useNavigate()
+  const [words, setWords] = useState(search.q ?? '')
+  const [wanted, setWanted] = useState<WantedOutput>()
+  const [selection, setSelection] = useState<Selection>({})
+  const [open, setOpen] = useState<Open>()
+  const { data, recent, typed, setTyped, failure: dataFailure } = useMappingData(draft.id, search)
+  const mayRun = useRefusal(search.message === undefined ? 'author' : 'operator')
+  const runs = useMappingRuns(draft.id, mapping.text, data)
+  const vocabulary = useVocabulary().data
+  const shownWords = useDeferredValue(words)
+  const picture = usePicture(mapping, runs.coverage, wanted?.fields, vocabulary, {
+    words: shownWords,
+    show: search.show,
+  })
+  const { lines, source, target } = picture
+
+  const changeSearch = (changes: Readonly<Record<string, unknown>>) =>
+    void navigate({ search: (before) => readMappingSearch({ ...before, ...changes }), replace: true })
+  const keepWords = useEffectEvent(() => {
+    if (words !== (search.q ?? '')) changeSearch({ q: words })
+  })
+  // biome-ignore lint/correctness/useExhaustiveDependencies: the event reads the words
+  useEffect(() => {
+    const timer = setTimeout(keepWords, FILTER_IN_URL_AFTER_MS)
+    return () => clearTimeout(timer)
+  }, [words])
+
+  /** Out: why the change was not made. */
+  const change = (edited: Edited, select?: Readonly<{ source: string; key: string }>): string | undefined => {
+    if (!edited.ok) return edited.why
+    if (edited.edits.length > 0) draft.applyEdits(edited.edits)
+    if (select !== undefined) setSelection({ line: lineName(select.source, select.key) })
+    return undefined
+  }
+  const add = (from: string, to: NewTarget) => change(addTarget(mapping, from, to), { source: from, key: to.key })
+  const connect = useStable((from: FieldNode | undefined, to: FieldNode | undefined) => {
+    const [first, ...others] = from && to ? proposalsFor(from, to) : []
+    if (first === undefined || others.length > 0) return setOpen({ from, to })
+    const why = add(first.source, first)
+    if (why !== undefined) notify(why, 'warn')
+  })
+  const selectLine = useStable((line: string | undefined) => setSelection({ line }))
+  const remove = useStable(({ line }: PlacedLine) => {
+    const why = change(removeTarget(mapping, line))
+    if (why === undefined) setSelection({})
+    else notify(why, 'warn')
+  })
+  const connectSelected = () => {
+    const from = picture.all.source.nodes.get(selection.source ?? '')
+    const to = picture.all.target.nodes.get(selection.target ?? '')
+    if (from !== undefined || to !== undefined) setOpen({ from, to })
+  }
+  useKey('m', 'Connect the selected field', refused === undefined ? connectSelected : undefined)
+  // Fields of text have an undo of their own.
+  const onKeyDown = (event: KeyboardEvent) => {
+    const isText = event.target instanceof Element && event.target.closest('input, textarea, [role="dialog"]') !== null
+    if (isText || refused !== undefined || !(event.ctrlKey || event.metaKey) || event.key.toLowerCase() !== 'z') return
+    event.preventDefault()
+    if (event.shiftKey) draft.redo()
+    else draft.undo()
+  }
+  const first = data?.given[0]
+  const requestFor = first && ((document: string) => runRequestOf(draft.id, document, first))
+  const suggestRequest = (part: string | undefined, fields: boolean) =>
+    suggestRequestOf({ document: mapping.text, given: first, part, fields })
+  const close = () => setOpen(undefined)
+  return (
+    // biome-ignore lint/a11y/noStaticElementInteractions: undo works wherever the focus is
+    <div className="mapping" onKeyDown={onKeyDown}>
+      <DataBar
+        search={search}
+        words={words}
+        onWords={setWords}
+        recent={recent}
+        refused={mayRun}
+        hasTyped={typed.body !== ''}
+        counts={runs.coverage.mapped === 0 ? undefined : picture.counts}
+        onChange={changeSearch}
+        onType={() => setOpen('message')}
+        onClearTyped={() => setTyped(NO_BODY)}
+      />
+      {dataFailure === undefined ? null : <FailureNotice failure={dataFailure} />}
+      {runs.failure === undefined ? null : <FailureNotice failure={runs.failure} onRetry={runs.retry} />}
+      <RunNotes runs={runs} data={data} refused={mayRun} />
+      <div className="mapping-body">
+        <div className="mapping-picture">
+          <MappingBoard
+            source={source}
+            target={target}
+            lines={lines}
+            isFiltered={picture.isFiltered}
+            selection={selection}
+            onSelect={setSelection}
+            onConnect={refused === undefined ? connect : undefined}
+          />
+          <div className="mapping-tools">
+            <Button onPress={() => setOpen('target')}>
+              {wanted === undefined ? 'Fields of the output …' : 'Change the fields of the output …'}
+            </Button>
+            <Button refused={refused} onPress={() => setOpen('suggest')}>
+              Suggest entries …
+            </Button>
+          </div>
+        </div>
+        <SelectionDetail
+          draft={draft}
+          mapping={mapping}
+          picture={picture}
+          selection={selection}
+          functions={vocabulary?.mappingFunctions ?? NONE}
+          refused={refused}
+          onChange={change}
+          onRemove={remove}
+          onConnect={connectSelected}
+          onSelectLine={selectLine}
+        />
+        <section aria-label="Entries of the mapping" className="mapping-entries">
+          <h2>
+            {lines.length === picture.placed.length
+              ? `Entries (${lines.length})`
+              : `Entries (${lines.length} of ${picture.placed.length})`}
+          </h2>
+          <EntryList
+            lines={lines}
+            selected={selection.line}
+            onSelect={selectLine}
+            onRemove={refused === undefined ? remove : undefined}
+          />
+        </section>
+      </div>
+      {typeof open === 'object' && (
+        <ConnectDialog
+          {...open}
+          sources={picture.all.source}
+          targets={picture.all.target}
+          mapping={mapping}
+          requestFor={requestFor}
+          onConnect={add}
+          onClose={close}
+        />
+      )}
+      {open === 'message' && <MessageDialog value={typed} onUse={setTyped} onClose={close} />}
+      {open === 'target' && (
+        <TargetDialog
+          value={wanted}
+          readFields={async (part) => (await suggestEntries(suggestRequest(part, true))).fields ?? []}
+          onUse={setWanted}
+          onClose={close}
+        />
+      )}
+      {open === 'suggest' && (
+        <SuggestDialog
+          request={suggestRequest(wanted?.part, false)}
+          hasTarget={wanted !== undefined}
+          onAdd={(suggestions) => {
+            const { text, refusals } = withSuggestions(mapping, suggestions)
+            const edit = smallestEdit(mapping.text, text)
+            if (edit !== undefined) draft.applyEdits([edit])
+            for (const why of refusals) notify(why, 'warn')
+          }}
+          onClose={close}
+        />
+      )}
+    </div>
+  )
+}
+
+const NONE: MappingFunctions = []

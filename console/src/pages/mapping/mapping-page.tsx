@@ -1,0 +1,71 @@
+/** `/endpoints/:id/mapping`: the mapping of a draft as a picture. */
+import { getRouteApi, Link } from '@tanstack/react-router'
+import { useMemo } from 'react'
+import { asFailure } from '../../api/api-failure.ts'
+import { useRefusal } from '../../api/session.ts'
+import type { Draft } from '../../draft/draft.ts'
+import { useDraft, useDraftNow } from '../../draft/use-draft.ts'
+import { Button } from '../../ui/controls/button.tsx'
+import { EndpointPage } from '../../ui/endpoint/endpoint-page.tsx'
+import { FailureNotice } from '../../ui/states/failure-notice.tsx'
+import { Page } from '../../ui/states/page.tsx'
+import { Empty, Loading } from '../../ui/states/states.tsx'
+import { MappingEditor } from './mapping-editor.tsx'
+import { readMapping } from './model/mapping-entries.ts'
+
+const route = getRouteApi('/endpoints/$id/mapping')
+
+export function MappingPage() {
+  const { id } = route.useParams()
+  const { draft, stored } = useDraft(id)
+  if (draft !== undefined) return <MappingOfDraft key={id} draft={draft} />
+  return (
+    <Page title="Mapping">
+      {stored.error === null ? (
+        <Loading what="Loading the document" />
+      ) : (
+        <FailureNotice failure={asFailure(stored.error)} onRetry={() => void stored.refetch()} />
+      )}
+    </Page>
+  )
+}
+
+function MappingOfDraft({ draft }: Readonly<{ draft: Draft }>) {
+  const { message, test } = route.useSearch()
+  const { text, isDirty, canUndo, canRedo } = useDraftNow(draft)
+  const refused = useRefusal('author')
+  const mapping = useMemo(() => readMapping(text), [text])
+  const toEditor = { ...(message && { message }), ...(test && { test }) }
+  const actions = (
+    <>
+      {isDirty && <span className="quiet">Not published yet</span>}
+      <Button refused={refused ?? (canUndo ? undefined : 'There is nothing to undo.')} onPress={draft.undo}>
+        Undo
+      </Button>
+      <Button refused={refused ?? (canRedo ? undefined : 'There is nothing to redo.')} onPress={draft.redo}>
+        Redo
+      </Button>
+      <Link className="button" to="/endpoints/$id/edit" params={{ id: draft.id }} search={toEditor}>
+        {isDirty ? 'Publish in the editor' : 'Editor'}
+      </Link>
+    </>
+  )
+  return (
+    <EndpointPage id={draft.id} part="Mapping" actions={actions}>
+      {typeof mapping === 'string' ? (
+        <Empty
+          title="The mapping cannot be shown"
+          action={
+            <Link className="button primary" to="/endpoints/$id/edit" params={{ id: draft.id }} search={toEditor}>
+              Open the editor
+            </Link>
+          }
+        >
+          {mapping} Mend it in the editor; nothing is lost.
+        </Empty>
+      ) : (
+        <MappingEditor draft={draft} mapping={mapping} refused={refused} />
+      )}
+    </EndpointPage>
+  )
+}

@@ -1,0 +1,20 @@
+/** The search parameters of the mapping view. */
+import { asOneOf, asText, asWhole, readSearch, type SearchOf } from '../../ui/search-params.ts'
+
+/** What the trees are narrowed to. */
+export const SHOWN = ['unread', 'unwritten', 'nothing'] as const
+
+const PARAMETERS = {
+  /** The id of a recorded message. */
+  message: asText,
+  /** The name of a stored test. */
+  test: asText,
+  /** How many newer and older messages count besides. */
+  more: asWhole,
+  /** Words in the names of fields. */
+  q: asText,
+  show: asOneOf(SHOWN),
+}
+
+export const readMappingSearch = readSearch(PARAMETERS)
+export type MappingSearch = SearchOf<typeof PARAMETERS>

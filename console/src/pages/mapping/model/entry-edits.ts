@@ -1,0 +1,160 @@
+/** Changes of entries as edits of the text of the document: nothing but the entry that is meant changes. */
+import type { Edit } from '../../../draft/draft.ts'
+import { membersOf } from '../../../draft/json-places.ts'
+import {
+  insertElement,
+  insertMember,
+  insertObject,
+  isSpaced,
+  objectText,
+  removeChild,
+  replaceNode,
+  textOf,
+} from './json-edits.ts'
+import type { EntryTarget, MappingLine, MappingText } from './mapping-entries.ts'
+
+/** A connection that is to be made. */
+export type NewTarget = Readonly<{ key: string; transform?: string | undefined }>
+
+export type Edited = Readonly<{ ok: true; edits: readonly Edit[] } | { ok: false; why: string }>
+
+const done = (...edits: readonly Edit[]): Edited => ({ ok: true, edits })
+const refuse = (why: string): Edited => ({ ok: false, why })
+
+const REPEATED = 'This source stands twice in the document. Change it in the editor.'
+const TWICE = 'This source has this target already.'
+
+const newTargetText = ({ key, transform }: NewTarget, spaced: boolean): string => {
+  const written = JSON.stringify(key)
+  if (transform === undefined) return written
+  return objectText(
+    [
+      ['key', written],
+      ['transform', JSON.stringify(transform)],
+    ],
+    spaced,
+  )
+}
+
+/** Adds a target to the entry of a source, or an entry at the end. */
+export function addTarget(mapping: MappingText, source: string, target: NewTarget): Edited {
+  const { text, root, object } = mapping
+  const written = newTargetText(target, isSpaced(text, object ?? root))
+  if (mapping.entries.some((entry) => entry.source === source && entry.targets.some(({ key }) => key === target.key))) {
+    return refuse(TWICE)
+  }
+  return addText(mapping, source, written)
+}
+
+function addText({ text, root, object, entries }: MappingText, source: string, written: string): Edited {
+  const same = entries.filter((entry) => entry.source === source)
+  const [entry] = same
+  if (same.length > 1) return refuse(REPEATED)
+  if (entry !== undefined) {
+    const { value } = entry
+    if (value.type === 'array') return done(insertElement(text, value, written))
+    if (value.type !== 'string' && value.type !== 'object') {
+      return refuse('The entry of this source has no target that this view can show. Change it in the editor.')
+    }
+    const comma = isSpaced(text, object ?? root) ? ', ' : ','
+    return done(
+      { from: value.offset, insert: '[' },
+      { from: value.offset + value.length, insert: `${comma}${written}]` },
+    )
+  }
+  return done(
+    object === undefined
+      ? insertObject(text, root, 'inputMapping', source, written)
+      : insertMember(text, object, source, written),
+  )
+}
+
+/** Removes one target, and its entry if it has no other. */
+export function removeTarget({ object }: MappingText, { entry, target }: MappingLine): Edited {
+  if (entry.isRepeated) return refuse(REPEATED)
+  if (entry.targets.length > 1) return done(removeChild(entry.value, target.node))
+  return object === undefined ? refuse(REPEATED) : done(removeChild(object, entry.member))
+}
+
+/** Gives a target another key. */
+export function changeKey({ text }: MappingText, { entry, target, at }: MappingLine, key: string): Edited {
+  if (entry.isRepeated) return refuse(REPEATED)
+  if (entry.targets.some((other, index) => index !== at && other.key === key)) return refuse(TWICE)
+  if (target.keyNode !== undefined) return done(replaceNode(target.keyNode, JSON.stringify(key)))
+  if (target.node.type !== 'object') return refuse('Change this target in the editor.')
+  return done(insertMember(text, target.node, 'key', JSON.stringify(key)))
+}
+
+/** Lets one target read another source: its entry takes the new path, or the target moves to the entry of that source. */
+export function changeSource(mapping: MappingText, line: MappingLine, source: string): Edited {
+  const { entry, target } = line
+  if (entry.isRepeated) return refuse(REPEATED)
+  if (source === entry.source) return done()
+  const other = mapping.entries.find((one) => one.source === source)
+  if (other === undefined && entry.targets.length === 1) {
+    return done(replaceNode(entry.keyNode, JSON.stringify(source)))
+  }
+  if (other?.targets.some(({ key }) => key !== undefined && key === target.key)) return refuse(TWICE)
+  const removed = removeTarget(mapping, line)
+  const added = addText(mapping, source, asItem(mapping.text, target))
+  if (!removed.ok || !added.ok) return removed.ok ? added : removed
+  return done(...removed.edits, ...added.edits)
+}
+
+/** A short form means several targets outside of an array. */
+const asItem = (text: string, target: EntryTarget): string =>
+  target.form === 'short' ? objectForm(text, target, {}) : textOf(text, target.node)
+
+/** Sets or removes the function of a target, by its name. */
+export const changeTransform = (mapping: MappingText, line: MappingLine, name: string | undefined): Edited =>
+  changePart(mapping, line, 'transform', name === undefined ? undefined : JSON.stringify(name))
+
+/** Sets or removes the default of a target. `fill`: JSON text. */
+export function changeFill(mapping: MappingText, line: MappingLine, fill: string | undefined): Edited {
+  try {
+    if (fill !== undefined) JSON.parse(fill)
+  } catch {
+    return refuse('A default is JSON: a text stands in double quotes.')
+  }
+  return changePart(mapping, line, 'default', fill?.trim())
+}
+
+type Part = 'transform' | 'default'
+
+function changePart(
+  { text }: MappingText,
+  { entry, target }: MappingLine,
+  part: Part,
+  value: string | undefined,
+): Edited {
+  if (entry.isRepeated) return refuse(REPEATED)
+  const now = part === 'transform' ? target.transform?.text : target.fill
+  if (now === value) return done()
+  if (target.form === 'text' || target.form === 'short') {
+    return done(replaceNode(target.node, objectForm(text, target, { [part]: value })))
+  }
+  if (target.form !== 'object') return refuse('Change this target in the editor.')
+  const members = membersOf(target.node).filter(({ name }) => name === part)
+  const [member] = members
+  if (members.length > 1) return refuse('This target has a name twice. Change it in the editor.')
+  if (member === undefined) return value === undefined ? done() : done(insertMember(text, target.node, part, value))
+  return done(
+    value === undefined ? removeChild(target.node, member.key.parent ?? member.key) : replaceNode(member.value, value),
+  )
+}
+
+/** The target as an object, with some parts changed. */
+function objectForm(
+  text: string,
+  target: EntryTarget,
+  changes: Readonly<{ [Name in Part]?: string | undefined }>,
+): string {
+  const parts = { transform: target.transform?.text, default: target.fill, ...changes }
+  const key = target.keyNode && textOf(text, target.keyNode)
+  const members = Object.entries({ key, ...parts }).flatMap(([name, value]) =>
+    value === undefined ? [] : [[name, value] as const],
+  )
+  let object = target.node
+  while (object.type !== 'object' && object.parent !== undefined) object = object.parent
+  return objectText(members, isSpaced(text, object))
+}

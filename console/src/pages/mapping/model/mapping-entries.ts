@@ -1,0 +1,138 @@
+/** The entries of `inputMapping`, read from the text of a document with their places in it. */
+import { type Node, type ParseError, parseTree } from 'jsonc-parser'
+import { memberNamed, membersOf } from '../../../draft/json-places.ts'
+import { textOf } from './json-edits.ts'
+
+/** One target of an entry. */
+export type EntryTarget = Readonly<{
+  /** The target as it is written; undefined if there is none, or it is not one that this view shows. */
+  key: string | undefined
+  /** The name of the function. `isSimple`: it has no parameters. */
+  transform: Readonly<{ name: string; isSimple: boolean; text: string }> | undefined
+  /** As JSON text. */
+  fill: string | undefined
+  form: 'text' | 'object' | 'short' | 'unknown'
+  node: Node
+  keyNode: Node | undefined
+}>
+
+export type MappingEntry = Readonly<{
+  source: string
+  /** The member of `inputMapping`. */
+  member: Node
+  keyNode: Node
+  value: Node
+  targets: readonly EntryTarget[]
+  /** Another entry has the same source: the service would read the last one only, so none is changed here. */
+  isRepeated: boolean
+}>
+
+/** An end of a connection at each side: one target of one entry. */
+export type MappingLine = Readonly<{
+  /** Stays the same while its source and target do. */
+  id: string
+  entry: MappingEntry
+  target: EntryTarget
+  /** Of the target among those of its entry. */
+  at: number
+}>
+
+export type MappingText = Readonly<{
+  text: string
+  root: Node
+  /** The value of `inputMapping`; undefined if the document has none. */
+  object: Node | undefined
+  entries: readonly MappingEntry[]
+  lines: readonly MappingLine[]
+}>
+
+/** In: the text of a document. Out: its entries, or a sentence on why they cannot be shown. */
+export function readMapping(text: string): MappingText | string {
+  const errors: ParseError[] = []
+  const root = parseTree(text, errors, { disallowComments: true, allowTrailingComma: false })
+  if (root === undefined || errors.length > 0) return `The text is not JSON${placeOf(text, errors[0]?.offset)}.`
+  if (root.type !== 'object') return 'The document is not an object.'
+  const mappings = membersOf(root).filter(({ name }) => name === 'inputMapping')
+  if (mappings.length > 1) return 'The document has "inputMapping" twice.'
+  const object = mappings[0]?.value
+  if (object !== undefined && object.type !== 'object') return '"inputMapping" is not an object.'
+  const members = membersOf(object)
+  const count = new Map<string, number>()
+  for (const { name } of members) count.set(name, (count.get(name) ?? 0) + 1)
+  const entries = members.map(
+    ({ name, key, value }): MappingEntry => ({
+      source: name,
+      member: key.parent ?? key,
+      keyNode: key,
+      value,
+      targets: targetsOf(text, value),
+      isRepeated: (count.get(name) ?? 0) > 1,
+    }),
+  )
+  return { text, root, object, entries, lines: linesOf(entries) }
+}
+
+function placeOf(text: string, offset: number | undefined): string {
+  if (offset === undefined) return ''
+  const lines = text.slice(0, offset).split('\n')
+  return ` at line ${lines.length}, character ${(lines.at(-1)?.length ?? 0) + 1}`
+}
+
+function linesOf(entries: readonly MappingEntry[]): readonly MappingLine[] {
+  const seen = new Map<string, number>()
+  return entries.flatMap((entry) =>
+    entry.targets.map((target, at) => {
+      const name = `${entry.source}\n${target.key ?? ''}`
+      const before = seen.get(name) ?? 0
+      seen.set(name, before + 1)
+      return { id: before === 0 ? name : `${name}\n${before}`, entry, target, at }
+    }),
+  )
+}
+
+const targetsOf = (text: string, value: Node): readonly EntryTarget[] =>
+  value.type === 'array'
+    ? (value.children ?? []).map((item) => targetOf(text, item, true))
+    : [targetOf(text, value, false)]
+
+function targetOf(text: string, node: Node, inArray: boolean): EntryTarget {
+  if (node.type === 'string') return { ...NOTHING, key: String(node.value), form: 'text', node, keyNode: node }
+  if (node.type === 'object') {
+    const key = memberNamed(node, 'key')
+    const transform = transformOf(text, memberNamed(node, 'transform'))
+    const fill = memberNamed(node, 'default')
+    return {
+      ...partsOf(text, key, fill),
+      transform,
+      form: key === undefined && transform?.name !== 'passThroughObject' ? 'unknown' : 'object',
+      node,
+    }
+  }
+  if (node.type === 'array' && inArray) {
+    const [key, transform, fill] = node.children ?? []
+    return { ...partsOf(text, key, fill), transform: transformOf(text, transform), form: 'short', node }
+  }
+  return { ...NOTHING, form: 'unknown', node }
+}
+
+const NOTHING = { key: undefined, transform: undefined, fill: undefined, keyNode: undefined }
+
+function partsOf(text: string, key: Node | undefined, fill: Node | undefined) {
+  const isText = key?.type === 'string'
+  return {
+    key: isText ? String(key.value) : undefined,
+    keyNode: isText ? key : undefined,
+    fill: fill && textOf(text, fill),
+  }
+}
+
+function transformOf(text: string, node: Node | undefined): EntryTarget['transform'] {
+  if (node === undefined || node.type === 'null') return undefined
+  if (node.type === 'string') return { name: String(node.value), isSimple: true, text: textOf(text, node) }
+  const name = memberNamed(node, 'function')?.value
+  return {
+    name: typeof name === 'string' ? name : '?',
+    isSimple: typeof name === 'string' && membersOf(node).length === 1,
+    text: textOf(text, node),
+  }
+}

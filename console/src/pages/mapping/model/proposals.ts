@@ -1,0 +1,88 @@
+/** The entries that can connect two fields. Where their lists differ, there are several, and the user chooses. */
+import type { FieldNode } from './field-tree.ts'
+import { firstOfLists, listsIn } from './path-names.ts'
+
+export type Proposal = Readonly<{
+  source: string
+  key: string
+  transform?: string
+  /** What it does, as a phrase. */
+  what: string
+}>
+
+const MOST = 5
+
+/** Out: at least one, the most likely first. One alone needs no question. */
+export function proposalsFor(from: FieldNode, to: FieldNode): readonly [Proposal, ...Proposal[]] {
+  const [first, ...others] = candidates(from, to)
+  const seen = new Set([`${first.source}\n${first.key}`])
+  const different = others.filter(({ source, key, transform = '' }) => {
+    const name = `${source}\n${key}${transform === '' ? '' : `\n${transform}`}`
+    const isNew = !seen.has(name)
+    seen.add(name)
+    return isNew
+  })
+  return [first, ...different.slice(0, MOST - 1)]
+}
+
+function candidates(from: FieldNode, to: FieldNode): readonly [Proposal, ...Proposal[]] {
+  const [source, key] = [from.path, to.path]
+  const [outside, around] = [listsIn(source), listsIn(key)]
+  // Lists of scalars are values like others; those of objects are copied whole.
+  const given = outside + from.lists
+  const taken = around + to.lists
+  if (given === 0 && taken === 0) return [{ source, key, what: 'the value' }]
+  if (given === 0) return ofOneValue(source, key, around, to)
+  if (taken === 0) return ofManyToOne(source, key, from, to)
+  const direct: Proposal = { source, key, what: given > 1 ? 'all values, joined to one list' : 'each value' }
+  if (given === 1 && taken === 1) return [direct]
+  return [
+    direct,
+    ...Array.from({ length: taken > 1 ? around : 0 }, (_, at) => ({
+      source,
+      key: firstOfLists(key, (index) => index !== at),
+      what: `${ordinal(at)} list of the target has an element for each value`,
+    })),
+    ...Array.from({ length: given > 1 ? outside : 0 }, (_, at) => ({
+      source: firstOfLists(source, (index) => index === at),
+      key,
+      what: `only from the first element of the ${ordinal(at)} list of the source`,
+    })),
+  ]
+}
+
+function ofOneValue(source: string, key: string, around: number, to: FieldNode): readonly [Proposal, ...Proposal[]] {
+  const element: Proposal = { source, key, what: 'in the first element' }
+  const everywhere: Proposal = {
+    source,
+    key,
+    transform: 'oneToAllElements',
+    what: 'in every element that entries before it make',
+  }
+  if (to.lists === 0) return [element, everywhere]
+  const append: Proposal = { source, key: `${key}[]`, what: 'appended to the list' }
+  return around === 0 ? [append] : [append, { ...everywhere, key: `${key}[]` }]
+}
+
+function ofManyToOne(source: string, key: string, from: FieldNode, to: FieldNode): readonly [Proposal, ...Proposal[]] {
+  const parent = key.slice(0, Math.max(0, key.lastIndexOf('.')))
+  const list: Proposal = { source, key, what: 'the list of all values' }
+  const one: Proposal = {
+    source: listsIn(source) > 0 ? firstOfLists(source, () => true) : `${source}[0]`,
+    key,
+    what: 'the first value only',
+  }
+  // A name with an escaped dot at its end is left to the user.
+  const isPlain = parent !== '' && !key.slice(0, key.lastIndexOf('.') + 1).endsWith('\\.') && !parent.endsWith(']')
+  const spread: readonly Proposal[] = isPlain
+    ? [{ source, key: `${parent}[]${key.slice(parent.length)}`, what: `a list with an element for each value` }]
+    : []
+  const isObject = from.types.includes('object') || to.types.includes('object')
+  return isObject
+    ? [list, one]
+    : to.isUnknown || to.types.length === 0
+      ? [list, one, ...spread]
+      : [one, list, ...spread]
+}
+
+const ordinal = (at: number): string => ['first', 'second', 'third', 'fourth'][at] ?? `${at + 1}th`

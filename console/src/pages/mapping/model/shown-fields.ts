@@ -1,0 +1,117 @@
+/** What the trees show: marks of their fields, the fields that a filter leaves, and which of them are open. */
+import type { FieldNode, FieldTree } from './field-tree.ts'
+import type { MappingLine } from './mapping-entries.ts'
+import { nodeOfSource, nodeOfTarget } from './mapping-trees.ts'
+import { type Coverage, type LineResult, lineName } from './run-coverage.ts'
+
+/** What is said of a field beside its name. */
+export type FieldMark = Readonly<{
+  /** Entries that read or write it. */
+  lines: number
+  /** Values that no run read. */
+  unread: number
+  /** Entries of a target that wrote nothing. */
+  unwritten: number
+}>
+
+/** A line with both of its fields and what the runs did with it. */
+export type PlacedLine = Readonly<{
+  line: MappingLine
+  from: string | undefined
+  to: string | undefined
+  result: LineResult | undefined
+}>
+
+export type Marks = ReadonlyMap<string, FieldMark>
+
+const NO_MARK: FieldMark = { lines: 0, unread: 0, unwritten: 0 }
+
+export function placeLines(
+  lines: readonly MappingLine[],
+  source: FieldTree,
+  target: FieldTree,
+  coverage: Coverage,
+): readonly PlacedLine[] {
+  return lines.map((line) => {
+    const { key } = line.target
+    return {
+      line,
+      from: nodeOfSource(source, line.entry.source),
+      to: key === undefined ? undefined : nodeOfTarget(target, key),
+      result: key === undefined ? undefined : coverage.lines.get(lineName(line.entry.source, key)),
+    }
+  })
+}
+
+export const isNothing = ({ result }: PlacedLine): boolean => result !== undefined && result.found === 0
+export const isUnwritten = ({ result }: PlacedLine): boolean => result !== undefined && result.written === 0
+
+export function marksOfSource(tree: FieldTree, lines: readonly PlacedLine[], { unread }: Coverage): Marks {
+  const marks = new Map<string, FieldMark>()
+  for (const { from } of lines) add(marks, from, { lines: 1 })
+  for (const [path, count] of unread) add(marks, nodeOfSource(tree, path), { unread: count })
+  return marks
+}
+
+export function marksOfTarget(lines: readonly PlacedLine[]): Marks {
+  const marks = new Map<string, FieldMark>()
+  for (const line of lines) add(marks, line.to, { lines: 1, unwritten: isUnwritten(line) ? 1 : 0 })
+  return marks
+}
+
+function add(marks: Map<string, FieldMark>, id: string | undefined, more: Partial<FieldMark>): void {
+  if (id === undefined) return
+  const before = marks.get(id) ?? NO_MARK
+  marks.set(id, {
+    lines: before.lines + (more.lines ?? 0),
+    unread: before.unread + (more.unread ?? 0),
+    unwritten: before.unwritten + (more.unwritten ?? 0),
+  })
+}
+
+/** The tree with the fields that are kept, and those that they are in. `keep`: undefined keeps all. */
+export function filterTree(tree: FieldTree, keep: ((node: FieldNode) => boolean) | undefined): FieldTree {
+  if (keep === undefined) return tree
+  const nodes = new Map<string, FieldNode>()
+  const filtered = (all: readonly FieldNode[]): readonly FieldNode[] =>
+    all.flatMap((node) => {
+      const children = filtered(node.children)
+      if (children.length === 0 && !keep(node)) return []
+      const kept = children.length === node.children.length ? node : { ...node, children }
+      nodes.set(node.id, kept)
+      return [kept]
+    })
+  return { roots: filtered(tree.roots), nodes, parents: tree.parents }
+}
+
+/** Each word must be in the path. */
+export function matchWords(words: string): ((node: FieldNode) => boolean) | undefined {
+  const wanted = words
+    .toLowerCase()
+    .split(/\s+/)
+    .filter((word) => word !== '')
+  if (wanted.length === 0) return undefined
+  return ({ path }) => {
+    const text = path.toLowerCase()
+    return wanted.every((word) => text.includes(word))
+  }
+}
+
+/** Parts of every message that few mappings read. */
+const CLOSED_ROOTS = new Set(['requestHeaders', 'timestamps'])
+
+const isOpenAtFirst = (node: FieldNode, { nodes, parents }: FieldTree): boolean => {
+  const parent = nodes.get(parents.get(node.id) ?? '')
+  if (parent === undefined) return !CLOSED_ROOTS.has(node.path)
+  return !(node.name === 'headers' && parent.path.startsWith('lookupRequests.'))
+}
+
+/** In: the nodes that the user opened or closed. Out: the open ones. */
+export function openNodes(tree: FieldTree, toggled: ReadonlySet<string>, isFiltered: boolean): ReadonlySet<string> {
+  const open = new Set<string>()
+  for (const node of tree.nodes.values()) {
+    if (node.children.length === 0) continue
+    if ((isFiltered || isOpenAtFirst(node, tree)) !== toggled.has(node.id)) open.add(node.id)
+  }
+  return open
+}

@@ -1,0 +1,111 @@
+/** Dry runs of the draft on the loaded messages: the service says what the mapping reads and writes. */
+import { keepPreviousData, useQueries, useQuery } from '@tanstack/react-query'
+import { useEffect, useMemo, useState } from 'react'
+import type { ApiFailure } from '../../api/api-failure.ts'
+import { asFailure } from '../../api/api-failure.ts'
+import { givenOfTest, type MappingRun, readVocabulary, recentMessages, runMapping } from '../../api/mapping-calls.ts'
+import { queryKeys } from '../../api/query-keys.ts'
+import { useMe } from '../../api/session.ts'
+import { NEW } from '../../draft/draft.ts'
+import { type Coverage, coverageOf } from './model/run-coverage.ts'
+
+const RUN_AFTER_MS = 600
+
+/** What a draft runs on: recorded messages, a test, or a typed message. Each is a part of the request of a dry run. */
+export type MessageData = Readonly<{
+  /** In words, such as "message 01a…". */
+  name: string
+  given: readonly object[]
+}>
+
+export type MappingRuns = Readonly<{
+  coverage: Coverage
+  /** Of the first message. */
+  report: MappingRun | undefined
+  failure: ApiFailure | undefined
+  isRunning: boolean
+  retry(): void
+}>
+
+/** The request of one run, in which the document stands as it was typed. */
+export function runRequestOf(id: string, document: string | undefined, given: object): string {
+  const own = id === NEW ? {} : { endpointId: id }
+  const parts = JSON.stringify({ ...own, ...given, view: 'mapping' }).slice(1)
+  return document === undefined ? `{${parts}` : `{"endpoint":${document},${parts}`
+}
+
+/** `document`: the text of the draft; undefined while it is no JSON, and the last answer stays. */
+export function useMappingRuns(id: string, document: string | undefined, data: MessageData | undefined): MappingRuns {
+  const may = useMe()?.may ?? []
+  const settled = useSettled(document)
+  // Who may not run drafts still sees what the stored document does.
+  const ofDraft = may.includes('author') ? settled : undefined
+  const isAllowed = may.includes('author') ? settled !== undefined : may.includes('operator')
+  const requests = (data?.given ?? []).map((given) => runRequestOf(id, ofDraft, given))
+  const results = useQueries({
+    queries: requests.map((request) => ({
+      queryKey: queryKeys.mappingRun(request),
+      queryFn: ({ signal }: { signal: AbortSignal }) => runMapping(request, signal),
+      enabled: isAllowed,
+      staleTime: Number.POSITIVE_INFINITY,
+      gcTime: 60_000,
+      placeholderData: keepPreviousData,
+    })),
+  })
+  const reports = results.flatMap((result) => result.data ?? [])
+  const ran = useSame(reports)
+  const coverage = useMemo(() => coverageOf(ran), [ran])
+  const failed = results.find(({ error }) => error !== null)
+  return {
+    coverage,
+    report: results[0]?.data,
+    failure: failed?.error == null ? undefined : asFailure(failed.error),
+    isRunning: results.some(({ isFetching }) => isFetching),
+    retry: () => void failed?.refetch(),
+  }
+}
+
+/** The value as it was once it has not changed for a moment; the first one at once. */
+function useSettled(value: string | undefined): string | undefined {
+  const [settled, setSettled] = useState(value)
+  useEffect(() => {
+    if (value === undefined || value === settled) return undefined
+    if (settled === undefined) {
+      setSettled(value)
+      return undefined
+    }
+    const timer = setTimeout(() => setSettled(value), RUN_AFTER_MS)
+    return () => clearTimeout(timer)
+  }, [value, settled])
+  return settled
+}
+
+/** The same list as before while its elements are the same ones. */
+function useSame<Item>(list: readonly Item[]): readonly Item[] {
+  const [known, setKnown] = useState(list)
+  const isSame = known.length === list.length && known.every((one, at) => one === list[at])
+  if (!isSame) setKnown(list)
+  return isSame ? known : list
+}
+
+/** The newest messages of an endpoint; none of one that is not stored yet. */
+export const useRecentMessages = (id: string) =>
+  useQuery({
+    queryKey: queryKeys.messageList({ recentOf: id }),
+    queryFn: ({ signal }) => recentMessages(id, signal),
+    enabled: id !== NEW,
+  })
+
+export const useTestData = (id: string, test: string | undefined) =>
+  useQuery({
+    queryKey: [...queryKeys.endpointTests(id), 'given', test],
+    queryFn: async ({ signal }) => (await givenOfTest(id, test ?? '', signal)) ?? null,
+    enabled: id !== NEW && test !== undefined,
+  })
+
+export const useVocabulary = () =>
+  useQuery({
+    queryKey: queryKeys.vocabulary,
+    queryFn: ({ signal }) => readVocabulary(signal),
+    staleTime: Number.POSITIVE_INFINITY,
+  })

@@ -1,0 +1,92 @@
+/** Everything that the picture shows of a draft, made anew only from what changed. */
+import { useMemo } from 'react'
+import type { Schemas } from '../../api/client.ts'
+import type { MappingSearch } from './mapping-search.ts'
+import type { SampleField } from './model/field-tree.ts'
+import type { MappingText } from './model/mapping-entries.ts'
+import { nodeOfSource, sourceTree, targetTree } from './model/mapping-trees.ts'
+import type { Coverage } from './model/run-coverage.ts'
+import {
+  filterTree,
+  isNothing,
+  isUnwritten,
+  marksOfSource,
+  marksOfTarget,
+  matchWords,
+  placeLines,
+} from './model/shown-fields.ts'
+
+type Filter = Readonly<{ words: string; show: MappingSearch['show'] }>
+
+const NONE: readonly never[] = []
+const NO_TARGETS = 'Nothing is written yet. Connect a field, or give the fields of the output.'
+
+export function usePicture(
+  mapping: MappingText,
+  coverage: Coverage,
+  wanted: readonly SampleField[] = NONE,
+  vocabulary: Schemas['Vocabulary'] | undefined,
+  { words, show }: Filter,
+) {
+  const roots = vocabulary?.roots.map?.roots ?? NONE
+  const sources = useSameTexts(useMemo(() => mapping.entries.map((entry) => entry.source), [mapping]))
+  const keys = useSameTexts(useMemo(() => mapping.lines.flatMap(({ target }) => target.key ?? []), [mapping]))
+  const source = useMemo(() => sourceTree(coverage.source, roots, sources), [coverage, roots, sources])
+  const target = useMemo(() => targetTree(coverage.output, wanted, keys), [coverage, wanted, keys])
+  const placed = useMemo(() => placeLines(mapping.lines, source, target, coverage), [mapping, source, target, coverage])
+  const marks = useMemo(
+    () => ({ source: marksOfSource(source, placed, coverage), target: marksOfTarget(placed) }),
+    [source, placed, coverage],
+  )
+  const counts = useMemo(
+    () => ({
+      unread: coverage.unread.size,
+      nothing: placed.filter(isNothing).length,
+      unwritten: placed.filter(isUnwritten).length,
+    }),
+    [coverage, placed],
+  )
+  const shown = useMemo(() => {
+    const ofShow =
+      show === 'nothing' ? placed.filter(isNothing) : show === 'unwritten' ? placed.filter(isUnwritten) : undefined
+    const unread =
+      show === 'unread' ? new Set([...coverage.unread.keys()].map((path) => nodeOfSource(source, path))) : undefined
+    const matches = matchWords(words)
+    const from = ofShow && new Set(ofShow.map((one) => one.from))
+    const to = ofShow && new Set(ofShow.map((one) => one.to))
+    const isKept = (ids: ReadonlySet<string | undefined> | undefined) =>
+      ids === undefined && matches === undefined
+        ? undefined
+        : (node: Parameters<NonNullable<typeof matches>>[0]) =>
+            (ids === undefined || ids.has(node.id)) && (matches === undefined || matches(node))
+    const trees = { source: filterTree(source, isKept(from ?? unread)), target: filterTree(target, isKept(to)) }
+    const lines = (ofShow ?? placed).filter(
+      (one) =>
+        (matches === undefined && unread === undefined) ||
+        (one.from !== undefined && trees.source.nodes.has(one.from)) ||
+        (unread === undefined && one.to !== undefined && trees.target.nodes.has(one.to)),
+    )
+    const sides = {
+      source: { title: 'Can be read', tree: trees.source, marks: marks.source, empty: 'No field matches.' },
+      target: { title: 'Is written', tree: trees.target, marks: marks.target, empty: NO_TARGETS },
+    }
+    return { sides, lines }
+  }, [placed, source, target, marks, coverage, words, show])
+  return {
+    placed,
+    counts,
+    all: { source, target },
+    ...shown.sides,
+    lines: shown.lines,
+    isFiltered: words !== '' || show !== undefined,
+  }
+}
+
+/** The same list as before while its texts are the same: a changed default makes no new tree. */
+function useSameTexts(texts: readonly string[]): readonly string[] {
+  const name = JSON.stringify(texts)
+  // biome-ignore lint/correctness/useExhaustiveDependencies: the name stands for the texts
+  return useMemo(() => texts, [name])
+}
+
+export type Picture = ReturnType<typeof usePicture>

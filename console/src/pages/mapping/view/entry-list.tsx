@@ -1,0 +1,98 @@
+/** The entries of the mapping in their order, one row for each target: the same as the lines, for everybody. */
+import { type KeyboardEvent, memo, useMemo } from 'react'
+import { GridList, GridListItem } from 'react-aria-components/GridList'
+import { ListLayout, Virtualizer } from 'react-aria-components/Virtualizer'
+import { StatusChip } from '../../../ui/data/status-chip.tsx'
+import { VisibleText } from '../../../ui/data/visible-text.tsx'
+import { describeResult, type LineResult } from '../model/run-coverage.ts'
+import type { PlacedLine } from '../model/shown-fields.ts'
+
+export type EntryListProps = Readonly<{
+  lines: readonly PlacedLine[]
+  selected: string | undefined
+  onSelect(id: string | undefined): void
+  /** `Delete` on an entry; undefined if the user may not. */
+  onRemove: ((line: PlacedLine) => void) | undefined
+}>
+
+const LAYOUT = { estimatedRowSize: 36 }
+const MOST_OF_A_PATH = 300
+
+export const EntryList = memo(function EntryList({ lines, selected, onSelect, onRemove }: EntryListProps) {
+  const items = useMemo(() => lines.map((placed) => ({ id: placed.line.id, placed })), [lines])
+  const keys = useMemo(() => (selected === undefined ? [] : [selected]), [selected])
+  const onKeyDown = (event: KeyboardEvent) => {
+    if (event.key !== 'Delete' || onRemove === undefined || !(event.target instanceof Element)) return
+    const id = event.target.closest<HTMLElement>('[data-line]')?.dataset.line
+    const found = lines.find(({ line }) => line.id === id)
+    if (found === undefined) return
+    event.preventDefault()
+    onRemove(found)
+  }
+  return (
+    <div className="entry-list-frame" onKeyDownCapture={onKeyDown}>
+      <Virtualizer layout={ListLayout} layoutOptions={LAYOUT}>
+        <GridList
+          aria-label="Entries"
+          className="entry-list"
+          items={items}
+          selectionMode="single"
+          selectionBehavior="replace"
+          selectedKeys={keys}
+          onSelectionChange={(change) => onSelect(change === 'all' ? undefined : [...change].map(String)[0])}
+          renderEmptyState={() => <p className="quiet">No entry is shown.</p>}
+        >
+          {({ id, placed }) => (
+            <GridListItem id={id} textValue={textOf(placed)} className="entry-row" data-line={id}>
+              <EntryContent placed={placed} />
+            </GridListItem>
+          )}
+        </GridList>
+      </Virtualizer>
+    </div>
+  )
+})
+
+const textOf = ({ line: { entry, target } }: PlacedLine): string =>
+  `${entry.source.slice(0, MOST_OF_A_PATH)} to ${(target.key ?? '').slice(0, MOST_OF_A_PATH)}`
+
+function EntryContent({ placed: { line, result } }: Readonly<{ placed: PlacedLine }>) {
+  const { entry, target } = line
+  return (
+    <div className="entry">
+      <code className="entry-path">
+        <VisibleText text={entry.source} most={MOST_OF_A_PATH} />
+      </code>
+      <span aria-hidden="true" className="entry-arrow">
+        →
+      </span>
+      <code className="entry-path">
+        {target.key === undefined ? (
+          <NoKey form={target.form} />
+        ) : (
+          <VisibleText text={target.key} most={MOST_OF_A_PATH} />
+        )}
+      </code>
+      {target.transform === undefined ? null : (
+        <span className="entry-part">
+          <VisibleText text={target.transform.name} most={60} />
+        </span>
+      )}
+      {target.fill === undefined ? null : (
+        <span className="entry-part">
+          default <VisibleText text={target.fill} most={40} />
+        </span>
+      )}
+      {result === undefined ? null : <ResultChip result={result} />}
+    </div>
+  )
+}
+
+const NoKey = ({ form }: Readonly<{ form: string }>) => (
+  <span className="quiet">{form === 'unknown' ? 'a form that this view does not show' : 'the output itself'}</span>
+)
+
+export function ResultChip({ result }: Readonly<{ result: LineResult }>) {
+  const tone = result.written === 0 ? 'warn' : result.wrote === 'value' ? 'good' : 'quiet'
+  return <StatusChip tone={tone}>{describeResult(result)}</StatusChip>
+}

@@ -1,0 +1,66 @@
+/** The selected field: what it is, and what is connected to it. */
+import { Button } from '../../../ui/controls/button.tsx'
+import { VisibleText } from '../../../ui/data/visible-text.tsx'
+import type { FieldNode } from '../model/field-tree.ts'
+import type { FieldMark, PlacedLine } from '../model/shown-fields.ts'
+import type { Side } from './field-pane.tsx'
+
+export type FieldDetailProps = Readonly<{
+  side: Side
+  node: FieldNode
+  mark: FieldMark | undefined
+  lines: readonly PlacedLine[]
+  refused: string | undefined
+  onConnect(): void
+  onSelectLine(id: string): void
+}>
+
+const MOST_LINES = 20
+
+export function FieldDetail({ side, node, mark, lines, refused, onConnect, onSelectLine }: FieldDetailProps) {
+  const { path, types, count, sample, lists } = node
+  return (
+    <section className="line-detail" aria-label="Selected field">
+      <h2>{side === 'source' ? 'Source field' : 'Target field'}</h2>
+      <code className="wrap">
+        <VisibleText text={path} most={500} />
+      </code>
+      <dl className="field-facts">
+        {types.length > 0 && <Fact name="Type">{types.join(', ')}</Fact>}
+        {count !== undefined && <Fact name={lists > 0 ? 'Elements' : 'Values'}>{count.toLocaleString('en')}</Fact>}
+        {sample !== undefined && (
+          <Fact name="Sample">
+            <code className="wrap">
+              <VisibleText text={JSON.stringify(sample)} most={300} />
+            </code>
+          </Fact>
+        )}
+        {mark !== undefined && mark.unread > 0 && <Fact name="Not read">{mark.unread.toLocaleString('en')}</Fact>}
+      </dl>
+      {lines.length > 0 && (
+        <ul className="field-lines">
+          {lines.slice(0, MOST_LINES).map(({ line: { id, entry, target } }) => (
+            <li key={id}>
+              <button type="button" className="link" onClick={() => onSelectLine(id)}>
+                <VisibleText text={side === 'source' ? `→ ${target.key ?? ''}` : `${entry.source} →`} most={200} />
+              </button>
+            </li>
+          ))}
+          {lines.length > MOST_LINES && <li className="quiet">… {lines.length - MOST_LINES} more</li>}
+        </ul>
+      )}
+      <div className="line-detail-actions">
+        <Button tone="primary" refused={refused} keys="M" onPress={onConnect}>
+          Connect … <kbd className="wide-only">M</kbd>
+        </Button>
+      </div>
+    </section>
+  )
+}
+
+const Fact = ({ name, children }: Readonly<{ name: string; children: React.ReactNode }>) => (
+  <>
+    <dt>{name}</dt>
+    <dd>{children}</dd>
+  </>
+)

@@ -1,0 +1,162 @@
+/** The selected entry: its paths, function and default, to be changed, and what it did. */
+import { Link } from '@tanstack/react-router'
+import { useState } from 'react'
+import type { Schemas } from '../../../api/client.ts'
+import { Button } from '../../../ui/controls/button.tsx'
+import { SelectField, TextField } from '../../../ui/controls/fields.tsx'
+import { WrittenPlaces } from '../dialogs/proposal-preview.tsx'
+import { changeFill, changeKey, changeSource, changeTransform, type Edited } from '../model/entry-edits.ts'
+import type { MappingLine, MappingText } from '../model/mapping-entries.ts'
+import type { PlacedLine } from '../model/shown-fields.ts'
+import { ResultChip } from './entry-list.tsx'
+
+export type MappingFunctions = Schemas['Vocabulary']['mappingFunctions']
+
+export type LineDetailProps = Readonly<{
+  id: string
+  mapping: MappingText
+  placed: PlacedLine
+  functions: MappingFunctions
+  /** Why nothing may be changed. */
+  refused: string | undefined
+  /** Makes a change, and selects the entry that it leaves. Out: why it was not made. */
+  onChange(edited: Edited, select: Readonly<{ source: string; key: string }>): string | undefined
+  onRemove(placed: PlacedLine): void
+}>
+
+export function LineDetail({ id, mapping, placed, functions, refused, onChange, onRemove }: LineDetailProps) {
+  const { line, result } = placed
+  const { entry, target } = line
+  const place = { source: entry.source, key: target.key ?? '' }
+  const locked = refused ?? lockOf(line)
+  return (
+    <section className="line-detail" aria-label="Selected entry">
+      <div className="line-detail-head">
+        <h2>Entry</h2>
+        {result === undefined ? null : <ResultChip result={result} />}
+      </div>
+      {locked === undefined ? null : <p className="hint">{locked}</p>}
+      <CommittedField
+        label="Source path"
+        value={entry.source}
+        isLocked={locked !== undefined}
+        onCommit={(source) => onChange(changeSource(mapping, line, source), { ...place, source })}
+      />
+      <CommittedField
+        label="Target path"
+        value={target.key ?? ''}
+        isLocked={locked !== undefined}
+        onCommit={(key) => onChange(changeKey(mapping, line, key), { ...place, key })}
+      />
+      <FunctionField
+        line={line}
+        functions={functions}
+        isLocked={locked !== undefined}
+        onCommit={(name) => onChange(changeTransform(mapping, line, name), place)}
+      />
+      <CommittedField
+        label="Default, as JSON"
+        value={target.fill ?? ''}
+        isLocked={locked !== undefined}
+        onCommit={(fill) => onChange(changeFill(mapping, line, fill.trim() === '' ? undefined : fill), place)}
+      />
+      {result !== undefined && result.written > 0 && (
+        <div>
+          <h3>Written</h3>
+          <WrittenPlaces result={result} />
+        </div>
+      )}
+      <div className="line-detail-actions">
+        <Button tone="danger" refused={locked} keys="Delete" onPress={() => onRemove(placed)}>
+          Remove
+        </Button>
+        <Link
+          className="button"
+          to="/endpoints/$id/edit"
+          params={{ id }}
+          search={{ path: pathInDocument(entry.source) }}
+        >
+          Show in editor
+        </Link>
+      </div>
+    </section>
+  )
+}
+
+const pathInDocument = (source: string): string => `inputMapping.${source.replaceAll('.', '\\.')}`
+
+function lockOf({ entry, target }: MappingLine): string | undefined {
+  if (entry.isRepeated) return 'This source stands twice in the document, so this view changes neither entry.'
+  return target.form === 'unknown'
+    ? 'This view does not show targets of this form. Change it in the editor.'
+    : undefined
+}
+
+type CommittedFieldProps = Readonly<{
+  label: string
+  value: string
+  isLocked: boolean
+  /** Called when the user is done. Out: what is wrong with the value. */
+  onCommit(value: string): string | undefined
+}>
+
+/** A field whose value counts once it is left, or at Enter; Esc brings the old one back. */
+function CommittedField({ label, value, isLocked, onCommit }: CommittedFieldProps) {
+  const [typed, setTyped] = useState(value)
+  const [known, setKnown] = useState(value)
+  const [fault, setFault] = useState<string>()
+  if (known !== value) {
+    setKnown(value)
+    setTyped(value)
+    setFault(undefined)
+  }
+  const commit = () => setFault(typed === value ? undefined : onCommit(typed))
+  return (
+    // biome-ignore lint/a11y/noStaticElementInteractions: events of the field come up to it
+    <div
+      onBlur={commit}
+      onKeyDown={(event) => {
+        if (event.key === 'Enter') commit()
+        if (event.key === 'Escape') {
+          setTyped(value)
+          setFault(undefined)
+        }
+      }}
+    >
+      <TextField label={label} value={typed} onChange={isLocked ? () => undefined : setTyped} fault={fault} />
+    </div>
+  )
+}
+
+type FunctionFieldProps = Readonly<{
+  line: MappingLine
+  functions: MappingFunctions
+  isLocked: boolean
+  onCommit(name: string | undefined): string | undefined
+}>
+
+function FunctionField({ line: { target }, functions, isLocked, onCommit }: FunctionFieldProps) {
+  const [fault, setFault] = useState<string>()
+  const { transform } = target
+  const names = functions.filter(({ needsParameters }) => !needsParameters).map(({ name }) => name)
+  const now = transform?.name ?? ''
+  if (transform !== undefined && !transform.isSimple) {
+    return (
+      <p className="hint">
+        Its function is {now} with parameters; change these in the editor: <code>{transform.text.slice(0, 200)}</code>
+      </p>
+    )
+  }
+  const choices = [...new Set(['', ...names, now])].map((name) => ({ value: name, label: name === '' ? 'None' : name }))
+  const means = functions.find(({ name }) => name === now)?.means
+  return (
+    <SelectField
+      label="Function"
+      value={now}
+      choices={isLocked ? choices.filter(({ value }) => value === now) : choices}
+      onChange={(name) => setFault(onCommit(name === '' ? undefined : name))}
+      fault={fault}
+      {...(means !== undefined && { hint: means })}
+    />
+  )
+}

@@ -1,0 +1,44 @@
+/** The bytes of a body as text, and what its file is called. */
+import type { BodySummary } from '../../api/records/record-types.ts'
+
+/** In: the bytes of a body and its type. Out: its text in the character set that it has; undefined if it is none. */
+export function textOfBody(bytes: ArrayBuffer, contentType: string): string | undefined {
+  const [, named] = /;\s*charset\s*=\s*"?([^\s";]+)/i.exec(contentType) ?? []
+  for (const charset of ['utf-8', ...(named === undefined ? [] : [named])]) {
+    try {
+      return new TextDecoder(charset, { fatal: true, ignoreBOM: true }).decode(bytes)
+    } catch {
+      // Not of this character set, or its name is not known.
+    }
+  }
+  return undefined
+}
+
+const KINDS = [
+  [/\bjson\b/i, 'json'],
+  [/\bxml\b/i, 'xml'],
+  [/^text\//i, 'txt'],
+] as const
+
+/** The name of the file of a body: made of the id and what the body is, never of what the message says. */
+export function bodyFileName(id: string, { which, contentType }: BodySummary): string {
+  const kind = KINDS.find(([type]) => type.test(contentType))?.[1]
+  // The headers, values that were mapped and the like are recorded as JSON.
+  const ending = kind ?? (contentType === '' && !/^(incoming|answer|lookup\.|response\.)/.test(which) ? 'json' : 'bin')
+  return `${id}-${which.replace(/[^\w.-]/g, '_').slice(0, 100)}.${ending}`
+}
+
+/** What a body is, for people. */
+export function bodyTitle(which: string): string {
+  const [, kind, id] = /^(lookup|response)\.(.*)$/s.exec(which) ?? []
+  if (id !== undefined) return kind === 'lookup' ? `Answer of lookup ${id}` : `Answer of response ${id}`
+  return TITLES[which] ?? which
+}
+
+const TITLES: Readonly<Record<string, string>> = {
+  request: 'Headers, query and parameters',
+  incoming: 'Incoming body',
+  transforms: 'Results of transforms',
+  mapped: 'Mapped output',
+  answer: 'Answer to the sender',
+}

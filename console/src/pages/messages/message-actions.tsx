@@ -1,0 +1,52 @@
+/** What can be done with a message. What is not possible stays visible, and says why. */
+
+import { useNavigate } from '@tanstack/react-router'
+import { useState } from 'react'
+import type { MessageRecord } from '../../api/records/record-types.ts'
+import { useRefusal } from '../../api/session.ts'
+import { Button } from '../../ui/controls/button.tsx'
+import { useKey } from '../../ui/keys/keymap.ts'
+import { CurlDialog } from './curl-dialog.tsx'
+import { ReplayDialog } from './replay-dialog.tsx'
+
+export function MessageActions({ message }: Readonly<{ message: MessageRecord }>) {
+  const [open, setOpen] = useState<'replay' | 'curl'>()
+  const navigate = useNavigate()
+  const operator = useRefusal('operator')
+  const author = useRefusal('author')
+  const { id, endpointId, bodies, source, replayable } = message
+  const isRecorded = bodies.some(({ which }) => which === 'request')
+  const missing = endpointId === undefined ? 'No endpoint took the message.' : isRecorded ? undefined : WHY_NOT_RECORDED
+  const isOfTopic = source === 'broker' ? 'It came from a topic, not by HTTP.' : undefined
+  const edit = (search: { message: string; save?: 'test' }) =>
+    void (endpointId !== undefined && navigate({ to: '/endpoints/$id/edit', params: { id: endpointId }, search }))
+  const debug = () => edit({ message: id })
+  const canReplay = replayable.can || replayable.withBody === true
+  const cannotReplay = canReplay ? undefined : (replayable.why ?? 'It cannot be replayed.')
+  useKey('d', 'Debug the message in the editor', (operator ?? missing) === undefined ? debug : undefined)
+  useKey('r', 'Replay the message', (operator ?? cannotReplay) === undefined ? () => setOpen('replay') : undefined)
+  const close = () => setOpen(undefined)
+  return (
+    <div className="page-actions">
+      <Button tone="primary" refused={operator ?? missing} keys="d" onPress={debug}>
+        Debug in editor
+      </Button>
+      <Button refused={operator ?? cannotReplay} keys="r" onPress={() => setOpen('replay')}>
+        Replay …
+      </Button>
+      <Button refused={author ?? missing} onPress={() => edit({ message: id, save: 'test' })}>
+        Save as test …
+      </Button>
+      <Button refused={operator ?? missing ?? isOfTopic} onPress={() => setOpen('curl')}>
+        Copy as curl …
+      </Button>
+      {open === 'replay' && <ReplayDialog message={message} onClose={close} />}
+      {open === 'curl' && endpointId !== undefined && (
+        <CurlDialog message={message} endpointId={endpointId} onClose={close} />
+      )}
+    </div>
+  )
+}
+
+const WHY_NOT_RECORDED =
+  'Its request was not recorded: MESSAGE_LOG, or messageLog of its endpoint, says of which messages it is.'

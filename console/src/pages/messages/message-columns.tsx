@@ -1,0 +1,135 @@
+/** The columns of the list of messages. */
+
+import { Link } from '@tanstack/react-router'
+import type { ListedMessage } from '../../api/records/record-types.ts'
+import type { Column } from '../../ui/data/data-table.tsx'
+import { LabelChip, OutcomeChip } from '../../ui/data/status-chip.tsx'
+import { duration, Time } from '../../ui/data/time.tsx'
+import { VisibleText } from '../../ui/data/visible-text.tsx'
+import { withoutBody } from './messages-search.ts'
+
+const MOST_OF_A_KEY = 60
+const MOST_OF_AN_ERROR = 160
+const MOST_KEYS = 4
+
+const time: Column<ListedMessage> = {
+  id: 'time',
+  title: 'Received',
+  isName: true,
+  render: ({ id, startedAt }) => (
+    <Link
+      from="/messages"
+      to="/messages/$id"
+      params={{ id }}
+      search={withoutBody}
+      resetScroll={false}
+      data-row
+      className="row-link"
+    >
+      <Time at={startedAt} exact />
+      <span className="visually-hidden">, message {id}</span>
+    </Link>
+  ),
+}
+
+const endpoint: Column<ListedMessage> = {
+  id: 'endpoint',
+  title: 'Endpoint',
+  render: ({ endpoint: name, endpointId, source, replayOf }) => (
+    <>
+      {name === undefined ? (
+        <span className="quiet">{endpointId ?? 'none took it'}</span>
+      ) : (
+        <VisibleText text={name} most={120} />
+      )}
+      {source === 'http' ? null : (
+        <span className="quiet"> {source === 'replay' || replayOf !== undefined ? 'replay' : 'topic'}</span>
+      )}
+    </>
+  ),
+}
+
+const outcome: Column<ListedMessage> = {
+  id: 'outcome',
+  title: 'Outcome',
+  render: (message) => (
+    <span className="message-outcome">
+      <OutcomeChip outcome={message.outcome} /> <span className="quiet">{message.status}</span>
+    </span>
+  ),
+}
+
+const failure: Column<ListedMessage> = {
+  id: 'failure',
+  title: 'Failure',
+  render: ({ code, error, stage }) =>
+    code === undefined ? (
+      <span className="quiet">–</span>
+    ) : (
+      <span className="message-failure">
+        <code>{code}</code>
+        {stage === undefined ? null : <span className="quiet"> in {stage}</span>}
+        {error === undefined ? null : (
+          <span className="breaks">
+            {' '}
+            <VisibleText text={error} most={MOST_OF_AN_ERROR} />
+          </span>
+        )}
+      </span>
+    ),
+}
+
+const keys: Column<ListedMessage> = {
+  id: 'keys',
+  title: 'Business keys',
+  render: (message) => <Keys keys={message.keys} />,
+}
+
+const took: Column<ListedMessage> = {
+  id: 'ms',
+  title: 'Duration',
+  align: 'end',
+  render: ({ ms }) => duration(ms),
+}
+
+export const MESSAGE_COLUMNS = [time, outcome, endpoint, failure, keys, took] as const
+
+/** Beside the detail of a message there is room for what tells messages apart. */
+export const NARROW_MESSAGE_COLUMNS: readonly Column<ListedMessage>[] = [
+  {
+    ...time,
+    render: (message) => (
+      <>
+        {time.render(message)}
+        <div>{outcome.render(message)}</div>
+      </>
+    ),
+  },
+  {
+    id: 'what',
+    title: 'Message',
+    render: (message) => (
+      <>
+        {endpoint.render(message)}
+        {message.code === undefined ? <Keys keys={message.keys} /> : <div>{failure.render(message)}</div>}
+      </>
+    ),
+  },
+]
+
+/** Each value of the business keys of a message. */
+export const keyValues = (given: ListedMessage['keys']): readonly (readonly [name: string, value: string])[] =>
+  Object.entries(given).flatMap(([name, value]) => [value].flat().map((one) => [name, one] as const))
+
+function Keys({ keys: given }: Pick<ListedMessage, 'keys'>) {
+  const all = keyValues(given)
+  if (all.length === 0) return <span className="quiet">–</span>
+  return (
+    <span className="label-chips">
+      {all.slice(0, MOST_KEYS).map(([name, value]) => (
+        <LabelChip key={`${name} ${value}`} name={name} value={value.slice(0, MOST_OF_A_KEY)} />
+      ))}
+      {all.length > MOST_KEYS && <span className="quiet">+{all.length - MOST_KEYS}</span>}
+    </span>
+  )
+}

@@ -1,0 +1,216 @@
+/** `/messages/:id`: one message, beside the list: what happened, where the time went, and what can be done about it. */
+
+import { useQuery } from '@tanstack/react-query'
+import { getRouteApi, Link } from '@tanstack/react-router'
+import { useLayoutEffect, useRef } from 'react'
+import { queryKeys } from '../../api/query-keys.ts'
+import { readMessage } from '../../api/records/message-calls.ts'
+import type { MessageRecord } from '../../api/records/record-types.ts'
+import { LabelChip, OutcomeChip } from '../../ui/data/status-chip.tsx'
+import { duration, Time } from '../../ui/data/time.tsx'
+import { VisibleText } from '../../ui/data/visible-text.tsx'
+import { useKey } from '../../ui/keys/keymap.ts'
+import { QueryView } from '../../ui/states/states.tsx'
+import { MessageActions } from './message-actions.tsx'
+import { MessageBodies } from './message-bodies.tsx'
+import { keyValues } from './message-columns.tsx'
+import { withoutBody } from './messages-search.ts'
+import { ReplayChain } from './replay-chain.tsx'
+import { Waterfall } from './waterfall.tsx'
+
+const route = getRouteApi('/messages/$id')
+
+export function MessageDetail() {
+  const { id } = route.useParams()
+  const navigate = route.useNavigate()
+  const heading = useFocusOnChange(id)
+  const query = useQuery({ queryKey: queryKeys.message(id), queryFn: ({ signal }) => readMessage(id, signal) })
+  const close = () => {
+    void navigate({ to: '/messages', search: withoutBody, resetScroll: false }).then(() => focusRow(id))
+  }
+  useKey('Escape', 'Close the message', close)
+  return (
+    <section className="message-detail" aria-label={`Message ${id}`}>
+      <div className="detail-head">
+        <h2 ref={heading} tabIndex={-1}>
+          Message <code>{id}</code>
+        </h2>
+        <Link from="/messages/$id" to="/messages" search={withoutBody} resetScroll={false} className="button quiet">
+          Close <kbd className="wide-only">Esc</kbd>
+        </Link>
+      </div>
+      <QueryView query={query} what="Loading the message">
+        {(message) => <Message key={id} message={message} />}
+      </QueryView>
+    </section>
+  )
+}
+
+/** A message that was opened from the list takes the focus, so that readers of the screen hear it. */
+function useFocusOnChange(id: string) {
+  const heading = useRef<HTMLHeadingElement>(null)
+  const isFirst = useRef(document.querySelector('[data-row]') === null)
+  // biome-ignore lint/correctness/useExhaustiveDependencies: each message takes the focus anew
+  useLayoutEffect(() => {
+    if (!isFirst.current) heading.current?.focus({ preventScroll: true })
+    isFirst.current = false
+    heading.current?.scrollIntoView({ block: 'nearest' })
+  }, [id])
+  return heading
+}
+
+const focusRow = (id: string): void =>
+  document.querySelector<HTMLElement>(`[data-row][href*="/messages/${CSS.escape(id)}"]`)?.focus()
+
+function Message({ message }: Readonly<{ message: MessageRecord }>) {
+  const { body } = route.useSearch()
+  const navigate = route.useNavigate()
+  const openBody = (which: string | undefined) =>
+    void navigate({
+      to: '.',
+      search: (before) => (which === undefined ? withoutBody(before) : { ...before, body: which }),
+      replace: true,
+      resetScroll: false,
+    })
+  return (
+    <>
+      <MessageActions message={message} />
+      <Facts message={message} />
+      <Failure message={message} />
+      <h3>Where the time went</h3>
+      <Waterfall message={message} />
+      <h3>Bodies</h3>
+      <MessageBodies message={message} open={body} onOpen={openBody} />
+      <h3>Replays</h3>
+      <Replayable message={message} />
+      <ReplayChain message={message} />
+    </>
+  )
+}
+
+function Facts({ message }: Readonly<{ message: MessageRecord }>) {
+  const { outcome, status, ms, startedAt, source, endpoint, endpointId, endpointVersion, answerOf, keys } = message
+  const values = keyValues(keys)
+  return (
+    <dl className="facts">
+      <div>
+        <dt>Outcome</dt>
+        <dd>
+          <OutcomeChip outcome={outcome} /> {status} in {duration(ms)}
+        </dd>
+      </div>
+      <div>
+        <dt>Received</dt>
+        <dd>
+          <Time at={startedAt} exact /> <span className="quiet">{SOURCES[source]}</span>
+        </dd>
+      </div>
+      <div>
+        <dt>Endpoint</dt>
+        <dd>
+          {endpointId === undefined ? (
+            <span className="quiet">No endpoint took it.</span>
+          ) : (
+            <>
+              <Link to="/endpoints/$id/edit" params={{ id: endpointId }}>
+                <VisibleText text={endpoint ?? endpointId} most={200} />
+              </Link>
+              {endpointVersion === undefined ? null : (
+                <>
+                  {' '}
+                  <Link to="/endpoints/$id/versions" params={{ id: endpointId }} search={{ from: endpointVersion }}>
+                    version {endpointVersion}
+                  </Link>{' '}
+                  <span className="quiet">ran</span>
+                </>
+              )}
+            </>
+          )}
+        </dd>
+      </div>
+      {answerOf !== undefined && (
+        <div>
+          <dt>Idempotency</dt>
+          <dd>
+            It was answered with the stored response of{' '}
+            <Link from="/messages" to="/messages/$id" params={{ id: answerOf }} search={withoutBody}>
+              an earlier message
+            </Link>
+            .
+          </dd>
+        </div>
+      )}
+      {values.length > 0 && (
+        <div>
+          <dt>Business keys</dt>
+          <dd className="label-chips">
+            {values.map(([name, value]) => (
+              <Link key={`${name} ${value}`} to="/messages" search={{ key: [`${name}:${value}`] }}>
+                <LabelChip name={name} value={value} />
+              </Link>
+            ))}
+          </dd>
+        </div>
+      )}
+    </dl>
+  )
+}
+
+const SOURCES = { http: 'by HTTP', broker: 'from a topic', replay: 'as a replay' } as const
+
+/** The failure at its place: the sentence of the service, and the place in the document as a link. */
+function Failure({
+  message: { id, code, error, stage, path, endpointId, group },
+}: Readonly<{ message: MessageRecord }>) {
+  if (code === undefined) return null
+  return (
+    <div className="failure">
+      <p className="failure-sentence">
+        <VisibleText text={error ?? 'The message failed.'} />
+        <code className="failure-code">{code}</code>
+      </p>
+      <p>
+        {stage !== undefined && `At the stage ${stage}`}
+        {path !== undefined && endpointId !== undefined && (
+          <>
+            {stage === undefined ? 'At ' : ', at '}
+            <Link to="/endpoints/$id/edit" params={{ id: endpointId }} search={{ message: id, path }}>
+              <code>
+                <VisibleText text={path} most={200} />
+              </code>
+            </Link>
+          </>
+        )}
+        {(stage ?? path) !== undefined && '. '}
+        {group !== undefined && (
+          <Link to="/groups/$key" params={{ key: group }}>
+            Failures that are alike
+          </Link>
+        )}
+      </p>
+    </div>
+  )
+}
+
+/** What cannot be replayed, and why, in the words of the service. */
+function Replayable({ message: { replayable } }: Readonly<{ message: MessageRecord }>) {
+  const { can, why, withBody, alreadyDoneBy } = replayable
+  return (
+    <>
+      {can || why === undefined ? null : (
+        <p>
+          It cannot be replayed as it came. <VisibleText text={why} />
+          {withBody && ' It can be replayed with another body.'}
+        </p>
+      )}
+      {alreadyDoneBy !== undefined && (
+        <p>
+          <Link from="/messages" to="/messages/$id" params={{ id: alreadyDoneBy }} search={withoutBody}>
+            A replay of it
+          </Link>{' '}
+          ended done.
+        </p>
+      )}
+    </>
+  )
+}

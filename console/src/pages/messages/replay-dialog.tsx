@@ -1,0 +1,166 @@
+/** Replays one message: what will happen first, then the button, then what became of it. */
+
+import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
+import { Link } from '@tanstack/react-router'
+import { useState } from 'react'
+import { asFailure } from '../../api/api-failure.ts'
+import type { Schemas } from '../../api/client.ts'
+import { listEndpoints } from '../../api/endpoint-calls.ts'
+import { queryKeys } from '../../api/query-keys.ts'
+import { replayMessage } from '../../api/records/message-calls.ts'
+import type { MessageRecord } from '../../api/records/record-types.ts'
+import { Button } from '../../ui/controls/button.tsx'
+import { Dialog } from '../../ui/controls/dialog.tsx'
+import { Checkbox, TextField } from '../../ui/controls/fields.tsx'
+import { OutcomeChip } from '../../ui/data/status-chip.tsx'
+import { TextViewer } from '../../ui/data/text-viewer.tsx'
+import { duration } from '../../ui/data/time.tsx'
+import { VisibleText } from '../../ui/data/visible-text.tsx'
+import { FailureNotice } from '../../ui/states/failure-notice.tsx'
+import { textOfBody } from './body-text.ts'
+import { useMessageBody } from './message-bodies.tsx'
+import { withoutBody } from './messages-search.ts'
+
+/** Larger ones are edited elsewhere. */
+const LARGEST_EDITED = 262_144
+const LARGEST_PARSED = 1_048_576
+
+export type ReplayDialogProps = Readonly<{ message: MessageRecord; onClose(): void }>
+
+export function ReplayDialog({ message, onClose }: ReplayDialogProps) {
+  const { replayable } = message
+  const [typed, setTyped] = useState<string>()
+  const [edits, setEdits] = useState(!replayable.can)
+  const client = useQueryClient()
+  const recorded = useRecordedText(message, edits)
+  const contentType = message.bodies.find(({ which }) => which === 'incoming')?.contentType ?? ''
+  const text = typed ?? recorded ?? ''
+  const { mutate, isPending, data, error } = useMutation({
+    mutationFn: () =>
+      replayMessage(message.id, edits ? { text, contentType: contentType || 'application/json' } : undefined),
+    onSettled: () => {
+      void client.invalidateQueries({ queryKey: queryKeys.messages })
+      void client.invalidateQueries({ queryKey: queryKeys.message(message.id) })
+      void client.invalidateQueries({ queryKey: queryKeys.groups })
+    },
+  })
+  const actions =
+    data === undefined ? (
+      <>
+        <Button onPress={onClose}>Cancel</Button>
+        <Button
+          tone="primary"
+          busy={isPending}
+          refused={edits && text === '' ? 'Enter the body to replay it with.' : undefined}
+          onPress={() => mutate()}
+        >
+          Replay now
+        </Button>
+      </>
+    ) : (
+      <Button tone="primary" onPress={onClose}>
+        Close
+      </Button>
+    )
+  return (
+    <Dialog
+      title="Replay the message"
+      onClose={onClose}
+      actions={actions}
+      isDismissable={!edits}
+      size={edits || data !== undefined ? 'large' : 'small'}
+    >
+      {data === undefined ? (
+        <>
+          <Consequences message={message} />
+          {replayable.can && (
+            <Checkbox checked={edits} onChange={setEdits}>
+              With another body
+            </Checkbox>
+          )}
+          {edits && <TextField label="Body" value={text} onChange={setTyped} rows={12} hint={contentType} />}
+        </>
+      ) : (
+        <Report report={data} onFollow={onClose} />
+      )}
+      {error === null ? null : <FailureNotice failure={asFailure(error)} />}
+    </Dialog>
+  )
+}
+
+/** What the replay will do, before anything is done. */
+function Consequences({
+  message: { endpointId = '', endpoint, outcome, endpointVersion, replayable },
+}: Readonly<{ message: MessageRecord }>) {
+  const { data } = useQuery({
+    queryKey: queryKeys.endpointList({ id: endpointId }),
+    queryFn: ({ signal }) => listEndpoints({ q: endpointId, limit: 1 }, signal),
+    enabled: endpointId !== '',
+  })
+  const version = data?.endpoints[0]?.version
+  const isChanged = version !== undefined && version !== endpointVersion
+  return (
+    <ul className="consequences">
+      <li>
+        One message runs through <VisibleText text={endpoint ?? endpointId} most={200} /> as it is now
+        {version === undefined
+          ? ''
+          : ` (version ${version}${isChanged ? `; version ${endpointVersion} ran then` : ''})`}
+        . Its requests are sent.
+      </li>
+      {replayable.alreadyDoneBy !== undefined && (
+        <li>
+          <strong>A replay of it has succeeded already</strong>: its requests are sent once more.
+        </li>
+      )}
+      {(outcome === 'done' || outcome === 'partial') && (
+        <li>
+          <strong>It ended {outcome}</strong>: requests that succeeded then are sent once more.
+        </li>
+      )}
+      {replayable.can || replayable.why === undefined ? null : (
+        <li>
+          <VisibleText text={replayable.why} /> It runs with the body that you give here.
+        </li>
+      )}
+      <li>Secret headers, such as authorization and cookies, were not recorded: it runs without them.</li>
+    </ul>
+  )
+}
+
+/** The incoming body, to be edited; undefined while it is not there, or where it is no text of a size to edit. */
+function useRecordedText({ id, bodies }: MessageRecord, isWanted: boolean): string | undefined {
+  const body = bodies.find(({ which }) => which === 'incoming')
+  const isFit = body !== undefined && body.size <= LARGEST_EDITED && body.cut !== true
+  const { data } = useMessageBody(id, 'incoming', isWanted && isFit)
+  return data === undefined ? undefined : textOfBody(data, body?.contentType ?? '')
+}
+
+function Report({ report, onFollow }: Readonly<{ report: string; onFollow(): void }>) {
+  const replayed = report.length > LARGEST_PARSED ? undefined : (JSON.parse(report) as Schemas['Replayed'])
+  const { id, outcome, status, code, ms, error, withoutHeadersAndQuery } = replayed ?? {}
+  return (
+    <div className="replay-report" role="status">
+      {outcome !== undefined && (
+        <p>
+          <OutcomeChip outcome={outcome} /> {status} {code === undefined ? null : <code>{code}</code>}{' '}
+          {ms === undefined ? '' : `in ${duration(ms)}`}
+        </p>
+      )}
+      {error === undefined ? null : (
+        <p className="failure-sentence">
+          <VisibleText text={error} />
+        </p>
+      )}
+      {withoutHeadersAndQuery && <p>It ran without headers and query: they were not recorded.</p>}
+      {id !== undefined && (
+        <p>
+          <Link from="/messages" to="/messages/$id" params={{ id }} search={withoutBody} onClick={onFollow}>
+            Open the replay
+          </Link>
+        </p>
+      )}
+      <TextViewer text={report} label="Report of the replay" fileName={`${id ?? 'replay'}-report.json`} />
+    </div>
+  )
+}

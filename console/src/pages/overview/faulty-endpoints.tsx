@@ -1,0 +1,87 @@
+/** Endpoints that are not active, or active with faults: each fault leads to its place in the editor. */
+import { useQuery } from '@tanstack/react-query'
+import { Link } from '@tanstack/react-router'
+import { api, dataOf } from '../../api/client.ts'
+import { type EndpointRow, listEndpoints } from '../../api/endpoint-calls.ts'
+import { queryKeys } from '../../api/query-keys.ts'
+import { StatusChip } from '../../ui/data/status-chip.tsx'
+import { VisibleText } from '../../ui/data/visible-text.tsx'
+import { QueryView } from '../../ui/states/states.tsx'
+
+const SHOWN = 10
+const MOST_FAULTS = 5
+
+export function FaultyEndpoints() {
+  const query = useQuery({
+    queryKey: queryKeys.endpointList({ faults: true }),
+    queryFn: ({ signal }) => listEndpoints({ faults: 'true', limit: SHOWN }, signal),
+  })
+  return (
+    <section className="panel" aria-labelledby="faulty-endpoints">
+      <h2 id="faulty-endpoints">Endpoints with faults</h2>
+      <QueryView query={query}>
+        {({ endpoints, total }) =>
+          total === 0 ? (
+            <p className="quiet">Every endpoint is active, without faults.</p>
+          ) : (
+            <>
+              <ul className="rows">
+                {endpoints.map((row) => (
+                  <FaultyEndpoint key={row.id} row={row} />
+                ))}
+              </ul>
+              {total > SHOWN && <p className="quiet">… and {(total - SHOWN).toLocaleString('en')} more.</p>}
+            </>
+          )
+        }
+      </QueryView>
+    </section>
+  )
+}
+
+function FaultyEndpoint({ row: { id, name, active, reason } }: Readonly<{ row: EndpointRow }>) {
+  const query = useQuery({
+    queryKey: queryKeys.endpointFaults(id),
+    queryFn: ({ signal }) => dataOf(api.GET('/endpoints/{id}/faults', { params: { path: { id } }, signal })),
+  })
+  return (
+    <li className="faulty">
+      <span>
+        <Link to="/endpoints/$id/edit" params={{ id }}>
+          <VisibleText text={name === '' ? id : name} most={100} />
+        </Link>{' '}
+        <StatusChip tone={reason === 'pending' ? 'busy' : active ? 'warn' : 'bad'}>
+          {reason === 'pending' ? 'not compiled yet' : active ? 'active' : 'not active'}
+        </StatusChip>
+      </span>
+      <QueryView query={query}>
+        {({ error, faults }) => (
+          <>
+            {error === undefined ? null : (
+              <span className="quiet">
+                <VisibleText text={error} />
+              </span>
+            )}
+            <ul className="failure-details">
+              {faults.slice(0, MOST_FAULTS).map(({ path = '', message = '' }) => (
+                <li key={`${path} ${message}`}>
+                  {path !== '' && (
+                    <>
+                      <Link to="/endpoints/$id/edit" params={{ id }} search={{ path }}>
+                        <code>
+                          <VisibleText text={path} most={200} />
+                        </code>
+                      </Link>{' '}
+                    </>
+                  )}
+                  <VisibleText text={message} />
+                </li>
+              ))}
+              {faults.length > MOST_FAULTS && <li>… and {faults.length - MOST_FAULTS} more.</li>}
+            </ul>
+          </>
+        )}
+      </QueryView>
+    </li>
+  )
+}

@@ -1,0 +1,59 @@
+/** The largest groups of failures that nobody has marked. */
+import { useQuery } from '@tanstack/react-query'
+import { Link } from '@tanstack/react-router'
+import { api, dataOf } from '../../api/client.ts'
+import { queryKeys } from '../../api/query-keys.ts'
+import { Time } from '../../ui/data/time.tsx'
+import { VisibleText } from '../../ui/data/visible-text.tsx'
+import { QueryView } from '../../ui/states/states.tsx'
+
+const SHOWN = 6
+
+export function OpenGroups() {
+  const query = useQuery({
+    queryKey: queryKeys.groupList({ overview: true }),
+    queryFn: async ({ signal }) =>
+      (await dataOf(api.GET('/messages/groups', { params: { query: { state: ['open'] } }, signal }))).groups ?? [],
+  })
+  return (
+    <section className="panel" aria-labelledby="open-groups">
+      <h2 id="open-groups">Open failure groups</h2>
+      <QueryView query={query}>
+        {(groups) =>
+          groups.length === 0 ? (
+            <p className="quiet">No recorded failures are open.</p>
+          ) : (
+            <>
+              <ul className="rows">
+                {groups.slice(0, SHOWN).map(({ key, endpoint, code, stage, path, count, lastSeen }) => (
+                  <li key={key}>
+                    <span className="row-number bad-text">{count.toLocaleString('en')}</span>
+                    <span>
+                      <Link to="/groups/$key" params={{ key }}>
+                        <VisibleText text={endpoint ?? 'No endpoint'} most={100} />: {code ?? 'no code'}
+                      </Link>
+                      <span className="block quiet">
+                        {stage}
+                        {path === undefined ? null : (
+                          <>
+                            {' '}
+                            at{' '}
+                            <code>
+                              <VisibleText text={path} most={120} />
+                            </code>
+                          </>
+                        )}
+                        , last <Time at={lastSeen} />
+                      </span>
+                    </span>
+                  </li>
+                ))}
+              </ul>
+              <Link to="/groups">All groups ({groups.length.toLocaleString('en')})</Link>
+            </>
+          )
+        }
+      </QueryView>
+    </section>
+  )
+}

@@ -1,0 +1,76 @@
+/** How the consumers of topics are doing: the ones that need somebody first. */
+import { useQuery } from '@tanstack/react-query'
+import { Link } from '@tanstack/react-router'
+import { api, dataOf, type Schemas } from '../../api/client.ts'
+import { queryKeys } from '../../api/query-keys.ts'
+import { StatusChip, type Tone } from '../../ui/data/status-chip.tsx'
+import { Time } from '../../ui/data/time.tsx'
+import { VisibleText } from '../../ui/data/visible-text.tsx'
+import { QueryView } from '../../ui/states/states.tsx'
+
+type Consumer = Schemas['Consumer']
+
+const SHOWN = 20
+const TONES: Readonly<Record<Consumer['state'], Tone>> = {
+  running: 'good',
+  connecting: 'busy',
+  waiting: 'warn',
+  stopped: 'bad',
+}
+const WORST_FIRST: readonly Consumer['state'][] = ['stopped', 'waiting', 'connecting', 'running']
+
+/** Nothing without topics: most services have none. */
+export function TopicConsumers() {
+  const query = useQuery({
+    queryKey: queryKeys.consumers,
+    queryFn: ({ signal }) => dataOf(api.GET('/consumers', { signal })),
+  })
+  if (query.error === null && (query.data === undefined || query.data.length === 0)) return null
+  return (
+    <section className="panel" aria-labelledby="consumers">
+      <h2 id="consumers">Consumers of topics</h2>
+      <QueryView query={query}>
+        {(consumers) => (
+          <>
+            <ul className="rows">
+              {sorted(consumers)
+                .slice(0, SHOWN)
+                .map((consumer) => (
+                  <ConsumerRow key={consumer.endpointId} consumer={consumer} />
+                ))}
+            </ul>
+            {consumers.length > SHOWN && <p className="quiet">… and {consumers.length - SHOWN} more.</p>}
+          </>
+        )}
+      </QueryView>
+    </section>
+  )
+}
+
+const sorted = (consumers: readonly Consumer[]): readonly Consumer[] =>
+  consumers.toSorted(
+    (one, other) => WORST_FIRST.indexOf(one.state) - WORST_FIRST.indexOf(other.state) || other.lag - one.lag,
+  )
+
+function ConsumerRow({
+  consumer: { endpointId, endpoint, topic, state, lag, lastError },
+}: Readonly<{ consumer: Consumer }>) {
+  return (
+    <li className="faulty">
+      <span>
+        <Link to="/endpoints/$id/stats" params={{ id: endpointId }}>
+          <VisibleText text={endpoint} most={100} />
+        </Link>{' '}
+        <StatusChip tone={TONES[state]}>{state}</StatusChip>
+      </span>
+      <span className="quiet">
+        topic <VisibleText text={topic} most={100} />, lag {lag.toLocaleString('en')}
+      </span>
+      {lastError !== undefined && (
+        <span className={state === 'running' ? 'quiet' : 'bad-text'}>
+          <VisibleText text={lastError.message} most={300} /> (<Time at={lastError.at} />)
+        </span>
+      )}
+    </li>
+  )
+}

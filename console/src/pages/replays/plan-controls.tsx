@@ -1,0 +1,131 @@
+/** Running a plan, with its limits; pausing, continuing and cancelling it. */
+
+import { useMutation, useQueryClient } from '@tanstack/react-query'
+import { useState } from 'react'
+import { asFailure } from '../../api/api-failure.ts'
+import { queryKeys } from '../../api/query-keys.ts'
+import type { ReplayPlan } from '../../api/records/record-types.ts'
+import { changePlan, type PlanAction, runPlan } from '../../api/records/replay-calls.ts'
+import { useRefusal } from '../../api/session.ts'
+import { Button } from '../../ui/controls/button.tsx'
+import { ConfirmDialog } from '../../ui/controls/dialog.tsx'
+import { Checkbox, TextField } from '../../ui/controls/fields.tsx'
+import { FailureNotice } from '../../ui/states/failure-notice.tsx'
+import { DEFAULT_LIMITS, faultsOf, limitsOf } from './run-limits.ts'
+
+/** In: `run` or a change. What it gives is the plan as it is then. */
+function useChange(plan: ReplayPlan) {
+  const client = useQueryClient()
+  return useMutation({
+    mutationFn: (act: () => Promise<ReplayPlan>) => act(),
+    onSuccess: (after) => client.setQueryData(queryKeys.replay(plan.id), after),
+    onSettled: () => client.invalidateQueries({ queryKey: queryKeys.replays }),
+  })
+}
+
+export function PlanControls({ plan }: Readonly<{ plan: ReplayPlan }>) {
+  const refused = useRefusal('operator')
+  const [cancelling, setCancelling] = useState(false)
+  const { mutate, mutateAsync, isPending, error } = useChange(plan)
+  const { id, state, left } = plan
+  if (state === 'finished' || state === 'cancelled') return null
+  const act = (action: PlanAction) => mutate(() => changePlan(id, action))
+  const isRunnable = state === 'planned' || state === 'paused'
+  return (
+    <section className="plan-controls" aria-label="Run">
+      {isRunnable && left > 0 && <RunForm plan={plan} refused={refused} busy={isPending} onRun={mutate} />}
+      {state === 'planned' && left === 0 && <p>No message of this plan can run: the reasons are below.</p>}
+      <div className="page-actions">
+        {state === 'waiting' && (
+          <Button tone="primary" refused={refused} busy={isPending} onPress={() => act('continue')}>
+            Run the rest ({left.toLocaleString('en')})
+          </Button>
+        )}
+        {(state === 'running' || state === 'waiting') && (
+          <Button refused={refused} busy={isPending} onPress={() => act('pause')}>
+            Pause
+          </Button>
+        )}
+        <Button tone="danger" refused={refused} onPress={() => setCancelling(true)}>
+          Cancel the plan …
+        </Button>
+      </div>
+      {error === null ? null : <FailureNotice failure={asFailure(error)} />}
+      {cancelling && (
+        <ConfirmDialog
+          title="Cancel the plan"
+          confirm="Cancel the plan"
+          tone="danger"
+          onClose={() => setCancelling(false)}
+          onConfirm={async () => void (await mutateAsync(() => changePlan(id, 'cancel')))}
+        >
+          Messages in flight are completed, and no further one starts. The plan cannot be run again; messages that are
+          left stay as they are, and a new plan can take them.
+        </ConfirmDialog>
+      )}
+    </section>
+  )
+}
+
+type RunFormProps = Readonly<{
+  plan: ReplayPlan
+  refused: string | undefined
+  busy: boolean
+  onRun(act: () => Promise<ReplayPlan>): void
+}>
+
+function RunForm({ plan: { id, left, state }, refused, busy, onRun }: RunFormProps) {
+  const [form, setForm] = useState(DEFAULT_LIMITS)
+  const faults = faultsOf(form)
+  const isFaulty = Object.keys(faults).length > 0
+  const set = (changes: Partial<typeof form>) => setForm({ ...form, ...changes })
+  const run = () => {
+    if (!isFaulty && refused === undefined) onRun(() => runPlan(id, limitsOf(form)))
+  }
+  return (
+    <form
+      className="run-form"
+      onSubmit={(event) => {
+        event.preventDefault()
+        run()
+      }}
+    >
+      <Checkbox checked={form.first} onChange={(first) => set({ first })}>
+        One first, then the rest: the plan waits after the first message until you continue
+      </Checkbox>
+      <div className="run-fields">
+        <TextField
+          label="At most"
+          hint="messages; empty for all"
+          value={form.max}
+          onChange={(max) => set({ max })}
+          fault={faults.max}
+        />
+        <TextField
+          label="At once"
+          hint="1 keeps their order"
+          value={form.concurrency}
+          onChange={(concurrency) => set({ concurrency })}
+          fault={faults.concurrency}
+        />
+        <TextField
+          label="Per second"
+          hint="empty for no limit"
+          value={form.perSecond}
+          onChange={(perSecond) => set({ perSecond })}
+          fault={faults.perSecond}
+        />
+      </div>
+      <div className="page-actions">
+        <Button
+          type="submit"
+          tone="primary"
+          busy={busy}
+          refused={refused ?? (isFaulty ? 'A limit cannot have this value.' : undefined)}
+        >
+          {form.first ? 'Run one first' : `${state === 'paused' ? 'Run on' : 'Run'} (${left.toLocaleString('en')})`}
+        </Button>
+      </div>
+    </form>
+  )
+}

@@ -1,0 +1,36 @@
+/** Which messages a plan is for, in a line. */
+
+import { Link } from '@tanstack/react-router'
+import type { ReplayPlan } from '../../api/records/record-types.ts'
+import { LabelChip } from '../../ui/data/status-chip.tsx'
+
+const MOST_VALUES = 3
+/** What every plan has unless somebody says otherwise. */
+const USUAL: Readonly<Record<string, string>> = {
+  outcome: JSON.stringify(['refused', 'failed']),
+  source: JSON.stringify(['http', 'broker']),
+}
+
+export function PlanFilter({ plan: { filter } }: Readonly<{ plan: ReplayPlan }>) {
+  const parts = Object.entries(filter).filter(([name, value]) => USUAL[name] !== JSON.stringify(value))
+  if (parts.length === 0) return <span className="quiet">all that failed</span>
+  return (
+    <span className="label-chips">
+      {parts.map(([name, value]) =>
+        name === 'group' ? (
+          <Link key={name} to="/groups/$key" params={{ key: [value].flat().map(String)[0] ?? '' }}>
+            one group of failures
+          </Link>
+        ) : (
+          <LabelChip key={name} name={name} value={textOf(value)} />
+        ),
+      )}
+    </span>
+  )
+}
+
+function textOf(value: unknown): string {
+  const values = [value].flat().map(String)
+  const shown = values.slice(0, MOST_VALUES).join(', ')
+  return values.length > MOST_VALUES ? `${shown} and ${values.length - MOST_VALUES} more` : shown
+}

@@ -1,0 +1,161 @@
+/** `/replays/:plan`: what a plan will run, what it cannot and why, and how far it came. */
+
+import { useQuery } from '@tanstack/react-query'
+import { getRouteApi, Link } from '@tanstack/react-router'
+import type { ReactNode } from 'react'
+import { queryKeys } from '../../api/query-keys.ts'
+import type { ReplayPlan } from '../../api/records/record-types.ts'
+import { readPlan } from '../../api/records/replay-calls.ts'
+import { OutcomeChip } from '../../ui/data/status-chip.tsx'
+import { Time } from '../../ui/data/time.tsx'
+import { VisibleText } from '../../ui/data/visible-text.tsx'
+import { Page } from '../../ui/states/page.tsx'
+import { QueryView } from '../../ui/states/states.tsx'
+import { PlanControls } from './plan-controls.tsx'
+import { PlanFilter } from './plan-filter.tsx'
+import { PlanProgress, PlanState } from './plan-progress.tsx'
+import './replays.css'
+
+/** Beside the events: a plan that runs is looked at while no stream is open, too. */
+const EVERY_MS = 2_000
+
+const route = getRouteApi('/replays/$plan')
+
+export function PlanPage() {
+  const { plan: id } = route.useParams()
+  const query = useQuery({
+    queryKey: queryKeys.replay(id),
+    queryFn: ({ signal }) => readPlan(id, signal),
+    refetchInterval: ({ state }) => (state.data?.state === 'running' ? EVERY_MS : false),
+  })
+  return (
+    <Page title="Replay plan" above={<Link to="/replays">← All plans</Link>}>
+      <QueryView query={query} what="Loading the plan">
+        {(plan) => (
+          <>
+            <div className="plan-head">
+              <PlanState plan={plan} />
+              <span>
+                Planned <Time at={plan.createdAt} exact />, for
+              </span>
+              <PlanFilter plan={plan} />
+            </div>
+            <PlanProgress plan={plan} />
+            {plan.stoppedBy === undefined ? null : (
+              <p className="bad-text" role="alert">
+                The run stopped: <VisibleText text={plan.stoppedBy} />
+              </p>
+            )}
+            <PlanControls plan={plan} />
+            <Canaries plan={plan} />
+            <Failures plan={plan} />
+            <Groups plan={plan} />
+            <Cannot title="What cannot run" reasons={plan.cannot} />
+            <Cannot title="What was skipped when it was its turn" reasons={plan.skippedFor} />
+          </>
+        )}
+      </QueryView>
+    </Page>
+  )
+}
+
+function Part({ title, children }: Readonly<{ title: string; children: ReactNode }>) {
+  return (
+    <section className="plan-part">
+      <h2>{title}</h2>
+      {children}
+    </section>
+  )
+}
+
+function Canaries({ plan: { canaries } }: Readonly<{ plan: ReplayPlan }>) {
+  if (canaries === undefined || canaries.length === 0) return null
+  return (
+    <Part title="First of the run">
+      <Replays replays={canaries} />
+    </Part>
+  )
+}
+
+function Failures({ plan: { failures, failed } }: Readonly<{ plan: ReplayPlan }>) {
+  if (failures.length === 0) return null
+  return (
+    <Part title="What failed again">
+      <Replays replays={failures} />
+      <p>
+        {failed > failures.length && `The newest ${failures.length} of ${failed.toLocaleString('en')} are shown. `}
+        <Link to="/groups" search={{ source: ['replay'] }}>
+          Failed replays by cause
+        </Link>
+      </p>
+    </Part>
+  )
+}
+
+function Replays({ replays }: Readonly<{ replays: ReplayPlan['failures'] }>) {
+  return (
+    <ul>
+      {replays.map(({ id, replayId, outcome, code }) => (
+        <li key={replayId}>
+          <OutcomeChip outcome={outcome} /> {code === undefined ? null : <code>{code}</code>}{' '}
+          <Link to="/messages/$id" params={{ id: replayId }}>
+            The replay
+          </Link>
+          {' of '}
+          <Link to="/messages/$id" params={{ id }}>
+            the message <code>{id}</code>
+          </Link>
+        </li>
+      ))}
+    </ul>
+  )
+}
+
+function Groups({ plan: { groups } }: Readonly<{ plan: ReplayPlan }>) {
+  if (groups.length === 0) return null
+  return (
+    <Part title="What the plan runs">
+      <ul>
+        {groups.map(({ endpointId, endpoint, outcome, code, path, count }) => (
+          <li key={[endpointId, outcome, code, path].join(' ')}>
+            <strong>{count.toLocaleString('en')}</strong> × <OutcomeChip outcome={outcome} />{' '}
+            {code === undefined ? null : <code>{code}</code>}{' '}
+            {endpointId === undefined ? null : (
+              <Link to="/endpoints/$id/edit" params={{ id: endpointId }}>
+                <VisibleText text={endpoint ?? endpointId} most={200} />
+              </Link>
+            )}
+            {path === undefined ? null : (
+              <span className="quiet">
+                {' at '}
+                <code>
+                  <VisibleText text={path} most={200} />
+                </code>
+              </span>
+            )}
+          </li>
+        ))}
+      </ul>
+    </Part>
+  )
+}
+
+type CannotProps = Readonly<{ title: string; reasons: ReplayPlan['cannot'] }>
+
+function Cannot({ title, reasons }: CannotProps) {
+  if (reasons.length === 0) return null
+  return (
+    <Part title={title}>
+      <ul>
+        {reasons.map(({ reason, error, count, ids }) => (
+          <li key={reason}>
+            <strong>{count.toLocaleString('en')}</strong>: <VisibleText text={error} />{' '}
+            <Link to="/messages" search={{ id: ids }}>
+              {ids.length < count ? `${ids.length} of them` : 'Show'}
+            </Link>
+          </li>
+        ))}
+      </ul>
+    </Part>
+  )
+}

@@ -1,0 +1,48 @@
+/** How far a plan came: a bar, and the same in numbers. */
+import type { ReplayPlan } from '../../api/records/record-types.ts'
+import { StatusChip, type Tone } from '../../ui/data/status-chip.tsx'
+
+const STATES: Readonly<Record<ReplayPlan['state'], readonly [Tone, string]>> = {
+  planned: ['quiet', 'planned: nothing has run'],
+  running: ['busy', 'running'],
+  waiting: ['warn', 'waiting: look at the first messages'],
+  paused: ['quiet', 'paused'],
+  finished: ['good', 'finished'],
+  cancelled: ['quiet', 'cancelled'],
+}
+
+export function PlanState({ plan: { state, failed } }: Readonly<{ plan: ReplayPlan }>) {
+  const [tone, text] = STATES[state]
+  return <StatusChip tone={state === 'finished' && failed > 0 ? 'warn' : tone}>{text}</StatusChip>
+}
+
+const number = (value: number): string => value.toLocaleString('en')
+
+export function PlanProgress({ plan: { count, done, failed, skipped, left } }: Readonly<{ plan: ReplayPlan }>) {
+  const parts = [
+    ['done', done],
+    ['failed', failed],
+    ['skipped', skipped],
+  ] as const
+  const widths = parts.map(([, value]) => (count === 0 ? 0 : (100 * value) / count))
+  return (
+    <div className="plan-progress">
+      <svg width="100%" height="12" aria-hidden="true">
+        <rect width="100%" height="12" rx="3" className="left" />
+        {parts.map(([name], index) => (
+          <rect
+            key={name}
+            className={name}
+            x={`${widths.slice(0, index).reduce((sum, width) => sum + width, 0)}%`}
+            width={`${widths[index]}%`}
+            height="12"
+          />
+        ))}
+      </svg>
+      <p role="status">
+        {number(done)} done, {number(failed)} failed again{skipped > 0 && `, ${number(skipped)} skipped`},{' '}
+        {number(left)} left of {number(count)}
+      </p>
+    </div>
+  )
+}

@@ -1,0 +1,55 @@
+/** `/replays`: the plans of replays, newest first. */
+
+import { Link } from '@tanstack/react-router'
+import { queryKeys } from '../../api/query-keys.ts'
+import type { ReplayPlan } from '../../api/records/record-types.ts'
+import { listPlans } from '../../api/records/replay-calls.ts'
+import type { Column } from '../../ui/data/data-table.tsx'
+import { RowList, useRowPages } from '../../ui/data/row-list.tsx'
+import { Time } from '../../ui/data/time.tsx'
+import { Page } from '../../ui/states/page.tsx'
+import { Empty } from '../../ui/states/states.tsx'
+import { PlanFilter } from './plan-filter.tsx'
+import { PlanProgress, PlanState } from './plan-progress.tsx'
+import './replays.css'
+
+const COLUMNS: readonly Column<ReplayPlan>[] = [
+  {
+    id: 'createdAt',
+    title: 'Planned',
+    isName: true,
+    render: ({ id, createdAt }) => (
+      <Link to="/replays/$plan" params={{ plan: id }} data-row className="row-link">
+        <Time at={createdAt} />
+        <span className="visually-hidden">, plan {id}</span>
+      </Link>
+    ),
+  },
+  { id: 'state', title: 'State', render: (plan) => <PlanState plan={plan} /> },
+  { id: 'filter', title: 'Messages', render: (plan) => <PlanFilter plan={plan} /> },
+  { id: 'progress', title: 'Progress', render: (plan) => <PlanProgress plan={plan} /> },
+]
+
+export function ReplaysPage() {
+  const pages = useRowPages<ReplayPlan>({
+    queryKey: queryKeys.replayList,
+    readPage: async (_cursor, signal) => ({ rows: await listPlans(signal) }),
+  })
+  return (
+    <Page title="Replays">
+      <RowList
+        label="Plans of replays"
+        columns={COLUMNS}
+        pages={pages}
+        idOf={({ id }) => id}
+        of="all"
+        empty={
+          <Empty title="There are no plans yet" action={<Link to="/groups">To the failures</Link>}>
+            A plan runs failed messages again, through their endpoints as they are now. Plan one from a group of
+            failures or from a search of messages; it says what will run before anything does.
+          </Empty>
+        }
+      />
+    </Page>
+  )
+}

@@ -1,0 +1,118 @@
+/** `/endpoints/:id/stats`: how the messages of an endpoint went, as charts with their tables. */
+import { useQuery } from '@tanstack/react-query'
+import { getRouteApi, Link } from '@tanstack/react-router'
+import { useMemo } from 'react'
+import { api, dataOf, type Schemas } from '../../api/client.ts'
+import { queryKeys } from '../../api/query-keys.ts'
+import { LazyLineChart } from '../../ui/charts/lazy-line-chart.tsx'
+import { minuteSeries } from '../../ui/charts/minute-series.ts'
+import { SelectField } from '../../ui/controls/fields.tsx'
+import { Figures, share, wholeNumber } from '../../ui/data/figures.tsx'
+import { duration } from '../../ui/data/time.tsx'
+import { EndpointPage } from '../../ui/endpoint/endpoint-page.tsx'
+import { Empty, QueryView } from '../../ui/states/states.tsx'
+import { DriftPanel } from './drift-panel.tsx'
+import { PERIODS } from './stats-search.ts'
+
+const EVERY_MS = 30_000
+const MINUTES = { hour: 60, day: 1_440 } as const
+const CHOICES = [
+  { value: 'hour', label: 'Last hour' },
+  { value: 'day', label: 'Last 24 hours' },
+] as const
+
+const route = getRouteApi('/endpoints/$id/stats')
+
+export function StatsPage() {
+  const { id } = route.useParams()
+  const { period = PERIODS[0] } = route.useSearch()
+  const navigate = route.useNavigate()
+  const query = useQuery({
+    queryKey: queryKeys.endpointStats(id),
+    queryFn: ({ signal }) => dataOf(api.GET('/endpoints/{id}/stats', { params: { path: { id } }, signal })),
+    refetchInterval: EVERY_MS,
+  })
+  return (
+    <EndpointPage id={id} part="Statistics">
+      <QueryView query={query} what="Loading the statistics">
+        {(stats) => (
+          <>
+            <div className="filter-bar">
+              <SelectField
+                label="Period"
+                value={period}
+                choices={CHOICES}
+                onChange={(value) =>
+                  void navigate({ search: { period: value === 'hour' ? undefined : value }, replace: true })
+                }
+              />
+            </div>
+            <Counts id={id} counts={stats[period]} />
+            {stats.day.count === 0 ? (
+              <Empty title="No messages in the last 24 hours">
+                When messages come, their numbers and durations are drawn here. They can come up to 10 seconds late.
+              </Empty>
+            ) : (
+              <Charts minutes={stats.minutes} readAt={query.dataUpdatedAt} length={MINUTES[period]} />
+            )}
+          </>
+        )}
+      </QueryView>
+      <DriftPanel id={id} />
+    </EndpointPage>
+  )
+}
+
+function Counts({ id, counts }: Readonly<{ id: string; counts: Schemas['Counts'] }>) {
+  const { count, failures, p50, p95, p99 } = counts
+  const time = (ms: number | null) => (ms === null ? '–' : duration(ms))
+  return (
+    <Figures
+      label="Counts of the period"
+      figures={[
+        { name: 'Messages', value: wholeNumber(count) },
+        {
+          name: 'Not done',
+          value: wholeNumber(failures),
+          tone: failures > 0 ? 'bad' : undefined,
+          hint: failures > 0 ? <FailureLink id={id} text={`${share(failures, count)} of all`} /> : '0 %',
+        },
+        { name: 'Half within', value: time(p50), hint: 'p50' },
+        { name: '95 % within', value: time(p95), hint: 'p95' },
+        { name: '99 % within', value: time(p99), hint: 'p99' },
+      ]}
+    />
+  )
+}
+
+const FailureLink = ({ id, text }: Readonly<{ id: string; text: string }>) => (
+  <Link to="/groups" search={{ endpoint: [id] }}>
+    {text}
+  </Link>
+)
+
+type ChartsProps = Readonly<{ minutes: Schemas['Stats']['minutes']; readAt: number; length: number }>
+
+function Charts({ minutes, readAt, length }: ChartsProps) {
+  const { times, counts, durations } = useMemo(() => {
+    const { times, count, failures, p50, p95, p99 } = minuteSeries(minutes, readAt, length)
+    return {
+      times,
+      counts: [
+        { name: 'Messages', tone: 'accent', values: count },
+        { name: 'Not done', tone: 'bad', values: failures },
+      ],
+      durations: [
+        { name: 'p50', tone: 'good', values: p50 },
+        { name: 'p95', tone: 'accent', values: p95 },
+        { name: 'p99', tone: 'warn', values: p99 },
+      ],
+    } as const
+  }, [minutes, readAt, length])
+  return (
+    <div className="charts">
+      <LazyLineChart title="Messages a minute" times={times} series={counts} format={wholeNumber} />
+      <LazyLineChart title="Duration" times={times} series={durations} format={duration} />
+    </div>
+  )
+}

@@ -1,0 +1,132 @@
+/** One stored test: its last result, each place that differs, and what can be done with it. */
+import { Link } from '@tanstack/react-router'
+import { useState } from 'react'
+import { type ApiFailure, asFailure } from '../../api/api-failure.ts'
+import type { StoredTest } from '../../api/run-calls.ts'
+import { Button } from '../../ui/controls/button.tsx'
+import { StatusChip, type Tone } from '../../ui/data/status-chip.tsx'
+import { duration } from '../../ui/data/time.tsx'
+import { VisibleText } from '../../ui/data/visible-text.tsx'
+import { shortJson } from '../../ui/endpoint/change-list.tsx'
+import { FailureNotice } from '../../ui/states/failure-notice.tsx'
+import { SkipDialog } from './skip-dialog.tsx'
+import type { TestResult, TestRunResult } from './test-runs.ts'
+
+const TONES: Readonly<Record<TestResult['verdict'], Tone>> = { passed: 'good', failed: 'bad', skipped: 'quiet' }
+
+export type TestCardProps = Readonly<{
+  id: string
+  test: StoredTest
+  run: TestRunResult | undefined
+  /** Why the user may neither run nor change tests. */
+  refused: string | undefined
+  isRunning: boolean
+  onRun(): void
+  onEdit(): void
+  /** Undefined runs the test again. */
+  onSkip(reason: string | undefined): Promise<void>
+  onDelete(): void
+}>
+
+export function TestCard({ id, test, run, refused, isRunning, onRun, onEdit, onSkip, onDelete }: TestCardProps) {
+  const [isSkipping, setSkipping] = useState(false)
+  const [failure, setFailure] = useState<ApiFailure>()
+  const skip = typeof test.skip === 'string' ? test.skip : undefined
+  const includeAgain = () => onSkip(undefined).catch((thrown: unknown) => setFailure(asFailure(thrown)))
+  return (
+    <li className="panel test-card">
+      <div className="test-head">
+        <h2>
+          <VisibleText text={test.name} most={200} />
+        </h2>
+        <Verdict run={run} skip={skip} />
+      </div>
+      {skip !== undefined && (
+        <p className="quiet">
+          Skipped: <VisibleText text={skip} />
+        </p>
+      )}
+      {run !== undefined && run.result.mismatches.length > 0 && <Mismatches mismatches={run.result.mismatches} />}
+      <div className="row-actions">
+        <Button refused={refused} busy={isRunning} onPress={onRun} label={`Run ${test.name}`}>
+          Run
+        </Button>
+        <Link
+          className="button"
+          to="/endpoints/$id/edit"
+          params={{ id }}
+          search={{ test: test.name }}
+          aria-label={`Open in editor: ${test.name}`}
+        >
+          Open in editor
+        </Link>
+        <Button refused={refused} onPress={onEdit} label={`Edit JSON: ${test.name}`}>
+          Edit JSON …
+        </Button>
+        {skip === undefined ? (
+          <Button refused={refused} onPress={() => setSkipping(true)} label={`Skip ${test.name}`}>
+            Skip …
+          </Button>
+        ) : (
+          <Button refused={refused} onPress={() => void includeAgain()} label={`Do not skip ${test.name}`}>
+            Do not skip
+          </Button>
+        )}
+        <Button tone="quiet" refused={refused} onPress={onDelete} label={`Delete ${test.name}`}>
+          Delete …
+        </Button>
+      </div>
+      {failure === undefined ? null : <FailureNotice failure={failure} />}
+      {isSkipping && <SkipDialog name={test.name} onSkip={onSkip} onClose={() => setSkipping(false)} />}
+    </li>
+  )
+}
+
+function Verdict({ run, skip }: Readonly<{ run: TestRunResult | undefined; skip: string | undefined }>) {
+  if (run === undefined) return <StatusChip tone="quiet">{skip === undefined ? 'Not run' : 'skipped'}</StatusChip>
+  const { result, version } = run
+  return (
+    <span className="test-verdict">
+      <StatusChip tone={TONES[result.verdict]}>{result.verdict}</StatusChip>
+      <span className="quiet">
+        {result.verdict === 'skipped' ? '' : duration(result.ms)}
+        {version === undefined || result.verdict === 'skipped' ? '' : `, version ${version}`}
+      </span>
+    </span>
+  )
+}
+
+function Mismatches({ mismatches }: Pick<TestResult, 'mismatches'>) {
+  return (
+    <ul className="mismatches" aria-label="What differs">
+      {mismatches.map(({ path, message, expected, actual }) => (
+        <li key={`${path} ${message}`}>
+          <p>
+            <code>
+              <VisibleText text={path} />
+            </code>{' '}
+            <VisibleText text={message} />
+          </p>
+          <dl className="expected-actual">
+            <div>
+              <dt>expected</dt>
+              <dd>
+                <code>
+                  <VisibleText text={shortJson(expected)} />
+                </code>
+              </dd>
+            </div>
+            <div>
+              <dt>actual</dt>
+              <dd>
+                <code>
+                  <VisibleText text={shortJson(actual)} />
+                </code>
+              </dd>
+            </div>
+          </dl>
+        </li>
+      ))}
+    </ul>
+  )
+}

@@ -1,0 +1,94 @@
+/** Going back to a version: what that changes first, then a change like any other. */
+import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
+import { useState } from 'react'
+import { ApiFailure, asFailure } from '../../api/api-failure.ts'
+import { compareVersions, restoreVersion } from '../../api/changes/version-calls.ts'
+import { readDocument } from '../../api/document-calls.ts'
+import { queryKeys } from '../../api/query-keys.ts'
+import { Button } from '../../ui/controls/button.tsx'
+import { Dialog } from '../../ui/controls/dialog.tsx'
+import { TextField } from '../../ui/controls/fields.tsx'
+import { ChangeList } from '../../ui/endpoint/change-list.tsx'
+import { FailureNotice } from '../../ui/states/failure-notice.tsx'
+import { notify } from '../../ui/states/notices.tsx'
+import { QueryView } from '../../ui/states/states.tsx'
+
+export type RestoreDialogProps = Readonly<{
+  id: string
+  version: number
+  /** The version that is there now; undefined if the endpoint is deleted. */
+  current: number | undefined
+  onClose(): void
+}>
+
+export function RestoreDialog({ id, version, current, onClose }: RestoreDialogProps) {
+  const client = useQueryClient()
+  const [note, setNote] = useState('')
+  const plan = useQuery({
+    queryKey: ['restore-plan', id, version],
+    staleTime: 0,
+    gcTime: 0,
+    queryFn: async ({ signal }) => {
+      const etag = await etagOf(id, signal)
+      if (etag === undefined || current === undefined) return { etag, changes: undefined }
+      return { etag, changes: (await compareVersions(id, current, version, signal)).changes }
+    },
+  })
+  const restore = useMutation({
+    mutationFn: () => restoreVersion(id, version, { ifMatch: plan.data?.etag, note: note.trim() }),
+    onSuccess: async ({ warnings }) => {
+      await client.invalidateQueries({ queryKey: queryKeys.endpoints })
+      const text = `Version ${version} is active again.`
+      notify(
+        warnings.length === 0 ? text : `${text} ${warnings.map(({ message }) => message).join(' ')}`,
+        warnings.length === 0 ? 'good' : 'warn',
+      )
+      onClose()
+    },
+  })
+  return (
+    <Dialog
+      title={`Restore version ${version}`}
+      size="large"
+      onClose={onClose}
+      isDismissable={false}
+      actions={
+        <>
+          <Button onPress={onClose}>Cancel</Button>
+          <Button tone="primary" busy={restore.isPending || plan.isPending} onPress={() => restore.mutate()}>
+            Restore
+          </Button>
+        </>
+      }
+    >
+      <p>The next message uses this version. It becomes a new version, so it can be undone in the same way.</p>
+      <QueryView query={plan} what="Comparing">
+        {({ changes }) =>
+          changes === undefined ? (
+            <p>The endpoint was deleted; it comes back with its old id.</p>
+          ) : (
+            <ChangeList changes={changes} />
+          )
+        }
+      </QueryView>
+      <TextField label="Note" value={note} onChange={setNote} hint="For the versions and the audit log" />
+      {restore.error !== null && (
+        <RestoreFailure failure={asFailure(restore.error)} onRead={() => void plan.refetch()} />
+      )}
+    </Dialog>
+  )
+}
+
+function RestoreFailure({ failure, onRead }: Readonly<{ failure: ApiFailure; onRead(): void }>) {
+  return <FailureNotice failure={failure} onRetry={failure.status === 412 ? onRead : undefined} />
+}
+
+/** Undefined if the endpoint is deleted. */
+async function etagOf(id: string, signal: AbortSignal): Promise<string | undefined> {
+  try {
+    return (await readDocument(id, signal)).etag
+  } catch (thrown) {
+    if (thrown instanceof ApiFailure && thrown.status === 404) return undefined
+    throw thrown
+  }
+}

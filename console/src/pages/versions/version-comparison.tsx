@@ -1,0 +1,77 @@
+/** Two versions: what differs by path, as the service says it, and both documents side by side. */
+import { keepPreviousData, useQuery } from '@tanstack/react-query'
+import { compareVersions, readVersion, type Version } from '../../api/changes/version-calls.ts'
+import { queryKeys } from '../../api/query-keys.ts'
+import { LazyDiffView } from '../../ui/code/lazy-diff-view.tsx'
+import { SelectField } from '../../ui/controls/fields.tsx'
+import { ChangeList } from '../../ui/endpoint/change-list.tsx'
+import { QueryView } from '../../ui/states/states.tsx'
+
+export type VersionComparisonProps = Readonly<{
+  id: string
+  versions: readonly Version[]
+  from: number
+  to: number
+  onChange(changes: Readonly<{ from?: number; to?: number }>): void
+}>
+
+export function VersionComparison({ id, versions, from, to, onChange }: VersionComparisonProps) {
+  const difference = useQuery({
+    queryKey: [...queryKeys.versions(id), 'diff', from, to],
+    queryFn: ({ signal }) => compareVersions(id, from, to, signal),
+    placeholderData: keepPreviousData,
+  })
+  const before = useVersionText(id, from)
+  const after = useVersionText(id, to)
+  const choices = versions
+    .filter(({ method }) => method !== 'delete')
+    .map(({ version, origin: { note } }) => ({
+      value: String(version),
+      label: note === undefined ? `Version ${version}` : `Version ${version} – ${note.slice(0, 60)}`,
+    }))
+  return (
+    <section className="panel" aria-labelledby="comparison">
+      <h2 id="comparison">
+        What differs from version {from} to version {to}
+      </h2>
+      <div className="filter-bar">
+        <SelectField
+          label="From"
+          value={String(from)}
+          choices={choices}
+          onChange={(value) => onChange({ from: Number(value) })}
+        />
+        <SelectField
+          label="To"
+          value={String(to)}
+          choices={choices}
+          onChange={(value) => onChange({ to: Number(value) })}
+        />
+      </div>
+      <QueryView query={difference} what="Comparing">
+        {({ changes }) => <ChangeList changes={changes} />}
+      </QueryView>
+      <QueryView query={before}>
+        {(earlier) => (
+          <QueryView query={after}>
+            {(later) => (
+              <LazyDiffView
+                before={{ title: `Version ${from}`, text: earlier }}
+                after={{ title: `Version ${to}`, text: later }}
+              />
+            )}
+          </QueryView>
+        )}
+      </QueryView>
+    </section>
+  )
+}
+
+/** A version never changes. */
+const useVersionText = (id: string, version: number) =>
+  useQuery({
+    queryKey: ['version-text', id, version],
+    queryFn: async ({ signal }) => (await readVersion(id, version, signal)) ?? '',
+    staleTime: Number.POSITIVE_INFINITY,
+    placeholderData: keepPreviousData,
+  })

@@ -1,0 +1,59 @@
+/** What differs between two documents, by path, as the service says it. */
+import type { Schemas } from '../../api/client.ts'
+import { StatusChip, type Tone } from '../data/status-chip.tsx'
+import { VisibleText } from '../data/visible-text.tsx'
+
+type DocumentChange = Schemas['DocumentChange']
+
+const TONES: Readonly<Record<DocumentChange['kind'], Tone>> = {
+  added: 'good',
+  removed: 'bad',
+  changed: 'warn',
+  moved: 'quiet',
+}
+const MOST = 200
+const LONGEST_VALUE = 300
+
+export function ChangeList({ changes }: Readonly<{ changes: readonly DocumentChange[] }>) {
+  if (changes.length === 0) return <p className="quiet">The documents say the same.</p>
+  return (
+    <ul className="change-list">
+      {changes.slice(0, MOST).map((change, index) => (
+        // biome-ignore lint/suspicious/noArrayIndexKey: the list of one comparison never changes
+        <li key={index}>
+          <StatusChip tone={TONES[change.kind]}>{change.kind}</StatusChip>
+          <code>
+            <VisibleText text={change.path} most={LONGEST_VALUE} />
+          </code>
+          <Values {...change} />
+        </li>
+      ))}
+      {changes.length > MOST && <li>… and {(changes.length - MOST).toLocaleString('en')} more.</li>}
+    </ul>
+  )
+}
+
+function Values({ kind, from, to, after }: DocumentChange) {
+  if (kind === 'moved') {
+    return (
+      <span className="quiet">{after === null || after === undefined ? 'to the first place' : `after ${after}`}</span>
+    )
+  }
+  return (
+    <span className="change-values">
+      {kind !== 'added' && (
+        <del>
+          <VisibleText text={shortJson(from)} most={LONGEST_VALUE} />
+        </del>
+      )}
+      {kind !== 'removed' && (
+        <ins>
+          <VisibleText text={shortJson(to)} most={LONGEST_VALUE} />
+        </ins>
+      )}
+    </span>
+  )
+}
+
+/** A value of a document or a test in one line. */
+export const shortJson = (value: unknown): string => (value === undefined ? 'nothing' : JSON.stringify(value))
