@@ -68,7 +68,7 @@ describe('drafts', { skip: NO_BROWSER }, () => {
     const dialog = page.getByRole('dialog')
     await dialog.getByRole('radio', { name: /Theirs/ }).click()
     await dialog.getByRole('button', { name: 'Take the merged document' }).click()
-    await dialog.getByText('the stored document is the same').waitFor()
+    await dialog.getByText('The documents say the same').waitFor()
     await page.keyboard.press('Escape')
     await page.getByText('as stored').waitFor()
     await page.getByRole('button', { name: 'Undo' }).click()

@@ -1,6 +1,6 @@
 /** The editor of a draft that is open: its two panes, its dialogs, and what goes from one to the other. */
 import { type UseQueryResult, useQuery, useQueryClient } from '@tanstack/react-query'
-import { Link, useNavigate } from '@tanstack/react-router'
+import { useNavigate } from '@tanstack/react-router'
 import { lazy, Suspense, useEffect, useEffectEvent, useMemo, useRef, useState } from 'react'
 import { asFailure } from '../../api/api-failure.ts'
 import { api, dataOf } from '../../api/client.ts'
@@ -15,6 +15,7 @@ import { Button } from '../../ui/controls/button.tsx'
 import { ConfirmDialog } from '../../ui/controls/dialog.tsx'
 import { StatusChip } from '../../ui/data/status-chip.tsx'
 import { VisibleText } from '../../ui/data/visible-text.tsx'
+import { EndpointNavigation, useEndpointRow } from '../../ui/endpoint/endpoint-page.tsx'
 import { useKey } from '../../ui/keys/keymap.ts'
 import { FailureNotice } from '../../ui/states/failure-notice.tsx'
 import { notify } from '../../ui/states/notices.tsx'
@@ -95,7 +96,7 @@ export function EditorWorkspace({ draft, stored, search }: EditorWorkspaceProps)
   return (
     <Page
       title={title}
-      above={isNew ? null : <EndpointLinks id={id} search={search} />}
+      above={isNew ? null : <Navigation id={id} search={search} />}
       actions={
         <>
           <DraftState isDirty={now.isDirty} isNew={isNew} />
@@ -201,26 +202,9 @@ function DraftState({ isDirty, isNew }: Readonly<{ isDirty: boolean; isNew: bool
   )
 }
 
-function EndpointLinks({ id, search }: Readonly<{ id: string; search: EditorSearch }>) {
-  return (
-    <nav className="endpoint-links" aria-label="Views of the endpoint">
-      <Link to="/endpoints/$id/edit" params={{ id }} search={search}>
-        Editor
-      </Link>
-      <Link to="/endpoints/$id/mapping" params={{ id }} search={search}>
-        Mapping
-      </Link>
-      <Link to="/endpoints/$id/tests" params={{ id }}>
-        Tests
-      </Link>
-      <Link to="/endpoints/$id/versions" params={{ id }}>
-        Versions
-      </Link>
-      <Link to="/endpoints/$id/stats" params={{ id }}>
-        Charts
-      </Link>
-    </nav>
-  )
+function Navigation({ id, search: { message, test } }: Readonly<{ id: string; search: EditorSearch }>) {
+  const { data: row } = useEndpointRow(id)
+  return <EndpointNavigation id={id} row={row} data={{ ...(message && { message }), ...(test && { test }) }} />
 }
 
 /** What the URL asks for is done once: a path to go to, a dialog to open when the first run is there. */
