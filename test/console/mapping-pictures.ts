@@ -55,21 +55,18 @@ const picture = (
   },
 })
 
+/** Only rows that can be seen are on the page. */
+async function selectEntry(page: Page, name: RegExp): Promise<void> {
+  const list = page.getByRole('grid', { name: 'Entries' })
+  await list.scrollIntoViewIfNeeded()
+  await list.getByRole('row', { name }).click()
+}
+
 const select = (page: Page, name: string) => page.getByRole('row', { name, exact: true }).first().click()
 
 export const MAPPING_PICTURES: readonly Picture[] = [
-  picture('mapping-of-few', THREE, MESSAGE, async (page) => {
-    await page
-      .getByRole('grid', { name: 'Entries' })
-      .getByRole('row', { name: /results/ })
-      .click()
-  }),
-  picture('mapping-of-300', MANY, MANY_MESSAGE, async (page) => {
-    await page
-      .getByRole('grid', { name: 'Entries' })
-      .getByRole('row', { name: /name4 / })
-      .click()
-  }),
+  picture('mapping-of-few', THREE, MESSAGE, (page) => selectEntry(page, /results/)),
+  picture('mapping-of-300', MANY, MANY_MESSAGE, (page) => selectEntry(page, /name4 /)),
   picture('mapping-without-message', THREE, undefined),
   picture('mapping-without-entries', {}, MESSAGE),
   picture('mapping-choices', THREE, MESSAGE, async (page) => {
