@@ -26,8 +26,8 @@ export async function replaceInLine(page: Page, before: string, after: string): 
 }
 
 /** Whether an element, or one within it, has the focus. */
-export const hasFocus = (wanted: Locator): Promise<boolean> =>
-  wanted.evaluate('(element) => element.contains(document.activeElement)')
+export const hasFocus = async (wanted: Locator): Promise<boolean> =>
+  (await wanted.and(wanted.page().locator(':focus-within')).count()) > 0
 
 /** Presses Tab until the element has the focus. */
 export async function tabTo(page: Page, wanted: Locator, key: 'Tab' | 'Shift+Tab' = 'Tab'): Promise<void> {

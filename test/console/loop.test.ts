@@ -23,8 +23,8 @@ describe('the loop', { skip: NO_BROWSER }, () => {
   })
 
   const admin = async (path: string, init?: RequestInit) => (await fetch(`${service.adminUrl}${path}`, init)).json()
-  const groupsOf = async (id: string): Promise<readonly Group[]> =>
-    ((await admin(`/messages/groups?endpoint=${id}`)) as { groups: readonly Group[] }).groups
+  const groupsOf = async (id: string, more = ''): Promise<readonly Group[]> =>
+    ((await admin(`/messages/groups?endpoint=${id}${more}`)) as { groups: readonly Group[] }).groups
 
   /** 25 messages that fail for two causes: 15 lack a code, and 10 have the patient as a text. */
   async function failingEndpoint(name: string) {
@@ -48,7 +48,6 @@ describe('the loop', { skip: NO_BROWSER }, () => {
       () => groupsOf(id),
       (found) => found.reduce((sum, { count }) => sum + count, 0) === 25,
     )
-    assert.deepEqual(groups.map(({ count }) => count).toSorted(), [10, 15])
     assert.deepEqual(new Set(groups.map(({ code }) => code)), new Set(['VALIDATION_FAILED']))
     const newest = async (group: Group) => {
       const { messages } = (await admin(`/messages?group=${encodeURIComponent(group.key)}&limit=1`)) as {
@@ -62,7 +61,7 @@ describe('the loop', { skip: NO_BROWSER }, () => {
   /** Replays each group, one message first, then the rest. */
   async function replayAll(id: string, groups: readonly Group[], pattern: string) {
     for (const { key } of groups) {
-      const plan = (await admin('/messages/replay', json('POST', { group: key, endpoint: id }))) as { id: string }
+      const plan = (await admin('/messages/replay', json('POST', { group: key }))) as { id: string }
       await admin(`/messages/replay/${plan.id}/run`, json('POST', { canary: 1 }))
       const states = () => admin(`/messages/replay/${plan.id}`) as Promise<{ state: string }>
       await until(states, ({ state }) => state === 'waiting')
@@ -77,7 +76,7 @@ describe('the loop', { skip: NO_BROWSER }, () => {
       Array.from({ length: 25 }, (_, nr) => nr),
     )
     await until(
-      () => groupsOf(id),
+      () => groupsOf(id, '&replayed=false'),
       (open) => open.length === 0,
     )
   }
@@ -104,8 +103,8 @@ describe('the loop', { skip: NO_BROWSER }, () => {
   test('goes round by mouse', async (t) => {
     const { id, pattern, groups, newest } = await failingEndpoint('orders')
     const { page, open, checkAccessibility } = await openConsole(t, { of: service, width: 1440, height: 900 })
-    const [first, second] = groups
-    assert.ok(first && second)
+    const [first] = groups
+    assert.ok(first)
     const messageId = await newest(first)
     await open(`endpoints/${id}/edit?message=${messageId}`)
     const validate = stageOf(page, 'validate')
@@ -124,7 +123,7 @@ describe('the loop', { skip: NO_BROWSER }, () => {
 
     await page.getByRole('button', { name: 'Save as test' }).click()
     const dialog = page.getByRole('dialog', { name: 'Save as test' })
-    await dialog.getByText('Outcome').waitFor()
+    await dialog.getByLabel('Outcome').waitFor()
     await checkAccessibility()
     await dialog.getByLabel('Name').fill('an order without a code')
     await dialog.getByRole('button', { name: 'Save the test' }).click()
@@ -156,7 +155,7 @@ describe('the loop', { skip: NO_BROWSER }, () => {
     await page.keyboard.press('Enter')
     for (const [before, after] of [
       ['["patient", "code"]', '  "required": ["patient"],'],
-      ['"patient": { "type": "integer" }', '    "properties": { "patient": {} }'],
+      ['"patient": { "type": "integer" }', '      "patient": {},'],
     ] as const) {
       await caretToLine(page, before)
       await page.keyboard.press('Home')

@@ -76,21 +76,6 @@ export const editorTheme = EditorView.theme({
   '.cm-collapsedLines': { color: 'var(--quiet)', background: 'var(--sunk)', fontFamily: 'var(--sans)' },
   '.cm-collapsedLines::before, .cm-collapsedLines::after': { content: '"⋯"' },
   '.cm-specialChar': { color: 'var(--bad)' },
-  // The marks of CodeMirror itself are images of data URLs, which the policy of the page refuses.
-  '.cm-lintRange-error, .cm-lintRange-warning, .cm-lintRange-info, .cm-lintRange-hint': { backgroundImage: 'none' },
-  '.cm-lintRange-error': { textDecoration: 'underline wavy var(--bad)', textUnderlineOffset: '3px' },
-  '.cm-lintRange-warning': { textDecoration: 'underline wavy var(--warn)', textUnderlineOffset: '3px' },
-  '.cm-lintRange-active': { backgroundColor: 'var(--warn-ground)' },
-  '.cm-lint-marker': { width: '0.8em', height: '0.8em', margin: '0.35em 0.1em', borderRadius: '50%', content: 'none' },
-  '.cm-lint-marker-error': { content: 'none', backgroundColor: 'var(--bad)' },
-  '.cm-lint-marker-warning': { content: 'none', backgroundColor: 'var(--warn)', borderRadius: '2px' },
-  '.cm-diagnostic': { color: 'var(--text)', fontFamily: 'var(--sans)' },
-  '.cm-diagnostic-error': { borderLeftColor: 'var(--bad)' },
-  '.cm-diagnostic-warning': { borderLeftColor: 'var(--warn)' },
-  '.cm-collapsedLines': {
-    color: 'var(--quiet)',
-    background: 'var(--sunk)',
-  },
   '.cm-changedLine, &.cm-merge-b .cm-changedLine, .cm-inlineChangedLine': { backgroundColor: 'var(--good-ground)' },
   '.cm-deletedChunk': { backgroundColor: 'var(--bad-ground)' },
   '.cm-changedText, &.cm-merge-b .cm-changedText': {
