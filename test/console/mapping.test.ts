@@ -160,7 +160,7 @@ describe('/endpoints/:id/mapping', { skip: NO_BROWSER }, () => {
     )
     for (let step = 0; step < 4; step += 1) await page.getByRole('button', { name: 'Undo' }).click()
     await page.getByRole('row', { name: /requestBody.id to id/ }).waitFor()
-    await page.getByRole('link', { name: 'Editor', exact: true }).waitFor()
+    await page.getByRole('link', { name: 'Open in the editor', exact: true }).waitFor()
     // Nothing is left to keep: the text is that of the stored document again, byte by byte.
     await until(
       () => page.evaluate((name) => sessionStorage.getItem(name), `crosswalk-draft:${id}`),
