@@ -1,7 +1,7 @@
 /** Two versions: what differs by path, as the service says it, and both documents side by side. */
 import { keepPreviousData, useQuery } from '@tanstack/react-query'
-import { queryKeys } from '../../api/query-keys.ts'
 import { compareVersions, readVersion, type Version } from '../../api/changes/version-calls.ts'
+import { queryKeys } from '../../api/query-keys.ts'
 import { LazyDiffView } from '../../ui/code/lazy-diff-view.tsx'
 import { SelectField } from '../../ui/controls/fields.tsx'
 import { ChangeList } from '../../ui/endpoint/change-list.tsx'
