@@ -27,6 +27,7 @@ const pageOf = (folder: string): string => folder.split('/').slice(0, 2).join('/
 const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   api: [],
   'api/changes': ['api'],
+  'api/records': ['api'],
   draft: ['api'],
   live: ['api'],
   ui: [],
