@@ -4,6 +4,7 @@ import { userInfo } from 'node:os'
 import { createApiKeys, type KeyRequest } from '../access/api-keys.ts'
 import { createIds } from '../domain/id.ts'
 import type { EntryOf } from '../domain/ports/audit-store-port.ts'
+import type { StoredKey } from '../domain/ports/key-store-port.ts'
 import type { Logger } from '../domain/ports/logger-port.ts'
 import type { Settings } from '../settings/settings.ts'
 import { openStoreBeside } from '../wiring/open-store.ts'
@@ -41,8 +42,8 @@ export async function openKeyCommands(settings: Settings, logger: Logger): Promi
       return { key, note: isClosing ? `${note}From now on every management call needs a key.\n` : note }
     },
     list: async () => {
-      const lines = (await keys.list()).map(({ id, name, roles, createdAt, revokedAt }) =>
-        [id, roles.join(','), createdAt, revokedAt === undefined ? 'good' : `revoked ${revokedAt}`, name].join('\t'),
+      const lines = (await keys.list()).map((key) =>
+        [key.id, key.roles.join(','), key.createdAt, stateOf(key), key.name].join('\t'),
       )
       return lines.length === 0 ? 'There are no keys.\n' : `${lines.join('\n')}\n`
     },
@@ -52,6 +53,12 @@ export async function openKeyCommands(settings: Settings, logger: Logger): Promi
     },
     close: store.close,
   }
+}
+
+function stateOf({ revokedAt, expiresAt }: StoredKey): string {
+  if (revokedAt !== undefined) return `revoked ${revokedAt}`
+  if (expiresAt === undefined) return 'good'
+  return Date.parse(expiresAt) <= Date.now() ? `expired ${expiresAt}` : `good until ${expiresAt}`
 }
 
 /** A user of a container may have no name. */

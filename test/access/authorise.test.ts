@@ -26,6 +26,43 @@ async function keysWith(roles: readonly string[]) {
   return { keys, key, stored, close: store.close }
 }
 
+describe('a key that expires', () => {
+  test('opens until then, and says afterwards why not', async () => {
+    const store = await openSqliteStore({ path: ':memory:', logger: silent })
+    let now = Date.parse('2026-01-01T00:00:00Z')
+    const keys = createApiKeys({ store: store.keys, clock: () => now, random: randomBytes })
+    const authorise = createAuthorise({ managementAuth: 'keys', keys })
+    const made = await keys.create({ name: 'a', roles: ['viewer'], expiresAt: '2026-01-02T01:00:00+01:00' })
+    assert.equal(made.stored.expiresAt, '2026-01-02T00:00:00.000Z')
+    const ask = () => authorise({ ...here, needed: 'viewer', authorization: `Bearer ${made.key}` })
+    now = Date.parse('2026-01-01T23:59:59.999Z')
+    assert.equal((await ask()).refused, undefined)
+    now += 1
+    const { refused } = await ask()
+    assert.equal(refused?.status, 401)
+    assert.match(refused?.message ?? '', /The API key is expired/)
+    await store.close()
+  })
+
+  for (const expiresAt of [
+    '',
+    'tomorrow',
+    '2026',
+    '2026-13-01',
+    '2026-02-01T10:00',
+    '2025-12-31',
+    '2026-01-01T00:00:00Z',
+  ]) {
+    test(`is not made with the time "${expiresAt}"`, async () => {
+      const store = await openSqliteStore({ path: ':memory:', logger: silent })
+      const clock = () => Date.parse('2026-01-01T00:00:00Z')
+      const keys = createApiKeys({ store: store.keys, clock, random: randomBytes })
+      await assert.rejects(keys.create({ name: 'a', roles: ['viewer'], expiresAt }), { code: 'KEY_INVALID' })
+      await store.close()
+    })
+  }
+})
+
 /** Headers like those that people send, around a key or a part of it. */
 const headersAround = (key: string) => {
   const part = fc.nat(key.length).chain((from) => fc.nat(key.length).map((to) => key.slice(from, to)))

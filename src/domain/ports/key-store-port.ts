@@ -10,8 +10,10 @@ export type StoredKey = Readonly<{
   roles: readonly Role[]
   /** SHA-256 of the whole key, in lower-case hex. */
   hash: string
-  /** ISO 8601 with milliseconds and `Z`, as `revokedAt`. */
+  /** ISO 8601 with milliseconds and `Z`, as the others. */
   createdAt: string
+  /** From then on the key is not accepted; absent if it does not expire. */
+  expiresAt?: string
   revokedAt?: string
 }>
 

@@ -35,20 +35,25 @@ export function serveAudit(scope: FastifyInstance, log: AuditLog, clock: Clock):
 }
 
 /** A key without its hash. */
-const shown = ({ id, name, roles, createdAt, revokedAt }: StoredKey): JsonObject => ({
+const shown = ({ id, name, roles, createdAt, expiresAt, revokedAt }: StoredKey): JsonObject => ({
   id,
   name,
   roles,
   createdAt,
+  ...(expiresAt === undefined ? {} : { expiresAt }),
   ...(revokedAt === undefined ? {} : { revokedAt }),
 })
 
 /** Fails with KEY_INVALID, BODY_UNREADABLE. */
 function readRequest(text: string): KeyRequest {
-  const { name, roles, ...others } = parse(text)
+  const { name, roles, expiresAt, ...others } = parse(text)
   const other = Object.keys(others)[0]
-  if (typeof name === 'string' && isTexts(roles) && other === undefined) return { name, roles }
-  throw new Failure('KEY_INVALID', 'A key is asked for as { "name": "deploy job", "roles": ["author"] }.')
+  const isTime = expiresAt === undefined || typeof expiresAt === 'string'
+  if (typeof name === 'string' && isTexts(roles) && isTime && other === undefined) return { name, roles, expiresAt }
+  throw new Failure(
+    'KEY_INVALID',
+    'A key is asked for as { "name": "deploy job", "roles": ["author"] }, and "expiresAt" if it expires.',
+  )
 }
 
 const isTexts = (value: Json | undefined): value is readonly string[] =>

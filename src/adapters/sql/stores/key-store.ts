@@ -19,6 +19,7 @@ function compileStatements(queries: Kysely<Tables>) {
         hash: value('hash'),
         created_at: value('created_at'),
         revoked_at: value('revoked_at'),
+        expires_at: value('expires_at'),
       }),
     ),
     get: compileStatement<Readonly<{ id: string }>, Row>((value) =>
@@ -59,20 +60,22 @@ export function compileKeyStore(database: SqlDatabase): KeyStore {
   }
 }
 
-const rowOf = ({ id, name, roles, hash, createdAt }: StoredKey): Row => ({
+const rowOf = ({ id, name, roles, hash, createdAt, expiresAt = '' }: StoredKey): Row => ({
   id,
   name: keyText(name),
   roles: roles.join(' '),
   hash,
   created_at: createdAt,
   revoked_at: '',
+  expires_at: expiresAt,
 })
 
-const keyOf = ({ id, name, roles, hash, created_at, revoked_at }: Row): StoredKey => ({
+const keyOf = ({ id, name, roles, hash, created_at, revoked_at, expires_at }: Row): StoredKey => ({
   id,
   name: JSON.parse(`"${name}"`) as string,
   roles: roles.split(' ').filter(isRole),
   hash,
   createdAt: created_at,
+  ...(expires_at === '' ? {} : { expiresAt: expires_at }),
   ...(revoked_at === '' ? {} : { revokedAt: revoked_at }),
 })
