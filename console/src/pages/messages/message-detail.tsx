@@ -89,7 +89,8 @@ function Message({ message }: Readonly<{ message: MessageRecord }>) {
 }
 
 function Facts({ message }: Readonly<{ message: MessageRecord }>) {
-  const { outcome, status, ms, startedAt, source, endpoint, endpointId, endpointVersion, answerOf, keys } = message
+  const { outcome, status, ms, startedAt, source, endpoint, endpointId, endpointVersion, answerOf, keys, captured } =
+    message
   const values = keyValues(keys)
   return (
     <dl className="facts">
@@ -102,7 +103,11 @@ function Facts({ message }: Readonly<{ message: MessageRecord }>) {
       <div>
         <dt>Received</dt>
         <dd>
-          <Time at={startedAt} exact /> <span className="quiet">{SOURCES[source]}</span>
+          <Time at={startedAt} exact />{' '}
+          <span className="quiet">
+            {SOURCES[source]}
+            {captured === true && ', recorded by a capture'}
+          </span>
         </dd>
       </div>
       <div>
