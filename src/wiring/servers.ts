@@ -134,7 +134,7 @@ function createMessageServer(options: Served, answer: AnswerFailure): FastifyIns
   const coreAnswers = settings.openhimRegister ? createCoreAnswers(settings, logger) : undefined
   const messageOptions = { registry, intake, shedder: loadShedder, readBody, isStopping, coreAnswers }
   const listener = createMessageListener(messageOptions)
-  const server = createServer(settings, answer, messageSide(messageOptions, listener))
+  const server = createServer(settings, answer, { messages: messageSide(messageOptions, listener) })
   server.server.on('connection', loadShedder.connected)
   server.register(async (scope) => {
     managementAuth.protect(scope, 'message')
@@ -146,7 +146,8 @@ function createMessageServer(options: Served, answer: AnswerFailure): FastifyIns
 
 function createAdminServer(options: Served, answer: AnswerFailure): FastifyInstance {
   const { settings, version, records, health, managementAuth, watching, consoleFolder, clock } = options
-  const server = createServer(settings, answer)
+  // Bodies of messages are texts of others: no browser may take one for a page or a program.
+  const server = createServer(settings, answer, { headers: { 'x-content-type-options': 'nosniff' } })
   managementAuth.protect(server, 'admin')
   serveEndpoints(server, options, 'admin')
   serveKeys(server, managementAuth.keys)

@@ -3,6 +3,7 @@
  * again with a back-off; while it cannot be opened, the page is told to read everything again from time to time.
  */
 import { callService } from '../api/client.ts'
+import { connection } from '../api/connection.ts'
 import { createEventParser, type SentEvent } from './event-parser.ts'
 
 export type StreamState = 'connecting' | 'live' | 'polling' | 'paused'
@@ -111,12 +112,19 @@ async function untilLookedAt(signal: AbortSignal, onPause: () => void): Promise<
   })
 }
 
+/** Ends before its time when the service answers another call after it was away. */
 function wait(ms: number, signal: AbortSignal): Promise<void> {
   return new Promise((resolve) => {
-    const timer = setTimeout(resolve, ms)
-    signal.addEventListener('abort', () => {
+    const done = () => {
       clearTimeout(timer)
+      unsubscribe()
+      signal.removeEventListener('abort', done)
       resolve()
+    }
+    const timer = setTimeout(done, ms)
+    const unsubscribe = connection.subscribe(() => {
+      if (connection.get().state === 'answers') done()
     })
+    signal.addEventListener('abort', done)
   })
 }

@@ -47,11 +47,16 @@ const operationPaths: JsonObject = {
   },
 }
 
+const DESCRIPTION = [
+  'Management of endpoints, and what became of their messages.',
+  'POST, PUT and PATCH need the header Content-Type: application/json, without a body too.',
+].join(' ')
+
 /** OpenAPI 3.1 description of the management API. `endpointSchema`: the JSON Schema of documents, sent and stored. */
 export function describeApi(endpointSchema: JsonObject, version: string): JsonObject {
   return {
     openapi: '3.1.0',
-    info: { title: 'Crosswalk', version, description: 'Management of endpoints, and what became of their messages.' },
+    info: { title: 'Crosswalk', version, description: DESCRIPTION },
     security: [{ bearer: [] }],
     paths: withAccess({
       ...endpointPaths,
