@@ -31,7 +31,7 @@ export function MessageDetail() {
   useKey('Escape', 'Close the message', close)
   return (
     <section className="message-detail" aria-label={`Message ${id}`}>
-      <div className="detail-head">
+      <div className="message-detail-head">
         <h2 ref={heading} tabIndex={-1}>
           Message <code>{id}</code>
         </h2>
@@ -93,7 +93,7 @@ function Facts({ message }: Readonly<{ message: MessageRecord }>) {
     message
   const values = keyValues(keys)
   return (
-    <dl className="facts">
+    <dl className="message-facts">
       <div>
         <dt>Outcome</dt>
         <dd>
