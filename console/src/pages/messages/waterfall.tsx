@@ -90,7 +90,12 @@ const percent = (part: number, whole: number): string => `${((100 * part) / whol
 
 function Bar({ row: { kind, startMs, ms, failed }, of: { totalMs } }: Readonly<{ row: WaterfallRow; of: Rows }>) {
   return (
-    <svg className={`waterfall-bar ${kind}${failed ? ' failed' : ''}`} aria-hidden="true" width="100%" height="14">
+    <svg
+      className={`waterfall-bar of-${kind}${failed ? ' has-failed' : ''}`}
+      aria-hidden="true"
+      width="100%"
+      height="14"
+    >
       <rect x="0" y="6" width="100%" height="2" className="waterfall-ground" />
       <rect x={percent(Math.min(startMs, totalMs), totalMs)} y="2" width={percent(ms, totalMs)} height="10" rx="1" />
       {/* Even the shortest is seen. */}
