@@ -1,5 +1,6 @@
 /** A state in one word, by sign, word and colour: the colour alone says nothing. */
 import type { ReactNode } from 'react'
+import { VisibleText } from './visible-text.tsx'
 
 export type Tone = 'good' | 'warn' | 'bad' | 'quiet' | 'busy'
 
@@ -26,10 +27,10 @@ export const OutcomeChip = ({ outcome }: Readonly<{ outcome: string }>) => (
 /** A name with its value. */
 export const LabelChip = ({ name, value }: Readonly<{ name: string; value: string }>) => (
   <span className="label-chip">
-    <bdi>{name}</bdi>
+    <VisibleText text={name} most={100} />
     {value === '' ? null : (
       <>
-        =<bdi>{value}</bdi>
+        =<VisibleText text={value} most={200} />
       </>
     )}
   </span>
