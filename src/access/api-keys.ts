@@ -18,8 +18,8 @@ export interface ApiKeys {
   /** Oldest first, including revoked ones. */
   list(): Promise<readonly StoredKey[]>
   revoke(id: string): Promise<void>
-  /** Whether a key was ever created. */
-  exist(): Promise<boolean>
+  /** Whether a key was ever created. `store`: the name in the failure, as a call without a key asks for something else. */
+  exist(store: string): Promise<boolean>
   /**
    * Out: the caller that a key identifies, and whether the key is revoked; undefined if the text is not a key.
    *
@@ -61,11 +61,11 @@ export function createApiKeys({ store, clock, random }: ApiKeysOptions): ApiKeys
       const revoked = (await callStore(KEYS, () => store.get(id))) !== undefined
       throw new Failure('KEY_UNKNOWN', revoked ? `The key '${id}' is revoked already.` : `There is no key '${id}'.`)
     },
-    exist: async () => {
+    exist: async (name) => {
       // Keys are never removed, so a true result stays true.
       if (known === true) return true
       try {
-        known = (await callStore(KEYS, () => store.list())).length > 0
+        known = (await callStore(name, () => store.list())).length > 0
       } catch (thrown) {
         // Without the store no call can change anything, and health must still be readable.
         if (known === undefined) throw thrown

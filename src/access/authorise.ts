@@ -10,7 +10,9 @@ import { type CallOrigin, notLocal } from './loopback.ts'
  */
 export type Needed = Role | 'open' | 'metrics' | 'operator or author'
 
-export type ManagementCall = CallOrigin & Readonly<{ authorization: string | undefined; needed: Needed }>
+/** `store`: the name of the store that the call asks for. */
+export type ManagementCall = CallOrigin &
+  Readonly<{ authorization: string | undefined; needed: Needed; store?: string }>
 
 /** `caller` is undefined if the call is not authenticated; `refused` is the failure of a call that is refused. */
 export type Decision = Readonly<{ caller: Caller | undefined; refused?: Failure }>
@@ -51,7 +53,7 @@ export function createAuthorise({ managementAuth, keys, identifyToken }: Authori
 
   /** Without keys and settings, only callers on this machine are allowed; undefined if credentials decide. */
   const byAddress = async (call: ManagementCall): Promise<Decision | undefined> => {
-    if (managementAuth !== undefined || (await keys.exist())) return undefined
+    if (managementAuth !== undefined || (await keys.exist(call.store ?? 'The store'))) return undefined
     const reason = notLocal(call)
     return reason === undefined ? { caller: LOCAL } : { caller: undefined, refused: fromElsewhere(reason) }
   }

@@ -32,7 +32,7 @@ export async function openKeyCommands(settings: Settings, logger: Logger): Promi
     })
   return {
     create: async (request) => {
-      const isFirst = !(await keys.exist())
+      const isFirst = !(await keys.exist('The store of API keys'))
       const { key, stored } = await keys.create(request)
       await audit('keys create', stored.id)
       const note = `Key ${stored.id} (${stored.roles.join(', ')}). The next line shows it; it cannot be shown again.\n`

@@ -60,7 +60,8 @@ export const FAILURES = {
     status: 413,
     retry: false,
     issue: 'too-long',
-    means: 'The body is larger than `PARSER_LIMIT`; that of a batch than `BATCH_LIMIT`.',
+    means:
+      'The body is larger than `PARSER_LIMIT`, or has more names than `PARSER_MAX_NAMES` or `PARSER_MAX_NAMES_PER_OBJECT` allow; that of a batch is larger than `BATCH_LIMIT`.',
   },
   BODY_CUT_SHORT: {
     status: 400,

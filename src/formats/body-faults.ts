@@ -1,16 +1,18 @@
 /** The two errors of formats: every codec throws them, so that a stage maps them to failures once. */
 
+type Reason = 'malformed' | 'too-deep' | 'too-many'
+
 /**
  * A body that cannot be read. Its message is a whole sentence with the position where there is one. It never repeats the
  * text of the body, so it is safe to send.
  */
 export class Unreadable extends Error {
   override readonly name = 'Unreadable'
-  readonly reason: 'malformed' | 'too-deep'
+  readonly reason: Reason
   /** For the log: without the names of charsets, which the sender chooses. */
   readonly unquoted: string
 
-  constructor(reason: 'malformed' | 'too-deep', message: string, unquoted = message) {
+  constructor(reason: Reason, message: string, unquoted = message) {
     super(message)
     this.reason = reason
     this.unquoted = unquoted

@@ -1,12 +1,14 @@
 /** What the service asks of a format. A new format answers all of it in one file, and the compiler finds what is missing. */
 import type { Json, JsonObject } from '../domain/json.ts'
+import type { NameLimits } from './name-limits.ts'
 
 /** The settings of parsers, by their names in src/settings/groups/messages-settings.ts. */
-export type ParserSettings = Readonly<{
-  parserXmlTrim: boolean
-  parserXmlExplicitRoot: boolean
-  parserXmlExplicitArray: boolean
-}>
+export type ParserSettings = NameLimits &
+  Readonly<{
+    parserXmlTrim: boolean
+    parserXmlExplicitRoot: boolean
+    parserXmlExplicitArray: boolean
+  }>
 
 export type Codec = Readonly<{
   /** The name in endpoint documents (`transformation.input`, `transformation.output`) and in messages to users. */
@@ -42,7 +44,12 @@ export type Codec = Readonly<{
    * Changes the value of a recorded body. Out: the same bytes if nothing changes; undefined if the body has parts that
    * its value does not show. Throws Unreadable and Unwritable.
    */
-  rewrite(bytes: Uint8Array, charset: string | undefined, change: (value: Json) => Json): Uint8Array | undefined
+  rewrite(
+    bytes: Uint8Array,
+    charset: string | undefined,
+    change: (value: Json) => Json,
+    limits?: NameLimits,
+  ): Uint8Array | undefined
 
   /** Keys that mappings may write although they fail `keyFault`, because the format gives them another meaning. */
   markers: readonly string[]

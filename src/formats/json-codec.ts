@@ -1,7 +1,8 @@
 import type { Json } from '../domain/json.ts'
 import { Unreadable } from './body-faults.ts'
 import type { Codec } from './codec.ts'
-import { findDuplicateNames, parseJson } from './json-read.ts'
+import { findDuplicateNames, MAX_DEPTH, parseJson } from './json-read.ts'
+import type { NameLimits } from './name-limits.ts'
 import { decodeText } from './text.ts'
 
 export const JSON_CODEC = {
@@ -19,7 +20,7 @@ export const JSON_CODEC = {
   aliases: ['text/json'],
   suffix: 'json',
   accept: 'application/json, */*;q=0.8',
-  read: (bytes, charset) => parseJson(decodeText(bytes, charset)),
+  read: (bytes, charset, settings?: NameLimits) => parseJson(decodeText(bytes, charset), MAX_DEPTH, settings),
   detect,
   build: (value) => JSON.stringify(value),
   buildFailure: (body) => JSON.stringify(body),
@@ -46,9 +47,10 @@ function rewrite(
   bytes: Uint8Array,
   charset: string | undefined,
   change: (value: Json) => Json,
+  limits?: NameLimits,
 ): Uint8Array | undefined {
   const text = decodeText(bytes, charset)
-  const value = parseJson(text)
+  const value = parseJson(text, MAX_DEPTH, limits)
   if (typeof value !== 'object' || value === null || findDuplicateNames(text).length > 0) return undefined
   const changed = JSON.stringify(change(value))
   return changed === JSON.stringify(value) ? bytes : Buffer.from(changed)

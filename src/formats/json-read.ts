@@ -2,7 +2,8 @@
 import type { Json } from '../domain/json.ts'
 import { documentPath } from '../domain/lint.ts'
 import { Unreadable } from './body-faults.ts'
-import { scanJson } from './json-scan.ts'
+import { closingQuote, scanJson } from './json-scan.ts'
+import { type NameLimits, refuseManyMembers, tooManyNames } from './name-limits.ts'
 
 /** The levels of nesting that a message may have, in any format. */
 export const MAX_DEPTH = 64
@@ -12,9 +13,10 @@ export const MAX_DEPTH = 64
  *
  * Throws Unreadable: `too-deep` beyond `levels` nested objects and arrays, even if the text is malformed after them;
  * else `malformed`, with the line and column of the first wrong character, or of a number beyond the range of doubles,
- * which would be written as null.
+ * which would be written as null. `too-many` beyond `limits`.
  */
-export function parseJson(text: string, levels = MAX_DEPTH): Json {
+export function parseJson(text: string, levels = MAX_DEPTH, limits?: NameLimits): Json {
+  if (limits?.parserMaxNames !== undefined) refuseManyMembers(text, limits.parserMaxNames)
   let value: Json
   try {
     value = JSON.parse(text)
@@ -22,23 +24,33 @@ export function parseJson(text: string, levels = MAX_DEPTH): Json {
     refuseTooDeep(text, levels)
     throw malformed(text, scanJson(text))
   }
-  if (isBeyond(value, levels)) {
+  if (isBeyond(value, levels, limits?.parserMaxNamesPerObject ?? Infinity)) {
     refuseTooDeep(text, levels)
     refuseTooLarge(text)
   }
   return value
 }
 
-/** Whether a value is nested deeper than `levels` or has an infinite number. A text has far more characters than values. */
-function isBeyond(value: Json, levels: number): boolean {
+/**
+ * Whether a value is nested deeper than `levels` or has an infinite number. A text has far more characters than values.
+ * Throws Unreadable for an object with more than `mostNames`.
+ */
+function isBeyond(value: Json, levels: number, mostNames: number): boolean {
   if (typeof value === 'number') return value === Infinity || value === -Infinity
   if (typeof value !== 'object' || value === null) return false
   if (levels === 0) return true
   if (isArray(value)) {
-    for (let at = 0; at < value.length; at++) if (isBeyond(value[at] ?? null, levels - 1)) return true
+    for (let at = 0; at < value.length; at++) if (isBeyond(value[at] ?? null, levels - 1, mostNames)) return true
     return false
   }
-  for (const name in value) if (isBeyond(value[name] ?? null, levels - 1)) return true
+  let names = 0
+  for (const name in value) {
+    names += 1
+    if (names > mostNames) {
+      throw tooManyNames('An object of the JSON has more members', mostNames, 'PARSER_MAX_NAMES_PER_OBJECT')
+    }
+    if (isBeyond(value[name] ?? null, levels - 1, mostNames)) return true
+  }
   return false
 }
 
@@ -79,16 +91,6 @@ function refuseTooLarge(text: string): void {
       )
     }
   }
-}
-
-/** The index of the quote that ends the string opened at `start`; the length of the text if it does not end. */
-function closingQuote(text: string, start: number): number {
-  for (let quote = text.indexOf('"', start + 1); quote !== -1; quote = text.indexOf('"', quote + 1)) {
-    let backslashes = 0
-    while (text.charCodeAt(quote - 1 - backslashes) === 0x5c) backslashes++
-    if (backslashes % 2 === 0) return quote
-  }
-  return text.length
 }
 
 /** `at`: what scanJson gives for the text. */

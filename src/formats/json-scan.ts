@@ -54,6 +54,16 @@ export function* scanJsonInSlices(
   return at === text.length ? undefined : at
 }
 
+/** The index of the quote that ends the string opened at `start`; the length of the text if it does not end. */
+export function closingQuote(text: string, start: number): number {
+  for (let quote = text.indexOf('"', start + 1); quote !== -1; quote = text.indexOf('"', quote + 1)) {
+    let backslashes = 0
+    while (text.charCodeAt(quote - 1 - backslashes) === 0x5c) backslashes++
+    if (backslashes % 2 === 0) return quote
+  }
+  return text.length
+}
+
 const closerOf = (kind: Kind): string => (kind === 'object' ? '}' : ']')
 
 /** Reads a scalar; opens objects and arrays up to the first scalar within, or the closing bracket of an empty one. */

@@ -1,5 +1,6 @@
 import { changeTexts } from '../domain/json.ts'
 import type { Codec } from './codec.ts'
+import type { NameLimits } from './name-limits.ts'
 import { buildXml } from './xml-build.ts'
 import { isXmlName, withoutForbidden } from './xml-characters.ts'
 import { readXml } from './xml-read.ts'
@@ -14,19 +15,21 @@ export const XML_CODEC = {
   aliases: ['text/xml'],
   suffix: 'xml',
   accept: 'application/xml, application/json;q=0.9, */*;q=0.8',
-  read: (bytes, charset, { parserXmlTrim, parserXmlExplicitRoot, parserXmlExplicitArray }) =>
+  read: (bytes, charset, settings) =>
     readXml(bytes, charset, {
-      trim: parserXmlTrim,
-      explicitRoot: parserXmlExplicitRoot,
-      explicitArray: parserXmlExplicitArray,
+      trim: settings.parserXmlTrim,
+      explicitRoot: settings.parserXmlExplicitRoot,
+      explicitArray: settings.parserXmlExplicitArray,
+      parserMaxNames: settings.parserMaxNames,
+      parserMaxNamesPerObject: settings.parserMaxNamesPerObject,
     }),
   detect: () => undefined,
   build: buildXml,
   buildFailure: (body) => buildXml(changeTexts({ root: body }, withoutForbidden)),
   emptyAnswer: buildXml({}),
   nullBody: undefined,
-  rewrite: (bytes, charset, change) => {
-    const value = readXml(bytes, charset, WHOLE)
+  rewrite: (bytes, charset, change, limits?: NameLimits) => {
+    const value = readXml(bytes, charset, { ...limits, ...WHOLE })
     const changed = change(value)
     return changed === value ? bytes : Buffer.from(buildXml(changed))
   },

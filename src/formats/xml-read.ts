@@ -6,15 +6,18 @@ import { SaxesParser } from 'saxes'
 import type { Json } from '../domain/json.ts'
 import { Unreadable } from './body-faults.ts'
 import { MAX_DEPTH } from './json-read.ts'
+import { type NameLimits, tooManyNames } from './name-limits.ts'
 import { decodeText } from './text.ts'
+import { isXmlName } from './xml-characters.ts'
 
 /** `trim`: drops space around text. `explicitRoot`: keeps the name of the root. `explicitArray`: puts every child in an array. */
-export type XmlOptions = Readonly<{ trim: boolean; explicitRoot: boolean; explicitArray: boolean }>
+export type XmlOptions = NameLimits & Readonly<{ trim: boolean; explicitRoot: boolean; explicitArray: boolean }>
 
 /** `$` and the children of an element. */
 type Content = Record<string, Json>
 
-type OpenElement = { text: string; hasCdata: boolean; content: Content | undefined }
+/** `names`: how many different names its children have. */
+type OpenElement = { text: string; hasCdata: boolean; content: Content | undefined; names: number }
 
 /**
  * Parses bytes of XML. Their encoding: that of a byte order mark, else the charset of the media type, else that of the XML
@@ -57,9 +60,10 @@ function encodingByDeclaration(bytes: Uint8Array): string | undefined {
 /**
  * Parses an XML 1.0 document. Everything is a string; an element with neither text, attributes nor children is "".
  *
- * Names keep their prefixes and may be any, `__proto__` included: they become plain own properties.
+ * Names keep their prefixes and may be any, `__proto__` included: they become plain own properties. They have one colon at
+ * most, as in output (Namespaces in XML 1.0 §4); whether a prefix is declared is not checked.
  * Throws Unreadable: `malformed` for a text that is not well-formed or has a DOCTYPE, `too-deep` for more than MAX_DEPTH
- * nested elements; both with line and column.
+ * nested elements, `too-many` for more names than the options allow; each with line and column.
  */
 export function parseXml(text: string, options: XmlOptions): Json {
   // Saxes takes any character after half a surrogate pair for the other half, a `<` too.
@@ -68,14 +72,39 @@ export function parseXml(text: string, options: XmlOptions): Json {
   const refuse = (reason: Unreadable['reason'], what: string): never => {
     throw new Unreadable(reason, `${what} at line ${parser.line}, column ${Math.max(1, parser.column)}.`)
   }
+  const { parserMaxNames: most = Infinity, parserMaxNamesPerObject: mostOfOne = Infinity } = options
+  const refuseNames = (what: string, limit: number, setting: string): never => {
+    throw tooManyNames(what, limit, setting, ` at line ${parser.line}`)
+  }
   const open: OpenElement[] = []
   let root: Json = ''
+  let names = 0
+  let attributesOfOne = 0
+  const countName = () => {
+    names += 1
+    if (names > most) refuseNames('The XML has more elements and attributes', most, 'PARSER_MAX_NAMES')
+  }
 
   parser.on('error', (error) => refuse('malformed', describe(error.message, text)))
   parser.on('doctype', () => refuse('malformed', 'A DOCTYPE is not accepted, and this XML has one that ends'))
-  parser.on('opentag', ({ attributes }) => {
+  const checkName = (name: string) => {
+    if (!name.includes(':') || isXmlName(name)) return
+    refuse('malformed', 'The XML is not well-formed: a name has a colon that is not between a prefix and a local name,')
+  }
+  parser.on('opentag', ({ name, attributes }) => {
+    checkName(name)
     if (open.length === MAX_DEPTH) refuse('too-deep', `The XML is nested deeper than ${MAX_DEPTH} levels`)
-    open.push({ text: '', hasCdata: false, content: attributesContent(attributes) })
+    countName()
+    attributesOfOne = 0
+    open.push({ text: '', hasCdata: false, content: attributesContent(attributes), names: 0 })
+  })
+  // Before saxes compares them with each other.
+  parser.on('attribute', ({ name }) => {
+    checkName(name)
+    countName()
+    attributesOfOne += 1
+    if (attributesOfOne <= mostOfOne) return
+    refuseNames('An element of the XML has more attributes', mostOfOne, 'PARSER_MAX_NAMES_PER_OBJECT')
   })
   parser.on('text', (part) => {
     const element = open.at(-1)
@@ -95,7 +124,10 @@ export function parseXml(text: string, options: XmlOptions): Json {
     if (parent === undefined) root = options.explicitRoot ? define({}, name, value) : value
     else {
       parent.content ??= {}
-      addChild(parent.content, name, value, options.explicitArray)
+      if (addChild(parent.content, name, value, options.explicitArray)) parent.names += 1
+      if (parent.names > mostOfOne) {
+        refuseNames('An element of the XML has more names of children', mostOfOne, 'PARSER_MAX_NAMES_PER_OBJECT')
+      }
     }
   })
   parser.write(text).close()
@@ -110,11 +142,13 @@ function attributesContent(attributes: Readonly<Record<string, string>>): Conten
   return { $: own }
 }
 
-function addChild(content: Content, name: string, value: Json, explicitArray: boolean): void {
+/** Out: whether it is the first child of this name. */
+function addChild(content: Content, name: string, value: Json, explicitArray: boolean): boolean {
   const present = Object.hasOwn(content, name) ? content[name] : undefined
   if (present === undefined) define(content, name, explicitArray ? [value] : value)
   else if (Array.isArray(present)) present.push(value)
   else define(content, name, [present, value])
+  return present === undefined
 }
 
 /** Sets an own property of any name: an assignment to `__proto__` would set the prototype. */

@@ -26,7 +26,7 @@ export interface Intake {
   /** Whether the message of a request may come in; asked once, before its body is read. */
   admit: AdmitRequest
   /**
-   * Runs a message; never throws or rejects. A request waits for a permit first if it must, until its `peer` closes.
+   * Runs a message; never throws or rejects. A request waits for a permit first if it must, until its `peer` leaves.
    * A replay does not wait: it is rejected if there is no permit.
    */
   accept(compiled: CompiledEndpoint, incoming: Incoming, peer?: Peer): Awaitable<CompletedMessage>

@@ -4,6 +4,7 @@ import type { BodyName, RecordedBody } from '../domain/records/message-record.ts
 import type { Codec } from '../formats/codec.ts'
 import { CODECS, codecOf } from '../formats/codecs.ts'
 import { parseMediaType } from '../formats/media-type.ts'
+import type { NameLimits } from '../formats/name-limits.ts'
 import { withoutSecrets } from './recorded-secrets.ts'
 import { type HideValues, hideValues, type Redaction, redactTexts } from './redaction.ts'
 
@@ -26,13 +27,13 @@ const NO_BYTES = new Uint8Array()
 
 /**
  * `secrets`: texts that are taken out of every body. `hide`: takes out of every text the values that are known to be
- * redacted elsewhere in the message.
+ * redacted elsewhere in the message. A body beyond the limits of names counts as unreadable, as it does for the message.
  */
 export function createBodyCapture(
   limitBytes: number,
   redaction: Redaction | undefined,
   secrets: readonly string[],
-  hide?: HideValues,
+  { hide, ...limits }: NameLimits & Readonly<{ hide?: HideValues | undefined }> = {},
 ): BodyCapture {
   const bodies: RecordedBody[] = []
   const redacted = new Set<string>()
@@ -51,7 +52,7 @@ export function createBodyCapture(
 
   function addChanged(which: BodyName, contentType: string, content: Uint8Array, change: (value: Json) => Json): void {
     const size = content.byteLength
-    const changed = redaction === undefined || size === 0 ? content : rewrite(contentType, content, change)
+    const changed = redaction === undefined || size === 0 ? content : rewrite(contentType, content, change, limits)
     add(which, contentType, changed ?? NO_BYTES, size, changed !== content)
   }
 
@@ -80,11 +81,16 @@ export function createBodyCapture(
  * Gives the body with its value changed: the same bytes if nothing changed, undefined if the body cannot be read and so may
  * hold anything. Duplicate names count as unreadable: only the last is read, so the others would stay.
  */
-function rewrite(contentType: string, content: Uint8Array, change: (value: Json) => Json): Uint8Array | undefined {
+function rewrite(
+  contentType: string,
+  content: Uint8Array,
+  change: (value: Json) => Json,
+  limits: NameLimits,
+): Uint8Array | undefined {
   const media = parseMediaType(contentType)
   const codec: Codec = (media && codecOf(media)) ?? CODECS.json
   try {
-    return codec.rewrite(content, media?.charset, change)
+    return codec.rewrite(content, media?.charset, change, limits)
   } catch {
     return undefined
   }

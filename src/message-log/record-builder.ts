@@ -5,6 +5,7 @@ import { doneHead, doneLine, restText } from '../domain/records/done-line.ts'
 import type { Recorded } from '../domain/records/message-record.ts'
 import { isSecretName } from '../domain/secrets/secrets.ts'
 import type { CompiledEndpoint } from '../endpoints/compiled-endpoint.ts'
+import type { NameLimits } from '../formats/name-limits.ts'
 import type { CompletedMessage } from '../intake/completed-message.ts'
 import type { Source } from '../intake/incoming-message.ts'
 import { createBodyCapture } from './body-capture.ts'
@@ -17,12 +18,13 @@ import { compileRedaction, hideValues, redactRecord, redactText } from './redact
 /** What is kept: nothing; records; bodies of messages that did not end done too; all bodies. */
 type Policy = 'off' | 'metadata' | 'failures' | 'all'
 
-export type MessageLogSettings = Readonly<{
-  messageLog: Policy
-  messageLogBodyLimitBytes: number
-  redactHeaders: readonly string[]
-  redactPaths: readonly string[]
-}>
+export type MessageLogSettings = NameLimits &
+  Readonly<{
+    messageLog: Policy
+    messageLogBodyLimitBytes: number
+    redactHeaders: readonly string[]
+    redactPaths: readonly string[]
+  }>
 
 /** What the messages of an endpoint need, compiled with the first of them. */
 export type RecordPlan = {
@@ -53,6 +55,7 @@ const NO_SECRETS: readonly string[] = []
 
 export function createRecordBuilder(settings: MessageLogSettings): RecordBuilder {
   const { messageLog, messageLogBodyLimitBytes, redactHeaders, redactPaths } = settings
+  const { parserMaxNames, parserMaxNamesPerObject } = settings
   const secretHeaders = secretHeadersOf(redactHeaders)
   const isHeader = (name: string) => secretHeaders.has(name)
   const secretsOf = createSecretsOf({ isHeader })
@@ -115,6 +118,7 @@ export function createRecordBuilder(settings: MessageLogSettings): RecordBuilder
       messageLogBodyLimitBytes,
       redaction,
       readsBodies ? secretsOf(completed) : NO_SECRETS,
+      { parserMaxNames, parserMaxNamesPerObject },
     )
     if (readsBodies) captureBodies(completed, capture, secretHeaders)
     const { redacted } = capture

@@ -88,7 +88,8 @@ async function exchange(
       headers: {
         accept: 'application/json',
         ...(key === undefined ? {} : { authorization: `Bearer ${key}` }),
-        ...(body === undefined ? {} : { 'content-type': 'application/json' }),
+        // The service refuses a call without it that could come from a web page, with a body or without.
+        ...(method === 'GET' ? {} : { 'content-type': 'application/json' }),
       },
       ...(body === undefined ? {} : { body: JSON.stringify(body) }),
     })

@@ -14,19 +14,18 @@ import {
   serveTotals,
   serveUptime,
 } from '../adapters/http-server/management/operation-routes.ts'
+import { servePublishedApi } from '../adapters/http-server/management/published-api-routes.ts'
 import { serveRecordedTests, serveStoredTests } from '../adapters/http-server/management/stored-test-routes.ts'
 import { serveTests } from '../adapters/http-server/management/test-routes.ts'
 import { serveVersions } from '../adapters/http-server/management/version-routes.ts'
 import { createBodyReader } from '../adapters/http-server/messages/body-reader.ts'
 import { createMessageListener, messageSide, serveMessages } from '../adapters/http-server/messages/message-listener.ts'
 import { describeApi, serveOpenApi } from '../adapters/http-server/openapi/openapi.ts'
-import { servePublishedApi } from '../adapters/http-server/openapi/published-api-routes.ts'
 import { serveCaptures } from '../adapters/http-server/records/capture-routes.ts'
 import { serveMessageRecords } from '../adapters/http-server/records/message-record-routes.ts'
 import { createServer } from '../adapters/http-server/server.ts'
-import { serveDraft } from '../adapters/http-server/watching/draft-routes.ts'
 import { serveEvents } from '../adapters/http-server/watching/event-routes.ts'
-import { serveEndpointAids, serveMe } from '../adapters/http-server/watching/watching-routes.ts'
+import { serveDraft, serveEndpointAids, serveMe } from '../adapters/http-server/watching/watching-routes.ts'
 import { describeDocument } from '../config/schema/public-schema.ts'
 import type { MakeRecordedTest } from '../document-tests/recorded/recorded-tests.ts'
 import type { RunRequestedTests } from '../document-tests/requested-tests.ts'
@@ -135,7 +134,7 @@ function createMessageServer(options: Served, answer: AnswerFailure): FastifyIns
   const coreAnswers = settings.openhimRegister ? createCoreAnswers(settings, logger) : undefined
   const messageOptions = { registry, intake, shedder: loadShedder, readBody, isStopping, coreAnswers }
   const listener = createMessageListener(messageOptions)
-  const server = createServer(settings, answer, messageSide(messageOptions, listener))
+  const server = createServer(settings, answer, { messages: messageSide(messageOptions, listener) })
   server.server.on('connection', loadShedder.connected)
   server.register(async (scope) => {
     managementAuth.protect(scope, 'message')
@@ -147,7 +146,8 @@ function createMessageServer(options: Served, answer: AnswerFailure): FastifyIns
 
 function createAdminServer(options: Served, answer: AnswerFailure): FastifyInstance {
   const { settings, version, records, health, managementAuth, watching, consoleFolder, clock } = options
-  const server = createServer(settings, answer)
+  // Bodies of messages are texts of others: no browser may take one for a page or a program.
+  const server = createServer(settings, answer, { headers: { 'x-content-type-options': 'nosniff' } })
   managementAuth.protect(server, 'admin')
   serveEndpoints(server, options, 'admin')
   serveKeys(server, managementAuth.keys)

@@ -16,7 +16,7 @@ describe('replaying a record', { skip: kafka.skip }, async () => {
   after(stop)
   const ask = async <T>(method: string, path: string, text?: string): Promise<T> => {
     const headers = { 'content-type': 'application/json' }
-    const reply = await call(service.adminUrl, method, path, text === undefined ? {} : { headers, body: text })
+    const reply = await call(service.adminUrl, method, path, { headers, ...(text === undefined ? {} : { body: text }) })
     assert.ok(reply.status < 300, reply.text)
     return JSON.parse(reply.text) as T
   }
@@ -109,7 +109,9 @@ describe('replaying a record', { skip: kafka.skip }, async () => {
     await topics.produce(topic, [{ key: Buffer.from('a') }])
     const [record] = await recordsOf(`endpoint=${_id}`, 1)
     assert.equal(record?.code, 'VALIDATION_FAILED')
-    const reply = await call(service.adminUrl, 'POST', `/messages/${record?.id}/replay`)
+    const reply = await call(service.adminUrl, 'POST', `/messages/${record?.id}/replay`, {
+      headers: { 'content-type': 'application/json' },
+    })
     assert.deepEqual([reply.status, reply.json().code], [409, 'REPLAY_REFUSED'])
     assert.match(reply.json<{ error: string }>().error, /without a value/)
   })
@@ -120,7 +122,9 @@ describe('replaying a record', { skip: kafka.skip }, async () => {
     await topics.produce(topic, [{ value: Buffer.from('broken') }])
     const [record] = await recordsOf(`endpoint=${_id}`, 1)
     await service.fetch(`/endpoints/${_id}`, json('PATCH', { kafkaConsumerTopic: null }))
-    const reply = await call(service.adminUrl, 'POST', `/messages/${record?.id}/replay`)
+    const reply = await call(service.adminUrl, 'POST', `/messages/${record?.id}/replay`, {
+      headers: { 'content-type': 'application/json' },
+    })
     assert.deepEqual([reply.status, reply.json().code], [409, 'REPLAY_REFUSED'])
     assert.match(reply.json<{ error: string }>().error, /consumes no topic any more/)
   })

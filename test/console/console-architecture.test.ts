@@ -26,6 +26,8 @@ const pageOf = (folder: string): string => folder.split('/').slice(0, 2).join('/
 /** Which folders of console/src each folder may import from, beside itself. */
 const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   api: [],
+  'api/changes': ['api'],
+  'api/records': ['api'],
   draft: ['api'],
   live: ['api'],
   ui: [],

@@ -108,7 +108,7 @@ export const MANAGEMENT_PICTURES: readonly Picture[] = [
     'tests-editor',
     (id) => `endpoints/${id}/tests`,
     async (page) => {
-      await page.getByRole('button', { name: 'Edit an order of a ward as JSON' }).click()
+      await page.getByRole('button', { name: 'Edit JSON: an order of a ward' }).click()
       await page.getByRole('textbox', { name: 'Test', exact: true }).waitFor()
     },
   ),

@@ -4,6 +4,7 @@ import { startServiceWithKeys } from '../access/service-with-keys.ts'
 import { json, type Service, startService } from '../service.ts'
 import { until } from '../until.ts'
 import { MANAGEMENT_PICTURES } from './management-pictures.ts'
+import { RECORD_PICTURES } from './record-pictures.ts'
 
 export type Shot = Readonly<{
   origin: string
@@ -100,4 +101,5 @@ export const PICTURES: readonly Picture[] = [
     await page.context().setOffline(true)
     await page.getByText('The service has not answered since').waitFor()
   }),
+  ...RECORD_PICTURES,
 ]

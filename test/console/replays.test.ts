@@ -39,7 +39,7 @@ describe('/replays', { skip: NO_BROWSER }, () => {
   test('runs one first by default, and leads from what failed again to its message and cause', async (test) => {
     const { service, upstream, page, open, checkAccessibility } = await openWithFailures(test)
     await open(`replays/${await plan(service)}`)
-    await page.getByRole('button', { name: 'Run (3)' }).focus()
+    await page.getByRole('button', { name: 'Run one first' }).focus()
     await page.keyboard.press('Enter')
     await page.getByText('0 done, 1 failed again, 2 left of 3').waitFor()
     await page.getByText('waiting: look at the first messages').waitFor()

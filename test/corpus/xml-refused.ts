@@ -22,6 +22,8 @@ export const XML_MALFORMED: readonly Case[] = [
   { name: 'reference_after_root', body: '<a/>&#32;' },
   { name: 'null_byte_after_root', body: bytes('<a/>', 0) },
   { name: 'tag_open', body: '<a>' },
+  { name: 'name_two_colons', body: '<a:b:c/>' },
+  { name: 'attribute_two_colons', body: '<a b:c:d=""/>' },
   { name: 'tag_open_within', body: '<a><b></a>' },
   { name: 'tags_crossed', body: '<a><b></a></b>' },
   { name: 'tag_close_alone', body: '</a>' },

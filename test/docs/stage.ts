@@ -25,6 +25,8 @@ const DURATION = /("(?:milliseconds|ms|startMs|p50|p95|p99)": ?)[\d.]+/g
 /** Of bodies with headers or addresses in them. */
 const SIZE = /("size": ?)\d+/g
 const VERSION = /("version": ?)"\d+\.\d+\.\d+"/g
+/** The key of a group of failures: it has the id of the endpoint in it. */
+const GROUP = /("group": ?")[\w-]+/g
 /** In a header, or in the text of a JSON body. */
 const ETAG = /(?<=")[\w-]{43}(?=\\?")/g
 
@@ -106,6 +108,7 @@ function settled(text: string): unknown {
     .replace(VERSION, '$1"0.0.0"')
     .replace(SIZE, '$10')
     .replace(ETAG, 'etag')
+    .replace(GROUP, '$1key')
     .trim()
   return jsonOf(same) ?? same
 }

@@ -70,7 +70,7 @@ describe('a dry run with the view "mapping"', () => {
     )
     assert.deepEqual(
       mapping?.entries.flatMap(({ targets }) => targets.map(({ samples }) => samples)),
-      [['{"y":{"b":[2]}}'], ['{"b":[2]}'], ['{"b":[2]}'], ['[… 3000 elements]']],
+      [[{ y: { b: [2] } }], [{ b: [2] }], [{ b: [2] }], ['[… 3000 elements]']],
     )
   })
 

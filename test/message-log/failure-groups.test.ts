@@ -98,6 +98,8 @@ describeLogged('groups of failures', (stage) => {
       code: 'LOOKUP_REFUSED',
       path: 'requests.lookup[0]',
     })
+    const sample = (await stage.get(`/messages/${group.sampleId}`)).json<{ group?: string }>()
+    assert.equal(sample.group, key)
     const { messages } = (await stage.get(`/messages?group=${key}`)).json<{ messages: ListedMessage[] }>()
     assert.deepEqual(
       messages.map(({ id }) => id),

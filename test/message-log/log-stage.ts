@@ -51,9 +51,7 @@ export function describeLogged(
 }
 
 const postJson = ({ adminUrl }: Service, path: string, body: Json | undefined): Promise<Called> =>
-  call(
-    adminUrl,
-    'POST',
-    path,
-    body === undefined ? {} : { headers: { 'content-type': 'application/json' }, body: JSON.stringify(body) },
-  )
+  call(adminUrl, 'POST', path, {
+    headers: { 'content-type': 'application/json' },
+    ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+  })

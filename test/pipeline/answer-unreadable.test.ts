@@ -233,7 +233,9 @@ it('is the same for a replay, and in a dry run', async () => {
   assert.equal(failed.status, 503)
   answers.set(new URL(String((request.config as JsonObject).url)).pathname, { type: 'application/json', body: '{' })
   const id = failed.headers.get('x-crosswalk-message-id')
-  const replayed = await call(service.adminUrl, 'POST', `/messages/${id}/replay`)
+  const replayed = await call(service.adminUrl, 'POST', `/messages/${id}/replay`, {
+    headers: { 'content-type': 'application/json' },
+  })
   assert.equal(replayed.json().outcome, 'done', replayed.text)
 
   const endpoint = endpointDocument({ endpoint: { pattern: '/dry' }, requests: { response: to('one', { body: '' }) } })

@@ -50,6 +50,8 @@ const DEFAULTS: Settings = {
   driftSample: 1000,
   workers: 1,
   parserLimitBytes: 1_048_576,
+  parserMaxNames: 300_000,
+  parserMaxNamesPerObject: 10_000,
   parserXmlTrim: true,
   parserXmlExplicitRoot: false,
   parserXmlExplicitArray: false,

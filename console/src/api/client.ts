@@ -14,6 +14,8 @@ export async function callService(request: Request, { isEndless = false } = {}):
   const key = currentKey()
   const headers = new Headers(request.headers)
   if (key !== undefined) headers.set('authorization', `Bearer ${key}`)
+  // The service takes no change without it, not even one without a body.
+  if (request.method !== 'GET' && !headers.has('content-type')) headers.set('content-type', 'application/json')
   const signal = isEndless ? request.signal : AbortSignal.any([request.signal, AbortSignal.timeout(TIMEOUT_MS)])
   try {
     const response = await fetch(new Request(request, { headers, signal, cache: 'no-store', credentials: 'omit' }))

@@ -3,7 +3,7 @@ import { api, dataOf, type Schemas } from './client.ts'
 
 export type MappingRun = Schemas['DryRunReport']
 export type MappingSuggestions = Schemas['Suggestions']
-export type Suggestion = MappingSuggestions['suggestions'][number]
+export type SuggestedEntry = MappingSuggestions['suggestions'][number]
 export type RecentMessage = Schemas['ListedMessage']
 
 const asSent = (body: unknown): string => String(body)

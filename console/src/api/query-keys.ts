@@ -11,8 +11,11 @@ export const queryKeys = {
   endpoints: ['endpoints'],
   endpointList: (search: Parameters) => ['endpoints', 'list', search],
   endpoint: (id: string) => ['endpoints', 'one', id],
+  /** The same document as text. */
+  endpointText: (id: string) => ['endpoints', 'text', id],
   endpointFaults: (id: string) => ['endpoints', 'faults', id],
   endpointStats: (id: string) => ['counts', 'endpoint', id],
+  endpointDrift: (id: string) => ['drift', id],
   endpointTests: (id: string) => ['endpoints', 'tests', id],
   versions: (id: string) => ['endpoints', 'versions', id],
   version: (id: string, version: number) => ['endpoints', 'version', id, version],

@@ -1455,6 +1455,85 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/endpoints/{id}/drift": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        /** Fields that recent messages carry and nothing reads, and fields that are read and not carried. */
+        get: {
+            parameters: {
+                query?: {
+                    /** @description How many hours count, the current one included. */
+                    hours?: number;
+                };
+                header?: never;
+                path: {
+                    id: string;
+                };
+                cookie?: never;
+            };
+            requestBody?: never;
+            responses: {
+                /** @description Names and types of fields, without values. */
+                200: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": components["schemas"]["Drift"];
+                    };
+                };
+                /** @description The id is malformed, or hours is not a whole number from 1 to 24. */
+                400: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": components["schemas"]["Failure"];
+                    };
+                };
+                /** @description The credentials are missing, or not accepted. */
+                401: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": components["schemas"]["Failure"];
+                    };
+                };
+                /** @description The credentials do not allow this, or the call came from elsewhere while there are none. */
+                403: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": components["schemas"]["Failure"];
+                    };
+                };
+                /** @description There is no such endpoint. */
+                404: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": components["schemas"]["Failure"];
+                    };
+                };
+            };
+        };
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/endpoints/dry-run": {
         parameters: {
             query?: never;
@@ -2058,6 +2137,8 @@ export interface paths {
                     replayOf?: string[];
                     /** @description Of messages that did not end done: whether a replay has. */
                     replayed?: boolean;
+                    /** @description Whether a capture recorded it. */
+                    captured?: boolean;
                     /** @description ISO 8601, or before now: `-1h`. Inclusive. */
                     from?: string;
                     /** @description ISO 8601, or before now: `-1h`. Exclusive. */
@@ -2318,6 +2399,8 @@ export interface paths {
                     replayOf?: string[];
                     /** @description Of messages that did not end done: whether a replay has. */
                     replayed?: boolean;
+                    /** @description Whether a capture recorded it. */
+                    captured?: boolean;
                     /** @description ISO 8601, or before now: `-1h`. Inclusive. */
                     from?: string;
                     /** @description ISO 8601, or before now: `-1h`. Exclusive. */
@@ -2704,6 +2787,8 @@ export interface paths {
                         replayOf?: string | string[];
                         /** @description Of messages that did not end done: whether a replay has. */
                         replayed?: boolean;
+                        /** @description Whether a capture recorded it. */
+                        captured?: boolean;
                         /** @description ISO 8601, or before now: `-1h`. Inclusive. */
                         from?: string;
                         /** @description ISO 8601, or before now: `-1h`. Exclusive. */
@@ -3149,6 +3234,217 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/endpoints/{id}/capture": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        /** The last capture of an endpoint, under way or ended. */
+        get: {
+            parameters: {
+                query?: never;
+                header?: never;
+                path: {
+                    id: string;
+                };
+                cookie?: never;
+            };
+            requestBody?: never;
+            responses: {
+                /** @description The capture. */
+                200: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": components["schemas"]["Capture"];
+                    };
+                };
+                /** @description The id is malformed. */
+                400: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": components["schemas"]["Failure"];
+                    };
+                };
+                /** @description The credentials are missing, or not accepted. */
+                401: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": components["schemas"]["Failure"];
+                    };
+                };
+                /** @description The credentials do not allow this, or the call came from elsewhere while there are none. */
+                403: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": components["schemas"]["Failure"];
+                    };
+                };
+                /** @description There is no such endpoint, or it has no capture. */
+                404: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": components["schemas"]["Failure"];
+                    };
+                };
+            };
+        };
+        put?: never;
+        /** Starts a capture in place of the one before: the next messages of the endpoint are recorded with all bodies. */
+        post: {
+            parameters: {
+                query?: never;
+                header?: never;
+                path: {
+                    id: string;
+                };
+                cookie?: never;
+            };
+            requestBody: {
+                content: {
+                    "application/json": {
+                        /** @description How many messages, at most. */
+                        messages: number;
+                        /**
+                         * Format: date-time
+                         * @description When it ends at the latest: in an hour by default, at most in 24 hours.
+                         */
+                        until?: string;
+                    };
+                };
+            };
+            responses: {
+                /** @description The capture. */
+                201: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": components["schemas"]["Capture"];
+                    };
+                };
+                /** @description The id is malformed, or the number or the time is wrong. */
+                400: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": components["schemas"]["Failure"];
+                    };
+                };
+                /** @description The credentials are missing, or not accepted. */
+                401: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": components["schemas"]["Failure"];
+                    };
+                };
+                /** @description The credentials do not allow this, or the call came from elsewhere while there are none. */
+                403: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": components["schemas"]["Failure"];
+                    };
+                };
+                /** @description There is no such endpoint. */
+                404: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": components["schemas"]["Failure"];
+                    };
+                };
+                /** @description The body is not declared as JSON. */
+                415: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": components["schemas"]["Failure"];
+                    };
+                };
+            };
+        };
+        /** Ends and forgets the capture of an endpoint; its records stay. */
+        delete: {
+            parameters: {
+                query?: never;
+                header?: never;
+                path: {
+                    id: string;
+                };
+                cookie?: never;
+            };
+            requestBody?: never;
+            responses: {
+                /** @description It is ended. */
+                200: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content?: never;
+                };
+                /** @description The id is malformed. */
+                400: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": components["schemas"]["Failure"];
+                    };
+                };
+                /** @description The credentials are missing, or not accepted. */
+                401: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": components["schemas"]["Failure"];
+                    };
+                };
+                /** @description The credentials do not allow this, or the call came from elsewhere while there are none. */
+                403: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": components["schemas"]["Failure"];
+                    };
+                };
+                /** @description There is no such endpoint, or it has no capture. */
+                404: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": components["schemas"]["Failure"];
+                    };
+                };
+            };
+        };
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/messages/{id}/test": {
         parameters: {
             query?: never;
@@ -3518,136 +3814,6 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
-    "/me": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /** Who the caller is, and what it may do. Role viewer. */
-        get: {
-            parameters: {
-                query?: never;
-                header?: never;
-                path?: never;
-                cookie?: never;
-            };
-            requestBody?: never;
-            responses: {
-                /** @description The caller. */
-                200: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/json": components["schemas"]["Me"];
-                    };
-                };
-                /** @description The credentials are missing, or not accepted. */
-                401: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/json": components["schemas"]["Failure"];
-                    };
-                };
-                /** @description The credentials do not allow this, or the call came from elsewhere while there are none. */
-                403: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/json": components["schemas"]["Failure"];
-                    };
-                };
-            };
-        };
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/endpoints/{id}/faults": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path: {
-                id: string;
-            };
-            cookie?: never;
-        };
-        /** The faults of a stored endpoint, and why it is not active if it is not. Role viewer. */
-        get: {
-            parameters: {
-                query?: never;
-                header?: never;
-                path: {
-                    id: string;
-                };
-                cookie?: never;
-            };
-            requestBody?: never;
-            responses: {
-                /** @description The faults; none for most endpoints. */
-                200: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/json": components["schemas"]["EndpointFaults"];
-                    };
-                };
-                /** @description The id is malformed. */
-                400: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/json": components["schemas"]["Failure"];
-                    };
-                };
-                /** @description The credentials are missing, or not accepted. */
-                401: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/json": components["schemas"]["Failure"];
-                    };
-                };
-                /** @description The credentials do not allow this, or the call came from elsewhere while there are none. */
-                403: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/json": components["schemas"]["Failure"];
-                    };
-                };
-                /** @description There is no such endpoint. */
-                404: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/json": components["schemas"]["Failure"];
-                    };
-                };
-            };
-        };
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
     "/endpoints/vocabulary": {
         parameters: {
             query?: never;
@@ -3864,6 +4030,136 @@ export interface paths {
                 };
             };
         };
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/me": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Who the caller is, and what it may do. Role viewer. */
+        get: {
+            parameters: {
+                query?: never;
+                header?: never;
+                path?: never;
+                cookie?: never;
+            };
+            requestBody?: never;
+            responses: {
+                /** @description The caller. */
+                200: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": components["schemas"]["Me"];
+                    };
+                };
+                /** @description The credentials are missing, or not accepted. */
+                401: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": components["schemas"]["Failure"];
+                    };
+                };
+                /** @description The credentials do not allow this, or the call came from elsewhere while there are none. */
+                403: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": components["schemas"]["Failure"];
+                    };
+                };
+            };
+        };
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/endpoints/{id}/faults": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        /** The faults of a stored endpoint, and why it is not active if it is not. Role viewer. */
+        get: {
+            parameters: {
+                query?: never;
+                header?: never;
+                path: {
+                    id: string;
+                };
+                cookie?: never;
+            };
+            requestBody?: never;
+            responses: {
+                /** @description The faults; none for most endpoints. */
+                200: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": components["schemas"]["EndpointFaults"];
+                    };
+                };
+                /** @description The id is malformed. */
+                400: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": components["schemas"]["Failure"];
+                    };
+                };
+                /** @description The credentials are missing, or not accepted. */
+                401: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": components["schemas"]["Failure"];
+                    };
+                };
+                /** @description The credentials do not allow this, or the call came from elsewhere while there are none. */
+                403: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": components["schemas"]["Failure"];
+                    };
+                };
+                /** @description There is no such endpoint. */
+                404: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": components["schemas"]["Failure"];
+                    };
+                };
+            };
+        };
+        put?: never;
+        post?: never;
         delete?: never;
         options?: never;
         head?: never;
@@ -4927,6 +5223,8 @@ export interface components {
             };
             replayOf?: string;
             answerOf?: string;
+            /** @description A capture of its endpoint recorded it, with all bodies. */
+            captured?: boolean;
             bodies: {
                 which: string;
                 contentType: string;
@@ -4963,6 +5261,8 @@ export interface components {
             };
             replayOf?: string;
             answerOf?: string;
+            /** @description A capture of its endpoint recorded it, with all bodies. */
+            captured?: boolean;
             bodies: {
                 which: string;
                 contentType: string;
@@ -5109,6 +5409,20 @@ export interface components {
                 code?: string;
             }[];
             stoppedBy?: string;
+        };
+        Capture: {
+            endpointId: string;
+            /** @description Whether it records messages now. */
+            isActive: boolean;
+            messages: number;
+            /** @description How many messages it may still record. */
+            remaining: number;
+            /** Format: date-time */
+            until: string;
+            /** Format: date-time */
+            startedAt: string;
+            /** @description Who started it. */
+            by: string;
         };
         /** @enum {unknown} */
         Role: "viewer" | "operator" | "author" | "admin";
@@ -5421,6 +5735,63 @@ export interface components {
                 }[];
             };
         };
+        Drift: {
+            endpointId: string;
+            /** @description The active version, whose messages count; absent without one. */
+            version?: number;
+            /** @description One of so many messages is sampled (DRIFT_SAMPLE); 0: none. */
+            sample: number;
+            /**
+             * Format: date-time
+             * @description When the first message of this version was sampled.
+             */
+            since?: string;
+            /** @description Messages that were examined. */
+            sampled: number;
+            /** @description Those of them that were too large to be examined in whole. */
+            cut: number;
+            hours: {
+                /**
+                 * Format: date-time
+                 * @description When the hour began.
+                 */
+                hour: string;
+                sampled: number;
+            }[];
+            unread: {
+                /** @description With [] for every element of an array, and * for names that are not told apart. */
+                path: string;
+                types: ("string" | "number" | "boolean" | "null" | "array" | "object")[];
+                /** @description Sampled messages that carried it. */
+                seen: number;
+                hours: {
+                    /**
+                     * Format: date-time
+                     * @description When the hour began.
+                     */
+                    hour: string;
+                    seen: number;
+                }[];
+            }[];
+            /** @description Why no field is known to be unread. */
+            unreadUnknown?: string;
+            /**
+             * @description There are more fields than are kept.
+             * @constant
+             */
+            unreadCut?: true;
+            missing: {
+                path: string;
+                /** @description Places in the document. */
+                readBy: string[];
+                /**
+                 * Format: date-time
+                 * @description When a sampled message last carried it; absent for never.
+                 */
+                lastSeen?: string;
+            }[];
+            missingNotShown?: number;
+        };
         DryRun: {
             endpoint?: components["schemas"]["Endpoint"];
             /** @description Of a stored endpoint; beside endpoint, the one it would replace. */
@@ -5613,69 +5984,6 @@ export interface components {
                 path: string;
             }[];
         };
-        Me: {
-            /** @description `key:<id>`, `token:<subject>`, `local` or `anyone`. */
-            who: string;
-            name?: string;
-            roles: components["schemas"]["Role"][];
-            /** @description The roles with those that they include. */
-            may: components["schemas"]["Role"][];
-            /**
-             * @description How the caller was identified.
-             * @enum {string}
-             */
-            mode: "open" | "keys" | "oidc";
-        };
-        SummaryPage: {
-            endpoints: components["schemas"]["EndpointSummary"][];
-            total: number;
-            next?: string;
-        };
-        EndpointSummary: {
-            id: string;
-            name: string;
-            description?: string;
-            labels: {
-                [key: string]: string;
-            };
-            method: string;
-            pattern: string;
-            input?: string;
-            output: string;
-            kafkaConsumerTopic?: string;
-            version: number;
-            /** Format: date-time */
-            createdAt?: string;
-            /** Format: date-time */
-            updatedAt?: string;
-            active: boolean;
-            /**
-             * @description Why there are faults; not there without any.
-             * @enum {string}
-             */
-            reason?: "invalid" | "clash" | "pending" | "tolerated";
-            faults: number;
-            stats: {
-                /** @description Messages of the last hour. */
-                count: number;
-                /** @description Those of them that did not end done. */
-                failures: number;
-                /** @description Messages a minute, of the last five whole minutes. */
-                perMinute: number;
-            };
-        };
-        EndpointFaults: {
-            endpointId: string;
-            active: boolean;
-            version?: number;
-            /**
-             * @description Why there are faults; not there without any.
-             * @enum {string}
-             */
-            reason?: "invalid" | "clash" | "pending" | "tolerated";
-            error?: string;
-            faults: components["schemas"]["FailureDetail"][];
-        };
         Vocabulary: {
             fields: {
                 path: string;
@@ -5740,40 +6048,6 @@ export interface components {
             /** @description Such as a name that is taken; there is no test then. */
             faults: components["schemas"]["FailureDetail"][];
         };
-        Consumer: {
-            endpointId: string;
-            endpoint: string;
-            topic: string;
-            groupId: string;
-            /** @enum {string} */
-            state: "connecting" | "running" | "waiting" | "stopped";
-            /** @description Records that wait. */
-            lag: number;
-            inFlight: number;
-            partitions: {
-                partition: number;
-                /** @enum {string} */
-                state: "running" | "waiting" | "stopped";
-                committed: number;
-                end: number;
-                lag: number;
-            }[];
-            lastError?: {
-                message: string;
-                /** Format: date-time */
-                at: string;
-            };
-        };
-        Totals: {
-            /** @description Messages a minute, of the last five whole minutes. */
-            perMinute: number;
-            hour: components["schemas"]["Counts"];
-            day: components["schemas"]["Counts"];
-            minutes: (components["schemas"]["Counts"] & {
-                /** Format: date-time */
-                at: string;
-            })[];
-        };
         SampleBody: {
             /** @description A text is read by its type, any other value is JSON. */
             body?: unknown;
@@ -5824,6 +6098,103 @@ export interface components {
                 part: string;
                 reason: string;
             }[];
+        };
+        Me: {
+            /** @description `key:<id>`, `token:<subject>`, `local` or `anyone`. */
+            who: string;
+            name?: string;
+            roles: components["schemas"]["Role"][];
+            /** @description The roles with those that they include. */
+            may: components["schemas"]["Role"][];
+            /**
+             * @description How the caller was identified.
+             * @enum {string}
+             */
+            mode: "open" | "keys" | "oidc";
+        };
+        SummaryPage: {
+            endpoints: components["schemas"]["EndpointSummary"][];
+            total: number;
+            next?: string;
+        };
+        EndpointSummary: {
+            id: string;
+            name: string;
+            description?: string;
+            labels: {
+                [key: string]: string;
+            };
+            method: string;
+            pattern: string;
+            input?: string;
+            output: string;
+            kafkaConsumerTopic?: string;
+            version: number;
+            /** Format: date-time */
+            createdAt?: string;
+            /** Format: date-time */
+            updatedAt?: string;
+            active: boolean;
+            /**
+             * @description Why there are faults; not there without any.
+             * @enum {string}
+             */
+            reason?: "invalid" | "clash" | "pending" | "tolerated";
+            faults: number;
+            stats: {
+                /** @description Messages of the last hour. */
+                count: number;
+                /** @description Those of them that did not end done. */
+                failures: number;
+                /** @description Messages a minute, of the last five whole minutes. */
+                perMinute: number;
+            };
+        };
+        EndpointFaults: {
+            endpointId: string;
+            active: boolean;
+            version?: number;
+            /**
+             * @description Why there are faults; not there without any.
+             * @enum {string}
+             */
+            reason?: "invalid" | "clash" | "pending" | "tolerated";
+            error?: string;
+            faults: components["schemas"]["FailureDetail"][];
+        };
+        Consumer: {
+            endpointId: string;
+            endpoint: string;
+            topic: string;
+            groupId: string;
+            /** @enum {string} */
+            state: "connecting" | "running" | "waiting" | "stopped";
+            /** @description Records that wait. */
+            lag: number;
+            inFlight: number;
+            partitions: {
+                partition: number;
+                /** @enum {string} */
+                state: "running" | "waiting" | "stopped";
+                committed: number;
+                end: number;
+                lag: number;
+            }[];
+            lastError?: {
+                message: string;
+                /** Format: date-time */
+                at: string;
+            };
+        };
+        Totals: {
+            /** @description Messages a minute, of the last five whole minutes. */
+            perMinute: number;
+            hour: components["schemas"]["Counts"];
+            day: components["schemas"]["Counts"];
+            minutes: (components["schemas"]["Counts"] & {
+                /** Format: date-time */
+                at: string;
+            })[];
         };
         /** @description The data of the event `messages`. */
         MessagesEvent: {

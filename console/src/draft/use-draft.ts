@@ -32,7 +32,7 @@ export type OpenedDraft = Readonly<{
 export function useDraft(id: string): OpenedDraft {
   const who = useMe()?.who ?? ''
   const stored = useQuery({
-    queryKey: queryKeys.endpoint(id),
+    queryKey: queryKeys.endpointText(id),
     queryFn: ({ signal }) => readDocument(id, signal),
     enabled: id !== NEW,
   })

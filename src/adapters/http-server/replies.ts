@@ -32,8 +32,7 @@ function refuse(
     method: [...methods],
     url,
     config: { needed },
-    onRequest: async (request, reply) => {
-      closeIfUnread(request, reply)
+    onRequest: async (request) => {
       throw failureOf(request)
     },
     handler: async () => undefined,
@@ -65,11 +64,6 @@ export function refuseBelow(scope: FastifyInstance, url: string, needed: Needed 
 
 export const hasBody = ({ headers }: Pick<FastifyRequest, 'headers'>): boolean =>
   headers['transfer-encoding'] !== undefined || (headers['content-length'] ?? '0') !== '0'
-
-/** The connection of a call whose body stays unread cannot carry another request. */
-export function closeIfUnread(request: FastifyRequest, reply: FastifyReply): void {
-  if (hasBody(request)) reply.header('connection', 'close')
-}
 
 /**
  * Sends an answer unchanged. Without a serialiser of ours, Fastify would add a charset to every JSON type and a type to an

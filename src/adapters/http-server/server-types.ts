@@ -17,6 +17,9 @@ export type AnswerFailure = (failure: Failure) => Answer
 /** Answers a failure of input that did not become a whole request. */
 export type AnswerUnread = (failure: Failure, socket: Socket) => Answer
 
+/** Headers that every answer of a server has, by lower-case names. */
+export type EveryAnswer = Readonly<Record<string, string>>
+
 /** Answers a request before the router sees it. Out: whether it did. */
 export type Front = (request: IncomingMessage, response: ServerResponse) => boolean
 

@@ -4,8 +4,9 @@ import Fastify, { type FastifyError, type FastifyInstance, type FastifyReply, ty
 import { Failure } from '../../domain/failure.ts'
 import { fromFastify } from './framework-failures.ts'
 import { pathOf, sendAnswer } from './replies.ts'
-import type { AnswerFailure, MessageSide, ServerLimits } from './server-types.ts'
+import type { AnswerFailure, EveryAnswer, MessageSide, ServerLimits } from './server-types.ts'
 import { answerUnparsed, listenBehind, refuseExpectation } from './unparsed-requests.ts'
+import { deferContinue, readOn } from './unread-bodies.ts'
 import { methodOf } from './unrouted-methods.ts'
 
 declare module 'fastify' {
@@ -22,10 +23,21 @@ declare module 'fastify' {
 export function createServer(
   limits: ServerLimits,
   answerFailure: AnswerFailure,
-  messages?: MessageSide,
+  { messages, headers = {} }: Readonly<{ messages?: MessageSide; headers?: EveryAnswer }> = {},
 ): FastifyInstance {
-  const answerUnread = messages?.refuseUnparsed ?? answerFailure
-  const sendFailure = (reply: FastifyReply, failure: Failure) => sendAnswer(reply, answerFailure(failure))
+  const answerUnread =
+    messages?.refuseUnparsed ??
+    ((failure: Failure) => {
+      const answer = answerFailure(failure)
+      return { ...answer, headers: { ...headers, ...answer.headers } }
+    })
+  const mark: RequestListener = (_request, response) => {
+    for (const [name, value] of Object.entries(headers)) response.setHeader(name, value)
+  }
+  const sendFailure = ({ raw }: FastifyRequest, reply: FastifyReply, failure: Failure) => {
+    if (readOn(raw)) reply.header('connection', 'close')
+    return sendAnswer(reply, answerFailure(failure))
+  }
   const server = Fastify({
     bodyLimit: limits.parserLimitBytes,
     serverFactory: (route) => {
@@ -38,7 +50,15 @@ export function createServer(
         // Node would answer with a status alone; `listenBehind` refuses such a request.
         requireHostHeader: false,
       }
-      return createHttpServer(options, listener).on('checkExpectation', refuseExpectation(answerUnread))
+      const http = createHttpServer(options, listener)
+      http.on('checkExpectation', refuseExpectation(answerUnread))
+      http.on(
+        'checkContinue',
+        deferContinue((request, response) => http.emit('request', request, response)),
+      )
+      // Else a caller that closes its sending side gets no answer. Node has no option for it.
+      Object.assign(http, { httpAllowHalfOpen: true })
+      return Object.keys(headers).length === 0 ? http : http.prependListener('request', mark)
     },
     exposeHeadRoutes: false,
     // Else Fastify loads its schema compilers at every start.
@@ -50,7 +70,7 @@ export function createServer(
     frameworkErrors: (error, request, reply) => {
       const failure = fromFastify(error)
       if (messages?.refuseUnreadable(failure, request.raw, reply.raw)) reply.hijack()
-      else sendFailure(reply, failure)
+      else sendFailure(request, reply, failure)
     },
   })
   server.removeAllContentTypeParsers()
@@ -59,9 +79,11 @@ export function createServer(
   server.setErrorHandler((error: FastifyError, request: Failed, reply) => {
     const failure = fromFastify(error, request.routeOptions.config.limitSetting)
     request[FAILURE] = failure
-    return sendFailure(reply, failure)
+    return sendFailure(request, reply, failure)
   })
-  server.setNotFoundHandler((request) => {
+  // Before the body is read.
+  server.addHook('preParsing', async (request) => {
+    if (!request.is404) return
     throw new Failure('ROUTE_UNKNOWN', `There is nothing at ${methodOf(request.raw)} ${pathOf(request.url)}.`)
   })
   return server

@@ -3,6 +3,7 @@ import { type IncomingMessage, type RequestListener, type ServerResponse, STATUS
 import type { Socket } from 'node:net'
 import { Failure } from '../../domain/failure.ts'
 import type { AnswerUnread, Front } from './server-types.ts'
+import { endAndRead, readOn } from './unread-bodies.ts'
 import { standIn } from './unrouted-methods.ts'
 
 /** Connections whose last request was refused while its body arrived: the error that ends it is not a second failure. */
@@ -12,15 +13,14 @@ export const wasRefused = (socket: Socket): boolean => refusedWithin.has(socket)
 
 /** Answers input that node's parser refused: there is neither a request nor a response, only the socket. */
 export function answerUnparsed(error: NodeJS.ErrnoException, socket: Socket, answer: AnswerUnread): void {
-  if (error.code === 'ECONNRESET' || !socket.writable) {
-    socket.destroy()
-    return
-  }
+  if (error.code === 'ECONNRESET') socket.destroy()
+  // The parser refuses every piece that comes after the first refusal.
+  if (!socket.writable) return
   refusedWithin.add(socket)
   const { status, headers, body } = answer(fromParser(error.code), socket)
   const lines = Object.entries({ ...headers, 'content-length': Buffer.byteLength(body), connection: 'close' })
   const head = lines.map(([name, value]) => `${name}: ${value}\r\n`).join('')
-  socket.end(`HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\n${head}\r\n${body}`)
+  endAndRead(socket, `HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\n${head}\r\n${body}`)
 }
 
 function fromParser(code: string | undefined): Failure {
@@ -35,21 +35,20 @@ function fromParser(code: string | undefined): Failure {
 
 export const refuseExpectation =
   (answer: AnswerUnread) =>
-  ({ socket }: IncomingMessage, response: ServerResponse): void =>
-    send(
-      response,
-      answer(new Failure('EXPECTATION_REFUSED', 'The header Expect can be "100-continue" only; leave it out.'), socket),
-    )
+  (request: IncomingMessage, response: ServerResponse): void => {
+    const failure = new Failure('EXPECTATION_REFUSED', 'The header Expect can be "100-continue" only; leave it out.')
+    send(request, response, answer(failure, request.socket))
+  }
 
 /** Out: a listener in front of `route`, whose requests then have a host, and a URL of path and query alone. */
 export function listenBehind(route: RequestListener, answer: AnswerUnread, front?: Front): RequestListener {
   return (request, response) => {
     const { url = '/', socket } = request
+    // The answer before ended the connection: no answer to this request could be sent.
+    if (socket.writableEnded) return
     const wrong = wrongHost(request)
     if (wrong !== undefined) {
-      // An answer before has ended the connection.
-      if (socket.writableEnded) return
-      send(response, answer(new Failure('REQUEST_MALFORMED', wrong), socket))
+      send(request, response, answer(new Failure('REQUEST_MALFORMED', wrong), socket))
       return
     }
     if (!url.startsWith('/')) request.url = originForm(url)
@@ -88,7 +87,12 @@ function originForm(url: string): string {
   return rest.startsWith('/') ? rest : `/${rest}`
 }
 
-function send(response: ServerResponse, { status, headers, body }: ReturnType<AnswerUnread>): void {
+function send(
+  request: IncomingMessage,
+  response: ServerResponse,
+  { status, headers, body }: ReturnType<AnswerUnread>,
+): void {
+  readOn(request)
   const length = { 'content-length': Buffer.byteLength(body), connection: 'close' }
   response.writeHead(status, { ...(headers as Record<string, string>), ...length }).end(body)
 }

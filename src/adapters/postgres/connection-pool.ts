@@ -3,6 +3,7 @@ import { createHash } from 'node:crypto'
 import type { CompiledQuery } from 'kysely'
 import pg from 'pg'
 import type { Logger } from '../../domain/ports/logger-port.ts'
+import { waitForStore } from '../../domain/ports/store-port.ts'
 import type { SqlValues, Statement } from '../sql/statement.ts'
 import { storeClosed } from '../sql/store-faults.ts'
 import { isReadOnly, isRefusal, storeFault } from './error-codes.ts'
@@ -69,6 +70,8 @@ export function createConnections(options: ConnectionOptions): Connections {
   const markReadOnly = (client: pg.ClientBase) => {
     if (!readOnly.has(client)) readOnly.set(client, performance.now() + READ_ONLY_MS)
   }
+  // A query that its own timeout ends is first.
+  const mostMs = options.timeoutMs + 100
   let pool = createPool(options, markReadOnly)
   let closed = false
   const running = new Set<Promise<unknown>>()
@@ -133,19 +136,21 @@ export function createConnections(options: ConnectionOptions): Connections {
   }
 
   return {
-    run: (statement, values) => track((run) => run(statement, values)),
+    run: (statement, values) => waitForStore(mostMs, () => track((run) => run(statement, values))),
     transaction: (work) =>
-      track(async (run) => {
-        await run(BEGIN, undefined)
-        try {
-          const result = await work(run)
-          await run(COMMIT, undefined)
-          return result
-        } catch (thrown) {
-          if (isRefusal(thrown)) await run(ROLLBACK, undefined)
-          throw thrown
-        }
-      }),
+      waitForStore(mostMs, () =>
+        track(async (run) => {
+          await run(BEGIN, undefined)
+          try {
+            const result = await work(run)
+            await run(COMMIT, undefined)
+            return result
+          } catch (thrown) {
+            if (isRefusal(thrown)) await run(ROLLBACK, undefined)
+            throw thrown
+          }
+        }),
+      ),
     renew,
     close: async () => {
       closed = true

@@ -1,4 +1,5 @@
 /** The store of the service, the error if it does not answer, and the failure that a message or call gets from it. */
+import { AsyncLocalStorage } from 'node:async_hooks'
 import { Failure } from '../failure.ts'
 import type { FailureCode } from '../failure-table.ts'
 import type { CaptureStore } from '../records/capture-store-port.ts'
@@ -34,6 +35,38 @@ export type Store = Readonly<{
 /** The store did not answer; the message or call may be tried again. */
 export class StoreUnavailable extends Error {
   override readonly name = 'StoreUnavailable'
+}
+
+/** What one management call knows of the store. `isOver`: work that goes on after its answer asks the store again. */
+export type StoreAccess = { lost: StoreUnavailable | undefined; isOver: boolean }
+
+const accesses = new AsyncLocalStorage<StoreAccess>()
+
+/** Runs a part of a management call. All parts of a call have one `access`: it waits for a store that is away only once. */
+export const withStoreAccess = (access: StoreAccess, work: () => void): void => accesses.run(access, work)
+
+/** A loss that took less is that of one connection: the next access gets another one. */
+const LONG_MS = 200
+
+/**
+ * Runs one access to a shared store. For a management call it rejects with StoreUnavailable after `mostMs`, and at once if
+ * the call has waited in vain before. The access itself goes on until its own timeouts.
+ */
+export async function waitForStore<T>(mostMs: number, work: () => Promise<T>): Promise<T> {
+  const access = accesses.getStore()
+  if (access === undefined || access.isOver) return work()
+  if (access.lost !== undefined) throw access.lost
+  const startedAt = performance.now()
+  const { promise: overdue, reject } = Promise.withResolvers<never>()
+  const timer = setTimeout(() => reject(new StoreUnavailable(`The store did not answer within ${mostMs} ms.`)), mostMs)
+  try {
+    return await Promise.race([work(), overdue])
+  } catch (thrown) {
+    if (thrown instanceof StoreUnavailable && performance.now() - startedAt > LONG_MS) access.lost = thrown
+    throw thrown
+  } finally {
+    clearTimeout(timer)
+  }
 }
 
 /**

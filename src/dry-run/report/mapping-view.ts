@@ -10,8 +10,8 @@ import { weigh } from './shown-values.ts'
 import { pick } from './stage-report.ts'
 import { fieldsOf, sampleOf } from './value-fields.ts'
 
-/** Characters of objects and arrays that are written as a sample. */
-const MOST_WRITTEN = 2_000
+/** Characters of an object or array that is a sample as it is. */
+const MOST_WRITTEN = 200
 
 /** `secrets`: of the run; none of their values is in the report. */
 export function mappingView(course: Course, endpoint: Endpoint, secrets: SecretValues | undefined): JsonObject {
@@ -34,7 +34,7 @@ function withSamples({ entries, ...rest }: JsonObject, output: Json | undefined,
   const shown = (pointer: string): Json => {
     const value = valueAt(output, pointer)
     if (typeof value !== 'object' || value === null) return sampleOf(value, secrets)
-    if (typeof weigh(value, MOST_WRITTEN) === 'number') return sampleOf(JSON.stringify(value), secrets)
+    if (typeof weigh(value, MOST_WRITTEN) === 'number') return value
     return Array.isArray(value) ? `[… ${value.length} elements]` : '{…}'
   }
   return {

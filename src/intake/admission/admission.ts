@@ -27,10 +27,10 @@ export type AdmissionLimits = Readonly<{
   workerSlot?: WorkerSlot | undefined
 }>
 
-/** The connection of a caller, which closes when the caller leaves. */
+/** The connection of a caller. It ends, or closes, when the caller leaves. */
 export type Peer = Readonly<{
-  once(event: 'close', listener: () => void): unknown
-  off(event: 'close', listener: () => void): unknown
+  once(event: 'end' | 'close', listener: () => void): unknown
+  off(event: 'end' | 'close', listener: () => void): unknown
 }>
 
 /** One of the two is called once: the message has a permit, or gets none for the reason of the failure. */
@@ -130,20 +130,22 @@ export function createAdmission(limits: AdmissionLimits): Admission {
       const owner = pool ?? compiled.document._id
       const stopWaiting = (notify: () => void) => () => {
         clearTimeout(timer)
-        peer?.off('close', onClose)
+        peer?.off('end', onLeave)
+        peer?.off('close', onLeave)
         notify()
       }
       const waiter: Waiter = {
         start: stopWaiting(candidate.start),
         displace: stopWaiting(() => candidate.reject(overloaded(compiled, pool))),
       }
-      const onClose = () => {
+      const onLeave = () => {
         if (limiter.leave(owner, waiter)) stopWaiting(() => candidate.reject(callerLeft()))()
       }
       const timer = setTimeout(() => {
         if (limiter.leave(owner, waiter)) waiter.displace()
       }, messageWaitMs)
-      peer?.once('close', onClose)
+      peer?.once('end', onLeave)
+      peer?.once('close', onLeave)
       if (!limiter.wait(owner, waiter)) waiter.displace()
     },
     overRate: (compiled) => {
@@ -161,7 +163,8 @@ export function createAdmission(limits: AdmissionLimits): Admission {
   }
 }
 
-const callerLeft = (): Failure => new Failure('OVERLOADED', 'The caller left while the message waited for a permit.')
+const callerLeft = (): Failure =>
+  new Failure('OVERLOADED', 'The caller closed its connection while the message waited for a permit.')
 
 /** A caller with one connection reaches one worker: the number of workers explains why it never gets the whole rate. */
 function rateLimited({ messages, seconds }: RateLimit, workers: number, wait: number): Failure {

@@ -73,7 +73,7 @@ export function compilePrivacy(settings: PrivacySettings): PrivacyOf {
     const redacted = redactedIn(completed)
     const secrets = secretsOf(completed, foreign)
     const hide = redacted === undefined ? () => REDACTED : hideValues(redacted)
-    const capture = createBodyCapture(messageLogBodyLimitBytes, redaction, secrets, hide)
+    const capture = createBodyCapture(messageLogBodyLimitBytes, redaction, secrets, { hide })
     let left = MOST_READ_BYTES
 
     const text = (given: string): string => (given === '' ? '' : hide(withoutSecretsIn(given, secrets)))

@@ -11,13 +11,15 @@ import type { PipelineSettings } from '../services.ts'
 
 const PATH = 'transformation.input'
 
+const CODES = { malformed: 'BODY_UNREADABLE', 'too-deep': 'BODY_TOO_DEEP', 'too-many': 'BODY_TOO_LARGE' } as const
+
 /**
  * Reads the body in the format of `transformation.input`.
  *
  * In: the bytes of the run. Out: adds `requestBody`, `{}` for a request without a body. A record without a value is
  * unreadable.
  * Fails: MEDIA_TYPE_WRONG if the request declares another type, an unknown charset or a content coding; BODY_UNREADABLE;
- * BODY_TOO_DEEP. A request without a type has that of the endpoint.
+ * BODY_TOO_DEEP; BODY_TOO_LARGE for too many names. A request without a type has that of the endpoint.
  */
 export function compileParse(endpoint: Endpoint, settings: PipelineSettings): Step<Recalled, Parsed> {
   const { method } = endpoint.endpoint
@@ -38,7 +40,7 @@ export function compileParse(endpoint: Endpoint, settings: PipelineSettings): St
     } catch (thrown) {
       if (!(thrown instanceof Unreadable)) throw thrown
       const { reason, unquoted } = thrown
-      throw new Failure(reason === 'too-deep' ? 'BODY_TOO_DEEP' : 'BODY_UNREADABLE', thrown.message, {
+      throw new Failure(CODES[reason], thrown.message, {
         path: PATH,
         unquoted,
       })

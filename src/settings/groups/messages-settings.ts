@@ -15,6 +15,20 @@ export const messages = {
     default: '1mb',
     means: 'The largest body of a message or an endpoint document; a larger one is answered with 413.',
   },
+  parserMaxNames: {
+    name: 'PARSER_MAX_NAMES',
+    kind: wholeNumber(1, 100_000_000),
+    default: '300000',
+    means:
+      'The most names of a message or of the answer of another system: members of JSON objects, or elements and attributes of XML, all together. One more is answered with 413; in an answer with 502. A body of 1 MiB has less.',
+  },
+  parserMaxNamesPerObject: {
+    name: 'PARSER_MAX_NAMES_PER_OBJECT',
+    kind: wholeNumber(1, 100_000_000),
+    default: '10000',
+    means:
+      'The most different names in one place of them: members of a JSON object, attributes of an XML element, names of its children.',
+  },
   parserXmlTrim: {
     name: 'PARSER_XML_OPTIONS_TRIM',
     kind: flag,

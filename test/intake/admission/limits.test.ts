@@ -1,9 +1,10 @@
 /** `limits` and `rateLimit` of endpoints, and the queue, over HTTP; what was done is counted at the upstream. */
 import assert from 'node:assert/strict'
+import type { Socket } from 'node:net'
 import { after, before, describe, test } from 'node:test'
 import type { JsonObject } from '../../../src/domain/json.ts'
 import { call } from '../../adapters/http-server/management/call.ts'
-import { connectTo, requestText } from '../../raw-exchange.ts'
+import { connectTo, readToEnd, requestText, statusesIn } from '../../raw-exchange.ts'
 import { json, type Reply, type Service, startService, startUpstream, type Upstream } from '../../service.ts'
 
 const WAIT_MS = 5_000
@@ -131,16 +132,26 @@ describe('the queue of the service', () => {
 
   test('is left by a caller who goes', async () => {
     await register('/left', { limits: { concurrency: 1, queue: 1 } })
-    const before = upstream.received.length
-    const first = send('/left')
-    await untilHeld(1)
-    const caller = await connectTo(service.url)
-    caller.write(requestText('POST /left', ['content-type: application/json', 'content-length: 2'], '{}'))
-    await untilWaiting(1)
-    caller.resetAndDestroy()
-    await untilWaiting(0)
-    assert.deepEqual(await releaseAll([first]), [200])
-    assert.equal(upstream.received.length, before + 1)
+    const ways: readonly ((caller: Socket) => unknown)[] = [
+      (caller) => caller.resetAndDestroy(),
+      (caller) => caller.destroy(),
+      (caller) => caller.end(),
+    ]
+    for (const leave of ways) {
+      const before = upstream.received.length
+      const first = send('/left')
+      await untilHeld(1)
+      const caller = await connectTo(service.url)
+      const received = readToEnd(caller)
+      caller.write(requestText('POST /left', ['content-type: application/json', 'content-length: 2'], '{}'))
+      await untilWaiting(1)
+      leave(caller)
+      await untilWaiting(0)
+      // Of these callers, the last one still reads.
+      assert.deepEqual(statusesIn(await received), leave === ways.at(-1) ? [503] : [])
+      assert.deepEqual(await releaseAll([first]), [200])
+      assert.equal(upstream.received.length, before + 1)
+    }
   })
 
   test('is not for longer than MESSAGE_WAIT_MS, which count for the deadline', async (t) => {
@@ -192,7 +203,9 @@ describe('the rate of an endpoint', () => {
     const { messages } = (await call(service.adminUrl, 'GET', '/messages?outcome=done&limit=1')).json<{
       messages: { id: string }[]
     }>()
-    const replayed = await call(service.adminUrl, 'POST', `/messages/${messages[0]?.id}/replay`)
+    const replayed = await call(service.adminUrl, 'POST', `/messages/${messages[0]?.id}/replay`, {
+      headers: { 'content-type': 'application/json' },
+    })
     assert.deepEqual([replayed.status, replayed.json().outcome], [200, 'done'])
   })
 

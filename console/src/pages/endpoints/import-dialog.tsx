@@ -2,7 +2,7 @@
 import { useQueryClient } from '@tanstack/react-query'
 import { type DragEvent, useState } from 'react'
 import { type ApiFailure, asFailure } from '../../api/api-failure.ts'
-import { sendBatch } from '../../api/batch-calls.ts'
+import { sendBatch } from '../../api/changes/batch-calls.ts'
 import { queryKeys } from '../../api/query-keys.ts'
 import { Button } from '../../ui/controls/button.tsx'
 import { Dialog } from '../../ui/controls/dialog.tsx'

@@ -1,6 +1,6 @@
 /** What an import would do: each document of the files, what it creates or replaces, and its faults as the service says them. */
 import { ApiFailure } from '../../api/api-failure.ts'
-import { type ImportOperation, sendBatch } from '../../api/batch-calls.ts'
+import { type ImportOperation, sendBatch } from '../../api/changes/batch-calls.ts'
 import { listEndpoints } from '../../api/endpoint-calls.ts'
 import { type FoundDocument, splitDocuments } from './split-documents.ts'
 

@@ -1,6 +1,7 @@
 /** The columns of the list of groups. */
+
 import { Link } from '@tanstack/react-router'
-import type { FailureGroup } from '../../api/replay-calls.ts'
+import type { FailureGroup } from '../../api/records/record-types.ts'
 import type { Column } from '../../ui/data/data-table.tsx'
 import { Time } from '../../ui/data/time.tsx'
 import { VisibleText } from '../../ui/data/visible-text.tsx'
@@ -17,7 +18,7 @@ export const GROUP_COLUMNS: readonly Column<FailureGroup>[] = [
         <Link to="/groups/$key" params={{ key }} data-row className="row-link">
           <code>{code ?? 'no code'}</code>
         </Link>
-        <div className="quiet wrap">
+        <div className="quiet breaks">
           {stage === undefined ? 'before the first stage' : `in ${stage}`}
           {path === undefined ? null : (
             <>

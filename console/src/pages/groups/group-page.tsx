@@ -1,10 +1,12 @@
 /** `/groups/:key`: one group of failures: what its messages have in common, when they came, and what to do next. */
+
 import { useQuery } from '@tanstack/react-query'
 import { getRouteApi, Link, useNavigate } from '@tanstack/react-router'
 import { useMemo } from 'react'
-import { listMessages, readMessage } from '../../api/message-calls.ts'
 import { queryKeys } from '../../api/query-keys.ts'
-import { type FailureGroup, type GroupList, listGroups, readGroup } from '../../api/replay-calls.ts'
+import { listMessages, readMessage } from '../../api/records/message-calls.ts'
+import type { FailureGroup } from '../../api/records/record-types.ts'
+import { type GroupList, listGroups, readGroup } from '../../api/records/replay-calls.ts'
 import { useRefusal } from '../../api/session.ts'
 import { LazyLineChart } from '../../ui/charts/lazy-line-chart.tsx'
 import { Button } from '../../ui/controls/button.tsx'

@@ -1,8 +1,10 @@
 /** What people say of a group of failures, and saying it. */
+
 import { useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
 import { queryKeys } from '../../api/query-keys.ts'
-import { type FailureGroup, type GroupState, markGroup } from '../../api/replay-calls.ts'
+import type { FailureGroup, GroupState } from '../../api/records/record-types.ts'
+import { markGroup } from '../../api/records/replay-calls.ts'
 import { useRefusal } from '../../api/session.ts'
 import { Button } from '../../ui/controls/button.tsx'
 import { ConfirmDialog } from '../../ui/controls/dialog.tsx'
@@ -25,7 +27,7 @@ export function GroupMark({ group: { state, note, by, at, since } }: Readonly<{ 
       )}
       {since !== undefined && since > 0 && <StatusChip tone="warn">{since.toLocaleString('en')} since then</StatusChip>}
       {note !== undefined && (
-        <p className="wrap">
+        <p className="breaks">
           <VisibleText text={note} />
         </p>
       )}

@@ -1,8 +1,10 @@
 /** `/groups`: failures that are alike, the largest group first. */
+
 import { getRouteApi, Link } from '@tanstack/react-router'
 import { queryKeys } from '../../api/query-keys.ts'
-import { type FailureGroup, listGroups } from '../../api/replay-calls.ts'
-import { useCodes } from '../../api/vocabulary-calls.ts'
+import { useCodes } from '../../api/records/failure-codes.ts'
+import type { FailureGroup } from '../../api/records/record-types.ts'
+import { listGroups } from '../../api/records/replay-calls.ts'
 import { type Filter, FilterBar, type FilterValues } from '../../ui/controls/filter-bar.tsx'
 import { RowList, useRowPages } from '../../ui/data/row-list.tsx'
 import { Page } from '../../ui/states/page.tsx'

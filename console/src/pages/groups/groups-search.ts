@@ -1,5 +1,5 @@
 /** The search parameters of /groups: the filters of the API; what somebody usually looks for needs none. */
-import type { MessageFilters } from '../../api/message-calls.ts'
+import type { MessageFilters } from '../../api/records/record-types.ts'
 import { asOneOf, asText, asTexts, readSearch, type SearchOf } from '../../ui/search-params.ts'
 
 const PARAMETERS = {

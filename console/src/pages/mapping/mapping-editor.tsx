@@ -12,6 +12,7 @@ import { ConnectDialog } from './dialogs/connect-dialog.tsx'
 import { MessageDialog, NO_BODY } from './dialogs/message-dialog.tsx'
 import { SuggestDialog } from './dialogs/suggest-dialog.tsx'
 import { TargetDialog, type WantedOutput } from './dialogs/target-dialog.tsx'
+import { useMappingData } from './mapping-data.ts'
 import { readMappingSearch } from './mapping-search.ts'
 import { addTarget, type Edited, type NewTarget, removeTarget } from './model/entry-edits.ts'
 import type { FieldNode } from './model/field-tree.ts'
@@ -21,14 +22,14 @@ import { lineName } from './model/run-coverage.ts'
 import type { PlacedLine } from './model/shown-fields.ts'
 import { RunNotes } from './run-notes.tsx'
 import { suggestRequestOf, withSuggestions } from './suggestions.ts'
-import { useLoadedData } from './use-loaded-data.ts'
 import { runRequestOf, useMappingRuns, useVocabulary } from './use-mapping-runs.ts'
 import { usePicture } from './use-picture.ts'
+import { useStable } from './use-stable.ts'
 import { DataBar } from './view/data-bar.tsx'
 import { EntryList } from './view/entry-list.tsx'
-import { FieldDetail } from './view/field-detail.tsx'
-import { LineDetail } from './view/line-detail.tsx'
+import type { MappingFunctions } from './view/line-detail.tsx'
 import { MappingBoard, type Selection } from './view/mapping-board.tsx'
+import { SelectionDetail } from './view/selection-detail.tsx'
 
 const route = getRouteApi('/endpoints/$id/mapping')
 const FILTER_IN_URL_AFTER_MS = 400
@@ -49,7 +50,7 @@ export function MappingEditor({ draft, mapping, refused }: MappingEditorProps) {
   const [wanted, setWanted] = useState<WantedOutput>()
   const [selection, setSelection] = useState<Selection>({})
   const [open, setOpen] = useState<Open>()
-  const { data, recent, typed, setTyped, failure: dataFailure } = useLoadedData(draft.id, search)
+  const { data, recent, typed, setTyped, failure: dataFailure } = useMappingData(draft.id, search)
   const mayRun = useRefusal(search.message === undefined ? 'author' : 'operator')
   const runs = useMappingRuns(draft.id, mapping.text, data)
   const vocabulary = useVocabulary().data
@@ -79,25 +80,22 @@ export function MappingEditor({ draft, mapping, refused }: MappingEditorProps) {
     return undefined
   }
   const add = (from: string, to: NewTarget) => change(addTarget(mapping, from, to), { source: from, key: to.key })
-  const connect = (from: FieldNode | undefined, to: FieldNode | undefined) => {
+  const connect = useStable((from: FieldNode | undefined, to: FieldNode | undefined) => {
     const [first, ...others] = from && to ? proposalsFor(from, to) : []
     if (first === undefined || others.length > 0) return setOpen({ from, to })
     const why = add(first.source, first)
     if (why !== undefined) notify(why, 'warn')
-  }
-  const remove = ({ line }: PlacedLine) => {
+  })
+  const selectLine = useStable((line: string | undefined) => setSelection({ line }))
+  const remove = useStable(({ line }: PlacedLine) => {
     const why = change(removeTarget(mapping, line))
     if (why === undefined) setSelection({})
     else notify(why, 'warn')
-  }
-  const selectedField =
-    selection.source !== undefined
-      ? ({ side: 'source', node: picture.all.source.nodes.get(selection.source) } as const)
-      : ({ side: 'target', node: picture.all.target.nodes.get(selection.target ?? '') } as const)
+  })
   const connectSelected = () => {
-    const { side, node } = selectedField
-    if (node !== undefined)
-      setOpen({ from: side === 'source' ? node : undefined, to: side === 'target' ? node : undefined })
+    const from = picture.all.source.nodes.get(selection.source ?? '')
+    const to = picture.all.target.nodes.get(selection.target ?? '')
+    if (from !== undefined || to !== undefined) setOpen({ from, to })
   }
   useKey('m', 'Connect the selected field', refused === undefined ? connectSelected : undefined)
   // Fields of text have an undo of their own.
@@ -108,7 +106,6 @@ export function MappingEditor({ draft, mapping, refused }: MappingEditorProps) {
     if (event.shiftKey) draft.redo()
     else draft.undo()
   }
-  const placed = picture.placed.find(({ line }) => line.id === selection.line)
   const first = data?.given[0]
   const requestFor = first && ((document: string) => runRequestOf(draft.id, document, first))
   const suggestRequest = (part: string | undefined, fields: boolean) =>
@@ -132,24 +129,38 @@ export function MappingEditor({ draft, mapping, refused }: MappingEditorProps) {
       {dataFailure === undefined ? null : <FailureNotice failure={dataFailure} />}
       {runs.failure === undefined ? null : <FailureNotice failure={runs.failure} onRetry={runs.retry} />}
       <RunNotes runs={runs} data={data} refused={mayRun} />
-      <MappingBoard
-        source={{ title: 'Can be read', ...source, empty: 'No field matches.' }}
-        target={{ title: 'Is written', ...target, empty: NO_TARGETS }}
-        lines={lines}
-        isFiltered={picture.isFiltered}
-        selection={selection}
-        onSelect={setSelection}
-        onConnect={refused === undefined ? connect : undefined}
-      />
-      <div className="mapping-tools">
-        <Button onPress={() => setOpen('target')}>
-          {wanted === undefined ? 'Fields of the output …' : 'Change the fields of the output …'}
-        </Button>
-        <Button refused={refused} onPress={() => setOpen('suggest')}>
-          Suggest entries …
-        </Button>
-      </div>
-      <div className="mapping-below">
+      <div className="mapping-body">
+        <div className="mapping-picture">
+          <MappingBoard
+            source={source}
+            target={target}
+            lines={lines}
+            isFiltered={picture.isFiltered}
+            selection={selection}
+            onSelect={setSelection}
+            onConnect={refused === undefined ? connect : undefined}
+          />
+          <div className="mapping-tools">
+            <Button onPress={() => setOpen('target')}>
+              {wanted === undefined ? 'Fields of the output …' : 'Change the fields of the output …'}
+            </Button>
+            <Button refused={refused} onPress={() => setOpen('suggest')}>
+              Suggest entries …
+            </Button>
+          </div>
+        </div>
+        <SelectionDetail
+          draft={draft}
+          mapping={mapping}
+          picture={picture}
+          selection={selection}
+          functions={vocabulary?.mappingFunctions ?? NONE}
+          refused={refused}
+          onChange={change}
+          onRemove={remove}
+          onConnect={connectSelected}
+          onSelectLine={selectLine}
+        />
         <section aria-label="Entries of the mapping" className="mapping-entries">
           <h2>
             {lines.length === picture.placed.length
@@ -159,35 +170,10 @@ export function MappingEditor({ draft, mapping, refused }: MappingEditorProps) {
           <EntryList
             lines={lines}
             selected={selection.line}
-            onSelect={(line) => setSelection({ line })}
+            onSelect={selectLine}
             onRemove={refused === undefined ? remove : undefined}
           />
         </section>
-        {placed !== undefined ? (
-          <LineDetail
-            id={draft.id}
-            mapping={mapping}
-            placed={placed}
-            functions={vocabulary?.mappingFunctions ?? []}
-            refused={refused}
-            onChange={change}
-            onRemove={remove}
-          />
-        ) : selectedField.node !== undefined ? (
-          <FieldDetail
-            {...selectedField}
-            node={selectedField.node}
-            mark={(selectedField.side === 'source' ? source : target).marks.get(selectedField.node.id)}
-            lines={picture.placed.filter(({ from, to }) => [from, to].includes(selectedField.node?.id))}
-            refused={refused}
-            onConnect={connectSelected}
-            onSelectLine={(line) => setSelection({ line })}
-          />
-        ) : (
-          <section className="line-detail" aria-label="Nothing selected">
-            <p className="quiet">{HOW}</p>
-          </section>
-        )}
       </div>
       {typeof open === 'object' && (
         <ConnectDialog
@@ -226,5 +212,4 @@ export function MappingEditor({ draft, mapping, refused }: MappingEditorProps) {
   )
 }
 
-const NO_TARGETS = 'Nothing is written yet. Connect a field, or give the fields of the output.'
-const HOW = 'Drag a field to a target, or select one and press M. Select a line or an entry to change it.'
+const NONE: MappingFunctions = []

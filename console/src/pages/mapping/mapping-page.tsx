@@ -6,6 +6,7 @@ import { useRefusal } from '../../api/session.ts'
 import type { Draft } from '../../draft/draft.ts'
 import { useDraft, useDraftNow } from '../../draft/use-draft.ts'
 import { Button } from '../../ui/controls/button.tsx'
+import { EndpointPage } from '../../ui/endpoint/endpoint-page.tsx'
 import { FailureNotice } from '../../ui/states/failure-notice.tsx'
 import { Page } from '../../ui/states/page.tsx'
 import { Empty, Loading } from '../../ui/states/states.tsx'
@@ -34,7 +35,6 @@ function MappingOfDraft({ draft }: Readonly<{ draft: Draft }>) {
   const { text, isDirty, canUndo, canRedo } = useDraftNow(draft)
   const refused = useRefusal('author')
   const mapping = useMemo(() => readMapping(text), [text])
-  const name = typeof mapping === 'string' ? '' : nameIn(text)
   const toEditor = { ...(message && { message }), ...(test && { test }) }
   const actions = (
     <>
@@ -51,7 +51,7 @@ function MappingOfDraft({ draft }: Readonly<{ draft: Draft }>) {
     </>
   )
   return (
-    <Page title={name === '' ? 'Mapping' : `Mapping of ${name}`} actions={actions}>
+    <EndpointPage id={draft.id} part="Mapping" actions={actions}>
       {typeof mapping === 'string' ? (
         <Empty
           title="The mapping cannot be shown"
@@ -66,12 +66,6 @@ function MappingOfDraft({ draft }: Readonly<{ draft: Draft }>) {
       ) : (
         <MappingEditor draft={draft} mapping={mapping} refused={refused} />
       )}
-    </Page>
+    </EndpointPage>
   )
-}
-
-/** The name of the document, as far as it is a text. */
-function nameIn(text: string): string {
-  const { name }: { name?: unknown } = JSON.parse(text) as object
-  return typeof name === 'string' ? name.slice(0, 200) : ''
 }

@@ -1,8 +1,8 @@
 /** What ran, and what could not: the picture never says more than the runs did. */
 import { VisibleText } from '../../ui/data/visible-text.tsx'
-import type { LoadedData, MappingRuns } from './use-mapping-runs.ts'
+import type { MappingRuns, MessageData } from './use-mapping-runs.ts'
 
-export type RunNotesProps = Readonly<{ runs: MappingRuns; data: LoadedData | undefined; refused: string | undefined }>
+export type RunNotesProps = Readonly<{ runs: MappingRuns; data: MessageData | undefined; refused: string | undefined }>
 
 export function RunNotes({ runs, data, refused }: RunNotesProps) {
   const { report, coverage, isRunning } = runs

@@ -1,5 +1,5 @@
 /** Requests for suggested entries, and taking them. */
-import type { Suggestion } from '../../api/mapping-calls.ts'
+import type { SuggestedEntry } from '../../api/mapping-calls.ts'
 import { applyToText } from './model/apply-edits.ts'
 import { addTarget } from './model/entry-edits.ts'
 import { type MappingText, readMapping } from './model/mapping-entries.ts'
@@ -47,7 +47,7 @@ function answersOf(lookups: unknown): object {
 /** Adds entries one after the other. Out: the text with them, and why others could not be added. */
 export function withSuggestions(
   mapping: MappingText,
-  suggestions: readonly Suggestion[],
+  suggestions: readonly SuggestedEntry[],
 ): Readonly<{ text: string; refusals: readonly string[] }> {
   const refusals: string[] = []
   let { text } = mapping

@@ -12,7 +12,7 @@ import { type Coverage, coverageOf } from './model/run-coverage.ts'
 const RUN_AFTER_MS = 600
 
 /** What a draft runs on: recorded messages, a test, or a typed message. Each is a part of the request of a dry run. */
-export type LoadedData = Readonly<{
+export type MessageData = Readonly<{
   /** In words, such as "message 01a…". */
   name: string
   given: readonly object[]
@@ -35,7 +35,7 @@ export function runRequestOf(id: string, document: string | undefined, given: ob
 }
 
 /** `document`: the text of the draft; undefined while it is no JSON, and the last answer stays. */
-export function useMappingRuns(id: string, document: string | undefined, data: LoadedData | undefined): MappingRuns {
+export function useMappingRuns(id: string, document: string | undefined, data: MessageData | undefined): MappingRuns {
   const may = useMe()?.may ?? []
   const settled = useSettled(document)
   // Who may not run drafts still sees what the stored document does.

@@ -19,6 +19,7 @@ import {
 type Filter = Readonly<{ words: string; show: MappingSearch['show'] }>
 
 const NONE: readonly never[] = []
+const NO_TARGETS = 'Nothing is written yet. Connect a field, or give the fields of the output.'
 
 export function usePicture(
   mapping: MappingText,
@@ -65,14 +66,17 @@ export function usePicture(
         (one.from !== undefined && trees.source.nodes.has(one.from)) ||
         (unread === undefined && one.to !== undefined && trees.target.nodes.has(one.to)),
     )
-    return { trees, lines }
-  }, [placed, source, target, coverage, words, show])
+    const sides = {
+      source: { title: 'Can be read', tree: trees.source, marks: marks.source, empty: 'No field matches.' },
+      target: { title: 'Is written', tree: trees.target, marks: marks.target, empty: NO_TARGETS },
+    }
+    return { sides, lines }
+  }, [placed, source, target, marks, coverage, words, show])
   return {
     placed,
     counts,
     all: { source, target },
-    source: { tree: shown.trees.source, marks: marks.source },
-    target: { tree: shown.trees.target, marks: marks.target },
+    ...shown.sides,
     lines: shown.lines,
     isFiltered: words !== '' || show !== undefined,
   }
@@ -84,3 +88,5 @@ function useSameTexts(texts: readonly string[]): readonly string[] {
   // biome-ignore lint/correctness/useExhaustiveDependencies: the name stands for the texts
   return useMemo(() => texts, [name])
 }
+
+export type Picture = ReturnType<typeof usePicture>

@@ -1,5 +1,5 @@
 /** The bytes of a body as text, and what its file is called. */
-import type { BodySummary } from '../../api/message-calls.ts'
+import type { BodySummary } from '../../api/records/record-types.ts'
 
 /** In: the bytes of a body and its type. Out: its text in the character set that it has; undefined if it is none. */
 export function textOfBody(bytes: ArrayBuffer, contentType: string): string | undefined {

@@ -57,12 +57,12 @@ function plainText(body: Uint8Array): string | undefined {
   }
 }
 
-/** Bytes as printf reads them; letters, digits and what is harmless as they are. */
+/** Bytes as printf reads them; letters, digits and what is harmless as they are. A first "-" would be an option. */
 function octal(body: Uint8Array): string {
   const out: string[] = []
   for (const byte of body) {
     const character = String.fromCharCode(byte)
-    out.push(/[A-Za-z0-9 {}[\]":,.<>/=_-]/.test(character) ? character : `\\${byte.toString(8).padStart(3, '0')}`)
+    out.push(/[A-Za-z0-9 {}[\]":,.<>/=_]/.test(character) ? character : `\\${byte.toString(8).padStart(3, '0')}`)
   }
   return out.join('')
 }

@@ -1,9 +1,11 @@
 /** A message as a command of curl, to be looked at before it is copied. */
+
 import { useQuery } from '@tanstack/react-query'
 import { api, dataOf } from '../../api/client.ts'
 import { listEndpoints } from '../../api/endpoint-calls.ts'
-import { type MessageRecord, readMessageBody } from '../../api/message-calls.ts'
 import { queryKeys } from '../../api/query-keys.ts'
+import { readMessageBody } from '../../api/records/message-calls.ts'
+import type { MessageRecord } from '../../api/records/record-types.ts'
 import { Button } from '../../ui/controls/button.tsx'
 import { Dialog } from '../../ui/controls/dialog.tsx'
 import { TextViewer } from '../../ui/data/text-viewer.tsx'

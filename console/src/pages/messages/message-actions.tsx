@@ -1,7 +1,8 @@
 /** What can be done with a message. What is not possible stays visible, and says why. */
+
 import { useNavigate } from '@tanstack/react-router'
 import { useState } from 'react'
-import type { MessageRecord } from '../../api/message-calls.ts'
+import type { MessageRecord } from '../../api/records/record-types.ts'
 import { useRefusal } from '../../api/session.ts'
 import { Button } from '../../ui/controls/button.tsx'
 import { useKey } from '../../ui/keys/keymap.ts'

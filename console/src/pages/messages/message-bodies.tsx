@@ -1,8 +1,10 @@
 /** The bodies of a message: one is open at a time, and only that one is read from the service. */
+
 import { useQuery } from '@tanstack/react-query'
 import { useMemo } from 'react'
-import { type BodySummary, type MessageRecord, readMessageBody } from '../../api/message-calls.ts'
 import { queryKeys } from '../../api/query-keys.ts'
+import { readMessageBody } from '../../api/records/message-calls.ts'
+import type { BodySummary, MessageRecord } from '../../api/records/record-types.ts'
 import { useRefusal } from '../../api/session.ts'
 import { Button } from '../../ui/controls/button.tsx'
 import { downloadText } from '../../ui/data/clipboard.ts'

@@ -1,6 +1,7 @@
 /** The columns of the list of messages. */
+
 import { Link } from '@tanstack/react-router'
-import type { ListedMessage } from '../../api/message-calls.ts'
+import type { ListedMessage } from '../../api/records/record-types.ts'
 import type { Column } from '../../ui/data/data-table.tsx'
 import { LabelChip, OutcomeChip } from '../../ui/data/status-chip.tsx'
 import { duration, Time } from '../../ui/data/time.tsx'
@@ -25,7 +26,7 @@ const time: Column<ListedMessage> = {
       data-row
       className="row-link"
     >
-      <Time at={startedAt} />
+      <Time at={startedAt} exact />
       <span className="visually-hidden">, message {id}</span>
     </Link>
   ),
@@ -52,9 +53,9 @@ const outcome: Column<ListedMessage> = {
   id: 'outcome',
   title: 'Outcome',
   render: (message) => (
-    <>
+    <span className="message-outcome">
       <OutcomeChip outcome={message.outcome} /> <span className="quiet">{message.status}</span>
-    </>
+    </span>
   ),
 }
 
@@ -69,7 +70,7 @@ const failure: Column<ListedMessage> = {
         <code>{code}</code>
         {stage === undefined ? null : <span className="quiet"> in {stage}</span>}
         {error === undefined ? null : (
-          <span className="wrap">
+          <span className="breaks">
             {' '}
             <VisibleText text={error} most={MOST_OF_AN_ERROR} />
           </span>
@@ -94,7 +95,27 @@ const took: Column<ListedMessage> = {
 export const MESSAGE_COLUMNS = [time, outcome, endpoint, failure, keys, took] as const
 
 /** Beside the detail of a message there is room for what tells messages apart. */
-export const NARROW_MESSAGE_COLUMNS = [time, outcome, endpoint, failure] as const
+export const NARROW_MESSAGE_COLUMNS: readonly Column<ListedMessage>[] = [
+  {
+    ...time,
+    render: (message) => (
+      <>
+        {time.render(message)}
+        <div>{outcome.render(message)}</div>
+      </>
+    ),
+  },
+  {
+    id: 'what',
+    title: 'Message',
+    render: (message) => (
+      <>
+        {endpoint.render(message)}
+        {message.code === undefined ? <Keys keys={message.keys} /> : <div>{failure.render(message)}</div>}
+      </>
+    ),
+  },
+]
 
 /** Each value of the business keys of a message. */
 export const keyValues = (given: ListedMessage['keys']): readonly (readonly [name: string, value: string])[] =>

@@ -1,9 +1,11 @@
 /** `/messages/:id`: one message, beside the list: what happened, where the time went, and what can be done about it. */
+
 import { useQuery } from '@tanstack/react-query'
 import { getRouteApi, Link } from '@tanstack/react-router'
 import { useLayoutEffect, useRef } from 'react'
-import { type MessageRecord, readMessage } from '../../api/message-calls.ts'
 import { queryKeys } from '../../api/query-keys.ts'
+import { readMessage } from '../../api/records/message-calls.ts'
+import type { MessageRecord } from '../../api/records/record-types.ts'
 import { LabelChip, OutcomeChip } from '../../ui/data/status-chip.tsx'
 import { duration, Time } from '../../ui/data/time.tsx'
 import { VisibleText } from '../../ui/data/visible-text.tsx'

@@ -3,11 +3,18 @@ import { keepPreviousData, useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
 import { listEndpoints } from '../../api/endpoint-calls.ts'
 import { queryKeys } from '../../api/query-keys.ts'
-import { useCodes } from '../../api/vocabulary-calls.ts'
+import { useCodes } from '../../api/records/failure-codes.ts'
 import { Button } from '../../ui/controls/button.tsx'
 import { type Filter, FilterBar, type FilterValues } from '../../ui/controls/filter-bar.tsx'
-import { filtersOf, type MessagesSearch, textOfValues, valuesOfText } from './messages-search.ts'
-import { apiTime, localTime, SPANS } from './time-span.ts'
+import {
+  apiTime,
+  filtersOf,
+  localTime,
+  type MessagesSearch,
+  SPANS,
+  textOfValues,
+  valuesOfText,
+} from './messages-search.ts'
 
 const choicesOf = (values: readonly string[]) => values.map((value) => ({ value, label: value }))
 
@@ -95,7 +102,7 @@ function useFilters(showsTimes: boolean): readonly Filter[] {
       onTyped: (text) => setTyped(text.slice(0, 200)),
     },
     { name: 'outcome', label: 'Outcome', kind: 'select', choices: OUTCOMES },
-    { name: 'code', label: 'Code', kind: 'text', suggestions: codes, isWhole: true, placeholder: 'VALIDATION_FAILED' },
+    { name: 'code', label: 'Code', kind: 'text', suggestions: codes, isWhole: true },
     { name: 'error', label: 'Text of the failure', kind: 'text', placeholder: 'Part of its sentence' },
     { name: 'key', label: 'Business key', kind: 'text', placeholder: 'patient:123', isWhole: true },
     {

@@ -1,8 +1,10 @@
 /** The messages of the filters, page by page. New ones are counted above the list, and shown when the reader asks for them. */
+
 import { keepPreviousData, useInfiniteQuery, useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
-import { type ListedMessage, listMessages, type MessageFilters } from '../../api/message-calls.ts'
 import { queryKeys } from '../../api/query-keys.ts'
+import { listMessages } from '../../api/records/message-calls.ts'
+import type { ListedMessage, MessageFilters } from '../../api/records/record-types.ts'
 import { DataTable } from '../../ui/data/data-table.tsx'
 import { FreshRows, MoreRows } from '../../ui/data/more-rows.tsx'
 import { useStableRows } from '../../ui/data/stable-rows.ts'

@@ -1,8 +1,10 @@
 /** A message and its replays: which one was first, what each attempt came to, and which one is shown. */
+
 import { useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
-import { listMessages, type MessageRecord, readMessage } from '../../api/message-calls.ts'
 import { queryKeys } from '../../api/query-keys.ts'
+import { listMessages, readMessage } from '../../api/records/message-calls.ts'
+import type { MessageRecord } from '../../api/records/record-types.ts'
 import { OutcomeChip } from '../../ui/data/status-chip.tsx'
 import { Time } from '../../ui/data/time.tsx'
 import { withoutBody } from './messages-search.ts'

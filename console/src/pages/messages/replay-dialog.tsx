@@ -1,12 +1,14 @@
 /** Replays one message: what will happen first, then the button, then what became of it. */
+
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import { useState } from 'react'
 import { asFailure } from '../../api/api-failure.ts'
 import type { Schemas } from '../../api/client.ts'
 import { listEndpoints } from '../../api/endpoint-calls.ts'
-import { type MessageRecord, replayMessage } from '../../api/message-calls.ts'
 import { queryKeys } from '../../api/query-keys.ts'
+import { replayMessage } from '../../api/records/message-calls.ts'
+import type { MessageRecord } from '../../api/records/record-types.ts'
 import { Button } from '../../ui/controls/button.tsx'
 import { Dialog } from '../../ui/controls/dialog.tsx'
 import { Checkbox, TextField } from '../../ui/controls/fields.tsx'
@@ -61,7 +63,13 @@ export function ReplayDialog({ message, onClose }: ReplayDialogProps) {
       </Button>
     )
   return (
-    <Dialog title="Replay the message" onClose={onClose} actions={actions} isDismissable={!edits} size="large">
+    <Dialog
+      title="Replay the message"
+      onClose={onClose}
+      actions={actions}
+      isDismissable={!edits}
+      size={edits || data !== undefined ? 'large' : 'small'}
+    >
       {data === undefined ? (
         <>
           <Consequences message={message} />

@@ -1,5 +1,5 @@
 /** When each stage and each call of a message ran, for its picture. */
-import type { MessageRecord } from '../../api/message-calls.ts'
+import type { MessageRecord } from '../../api/records/record-types.ts'
 
 export type WaterfallRow = Readonly<{
   kind: 'stage' | 'call'

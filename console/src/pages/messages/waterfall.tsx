@@ -1,7 +1,7 @@
 /** The stages of a message and its calls, with how long each took and where it failed. */
 
 import { useState } from 'react'
-import type { MessageRecord } from '../../api/message-calls.ts'
+import type { MessageRecord } from '../../api/records/record-types.ts'
 import { Button } from '../../ui/controls/button.tsx'
 import { StatusChip } from '../../ui/data/status-chip.tsx'
 import { duration } from '../../ui/data/time.tsx'
@@ -72,7 +72,7 @@ function RowName({ row: { kind, name, failed, call } }: Readonly<{ row: Waterfal
       ) : (
         <StatusChip tone="bad">{fault}</StatusChip>
       )}
-      <div className="quiet wrap">
+      <div className="quiet breaks">
         <code>
           {method} <VisibleText text={target} most={300} />
         </code>

@@ -49,7 +49,7 @@ export function OpenGroups() {
                   </li>
                 ))}
               </ul>
-              <Link to="/groups">All {groups.length.toLocaleString('en')} groups</Link>
+              <Link to="/groups">All groups ({groups.length.toLocaleString('en')})</Link>
             </>
           )
         }

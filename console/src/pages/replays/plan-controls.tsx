@@ -1,9 +1,11 @@
 /** Running a plan, with its limits; pausing, continuing and cancelling it. */
+
 import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
 import { asFailure } from '../../api/api-failure.ts'
 import { queryKeys } from '../../api/query-keys.ts'
-import { changePlan, type PlanAction, type ReplayPlan, runPlan } from '../../api/replay-calls.ts'
+import type { ReplayPlan } from '../../api/records/record-types.ts'
+import { changePlan, type PlanAction, runPlan } from '../../api/records/replay-calls.ts'
 import { useRefusal } from '../../api/session.ts'
 import { Button } from '../../ui/controls/button.tsx'
 import { ConfirmDialog } from '../../ui/controls/dialog.tsx'
@@ -121,7 +123,7 @@ function RunForm({ plan: { id, left, state }, refused, busy, onRun }: RunFormPro
           busy={busy}
           refused={refused ?? (isFaulty ? 'A limit cannot have this value.' : undefined)}
         >
-          {state === 'paused' ? 'Run on' : 'Run'} ({left.toLocaleString('en')})
+          {form.first ? 'Run one first' : `${state === 'paused' ? 'Run on' : 'Run'} (${left.toLocaleString('en')})`}
         </Button>
       </div>
     </form>

@@ -1,6 +1,7 @@
 /** Which messages a plan is for, in a line. */
+
 import { Link } from '@tanstack/react-router'
-import type { ReplayPlan } from '../../api/replay-calls.ts'
+import type { ReplayPlan } from '../../api/records/record-types.ts'
 import { LabelChip } from '../../ui/data/status-chip.tsx'
 
 const MOST_VALUES = 3

@@ -1,9 +1,11 @@
 /** `/replays/:plan`: what a plan will run, what it cannot and why, and how far it came. */
+
 import { useQuery } from '@tanstack/react-query'
 import { getRouteApi, Link } from '@tanstack/react-router'
 import type { ReactNode } from 'react'
 import { queryKeys } from '../../api/query-keys.ts'
-import { type ReplayPlan, readPlan } from '../../api/replay-calls.ts'
+import type { ReplayPlan } from '../../api/records/record-types.ts'
+import { readPlan } from '../../api/records/replay-calls.ts'
 import { OutcomeChip } from '../../ui/data/status-chip.tsx'
 import { Time } from '../../ui/data/time.tsx'
 import { VisibleText } from '../../ui/data/visible-text.tsx'

@@ -1,5 +1,5 @@
 /** How far a plan came: a bar, and the same in numbers. */
-import type { ReplayPlan } from '../../api/replay-calls.ts'
+import type { ReplayPlan } from '../../api/records/record-types.ts'
 import { StatusChip, type Tone } from '../../ui/data/status-chip.tsx'
 
 const STATES: Readonly<Record<ReplayPlan['state'], readonly [Tone, string]>> = {

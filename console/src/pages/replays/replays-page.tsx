@@ -1,7 +1,9 @@
 /** `/replays`: the plans of replays, newest first. */
+
 import { Link } from '@tanstack/react-router'
 import { queryKeys } from '../../api/query-keys.ts'
-import { listPlans, type ReplayPlan } from '../../api/replay-calls.ts'
+import type { ReplayPlan } from '../../api/records/record-types.ts'
+import { listPlans } from '../../api/records/replay-calls.ts'
 import type { Column } from '../../ui/data/data-table.tsx'
 import { RowList, useRowPages } from '../../ui/data/row-list.tsx'
 import { Time } from '../../ui/data/time.tsx'

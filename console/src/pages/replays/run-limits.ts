@@ -1,5 +1,5 @@
 /** The limits of a run, as its form has them and as the API takes them. */
-import type { RunLimits } from '../../api/replay-calls.ts'
+import type { RunLimits } from '../../api/records/record-types.ts'
 
 export type LimitsForm = Readonly<{ first: boolean; max: string; concurrency: string; perSecond: string }>
 

@@ -11,6 +11,7 @@ import { Figures, share, wholeNumber } from '../../ui/data/figures.tsx'
 import { duration } from '../../ui/data/time.tsx'
 import { EndpointPage } from '../../ui/endpoint/endpoint-page.tsx'
 import { Empty, QueryView } from '../../ui/states/states.tsx'
+import { DriftPanel } from './drift-panel.tsx'
 import { PERIODS } from './stats-search.ts'
 
 const EVERY_MS = 30_000
@@ -57,6 +58,7 @@ export function StatsPage() {
           </>
         )}
       </QueryView>
+      <DriftPanel id={id} />
     </EndpointPage>
   )
 }

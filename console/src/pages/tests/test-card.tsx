@@ -56,11 +56,11 @@ export function TestCard({ id, test, run, refused, isRunning, onRun, onEdit, onS
           to="/endpoints/$id/edit"
           params={{ id }}
           search={{ test: test.name }}
-          aria-label={`Open ${test.name} in the editor`}
+          aria-label={`Open in editor: ${test.name}`}
         >
           Open in editor
         </Link>
-        <Button refused={refused} onPress={onEdit} label={`Edit ${test.name} as JSON`}>
+        <Button refused={refused} onPress={onEdit} label={`Edit JSON: ${test.name}`}>
           Edit JSON …
         </Button>
         {skip === undefined ? (
@@ -89,8 +89,8 @@ function Verdict({ run, skip }: Readonly<{ run: TestRunResult | undefined; skip:
     <span className="test-verdict">
       <StatusChip tone={TONES[result.verdict]}>{result.verdict}</StatusChip>
       <span className="quiet">
-        {duration(result.ms)}
-        {version === undefined ? '' : `, version ${version}`}
+        {result.verdict === 'skipped' ? '' : duration(result.ms)}
+        {version === undefined || result.verdict === 'skipped' ? '' : `, version ${version}`}
       </span>
     </span>
   )

@@ -1,7 +1,7 @@
 /** Changes of a file of tests, by the name of the test. */
-import type { StoredTest, StoredTests } from '../../api/run-calls.ts'
-
-type TestFile = StoredTests['file']
+/** As api/run-calls.ts has them: this file is tested without a browser, in which that one runs. */
+type NamedTest = Readonly<{ name: string; given?: Readonly<Record<string, unknown>> } & Record<string, unknown>>
+type TestFile = Readonly<{ tests: readonly NamedTest[] } & Record<string, unknown>>
 
 /** Why a change cannot be made to the tests that the service has now. */
 export type ChangeRefusal = 'gone' | 'changed' | 'taken'
@@ -12,8 +12,8 @@ export type ChangeRefusal = 'gone' | 'changed' | 'taken'
  */
 export function withChange(
   file: TestFile,
-  original: StoredTest | null,
-  next: StoredTest | null,
+  original: NamedTest | null,
+  next: NamedTest | null,
 ): TestFile | ChangeRefusal {
   const { tests } = file
   const at = original === null ? -1 : tests.findIndex(({ name }) => name === original.name)
@@ -31,7 +31,7 @@ export const REFUSALS: Readonly<Record<ChangeRefusal, string>> = {
 }
 
 /** A first test to go on from, with a name that no other has. */
-export function newTest(tests: readonly StoredTest[]): StoredTest {
+export function newTest(tests: readonly NamedTest[]): NamedTest {
   const names = new Set(tests.map(({ name }) => name))
   let name = 'a new test'
   for (let count = 2; names.has(name); count += 1) name = `a new test ${count}`

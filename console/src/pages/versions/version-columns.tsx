@@ -1,6 +1,6 @@
 /** The columns of the list of versions. */
 import { Link } from '@tanstack/react-router'
-import type { Version } from '../../api/version-calls.ts'
+import type { Version } from '../../api/changes/version-calls.ts'
 import { Button } from '../../ui/controls/button.tsx'
 import type { Column } from '../../ui/data/data-table.tsx'
 import { Time } from '../../ui/data/time.tsx'
@@ -70,14 +70,14 @@ export function versionColumns({
       id: 'note',
       title: 'Note',
       render: ({ origin: { note, testsOverride } }) => (
-        <span className="wrap">
+        <>
           {note === undefined ? <span className="quiet">–</span> : <VisibleText text={note} />}
           {testsOverride !== undefined && (
-            <span className="block quiet">
+            <div className="quiet">
               Although tests failed: <VisibleText text={testsOverride} />
-            </span>
+            </div>
           )}
-        </span>
+        </>
       ),
     },
     {

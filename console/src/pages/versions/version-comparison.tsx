@@ -1,8 +1,8 @@
 /** Two versions: what differs by path, as the service says it, and both documents side by side. */
 import { keepPreviousData, useQuery } from '@tanstack/react-query'
+import { compareVersions, readVersion, type Version } from '../../api/changes/version-calls.ts'
 import { queryKeys } from '../../api/query-keys.ts'
-import { compareVersions, readVersion, type Version } from '../../api/version-calls.ts'
-import { LazySideBySide } from '../../ui/code/lazy-side-by-side.tsx'
+import { LazyDiffView } from '../../ui/code/lazy-diff-view.tsx'
 import { SelectField } from '../../ui/controls/fields.tsx'
 import { ChangeList } from '../../ui/endpoint/change-list.tsx'
 import { QueryView } from '../../ui/states/states.tsx'
@@ -55,12 +55,9 @@ export function VersionComparison({ id, versions, from, to, onChange }: VersionC
         {(earlier) => (
           <QueryView query={after}>
             {(later) => (
-              <LazySideBySide
-                before={earlier}
-                after={later}
-                label={`Version ${from} and version ${to}`}
-                beforeLabel={`Version ${from}`}
-                afterLabel={`Version ${to}`}
+              <LazyDiffView
+                before={{ title: `Version ${from}`, text: earlier }}
+                after={{ title: `Version ${to}`, text: later }}
               />
             )}
           </QueryView>

@@ -21,6 +21,13 @@ export type LineChartProps = Readonly<{
 
 const HEIGHT = 200
 
+/** A value between minutes without one is no line: it is drawn as a point. */
+function lonePoints({ data }: uPlot, series: number): number[] {
+  const values = data[series] ?? []
+  const isThere = (at: number) => values[at] !== null && values[at] !== undefined
+  return Array.from(values, (_, at) => at).filter((at) => isThere(at) && !isThere(at - 1) && !isThere(at + 1))
+}
+
 const clock = new Intl.DateTimeFormat('en-GB', { timeStyle: 'short' })
 const timeOfDay = (seconds: number): string => clock.format(seconds * 1000)
 
@@ -44,7 +51,7 @@ export function LineChart({ title, times, series, format }: LineChartProps) {
               label: name,
               stroke: colour(tone),
               width: 2,
-              points: { show: false },
+              points: { show: true, size: 5, filter: lonePoints },
               value: (_: uPlot, value: number | null) => (value === null ? '–' : format(value)),
             })),
           ],

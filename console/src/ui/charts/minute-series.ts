@@ -1,7 +1,7 @@
 /** Counts by minute as the service gives them, which leaves out minutes without messages, as values for every minute. */
-import type { Schemas } from '../../api/client.ts'
+import type { components } from '../../api/schema.ts'
 
-type CountedMinute = Schemas['Stats']['minutes'][number]
+type CountedMinute = components['schemas']['Stats']['minutes'][number]
 
 export type MinuteSeries = Readonly<{
   /** When each minute began, in ms since the epoch. */

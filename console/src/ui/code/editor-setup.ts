@@ -27,7 +27,7 @@ export type EditorMode = Readonly<{
 export const languageOf = ({ label, language, readOnly }: EditorMode): Extension => [
   language === 'json' ? json() : [],
   EditorState.readOnly.of(readOnly),
-  EditorView.contentAttributes.of({ 'aria-label': label, ...(readOnly && { 'aria-readonly': 'true' }) }),
+  EditorView.contentAttributes.of({ 'aria-label': label, tabindex: '0', ...(readOnly && { 'aria-readonly': 'true' }) }),
 ]
 
 /** What a page does with an editor itself. */

@@ -76,4 +76,13 @@ export const editorTheme = EditorView.theme({
   '.cm-collapsedLines': { color: 'var(--quiet)', background: 'var(--sunk)', fontFamily: 'var(--sans)' },
   '.cm-collapsedLines::before, .cm-collapsedLines::after': { content: '"⋯"' },
   '.cm-specialChar': { color: 'var(--bad)' },
+  '.cm-changedLine, &.cm-merge-b .cm-changedLine, .cm-inlineChangedLine': { backgroundColor: 'var(--good-ground)' },
+  '.cm-deletedChunk': { backgroundColor: 'var(--bad-ground)' },
+  '.cm-changedText, &.cm-merge-b .cm-changedText': {
+    background: 'var(--good-ground)',
+    outline: '1px solid var(--good)',
+  },
+  '.cm-deletedChunk .cm-deletedText': { background: 'var(--bad-ground)', outline: '1px solid var(--bad)' },
+  '.cm-changedLineGutter': { background: 'var(--good)' },
+  '.cm-deletedLineGutter': { background: 'var(--bad)' },
 })

@@ -17,16 +17,28 @@ export type ComboFieldProps = Readonly<{
   /** Called when a suggestion is taken, or Enter is pressed on another text. */
   onTake?(value: string): void
   allowsOther?: boolean
+  /** Takes the focus when it appears, as the first field of a dialog. */
+  autoFocus?: boolean
 }>
 
 const MOST = 200
 
-export function ComboField({ label, value, suggestions, onChange, onTake, allowsOther = false }: ComboFieldProps) {
+export function ComboField({
+  label,
+  value,
+  suggestions,
+  onChange,
+  onTake,
+  allowsOther = false,
+  autoFocus = false,
+}: ComboFieldProps) {
   const text = value.toLowerCase()
   const fitting = suggestions.filter((one) => one.value.toLowerCase().includes(text)).slice(0, MOST)
   return (
     <ComboBox
       className="field"
+      // biome-ignore lint/a11y/noAutofocus: only for a dialog that was asked for
+      autoFocus={autoFocus}
       menuTrigger="focus"
       inputValue={value}
       onInputChange={onChange}

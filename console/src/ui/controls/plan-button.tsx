@@ -1,9 +1,10 @@
 /** Makes a plan to replay messages and goes to it. Nothing runs until somebody says so there. */
+
 import { useMutation } from '@tanstack/react-query'
 import { useNavigate } from '@tanstack/react-router'
 import { asFailure } from '../../api/api-failure.ts'
-import type { MessageFilters } from '../../api/message-calls.ts'
-import { planReplay } from '../../api/replay-calls.ts'
+import type { MessageFilters } from '../../api/records/record-types.ts'
+import { planReplay } from '../../api/records/replay-calls.ts'
 import { useRefusal } from '../../api/session.ts'
 import { notify } from '../states/notices.tsx'
 import { Button } from './button.tsx'

@@ -37,7 +37,8 @@ export function EndpointPage({ id, part, actions, children }: EndpointPageProps)
   )
 }
 
-const PARTS = [
+/** The pages of an endpoint that are built, in their order. */
+const PAGES = [
   { to: '/endpoints/$id/edit', title: 'Editor' },
   { to: '/endpoints/$id/mapping', title: 'Mapping' },
   { to: '/endpoints/$id/tests', title: 'Tests' },
@@ -48,7 +49,7 @@ const PARTS = [
 /** `row` is null for an endpoint that was deleted, and undefined until that is known. */
 export function EndpointNavigation({ id, row }: Readonly<{ id: string; row: EndpointRow | null | undefined }>) {
   return (
-    <div className="endpoint-bar">
+    <div className="endpoint-head">
       <Link to="/endpoints">Endpoints</Link>
       <span aria-hidden="true" className="quiet">
         /
@@ -68,8 +69,8 @@ export function EndpointNavigation({ id, row }: Readonly<{ id: string; row: Endp
           )}
         </>
       )}
-      <nav className="endpoint-parts" aria-label="Of this endpoint">
-        {PARTS.map(({ to, title }) => (
+      <nav className="endpoint-pages" aria-label="Pages of the endpoint">
+        {PAGES.map(({ to, title }) => (
           <Link
             key={to}
             to={to}

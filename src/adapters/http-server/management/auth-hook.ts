@@ -6,9 +6,12 @@ import type { FastifyInstance, FastifyReply, FastifyRequest, RouteOptions } from
 import type { AuditLog, AuditNote } from '../../../access/audit-log.ts'
 import type { Authorise, Decision, Needed } from '../../../access/authorise.ts'
 import type { Failure } from '../../../domain/failure.ts'
-import { closeIfUnread } from '../replies.ts'
+import { type StoreAccess, withStoreAccess } from '../../../domain/ports/store-port.ts'
+import { pathOf } from '../replies.ts'
 import { failureOf } from '../server.ts'
+import { askForBody, isTooLong } from '../unread-bodies.ts'
 import { methodOf, methodsOf } from '../unrouted-methods.ts'
+import { refuseForgedCalls } from './forged-calls.ts'
 
 declare module 'fastify' {
   interface FastifyContextConfig {
@@ -36,11 +39,13 @@ type Decided = Decision & Readonly<{ needed: Needed }>
 
 const DECISION = Symbol('decision')
 const EFFECT = Symbol('effect')
+const STORE = Symbol('access to the store')
 const DECIDE = Symbol('decide')
 type ManagementCall = FastifyRequest & {
   [DECISION]?: Decided
   [DECIDE]?: () => Promise<Decision>
   [EFFECT]?: readonly Effect[]
+  [STORE]?: StoreAccess
 }
 
 /** The caller; undefined if the service does not know it. */
@@ -72,7 +77,20 @@ export function addAuthHook(scope: FastifyInstance, { authorise, audit, onRoute 
   scope.decorateRequest(DECIDE, undefined)
   scope.decorateRequest(EFFECT, undefined)
   scope.addHook('onRoute', (route) => onRoute?.(authorisedRoute(route)))
-  scope.addHook('onRequest', async (request: ManagementCall, reply) => {
+  scope.decorateRequest(STORE, undefined)
+  scope.addHook('onRequest', (request: ManagementCall, _reply, done) => {
+    const access = { lost: undefined, isOver: false }
+    request[STORE] = access
+    withStoreAccess(access, done)
+  })
+  // Reading the body has left the context.
+  scope.addHook('preHandler', (request: ManagementCall, _reply, done) =>
+    withStoreAccess(request[STORE] as StoreAccess, done),
+  )
+  scope.addHook('onResponse', async ({ [STORE]: access }: ManagementCall) => {
+    if (access !== undefined) access.isOver = true
+  })
+  scope.addHook('onRequest', async (request: ManagementCall) => {
     const needed = request.routeOptions.config.needed ?? (request.is404 ? 'viewer' : 'admin')
     const { headers, socket } = request
     const call = {
@@ -81,18 +99,31 @@ export function addAuthHook(scope: FastifyInstance, { authorise, audit, onRoute 
       host: headers.host === undefined ? undefined : request.hostname,
       forwarded: RELAYED.some((name) => headers[name] !== undefined),
       authorization: headers.authorization,
+      store: STORES[pathOf(request.url).split('/')[1] ?? ''] ?? 'The store',
     }
     const decision = await authorise(call)
     request[DECIDE] = () => authorise(call)
     request[DECISION] = { ...decision, needed }
     if (decision.refused === undefined) return
-    closeIfUnread(request, reply)
     throw decision.refused
+  })
+  // After the hook of a route that refuses a method: 405 says more.
+  scope.addHook('preParsing', refuseForgedCalls)
+  scope.addHook('preParsing', async ({ raw, routeOptions }) => {
+    if (!isTooLong(raw, routeOptions.bodyLimit)) askForBody(raw)
   })
   scope.addHook('onSend', async (request: ManagementCall, reply) => {
     const decided = request[DECISION]
     if (decided !== undefined && isAudited(decided, request)) await audit.record(...notesOf(request, reply, decided))
   })
+}
+
+/** The store that a call asks for, by the first segment of its path: what a failure names, whatever was read before. */
+const STORES: Readonly<Record<string, string>> = {
+  endpoints: 'The store of endpoints',
+  keys: 'The store of API keys',
+  messages: 'The message log',
+  audit: 'The audit log',
 }
 
 /** Headers by which a proxy says that it passes on the call of another. */

@@ -4,20 +4,12 @@ import { Failure } from '../../../domain/failure.ts'
 import type { Json } from '../../../domain/json.ts'
 import { parseDocument } from '../../../endpoints/parse-document.ts'
 import { Unreadable } from '../../../formats/body-faults.ts'
-import { CODECS, codecOf } from '../../../formats/codecs.ts'
-import { type MediaType, parseMediaType } from '../../../formats/media-type.ts'
+import { parseMediaType } from '../../../formats/media-type.ts'
 import { decodeText, isKnownCharset } from '../../../formats/text.ts'
 
-/** Fails with MEDIA_TYPE_WRONG unless the call declares JSON, which a web page cannot send to this machine unasked. */
-export function demandJson(request: FastifyRequest): MediaType {
-  const declared = parseMediaType(request.headers['content-type'] ?? '')
-  if (declared !== undefined && codecOf(declared) === CODECS.json) return declared
-  throw new Failure('MEDIA_TYPE_WRONG', 'Send the document as JSON, with the header Content-Type: application/json.')
-}
-
-/** The text of a JSON body. Fails with MEDIA_TYPE_WRONG, BODY_UNREADABLE. */
+/** The text of a JSON body; `refuseForgedCalls` has seen its type. Fails with MEDIA_TYPE_WRONG, BODY_UNREADABLE. */
 export function readDocument(request: FastifyRequest): string {
-  const { charset } = demandJson(request)
+  const charset = parseMediaType(request.headers['content-type'] ?? '')?.charset
   if (charset !== undefined && !isKnownCharset(charset)) {
     throw new Failure('MEDIA_TYPE_WRONG', 'The charset of the document is not known; send it as UTF-8.')
   }

@@ -7,7 +7,6 @@ import type { Json } from '../../../domain/json.ts'
 import { type ById, hasBody, NO_STORE, refuseOtherMethods, sendJson } from '../replies.ts'
 import { needs } from './auth-hook.ts'
 import { send, setWarnings } from './endpoint-routes.ts'
-import { refuseOtherOrigins } from './other-origins.ts'
 import { readDocument } from './read-document.ts'
 
 /** In a scope with the auth hook. */
@@ -33,13 +32,9 @@ export function serveStoredTests(scope: FastifyInstance, tests: StoredTests): vo
 
 /** For the admin port: the test has what the bodies of the message have. */
 export function serveRecordedTests(server: FastifyInstance, makeTest: MakeRecordedTest): void {
-  // The hook holds for the calls of this scope only.
-  server.register(async (scope) => {
-    scope.addHook('onRequest', refuseOtherOrigins)
-    scope.post<ById>('/messages/:id/test', needs('operator'), async (request, reply) => {
-      const text = hasBody(request) ? readDocument(request) : ''
-      return sendJson(reply, 200, (await makeTest(request.params.id, text)) as unknown as Json, NO_STORE)
-    })
-    refuseOtherMethods(scope, '/messages/:id/test', ['POST'])
+  server.post<ById>('/messages/:id/test', needs('operator'), async (request, reply) => {
+    const text = hasBody(request) ? readDocument(request) : ''
+    return sendJson(reply, 200, (await makeTest(request.params.id, text)) as unknown as Json, NO_STORE)
   })
+  refuseOtherMethods(server, '/messages/:id/test', ['POST'])
 }

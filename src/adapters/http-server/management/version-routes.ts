@@ -5,7 +5,7 @@ import type { EndpointService } from '../../../endpoints/endpoint-service.ts'
 import { type ById, refuseOtherMethods, sendJson } from '../replies.ts'
 import { needs } from './auth-hook.ts'
 import { originOf, send, sendAccepted } from './endpoint-routes.ts'
-import { demandJson, readDocument } from './read-document.ts'
+import { readDocument } from './read-document.ts'
 
 type ByVersions = { Params: { id: string; version: string; other: string } }
 type ByVersion = { Params: { id: string; version: string } }
@@ -29,7 +29,6 @@ export function serveVersions(scope: FastifyInstance, endpoints: EndpointService
     sendJson(reply, 200, (await endpoints.diff(request.params.id, readDocument(request))) as Json),
   )
   scope.post<ByVersion>('/endpoints/:id/versions/:version/restore', needs('author'), async (request, reply) => {
-    demandJson(request)
     const { id, version } = request.params
     const ifMatch = request.headers['if-match']
     const accepted = await endpoints.restore(id, numberOf(version), ifMatch, originOf(request))

@@ -3,6 +3,7 @@ import type { IncomingMessage } from 'node:http'
 import { Failure } from '../../../domain/failure.ts'
 import { bodyTooLarge } from '../framework-failures.ts'
 import { hasBody } from '../replies.ts'
+import { askForBody } from '../unread-bodies.ts'
 
 export type BodyLimits = Readonly<{
   /** The largest body. */
@@ -67,6 +68,7 @@ export function createBodyReader({ limitBytes, roomBytes }: BodyLimits): ReadBod
       else take(body)
       return
     }
+    askForBody(request)
     let chunks: Buffer[] = []
     let bytes = 0
     let partial: Partial | undefined

@@ -18,6 +18,7 @@ import { fromFastify } from '../framework-failures.ts'
 import { hasBody, pathOf } from '../replies.ts'
 import type { MessageSide } from '../server-types.ts'
 import { wasRefused } from '../unparsed-requests.ts'
+import { readOn } from '../unread-bodies.ts'
 import { methodOf } from '../unrouted-methods.ts'
 import type { ReadBody } from './body-reader.ts'
 
@@ -53,8 +54,6 @@ export function createMessageListener(options: ListenerOptions): MessageListener
     }
   }
   const listen: RequestListener = (request, response) => {
-    // The answer before ends the connection: a message that was sent behind it would be processed without an answer.
-    if (request.socket.writableEnded) return
     const url = request.url ?? '/'
     const match = registry.match(request.method ?? '', url)
     if (match.kind !== 'endpoint') {
@@ -107,6 +106,7 @@ function serve(arrived: Arrived, options: ListenerOptions): void {
     send(response, isForCore ? wrapped(completed, coreAnswers) : completed, isStopping())
   // A connection may break after its message was refused already.
   const fail = (fault: Error): void => {
+    readOn(request)
     if (!failed && !wasRefused(request.socket)) answer(intake.refuse(compiled, fromFastify(fault)))
     failed = true
   }
@@ -130,7 +130,7 @@ function serve(arrived: Arrived, options: ListenerOptions): void {
     const sentBytes = isForCore ? coreAnswers?.sentBytes : undefined
     readBody(request, fail, (body?: Uint8Array) => {
       const incoming = { requestHeaders, query: queryOf(url), urlParams, body, caller, sentBytes }
-      const completed = intake.accept(compiled, incoming, response)
+      const completed = intake.accept(compiled, incoming, request.socket)
       if (completed instanceof Promise) completed.then(sendOrFail)
       else sendOrFail(completed)
     })
@@ -160,7 +160,10 @@ function sendRefusal(
   const { 'content-length': length, expect } = request.headers
   const isReadOver =
     refused.failure?.kind.shed !== undefined && Number(length) <= SHORT_BODY_BYTES && expect === undefined
-  if (!isReadOver && hasBody(request)) response.setHeader('connection', 'close')
+  if (!isReadOver && hasBody(request)) {
+    readOn(request)
+    response.setHeader('connection', 'close')
+  }
   send(response, isFromCore(request, coreAnswers, caller) ? wrapped(refused, coreAnswers) : refused, isStopping())
 }
 

@@ -30,7 +30,11 @@ const groupNote = { ...text, maxLength: 2_000 }
 /** A change of a plan that is answered with it. */
 const planChange = (status: number, summary: string): JsonObject => ({
   parameters: [inPath('plan', id)],
-  post: { summary, responses: { [status]: answer('The plan.', ref('ReplayPlan')), ...planUnknown, ...planBusy } },
+  post: {
+    summary,
+    requestBody: { required: false, ...content({}) },
+    responses: { [status]: answer('The plan.', ref('ReplayPlan')), ...planUnknown, ...planBusy },
+  },
 })
 
 export const replayPaths: JsonObject = {
@@ -78,7 +82,11 @@ export const replayPaths: JsonObject = {
     parameters: [inPath('id', id)],
     post: {
       summary: 'Runs a message once more, through its endpoint as it is now.',
-      requestBody: { description: 'Takes the place of the body that came.', required: false, content: { '*/*': {} } },
+      requestBody: {
+        description: 'Takes the place of the body that came.',
+        required: false,
+        content: { 'application/json': {}, 'application/xml': {} },
+      },
       responses: {
         200: answer('What became of it.', ref('Replayed')),
         ...notFound,

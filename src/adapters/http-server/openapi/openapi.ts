@@ -4,6 +4,7 @@ import type { JsonObject } from '../../../domain/json.ts'
 import { needs } from '../management/auth-hook.ts'
 import { sendAnswer } from '../replies.ts'
 import { accessPaths, accessSchemas, securitySchemes, withAccess } from './openapi-access.ts'
+import { authoringPaths, authoringSchemas } from './openapi-authoring.ts'
 import { batchPaths, batchSchemas } from './openapi-batch.ts'
 import { capturePaths, captureSchemas } from './openapi-captures.ts'
 import { driftPaths, driftSchemas } from './openapi-drift.ts'
@@ -46,11 +47,16 @@ const operationPaths: JsonObject = {
   },
 }
 
+const DESCRIPTION = [
+  'Management of endpoints, and what became of their messages.',
+  'POST, PUT and PATCH need the header Content-Type: application/json, without a body too.',
+].join(' ')
+
 /** OpenAPI 3.1 description of the management API. `endpointSchema`: the JSON Schema of documents, sent and stored. */
 export function describeApi(endpointSchema: JsonObject, version: string): JsonObject {
   return {
     openapi: '3.1.0',
-    info: { title: 'Crosswalk', version, description: 'Management of endpoints, and what became of their messages.' },
+    info: { title: 'Crosswalk', version, description: DESCRIPTION },
     security: [{ bearer: [] }],
     paths: withAccess({
       ...endpointPaths,
@@ -66,6 +72,7 @@ export function describeApi(endpointSchema: JsonObject, version: string): JsonOb
       ...capturePaths,
       ...recordedTestPaths,
       ...accessPaths,
+      ...authoringPaths,
       ...watchingPaths,
     }),
     components: {
@@ -81,6 +88,7 @@ export function describeApi(endpointSchema: JsonObject, version: string): JsonOb
         ...testSchemas,
         ...driftSchemas,
         ...dryRunSchemas,
+        ...authoringSchemas,
         ...watchingSchemas,
         Failure: object({ error: text, code: text, details: list(ref('FailureDetail')) }, ['error', 'code']),
         FailureDetail: object({

@@ -13,28 +13,25 @@ type ByBody = { Params: { id: string; which: string } }
 
 export function serveMessageRecords(server: FastifyInstance, routes: MessageRecords): void {
   const { search, groups, replayable } = routes
-  // The hook of the replay routes holds for the calls of this scope only.
-  server.register(async (scope) => {
-    scope.get('/messages', needs('viewer'), async (request, reply) =>
-      sendJson(reply, 200, await search.list(queryOf(request)), NO_STORE),
-    )
-    scope.get<ById>('/messages/:id', needs('viewer'), async (request, reply) => {
-      const record = await search.get(request.params.id)
-      const { outcome, endpointId, stage, code, path } = record
-      const group = outcome === 'done' ? {} : { group: groupKeyText({ endpointId, stage, code, path }) }
-      return sendJson(reply, 200, { ...record, ...group, replayable: await replayable(record) }, NO_STORE)
-    })
-    scope.get<ByBody>('/messages/:id/body/:which', needs('operator'), async (request, reply) => {
-      const { id, which } = request.params
-      return sendBody(reply, id, await search.body(id, which))
-    })
-    for (const path of ['/messages', '/messages/:id', '/messages/:id/body/:which']) {
-      refuseOtherMethods(scope, path, ['GET'])
-    }
-    serveFailureGroups(scope, groups)
-    serveReplay(scope, routes)
-    refuseBelow(scope, '/messages')
+  server.get('/messages', needs('viewer'), async (request, reply) =>
+    sendJson(reply, 200, await search.list(queryOf(request)), NO_STORE),
+  )
+  server.get<ById>('/messages/:id', needs('viewer'), async (request, reply) => {
+    const record = await search.get(request.params.id)
+    const { outcome, endpointId, stage, code, path } = record
+    const group = outcome === 'done' ? {} : { group: groupKeyText({ endpointId, stage, code, path }) }
+    return sendJson(reply, 200, { ...record, ...group, replayable: await replayable(record) }, NO_STORE)
   })
+  server.get<ByBody>('/messages/:id/body/:which', needs('operator'), async (request, reply) => {
+    const { id, which } = request.params
+    return sendBody(reply, id, await search.body(id, which))
+  })
+  for (const path of ['/messages', '/messages/:id', '/messages/:id/body/:which']) {
+    refuseOtherMethods(server, path, ['GET'])
+  }
+  serveFailureGroups(server, groups)
+  serveReplay(server, routes)
+  refuseBelow(server, '/messages')
 }
 
 /** Sends a body as it was, but so that no browser shows or runs it. */
@@ -48,7 +45,6 @@ function sendBody(reply: FastifyReply, id: string, { summary, content }: Recorde
       'content-disposition': `attachment; filename="${id}-${summary.which.replace(/[^\w.-]/g, '_')}"`,
       'content-security-policy': "default-src 'none'; sandbox",
       'cross-origin-resource-policy': 'same-origin',
-      'x-content-type-options': 'nosniff',
       'x-crosswalk-body-size': String(summary.size),
       ...(marks === '' ? {} : { 'x-crosswalk-body': marks }),
     },

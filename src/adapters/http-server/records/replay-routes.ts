@@ -10,7 +10,6 @@ import type { MessageRecords } from '../../../replay/message-records.ts'
 import { readRunLimits } from '../../../replay/plans/run-limits.ts'
 import { BODY_HEADERS, type EditedBody } from '../../../replay/replay-original.ts'
 import { needs } from '../management/auth-hook.ts'
-import { refuseOtherOrigins } from '../management/other-origins.ts'
 import { readJson } from '../management/read-document.ts'
 import { type ById, NO_STORE, refuseOtherMethods, sendJson } from '../replies.ts'
 
@@ -18,9 +17,8 @@ export function serveReplay(
   scope: FastifyInstance,
   { search, replayByHand, plans }: Pick<MessageRecords, 'search' | 'replayByHand' | 'plans'>,
 ): void {
-  scope.addHook('onRequest', refuseOtherOrigins)
-
-  scope.post<ById>('/messages/:id/replay', needs('operator'), async (request, reply) => {
+  const takesMessage = { config: { ...needs('operator').config, takesMessage: true } }
+  scope.post<ById>('/messages/:id/replay', takesMessage, async (request, reply) => {
     const record = await search.get(request.params.id)
     const { replayed, alreadyDoneBy } = await replayByHand(record, editedBody(request))
     if ('blocker' in replayed) {

@@ -4,7 +4,7 @@ import { Failure } from '../../../domain/failure.ts'
 import type { EventHub } from '../../../events/event-hub.ts'
 import { readEventTypes } from '../../../events/service-event.ts'
 import { authoriseAgain, needs } from '../management/auth-hook.ts'
-import { refuseOtherPages } from '../management/other-origins.ts'
+import { refuseOtherPages } from '../management/forged-calls.ts'
 import { queryOf, refuseOtherMethods } from '../replies.ts'
 import { openEventStream } from './event-stream.ts'
 

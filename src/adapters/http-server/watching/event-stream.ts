@@ -23,7 +23,6 @@ const HEADERS = {
   'cache-control': 'no-store',
   // A proxy that buffers answers would hold events back.
   'x-accel-buffering': 'no',
-  'x-content-type-options': 'nosniff',
 }
 
 /** `onEnd`: called once, when the stream has ended or the caller has closed it. */
@@ -49,6 +48,8 @@ export function openEventStream(response: ServerResponse, onEnd: () => void): Ev
     else response.write(text)
   }
   response.on('close', close)
+  // A caller that has closed its side asks for nothing more, and would count as a reader until the next heartbeat.
+  response.socket?.once('end', () => response.destroy())
   response.on('error', close)
   response.writeHead(200, HEADERS)
   response.flushHeaders()

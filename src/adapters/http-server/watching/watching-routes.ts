@@ -1,4 +1,4 @@
-/** The calls of pages and programs that watch the service: who the caller is, faults and drift of endpoints, vocabulary, suggestions. */
+/** The calls of pages and programs that watch the service: who the caller is, faults and drift of endpoints, vocabulary, suggestions, drafts. */
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { allows, type Caller, ROLES } from '../../../domain/access.ts'
 import { Failure } from '../../../domain/failure.ts'
@@ -6,8 +6,9 @@ import type { JsonObject } from '../../../domain/json.ts'
 import { readDriftHours } from '../../../drift/drift-report.ts'
 import type { FindFaults } from '../../../endpoints/listing/endpoint-faults.ts'
 import { etagOf } from '../../../endpoints/precondition.ts'
+import type { DraftEndpoint } from '../../../suggestions/draft-endpoint.ts'
 import type { Suggest } from '../../../suggestions/suggest.ts'
-import { callerOf, needs } from '../management/auth-hook.ts'
+import { callerOf, leaveNoEntry, needs } from '../management/auth-hook.ts'
 import { readDocument } from '../management/read-document.ts'
 import { type ById, NO_STORE, refuseOtherMethods, sendAnswer, sendJson } from '../replies.ts'
 
@@ -50,6 +51,15 @@ export function serveEndpointAids(scope: FastifyInstance, aids: EndpointAids): v
   refuseOtherMethods(scope, '/endpoints/:id/drift', ['GET'])
   refuseOtherMethods(scope, '/endpoints/vocabulary', ['GET'])
   refuseOtherMethods(scope, '/endpoints/suggest', ['POST'])
+}
+
+/** `/endpoints/draft`, the same on both ports. For authors: the sample runs through the document. Nothing is stored or sent, so the audit log gets no entry. */
+export function serveDraft(scope: FastifyInstance, draft: DraftEndpoint): void {
+  scope.post('/endpoints/draft', needs('author'), async (request, reply) => {
+    leaveNoEntry(request)
+    return sendJson(reply, 200, await draft(readDocument(request)), NO_STORE)
+  })
+  refuseOtherMethods(scope, '/endpoints/draft', ['POST'])
 }
 
 /** `open`: the service asks this caller for no credentials. */

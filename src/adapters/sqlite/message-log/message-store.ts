@@ -2,6 +2,7 @@
  * The message log in a file of its own, beside that of the store: writing it neither waits for the writes of state nor
  * delays them. It has two threads, so that a long search does not delay the writing either.
  */
+import { existsSync } from 'node:fs'
 import { format, parse } from 'node:path'
 import type { CompiledQuery } from 'kysely'
 import { idFrom } from '../../../domain/id.ts'
@@ -70,6 +71,8 @@ export function createMessageStore(storePath: string): SqliteMessageStore {
     },
     count: async (filter) => (await rows.count(filter)) + (await reader.call<number>({ kind: 'count-done', filter })),
     purge: async (before, maxBytes) => {
+      // Where nothing was ever recorded, as with MESSAGE_LOG=off, removing old records would start the thread.
+      if (path !== ':memory:' && !existsSync(path)) return 0
       const excess = (await writer.call<number>({ kind: 'used-bytes' })) - maxBytes
       const { sql, parameters } = compileOldest(queries, before, excess)
       const beforeId = idFrom(before)

@@ -8,7 +8,11 @@ import { json } from '../../../service.ts'
 import { call } from '../management/call.ts'
 
 type Content = Readonly<Record<string, Readonly<{ schema?: JsonObject }>>>
-type Operation = { parameters?: { name: string }[]; responses: Record<string, { content: Content }> }
+type Operation = {
+  parameters?: { name: string }[]
+  requestBody?: { content: Content }
+  responses: Record<string, { content: Content }>
+}
 type Description = { paths: Record<string, Record<string, Operation>>; components: { schemas: JsonObject } }
 
 const MARK = { headers: { 'content-type': 'application/json' }, body: JSON.stringify({ state: 'ignored', note: 'x' }) }
@@ -43,7 +47,9 @@ describeLogged('/openapi.json', (stage) => {
         const plan = await planFor(path)
         const ids = { id, which: 'incoming', plan, key: groups[0]?.key ?? '' }
         const url = Object.entries(ids).reduce((text, [name, value]) => text.replace(`{${name}}`, value), path)
-        const reply = await call(stage.service.adminUrl, method.toUpperCase(), url, method === 'put' ? MARK : {})
+        const [type] = Object.keys(operation.requestBody?.content ?? {})
+        const options = method === 'put' ? MARK : { headers: type === undefined ? {} : { 'content-type': type } }
+        const reply = await call(stage.service.adminUrl, method.toUpperCase(), url, options)
         const [status = '', { content }] = Object.entries(operation.responses)[0] as [string, { content: Content }]
         assert.equal(String(reply.status), status, `${method} ${path}: ${reply.text}`)
         const schema = content['application/json']?.schema

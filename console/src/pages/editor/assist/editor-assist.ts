@@ -14,10 +14,14 @@ import {
 /** What is known now; read at each completion, so that the editor need not be set up anew. */
 export type Knowledge = Readonly<{ vocabulary: Vocabulary | undefined; paths: readonly MessagePath[] }>
 
+/** CodeMirror knows a source by its identity, so each is made once. */
+const sourceOf = (complete: (context: CompletionContext) => CompletionResult | null): Extension => {
+  const data = [{ autocomplete: complete }]
+  return EditorState.languageData.of(() => data)
+}
+
 export const documentAssist = (knowledge: () => Knowledge): Extension => [
-  EditorState.languageData.of(() => [
-    { autocomplete: (context: CompletionContext) => completeDocument(context, knowledge()) },
-  ]),
+  sourceOf((context) => completeDocument(context, knowledge())),
   hoverTooltip((view, offset) => {
     const { vocabulary } = knowledge()
     const field = vocabulary && meaningAt(view.state.doc.toString(), offset, vocabulary)
@@ -97,9 +101,7 @@ function describeField({
 
 /** Of a JSONata expression: functions after `$`, else paths of the loaded message. */
 export const expressionAssist = (knowledge: () => Knowledge): Extension =>
-  EditorState.languageData.of(() => [
-    { autocomplete: (context: CompletionContext) => completeExpression(context, knowledge()) },
-  ])
+  sourceOf((context) => completeExpression(context, knowledge()))
 
 function completeExpression(context: CompletionContext, { vocabulary, paths }: Knowledge): CompletionResult | null {
   const word = context.matchBefore(/[$\w.[\]\\]+/)

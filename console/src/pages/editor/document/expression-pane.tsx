@@ -81,7 +81,7 @@ export function ExpressionPane({ draft, text, report, readOnly, knowledge }: Exp
 function Result({ name, result }: Readonly<{ name: string; result: ExpressionResult }>) {
   return (
     <section aria-label={`Result of ${name}`}>
-      <h3>Result</h3>
+      <h2>Result</h2>
       {result.kind === 'value' && (
         <TextViewer
           text={JSON.stringify(result.value, null, 2) ?? ''}

@@ -40,7 +40,7 @@ export function CallList({ report, request, answers, onAnswers }: CallListProps)
   if (calls.length === 0) return null
   return (
     <section aria-label="Calls" className="calls">
-      <h3>Calls</h3>
+      <h2>Calls</h2>
       <ul>
         {calls.map((call, index) => (
           // biome-ignore lint/suspicious/noArrayIndexKey: a call has no other name than its place
@@ -103,7 +103,7 @@ function Call({ call, request, answers, onAnswer, onReset }: CallProps) {
       )}
       {body === undefined || body === '' ? null : (
         <>
-          <h4>Sent</h4>
+          <h3>Sent</h3>
           <TextViewer text={body} label={`Body sent to ${name}`} fileName="call-body.txt" />
           {at === undefined ? null : (
             <WholeValue at={at} label={`Body sent to ${name}`} fileName="call-body.txt" request={request} />
@@ -112,7 +112,7 @@ function Call({ call, request, answers, onAnswer, onReset }: CallProps) {
       )}
       {typed === undefined ? (
         <>
-          {answer === undefined ? <p>No answer is known.</p> : <h4>Answer</h4>}
+          {answer === undefined ? <p>No answer is known.</p> : <h3>Answer</h3>}
           {answer === undefined || answer.body === '' ? null : (
             <TextViewer text={answer.body} label={`Answer of ${name}`} fileName="call-answer.txt" />
           )}

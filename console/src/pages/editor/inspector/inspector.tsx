@@ -40,7 +40,7 @@ export function Inspector({ id, isStored, runs, hosts, vocabulary, onPlace, onSa
       {report === undefined || request === undefined ? (
         failure === undefined && (isRunning ? <Loading what="Running" /> : <NothingRan />)
       ) : (
-        <div className={isRunning ? 'run-result older' : 'run-result'} aria-busy={isRunning}>
+        <div className="run-result" aria-busy={isRunning}>
           <ResultLine report={report} isRunning={isRunning} compared={compared} />
           {report.ran && (
             <>

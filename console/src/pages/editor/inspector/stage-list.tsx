@@ -60,7 +60,7 @@ type StageHeadProps = Readonly<{
 
 function StageHead({ stage: { stage, ms, failed, coerced }, mark, isOpen, onToggle }: StageHeadProps) {
   return (
-    <h3 className="stage-head">
+    <h2 className="stage-head">
       <button type="button" aria-expanded={isOpen} onClick={onToggle}>
         <StatusChip tone={failed ? 'bad' : 'good'}>{stage}</StatusChip>
         <span className="visually-hidden">{failed ? 'failed' : 'passed'}</span>
@@ -69,7 +69,7 @@ function StageHead({ stage: { stage, ms, failed, coerced }, mark, isOpen, onTogg
         {coerced !== undefined && <span className="quiet">{coerced.length} coerced</span>}
         <span className="stage-ms">{duration(ms)}</span>
       </button>
-    </h3>
+    </h2>
   )
 }
 

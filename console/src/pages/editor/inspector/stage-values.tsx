@@ -64,11 +64,11 @@ function OneValue({ name, value, cutAt, what, request }: OneValueProps) {
   const fileName = `${what}-${name}`.replace(/[^A-Za-z0-9]+/g, '-')
   return (
     <section aria-label={label}>
-      <h4 className="value-name">
+      <h3>
         <code>
           <VisibleText text={name} most={200} />
         </code>
-      </h4>
+      </h3>
       {cut === undefined ? (
         <TextViewer text={textOf(value)} label={label} fileName={`${fileName}.txt`} />
       ) : (

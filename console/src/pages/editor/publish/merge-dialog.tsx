@@ -5,7 +5,7 @@ import { readDocument } from '../../../api/document-calls.ts'
 import { layOutDocument } from '../../../draft/document-layout.ts'
 import { baseOf, type Draft, type DraftBase } from '../../../draft/draft.ts'
 import { type MergeChoice, type MergeConflict, type Merged, mergeDocuments } from '../../../draft/merge-documents.ts'
-import { LazyTextDifference } from '../../../ui/code/lazy-text-difference.tsx'
+import { LazyDiffView } from '../../../ui/code/lazy-diff-view.tsx'
 import { Button } from '../../../ui/controls/button.tsx'
 import { Dialog } from '../../../ui/controls/dialog.tsx'
 import { VisibleText } from '../../../ui/data/visible-text.tsx'
@@ -64,8 +64,11 @@ function MergeForm({ draft, stored, onClose, onMerged }: MergeFormProps) {
       )}
       {merged !== undefined && (
         <section aria-label="What publishing would change">
-          <h3>The stored document and the merged one</h3>
-          <LazyTextDifference before={stored.text} after={layOutDocument(merged.text)} label="Merged document" />
+          <h3>What publishing would change</h3>
+          <LazyDiffView
+            before={{ title: 'Stored now', text: stored.text }}
+            after={{ title: 'Merged', text: layOutDocument(merged.text) }}
+          />
         </section>
       )}
       <div className="dialog-actions">

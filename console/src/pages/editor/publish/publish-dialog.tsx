@@ -12,10 +12,10 @@ import { Dialog } from '../../../ui/controls/dialog.tsx'
 import { TextField } from '../../../ui/controls/fields.tsx'
 import { StatusChip } from '../../../ui/data/status-chip.tsx'
 import { VisibleText } from '../../../ui/data/visible-text.tsx'
+import { ChangeList } from '../../../ui/endpoint/change-list.tsx'
 import { FailureNotice } from '../../../ui/states/failure-notice.tsx'
 import { QueryView } from '../../../ui/states/states.tsx'
 import type { DocumentFault } from '../document/document-faults.ts'
-import { ChangeList } from './change-list.tsx'
 
 /** What was published. */
 export type Published = Readonly<{ id: string; etag: string | undefined; warnings: number }>

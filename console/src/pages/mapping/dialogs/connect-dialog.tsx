@@ -1,13 +1,7 @@
 /** Connects two fields: names the other end if it is not known, and chooses among the entries that could do it. */
 import { useId, useMemo, useState } from 'react'
-import { Button as AriaButton } from 'react-aria-components/Button'
-import { ComboBox } from 'react-aria-components/ComboBox'
-import { Input } from 'react-aria-components/Input'
-import { Label } from 'react-aria-components/Label'
-import { ListBox, ListBoxItem } from 'react-aria-components/ListBox'
-import { Popover } from 'react-aria-components/Popover'
-import { ListLayout, Virtualizer } from 'react-aria-components/Virtualizer'
 import { Button } from '../../../ui/controls/button.tsx'
+import { ComboField } from '../../../ui/controls/combo-field.tsx'
 import { Dialog } from '../../../ui/controls/dialog.tsx'
 import { TextField } from '../../../ui/controls/fields.tsx'
 import type { NewTarget } from '../model/entry-edits.ts'
@@ -44,6 +38,8 @@ export function ConnectDialog({
   const [own, setOwn] = useState<Readonly<{ source?: string; key?: string }>>({})
   const [fault, setFault] = useState<string>()
   const proposals = useMemo(() => proposalsOf(from, to, typed, sources, targets), [from, to, typed, sources, targets])
+  const others = from === undefined ? sources : targets
+  const suggestions = useMemo(() => [...others.nodes.values()].map(({ path }) => ({ value: path })), [others])
   const proposal = proposals[chosen] ?? proposals[0]
   const shown = proposal && { ...proposal, ...own }
   const previews = usePreviews(mapping, requestFor, shown === undefined ? [] : isOwn(own) ? [shown] : proposals)
@@ -78,14 +74,16 @@ export function ConnectDialog({
         }}
       >
         {from !== undefined && to !== undefined ? null : (
-          <FieldCombobox
+          <ComboField
             label={from === undefined ? `Source of ${known?.path ?? ''}` : `Target of ${known?.path ?? ''}`}
-            tree={from === undefined ? sources : targets}
             value={typed}
+            suggestions={suggestions}
             onChange={(value) => {
               setTyped(value)
               choose(0)
             }}
+            allowsOther
+            autoFocus
           />
         )}
         {proposals.length > 1 && (
@@ -145,53 +143,6 @@ function newTarget(text: string): FieldNode | undefined {
   const tree = targetTree([], [], [text])
   const node = tree.nodes.get(nodeOfTarget(tree, text) ?? '')
   return node?.path === text ? node : undefined
-}
-
-type FieldComboboxProps = Readonly<{ label: string; tree: FieldTree; value: string; onChange(value: string): void }>
-
-const LAYOUT = { rowSize: 34 }
-const MOST_SHOWN = 200
-
-function FieldCombobox({ label, tree, value, onChange }: FieldComboboxProps) {
-  const all = useMemo(() => [...tree.nodes.values()].map(({ path, sample }) => ({ id: path, path, sample })), [tree])
-  const items = useMemo(() => {
-    const words = value.toLowerCase().split(/\s+/)
-    return all.filter(({ path }) => words.every((word) => path.toLowerCase().includes(word))).slice(0, MOST_SHOWN)
-  }, [all, value])
-  return (
-    <ComboBox
-      className="field combobox"
-      items={items}
-      inputValue={value}
-      onInputChange={onChange}
-      onSelectionChange={(key) => {
-        if (key !== null) onChange(String(key))
-      }}
-      allowsCustomValue
-      menuTrigger="input"
-      autoFocus
-    >
-      <Label>{label}</Label>
-      <div className="combobox-box">
-        <Input spellCheck={false} autoComplete="off" />
-        <AriaButton className="combobox-open">
-          <span aria-hidden="true">▾</span>
-        </AriaButton>
-      </div>
-      <p className="hint">Choose a field, or type a path.</p>
-      <Popover className="popover combobox-popover">
-        <Virtualizer layout={ListLayout} layoutOptions={LAYOUT}>
-          <ListBox className="combobox-list">
-            {(item: { id: string; path: string }) => (
-              <ListBoxItem id={item.id} textValue={item.path} className="palette-item">
-                <code className="combobox-path">{item.path}</code>
-              </ListBoxItem>
-            )}
-          </ListBox>
-        </Virtualizer>
-      </Popover>
-    </ComboBox>
-  )
 }
 
 type ChoicesProps = Readonly<{

@@ -1,7 +1,7 @@
 /** Entries that the service suggests. Each is ticked by the user; none is taken by itself. */
 import { useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
-import { type Suggestion, suggestEntries } from '../../../api/mapping-calls.ts'
+import { type SuggestedEntry, suggestEntries } from '../../../api/mapping-calls.ts'
 import { queryKeys } from '../../../api/query-keys.ts'
 import { Button } from '../../../ui/controls/button.tsx'
 import { Dialog } from '../../../ui/controls/dialog.tsx'
@@ -14,7 +14,7 @@ export type SuggestDialogProps = Readonly<{
   request: string
   /** Whether there is a sample or a schema of the output. */
   hasTarget: boolean
-  onAdd(suggestions: readonly Suggestion[]): void
+  onAdd(suggestions: readonly SuggestedEntry[]): void
   onClose(): void
 }>
 
@@ -68,9 +68,9 @@ export function SuggestDialog({ request, hasTarget, onAdd, onClose }: SuggestDia
   )
 }
 
-const nameOf = ({ source, target }: Suggestion): string => `${source}\n${target}`
+const nameOf = ({ source, target }: SuggestedEntry): string => `${source}\n${target}`
 
-const SuggestionText = ({ of: { source, target, to, reason, score } }: Readonly<{ of: Suggestion }>) => (
+const SuggestionText = ({ of: { source, target, to, reason, score } }: Readonly<{ of: SuggestedEntry }>) => (
   <span className="suggestion">
     <code className="wrap">
       <VisibleText text={source} most={300} />

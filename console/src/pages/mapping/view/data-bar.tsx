@@ -92,27 +92,41 @@ export function DataBar({
       </search>
       {counts === undefined ? null : (
         <div className="coverage-counts" role="group" aria-label="Coverage">
-          <Count of="unread" count={counts.unread} what="fields not read" show={show} onChange={onChange} />
-          <Count of="nothing" count={counts.nothing} what="sources found nothing" show={show} onChange={onChange} />
-          <Count of="unwritten" count={counts.unwritten} what="targets not written" show={show} onChange={onChange} />
+          <Count of="unread" count={counts.unread} what="not read" noun="field" show={show} onChange={onChange} />
+          <Count
+            of="nothing"
+            count={counts.nothing}
+            what="found nothing"
+            noun="source"
+            show={show}
+            onChange={onChange}
+          />
+          <Count
+            of="unwritten"
+            count={counts.unwritten}
+            what="not written"
+            noun="target"
+            show={show}
+            onChange={onChange}
+          />
         </div>
       )}
     </div>
   )
 }
 
-type CountProps = Readonly<{ of: keyof CoverageCounts; count: number; what: string }> &
-  Pick<DataBarProps, 'onChange'> &
-  Readonly<{ show: MappingSearch['show'] }>
+type CountProps = Readonly<{ of: keyof CoverageCounts; count: number; noun: string; what: string }> &
+  Readonly<{ show: MappingSearch['show'] }> &
+  Pick<DataBarProps, 'onChange'>
 
-const Count = ({ of, count, what, show, onChange }: CountProps) => (
+const Count = ({ of, count, noun, what, show, onChange }: CountProps) => (
   <Button
     tone="quiet"
     pressed={show === of}
-    refused={count === 0 && show !== of ? `There are no ${what}.` : undefined}
+    refused={count === 0 && show !== of ? `There is no ${noun} of this kind.` : undefined}
     onPress={() => onChange({ show: show === of ? undefined : of })}
   >
-    <strong>{count.toLocaleString('en')}</strong> {what}
+    <strong>{count.toLocaleString('en')}</strong> {count === 1 ? noun : `${noun}s`} {what}
   </Button>
 )
 

@@ -39,7 +39,18 @@ export type FieldPaneProps = Readonly<{
 type Shown = Readonly<{ side: Side; marks: Marks; related: ReadonlySet<string> }>
 const ShownContext = createContext<Shown>({ side: 'source', marks: new Map(), related: new Set() })
 
-export function FieldPane({ side, title, tree, marks, expanded, selected, related, scroller, ...on }: FieldPaneProps) {
+/** Drawn again only if something of it changes. */
+export const FieldPane = memo(function FieldPane({
+  side,
+  title,
+  tree,
+  marks,
+  expanded,
+  selected,
+  related,
+  scroller,
+  ...on
+}: FieldPaneProps) {
   const [hasSingleKeys] = useSingleKeys()
   const shown = useMemo(() => ({ side, marks, related }), [side, marks, related])
   const keys = useMemo(() => (selected === undefined ? [] : [selected]), [selected])
@@ -64,7 +75,7 @@ export function FieldPane({ side, title, tree, marks, expanded, selected, relate
             className="field-tree"
             items={tree.roots}
             selectionMode="single"
-            selectionBehavior="replace"
+            selectionBehavior="toggle"
             selectedKeys={keys}
             onSelectionChange={(change) => on.onSelect(change === 'all' ? undefined : [...change].map(String)[0])}
             expandedKeys={expanded}
@@ -73,13 +84,13 @@ export function FieldPane({ side, title, tree, marks, expanded, selected, relate
             onScroll={(event) => on.onScroll(event.currentTarget.scrollTop)}
             {...(on.hooks && { dragAndDropHooks: on.hooks })}
           >
-            {(node: FieldNode) => <FieldItem node={node} />}
+            {itemOf}
           </Tree>
         </Virtualizer>
       </ShownContext>
     </section>
   )
-}
+})
 
 const rowOf = (target: EventTarget): string | undefined =>
   target instanceof Element ? (target.closest<HTMLElement>('[data-node]')?.dataset.node ?? undefined) : undefined
@@ -89,12 +100,12 @@ const FieldItem = ({ node }: Readonly<{ node: FieldNode }>) => (
     id={node.id}
     value={node}
     textValue={node.name.slice(0, MOST_OF_A_NAME)}
-    className="field-row"
+    className="mapping-row"
     data-node={node.id}
   >
     <TreeItemContent>
       {({ hasChildItems, allowsDragging }) => (
-        <>
+        <div className="field-line">
           {allowsDragging && (
             <AriaButton slot="drag" className="field-grip">
               <span aria-hidden="true">⠿</span>
@@ -108,16 +119,18 @@ const FieldItem = ({ node }: Readonly<{ node: FieldNode }>) => (
             <span className="field-chevron" />
           )}
           <FieldContent node={node} />
-        </>
+        </div>
       )}
     </TreeItemContent>
-    <Collection items={node.children}>{(child) => <FieldItem node={child} />}</Collection>
+    <Collection items={node.children}>{itemOf}</Collection>
   </TreeItem>
 )
 
+const itemOf = (node: FieldNode) => <FieldItem node={node} />
+
 const FieldContent = memo(function FieldContent({ node }: Readonly<{ node: FieldNode }>) {
   const { side, marks, related } = useContext(ShownContext)
-  const { id, name, index, lists, types, count, sample, isUnknown } = node
+  const { id, name, index, lists, count, sample, isUnknown } = node
   const mark = marks.get(id)
   const isScalar = sample !== undefined
   return (
@@ -132,7 +145,7 @@ const FieldContent = memo(function FieldContent({ node }: Readonly<{ node: Field
           ×{count.toLocaleString('en')}
         </span>
       )}
-      <span className="field-type">{typesOf(types, isUnknown, side)}</span>
+      <span className="field-type">{typesOf(node, side)}</span>
       {isScalar && (
         <span className="field-sample">
           <VisibleText text={typeof sample === 'string' ? sample : JSON.stringify(sample)} most={MOST_OF_A_NAME} />
@@ -143,9 +156,9 @@ const FieldContent = memo(function FieldContent({ node }: Readonly<{ node: Field
   )
 })
 
-/** Objects and lists show what they are by what they hold. */
-function typesOf(types: FieldNode['types'], isUnknown: boolean, side: Side): string {
-  if (isUnknown) return side === 'source' ? 'not in the message' : ''
+/** Objects and lists show what they are by what they hold, and a root may have nothing in this message. */
+function typesOf({ types, isUnknown, path, name }: FieldNode, side: Side): string {
+  if (isUnknown) return side === 'source' && path !== name ? 'not in the message' : ''
   return types.filter((type) => type !== 'object' && type !== 'array').join(', ')
 }
 

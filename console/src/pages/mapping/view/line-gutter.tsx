@@ -27,8 +27,7 @@ export const LineGutter = memo(function LineGutter({ layout, height, selected, r
           return (
             <g key={id} className={`line ${isWhole ? '' : 'half'} ${kind}`}>
               <path d={path} className="line-shown" />
-              {/* biome-ignore lint/a11y/useKeyWithClickEvents: the list of entries selects by keys */}
-              {/* biome-ignore lint/a11y/noStaticElementInteractions: see above */}
+              {/* biome-ignore lint/a11y/noStaticElementInteractions: the list of entries selects by keys */}
               <path d={path} className="line-hit" onClick={() => on.onSelect(id)} />
             </g>
           )

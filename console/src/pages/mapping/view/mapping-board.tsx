@@ -1,13 +1,12 @@
 /** The picture of the mapping: two trees with the lines between them. */
-import { type ReactNode, useEffect, useEffectEvent, useMemo, useRef, useState } from 'react'
-import { useDragAndDrop } from 'react-aria-components/useDragAndDrop'
+import { memo, type ReactNode, useEffect, useEffectEvent, useMemo, useRef, useState } from 'react'
 import type { FieldNode, FieldTree } from '../model/field-tree.ts'
 import { layOutLines, type PaneView, type ShownRows, scrollTo, shownRows, visibleRow } from '../model/line-layout.ts'
 import { type Marks, openNodes, type PlacedLine } from '../model/shown-fields.ts'
+import { useStable } from '../use-stable.ts'
+import { useFieldDrag } from './field-drag.ts'
 import { FieldPane, ROW_HEIGHT, type Side } from './field-pane.tsx'
 import { LineGutter } from './line-gutter.tsx'
-
-const FIELD = 'application/x-crosswalk-field'
 
 export type BoardSide = Readonly<{ title: string; tree: FieldTree; marks: Marks; empty: ReactNode }>
 
@@ -30,7 +29,16 @@ export type MappingBoardProps = Readonly<{
   onConnect: ((from: FieldNode | undefined, to: FieldNode | undefined) => void) | undefined
 }>
 
-export function MappingBoard({ source, target, lines, isFiltered, selection, onSelect, onConnect }: MappingBoardProps) {
+export const MappingBoard = memo(function MappingBoard({
+  source,
+  target,
+  lines,
+  isFiltered,
+  selection,
+  onSelect,
+  onConnect,
+}: MappingBoardProps) {
+  const board = useRef<HTMLDivElement>(null)
   const left = usePane(source.tree, isFiltered)
   const right = usePane(target.tree, isFiltered)
   const ends = useMemo(
@@ -49,70 +57,63 @@ export function MappingBoard({ source, target, lines, isFiltered, selection, onS
     const placed = lines.find(({ line }) => line.id === id)
     if (placed?.from !== undefined) left.reveal(placed.from)
     if (placed?.to !== undefined) right.reveal(placed.to)
+    board.current?.scrollIntoView({ block: 'nearest' })
   })
   useEffect(() => {
     if (selection.line !== undefined) reveal(selection.line)
   }, [selection.line])
 
-  const dragged = useRef<string>(undefined)
-  const sourceDrag = useDragAndDrop<FieldNode>({
-    getItems: (_keys, items) => items.map(({ path }) => ({ [FIELD]: path, 'text/plain': path })),
-    onDragStart: ({ keys }) => {
-      dragged.current = [...keys].map(String)[0]
-    },
-    getAllowedDropOperations: () => ['link'],
+  const drag = useFieldDrag((from, to) => onConnect?.(source.tree.nodes.get(from), target.tree.nodes.get(to)))
+  const connectFrom = useStable((id: string) => onConnect?.(source.tree.nodes.get(id), undefined))
+  const connectTo = useStable((id: string) => onConnect?.(undefined, target.tree.nodes.get(id)))
+  const selectSource = useStable((id: string | undefined) => onSelect(id === undefined ? {} : { source: id }))
+  const selectTarget = useStable((id: string | undefined) => onSelect(id === undefined ? {} : { target: id }))
+  const selectLine = useStable((line: string) => onSelect({ line }))
+  const scrollToEnd = useStable((side: Side, edge: 'above' | 'below') => {
+    const [pane, rows] = side === 'source' ? [left, ends.map(({ from }) => from)] : [right, ends.map(({ to }) => to)]
+    const next = nextBeyond(rows, pane.view, edge)
+    if (next !== undefined) pane.scrollToRow(next)
   })
-  const targetDrop = useDragAndDrop<FieldNode>({
-    acceptedDragTypes: [FIELD],
-    getDropOperation: (to, types) =>
-      to.type === 'item' && to.dropPosition === 'on' && types.has(FIELD) ? 'link' : 'cancel',
-    onItemDrop: ({ target: to }) =>
-      onConnect?.(source.tree.nodes.get(dragged.current ?? ''), target.tree.nodes.get(String(to.key))),
-  })
-  const paneOf = (side: Side, { title, tree, marks, empty }: BoardSide, pane: Pane) => ({
-    side,
-    title,
-    tree,
-    marks,
-    empty,
-    expanded: pane.expanded,
-    onExpanded: pane.setExpanded,
-    scroller: pane.scroller,
-    onScroll: pane.setTop,
-    selected: selection[side],
-    related: related.fields,
-    onSelect: (id: string | undefined) => onSelect(id === undefined ? {} : { [side]: id }),
-  })
+  const isOn = onConnect !== undefined
   return (
-    <div className="mapping-board">
+    <div className="mapping-board" ref={board}>
       <FieldPane
-        {...paneOf('source', source, left)}
-        hooks={onConnect && sourceDrag.dragAndDropHooks}
-        onConnect={onConnect && ((id) => onConnect(source.tree.nodes.get(id), undefined))}
+        side="source"
+        {...source}
+        expanded={left.expanded}
+        onExpanded={left.setExpanded}
+        scroller={left.scroller}
+        onScroll={left.setTop}
+        selected={selection.source}
+        related={related.fields}
+        onSelect={selectSource}
+        hooks={isOn ? drag.source : undefined}
+        onConnect={isOn ? connectFrom : undefined}
       />
       <LineGutter
         layout={layout}
         height={left.view.height}
         selected={selection.line}
         related={related.lines}
-        onSelect={(line) => onSelect({ line })}
-        onEdge={(side, edge) => {
-          const [pane, rows] =
-            side === 'source' ? [left, ends.map(({ from }) => from)] : [right, ends.map(({ to }) => to)]
-          const next = nextBeyond(rows, pane.view, edge)
-          if (next !== undefined) pane.scrollToRow(next)
-        }}
+        onSelect={selectLine}
+        onEdge={scrollToEnd}
       />
       <FieldPane
-        {...paneOf('target', target, right)}
-        hooks={onConnect && targetDrop.dragAndDropHooks}
-        onConnect={onConnect && ((id) => onConnect(undefined, target.tree.nodes.get(id)))}
+        side="target"
+        {...target}
+        expanded={right.expanded}
+        onExpanded={right.setExpanded}
+        scroller={right.scroller}
+        onScroll={right.setTop}
+        selected={selection.target}
+        related={related.fields}
+        onSelect={selectTarget}
+        hooks={isOn ? drag.target : undefined}
+        onConnect={isOn ? connectTo : undefined}
       />
     </div>
   )
-}
-
-type Pane = ReturnType<typeof usePane>
+})
 
 /** What is open and visible of one tree. */
 function usePane(tree: FieldTree, isFiltered: boolean) {
@@ -138,8 +139,9 @@ function usePane(tree: FieldTree, isFiltered: boolean) {
   useEffect(() => {
     if (wanted !== undefined) revealWanted(wanted, shown)
   }, [wanted, shown])
-  const setExpanded = (next: ReadonlySet<string>) =>
-    setToggled(toggled.symmetricDifference(next.symmetricDifference(expanded)))
+  const setExpanded = useStable((next: ReadonlySet<string>) =>
+    setToggled(toggled.symmetricDifference(next.symmetricDifference(expanded))),
+  )
   return {
     scroller,
     view,

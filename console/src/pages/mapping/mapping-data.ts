@@ -3,14 +3,14 @@ import { useMemo, useState } from 'react'
 import { type ApiFailure, asFailure, ApiFailure as Failure } from '../../api/api-failure.ts'
 import { NO_BODY } from './dialogs/message-dialog.tsx'
 import type { MappingSearch } from './mapping-search.ts'
-import { type LoadedData, useRecentMessages, useTestData } from './use-mapping-runs.ts'
+import { type MessageData, useRecentMessages, useTestData } from './use-mapping-runs.ts'
 
-export function useLoadedData(id: string, { message, test, more = 0 }: MappingSearch) {
+export function useMappingData(id: string, { message, test, more = 0 }: MappingSearch) {
   const [typed, setTyped] = useState(NO_BODY)
   const recent = useRecentMessages(id)
   const ofTest = useTestData(id, test)
   const messages = recent.data
-  const data = useMemo((): LoadedData | undefined => {
+  const data = useMemo((): MessageData | undefined => {
     if (typed.body !== '') {
       const { body, contentType } = typed
       return { name: 'the typed message', given: [{ message: { body, ...(contentType && { contentType }) } }] }

@@ -1,8 +1,8 @@
 /** A first document from a name and a sample message, and storing it. */
-import { ApiFailure } from './api-failure.ts'
-import { api, dataOf, type Schemas } from './client.ts'
-import { createDocument } from './document-calls.ts'
-import { storeTests } from './run-calls.ts'
+import { ApiFailure } from '../api-failure.ts'
+import { api, dataOf, type Schemas } from '../client.ts'
+import { createDocument } from '../document-calls.ts'
+import { storeTests } from '../run-calls.ts'
 
 export type EndpointDraft = Schemas['EndpointDraft']
 export type DraftRequest = Schemas['DraftRequest']

@@ -1,7 +1,7 @@
-/** The words of documents and records, as the service has them. */
+/** The codes of failures, as the service has them. */
 import { useQuery } from '@tanstack/react-query'
-import { api, dataOf } from './client.ts'
-import { queryKeys } from './query-keys.ts'
+import { api, dataOf } from '../client.ts'
+import { queryKeys } from '../query-keys.ts'
 
 const NONE: readonly string[] = []
 

@@ -1,13 +1,7 @@
 /** Recorded messages: lists, records, bodies, and the replay of one by hand. */
-import { api, dataOf, type Schemas } from './client.ts'
-import type { paths } from './schema.ts'
-
-export type ListedMessage = Schemas['ListedMessage']
-export type MessageRecord = Schemas['Message']
-export type BodySummary = ListedMessage['bodies'][number]
-
-/** Filters of the API by name, as they are written in a URL. */
-export type MessageFilters = Readonly<Record<string, string | readonly string[] | undefined>>
+import { api, dataOf } from '../client.ts'
+import type { paths } from '../schema.ts'
+import type { ListedMessage, MessageFilters, MessageRecord } from './record-types.ts'
 
 type MessageQuery = NonNullable<paths['/messages']['get']['parameters']['query']>
 export type MessagePage = Readonly<{ messages: readonly ListedMessage[]; next?: string }>

@@ -1,13 +1,7 @@
 /** Groups of failures, and plans that replay many messages. */
-import { api, dataOf, type Schemas } from './client.ts'
-import type { MessageFilters } from './message-calls.ts'
-import type { paths } from './schema.ts'
-
-export type FailureGroup = Schemas['FailureGroup']
-export type GroupState = FailureGroup['state']
-/** Every field that the service always gives. */
-export type ReplayPlan = Schemas['ReplayPlan']
-export type RunLimits = Schemas['RunLimits']
+import { api, dataOf } from '../client.ts'
+import type { paths } from '../schema.ts'
+import type { FailureGroup, GroupState, MessageFilters, ReplayPlan, RunLimits } from './record-types.ts'
 
 type GroupQuery = NonNullable<paths['/messages/groups']['get']['parameters']['query']>
 type PlanFilter = NonNullable<paths['/messages/replay']['post']['requestBody']>['content']['application/json']

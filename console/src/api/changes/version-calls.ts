@@ -1,6 +1,6 @@
 /** The versions of an endpoint, and going back to one. */
-import { answerOf, api, dataOf, type Schemas } from './client.ts'
-import { type Change, headersOf } from './document-calls.ts'
+import { answerOf, api, dataOf, type Schemas } from '../client.ts'
+import { type Change, headersOf } from '../document-calls.ts'
 
 export type Version = Schemas['Version']
 export type VersionDiff = Schemas['VersionDiff']

@@ -1,5 +1,5 @@
 /** Many documents at once: all of them, or none. They are sent as the text that they have. */
-import { answerOf, api, type Schemas } from './client.ts'
+import { answerOf, api, type Schemas } from '../client.ts'
 
 export type BatchOutcome = Readonly<{ results: readonly Schemas['OperationResult'][]; dryRun: boolean }>
 

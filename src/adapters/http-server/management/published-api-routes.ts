@@ -4,8 +4,8 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type { EndpointService } from '../../../endpoints/endpoint-service.ts'
 import type { LiveOpenApi } from '../../../published-api/live-openapi.ts'
 import type { WrittenOpenApi } from '../../../published-api/openapi-document.ts'
-import { needs } from '../management/auth-hook.ts'
 import { type ById, queryOf, refuseOtherMethods, sendAnswer } from '../replies.ts'
+import { needs } from './auth-hook.ts'
 
 /** In a scope with the auth hook. */
 export function servePublishedApi(

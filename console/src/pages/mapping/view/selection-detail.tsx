@@ -1,0 +1,48 @@
+/** What is selected, beside the picture: an entry, a field, or how to begin. */
+import type { Draft } from '../../../draft/draft.ts'
+import type { MappingText } from '../model/mapping-entries.ts'
+import type { Picture } from '../use-picture.ts'
+import { FieldDetail } from './field-detail.tsx'
+import { LineDetail, type LineDetailProps } from './line-detail.tsx'
+import type { Selection } from './mapping-board.tsx'
+
+export type SelectionDetailProps = Readonly<{
+  draft: Draft
+  mapping: MappingText
+  picture: Picture
+  selection: Selection
+  onConnect(): void
+  onSelectLine(id: string): void
+}> &
+  Pick<LineDetailProps, 'functions' | 'refused' | 'onChange' | 'onRemove'>
+
+const HOW = 'Drag a field to a target, or select one and press M. Select a line or an entry to change it.'
+
+export function SelectionDetail({ draft, mapping, picture, selection, ...on }: SelectionDetailProps) {
+  const { placed, all } = picture
+  const line = placed.find((one) => one.line.id === selection.line)
+  if (line !== undefined) {
+    const { functions, refused, onChange, onRemove } = on
+    return <LineDetail id={draft.id} placed={line} {...{ mapping, functions, refused, onChange, onRemove }} />
+  }
+  const side = selection.source === undefined ? 'target' : 'source'
+  const node = all[side].nodes.get(selection[side] ?? '')
+  if (node === undefined) {
+    return (
+      <section className="line-detail" aria-label="Nothing selected">
+        <p className="quiet">{HOW}</p>
+      </section>
+    )
+  }
+  return (
+    <FieldDetail
+      side={side}
+      node={node}
+      mark={picture[side].marks.get(node.id)}
+      lines={placed.filter(({ from, to }) => (side === 'source' ? from : to) === node.id)}
+      refused={on.refused}
+      onConnect={on.onConnect}
+      onSelectLine={on.onSelectLine}
+    />
+  )
+}

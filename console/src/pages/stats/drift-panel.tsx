@@ -1,0 +1,119 @@
+/** Drift: what recent messages carry and nothing reads, and what is read and no recent message carries. */
+import { useQuery } from '@tanstack/react-query'
+import { Link } from '@tanstack/react-router'
+import type { ReactNode } from 'react'
+import { api, dataOf, type Schemas } from '../../api/client.ts'
+import { queryKeys } from '../../api/query-keys.ts'
+import { type Column, DataTable } from '../../ui/data/data-table.tsx'
+import { Time } from '../../ui/data/time.tsx'
+import { VisibleText } from '../../ui/data/visible-text.tsx'
+import { QueryView } from '../../ui/states/states.tsx'
+
+/** At most one message a second is examined. */
+const EVERY_MS = 30_000
+
+type Drift = Schemas['Drift']
+
+export function DriftPanel({ id }: Readonly<{ id: string }>) {
+  const query = useQuery({
+    queryKey: queryKeys.endpointDrift(id),
+    queryFn: ({ signal }) => dataOf(api.GET('/endpoints/{id}/drift', { params: { path: { id } }, signal })),
+    refetchInterval: EVERY_MS,
+  })
+  return (
+    <section className="panel drift" aria-labelledby="drift">
+      <h2 id="drift">Drift of the messages</h2>
+      <QueryView query={query} what="Loading the drift">
+        {(drift) => (
+          <>
+            <Sampled {...drift} />
+            {drift.sampled > 0 && <Fields id={id} drift={drift} />}
+          </>
+        )}
+      </QueryView>
+    </section>
+  )
+}
+
+function Sampled({ sample, sampled, cut, since, version }: Drift) {
+  if (sample === 0) return <p className="quiet">No messages are examined: DRIFT_SAMPLE is 0.</p>
+  if (sampled === 0) return <p className="quiet">No message of this version has been examined in the last 24 hours.</p>
+  const messages = sampled === 1 ? '1 message' : `${sampled.toLocaleString('en')} messages`
+  return (
+    <p className="quiet">
+      {messages} of version {version} examined in the last 24 hours, the first <Time at={since} />
+      {cut > 0 && `; ${cut.toLocaleString('en')} of them were too large to be examined in whole`}. Names and types only,
+      no values.
+    </p>
+  )
+}
+
+function Fields({ id, drift }: Readonly<{ id: string; drift: Drift }>) {
+  const { unread, unreadUnknown, unreadCut, missing, missingNotShown = 0, sampled } = drift
+  return (
+    <>
+      <h3>Carried, and read by nothing</h3>
+      {unreadUnknown !== undefined ? (
+        <p className="quiet">
+          <VisibleText text={unreadUnknown} />
+        </p>
+      ) : (
+        <Listed of={unread.length} none="Every field that came is read.">
+          <DataTable label="Fields that nothing reads" columns={unreadColumns(sampled)} rows={unread} idOf={pathOf} />
+          {unreadCut === true && <p className="quiet">There are more fields than are kept.</p>}
+        </Listed>
+      )}
+      <h3>Read, and carried by no examined message</h3>
+      <Listed of={missing.length} none="Every field that is read came.">
+        <DataTable label="Fields that did not come" columns={missingColumns(id)} rows={missing} idOf={pathOf} />
+        {missingNotShown > 0 && <p className="quiet">… and {missingNotShown.toLocaleString('en')} more.</p>}
+      </Listed>
+    </>
+  )
+}
+
+const Listed = ({ of, none, children }: Readonly<{ of: number; none: string; children: ReactNode }>) =>
+  of === 0 ? <p className="quiet">{none}</p> : children
+
+const pathOf = ({ path }: Readonly<{ path: string }>): string => path
+
+const Path = ({ path }: Readonly<{ path: string }>) => (
+  <code>
+    <VisibleText text={path} most={300} />
+  </code>
+)
+
+const unreadColumns = (sampled: number): readonly Column<Drift['unread'][number]>[] => [
+  { id: 'path', title: 'Field', isName: true, render: ({ path }) => <Path path={path} /> },
+  { id: 'types', title: 'Types', render: ({ types }) => types.join(', ') },
+  {
+    id: 'seen',
+    title: 'Seen in',
+    align: 'end',
+    render: ({ seen }) => `${seen.toLocaleString('en')} of ${sampled.toLocaleString('en')}`,
+  },
+]
+
+const missingColumns = (id: string): readonly Column<Drift['missing'][number]>[] => [
+  { id: 'path', title: 'Field', isName: true, render: ({ path }) => <Path path={path} /> },
+  {
+    id: 'readBy',
+    title: 'Read by',
+    render: ({ readBy }) => (
+      <ul className="plain">
+        {readBy.map((place) => (
+          <li key={place}>
+            <Link to="/endpoints/$id/edit" params={{ id }} search={{ path: place }}>
+              <Path path={place} />
+            </Link>
+          </li>
+        ))}
+      </ul>
+    ),
+  },
+  {
+    id: 'lastSeen',
+    title: 'Last seen',
+    render: ({ lastSeen }) => (lastSeen === undefined ? 'never' : <Time at={lastSeen} />),
+  },
+]
