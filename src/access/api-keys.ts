@@ -3,6 +3,7 @@ import { createHash, timingSafeEqual } from 'node:crypto'
 import { type Caller, isRole, ROLES, type Role } from '../domain/access.ts'
 import { Failure } from '../domain/failure.ts'
 import { didYouMean } from '../domain/nearest.ts'
+import type { EntryOf } from '../domain/ports/audit-store-port.ts'
 import type { KeyStore, StoredKey } from '../domain/ports/key-store-port.ts'
 import { callStore } from '../domain/ports/store-port.ts'
 import type { Clock } from '../domain/run.ts'
@@ -12,12 +13,12 @@ export type KeyRequest = Readonly<{ name: string; roles: readonly string[] }>
 /** `key` is the secret; it cannot be shown again. */
 export type NewKey = Readonly<{ key: string; stored: StoredKey }>
 
-/** Fails with KEY_INVALID, KEY_UNKNOWN, STORE_UNAVAILABLE. */
+/** `entryOf`: for the entry of a change in the audit log. Fails with KEY_INVALID, KEY_UNKNOWN, STORE_UNAVAILABLE. */
 export interface ApiKeys {
-  create(request: KeyRequest): Promise<NewKey>
+  create(request: KeyRequest, entryOf?: EntryOf): Promise<NewKey>
   /** Oldest first, including revoked ones. */
   list(): Promise<readonly StoredKey[]>
-  revoke(id: string): Promise<void>
+  revoke(id: string, entryOf?: EntryOf): Promise<void>
   /** Whether a key was ever created. `store`: the name in the failure, as a call without a key asks for something else. */
   exist(store: string): Promise<boolean>
   /**
@@ -47,17 +48,17 @@ export function createApiKeys({ store, clock, random }: ApiKeysOptions): ApiKeys
   let known: boolean | undefined
   const now = () => new Date(clock()).toISOString()
   return {
-    create: async (request) => {
+    create: async (request, entryOf) => {
       const { name, roles } = check(request)
       const id = random(ID_BYTES).toString('hex')
       const key = `cwk_${id}_${random(SECRET_BYTES).toString('base64url')}`
       const stored: StoredKey = { id, name, roles, hash: hashOf(key).toString('hex'), createdAt: now() }
-      await callStore(KEYS, () => store.insert(stored))
+      await callStore(KEYS, () => store.insert(stored, entryOf?.({ target: id })))
       return { key, stored }
     },
     list: () => callStore(KEYS, () => store.list()),
-    revoke: async (id) => {
-      if (await callStore(KEYS, () => store.revoke(id, now()))) return
+    revoke: async (id, entryOf) => {
+      if (await callStore(KEYS, () => store.revoke(id, now(), entryOf?.({ target: id })))) return
       const revoked = (await callStore(KEYS, () => store.get(id))) !== undefined
       throw new Failure('KEY_UNKNOWN', revoked ? `The key '${id}' is revoked already.` : `There is no key '${id}'.`)
     },

@@ -1,9 +1,11 @@
 /** Decisions over calls, whatever they bring; and that no route can be left out of them. */
+
 import assert from 'node:assert/strict'
 import { randomBytes } from 'node:crypto'
 import { describe, test } from 'node:test'
 import fc from 'fast-check'
 import { createApiKeys } from '../../src/access/api-keys.ts'
+import type { AuditNote } from '../../src/access/audit-log.ts'
 import { createAuthorise } from '../../src/access/authorise.ts'
 import { addAuthHook } from '../../src/adapters/http-server/management/auth-hook.ts'
 import { createServer } from '../../src/adapters/http-server/server.ts'
@@ -107,7 +109,7 @@ describe('a route', () => {
     serverRequestTimeoutMs: 1_000,
     serverKeepAliveTimeoutMs: 1_000,
   }
-  const audit = { record: async () => undefined, find: async () => [], stop: async () => undefined }
+  const audit = { record: async () => undefined, entryOf: (note: AuditNote) => ({ id: '', at: '', ...note }) }
 
   test('that does not say who may call it keeps the service from starting', async () => {
     const server = createServer(limits, (failure) => answerFailure(failure, 'JSON'))

@@ -4,6 +4,7 @@ import { startServiceWithKeys } from '../access/service-with-keys.ts'
 import { json, type Service, startService } from '../service.ts'
 import { until } from '../until.ts'
 import { MANAGEMENT_PICTURES } from './management-pictures.ts'
+import { MAPPING_PICTURES } from './mapping-pictures.ts'
 import { RECORD_PICTURES } from './record-pictures.ts'
 
 export type Shot = Readonly<{
@@ -65,6 +66,7 @@ const onSample = (name: string, path: string, prepare?: Shot['prepare']): Pictur
 
 export const PICTURES: readonly Picture[] = [
   ...MANAGEMENT_PICTURES,
+  ...MAPPING_PICTURES,
   onSample('endpoints', 'endpoints'),
   {
     name: 'endpoints-empty',

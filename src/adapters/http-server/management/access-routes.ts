@@ -8,7 +8,7 @@ import { isObject, type Json, type JsonObject } from '../../../domain/json.ts'
 import type { StoredKey } from '../../../domain/ports/key-store-port.ts'
 import type { Clock } from '../../../domain/run.ts'
 import { type ById, NO_STORE, queryOf, refuseOtherMethods, sendJson } from '../replies.ts'
-import { needs, noteEffect } from './auth-hook.ts'
+import { entryOfChange, needs } from './auth-hook.ts'
 import { readDocument } from './read-document.ts'
 
 export function serveKeys(scope: FastifyInstance, keys: ApiKeys): void {
@@ -16,12 +16,11 @@ export function serveKeys(scope: FastifyInstance, keys: ApiKeys): void {
     sendJson(reply, 200, { keys: (await keys.list()).map(shown) }, NO_STORE),
   )
   scope.post('/keys', needs('admin'), async (request, reply) => {
-    const { key, stored } = await keys.create(readRequest(readDocument(request)))
-    noteEffect(request, { target: stored.id })
+    const { key, stored } = await keys.create(readRequest(readDocument(request)), entryOfChange(request, 201))
     return sendJson(reply, 201, { ...shown(stored), key }, { ...NO_STORE, location: `/keys/${stored.id}` })
   })
   scope.delete<ById>('/keys/:id', needs('admin'), async (request, reply) => {
-    await keys.revoke(request.params.id)
+    await keys.revoke(request.params.id, entryOfChange(request))
     return sendJson(reply, 200, { message: `Key '${request.params.id}' revoked` })
   })
   refuseOtherMethods(scope, '/keys', ['GET', 'POST'])
