@@ -24,13 +24,15 @@ export const OutcomeChip = ({ outcome }: Readonly<{ outcome: string }>) => (
   <StatusChip tone={OUTCOMES[outcome] ?? 'quiet'}>{outcome}</StatusChip>
 )
 
+const MOST = 200
+
 /** A name with its value. */
 export const LabelChip = ({ name, value }: Readonly<{ name: string; value: string }>) => (
   <span className="label-chip">
-    <VisibleText text={name} most={100} />
+    <VisibleText text={name} most={MOST} />
     {value === '' ? null : (
       <>
-        =<VisibleText text={value} most={200} />
+        =<VisibleText text={value} most={MOST} />
       </>
     )}
   </span>
