@@ -3,7 +3,7 @@ import { type KeyboardEvent, memo, useMemo } from 'react'
 import { GridList, GridListItem } from 'react-aria-components/GridList'
 import { ListLayout, Virtualizer } from 'react-aria-components/Virtualizer'
 import { StatusChip } from '../../../ui/data/status-chip.tsx'
-import { VisibleText } from '../../../ui/data/visible-text.tsx'
+import { VisibleText } from '../../../ui/text/visible-text.tsx'
 import { describeResult, type LineResult } from '../model/run-coverage.ts'
 import type { PlacedLine } from '../model/shown-fields.ts'
 
