@@ -1,7 +1,7 @@
 /** The loop of the console: a failed message is debugged, its endpoint mended, tested, published, and the failed ones replayed. */
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
-import type { Page } from 'playwright-core'
+import type { Locator, Page } from 'playwright-core'
 import { json, type Service, startService, startUpstream, type Upstream } from '../service.ts'
 import { until } from '../until.ts'
 import { NO_BROWSER } from './browser.ts'
@@ -49,24 +49,30 @@ describe('the loop', { skip: NO_BROWSER }, () => {
       (found) => found.reduce((sum, { count }) => sum + count, 0) === 25,
     )
     assert.deepEqual(new Set(groups.map(({ code }) => code)), new Set(['VALIDATION_FAILED']))
-    const newest = async (group: Group) => {
-      const { messages } = (await admin(`/messages?group=${encodeURIComponent(group.key)}&limit=1`)) as {
-        messages: readonly Readonly<{ id: string }>[]
-      }
-      return messages[0]?.id ?? ''
-    }
-    return { id, pattern, groups, newest }
+    return { id, pattern, groups }
+  }
+
+  /** Opens the editor with the newest message of a group. Out: the id of the message. */
+  async function debugNewest(page: Page, { key }: Group, press: (button: Locator) => Promise<void>): Promise<string> {
+    await page.goto(`/console/groups/${key}`)
+    await press(page.getByRole('button', { name: 'Debug newest' }))
+    await page.waitForURL(/message=/)
+    return new URL(page.url()).searchParams.get('message') ?? ''
   }
 
   /** Replays each group, one message first, then the rest. */
-  async function replayAll(id: string, groups: readonly Group[], pattern: string) {
-    for (const { key } of groups) {
-      const plan = (await admin('/messages/replay', json('POST', { group: key }))) as { id: string }
-      await admin(`/messages/replay/${plan.id}/run`, json('POST', { canary: 1 }))
-      const states = () => admin(`/messages/replay/${plan.id}`) as Promise<{ state: string }>
-      await until(states, ({ state }) => state === 'waiting')
-      await admin(`/messages/replay/${plan.id}/continue`, json('POST', {}))
-      await until(states, ({ state }) => state === 'finished')
+  async function replayAll(
+    page: Page,
+    { id, pattern, groups }: Readonly<{ id: string; pattern: string; groups: readonly Group[] }>,
+    press: (button: Locator) => Promise<void>,
+  ) {
+    for (const { key, count } of groups) {
+      await page.goto(`/console/groups/${key}`)
+      await press(page.getByRole('button', { name: 'Replay group …' }))
+      await press(page.getByRole('button', { name: 'Run one first' }))
+      await page.getByText(`1 done, 0 failed again, ${count - 1} left of ${count}`).waitFor()
+      await press(page.getByRole('button', { name: `Run the rest (${count - 1})` }))
+      await page.getByText(`${count} done, 0 failed again, 0 left of ${count}`).waitFor()
     }
     const nrs = upstream.received
       .filter(({ url }) => url === pattern)
@@ -79,6 +85,16 @@ describe('the loop', { skip: NO_BROWSER }, () => {
       () => groupsOf(id, '&replayed=false'),
       (open) => open.length === 0,
     )
+    await page.goto('/console/groups')
+    await page.getByRole('heading', { level: 1 }).waitFor()
+    assert.equal(await page.getByRole('row', { name: new RegExp(pattern.slice(1)) }).count(), 0)
+  }
+
+  const byMouse = (button: Locator) => button.click()
+  const byKeys = async (button: Locator) => {
+    await button.waitFor()
+    await tabTo(button.page(), button)
+    await button.page().keyboard.press('Enter')
   }
 
   const versionOf = async (id: string) => {
@@ -101,12 +117,12 @@ describe('the loop', { skip: NO_BROWSER }, () => {
   const published = (page: Page) => page.getByText('Published as version 2').waitFor()
 
   test('goes round by mouse', async (t) => {
-    const { id, pattern, groups, newest } = await failingEndpoint('orders')
-    const { page, open, checkAccessibility } = await openConsole(t, { of: service, width: 1440, height: 900 })
+    const failing = await failingEndpoint('orders')
+    const { id, groups } = failing
+    const { page, checkAccessibility } = await openConsole(t, { of: service, width: 1440, height: 900 })
     const [first] = groups
     assert.ok(first)
-    const messageId = await newest(first)
-    await open(`endpoints/${id}/edit?message=${messageId}`)
+    const messageId = await debugNewest(page, first, byMouse)
     const validate = stageOf(page, 'validate')
     await validate.getByText('Validation failed').waitFor()
     const sent = ((await admin(`/messages/${messageId}/body/incoming`)) as { nr: number }).nr
@@ -140,15 +156,16 @@ describe('the loop', { skip: NO_BROWSER }, () => {
     await page.getByText('as stored').waitFor()
     assert.deepEqual(await versionOf(id), [2, 'Łódź sends no codes'])
     assert.deepEqual(await testsOf(id), { names: ['an order without a code'], passed: 1, failed: 0 })
-    await replayAll(id, groups, pattern)
+    await replayAll(page, failing, byMouse)
   })
 
   test('goes round by keyboard only', async (t) => {
-    const { id, pattern, groups, newest } = await failingEndpoint('results')
-    const { page, open } = await openConsole(t, { of: service, width: 1440, height: 900 })
+    const failing = await failingEndpoint('results')
+    const { id, groups } = failing
+    const { page } = await openConsole(t, { of: service, width: 1440, height: 900 })
     const [first] = groups
     assert.ok(first)
-    await open(`endpoints/${id}/edit?message=${await newest(first)}`)
+    await debugNewest(page, first, byKeys)
     const sentence = stageOf(page, 'validate').getByRole('button', { name: /Validation failed/ })
     await sentence.waitFor()
     await tabTo(page, sentence)
@@ -182,6 +199,6 @@ describe('the loop', { skip: NO_BROWSER }, () => {
     await page.keyboard.press('Enter')
     await published(page)
     assert.deepEqual(await versionOf(id), [2, 'mended by keys'])
-    await replayAll(id, groups, pattern)
+    await replayAll(page, failing, byKeys)
   })
 })

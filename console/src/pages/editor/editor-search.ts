@@ -1,5 +1,5 @@
 /** The search parameters of the editor and the mapping view: the data that they run on. */
-import { asOneOf, asText, asWhole, readSearch, type SearchOf } from '../../ui/search-params.ts'
+import { asOneOf, asText, readSearch, type SearchOf } from '../../ui/search-params.ts'
 
 const PARAMETERS = {
   /** The id of a recorded message. */
@@ -10,8 +10,6 @@ const PARAMETERS = {
   path: asText,
   /** Of the editor: saves the loaded message as a test. */
   save: asOneOf(['test']),
-  /** A version to begin with instead of the current document. */
-  version: asWhole,
 }
 
 export const readEditorSearch = readSearch(PARAMETERS)

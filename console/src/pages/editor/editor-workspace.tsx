@@ -1,7 +1,7 @@
 /** The editor of a draft that is open: its two panes, its dialogs, and what goes from one to the other. */
 import { type UseQueryResult, useQuery, useQueryClient } from '@tanstack/react-query'
-import { Link, useNavigate } from '@tanstack/react-router'
-import { useEffect, useEffectEvent, useMemo, useRef, useState } from 'react'
+import { useNavigate } from '@tanstack/react-router'
+import { lazy, Suspense, useEffect, useEffectEvent, useMemo, useRef, useState } from 'react'
 import { asFailure } from '../../api/api-failure.ts'
 import { api, dataOf } from '../../api/client.ts'
 import type { StoredText } from '../../api/document-calls.ts'
@@ -15,22 +15,33 @@ import { Button } from '../../ui/controls/button.tsx'
 import { ConfirmDialog } from '../../ui/controls/dialog.tsx'
 import { StatusChip } from '../../ui/data/status-chip.tsx'
 import { VisibleText } from '../../ui/data/visible-text.tsx'
+import { EndpointNavigation, useEndpointRow } from '../../ui/endpoint/endpoint-page.tsx'
 import { useKey } from '../../ui/keys/keymap.ts'
 import { FailureNotice } from '../../ui/states/failure-notice.tsx'
 import { notify } from '../../ui/states/notices.tsx'
 import { Page } from '../../ui/states/page.tsx'
+import { Loading } from '../../ui/states/states.tsx'
 import { messagePaths } from './assist/message-paths.ts'
 import { faultSpan } from './document/document-faults.ts'
 import { DocumentPane } from './document/document-pane.tsx'
 import type { EditorSearch } from './editor-search.ts'
-import { Inspector } from './inspector/inspector.tsx'
-import { MergeDialog } from './publish/merge-dialog.tsx'
-import { PublishDialog, type Published } from './publish/publish-dialog.tsx'
+import type { Published } from './publish/publish-dialog.tsx'
 import { lookupHosts } from './run/canned-answers.ts'
 import { useRuns } from './run/use-runs.ts'
-import { SaveTestDialog } from './save-test/save-test-dialog.tsx'
 import { useLint } from './use-lint.ts'
 import { useLoadedData } from './use-loaded-data.ts'
+
+/** The document is shown before what runs it is there. */
+const loadInspector = import('./inspector/inspector.tsx')
+const Inspector = lazy(() => loadInspector.then((one) => ({ default: one.Inspector })))
+
+/** Loaded after the editor is shown, so that they open while the service is away, too. */
+const loadPublish = () => import('./publish/publish-dialog.tsx')
+const loadMerge = () => import('./publish/merge-dialog.tsx')
+const loadSaveTest = () => import('./save-test/save-test-dialog.tsx')
+const PublishDialog = lazy(() => loadPublish().then((one) => ({ default: one.PublishDialog })))
+const MergeDialog = lazy(() => loadMerge().then((one) => ({ default: one.MergeDialog })))
+const SaveTestDialog = lazy(() => loadSaveTest().then((one) => ({ default: one.SaveTestDialog })))
 
 export type EditorWorkspaceProps = Readonly<{
   draft: Draft
@@ -64,8 +75,12 @@ export function EditorWorkspace({ draft, stored, search }: EditorWorkspaceProps)
   const { report } = runs.shown
   const paths = useMemo(() => messagePaths(report), [report])
   const hosts = useMemo(() => lookupHosts(now.text), [now.text])
+  const title = useMemo(() => nameOf(now.text, isNew), [now.text, isNew])
+  useEffect(() => {
+    for (const load of [loadPublish, loadMerge, loadSaveTest]) load().catch(() => undefined)
+  }, [])
   const goTo = (path: string) => {
-    const { from, to } = faultSpan(now.text, path)
+    const { from, to } = faultSpan(readTree(now.text), path)
     editor.current?.select(from, to)
   }
   useOpenFromUrl(search, () => setDialog('test'), goTo, report !== undefined)
@@ -80,8 +95,8 @@ export function EditorWorkspace({ draft, stored, search }: EditorWorkspaceProps)
   const close = () => setDialog(undefined)
   return (
     <Page
-      title={nameOf(now.text, isNew)}
-      above={isNew ? null : <EndpointLinks id={id} search={search} />}
+      title={title}
+      above={isNew ? null : <Navigation id={id} search={search} />}
       actions={
         <>
           <DraftState isDirty={now.isDirty} isNew={isNew} />
@@ -124,35 +139,39 @@ export function EditorWorkspace({ draft, stored, search }: EditorWorkspaceProps)
           onRun={runs.shown.run}
           editor={editor}
         />
-        <Inspector
-          id={id}
-          isStored={!isNew}
-          runs={runs}
-          hosts={hosts}
-          vocabulary={vocabulary}
-          onPlace={goTo}
-          onSaveTest={() => setDialog('test')}
-        />
+        <Suspense fallback={<Loading what="Loading the dry run" />}>
+          <Inspector
+            id={id}
+            isStored={!isNew}
+            runs={runs}
+            hosts={hosts}
+            vocabulary={vocabulary}
+            onPlace={goTo}
+            onSaveTest={() => setDialog('test')}
+          />
+        </Suspense>
       </div>
-      {dialog === 'publish' && (
-        <PublishDialog
-          draft={draft}
-          faults={faults}
-          onClose={close}
-          onPublished={finish}
-          onConflict={() => setDialog('merge')}
-        />
-      )}
-      {dialog === 'merge' && <MergeDialog draft={draft} onClose={close} onMerged={() => setDialog('publish')} />}
-      {dialog === 'test' && (
-        <SaveTestDialog
-          id={id}
-          document={runs.inputs.runOn === 'current' ? now.base.text : now.text}
-          runs={runs}
-          report={report}
-          onClose={close}
-        />
-      )}
+      <Suspense>
+        {dialog === 'publish' && (
+          <PublishDialog
+            draft={draft}
+            faults={faults}
+            onClose={close}
+            onPublished={finish}
+            onConflict={() => setDialog('merge')}
+          />
+        )}
+        {dialog === 'merge' && <MergeDialog draft={draft} onClose={close} onMerged={() => setDialog('publish')} />}
+        {dialog === 'test' && (
+          <SaveTestDialog
+            id={id}
+            document={runs.inputs.runOn === 'current' ? now.base.text : now.text}
+            runs={runs}
+            report={report}
+            onClose={close}
+          />
+        )}
+      </Suspense>
       {dialog === 'discard' && (
         <ConfirmDialog
           title="Discard your changes?"
@@ -183,26 +202,9 @@ function DraftState({ isDirty, isNew }: Readonly<{ isDirty: boolean; isNew: bool
   )
 }
 
-function EndpointLinks({ id, search }: Readonly<{ id: string; search: EditorSearch }>) {
-  return (
-    <nav className="endpoint-links" aria-label="Views of the endpoint">
-      <Link to="/endpoints/$id/edit" params={{ id }} search={search}>
-        Editor
-      </Link>
-      <Link to="/endpoints/$id/mapping" params={{ id }} search={search}>
-        Mapping
-      </Link>
-      <Link to="/endpoints/$id/tests" params={{ id }}>
-        Tests
-      </Link>
-      <Link to="/endpoints/$id/versions" params={{ id }}>
-        Versions
-      </Link>
-      <Link to="/endpoints/$id/stats" params={{ id }}>
-        Charts
-      </Link>
-    </nav>
-  )
+function Navigation({ id, search: { message, test } }: Readonly<{ id: string; search: EditorSearch }>) {
+  const { data: row } = useEndpointRow(id)
+  return <EndpointNavigation id={id} row={row} data={{ ...(message && { message }), ...(test && { test }) }} />
 }
 
 /** What the URL asks for is done once: a path to go to, a dialog to open when the first run is there. */

@@ -1,5 +1,6 @@
 /** The message or test that the URL names. */
 import { useQuery } from '@tanstack/react-query'
+import { useMemo } from 'react'
 import { queryKeys } from '../../api/query-keys.ts'
 import { readTests } from '../../api/run-calls.ts'
 import { NEW } from '../../draft/draft.ts'
@@ -20,12 +21,14 @@ export function useLoadedData(id: string, { message, test }: EditorSearch): Load
     queryFn: ({ signal }) => readTests(id, signal),
     enabled: test !== undefined && id !== NEW,
   })
-  if (message !== undefined) {
-    return { data: { kind: 'recorded', messageId: message }, failure: null, missing: undefined }
-  }
   const found = tests.data?.file.tests.find(({ name }) => name === test)
+  const data = useMemo((): LoadedData['data'] => {
+    if (message !== undefined) return { kind: 'recorded', messageId: message }
+    return found && { kind: 'test', test: found }
+  }, [message, found])
+  if (message !== undefined) return { data, failure: null, missing: undefined }
   return {
-    data: found && { kind: 'test', test: found },
+    data,
     failure: tests.error,
     missing: tests.data !== undefined && found === undefined ? test : undefined,
   }

@@ -46,8 +46,15 @@ const PAGES = [
   { to: '/endpoints/$id/stats', title: 'Statistics' },
 ] as const
 
-/** `row` is null for an endpoint that was deleted, and undefined until that is known. */
-export function EndpointNavigation({ id, row }: Readonly<{ id: string; row: EndpointRow | null | undefined }>) {
+export type EndpointNavigationProps = Readonly<{
+  id: string
+  /** Null for an endpoint that was deleted, and undefined until that is known. */
+  row: EndpointRow | null | undefined
+  /** What the editor and the mapping view run on: they keep it from one to the other. */
+  data?: Readonly<{ message?: string; test?: string }>
+}>
+
+export function EndpointNavigation({ id, row, data = {} }: EndpointNavigationProps) {
   return (
     <div className="endpoint-head">
       <Link to="/endpoints">Endpoints</Link>
@@ -75,6 +82,7 @@ export function EndpointNavigation({ id, row }: Readonly<{ id: string; row: Endp
             key={to}
             to={to}
             params={{ id }}
+            search={to === '/endpoints/$id/edit' || to === '/endpoints/$id/mapping' ? data : {}}
             activeOptions={{ includeSearch: false }}
             activeProps={{ 'aria-current': 'page' }}
           >

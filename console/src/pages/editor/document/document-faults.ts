@@ -1,4 +1,5 @@
 /** The faults of a draft, each with its place in the text. */
+import type { Node } from 'jsonc-parser'
 import type { RunReport } from '../../../api/run-calls.ts'
 import { findPlace, memberOf, readTree } from '../../../draft/json-places.ts'
 import { syntaxFaults } from '../../../draft/syntax-faults.ts'
@@ -22,14 +23,14 @@ export function documentFaults(text: string, lint: RunReport['lint'] | undefined
     ...lint.clashes.map((fault) => ({ ...fault, severity: 'error' as const })),
     ...lint.warnings.map((fault) => ({ ...fault, severity: 'warning' as const })),
   ]
+  const root = readTree(text)
   return found
-    .map((fault) => ({ ...fault, ...faultSpan(text, fault.path) }))
+    .map((fault) => ({ ...fault, ...faultSpan(root, fault.path) }))
     .toSorted((one, other) => one.from - other.from)
 }
 
 /** What is marked for a path: a short value, or the name of one that is long or lacks something. */
-export function faultSpan(text: string, path: string): Readonly<{ from: number; to: number }> {
-  const root = readTree(text)
+export function faultSpan(root: Node | undefined, path: string): Readonly<{ from: number; to: number }> {
   if (root === undefined) return { from: 0, to: 0 }
   const { value, span, isWhole } = findPlace(root, path)
   const name = memberOf(value) === value ? undefined : memberOf(value).children?.[0]

@@ -1,19 +1,22 @@
 /** The text of the draft with its faults, its outline, and its expressions one by one. */
 import { nextDiagnostic } from '@codemirror/lint'
 import { keymap } from '@codemirror/view'
-import { type Ref, useMemo, useRef, useState } from 'react'
+import { lazy, type Ref, Suspense, useEffect, useMemo, useRef, useState } from 'react'
 import type { RunReport } from '../../../api/run-calls.ts'
 import type { Draft, DraftNow } from '../../../draft/draft.ts'
-import type { Diagnostic } from '../../../ui/code/code-editor.tsx'
+import type { Diagnostic, Extension } from '../../../ui/code/code-editor.tsx'
 import { DraftEditor } from '../../../ui/code/draft-editor.tsx'
 import type { CodeEditorHandle } from '../../../ui/code/editor-setup.ts'
 import { Button } from '../../../ui/controls/button.tsx'
 import { useKey } from '../../../ui/keys/keymap.ts'
-import { documentAssist, type Knowledge } from '../assist/editor-assist.ts'
+import type { Knowledge } from '../assist/editor-assist.ts'
 import type { DocumentFault } from './document-faults.ts'
 import { documentOutline } from './document-outline.ts'
-import { ExpressionPane } from './expression-pane.tsx'
 import { FaultList } from './fault-list.tsx'
+
+const loadAssist = () => import('../assist/editor-assist.ts')
+const loadExpressions = () => import('./expression-pane.tsx')
+const ExpressionPane = lazy(() => loadExpressions().then((one) => ({ default: one.ExpressionPane })))
 
 export type DocumentPaneProps = Readonly<{
   draft: Draft
@@ -37,9 +40,16 @@ export function DocumentPane(props: DocumentPaneProps) {
   const handle = useRef<CodeEditorHandle>(null)
   const latest = useRef({ onRun, knowledge })
   latest.current = { onRun, knowledge }
+  const [assist, setAssist] = useState<Extension>([])
+  useEffect(() => {
+    loadAssist().then(
+      ({ documentAssist }) => setAssist(documentAssist(() => latest.current.knowledge())),
+      () => undefined,
+    )
+  }, [])
   const extensions = useMemo(
     () => [
-      documentAssist(() => latest.current.knowledge()),
+      assist,
       // CodeMirror itself has another use of this key.
       keymap.of([
         {
@@ -51,7 +61,7 @@ export function DocumentPane(props: DocumentPaneProps) {
         },
       ]),
     ],
-    [],
+    [assist],
   )
   const diagnostics = useMemo(
     (): readonly Diagnostic[] => faults.map(({ from, to, severity, message }) => ({ from, to, severity, message })),
@@ -105,7 +115,9 @@ export function DocumentPane(props: DocumentPaneProps) {
         />
       </div>
       {view === 'expressions' && (
-        <ExpressionPane draft={draft} text={now.text} report={report} readOnly={readOnly} knowledge={knowledge} />
+        <Suspense>
+          <ExpressionPane draft={draft} text={now.text} report={report} readOnly={readOnly} knowledge={knowledge} />
+        </Suspense>
       )}
       <FaultList text={now.text} faults={faults} isChecked={isChecked} onGo={go} />
     </section>

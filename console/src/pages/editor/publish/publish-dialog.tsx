@@ -116,9 +116,7 @@ function Changes({ id, text }: Readonly<{ id: string; text: string }>) {
     <section aria-label="Changes">
       <h3>Changes</h3>
       <QueryView query={query} what="Comparing with the stored document">
-        {({ changes }) =>
-          changes.length === 0 ? <p>Nothing: the stored document is the same.</p> : <ChangeList changes={changes} />
-        }
+        {({ changes }) => <ChangeList changes={changes} />}
       </QueryView>
     </section>
   )

@@ -1,5 +1,5 @@
 /** The runs of the editor: the one that is shown, and the one that it is compared with. */
-import { useState } from 'react'
+import { useMemo, useState } from 'react'
 import type { RunReport } from '../../../api/run-calls.ts'
 import { useMe } from '../../../api/session.ts'
 import { NEW } from '../../../draft/draft.ts'
@@ -53,26 +53,22 @@ export function useRuns({ id, draft, current, isDirty, loaded }: RunsOptions): R
     kept.set(of, next)
     setNow({ of, inputs: next })
   }
-  const data: RunData = loaded ?? { kind: 'typed', message: inputs.typed }
-  const plan = {
-    endpointId: id === NEW ? undefined : id,
-    draft,
-    current,
-    data,
-    answers: inputs.answers,
-    live: inputs.live,
-  }
-  const request = runRequest({ ...plan, runOn: inputs.runOn })
-  const shown = useDryRun(request, RUN_AFTER_MS, `${of} ${inputs.runOn}`)
+  const { runOn, typed, answers, live } = inputs
+  const data = useMemo((): RunData => loaded ?? { kind: 'typed', message: typed }, [loaded, typed])
   const isRecorded = data.kind === 'recorded'
-  const before = runRequest({
-    ...plan,
-    runOn: isRecorded ? 'recorded' : 'current',
-    live: false,
-    // The recorded run is compared with as it was.
-    ...(isRecorded && { answers: NO_EDITED_ANSWERS }),
-  })
-  const isNeeded = shown.report?.ran === true && (isRecorded ? inputs.runOn !== 'recorded' : isDirty)
+  const endpointId = id === NEW ? undefined : id
+  const request = useMemo(
+    () => runRequest({ endpointId, draft, current, data, answers, live, runOn }),
+    [endpointId, draft, current, data, answers, live, runOn],
+  )
+  const shown = useDryRun(request, RUN_AFTER_MS, `${of} ${runOn}`)
+  // The recorded run is compared with as it was.
+  const beforeAnswers = isRecorded ? NO_EDITED_ANSWERS : answers
+  const before = useMemo(() => {
+    const plan = { endpointId, draft: '', current, data, answers: beforeAnswers, live: false }
+    return runRequest({ ...plan, runOn: isRecorded ? 'recorded' : 'current' })
+  }, [endpointId, current, data, beforeAnswers, isRecorded])
+  const isNeeded = shown.report?.ran === true && (isRecorded ? runOn !== 'recorded' : isDirty)
   const state = useDryRun(isNeeded ? before : undefined, RUN_AFTER_MS, of)
   const name = isRecorded ? 'the version that ran' : 'the stored document'
   return { data, inputs, change, shown, compared: { name, report: isNeeded ? state.report : undefined }, request }
