@@ -40,7 +40,9 @@ export const EntryList = memo(function EntryList({ lines, selected, onSelect, on
           selectionBehavior="replace"
           selectedKeys={keys}
           onSelectionChange={(change) => onSelect(change === 'all' ? undefined : [...change].map(String)[0])}
-          renderEmptyState={() => <p className="quiet">No entry is shown.</p>}
+          renderEmptyState={() => (
+            <p className="entry quiet">No entry is shown. Without any, the body is passed on as it is.</p>
+          )}
         >
           {({ id, placed }) => (
             <GridListItem id={id} textValue={textOf(placed)} className="entry-row" data-line={id}>
