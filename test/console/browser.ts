@@ -83,7 +83,7 @@ const isAnswerOfTheApi = (text: string): boolean =>
 export async function signIn(page: Page, key: string): Promise<void> {
   await page.getByLabel('API key or access token').fill(key)
   await page.getByRole('button', { name: 'Sign in' }).click()
-  await page.getByRole('navigation', { name: 'Pages' }).waitFor()
+  await page.getByRole('navigation', { name: 'Pages', exact: true }).waitFor()
 }
 
 /** Resolves when the page has a title and nothing on it loads. */
