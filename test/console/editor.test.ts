@@ -3,6 +3,7 @@ import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import { startServiceWithKeys } from '../access/service-with-keys.ts'
 import { endpointDocument, json, type Service, startService, startUpstream, type Upstream } from '../service.ts'
+import { until } from '../until.ts'
 import { NO_BROWSER, signIn } from './browser.ts'
 import { openConsole } from './console-page.ts'
 import { allPassed, caretToLine, documentEditor, hasFocus, replaceInLine, stageOf } from './editor-page.ts'
@@ -54,9 +55,14 @@ describe('the editor', { skip: NO_BROWSER }, () => {
     await page.keyboard.press('ArrowLeft')
     await page.keyboard.type('"pati')
     const options = page.getByRole('listbox').getByRole('option')
-    await options.filter({ hasText: 'requestBody.patient.name' }).waitFor()
-    await options.filter({ hasText: 'requestBody.patient.name' }).click()
-    assert.match((await documentEditor(page).textContent()) ?? '', /"requestBody\.patient\.name": ""/)
+    const path = options.filter({ hasText: 'requestBody.patient.name' })
+    await path.waitFor()
+    // The list takes no choice in the moment after it has opened.
+    const chosen = async () => {
+      if (await path.isVisible()) await path.click()
+      return (await documentEditor(page).textContent()) ?? ''
+    }
+    await until(chosen, (text) => text.includes('"requestBody.patient.name": ""'))
     await replaceInLine(page, '"name": "Words",', '"name": "Words", ')
     await page.keyboard.type('"descr')
     await options.filter({ hasText: 'description' }).waitFor()

@@ -3,6 +3,7 @@ import type { Page } from 'playwright-core'
 import { startServiceWithKeys } from '../access/service-with-keys.ts'
 import { json, type Service, startService } from '../service.ts'
 import { until } from '../until.ts'
+import { EDITOR_PICTURES } from './editor-pictures.ts'
 import { MANAGEMENT_PICTURES } from './management-pictures.ts'
 import { MAPPING_PICTURES } from './mapping-pictures.ts'
 import { RECORD_PICTURES } from './record-pictures.ts'
@@ -65,6 +66,7 @@ const onSample = (name: string, path: string, prepare?: Shot['prepare']): Pictur
 })
 
 export const PICTURES: readonly Picture[] = [
+  ...EDITOR_PICTURES,
   ...MANAGEMENT_PICTURES,
   ...MAPPING_PICTURES,
   onSample('endpoints', 'endpoints'),
