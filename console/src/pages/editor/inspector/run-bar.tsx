@@ -84,8 +84,8 @@ function LoadedData({ id, data, report }: Readonly<{ id: string; data: RunData; 
   if (data.kind === 'test') {
     return (
       <p>
-        The test <VisibleText text={data.test.name} most={200} />.{' '}
-        {Array.isArray(data.test.steps) && 'It has steps: the message of the first one runs. '}
+        The test “<VisibleText text={data.test.name} most={200} />
+        ”. {Array.isArray(data.test.steps) && 'It has steps: the message of the first one runs. '}
         <WithoutData id={id} />
       </p>
     )
@@ -115,6 +115,14 @@ function LoadedData({ id, data, report }: Readonly<{ id: string; data: RunData; 
           </>
         )}
         . <WithoutData id={id} />
+        {recorded?.code === undefined ? null : (
+          <>
+            {' · '}
+            <Link to="/groups" search={{ endpoint: [id], code: [recorded.code] }}>
+              Failures that are alike
+            </Link>
+          </>
+        )}
       </p>
       {notReproduced.length > 0 && (
         <details>
