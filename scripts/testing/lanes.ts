@@ -15,6 +15,8 @@ export const SOAK_ONLY: readonly string[] = [
   'test/broker/neighbours.test.ts',
   'test/broker/secure.test.ts',
   'test/broker/stalled.test.ts',
+  'test/console/message-scale.test.ts',
+  'test/console/scale.test.ts',
   'test/instances/partition.test.ts',
   'test/load/',
   'test/message-log/full-load.test.ts',
@@ -46,6 +48,8 @@ export const IN_BOTH: readonly string[] = [
 export const ALONE: readonly string[] = [
   'test/broker/bad-records.test.ts',
   'test/broker/neighbours.test.ts',
+  'test/console/message-scale.test.ts',
+  'test/console/scale.test.ts',
   'test/instances/convergence.test.ts',
   'test/instances/partition.test.ts',
   'test/instances/state.test.ts',

@@ -3,30 +3,32 @@ import { createHash, timingSafeEqual } from 'node:crypto'
 import { type Caller, isRole, ROLES, type Role } from '../domain/access.ts'
 import { Failure } from '../domain/failure.ts'
 import { didYouMean } from '../domain/nearest.ts'
+import type { EntryOf } from '../domain/ports/audit-store-port.ts'
 import type { KeyStore, StoredKey } from '../domain/ports/key-store-port.ts'
 import { callStore } from '../domain/ports/store-port.ts'
 import type { Clock } from '../domain/run.ts'
 
-export type KeyRequest = Readonly<{ name: string; roles: readonly string[] }>
+/** `expiresAt`: RFC 3339; without it, the key does not expire. */
+export type KeyRequest = Readonly<{ name: string; roles: readonly string[]; expiresAt?: string | undefined }>
 
 /** `key` is the secret; it cannot be shown again. */
 export type NewKey = Readonly<{ key: string; stored: StoredKey }>
 
-/** Fails with KEY_INVALID, KEY_UNKNOWN, STORE_UNAVAILABLE. */
+/** `entryOf`: for the entry of a change in the audit log. Fails with KEY_INVALID, KEY_UNKNOWN, STORE_UNAVAILABLE. */
 export interface ApiKeys {
-  create(request: KeyRequest): Promise<NewKey>
+  create(request: KeyRequest, entryOf?: EntryOf): Promise<NewKey>
   /** Oldest first, including revoked ones. */
   list(): Promise<readonly StoredKey[]>
-  revoke(id: string): Promise<void>
+  revoke(id: string, entryOf?: EntryOf): Promise<void>
   /** Whether a key was ever created. `store`: the name in the failure, as a call without a key asks for something else. */
   exist(store: string): Promise<boolean>
   /**
-   * Out: the caller that a key identifies, and whether the key is revoked; undefined if the text is not a key.
+   * Out: the caller that a key identifies, and why the key is not accepted any more; undefined if the text is not a key.
    *
    * Hashes of one length are compared in constant time, also if there is no such key, so that the time does not show how
    * much of a guess is right.
    */
-  identify(text: string): Promise<Readonly<{ caller: Caller; revoked: boolean }> | undefined>
+  identify(text: string): Promise<Readonly<{ caller: Caller; ended?: 'revoked' | 'expired' }> | undefined>
 }
 
 export type ApiKeysOptions = Readonly<{
@@ -47,17 +49,17 @@ export function createApiKeys({ store, clock, random }: ApiKeysOptions): ApiKeys
   let known: boolean | undefined
   const now = () => new Date(clock()).toISOString()
   return {
-    create: async (request) => {
-      const { name, roles } = check(request)
+    create: async (request, entryOf) => {
+      const { name, roles, expiresAt } = check(request, clock())
       const id = random(ID_BYTES).toString('hex')
       const key = `cwk_${id}_${random(SECRET_BYTES).toString('base64url')}`
-      const stored: StoredKey = { id, name, roles, hash: hashOf(key).toString('hex'), createdAt: now() }
-      await callStore(KEYS, () => store.insert(stored))
+      const stored: StoredKey = { id, name, roles, hash: hashOf(key).toString('hex'), createdAt: now(), ...expiresAt }
+      await callStore(KEYS, () => store.insert(stored, entryOf?.({ target: id })))
       return { key, stored }
     },
     list: () => callStore(KEYS, () => store.list()),
-    revoke: async (id) => {
-      if (await callStore(KEYS, () => store.revoke(id, now()))) return
+    revoke: async (id, entryOf) => {
+      if (await callStore(KEYS, () => store.revoke(id, now(), entryOf?.({ target: id })))) return
       const revoked = (await callStore(KEYS, () => store.get(id))) !== undefined
       throw new Failure('KEY_UNKNOWN', revoked ? `The key '${id}' is revoked already.` : `There is no key '${id}'.`)
     },
@@ -77,8 +79,10 @@ export function createApiKeys({ store, clock, random }: ApiKeysOptions): ApiKeys
       const stored = id === undefined ? undefined : await callStore(KEYS, () => store.get(id))
       const hash = stored === undefined ? NO_HASH : Buffer.from(stored.hash, 'hex')
       if (!timingSafeEqual(hashOf(text), hash) || stored === undefined) return undefined
-      const { name, roles, revokedAt } = stored
-      return { caller: { who: `key:${stored.id}`, name, roles }, revoked: revokedAt !== undefined }
+      const { name, roles, revokedAt, expiresAt } = stored
+      const caller = { who: `key:${stored.id}`, name, roles }
+      if (revokedAt !== undefined) return { caller, ended: 'revoked' }
+      return expiresAt !== undefined && Date.parse(expiresAt) <= clock() ? { caller, ended: 'expired' } : { caller }
     },
   }
 }
@@ -88,7 +92,9 @@ const KEYS = 'The store of API keys'
 
 const hashOf = (text: string): Buffer => createHash('sha256').update(text).digest()
 
-function check({ name, roles }: KeyRequest): Readonly<{ name: string; roles: readonly Role[] }> {
+type Checked = Readonly<{ name: string; roles: readonly Role[]; expiresAt: Pick<StoredKey, 'expiresAt'> }>
+
+function check({ name, roles, expiresAt }: KeyRequest, now: number): Checked {
   const trimmed = name.trim()
   if (trimmed === '' || trimmed.length > LONGEST_NAME || /\p{Cc}/u.test(trimmed)) {
     const accepts = `1 to ${LONGEST_NAME} characters on one line`
@@ -103,5 +109,18 @@ function check({ name, roles }: KeyRequest): Readonly<{ name: string; roles: rea
     )
   }
   if (given.length === 0) throw new Failure('KEY_INVALID', `A key has at least one role: ${ROLES.join(', ')}.`)
-  return { name: trimmed, roles: given.filter(isRole) }
+  return { name: trimmed, roles: given.filter(isRole), expiresAt: expiryOf(expiresAt, now) }
+}
+
+/** A date alone is its start in UTC. */
+const MOMENT = /^\d{4}-\d\d-\d\d(?:T\d\d:\d\d(?::\d\d(?:\.\d{1,9})?)?(?:Z|[+-]\d\d:\d\d))?$/
+
+function expiryOf(expiresAt: string | undefined, now: number): Pick<StoredKey, 'expiresAt'> {
+  if (expiresAt === undefined) return {}
+  const at = MOMENT.test(expiresAt) ? Date.parse(expiresAt) : Number.NaN
+  if (Number.isNaN(at)) {
+    throw new Failure('KEY_INVALID', 'A key expires at a time such as "2030-12-31T00:00:00Z" (RFC 3339), or a date.')
+  }
+  if (at <= now) throw new Failure('KEY_INVALID', 'The time at which the key expires is over already.')
+  return { expiresAt: new Date(at).toISOString() }
 }

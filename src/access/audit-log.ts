@@ -1,5 +1,6 @@
 /**
- * The audit log. An entry is written before its call is answered, is never changed, and is removed after AUDIT_DAYS.
+ * The audit log. The entry of a change is stored in one transaction with the change; every other one is written before its
+ * call is answered. Entries are never changed, and removed after AUDIT_DAYS.
  * Unauthenticated callers can cause any number of refused calls, so only some of these are written and the others counted.
  */
 import { type AuditEntry, type AuditFilter, type AuditStore, isRefused } from '../domain/ports/audit-store-port.ts'
@@ -8,9 +9,11 @@ import { callStore } from '../domain/ports/store-port.ts'
 import type { Clock } from '../domain/run.ts'
 import type { WorkerSlot } from '../domain/worker-processes.ts'
 
-export type AuditNote = Omit<AuditEntry, 'id' | 'at' | 'omitted'>
+export type AuditNote = Omit<AuditEntry, 'id' | 'at'>
 
 export interface AuditLog {
+  /** The entry of a change, for the transaction that stores the change. */
+  entryOf(note: AuditNote): AuditEntry
   /**
    * Resolves when the entries of a call are durable, or are logged because the store rejected them; never rejects. A refused
    * call has one entry.
@@ -58,21 +61,17 @@ export function createAuditLog(options: AuditLogOptions): AuditLog {
   timer?.unref()
   const first = workerSlot.slot === 0 ? setImmediate(purge) : undefined
 
+  const entryOf = (note: AuditNote): AuditEntry => ({ id: newId(), at: new Date(clock()).toISOString(), ...note })
+
   return {
+    entryOf,
     record: async (...notes) => {
       const refused = notes.some(isRefused)
       if (refused && !takeToken()) {
         omitted += 1
         return
       }
-      const entries = notes.map(
-        (note): AuditEntry => ({
-          id: newId(),
-          at: new Date(clock()).toISOString(),
-          ...note,
-          ...(refused && omitted > 0 ? { omitted } : {}),
-        }),
-      )
+      const entries = notes.map((note) => entryOf(refused && omitted > 0 ? { ...note, omitted } : note))
       if (refused) omitted = 0
       try {
         await store.append(...entries)

@@ -35,8 +35,8 @@ const WRONG = `${CHALLENGE}, error="invalid_token"`
 export function createAuthorise({ managementAuth, keys, identifyToken }: AuthoriseOptions): Authorise {
   const byKey = async (token: string): Promise<Decision> => {
     const found = await keys.identify(token)
-    if (found !== undefined && !found.revoked) return { caller: found.caller }
-    const sentence = found === undefined ? 'The API key is not known.' : 'The API key is revoked.'
+    if (found !== undefined && found.ended === undefined) return { caller: found.caller }
+    const sentence = found === undefined ? 'The API key is not known.' : `The API key is ${found.ended}.`
     return { caller: found?.caller, refused: unauthorised(`${sentence} Give another one.`, WRONG) }
   }
   const byToken = async (token: string): Promise<Decision> => {

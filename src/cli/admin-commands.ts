@@ -27,9 +27,10 @@ export function addStoreCommands(program: Command): void {
     .description('creates a key and prints it; it cannot be shown again')
     .requiredOption('--name <name>', 'the person or program that uses the key')
     .requiredOption('--role <role...>', 'viewer, operator, author or admin; several may be given')
-    .action(({ name, role }: { name: string; role: string[] }) =>
+    .option('--expires <time>', 'a date, or a time as 2030-12-31T18:00:00Z, from which on the key is not accepted')
+    .action(({ name, role, expires }: { name: string; role: string[]; expires?: string }) =>
       withKeys(async (commands) => {
-        const { key, note } = await commands.create({ name, roles: role })
+        const { key, note } = await commands.create({ name, roles: role, expiresAt: expires })
         process.stderr.write(note)
         process.stdout.write(`${key}\n`)
       }),

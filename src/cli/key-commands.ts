@@ -3,6 +3,8 @@ import { randomBytes } from 'node:crypto'
 import { userInfo } from 'node:os'
 import { createApiKeys, type KeyRequest } from '../access/api-keys.ts'
 import { createIds } from '../domain/id.ts'
+import type { EntryOf } from '../domain/ports/audit-store-port.ts'
+import type { StoredKey } from '../domain/ports/key-store-port.ts'
 import type { Logger } from '../domain/ports/logger-port.ts'
 import type { Settings } from '../settings/settings.ts'
 import { openStoreBeside } from '../wiring/open-store.ts'
@@ -21,37 +23,42 @@ export async function openKeyCommands(settings: Settings, logger: Logger): Promi
   const store = await openStoreBeside(settings, logger)
   const keys = createApiKeys({ store: store.keys, clock: Date.now, random: randomBytes })
   const newId = createIds(Date.now, randomBytes(4).readUInt32BE())
-  const audit = (what: string, target: string) =>
-    store.audit.append({
+  const entryOf =
+    (what: string): EntryOf =>
+    (effect) => ({
       id: newId(),
       at: new Date().toISOString(),
       who: `command:${userName()}`,
       what,
-      target,
+      ...effect,
       status: 0,
     })
   return {
     create: async (request) => {
       const isFirst = !(await keys.exist('The store of API keys'))
-      const { key, stored } = await keys.create(request)
-      await audit('keys create', stored.id)
+      const { key, stored } = await keys.create(request, entryOf('keys create'))
       const note = `Key ${stored.id} (${stored.roles.join(', ')}). The next line shows it; it cannot be shown again.\n`
       const isClosing = isFirst && settings.managementAuth === undefined
       return { key, note: isClosing ? `${note}From now on every management call needs a key.\n` : note }
     },
     list: async () => {
-      const lines = (await keys.list()).map(({ id, name, roles, createdAt, revokedAt }) =>
-        [id, roles.join(','), createdAt, revokedAt === undefined ? 'good' : `revoked ${revokedAt}`, name].join('\t'),
+      const lines = (await keys.list()).map((key) =>
+        [key.id, key.roles.join(','), key.createdAt, stateOf(key), key.name].join('\t'),
       )
       return lines.length === 0 ? 'There are no keys.\n' : `${lines.join('\n')}\n`
     },
     revoke: async (id) => {
-      await keys.revoke(id)
-      await audit('keys revoke', id)
+      await keys.revoke(id, entryOf('keys revoke'))
       return `Key ${id} is revoked.\n`
     },
     close: store.close,
   }
+}
+
+function stateOf({ revokedAt, expiresAt }: StoredKey): string {
+  if (revokedAt !== undefined) return `revoked ${revokedAt}`
+  if (expiresAt === undefined) return 'good'
+  return Date.parse(expiresAt) <= Date.now() ? `expired ${expiresAt}` : `good until ${expiresAt}`
 }
 
 /** A user of a container may have no name. */

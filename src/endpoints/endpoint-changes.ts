@@ -1,7 +1,8 @@
 /** The part that changes of one endpoint and of many have in common: versions, limits, and the activation of what is stored. */
+import type { AuditEffect } from '../domain/ports/audit-store-port.ts'
 import type { EndpointStore } from '../domain/ports/endpoint-store-port.ts'
 import type { Clock } from '../domain/run.ts'
-import type { StoredDocument } from '../domain/stored-document.ts'
+import type { Origin, StoredDocument } from '../domain/stored-document.ts'
 import type { Stamp } from './compile-document.ts'
 import type { CompiledEndpoint } from './compiled-endpoint.ts'
 import type { Registry } from './endpoint-registry.ts'
@@ -65,6 +66,14 @@ export function createEndpointChanges(
       }
     },
   }
+}
+
+/** For the entry of a change in the audit log. */
+export function effectOf({ _id, version }: Pick<Stamp, '_id' | 'version'>, origin: Origin): AuditEffect {
+  const { note, testsOverride } = origin
+  const parts = [note ?? '', testsOverride === undefined ? '' : `Tests overridden: ${testsOverride}`]
+  const written = parts.filter((part) => part !== '').join('. ')
+  return { target: _id, before: version - 1, after: version, ...(written === '' ? {} : { note: written }) }
 }
 
 /** An `updatedAt` that differs from the one before, even within one millisecond. */

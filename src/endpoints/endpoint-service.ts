@@ -2,6 +2,7 @@
  * The management of endpoints: one change at a time is checked, compiled, stored and activated, in this order. When the
  * promise of a change resolves, the change is active and durable.
  */
+import type { EntryOf } from '../domain/ports/audit-store-port.ts'
 import type { ChangeFeed } from '../domain/ports/change-feed-port.ts'
 import { NOTE_CHARACTERS, type Origin, type StoredDocument } from '../domain/stored-document.ts'
 import { createActiveEndpoints } from './active-endpoints.ts'
@@ -26,7 +27,7 @@ import { createUncertainWrites } from './sync/uncertain-writes.ts'
 
 /**
  * Documents are passed as JSON text, so that duplicate names can be reported. `ifMatch` is the If-Match header; undefined
- * if there is none.
+ * if there is none. `entryOf`: for the entry of the change in the audit log, which is stored in one transaction with it.
  *
  * Fails with BODY_UNREADABLE, BODY_TOO_DEEP, DOCUMENT_TOO_LARGE, CONFIGURATION_INVALID (every fault in `details`),
  * CONFIGURATION_CLASH, ENDPOINTS_TOO_MANY, ENDPOINT_UNKNOWN, VERSION_UNKNOWN, ID_MALFORMED, FILTER_INVALID,
@@ -45,19 +46,30 @@ export interface EndpointService extends EndpointReads {
   inactive(): readonly string[]
   /** The same documents, with the reasons. */
   readonly inactiveDocuments: InactiveDocuments
-  create(text: string, origin?: Origin): Promise<Accepted>
-  replace(id: string, text: string, ifMatch: string | undefined, origin?: Origin): Promise<Accepted>
+  create(text: string, origin?: Origin, entryOf?: EntryOf): Promise<Accepted>
+  replace(id: string, text: string, ifMatch: string | undefined, origin?: Origin, entryOf?: EntryOf): Promise<Accepted>
   /** In: a JSON Merge Patch (RFC 7396). */
-  patch(id: string, text: string, ifMatch: string | undefined, origin?: Origin): Promise<Accepted>
+  patch(id: string, text: string, ifMatch: string | undefined, origin?: Origin, entryOf?: EntryOf): Promise<Accepted>
   /** Activates the document of an earlier version, also of a deleted endpoint. */
-  restore(id: string, version: number, ifMatch: string | undefined, origin?: Origin): Promise<Accepted>
+  restore(
+    id: string,
+    version: number,
+    ifMatch: string | undefined,
+    origin?: Origin,
+    entryOf?: EntryOf,
+  ): Promise<Accepted>
   /** Resolves to the removed document and the version of its deletion. */
-  remove(id: string, ifMatch: string | undefined, origin?: Origin): Promise<Pick<Accepted, 'document' | 'version'>>
+  remove(
+    id: string,
+    ifMatch: string | undefined,
+    origin?: Origin,
+    entryOf?: EntryOf,
+  ): Promise<Pick<Accepted, 'document' | 'version'>>
   /**
    * Makes many changes, or none of them. In: the batch as JSON text; its note replaces that of `origin`. Also fails with
    * BATCH_INVALID; the faults of operations are in `details`.
    */
-  batch(text: string, origin?: Origin): Promise<BatchReport>
+  batch(text: string, origin?: Origin, entryOf?: EntryOf): Promise<BatchReport>
 }
 
 export type EndpointServiceOptions = EndpointWriterOptions &
@@ -144,38 +156,40 @@ export function createEndpointService(options: EndpointServiceOptions): Endpoint
     version: () => storeSync?.version,
     inactive: () => [...inactive.refused.keys(), ...inactive.pending.keys()],
     inactiveDocuments: inactive,
-    create: (text, origin = {}) => change(undefined, () => writer.create(text, origin)),
-    replace: (id, text, ifMatch, origin = {}) =>
+    create: (text, origin = {}, entryOf) => change(undefined, () => writer.create(text, origin, entryOf)),
+    replace: (id, text, ifMatch, origin = {}, entryOf) =>
       change(ifMatch, async () => {
         const current = await readMatching(id, ifMatch)
-        return writer.replace(current, parseDocument(text), { method: 'replace', origin })
+        return writer.replace(current, parseDocument(text), { method: 'replace', origin }, entryOf)
       }),
-    patch: (id, text, ifMatch, origin = {}) =>
+    patch: (id, text, ifMatch, origin = {}, entryOf) =>
       change(ifMatch, async () => {
         const current = await readMatching(id, ifMatch)
         const { raw, faults } = parseDocument(text)
-        return writer.replace(current, { raw: mergePatch(current, raw), faults }, { method: 'patch', origin })
+        const patched = { raw: mergePatch(current, raw), faults }
+        return writer.replace(current, patched, { method: 'patch', origin }, entryOf)
       }),
-    restore: (id, version, ifMatch, origin = {}) =>
+    restore: (id, version, ifMatch, origin = {}, entryOf) =>
       change(ifMatch, async () => {
         const { document } = await reads.versions.get(id, version)
         if (document === null) throw failures.emptyVersion(version)
         const details: WriteDetails = { method: 'restore', origin, restored: version }
         if ((await store.get(id)) !== undefined) {
-          return writer.replace(await readMatching(id, ifMatch), { raw: document, faults: [] }, details)
+          return writer.replace(await readMatching(id, ifMatch), { raw: document, faults: [] }, details, entryOf)
         }
         if (ifMatch !== undefined) throw failures.stale()
-        return writer.recreate(document, details)
+        return writer.recreate(document, details, entryOf)
       }),
-    remove: (id, ifMatch, origin = {}) =>
-      change(ifMatch, async () => writer.remove(await readMatching(id, ifMatch), origin)),
-    batch: async (text, origin = {}) => {
+    remove: (id, ifMatch, origin = {}, entryOf) =>
+      change(ifMatch, async () => writer.remove(await readMatching(id, ifMatch), origin, entryOf)),
+    batch: async (text, origin = {}, entryOf) => {
       const batch = await readBatch(text)
       const { operations, note = origin.note } = batch
       const ifMatch = operations.find(({ operation }) => operation.ifMatch !== undefined)?.operation.ifMatch
+      const noted = note === undefined ? origin : { ...origin, note: note.slice(0, NOTE_CHARACTERS) }
       return change(
         ifMatch,
-        () => writeBatch(batch, note === undefined ? origin : { ...origin, note: note.slice(0, NOTE_CHARACTERS) }),
+        () => writeBatch(batch, noted, entryOf),
         ({ results, dryRun }) => (dryRun ? 0 : results.length),
       )
     },

@@ -1,6 +1,7 @@
 /** Changes one endpoint: compiles its document, checks it for clashes, stores it, then activates it. */
 import type { DocumentBounds } from '../config/checks/document-bounds.ts'
 import type { Lint } from '../domain/lint.ts'
+import type { AuditEntry, EntryOf } from '../domain/ports/audit-store-port.ts'
 import type { EndpointStore } from '../domain/ports/endpoint-store-port.ts'
 import type { Logger } from '../domain/ports/logger-port.ts'
 import { StoreUnavailable } from '../domain/ports/store-port.ts'
@@ -10,7 +11,7 @@ import type { PipelineSettings, Services } from '../pipeline/services.ts'
 import { findClashes, storeClash } from './clash.ts'
 import { compileDocument, type Stamp } from './compile-document.ts'
 import type { CompiledEndpoint } from './compiled-endpoint.ts'
-import type { EndpointChanges } from './endpoint-changes.ts'
+import { type EndpointChanges, effectOf } from './endpoint-changes.ts'
 import type { Registry } from './endpoint-registry.ts'
 import * as failures from './management-failures.ts'
 import { type ParsedDocument, parseDocument } from './parse-document.ts'
@@ -21,15 +22,18 @@ export type Accepted = Readonly<{ document: StoredDocument; version: number; war
 
 export type WriteDetails = Omit<Change, 'at'>
 
-/** Calls must not overlap. Each rejects with StoreUnavailable, or fails with the codes of EndpointService. */
+/**
+ * `entryOf`: for the entry of a change in the audit log. Calls must not overlap. Each rejects with StoreUnavailable, or fails
+ * with the codes of EndpointService.
+ */
 export interface EndpointWriter {
-  create(text: string, origin: Origin): Promise<Accepted>
+  create(text: string, origin: Origin, entryOf?: EntryOf): Promise<Accepted>
   /** `current`: the stored document. */
-  replace(current: StoredDocument, parsed: ParsedDocument, details: WriteDetails): Promise<Accepted>
+  replace(current: StoredDocument, parsed: ParsedDocument, details: WriteDetails, entryOf?: EntryOf): Promise<Accepted>
   /** Stores a deleted document again, under its id. */
-  recreate(document: StoredDocument, details: WriteDetails): Promise<Accepted>
+  recreate(document: StoredDocument, details: WriteDetails, entryOf?: EntryOf): Promise<Accepted>
   /** Resolves to the removed document and the version of its deletion. */
-  remove(current: StoredDocument, origin: Origin): Promise<Pick<Accepted, 'document' | 'version'>>
+  remove(current: StoredDocument, origin: Origin, entryOf?: EntryOf): Promise<Pick<Accepted, 'document' | 'version'>>
 }
 
 /**
@@ -66,7 +70,8 @@ export function createEndpointWriter(
     { raw, faults }: ParsedDocument,
     stamp: Stamp,
     origin: Origin,
-    write: (compiled: CompiledEndpoint) => ReturnType<EndpointStore['replace']>,
+    entryOf: EntryOf | undefined,
+    write: (compiled: CompiledEndpoint, entry: AuditEntry | undefined) => ReturnType<EndpointStore['replace']>,
   ): Promise<Accepted> => {
     const { lints, compiled } = await compileDocument(raw, stamp, services, settings, { bounds: settings })
     const clashes = findClashes(compiled, changes)
@@ -75,7 +80,7 @@ export function createEndpointWriter(
     if (clashes.length > 0) throw failures.clash(clashes)
     const failing = stamp.version === 1 ? [] : ((await changeTests?.(origin)(stamp._id, compiled.document)) ?? [])
     if (failing.some(({ severity }) => severity === 'error')) throw failures.testsFailed(failing)
-    const result = await confirm([stamp._id], () => write(compiled))
+    const result = await confirm([stamp._id], () => write(compiled, entryOf?.(effectOf(stamp, origin))))
     if (result === 'gone') throw failures.unknown(stamp._id)
     if (result === 'stale') throw failures.stale()
     if (result !== 'stored') throw failures.clash([storeClash(result)])
@@ -85,19 +90,23 @@ export function createEndpointWriter(
   }
 
   return {
-    create: async (text, origin) => {
+    create: async (text, origin, entryOf) => {
       makeRoom()
       const parsed = parseDocument(text)
-      return save(parsed, newStamp(newId(), clock()), origin, (compiled) => store.insert(compiled, { origin }))
+      return save(parsed, newStamp(newId(), clock()), origin, entryOf, (compiled, entry) =>
+        store.insert(compiled, { origin }, entry),
+      )
     },
-    replace: async (current, parsed, details) =>
-      save(parsed, await nextStamp(current), details.origin, (compiled) => store.replace(compiled, current, details)),
-    recreate: async (document, details) => {
+    replace: async (current, parsed, details, entryOf) =>
+      save(parsed, await nextStamp(current), details.origin, entryOf, (compiled, entry) =>
+        store.replace(compiled, current, details, entry),
+      ),
+    recreate: async (document, details, entryOf) => {
       makeRoom()
       const stamp = await nextStamp(document)
-      return save({ raw: document, faults: [] }, stamp, details.origin, async (compiled) => {
+      return save({ raw: document, faults: [] }, stamp, details.origin, entryOf, async (compiled, entry) => {
         try {
-          return await store.insert(compiled, details)
+          return await store.insert(compiled, details, entry)
         } catch (thrown) {
           // Another instance has created it again in between.
           if (!(thrown instanceof StoreUnavailable) && (await store.get(stamp._id)) !== undefined) return 'stale'
@@ -105,9 +114,12 @@ export function createEndpointWriter(
         }
       })
     },
-    remove: async (current, origin) => {
-      const { _id, updatedAt: at, version } = await nextStamp(current)
-      const result = await confirm([_id], () => store.remove(current, { at, origin }))
+    remove: async (current, origin, entryOf) => {
+      const stamp = await nextStamp(current)
+      const { _id, updatedAt: at, version } = stamp
+      const result = await confirm([_id], () =>
+        store.remove(current, { at, origin }, entryOf?.(effectOf(stamp, origin))),
+      )
       if (result === 'stale') throw failures.stale()
       if (result === 'gone') throw failures.unknown(_id)
       changes.activate([_id], [])

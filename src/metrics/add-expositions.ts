@@ -3,6 +3,7 @@
  * (docs/decisions/message-metrics-are-written-directly.md).
  */
 import { setImmediate as turn } from 'node:timers/promises'
+import { type FamilyText, OMITTED_NAME } from './exposition.ts'
 
 /** How many lines are read before the event loop continues. */
 const LINES_A_TURN = 2_000
@@ -13,17 +14,43 @@ type Family = { head: string; type: string; combine: Combine; series: Map<string
 /** Whether a series of a lost process counts. In: the series with its labels. */
 export type Keeps = (series: string) => boolean
 
-/** In: expositions of running processes and of `lost` ones, of which only counters and histograms count. */
-export async function addExpositions(
+/** As `mergeExpositions`, as one text without the number of omitted samples. */
+export async function addExpositions(...expositions: Parameters<typeof mergeExpositions>): Promise<string> {
+  const parts: string[] = []
+  for (const { head, lines } of (await mergeExpositions(...expositions)).families) {
+    parts.push(head)
+    for (const line of lines()) {
+      parts.push(line)
+      if (parts.length % LINES_A_TURN === 0) await turn()
+    }
+  }
+  return parts.join('')
+}
+
+/**
+ * In: expositions of running processes and of `lost` ones, of which only counters and histograms count. Out: their sums, and
+ * the number of samples that they omitted.
+ */
+export async function mergeExpositions(
   alive: readonly string[],
   lost: readonly string[] = [],
   keeps: Keeps = () => true,
-): Promise<string> {
+): Promise<Readonly<{ families: readonly FamilyText[]; omitted: number }>> {
   const families = new Map<string, Family>()
   for (const text of alive) await addTo(families, text, () => true)
   for (const text of lost) await addTo(families, text, (series, { type }) => COUNTED.has(type) && keeps(series))
-  return textOf(families.values())
+  const omitted = families.get(OMITTED_NAME)?.series.get(OMITTED_NAME) ?? 0
+  families.delete(OMITTED_NAME)
+  return { families: [...families.values()].map(writtenOf), omitted }
 }
+
+const writtenOf = ({ head, type, series }: Family): FamilyText => ({
+  head,
+  type,
+  *lines() {
+    for (const [name, value] of series) yield `${name} ${value}\n`
+  },
+})
 
 const COUNTED = new Set(['counter', 'histogram'])
 
@@ -63,18 +90,6 @@ const sum: Combine = (one, other) => one + other
 function combineOf(name: string): Combine {
   if (name === 'process_start_time_seconds') return Math.min
   return /_info$|^nodejs_eventloop_lag_|^process_max_fds$/.test(name) ? Math.max : sum
-}
-
-async function textOf(families: Iterable<Family>): Promise<string> {
-  const parts: string[] = []
-  for (const { head, series } of families) {
-    parts.push(head)
-    for (const [name, value] of series) {
-      parts.push(`${name} ${value}\n`)
-      if (parts.length % LINES_A_TURN === 0) await turn()
-    }
-  }
-  return parts.join('')
 }
 
 /** The value of the label `endpoint` of a series; undefined without that label. */

@@ -34,17 +34,18 @@ type IsolationCounts = Readonly<{
   ended: Readonly<Record<'time' | 'memory' | 'others', number>>
 }>
 
-/** Resolves to an exposition in Prometheus' text format, in UTF-8. */
-export type Metrics = () => Promise<Uint8Array>
+/** Gives the parts of an exposition in Prometheus' text format, in UTF-8; each is made when it is asked for. */
+export type Metrics = () => AsyncIterable<Uint8Array>
 
 export function createMetrics(source: MetricsSource): Metrics {
   const families = describeMetrics(source)
   let loading: Promise<Registry> | undefined
-  return async () => {
+  return async function* () {
     // prom-client is loaded at the first scrape, since many services are never scraped.
     loading ??= processMetrics()
     const ofProcess = await loading
-    return Buffer.concat([await expose(families), Buffer.from(`${await ofProcess.metrics()}\n`)])
+    yield Buffer.from(`${await ofProcess.metrics()}\n`)
+    yield* expose(families)
   }
 }
 

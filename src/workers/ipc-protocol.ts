@@ -55,7 +55,7 @@ export type WorkerReport = Readonly<{
   messageCounts(): Promise<ProcessCounts>
   drift(endpointId: string): Promise<readonly DriftCounts[]>
   /** In Prometheus' text format, UTF-8. */
-  metrics(): Promise<Uint8Array>
+  metrics(): AsyncIterable<Uint8Array>
 }>
 
 export type Start = WorkerSlot &

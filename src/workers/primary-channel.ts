@@ -1,4 +1,5 @@
 /** The worker's end of the channel to the primary. */
+import { buffer } from 'node:stream/consumers'
 import type {
   Gathered,
   GatherOptions,
@@ -99,7 +100,7 @@ async function responseOf(
     case 'messageCounts':
       return own[request]()
     case 'metrics':
-      return Buffer.from(await own.metrics()).toString()
+      return (await buffer(own.metrics())).toString()
     default:
       await own[request]()
       return true

@@ -2,7 +2,8 @@
 import { Failure } from '../domain/failure.ts'
 import type { WorkerCounts, WorkerSlot } from '../domain/worker-processes.ts'
 import type { DriftCounts } from '../drift/endpoint-drift.ts'
-import { addExpositions, endpointOf } from '../metrics/add-expositions.ts'
+import { endpointOf, mergeExpositions } from '../metrics/add-expositions.ts'
+import { writeFamilies } from '../metrics/exposition.ts'
 import { OTHERS, type ProcessCounts } from '../metrics/message-metrics.ts'
 import type { WorkerReport, WorkerStatus } from './ipc-protocol.ts'
 import type { PrimaryChannel } from './primary-channel.ts'
@@ -29,7 +30,7 @@ export type WorkerCluster = Readonly<{
   /** Of the workers that respond within 2 s and have any. */
   drift(endpointId: string): Promise<readonly DriftCounts[]>
   /** In: the names of the active endpoints. Series of lost workers are kept for these endpoints only. */
-  metrics(endpoints: ReadonlySet<string>): Promise<Uint8Array>
+  metrics(endpoints: ReadonlySet<string>): AsyncIterable<Uint8Array>
 }>
 
 /** How much longer other workers may take for each document that they compile. */
@@ -58,13 +59,15 @@ export function createWorkerCluster(channel: PrimaryChannel, workerSlot: WorkerS
     },
     messageCounts: async () => (await gather('messageCounts')).responses,
     drift: async (endpointId) => (await gather('drift', { endpointId })).responses.flat(),
-    metrics: async (endpoints) => {
+    async *metrics(endpoints) {
       const { responses, lost, workers } = await gather('metrics')
       const keeps = (series: string) => {
         const name = endpointOf(series)
         return name === undefined || name === '' || name === OTHERS || endpoints.has(name)
       }
-      return Buffer.from(`${describeWorkers(workers)}${await addExpositions(responses, lost, keeps)}`)
+      const { families, omitted } = await mergeExpositions(responses, lost, keeps)
+      yield Buffer.from(describeWorkers(workers))
+      yield* writeFamilies(families, omitted)
     },
   }
 }

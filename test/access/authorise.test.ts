@@ -1,9 +1,11 @@
 /** Decisions over calls, whatever they bring; and that no route can be left out of them. */
+
 import assert from 'node:assert/strict'
 import { randomBytes } from 'node:crypto'
 import { describe, test } from 'node:test'
 import fc from 'fast-check'
 import { createApiKeys } from '../../src/access/api-keys.ts'
+import type { AuditNote } from '../../src/access/audit-log.ts'
 import { createAuthorise } from '../../src/access/authorise.ts'
 import { addAuthHook } from '../../src/adapters/http-server/management/auth-hook.ts'
 import { createServer } from '../../src/adapters/http-server/server.ts'
@@ -23,6 +25,43 @@ async function keysWith(roles: readonly string[]) {
   const { key, stored } = await keys.create({ name: 'a', roles })
   return { keys, key, stored, close: store.close }
 }
+
+describe('a key that expires', () => {
+  test('opens until then, and says afterwards why not', async () => {
+    const store = await openSqliteStore({ path: ':memory:', logger: silent })
+    let now = Date.parse('2026-01-01T00:00:00Z')
+    const keys = createApiKeys({ store: store.keys, clock: () => now, random: randomBytes })
+    const authorise = createAuthorise({ managementAuth: 'keys', keys })
+    const made = await keys.create({ name: 'a', roles: ['viewer'], expiresAt: '2026-01-02T01:00:00+01:00' })
+    assert.equal(made.stored.expiresAt, '2026-01-02T00:00:00.000Z')
+    const ask = () => authorise({ ...here, needed: 'viewer', authorization: `Bearer ${made.key}` })
+    now = Date.parse('2026-01-01T23:59:59.999Z')
+    assert.equal((await ask()).refused, undefined)
+    now += 1
+    const { refused } = await ask()
+    assert.equal(refused?.status, 401)
+    assert.match(refused?.message ?? '', /The API key is expired/)
+    await store.close()
+  })
+
+  for (const expiresAt of [
+    '',
+    'tomorrow',
+    '2026',
+    '2026-13-01',
+    '2026-02-01T10:00',
+    '2025-12-31',
+    '2026-01-01T00:00:00Z',
+  ]) {
+    test(`is not made with the time "${expiresAt}"`, async () => {
+      const store = await openSqliteStore({ path: ':memory:', logger: silent })
+      const clock = () => Date.parse('2026-01-01T00:00:00Z')
+      const keys = createApiKeys({ store: store.keys, clock, random: randomBytes })
+      await assert.rejects(keys.create({ name: 'a', roles: ['viewer'], expiresAt }), { code: 'KEY_INVALID' })
+      await store.close()
+    })
+  }
+})
 
 /** Headers like those that people send, around a key or a part of it. */
 const headersAround = (key: string) => {
@@ -107,7 +146,7 @@ describe('a route', () => {
     serverRequestTimeoutMs: 1_000,
     serverKeepAliveTimeoutMs: 1_000,
   }
-  const audit = { record: async () => undefined, find: async () => [], stop: async () => undefined }
+  const audit = { record: async () => undefined, entryOf: (note: AuditNote) => ({ id: '', at: '', ...note }) }
 
   test('that does not say who may call it keeps the service from starting', async () => {
     const server = createServer(limits, (failure) => answerFailure(failure, 'JSON'))

@@ -138,11 +138,12 @@ describe('keys', { skip: NO_BROWSER }, () => {
     await page.getByRole('checkbox', { name: /^viewer/ }).uncheck()
     assert.equal(await page.getByRole('button', { name: 'Make key' }).getAttribute('aria-disabled'), 'true')
     await page.getByRole('checkbox', { name: /^author/ }).check()
+    await page.getByLabel('Expires').selectOption('30')
     await page.getByRole('button', { name: 'Make key' }).click()
     const key = (await page.getByRole('group', { name: 'The key' }).textContent()) ?? ''
     await page.getByRole('button', { name: 'I have copied it' }).click()
     const row = page.getByRole('row', { name: /deploy job/ })
-    assert.match(await row.innerText(), /author/)
+    assert.match(await row.innerText(), /author[\s\S]*works until/)
     await checkAccessibility()
     const status = async () => (await fetch(`${service.adminUrl}/endpoints`, { headers: bearer(key) })).status
     assert.equal(await status(), 200)

@@ -14,12 +14,15 @@ import { type CurlRequest, curlCommand, curlRequestOf } from '../../console/src/
 import {
   apiTime,
   localTime,
+  readMessagesSearch,
   soundSearch,
   textOfValues,
   valuesOfText,
 } from '../../console/src/pages/messages/messages-search.ts'
 import { waterfallOf } from '../../console/src/pages/messages/waterfall-rows.ts'
 import { DEFAULT_LIMITS, faultsOf, limitsOf } from '../../console/src/pages/replays/run-limits.ts'
+
+import { FILTER_NAMES } from '../../src/message-log/message-filter.ts'
 
 describe('a message as a command of curl', () => {
   /** A command `curl` that prints its arguments and its input as JSON. */
@@ -236,6 +239,11 @@ describe('filters of messages', () => {
       assert.equal(textOfValues(of, values), shown)
     })
   }
+
+  test('are all those of the service', () => {
+    const names = FILTER_NAMES.map((name) => [name, 'true'] as const)
+    assert.deepEqual(Object.keys(readMessagesSearch(Object.fromEntries(names))).sort(), [...FILTER_NAMES].sort())
+  })
 
   test('several values that may hold commas are not shown as one', () => {
     assert.equal(textOfValues('endpoint', ['a', 'b']), undefined)

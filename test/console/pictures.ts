@@ -5,6 +5,7 @@ import { json, type Service, startService } from '../service.ts'
 import { until } from '../until.ts'
 import { EDITOR_PICTURES } from './editor-pictures.ts'
 import { MANAGEMENT_PICTURES } from './management-pictures.ts'
+import { MAPPING_PICTURES } from './mapping-pictures.ts'
 import { RECORD_PICTURES } from './record-pictures.ts'
 
 export type Shot = Readonly<{
@@ -67,6 +68,7 @@ const onSample = (name: string, path: string, prepare?: Shot['prepare']): Pictur
 export const PICTURES: readonly Picture[] = [
   ...EDITOR_PICTURES,
   ...MANAGEMENT_PICTURES,
+  ...MAPPING_PICTURES,
   onSample('endpoints', 'endpoints'),
   {
     name: 'endpoints-empty',

@@ -42,6 +42,12 @@ describeStores('API keys', (stage) => {
     assert.deepEqual(await keys().get(keyOf(1).id), revoked)
   })
 
+  it('keep the time at which they expire', async () => {
+    const key = keyOf(1, { expiresAt: '2027-01-01T00:00:00.000Z' })
+    await keys().insert(key)
+    assert.deepEqual(await keys().get(key.id), key)
+  })
+
   it('are there after a restart', async () => {
     await keys().insert(wild)
     await stage.reopen()

@@ -1,5 +1,6 @@
 /** The message port without its sockets: everything from the HTTP server inwards, for very many calls. */
 
+import type { AuditNote } from '../../src/access/audit-log.ts'
 import { addAuthHook } from '../../src/adapters/http-server/management/auth-hook.ts'
 import { serveDryRun } from '../../src/adapters/http-server/management/dry-run-routes.ts'
 import { serveManagement } from '../../src/adapters/http-server/management/endpoint-routes.ts'
@@ -62,7 +63,7 @@ export async function openInProcess() {
   const intake = createIntake({ ...settings, ...shared, observe: () => {} })
   const dryRun = { endpointService: catalogue, registry, intake, services, settings, clock }
   const server = createServer(settings, (failure) => answerFailure(failure, 'JSON'))
-  const audit = { record: async () => {}, find: async () => [], stop: async () => {} }
+  const audit = { record: async () => {}, entryOf: (note: AuditNote) => ({ id: '', at: '', ...note }) }
   addAuthHook(server, { authorise: async () => ({ caller: { who: 'anyone', roles: ROLES } }), audit })
   const statsOf = async () => new Map()
   serveManagement(server, catalogue, createListSummaries({ registry, inactive: catalogue.inactiveDocuments, statsOf }))

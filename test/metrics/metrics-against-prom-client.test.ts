@@ -2,7 +2,9 @@
  * The service counts messages, writes their metrics and adds up those of workers by its own code, for speed; the numbers and
  * the text are those of prom-client.
  */
+
 import assert from 'node:assert/strict'
+import { text } from 'node:stream/consumers'
 import { test } from 'node:test'
 import fc from 'fast-check'
 import { AggregatorRegistry, Counter, Histogram, Registry } from 'prom-client'
@@ -103,7 +105,7 @@ async function own(messages: readonly Message[]): Promise<string> {
     messageLog: () => ({ written: 0, dropped: { done: 0, partial: 0, refused: 0, failed: 0 } }),
     httpClient: () => ({ open: [], opened: 0, refused: 0, retries: 0, retriesWithheld: 0 }),
   })
-  return String(await expose(families))
+  return text(expose(families))
 }
 
 function plain(messages: readonly Message[]): Registry {

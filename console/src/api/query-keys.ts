@@ -9,6 +9,7 @@ type Parameters = Readonly<Record<string, unknown>>
 
 export const queryKeys = {
   endpoints: ['endpoints'],
+  endpointLists: ['endpoints', 'list'],
   endpointList: (search: Parameters) => ['endpoints', 'list', search],
   endpoint: (id: string) => ['endpoints', 'one', id],
   /** The same document as text. */

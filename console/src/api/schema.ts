@@ -3611,6 +3611,8 @@ export interface paths {
                     "application/json": {
                         name: string;
                         roles: components["schemas"]["Role"][];
+                        /** Format: date-time */
+                        expiresAt?: string;
                     };
                 };
             };
@@ -3626,7 +3628,7 @@ export interface paths {
                         };
                     };
                 };
-                /** @description The name or a role is wrong. */
+                /** @description The name, a role or the time is wrong. */
                 400: {
                     headers: {
                         [name: string]: unknown;
@@ -5432,6 +5434,8 @@ export interface components {
             roles: components["schemas"]["Role"][];
             /** Format: date-time */
             createdAt: string;
+            /** Format: date-time */
+            expiresAt?: string;
             /** Format: date-time */
             revokedAt?: string;
         };

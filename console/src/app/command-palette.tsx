@@ -10,6 +10,7 @@ import { listEndpoints } from '../api/endpoint-calls.ts'
 import { queryKeys } from '../api/query-keys.ts'
 import type { Me } from '../api/session.ts'
 import { Dialog } from '../ui/controls/dialog.tsx'
+import { VisibleText } from '../ui/data/visible-text.tsx'
 import { NAVIGATION } from './navigation.ts'
 
 const MOST_ENDPOINTS = 10
@@ -57,9 +58,11 @@ export function CommandPalette({ me, onClose }: Readonly<{ me: Me; onClose(): vo
           {({ id, title, hint }) => (
             <ListBoxItem id={id} textValue={title} className="palette-item">
               <span dir="auto" className="palette-title">
-                {title}
+                <VisibleText text={title} most={200} />
               </span>
-              <span className="quiet">{hint}</span>
+              <span className="quiet">
+                <VisibleText text={hint} most={100} />
+              </span>
             </ListBoxItem>
           )}
         </ListBox>

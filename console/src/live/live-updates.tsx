@@ -1,5 +1,5 @@
 /** What happens in the service, for the views of the page: answers that events concern are read again. */
-import { type QueryClient, useQueryClient } from '@tanstack/react-query'
+import { type Query, type QueryClient, useQueryClient } from '@tanstack/react-query'
 import { useEffect, useEffectEvent } from 'react'
 import { queryKeys } from '../api/query-keys.ts'
 import { createStore, useStore } from '../api/store.ts'
@@ -9,7 +9,7 @@ export type LiveType = 'messages' | 'failures' | 'replay' | 'endpoints' | 'statu
 
 /** The answers that each event concerns. */
 const CONCERNED: Readonly<Record<LiveType, readonly (readonly string[])[]>> = {
-  messages: [queryKeys.counts, queryKeys.messages],
+  messages: [queryKeys.counts, queryKeys.messages, queryKeys.endpointLists],
   failures: [queryKeys.groups],
   // A replay that succeeds takes its message out of the group of its failure.
   replay: [queryKeys.replays, queryKeys.groups],
@@ -20,6 +20,14 @@ const CONCERNED: Readonly<Record<LiveType, readonly (readonly string[])[]>> = {
 
 /** Events come each second; a view is read again at most this often. */
 const AT_MOST_EVERY_MS = 3_000
+/** A list is read again with all its loaded pages: with more than these, it is at most this often. */
+const FEW_PAGES = 3
+const LONG_LIST_EVERY_MS = 30_000
+
+const isDue = ({ state: { data, dataUpdatedAt } }: Query): boolean => {
+  const pages = (data as { pages?: readonly unknown[] } | undefined)?.pages ?? []
+  return pages.length <= FEW_PAGES || Date.now() - dataUpdatedAt > LONG_LIST_EVERY_MS
+}
 
 const streamState = createStore<StreamState>('connecting')
 const listeners = new Set<(type: LiveType, data: unknown) => void>()
@@ -68,7 +76,7 @@ function createRefresher(client: QueryClient): ((type: LiveType) => void) & { st
     waiting.delete(type)
     lastAt.set(type, Date.now())
     if (type === 'reset') void client.invalidateQueries()
-    else for (const queryKey of CONCERNED[type]) void client.invalidateQueries({ queryKey })
+    else for (const queryKey of CONCERNED[type]) void client.invalidateQueries({ queryKey, predicate: isDue })
   }
   const refresh = (type: LiveType) => {
     if (waiting.has(type)) return

@@ -85,6 +85,7 @@ export const COPIED = {
     hash: 'text',
     created_at: 'text',
     revoked_at: 'text',
+    expires_at: 'text',
   }),
   audit: copied('audit', 'an audit log', ['id'], {
     id: 'text',

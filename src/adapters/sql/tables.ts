@@ -53,6 +53,8 @@ export type Tables = {
     created_at: string
     /** Empty while the key is valid. */
     revoked_at: string
+    /** Empty if it does not expire. */
+    expires_at: string
   }
   audit: {
     id: string

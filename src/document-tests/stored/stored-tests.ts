@@ -2,6 +2,7 @@
 import { Failure } from '../../domain/failure.ts'
 import type { JsonObject } from '../../domain/json.ts'
 import type { Lint } from '../../domain/lint.ts'
+import type { EntryOf } from '../../domain/ports/audit-store-port.ts'
 import type { EndpointTestStore } from '../../domain/ports/endpoint-store-port.ts'
 import type { EndpointService } from '../../endpoints/endpoint-service.ts'
 import * as failures from '../../endpoints/management-failures.ts'
@@ -14,6 +15,7 @@ export type SavedTests = Readonly<{ file: JsonObject; warnings: readonly Lint[] 
 
 /**
  * An endpoint without tests has the file `{ "tests": [] }`. `ifMatch` is the If-Match header; undefined if there is none.
+ * `entryOf`: for the entry of a change in the audit log.
  * Each call fails with ID_MALFORMED, ENDPOINT_UNKNOWN and STORE_UNAVAILABLE.
  */
 export interface StoredTests {
@@ -21,9 +23,9 @@ export interface StoredTests {
   endpoints(): Promise<ReadonlySet<string>>
   get(endpointId: string): Promise<JsonObject>
   /** In: a file of tests as JSON text. Also fails with BODY_UNREADABLE, BODY_TOO_DEEP, TESTS_INVALID, PRECONDITION_FAILED. */
-  replace(endpointId: string, text: string, ifMatch: string | undefined): Promise<SavedTests>
+  replace(endpointId: string, text: string, ifMatch: string | undefined, entryOf?: EntryOf): Promise<SavedTests>
   /** Also fails with PRECONDITION_FAILED. */
-  remove(endpointId: string, ifMatch: string | undefined): Promise<void>
+  remove(endpointId: string, ifMatch: string | undefined, entryOf?: EntryOf): Promise<void>
 }
 
 export type StoredTestsOptions = Readonly<{
@@ -34,13 +36,19 @@ export type StoredTestsOptions = Readonly<{
 const NO_TESTS: JsonObject = { tests: [] }
 
 export function createStoredTests({ store, endpointService }: StoredTestsOptions): StoredTests {
-  const write = async (endpointId: string, file: JsonObject | undefined, ifMatch: string | undefined) => {
+  const write = async (
+    endpointId: string,
+    file: JsonObject | undefined,
+    ifMatch: string | undefined,
+    entryOf: EntryOf | undefined,
+  ) => {
     await endpointService.get(endpointId)
     await failures.callEndpointStore(() =>
       retryOnConflict(ifMatch, async () => {
         const stored = await store.get(endpointId)
         if (ifMatch !== undefined && !matchesEtag(ifMatch, etagOf(fileOf(stored)))) throw stale()
-        const result = await store.write(endpointId, file && JSON.stringify(file), stored)
+        const entry = entryOf?.({ target: endpointId })
+        const result = await store.write(endpointId, file && JSON.stringify(file), stored, entry)
         if (result === 'gone') throw failures.unknown(endpointId)
         if (result === 'stale') throw stale()
       }),
@@ -54,16 +62,16 @@ export function createStoredTests({ store, endpointService }: StoredTestsOptions
       if (stored === undefined) await endpointService.get(endpointId)
       return fileOf(stored)
     },
-    replace: async (endpointId, text, ifMatch) => {
+    replace: async (endpointId, text, ifMatch, entryOf) => {
       const { raw, faults } = parseDocument(text)
       const { lints } = checkTestFile(raw)
       const errors = [...faults, ...lints.filter(({ severity }) => severity === 'error')]
       if (errors.length > 0) throw failures.testsInvalid(errors)
       const file = raw as JsonObject
-      await write(endpointId, file, ifMatch)
+      await write(endpointId, file, ifMatch, entryOf)
       return { file, warnings: lints }
     },
-    remove: (endpointId, ifMatch) => write(endpointId, undefined, ifMatch),
+    remove: (endpointId, ifMatch, entryOf) => write(endpointId, undefined, ifMatch, entryOf),
   }
 }
 

@@ -26,6 +26,12 @@ export type AuditEntry = Readonly<{
   omitted?: number
 }>
 
+/** What a change does, for its entry. */
+export type AuditEffect = Pick<AuditEntry, 'target' | 'before' | 'after' | 'note'>
+
+/** Builds the entry that a store writes in one transaction with a change. A transaction that is repeated asks again. */
+export type EntryOf = (effect: AuditEffect) => AuditEntry
+
 /** An entry must match all fields; several values of one field are alternatives. */
 export type AuditFilter = Readonly<{
   /** `who` or `name`. */

@@ -1,5 +1,6 @@
 /** The stores of endpoint documents with their versions, and of the tests of endpoints. */
 import type { Change, StoredDocument, Version, VersionSummary } from '../stored-document.ts'
+import type { AuditEntry } from './audit-store-port.ts'
 import type { StateRecord } from './state-store-port.ts'
 
 /** The reason why a write is refused. */
@@ -12,17 +13,16 @@ export type EndpointRecord = Readonly<{
   routeKey: string
 }>
 
-/** One of the writes that `writeAll` makes together. `state` becomes the newest state of the endpoint. */
-export type EndpointWrite =
-  | Readonly<{ op: 'insert'; record: EndpointRecord; change?: Partial<Change>; state?: StateRecord }>
-  | Readonly<{
-      op: 'replace'
-      record: EndpointRecord
-      expected: StoredDocument
-      change?: Partial<Change>
-      state?: StateRecord
-    }>
-  | Readonly<{ op: 'remove'; expected: StoredDocument; change?: Partial<Change> }>
+/**
+ * One of the writes that `writeAll` makes together. `entry`: its entry in the audit log; `state` becomes the newest state of
+ * the endpoint.
+ */
+export type EndpointWrite = Readonly<{ change?: Partial<Change>; entry?: AuditEntry | undefined }> &
+  (
+    | Readonly<{ op: 'insert'; record: EndpointRecord; state?: StateRecord }>
+    | Readonly<{ op: 'replace'; record: EndpointRecord; expected: StoredDocument; state?: StateRecord }>
+    | Readonly<{ op: 'remove'; expected: StoredDocument }>
+  )
 
 /** The first write that is refused, by its place among the writes, and the reason as for a single write. */
 export type RefusedWrite = Readonly<{ index: number; reason: 'gone' | 'stale' | StoreClash }>
@@ -31,14 +31,14 @@ export type RefusedWrite = Readonly<{ index: number; reason: 'gone' | 'stale' | 
  * Where endpoint documents live, with their versions. A promise that resolves is durable: the change survives `kill -9`.
  * A store that does not answer rejects with `StoreUnavailable`.
  *
- * Each write adds a version, in one transaction with the change itself. `change` describes it beyond the operation:
- * by default, `at` is the `updatedAt` of the document and the origin is unknown.
+ * Each write adds a version, and `entry` to the audit log, in one transaction with the change itself. `change` describes it
+ * beyond the operation: by default, `at` is the `updatedAt` of the document and the origin is unknown.
  */
 export interface EndpointStore {
   /** All documents, oldest first. */
   list(): Promise<readonly StoredDocument[]>
   get(id: string): Promise<StoredDocument | undefined>
-  insert(record: EndpointRecord, change?: Partial<Change>): Promise<'stored' | StoreClash>
+  insert(record: EndpointRecord, change?: Partial<Change>, entry?: AuditEntry): Promise<'stored' | StoreClash>
   /**
    * Replaces the document of the same `_id` if the stored one still equals `expected` (as JSON text).
    * 'gone': no such document; 'stale': it has changed since it was read.
@@ -47,9 +47,10 @@ export interface EndpointStore {
     record: EndpointRecord,
     expected: StoredDocument,
     change?: Partial<Change>,
+    entry?: AuditEntry,
   ): Promise<'stored' | 'gone' | 'stale' | StoreClash>
   /** Removes the document and its states if it still equals `expected`; its versions stay. */
-  remove(expected: StoredDocument, change?: Partial<Change>): Promise<'removed' | 'gone' | 'stale'>
+  remove(expected: StoredDocument, change?: Partial<Change>, entry?: AuditEntry): Promise<'removed' | 'gone' | 'stale'>
   /**
    * Makes all writes in one transaction, or none. No two of them are of one endpoint. Names and routes must be unique among
    * the documents that are stored afterwards, so two endpoints may exchange theirs.
@@ -75,12 +76,13 @@ export interface EndpointTestStore {
   /** The ids of the endpoints that have tests. */
   endpoints(): Promise<ReadonlySet<string>>
   /**
-   * Stores `tests`, or removes them if undefined, if the stored ones still equal `expected`.
+   * Stores `tests`, or removes them if undefined, if the stored ones still equal `expected`, with `entry` in the audit log.
    * 'gone': no such endpoint; 'stale': its tests have changed since they were read.
    */
   write(
     endpointId: string,
     tests: string | undefined,
     expected: string | undefined,
+    entry?: AuditEntry,
   ): Promise<'stored' | 'gone' | 'stale'>
 }

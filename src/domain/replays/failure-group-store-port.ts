@@ -1,4 +1,5 @@
 /** The port of the store of what people say of groups of failures. */
+import type { AuditEntry } from '../ports/audit-store-port.ts'
 import type { GroupKey } from '../ports/message-store-port.ts'
 
 export const GROUP_STATES = ['open', 'acknowledged', 'ignored'] as const
@@ -16,8 +17,11 @@ export type GroupMark = Readonly<{
 
 /** Rejects with StoreUnavailable if the store does not answer. */
 export interface FailureGroupStore {
-  /** Replaces the mark of a group. If there are more than `most` marks then, the oldest are removed. */
-  put(group: GroupKey, mark: GroupMark, most: number): Promise<void>
+  /**
+   * Replaces the mark of a group, with `entry` in the audit log. If there are more than `most` marks then, the oldest are
+   * removed.
+   */
+  put(group: GroupKey, mark: GroupMark, most: number, entry?: AuditEntry): Promise<void>
   /** The newest first. */
   list(): Promise<readonly Readonly<{ group: GroupKey; mark: GroupMark }>[]>
 }

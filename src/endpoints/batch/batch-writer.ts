@@ -5,6 +5,7 @@
 import { setImmediate as turn } from 'node:timers/promises'
 import { Failure } from '../../domain/failure.ts'
 import type { Lint } from '../../domain/lint.ts'
+import type { EntryOf } from '../../domain/ports/audit-store-port.ts'
 import type { EndpointWrite, RefusedWrite } from '../../domain/ports/endpoint-store-port.ts'
 import type { Origin, StoredDocument } from '../../domain/stored-document.ts'
 import { recordOf, usesState } from '../../pipeline/stages/state.ts'
@@ -12,7 +13,7 @@ import { type ActiveEndpoints, createActiveEndpoints } from '../active-endpoints
 import { findClashes, hasOwnPlace, storeClash } from '../clash.ts'
 import { compileDocument, type Stamp } from '../compile-document.ts'
 import type { CompiledEndpoint } from '../compiled-endpoint.ts'
-import type { EndpointChanges } from '../endpoint-changes.ts'
+import { type EndpointChanges, effectOf } from '../endpoint-changes.ts'
 import { type ChangeTests, type EndpointWriterOptions, logWarnings, newStamp } from '../endpoint-writer.ts'
 import * as failures from '../management-failures.ts'
 import { etagOf, matchesEtag } from '../precondition.ts'
@@ -33,13 +34,14 @@ export type OperationResult = Readonly<{
   warnings: readonly Readonly<{ path: string; message: string }>[]
 }>
 
-export type BatchReport = Readonly<{ results: readonly OperationResult[]; dryRun: boolean; note?: string }>
+export type BatchReport = Readonly<{ results: readonly OperationResult[]; dryRun: boolean }>
 
 /**
  * Resolves when the changes are stored and active, or in a dry run checked. Fails with the codes of single changes, with
- * every fault in `details`; rejects with StoreUnavailable. Calls must not overlap with other changes.
+ * every fault in `details`; rejects with StoreUnavailable. Calls must not overlap with other changes. `entryOf`: for the
+ * entries of its operations in the audit log.
  */
-export type BatchWriter = (batch: Batch, origin: Origin) => Promise<BatchReport>
+export type BatchWriter = (batch: Batch, origin: Origin, entryOf?: EntryOf) => Promise<BatchReport>
 
 /** An operation that was checked; `compiled`: undefined for a deletion. */
 type Checked = Readonly<{
@@ -133,8 +135,8 @@ export function createBatchWriter(
     return checked
   }
 
-  const commit = async (checked: readonly Checked[], origin: Origin): Promise<void> => {
-    const writes = checked.map((one) => writeOf(one, origin))
+  const commit = async (checked: readonly Checked[], origin: Origin, entryOf: EntryOf | undefined): Promise<void> => {
+    const writes = checked.map((one) => ({ ...writeOf(one, origin), entry: entryOf?.(effectOf(one.stamp, origin)) }))
     const ids = checked.map(({ stamp }) => stamp._id)
     const result = await confirm(ids, () => store.writeAll(writes))
     if (result !== 'stored') throw refusal(result, checked)
@@ -146,13 +148,12 @@ export function createBatchWriter(
     for (const { compiled, lints } of checked) if (compiled !== undefined) logWarnings(lints, compiled.document, logger)
   }
 
-  return async (batch, origin) => {
+  return async (batch, origin, entryOf) => {
     const { dryRun } = batch
-    const { note } = origin
     const checked = await checkAll(batch, origin)
-    if (!dryRun) await commit(checked, origin)
+    if (!dryRun) await commit(checked, origin, entryOf)
     const results = checked.map((one) => resultOf(one, dryRun))
-    return { results, dryRun, ...(note === undefined ? {} : { note }) }
+    return { results, dryRun }
   }
 }
 

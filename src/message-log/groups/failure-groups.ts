@@ -2,6 +2,7 @@
 import { Failure } from '../../domain/failure.ts'
 import { isObject, type Json } from '../../domain/json.ts'
 import { didYouMean } from '../../domain/nearest.ts'
+import type { EntryOf } from '../../domain/ports/audit-store-port.ts'
 import type { GroupKey, MessageFilter, MessageGroup, MessageStore } from '../../domain/ports/message-store-port.ts'
 import { callStore } from '../../domain/ports/store-port.ts'
 import {
@@ -36,8 +37,8 @@ export interface FailureGroups {
    */
   list(texts: FilterTexts): Promise<Readonly<{ minutesFrom: string; groups: readonly FailureGroup[] }>>
   get(key: string): Promise<FailureGroup>
-  /** In: the state and the note as JSON; `by`: who says it. */
-  mark(key: string, raw: Json, by: string): Promise<FailureGroup>
+  /** In: the state and the note as JSON; `by`: who says it; `entryOf`: for its entry in the audit log. */
+  mark(key: string, raw: Json, by: string, entryOf?: EntryOf): Promise<FailureGroup>
 }
 
 export type FailureGroupsOptions = Readonly<{
@@ -106,13 +107,14 @@ export function createFailureGroups({ store, messages, search, clock }: FailureG
       const [group, marks] = await Promise.all([find(key, filter), marksByKey()])
       return marked(group, marks.get(key), filter)
     },
-    mark: async (key, raw, by) => {
+    mark: async (key, raw, by, entryOf) => {
       const said = readMark(raw)
       const id = keyOf(key)
       const filter = groupFilter(id)
       const group = await find(key, filter)
       const mark = { ...said, by, at: new Date(clock()).toISOString() }
-      await callMarks(() => store.put(id, mark, MOST_MARKS))
+      const note = said.note === undefined ? said.state : `${said.state}: ${said.note}`
+      await callMarks(() => store.put(id, mark, MOST_MARKS, entryOf?.({ target: groupKeyText(group), note })))
       return marked(group, mark, filter)
     },
   }

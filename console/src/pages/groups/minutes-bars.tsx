@@ -19,7 +19,7 @@ export function MinutesBars({ minutes }: Readonly<{ minutes: readonly number[] }
           <rect
             // biome-ignore lint/suspicious/noArrayIndexKey: the minutes of an hour keep their order
             key={index}
-            className={count === 0 ? 'none' : undefined}
+            className={count === 0 ? 'no-messages' : undefined}
             x={index * BAR}
             y={HEIGHT - height}
             width={BAR - 0.5}

@@ -82,6 +82,24 @@ function KeyTable({ onNew }: Readonly<{ onNew(): void }>) {
 /** Keys that work come first. */
 const rank = ({ revokedAt }: ApiKey): number => (revokedAt === undefined ? 0 : 1)
 
+function KeyState({ revokedAt, expiresAt }: ApiKey) {
+  if (revokedAt !== undefined) {
+    return (
+      <>
+        <StatusChip tone="quiet">revoked</StatusChip> <Time at={revokedAt} />
+      </>
+    )
+  }
+  if (expiresAt === undefined) return <StatusChip tone="good">works</StatusChip>
+  const isOver = Date.parse(expiresAt) <= Date.now()
+  return (
+    <>
+      <StatusChip tone={isOver ? 'bad' : 'good'}>{isOver ? 'expired' : 'works until'}</StatusChip>{' '}
+      <Time at={expiresAt} exact />
+    </>
+  )
+}
+
 function columnsOf(isOwn: (key: ApiKey) => boolean, onRevoke: (key: ApiKey) => void): readonly Column<ApiKey>[] {
   return [
     {
@@ -105,14 +123,7 @@ function columnsOf(isOwn: (key: ApiKey) => boolean, onRevoke: (key: ApiKey) => v
     {
       id: 'state',
       title: 'State',
-      render: ({ revokedAt }) =>
-        revokedAt === undefined ? (
-          <StatusChip tone="good">works</StatusChip>
-        ) : (
-          <>
-            <StatusChip tone="quiet">revoked</StatusChip> <Time at={revokedAt} />
-          </>
-        ),
+      render: (key) => <KeyState {...key} />,
     },
     {
       id: 'revoke',

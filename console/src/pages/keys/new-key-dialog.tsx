@@ -7,9 +7,9 @@ import { queryKeys } from '../../api/query-keys.ts'
 import { type Role, startSession, useMe } from '../../api/session.ts'
 import { Button } from '../../ui/controls/button.tsx'
 import { Dialog } from '../../ui/controls/dialog.tsx'
-import { Checkbox, TextField } from '../../ui/controls/fields.tsx'
+import { Checkbox, SelectField, TextField } from '../../ui/controls/fields.tsx'
 import { FailureNotice } from '../../ui/states/failure-notice.tsx'
-import { ROLE_CHOICES } from './role-choices.ts'
+import { expiryIn, KEY_DAYS, type KeyDays, ROLE_CHOICES } from './key-choices.ts'
 import { ShownKey } from './shown-key.tsx'
 
 type MadeKey = Schemas['Key'] & Readonly<{ key: string }>
@@ -18,8 +18,9 @@ export function NewKeyDialog({ onClose }: Readonly<{ onClose(): void }>) {
   const client = useQueryClient()
   const isOpen = useMe()?.mode === 'open'
   const [name, setName] = useState('')
-  // While there are no keys, the first one must be able to make others.
+  // While there are no keys, the first one must be able to make others, also in a year.
   const [roles, setRoles] = useState<readonly Role[]>(isOpen ? ['admin'] : ['viewer'])
+  const [days, setDays] = useState<KeyDays>(isOpen ? 'never' : '90')
   const [busy, setBusy] = useState(false)
   const [failure, setFailure] = useState<ApiFailure>()
   const [made, setMade] = useState<MadeKey>()
@@ -28,7 +29,7 @@ export function NewKeyDialog({ onClose }: Readonly<{ onClose(): void }>) {
     setBusy(true)
     setFailure(undefined)
     try {
-      setMade((await dataOf(api.POST('/keys', { body: { name, roles: [...roles] } }))) as MadeKey)
+      setMade((await dataOf(api.POST('/keys', { body: { name, roles: [...roles], ...expiryIn(days) } }))) as MadeKey)
     } catch (thrown) {
       setFailure(asFailure(thrown))
       setBusy(false)
@@ -67,6 +68,7 @@ export function NewKeyDialog({ onClose }: Readonly<{ onClose(): void }>) {
             </Checkbox>
           ))}
         </fieldset>
+        <SelectField<KeyDays> label="Expires" value={days} choices={KEY_DAYS} onChange={setDays} />
         {failure === undefined ? null : <FailureNotice failure={failure} />}
         <div className="dialog-actions">
           <Button onPress={close}>Cancel</Button>

@@ -46,7 +46,7 @@ function MappingOfDraft({ draft }: Readonly<{ draft: Draft }>) {
         Redo
       </Button>
       <Link className="button" to="/endpoints/$id/edit" params={{ id: draft.id }} search={toEditor}>
-        {isDirty ? 'Publish in the editor' : 'Editor'}
+        {isDirty ? 'Publish in the editor' : 'Open in the editor'}
       </Link>
     </>
   )

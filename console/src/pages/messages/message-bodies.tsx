@@ -28,10 +28,10 @@ export function MessageBodies({ message: { id, bodies }, open, onOpen }: Message
     return <p className="quiet">No body was recorded: MESSAGE_LOG, or messageLog of the endpoint, says whose are.</p>
   }
   return (
-    <ul className="bodies">
+    <ul className="message-bodies">
       {bodies.map((body) => (
         <li key={body.which}>
-          <div className="body-head">
+          <div className="message-body-head">
             <Button
               tone="quiet"
               refused={refused}

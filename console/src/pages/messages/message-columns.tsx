@@ -111,7 +111,11 @@ export const NARROW_MESSAGE_COLUMNS: readonly Column<ListedMessage>[] = [
     render: (message) => (
       <>
         {endpoint.render(message)}
-        {message.code === undefined ? <Keys keys={message.keys} /> : <div>{failure.render(message)}</div>}
+        {message.code === undefined ? (
+          keyValues(message.keys).length > 0 && <Keys keys={message.keys} />
+        ) : (
+          <div>{failure.render(message)}</div>
+        )}
       </>
     ),
   },

@@ -31,7 +31,7 @@ export function MessageDetail() {
   useKey('Escape', 'Close the message', close)
   return (
     <section className="message-detail" aria-label={`Message ${id}`}>
-      <div className="detail-head">
+      <div className="message-detail-head">
         <h2 ref={heading} tabIndex={-1}>
           Message <code>{id}</code>
         </h2>
@@ -89,10 +89,11 @@ function Message({ message }: Readonly<{ message: MessageRecord }>) {
 }
 
 function Facts({ message }: Readonly<{ message: MessageRecord }>) {
-  const { outcome, status, ms, startedAt, source, endpoint, endpointId, endpointVersion, answerOf, keys } = message
+  const { outcome, status, ms, startedAt, source, endpoint, endpointId, endpointVersion, answerOf, keys, captured } =
+    message
   const values = keyValues(keys)
   return (
-    <dl className="facts">
+    <dl className="message-facts">
       <div>
         <dt>Outcome</dt>
         <dd>
@@ -102,7 +103,11 @@ function Facts({ message }: Readonly<{ message: MessageRecord }>) {
       <div>
         <dt>Received</dt>
         <dd>
-          <Time at={startedAt} exact /> <span className="quiet">{SOURCES[source]}</span>
+          <Time at={startedAt} exact />{' '}
+          <span className="quiet">
+            {SOURCES[source]}
+            {captured === true && ', recorded by a capture'}
+          </span>
         </dd>
       </div>
       <div>

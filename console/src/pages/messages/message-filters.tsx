@@ -23,6 +23,8 @@ const OUTCOMES = [
   ...choicesOf(['done', 'partial', 'refused', 'failed']),
 ]
 const STAGES = ['recall', 'parse', 'lookup', 'validate', 'transform', 'map', 'extract', 'serialise', 'respond']
+/** Filters that take one value. */
+const ONCE: ReadonlySet<string> = new Set(['replayed', 'captured', 'group'])
 const CHOSEN_TIMES = 'times'
 const MOST_NAMES = 20
 
@@ -126,6 +128,15 @@ function useFilters(showsTimes: boolean): readonly Filter[] {
         { value: 'true', label: 'with success' },
       ],
     },
+    {
+      name: 'captured',
+      label: 'Recorded',
+      kind: 'select',
+      choices: [
+        { value: 'true', label: 'by a capture' },
+        { value: 'false', label: 'by the usual rules' },
+      ],
+    },
     { name: 'id', label: 'Ids of messages', kind: 'text', placeholder: 'with commas between them', isWhole: true },
     { name: 'replayOf', label: 'Replays of the message', kind: 'text', placeholder: 'id', isWhole: true },
     { name: 'group', label: 'Group of failures', kind: 'text', placeholder: 'key of the group', isWhole: true },
@@ -162,7 +173,7 @@ function valuesOf(changes: FilterValues): Record<string, string | readonly strin
 
 function valueOfText(name: string, text: string): string | readonly string[] | undefined {
   if (name === 'from' || name === 'to') return apiTime(text)
-  if (name === 'replayed' || name === 'group') return text.trim()
+  if (ONCE.has(name)) return text.trim()
   return valuesOfText(name, text)
 }
 

@@ -17,6 +17,7 @@ const PARAMETERS = {
   status: asTexts,
   replayOf: asTexts,
   replayed: asOneOf(['true', 'false']),
+  captured: asOneOf(['true', 'false']),
   from: asText,
   to: asText,
   /** Of a message: the body that is open. */

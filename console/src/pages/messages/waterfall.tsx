@@ -33,12 +33,12 @@ export function Waterfall({ message }: Readonly<{ message: MessageRecord }>) {
         <tbody>
           {shown.map((row, index) => (
             // biome-ignore lint/suspicious/noArrayIndexKey: the rows of a record never change
-            <tr key={index} className={row.kind}>
+            <tr key={index} className={`waterfall-${row.kind}`}>
               <th scope="row">
                 <RowName row={row} />
               </th>
               <td className="end">{duration(row.ms)}</td>
-              <td className="bar-cell wide-only">
+              <td className="waterfall-cell wide-only">
                 <Bar row={row} of={waterfall} />
               </td>
             </tr>
@@ -90,8 +90,13 @@ const percent = (part: number, whole: number): string => `${((100 * part) / whol
 
 function Bar({ row: { kind, startMs, ms, failed }, of: { totalMs } }: Readonly<{ row: WaterfallRow; of: Rows }>) {
   return (
-    <svg className={`bar ${kind}${failed ? ' failed' : ''}`} aria-hidden="true" width="100%" height="14">
-      <rect x="0" y="6" width="100%" height="2" className="bar-ground" />
+    <svg
+      className={`waterfall-bar of-${kind}${failed ? ' has-failed' : ''}`}
+      aria-hidden="true"
+      width="100%"
+      height="14"
+    >
+      <rect x="0" y="6" width="100%" height="2" className="waterfall-ground" />
       <rect x={percent(Math.min(startMs, totalMs), totalMs)} y="2" width={percent(ms, totalMs)} height="10" rx="1" />
       {/* Even the shortest is seen. */}
       <rect x={percent(Math.min(startMs, totalMs), totalMs)} y="2" width="2" height="10" />

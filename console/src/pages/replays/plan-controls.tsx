@@ -84,7 +84,7 @@ function RunForm({ plan: { id, left, state }, refused, busy, onRun }: RunFormPro
   }
   return (
     <form
-      className="run-form"
+      className="run-limit-form"
       onSubmit={(event) => {
         event.preventDefault()
         run()
@@ -93,7 +93,7 @@ function RunForm({ plan: { id, left, state }, refused, busy, onRun }: RunFormPro
       <Checkbox checked={form.first} onChange={(first) => set({ first })}>
         One first, then the rest: the plan waits after the first message until you continue
       </Checkbox>
-      <div className="run-fields">
+      <div className="run-limit-fields">
         <TextField
           label="At most"
           hint="messages; empty for all"

@@ -28,11 +28,11 @@ export function PlanProgress({ plan: { count, done, failed, skipped, left } }: R
   return (
     <div className="plan-progress">
       <svg width="100%" height="12" aria-hidden="true">
-        <rect width="100%" height="12" rx="3" className="left" />
+        <rect width="100%" height="12" rx="3" className="plan-left" />
         {parts.map(([name], index) => (
           <rect
             key={name}
-            className={name}
+            className={`plan-${name}`}
             x={`${widths.slice(0, index).reduce((sum, width) => sum + width, 0)}%`}
             width={`${widths[index]}%`}
             height="12"

@@ -2,7 +2,7 @@
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
 import { ApiFailure, asFailure } from '../../api/api-failure.ts'
-import { compareVersions, restoreVersion } from '../../api/changes/version-calls.ts'
+import { compareVersions, listVersions, restoreVersion } from '../../api/changes/version-calls.ts'
 import { readDocument } from '../../api/document-calls.ts'
 import { queryKeys } from '../../api/query-keys.ts'
 import { Button } from '../../ui/controls/button.tsx'
@@ -16,12 +16,10 @@ import { QueryView } from '../../ui/states/states.tsx'
 export type RestoreDialogProps = Readonly<{
   id: string
   version: number
-  /** The version that is there now; undefined if the endpoint is deleted. */
-  current: number | undefined
   onClose(): void
 }>
 
-export function RestoreDialog({ id, version, current, onClose }: RestoreDialogProps) {
+export function RestoreDialog({ id, version, onClose }: RestoreDialogProps) {
   const client = useQueryClient()
   const [note, setNote] = useState('')
   const plan = useQuery({
@@ -30,8 +28,10 @@ export function RestoreDialog({ id, version, current, onClose }: RestoreDialogPr
     gcTime: 0,
     queryFn: async ({ signal }) => {
       const etag = await etagOf(id, signal)
+      // Not those of the page: somebody may have changed the endpoint since.
+      const [current] = await listVersions(id, signal)
       if (etag === undefined || current === undefined) return { etag, changes: undefined }
-      return { etag, changes: (await compareVersions(id, current, version, signal)).changes }
+      return { etag, changes: (await compareVersions(id, current.version, version, signal)).changes }
     },
   })
   const restore = useMutation({

@@ -64,14 +64,7 @@ export function VersionsPage() {
           )
         }}
       </QueryView>
-      {restoring !== undefined && (
-        <RestoreDialog
-          id={id}
-          version={restoring}
-          current={row === null ? undefined : query.data?.[0]?.version}
-          onClose={() => setRestoring(undefined)}
-        />
-      )}
+      {restoring !== undefined && <RestoreDialog id={id} version={restoring} onClose={() => setRestoring(undefined)} />}
       {isDeleting && row && <DeleteDialog id={id} name={row.name} onClose={() => setDeleting(false)} />}
     </EndpointPage>
   )

@@ -6,6 +6,7 @@ import { EditorState, type Extension } from '@codemirror/state'
 import { EditorView, lineNumbers } from '@codemirror/view'
 import { useEffect, useRef } from 'react'
 import { editorColours, editorTheme, styleNonce } from './editor-theme.ts'
+import { visibleCharacters } from './visible-characters.ts'
 
 export type DiffViewProps = Readonly<{
   before: Readonly<{ title: string; text: string }>
@@ -46,6 +47,7 @@ const readOnly = (title: string): Extension => [
   EditorView.editable.of(false),
   EditorState.readOnly.of(true),
   EditorView.lineWrapping,
+  visibleCharacters,
   lineNumbers(),
   json(),
   syntaxHighlighting(editorColours),

@@ -11,11 +11,11 @@ import {
   EditorView,
   highlightActiveLine,
   highlightActiveLineGutter,
-  highlightSpecialChars,
   keymap,
   lineNumbers,
 } from '@codemirror/view'
 import { editorColours, editorTheme, styleNonce } from './editor-theme.ts'
+import { visibleCharacters } from './visible-characters.ts'
 
 export type EditorMode = Readonly<{
   /** For readers of the screen. */
@@ -58,7 +58,7 @@ export const editorSetup: Extension = [
   EditorView.cspNonce.of(styleNonce()),
   lineNumbers(),
   highlightActiveLineGutter(),
-  highlightSpecialChars(),
+  visibleCharacters,
   foldGutter(),
   drawSelection(),
   EditorState.allowMultipleSelections.of(true),

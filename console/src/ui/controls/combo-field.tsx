@@ -37,7 +37,6 @@ export function ComboField({
   return (
     <ComboBox
       className="field"
-      // biome-ignore lint/a11y/noAutofocus: only for a dialog that was asked for
       autoFocus={autoFocus}
       menuTrigger="focus"
       inputValue={value}

@@ -3,6 +3,7 @@ import { type ReactNode, useState } from 'react'
 import { Dialog as AriaDialog, Heading } from 'react-aria-components/Dialog'
 import { Modal, ModalOverlay } from 'react-aria-components/Modal'
 import { type ApiFailure, asFailure } from '../../api/api-failure.ts'
+import { VisibleText } from '../data/visible-text.tsx'
 import { FailureNotice } from '../states/failure-notice.tsx'
 import { Button } from './button.tsx'
 
@@ -31,7 +32,7 @@ export function Dialog({ title, children, onClose, actions, size = 'small', isDi
       <Modal className={`dialog ${size}`}>
         <AriaDialog className="dialog-body">
           <Heading slot="title" className="dialog-title">
-            {title}
+            <VisibleText text={title} most={300} />
           </Heading>
           {children}
           {actions === undefined ? null : <div className="dialog-actions">{actions}</div>}

@@ -1,5 +1,6 @@
 /** A state in one word, by sign, word and colour: the colour alone says nothing. */
 import type { ReactNode } from 'react'
+import { VisibleText } from './visible-text.tsx'
 
 export type Tone = 'good' | 'warn' | 'bad' | 'quiet' | 'busy'
 
@@ -23,13 +24,15 @@ export const OutcomeChip = ({ outcome }: Readonly<{ outcome: string }>) => (
   <StatusChip tone={OUTCOMES[outcome] ?? 'quiet'}>{outcome}</StatusChip>
 )
 
+const MOST = 200
+
 /** A name with its value. */
 export const LabelChip = ({ name, value }: Readonly<{ name: string; value: string }>) => (
   <span className="label-chip">
-    <bdi>{name}</bdi>
+    <VisibleText text={name} most={MOST} />
     {value === '' ? null : (
       <>
-        =<bdi>{value}</bdi>
+        =<VisibleText text={value} most={MOST} />
       </>
     )}
   </span>

@@ -1,5 +1,6 @@
 /** The frame of a page: its title, its actions, and its content. */
 import { type ReactNode, useEffect, useRef } from 'react'
+import { VisibleText } from '../data/visible-text.tsx'
 
 export type PageProps = Readonly<{
   title: string
@@ -35,7 +36,7 @@ export function Page({ title, actions, above, children }: PageProps) {
       {above}
       <div className="page-head">
         <h1 ref={heading} tabIndex={-1} dir="auto">
-          {title}
+          <VisibleText text={title} most={300} />
         </h1>
         {actions === undefined ? null : <div className="page-actions">{actions}</div>}
       </div>

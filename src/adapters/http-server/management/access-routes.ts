@@ -8,7 +8,7 @@ import { isObject, type Json, type JsonObject } from '../../../domain/json.ts'
 import type { StoredKey } from '../../../domain/ports/key-store-port.ts'
 import type { Clock } from '../../../domain/run.ts'
 import { type ById, NO_STORE, queryOf, refuseOtherMethods, sendJson } from '../replies.ts'
-import { needs, noteEffect } from './auth-hook.ts'
+import { entryOfChange, needs } from './auth-hook.ts'
 import { readDocument } from './read-document.ts'
 
 export function serveKeys(scope: FastifyInstance, keys: ApiKeys): void {
@@ -16,12 +16,11 @@ export function serveKeys(scope: FastifyInstance, keys: ApiKeys): void {
     sendJson(reply, 200, { keys: (await keys.list()).map(shown) }, NO_STORE),
   )
   scope.post('/keys', needs('admin'), async (request, reply) => {
-    const { key, stored } = await keys.create(readRequest(readDocument(request)))
-    noteEffect(request, { target: stored.id })
+    const { key, stored } = await keys.create(readRequest(readDocument(request)), entryOfChange(request, 201))
     return sendJson(reply, 201, { ...shown(stored), key }, { ...NO_STORE, location: `/keys/${stored.id}` })
   })
   scope.delete<ById>('/keys/:id', needs('admin'), async (request, reply) => {
-    await keys.revoke(request.params.id)
+    await keys.revoke(request.params.id, entryOfChange(request))
     return sendJson(reply, 200, { message: `Key '${request.params.id}' revoked` })
   })
   refuseOtherMethods(scope, '/keys', ['GET', 'POST'])
@@ -36,20 +35,25 @@ export function serveAudit(scope: FastifyInstance, log: AuditLog, clock: Clock):
 }
 
 /** A key without its hash. */
-const shown = ({ id, name, roles, createdAt, revokedAt }: StoredKey): JsonObject => ({
+const shown = ({ id, name, roles, createdAt, expiresAt, revokedAt }: StoredKey): JsonObject => ({
   id,
   name,
   roles,
   createdAt,
+  ...(expiresAt === undefined ? {} : { expiresAt }),
   ...(revokedAt === undefined ? {} : { revokedAt }),
 })
 
 /** Fails with KEY_INVALID, BODY_UNREADABLE. */
 function readRequest(text: string): KeyRequest {
-  const { name, roles, ...others } = parse(text)
+  const { name, roles, expiresAt, ...others } = parse(text)
   const other = Object.keys(others)[0]
-  if (typeof name === 'string' && isTexts(roles) && other === undefined) return { name, roles }
-  throw new Failure('KEY_INVALID', 'A key is asked for as { "name": "deploy job", "roles": ["author"] }.')
+  const isTime = expiresAt === undefined || typeof expiresAt === 'string'
+  if (typeof name === 'string' && isTexts(roles) && isTime && other === undefined) return { name, roles, expiresAt }
+  throw new Failure(
+    'KEY_INVALID',
+    'A key is asked for as { "name": "deploy job", "roles": ["author"] }, and "expiresAt" if it expires.',
+  )
 }
 
 const isTexts = (value: Json | undefined): value is readonly string[] =>

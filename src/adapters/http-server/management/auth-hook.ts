@@ -6,6 +6,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest, RouteOptions } from
 import type { AuditLog, AuditNote } from '../../../access/audit-log.ts'
 import type { Authorise, Decision, Needed } from '../../../access/authorise.ts'
 import type { Failure } from '../../../domain/failure.ts'
+import type { AuditEffect, AuditEntry, EntryOf } from '../../../domain/ports/audit-store-port.ts'
 import { type StoreAccess, withStoreAccess } from '../../../domain/ports/store-port.ts'
 import { pathOf } from '../replies.ts'
 import { failureOf } from '../server.ts'
@@ -27,13 +28,10 @@ export type AuthorisedRoute = Readonly<{ methods: readonly string[]; url: string
 
 export type AuthHookOptions = Readonly<{
   authorise: Authorise
-  audit: AuditLog
+  audit: Pick<AuditLog, 'record' | 'entryOf'>
   /** Called with each route when it is added. */
   onRoute?: (route: AuthorisedRoute) => void
 }>
-
-/** What a call changed, as far as its handler reports it. */
-export type Effect = Pick<AuditNote, 'target' | 'before' | 'after' | 'note'>
 
 type Decided = Decision & Readonly<{ needed: Needed }>
 
@@ -41,17 +39,22 @@ const DECISION = Symbol('decision')
 const EFFECT = Symbol('effect')
 const STORE = Symbol('access to the store')
 const DECIDE = Symbol('decide')
+const ENTRY = Symbol('entry')
+const STORED = Symbol('stored')
 type ManagementCall = FastifyRequest & {
   [DECISION]?: Decided
   [DECIDE]?: () => Promise<Decision>
-  [EFFECT]?: readonly Effect[]
+  [EFFECT]?: readonly AuditEffect[]
+  [ENTRY]?: (note: AuditNote) => AuditEntry
+  /** The status of the entries that were stored with a change, or refused with it. */
+  [STORED]?: number
   [STORE]?: StoreAccess
 }
 
 /** The caller; undefined if the service does not know it. */
 export const callerOf = (request: FastifyRequest): Decision['caller'] => (request as ManagementCall)[DECISION]?.caller
 
-const NO_ENTRY: readonly Effect[] = Object.freeze([])
+const NO_ENTRY: readonly AuditEffect[] = Object.freeze([])
 
 /** Leaves a call out of the audit log, unless it is refused or `noteEffect` follows. */
 export function leaveNoEntry(request: FastifyRequest): void {
@@ -65,10 +68,24 @@ export async function authoriseAgain(request: FastifyRequest): Promise<void> {
   if (decision?.refused !== undefined) throw decision.refused
 }
 
-/** Reports what a call changed to the audit log, which has an entry for each effect. */
-export function noteEffect(request: FastifyRequest, ...effects: readonly Effect[]): void {
+/** Reports what a call did to the audit log, which has an entry for each effect. */
+export function noteEffect(request: FastifyRequest, ...effects: readonly AuditEffect[]): void {
   const call: ManagementCall = request
   call[EFFECT] = effects
+}
+
+/**
+ * For a call whose changes are stored with their entries. The call has another entry only if it is answered with another
+ * status than `status`.
+ */
+export function entryOfChange(request: FastifyRequest, status = 200): EntryOf {
+  const call: ManagementCall = request
+  const { [ENTRY]: entryOf, [DECISION]: decided } = call
+  if (entryOf === undefined || decided === undefined) throw new TypeError('The route has no auth hook.')
+  return (effect) => {
+    call[STORED] = status
+    return entryOf(noteOf(call, decided, effect, status))
+  }
 }
 
 /** Authorises every call in a scope, those of unknown paths too. To be called before routes are added. */
@@ -76,6 +93,8 @@ export function addAuthHook(scope: FastifyInstance, { authorise, audit, onRoute 
   scope.decorateRequest(DECISION, undefined)
   scope.decorateRequest(DECIDE, undefined)
   scope.decorateRequest(EFFECT, undefined)
+  scope.decorateRequest(ENTRY, undefined)
+  scope.decorateRequest(STORED, undefined)
   scope.addHook('onRoute', (route) => onRoute?.(authorisedRoute(route)))
   scope.decorateRequest(STORE, undefined)
   scope.addHook('onRequest', (request: ManagementCall, _reply, done) => {
@@ -104,6 +123,7 @@ export function addAuthHook(scope: FastifyInstance, { authorise, audit, onRoute 
     const decision = await authorise(call)
     request[DECIDE] = () => authorise(call)
     request[DECISION] = { ...decision, needed }
+    request[ENTRY] = audit.entryOf
     if (decision.refused === undefined) return
     throw decision.refused
   })
@@ -114,7 +134,8 @@ export function addAuthHook(scope: FastifyInstance, { authorise, audit, onRoute 
   })
   scope.addHook('onSend', async (request: ManagementCall, reply) => {
     const decided = request[DECISION]
-    if (decided !== undefined && isAudited(decided, request)) await audit.record(...notesOf(request, reply, decided))
+    if (decided === undefined || request[STORED] === reply.statusCode || !isAudited(decided, request)) return
+    await audit.record(...notesOf(request, reply, decided))
   })
 }
 
@@ -141,21 +162,27 @@ function isAudited({ needed, refused }: Decided, request: ManagementCall): boole
   return request[EFFECT] !== NO_ENTRY && !['open', 'metrics', 'viewer'].includes(needed)
 }
 
-function notesOf(request: ManagementCall, reply: FastifyReply, { caller, refused }: Decided): readonly AuditNote[] {
-  const { remoteAddress } = request.socket
-  const failure: Failure | undefined = refused ?? failureOf(request)
-  const target = targetOf(request.params)
+function notesOf(request: ManagementCall, reply: FastifyReply, decided: Decided): readonly AuditNote[] {
+  const failure: Failure | undefined = decided.refused ?? failureOf(request)
   const { [EFFECT]: effects = [] } = request
   return (effects.length === 0 ? [{}] : effects).map((effect) => ({
+    ...noteOf(request, decided, effect, reply.statusCode),
+    ...(failure === undefined ? {} : { code: failure.code }),
+  }))
+}
+
+function noteOf(request: FastifyRequest, { caller }: Decided, effect: AuditEffect, status: number): AuditNote {
+  const { remoteAddress } = request.socket
+  const target = targetOf(request.params)
+  return {
     who: caller?.who ?? 'unknown',
     ...(caller?.name === undefined ? {} : { name: caller.name }),
     ...(remoteAddress === undefined ? {} : { address: remoteAddress }),
     what: `${methodOf(request.raw)} ${routeOf(request)}`,
     ...(target === undefined ? {} : { target }),
     ...effect,
-    status: reply.statusCode,
-    ...(failure === undefined ? {} : { code: failure.code }),
-  }))
+    status,
+  }
 }
 
 /** The route as OpenAPI writes it. An unknown URL may hold anything, so it is left out. */

@@ -9,7 +9,7 @@ import type { Accepted } from '../../../endpoints/endpoint-writer.ts'
 import type { ListSummaries } from '../../../endpoints/listing/endpoint-summaries.ts'
 import { etagOf } from '../../../endpoints/precondition.ts'
 import { type ById, NO_STORE, queryOf, refuseBelow, refuseOtherMethods, sendAnswer, sendJson } from '../replies.ts'
-import { callerOf, needs, noteEffect } from './auth-hook.ts'
+import { callerOf, entryOfChange, needs } from './auth-hook.ts'
 import { readDocument } from './read-document.ts'
 
 /** In a scope with the auth hook. */
@@ -27,33 +27,26 @@ export function serveManagement(
     return send(request, reply, 200, (await endpoints.list([...query])) as Json)
   })
   scope.post('/endpoints', needs('author'), async (request, reply) => {
-    const accepted = await endpoints.create(readDocument(request), originOf(request))
+    const accepted = await endpoints.create(readDocument(request), originOf(request), entryOfChange(request, 201))
     reply.header('location', `/endpoints/${accepted.document._id}`)
     return sendAccepted(request, reply, 201, accepted)
   })
   scope.get<ById>('/endpoints/:id', needs('viewer'), async (request, reply) =>
     send(request, reply, 200, await endpoints.get(request.params.id)),
   )
-  scope.put<ById>('/endpoints/:id', needs('author'), async (request, reply) =>
-    sendAccepted(
-      request,
-      reply,
-      200,
-      await endpoints.replace(request.params.id, readDocument(request), request.headers['if-match'], originOf(request)),
-    ),
-  )
-  scope.patch<ById>('/endpoints/:id', needs('author'), async (request, reply) =>
-    sendAccepted(
-      request,
-      reply,
-      200,
-      await endpoints.patch(request.params.id, readDocument(request), request.headers['if-match'], originOf(request)),
-    ),
-  )
+  for (const method of ['put', 'patch'] as const) {
+    const change = method === 'put' ? endpoints.replace : endpoints.patch
+    scope[method]<ById>('/endpoints/:id', needs('author'), async (request, reply) => {
+      const ifMatch = request.headers['if-match']
+      const [text, origin] = [readDocument(request), originOf(request)]
+      const accepted = await change(request.params.id, text, ifMatch, origin, entryOfChange(request))
+      return sendAccepted(request, reply, 200, accepted)
+    })
+  }
   scope.delete<ById>('/endpoints/:id', needs('author'), async (request, reply) => {
     const ifMatch = request.headers['if-match']
-    const { document, version } = await endpoints.remove(request.params.id, ifMatch, originOf(request))
-    noteEffect(request, { before: version - 1, after: version, ...noteOf(request) })
+    const origin = originOf(request)
+    const { document } = await endpoints.remove(request.params.id, ifMatch, origin, entryOfChange(request))
     return send(request, reply, 200, { message: `Endpoint with ID '${document._id}' deleted` })
   })
   refuseOtherMethods(scope, '/endpoints', ['GET', 'POST'])
@@ -106,9 +99,8 @@ export function sendAccepted(
   request: FastifyRequest,
   reply: FastifyReply,
   status: number,
-  { document, version, warnings }: Accepted,
+  { document, warnings }: Accepted,
 ): FastifyReply {
-  noteEffect(request, { target: document._id, before: version - 1, after: version, ...auditNote(originOf(request)) })
   setWarnings(reply, warnings)
   return send(request, reply, status, document)
 }
@@ -143,13 +135,6 @@ function overrideOf(request: FastifyRequest): Pick<Origin, 'testsOverride'> {
     )
   }
   return { testsOverride: headerText(reason).trim().slice(0, NOTE_CHARACTERS) }
-}
-
-/** The note of an entry of the audit log. */
-export function auditNote({ note, testsOverride }: Origin): Readonly<{ note?: string }> {
-  const parts = [note ?? '', testsOverride === undefined ? '' : `Tests overridden: ${testsOverride}`]
-  const written = parts.filter((part) => part !== '').join('. ')
-  return written === '' ? {} : { note: written }
 }
 
 /** Who asks for a change. */

@@ -1,4 +1,5 @@
 /** The state of the service: /uptime on both ports, health and metrics on the admin port. */
+import { Readable } from 'node:stream'
 import type { FastifyInstance } from 'fastify'
 import type { JsonObject } from '../../../domain/json.ts'
 import type { MediatorStatus } from '../../../domain/openhim/core-port.ts'
@@ -58,7 +59,9 @@ export function serveHealth(server: FastifyInstance, health: () => Promise<Healt
 /** Prometheus' text format (https://prometheus.io/docs/instrumenting/exposition_formats/). */
 const EXPOSITION_TYPE = 'text/plain; version=0.0.4; charset=utf-8'
 
-/** /metrics, for Prometheus. `metrics` resolves to the body. */
-export function serveMetrics(server: FastifyInstance, metrics: () => Promise<Uint8Array>): void {
-  server.get('/metrics', needs('metrics'), async (_request, reply) => reply.type(EXPOSITION_TYPE).send(await metrics()))
+/** /metrics, for Prometheus. `metrics` gives the body in parts; the next one is made when the caller has read the last. */
+export function serveMetrics(server: FastifyInstance, metrics: () => AsyncIterable<Uint8Array>): void {
+  server.get('/metrics', needs('metrics'), async (_request, reply) =>
+    reply.type(EXPOSITION_TYPE).send(Readable.from(metrics(), { objectMode: false })),
+  )
 }

@@ -5,7 +5,7 @@ import type { StoredTests } from '../../../document-tests/stored/stored-tests.ts
 import { MOST_TEST_BYTES } from '../../../document-tests/test-file.ts'
 import type { Json } from '../../../domain/json.ts'
 import { type ById, hasBody, NO_STORE, refuseOtherMethods, sendJson } from '../replies.ts'
-import { needs } from './auth-hook.ts'
+import { entryOfChange, needs } from './auth-hook.ts'
 import { send, setWarnings } from './endpoint-routes.ts'
 import { readDocument } from './read-document.ts'
 
@@ -18,13 +18,14 @@ export function serveStoredTests(scope: FastifyInstance, tests: StoredTests): vo
   const options = { config: { ...config, limitSetting: 'the limit of tests' }, bodyLimit: MOST_TEST_BYTES }
   scope.put<ById>('/endpoints/:id/tests', options, async (request, reply) => {
     const { id } = request.params
-    const { file, warnings } = await tests.replace(id, readDocument(request), request.headers['if-match'])
+    const ifMatch = request.headers['if-match']
+    const { file, warnings } = await tests.replace(id, readDocument(request), ifMatch, entryOfChange(request))
     setWarnings(reply, warnings)
     return send(request, reply, 200, file)
   })
   scope.delete<ById>('/endpoints/:id/tests', needs('author'), async (request, reply) => {
     const { id } = request.params
-    await tests.remove(id, request.headers['if-match'])
+    await tests.remove(id, request.headers['if-match'], entryOfChange(request))
     return send(request, reply, 200, { message: `Tests of the endpoint with ID '${id}' deleted` })
   })
   refuseOtherMethods(scope, '/endpoints/:id/tests', ['GET', 'PUT', 'DELETE'])

@@ -3,7 +3,7 @@ import type { FastifyInstance } from 'fastify'
 import type { Json } from '../../../domain/json.ts'
 import type { EndpointService } from '../../../endpoints/endpoint-service.ts'
 import { type ById, refuseOtherMethods, sendJson } from '../replies.ts'
-import { needs } from './auth-hook.ts'
+import { entryOfChange, needs } from './auth-hook.ts'
 import { originOf, send, sendAccepted } from './endpoint-routes.ts'
 import { readDocument } from './read-document.ts'
 
@@ -31,7 +31,8 @@ export function serveVersions(scope: FastifyInstance, endpoints: EndpointService
   scope.post<ByVersion>('/endpoints/:id/versions/:version/restore', needs('author'), async (request, reply) => {
     const { id, version } = request.params
     const ifMatch = request.headers['if-match']
-    const accepted = await endpoints.restore(id, numberOf(version), ifMatch, originOf(request))
+    const origin = originOf(request)
+    const accepted = await endpoints.restore(id, numberOf(version), ifMatch, origin, entryOfChange(request))
     return sendAccepted(request, reply, 200, accepted)
   })
   refuseOtherMethods(scope, '/endpoints/:id/versions', ['GET'])

@@ -26,11 +26,11 @@ export const accessPaths: JsonObject = {
       summary: 'Makes an API key; the answer is the only place where it is shown. Role admin.',
       requestBody: {
         required: true,
-        ...content(object({ name: text, roles: list(ref('Role')) }, ['name', 'roles'])),
+        ...content(object({ name: text, roles: list(ref('Role')), expiresAt: time }, ['name', 'roles'])),
       },
       responses: {
         201: answer('The key.', { allOf: [ref('Key'), { required: ['key'], properties: { key: text } }] }),
-        400: failure('The name or a role is wrong.'),
+        400: failure('The name, a role or the time is wrong.'),
         415: failure('The body is not declared as JSON.'),
       },
     },
@@ -59,7 +59,7 @@ export const accessPaths: JsonObject = {
 
 export const accessSchemas: JsonObject = {
   Role: { enum: [...ROLES] },
-  Key: object({ id: text, name: text, roles: list(ref('Role')), createdAt: time, revokedAt: time }, [
+  Key: object({ id: text, name: text, roles: list(ref('Role')), createdAt: time, expiresAt: time, revokedAt: time }, [
     'id',
     'name',
     'roles',

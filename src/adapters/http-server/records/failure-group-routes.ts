@@ -1,7 +1,7 @@
 /** `/messages/groups`: failures that are alike, and what people say of them. */
 import type { FastifyInstance } from 'fastify'
 import type { FailureGroups } from '../../../message-log/groups/failure-groups.ts'
-import { callerOf, needs, noteEffect } from '../management/auth-hook.ts'
+import { callerOf, entryOfChange, needs } from '../management/auth-hook.ts'
 import { readJson } from '../management/read-document.ts'
 import { NO_STORE, queryOf, refuseOtherMethods, sendJson } from '../replies.ts'
 
@@ -17,9 +17,7 @@ export function serveFailureGroups(scope: FastifyInstance, groups: FailureGroups
   scope.put<ByKey>('/messages/groups/:key', needs('operator'), async (request, reply) => {
     const caller = callerOf(request)
     const by = caller?.name ?? caller?.who ?? 'unknown'
-    const group = await groups.mark(request.params.key, readJson(request), by)
-    const note = group.note === undefined ? group.state : `${group.state}: ${group.note}`
-    noteEffect(request, { target: group.key, note })
+    const group = await groups.mark(request.params.key, readJson(request), by, entryOfChange(request))
     return sendJson(reply, 200, group, NO_STORE)
   })
   refuseOtherMethods(scope, '/messages/groups', ['GET'])

@@ -31,3 +31,11 @@ export const ACCESS: Migration = {
     ]
   },
 }
+
+/** Keys that exist do not expire. */
+export const KEY_EXPIRY: Migration = {
+  name: 'API keys that expire',
+  statements: (schema) => [
+    schema.alterTable('api_keys').addColumn('expires_at', 'text', (column) => column.notNull().defaultTo(sql.lit(''))),
+  ],
+}

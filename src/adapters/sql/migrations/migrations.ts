@@ -3,7 +3,7 @@
  * further change of the tables is a further entry.
  */
 import { type Compilable, CompiledQuery, sql } from 'kysely'
-import { ACCESS } from './access-migrations.ts'
+import { ACCESS, KEY_EXPIRY } from './access-migrations.ts'
 import { CAPTURES } from './capture-migrations.ts'
 import { ENDPOINT_TESTS } from './endpoint-test-migrations.ts'
 import { IDEMPOTENCY } from './idempotency-migrations.ts'
@@ -108,6 +108,7 @@ export const MIGRATIONS: readonly Migration[] = [
   REPLAYS,
   CAPTURES,
   SHARED_CAPTURED,
+  KEY_EXPIRY,
 ]
 
 /** A statement that Kysely has no builder for. */

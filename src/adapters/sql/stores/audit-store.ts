@@ -7,22 +7,40 @@ import {
   type AuditStore,
   isRefused,
 } from '../../../domain/ports/audit-store-port.ts'
-import type { SqlDatabase, SqlDialect } from '../database.ts'
+import { type SqlDatabase, type SqlDialect, step, type TransactionWork } from '../database.ts'
 import { compileStatement, rawQuery } from '../statement.ts'
 import { keyText, type Tables } from '../tables.ts'
 
 type Row = Tables['audit']
 type FoundRow = Pick<Row, 'id' | 'detail'>
 
-function compileStatements({ queries, elements }: SqlDialect) {
+/** `rows`: the columns of many rows, as `rowsText` writes them. */
+const compileAppend = ({ queries, elements }: SqlDialect) =>
+  compileStatement<Readonly<{ rows: string }>>((value) =>
+    rawQuery(queries)(sql`insert into audit (id, who, name, what, target, refused, detail)
+      select element.value ->> 0, element.value ->> 1, element.value ->> 2, element.value ->> 3,
+        element.value ->> 4, cast(element.value ->> 5 as integer), element.value ->> 6
+      from ${elements(value('rows'))} as element`),
+  )
+
+/** Writes the entries of changes within their transaction; undefined stands for a change without an entry. */
+export function compileEntries({
+  dialect,
+  rowsPerWrite,
+}: Pick<SqlDatabase, 'dialect' | 'rowsPerWrite'>): (
+  entries: readonly (AuditEntry | undefined)[],
+) => TransactionWork<void> {
+  const append = compileAppend(dialect)
+  return function* (entries) {
+    const given = entries.flatMap((entry) => entry ?? [])
+    for (let start = 0; start < given.length; start += rowsPerWrite) {
+      yield* step(append, { rows: rowsText(given.slice(start, start + rowsPerWrite)) })
+    }
+  }
+}
+
+function compileStatements({ queries }: SqlDialect) {
   return {
-    /** `rows`: the columns of many rows, as `rowsText` writes them. */
-    append: compileStatement<Readonly<{ rows: string }>>((value) =>
-      rawQuery(queries)(sql`insert into audit (id, who, name, what, target, refused, detail)
-        select element.value ->> 0, element.value ->> 1, element.value ->> 2, element.value ->> 3,
-          element.value ->> 4, cast(element.value ->> 5 as integer), element.value ->> 6
-        from ${elements(value('rows'))} as element`),
-    ),
     /** Each part of the condition has an index. */
     purge: compileStatement<Readonly<{ oldest: string; refused: number }>>((value) =>
       queries
@@ -78,11 +96,12 @@ function compileFind(
 export function compileAuditStore(database: SqlDatabase): AuditStore {
   const { queries } = database.dialect
   const statements = compileStatements(database.dialect)
+  const append = compileAppend(database.dialect)
   const { rowsPerWrite } = database
   return {
     append: async (...entries) => {
       for (let start = 0; start < entries.length; start += rowsPerWrite) {
-        await database.write(statements.append, { rows: rowsText(entries.slice(start, start + rowsPerWrite)) })
+        await database.write(append, { rows: rowsText(entries.slice(start, start + rowsPerWrite)) })
       }
     },
     find: async (filter, limit, before) =>

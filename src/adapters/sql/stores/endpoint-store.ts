@@ -32,7 +32,7 @@ export function compileEndpointStore(database: SqlDatabase, close: () => Promise
   const { dialect } = database
   const reads = compileReads(dialect.queries)
   const versions = compileVersionStatements(dialect)
-  const compileWrites = compileEndpointWrites(dialect, versions)
+  const compileWrites = compileEndpointWrites(database, versions)
 
   /** The unique indexes decide even if a writer outside the service has changed the table since the check. */
   async function writeAll(writes: readonly EndpointWrite[]): Promise<'stored' | RefusedWrite> {
@@ -54,10 +54,10 @@ export function compileEndpointStore(database: SqlDatabase, close: () => Promise
   return {
     list: async () => (await database.read(reads.list, {})).map(documentOf),
     get: async (id) => (await database.read(reads.get, { id })).map(documentOf)[0],
-    insert: (record, change = {}) => writeOne<StoreClash>({ op: 'insert', record, change }),
-    replace: (record, expected, change = {}) => writeOne({ op: 'replace', record, expected, change }),
-    remove: async (expected, change = {}) => {
-      const result = await writeOne<'gone' | 'stale'>({ op: 'remove', expected, change })
+    insert: (record, change = {}, entry) => writeOne<StoreClash>({ op: 'insert', record, change, entry }),
+    replace: (record, expected, change = {}, entry) => writeOne({ op: 'replace', record, expected, change, entry }),
+    remove: async (expected, change = {}, entry) => {
+      const result = await writeOne<'gone' | 'stale'>({ op: 'remove', expected, change, entry })
       return result === 'stored' ? 'removed' : result
     },
     writeAll,

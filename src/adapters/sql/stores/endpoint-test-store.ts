@@ -4,6 +4,7 @@ import type { EndpointTestStore } from '../../../domain/ports/endpoint-store-por
 import { type SqlDatabase, step } from '../database.ts'
 import { compileStatement } from '../statement.ts'
 import type { Tables } from '../tables.ts'
+import { compileEntries } from './audit-store.ts'
 
 type Row = Tables['endpoint_tests']
 type ById = Readonly<{ id: string }>
@@ -41,17 +42,19 @@ function compileStatements(queries: Kysely<Tables>) {
 /** Builds the store over a database whose tables are up to date. */
 export function compileEndpointTestStore(database: SqlDatabase): EndpointTestStore {
   const statements = compileStatements(database.dialect.queries)
+  const addEntries = compileEntries(database)
   return {
     get: async (id) => (await database.read(statements.get, { id }))[0]?.tests,
     endpoints: async () =>
       new Set((await database.read(statements.ids, {})).map(({ endpoint_id: endpointId }) => endpointId)),
-    write: (id, tests, expected) =>
+    write: (id, tests, expected, entry) =>
       database.transaction(function* () {
         const [stored] = yield* step(statements.find, { id })
         if (stored === undefined) return 'gone'
         if ((stored.tests ?? undefined) !== expected) return 'stale'
         if (tests === undefined) yield* step(statements.remove, { id })
         else yield* step(statements.put, { id, tests })
+        yield* addEntries([entry])
         return 'stored'
       }),
   }

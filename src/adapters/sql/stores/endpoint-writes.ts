@@ -5,10 +5,11 @@
  */
 import { type RawBuilder, sql } from 'kysely'
 import type { EndpointWrite, RefusedWrite, StoreClash } from '../../../domain/ports/endpoint-store-port.ts'
-import { type SqlDialect, step, type TransactionWork } from '../database.ts'
+import { type SqlDatabase, type SqlDialect, step, type TransactionWork } from '../database.ts'
 import { compileRowsStatement } from '../rows-statement.ts'
 import { compileStatement, rawQuery } from '../statement.ts'
 import { documentText, indexable, keyText, stateRow, type Tables } from '../tables.ts'
+import { compileEntries } from './audit-store.ts'
 import { type VersionStatements, type VersionValues, versionValues } from './stored-versions.ts'
 
 type Row = Tables['endpoints']
@@ -76,10 +77,11 @@ function compileStatements({ queries, elements, lockRows, nextStateSequence }: S
 
 /** Builds the function that gives the body of the transaction of some writes. */
 export function compileEndpointWrites(
-  dialect: SqlDialect,
+  database: Pick<SqlDatabase, 'dialect' | 'rowsPerWrite'>,
   versions: VersionStatements,
 ): (writes: readonly EndpointWrite[]) => () => TransactionWork<'stored' | RefusedWrite> {
-  const statements = compileStatements(dialect)
+  const statements = compileStatements(database.dialect)
+  const addEntries = compileEntries(database)
 
   function* findRefused(
     writes: readonly RowWrite[],
@@ -126,6 +128,7 @@ export function compileEndpointWrites(
       yield* versions.add(rowWrites.map(({ version }) => version))
       yield* step(versions.trim, { ids: idsText(rowWrites) })
       if (removed.length > 0) yield* step(versions.trimDeleted, {})
+      yield* addEntries(writes.map(({ entry }) => entry))
       return 'stored'
     }
   }

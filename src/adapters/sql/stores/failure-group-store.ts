@@ -5,6 +5,7 @@ import type { FailureGroupStore, GroupMark } from '../../../domain/replays/failu
 import { type SqlDatabase, type SqlDialect, step } from '../database.ts'
 import { compileStatement, rawQuery } from '../statement.ts'
 import { indexable, type Tables } from '../tables.ts'
+import { compileEntries } from './audit-store.ts'
 
 type Row = Tables['failure_groups']
 
@@ -30,12 +31,14 @@ function compileStatements({ queries }: SqlDialect) {
 /** Builds the store over a database whose tables are up to date. */
 export function compileFailureGroupStore(database: SqlDatabase): FailureGroupStore {
   const statements = compileStatements(database.dialect)
+  const addEntries = compileEntries(database)
   return {
-    put: (group, { at, ...mark }, most) =>
+    put: (group, { at, ...mark }, most, entry) =>
       database.transaction(function* () {
         const text = textOf(group)
         yield* step(statements.put, { key: indexable(text), at, detail: JSON.stringify([text, mark]) })
         yield* step(statements.trim, { most })
+        yield* addEntries([entry])
       }),
     list: async () => (await database.read(statements.list, {})).map(markedOf),
   }

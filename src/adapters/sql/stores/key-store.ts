@@ -2,9 +2,10 @@
 import type { Kysely } from 'kysely'
 import { isRole } from '../../../domain/access.ts'
 import type { KeyStore, StoredKey } from '../../../domain/ports/key-store-port.ts'
-import type { SqlDatabase } from '../database.ts'
+import { type SqlDatabase, step } from '../database.ts'
 import { compileStatement } from '../statement.ts'
 import { keyText, type Tables } from '../tables.ts'
+import { compileEntries } from './audit-store.ts'
 
 type Row = Tables['api_keys']
 
@@ -18,6 +19,7 @@ function compileStatements(queries: Kysely<Tables>) {
         hash: value('hash'),
         created_at: value('created_at'),
         revoked_at: value('revoked_at'),
+        expires_at: value('expires_at'),
       }),
     ),
     get: compileStatement<Readonly<{ id: string }>, Row>((value) =>
@@ -40,30 +42,40 @@ function compileStatements(queries: Kysely<Tables>) {
 /** Builds the store over a database whose tables are up to date. */
 export function compileKeyStore(database: SqlDatabase): KeyStore {
   const statements = compileStatements(database.dialect.queries)
+  const addEntries = compileEntries(database)
   return {
-    insert: async (key) => {
-      await database.write(statements.insert, rowOf(key))
-    },
+    insert: (key, entry) =>
+      database.transaction(function* () {
+        yield* step(statements.insert, rowOf(key))
+        yield* addEntries([entry])
+      }),
     get: async (id) => (await database.read(statements.get, { id })).map(keyOf)[0],
     list: async () => (await database.read(statements.list, {})).map(keyOf),
-    revoke: async (id, at) => (await database.write(statements.revoke, { id, at })).length > 0,
+    revoke: (id, at, entry) =>
+      database.transaction(function* () {
+        const isRevoked = (yield* step(statements.revoke, { id, at })).length > 0
+        if (isRevoked) yield* addEntries([entry])
+        return isRevoked
+      }),
   }
 }
 
-const rowOf = ({ id, name, roles, hash, createdAt }: StoredKey): Row => ({
+const rowOf = ({ id, name, roles, hash, createdAt, expiresAt = '' }: StoredKey): Row => ({
   id,
   name: keyText(name),
   roles: roles.join(' '),
   hash,
   created_at: createdAt,
   revoked_at: '',
+  expires_at: expiresAt,
 })
 
-const keyOf = ({ id, name, roles, hash, created_at, revoked_at }: Row): StoredKey => ({
+const keyOf = ({ id, name, roles, hash, created_at, revoked_at, expires_at }: Row): StoredKey => ({
   id,
   name: JSON.parse(`"${name}"`) as string,
   roles: roles.split(' ').filter(isRole),
   hash,
   createdAt: created_at,
+  ...(expires_at === '' ? {} : { expiresAt: expires_at }),
   ...(revoked_at === '' ? {} : { revokedAt: revoked_at }),
 })

@@ -8,6 +8,7 @@ import type { Diagnostic, Extension } from '../../../ui/code/code-editor.tsx'
 import { DraftEditor } from '../../../ui/code/draft-editor.tsx'
 import type { CodeEditorHandle } from '../../../ui/code/editor-setup.ts'
 import { Button } from '../../../ui/controls/button.tsx'
+import { VisibleText } from '../../../ui/data/visible-text.tsx'
 import { useKey } from '../../../ui/keys/keymap.ts'
 import type { Knowledge } from '../assist/editor-assist.ts'
 import type { DocumentFault } from './document-faults.ts'
@@ -132,10 +133,10 @@ function Outline({ text, onGo }: Readonly<{ text: string; onGo(from: number, to:
         {rows.map(({ title, depth, from, to, detail }) => (
           <li key={from} className={depth === 0 ? undefined : 'inner'}>
             <button type="button" className="link" onClick={() => onGo(from, to)}>
-              <bdi>{title}</bdi>
+              <VisibleText text={title} most={200} />
             </button>{' '}
             <span className="quiet">
-              <bdi>{detail}</bdi>
+              <VisibleText text={detail} most={200} />
             </span>
           </li>
         ))}

@@ -1,0 +1,15 @@
+/** In editors, too, characters that nobody sees stand as their code points. */
+import type { Extension } from '@codemirror/state'
+import { highlightSpecialChars } from '@codemirror/view'
+import { HIDDEN, nameOfCode } from '../data/text-parts.ts'
+
+export const visibleCharacters: Extension = highlightSpecialChars({
+  specialChars: HIDDEN,
+  render: (code, description) => {
+    const mark = document.createElement('span')
+    mark.className = 'hidden-character'
+    mark.textContent = nameOfCode(code)
+    mark.title = description ?? ''
+    return mark
+  },
+})
