@@ -17,6 +17,7 @@ const UI = [
   'ui/endpoint',
   'ui/keys',
   'ui/states',
+  'ui/text',
   'ui/search-params.ts',
 ]
 /** Pages are parallel: none imports another. A page has the folders below its own. */
@@ -32,12 +33,13 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   live: ['api'],
   ui: [],
   'ui/charts': ['api', 'ui/states'],
-  'ui/code': ['ui/states'],
-  'ui/controls': ['api', 'ui/keys', 'ui/states'],
-  'ui/data': ['api', 'ui/controls', 'ui/keys', 'ui/states'],
-  'ui/endpoint': ['api', 'ui/data', 'ui/states'],
+  'ui/code': ['ui/states', 'ui/text'],
+  'ui/controls': ['api', 'ui/keys', 'ui/states', 'ui/text'],
+  'ui/data': ['api', 'ui/controls', 'ui/keys', 'ui/states', 'ui/text'],
+  'ui/endpoint': ['api', 'ui/data', 'ui/states', 'ui/text'],
   'ui/keys': ['api'],
-  'ui/states': ['api', 'ui/controls', 'ui/data'],
+  'ui/text': [],
+  'ui/states': ['api', 'ui/controls', 'ui/data', 'ui/text'],
   ...Object.fromEntries(
     [...new Set(sources.map(({ path }) => rules.folderOf(path)))]
       .filter((folder) => folder.startsWith('pages/'))

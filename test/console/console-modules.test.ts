@@ -4,7 +4,6 @@ import { describe, test } from 'node:test'
 import fc from 'fast-check'
 import { createEventParser } from '../../console/src/live/event-parser.ts'
 import { layOutJson } from '../../console/src/ui/data/json-layout.ts'
-import { partsOf } from '../../console/src/ui/data/text-parts.ts'
 import {
   asOneOf,
   asText,
@@ -14,6 +13,7 @@ import {
   parseSearch,
   readSearch,
 } from '../../console/src/ui/search-params.ts'
+import { partsOf } from '../../console/src/ui/text/text-parts.ts'
 
 describe('events of a stream', () => {
   const cases = [

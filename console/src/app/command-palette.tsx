@@ -10,7 +10,7 @@ import { listEndpoints } from '../api/endpoint-calls.ts'
 import { queryKeys } from '../api/query-keys.ts'
 import type { Me } from '../api/session.ts'
 import { Dialog } from '../ui/controls/dialog.tsx'
-import { VisibleText } from '../ui/data/visible-text.tsx'
+import { VisibleText } from '../ui/text/visible-text.tsx'
 import { NAVIGATION } from './navigation.ts'
 
 const MOST_ENDPOINTS = 10

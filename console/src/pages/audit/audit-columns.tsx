@@ -4,7 +4,7 @@ import type { Schemas } from '../../api/client.ts'
 import type { Column } from '../../ui/data/data-table.tsx'
 import { StatusChip } from '../../ui/data/status-chip.tsx'
 import { Time } from '../../ui/data/time.tsx'
-import { VisibleText } from '../../ui/data/visible-text.tsx'
+import { VisibleText } from '../../ui/text/visible-text.tsx'
 
 type AuditEntry = Schemas['AuditEntry']
 

@@ -1,7 +1,7 @@
 /** The plan of an import as a table: faults first seen at their documents, with their places. */
 import { type Column, DataTable } from '../../ui/data/data-table.tsx'
 import { StatusChip } from '../../ui/data/status-chip.tsx'
-import { VisibleText } from '../../ui/data/visible-text.tsx'
+import { VisibleText } from '../../ui/text/visible-text.tsx'
 import type { ImportPlan, PlannedDocument, PlannedFault } from './import-plan.ts'
 
 export function ImportPlanView({ plan: { documents, unreadable, faults } }: Readonly<{ plan: ImportPlan }>) {

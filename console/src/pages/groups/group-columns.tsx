@@ -4,7 +4,7 @@ import { Link } from '@tanstack/react-router'
 import type { FailureGroup } from '../../api/records/record-types.ts'
 import type { Column } from '../../ui/data/data-table.tsx'
 import { Time } from '../../ui/data/time.tsx'
-import { VisibleText } from '../../ui/data/visible-text.tsx'
+import { VisibleText } from '../../ui/text/visible-text.tsx'
 import { GroupMark } from './group-state.tsx'
 import { MinutesBars } from './minutes-bars.tsx'
 

@@ -11,7 +11,7 @@ import { ConfirmDialog } from '../../ui/controls/dialog.tsx'
 import { TextField } from '../../ui/controls/fields.tsx'
 import { StatusChip, type Tone } from '../../ui/data/status-chip.tsx'
 import { Time } from '../../ui/data/time.tsx'
-import { VisibleText } from '../../ui/data/visible-text.tsx'
+import { VisibleText } from '../../ui/text/visible-text.tsx'
 
 const TONES: Readonly<Record<GroupState, Tone>> = { open: 'bad', acknowledged: 'busy', ignored: 'quiet' }
 const LONGEST_NOTE = 2_000

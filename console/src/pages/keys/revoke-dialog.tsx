@@ -3,8 +3,8 @@ import { useQueryClient } from '@tanstack/react-query'
 import { api, dataOf } from '../../api/client.ts'
 import { queryKeys } from '../../api/query-keys.ts'
 import { ConfirmDialog } from '../../ui/controls/dialog.tsx'
-import { VisibleText } from '../../ui/data/visible-text.tsx'
 import { notify } from '../../ui/states/notices.tsx'
+import { VisibleText } from '../../ui/text/visible-text.tsx'
 
 export type RevokeDialogProps = Readonly<{
   apiKey: Readonly<{ id: string; name: string }>

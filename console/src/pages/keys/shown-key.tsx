@@ -1,8 +1,8 @@
 /** A new key, shown once. */
 import { Button } from '../../ui/controls/button.tsx'
 import { Dialog } from '../../ui/controls/dialog.tsx'
-import { VisibleText } from '../../ui/data/visible-text.tsx'
 import { notify } from '../../ui/states/notices.tsx'
+import { VisibleText } from '../../ui/text/visible-text.tsx'
 
 export type ShownKeyProps = Readonly<{
   made: Readonly<{ name: string; key: string }>

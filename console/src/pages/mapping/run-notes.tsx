@@ -1,5 +1,5 @@
 /** What ran, and what could not: the picture never says more than the runs did. */
-import { VisibleText } from '../../ui/data/visible-text.tsx'
+import { VisibleText } from '../../ui/text/visible-text.tsx'
 import type { MappingRuns, MessageData } from './use-mapping-runs.ts'
 
 export type RunNotesProps = Readonly<{ runs: MappingRuns; data: MessageData | undefined; refused: string | undefined }>

@@ -66,9 +66,10 @@ export function usePicture(
         (one.from !== undefined && trees.source.nodes.has(one.from)) ||
         (unread === undefined && one.to !== undefined && trees.target.nodes.has(one.to)),
     )
+    const isLoaded = coverage.source.length > 0
     const sides = {
-      source: { title: 'Can be read', tree: trees.source, marks: marks.source, empty: 'No field matches.' },
-      target: { title: 'Is written', tree: trees.target, marks: marks.target, empty: NO_TARGETS },
+      source: { title: 'Can be read', tree: trees.source, marks: marks.source, isLoaded, empty: 'No field matches.' },
+      target: { title: 'Is written', tree: trees.target, marks: marks.target, isLoaded, empty: NO_TARGETS },
     }
     return { sides, lines }
   }, [placed, source, target, marks, coverage, words, show])

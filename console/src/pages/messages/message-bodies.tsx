@@ -11,8 +11,8 @@ import { downloadText } from '../../ui/data/clipboard.ts'
 import { StatusChip } from '../../ui/data/status-chip.tsx'
 import { TextViewer } from '../../ui/data/text-viewer.tsx'
 import { byteCount } from '../../ui/data/time.tsx'
-import { VisibleText } from '../../ui/data/visible-text.tsx'
 import { QueryView } from '../../ui/states/states.tsx'
+import { VisibleText } from '../../ui/text/visible-text.tsx'
 import { bodyFileName, bodyTitle, textOfBody } from './body-text.ts'
 
 export type MessageBodiesProps = Readonly<{

@@ -5,7 +5,7 @@ import type { ListedMessage } from '../../api/records/record-types.ts'
 import type { Column } from '../../ui/data/data-table.tsx'
 import { LabelChip, OutcomeChip } from '../../ui/data/status-chip.tsx'
 import { duration, Time } from '../../ui/data/time.tsx'
-import { VisibleText } from '../../ui/data/visible-text.tsx'
+import { VisibleText } from '../../ui/text/visible-text.tsx'
 import { withoutBody } from './messages-search.ts'
 
 const MOST_OF_A_KEY = 60

@@ -5,7 +5,7 @@ import type { MessageRecord } from '../../api/records/record-types.ts'
 import { Button } from '../../ui/controls/button.tsx'
 import { StatusChip } from '../../ui/data/status-chip.tsx'
 import { duration } from '../../ui/data/time.tsx'
-import { VisibleText } from '../../ui/data/visible-text.tsx'
+import { VisibleText } from '../../ui/text/visible-text.tsx'
 import { type Waterfall as Rows, type WaterfallRow, waterfallOf } from './waterfall-rows.ts'
 
 const SHOWN_AT_FIRST = 60

@@ -5,8 +5,8 @@ import { api, dataOf } from '../../api/client.ts'
 import { type EndpointRow, listEndpoints } from '../../api/endpoint-calls.ts'
 import { queryKeys } from '../../api/query-keys.ts'
 import { StatusChip } from '../../ui/data/status-chip.tsx'
-import { VisibleText } from '../../ui/data/visible-text.tsx'
 import { QueryView } from '../../ui/states/states.tsx'
+import { VisibleText } from '../../ui/text/visible-text.tsx'
 
 const SHOWN = 10
 const MOST_FAULTS = 5

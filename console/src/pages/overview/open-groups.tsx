@@ -4,8 +4,8 @@ import { Link } from '@tanstack/react-router'
 import { api, dataOf } from '../../api/client.ts'
 import { queryKeys } from '../../api/query-keys.ts'
 import { Time } from '../../ui/data/time.tsx'
-import { VisibleText } from '../../ui/data/visible-text.tsx'
 import { QueryView } from '../../ui/states/states.tsx'
+import { VisibleText } from '../../ui/text/visible-text.tsx'
 
 const SHOWN = 6
 

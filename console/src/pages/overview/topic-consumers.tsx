@@ -5,8 +5,8 @@ import { api, dataOf, type Schemas } from '../../api/client.ts'
 import { queryKeys } from '../../api/query-keys.ts'
 import { StatusChip, type Tone } from '../../ui/data/status-chip.tsx'
 import { Time } from '../../ui/data/time.tsx'
-import { VisibleText } from '../../ui/data/visible-text.tsx'
 import { QueryView } from '../../ui/states/states.tsx'
+import { VisibleText } from '../../ui/text/visible-text.tsx'
 
 type Consumer = Schemas['Consumer']
 

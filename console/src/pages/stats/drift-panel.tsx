@@ -6,8 +6,8 @@ import { api, dataOf, type Schemas } from '../../api/client.ts'
 import { queryKeys } from '../../api/query-keys.ts'
 import { type Column, DataTable } from '../../ui/data/data-table.tsx'
 import { Time } from '../../ui/data/time.tsx'
-import { VisibleText } from '../../ui/data/visible-text.tsx'
 import { QueryView } from '../../ui/states/states.tsx'
+import { VisibleText } from '../../ui/text/visible-text.tsx'
 
 /** At most one message a second is examined. */
 const EVERY_MS = 30_000

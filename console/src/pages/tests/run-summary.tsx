@@ -1,8 +1,8 @@
 /** What the last run found, in one line, and the faults of a document with which no test runs. */
 
 import { StatusChip } from '../../ui/data/status-chip.tsx'
-import { VisibleText } from '../../ui/data/visible-text.tsx'
 import { useKey } from '../../ui/keys/keymap.ts'
+import { VisibleText } from '../../ui/text/visible-text.tsx'
 import type { TestRuns } from './test-runs.ts'
 
 export type RunSummaryProps = Readonly<{

@@ -8,9 +8,9 @@ import { queryKeys } from '../../api/query-keys.ts'
 import { Button } from '../../ui/controls/button.tsx'
 import { Dialog } from '../../ui/controls/dialog.tsx'
 import { TextField } from '../../ui/controls/fields.tsx'
-import { VisibleText } from '../../ui/data/visible-text.tsx'
 import { FailureNotice } from '../../ui/states/failure-notice.tsx'
 import { notify } from '../../ui/states/notices.tsx'
+import { VisibleText } from '../../ui/text/visible-text.tsx'
 
 export function DeleteDialog({ id, name, onClose }: Readonly<{ id: string; name: string; onClose(): void }>) {
   const client = useQueryClient()

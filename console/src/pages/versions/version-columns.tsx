@@ -4,7 +4,7 @@ import type { Version } from '../../api/changes/version-calls.ts'
 import { Button } from '../../ui/controls/button.tsx'
 import type { Column } from '../../ui/data/data-table.tsx'
 import { Time } from '../../ui/data/time.tsx'
-import { VisibleText } from '../../ui/data/visible-text.tsx'
+import { VisibleText } from '../../ui/text/visible-text.tsx'
 
 const METHODS: Readonly<Record<string, string>> = {
   create: 'created',

@@ -1,7 +1,7 @@
 /** In editors, too, characters that nobody sees stand as their code points. */
 import type { Extension } from '@codemirror/state'
 import { highlightSpecialChars } from '@codemirror/view'
-import { HIDDEN, nameOfCode } from '../data/text-parts.ts'
+import { HIDDEN, nameOfCode } from '../text/text-parts.ts'
 
 export const visibleCharacters: Extension = highlightSpecialChars({
   specialChars: HIDDEN,

@@ -3,8 +3,8 @@ import { type ReactNode, useState } from 'react'
 import { Dialog as AriaDialog, Heading } from 'react-aria-components/Dialog'
 import { Modal, ModalOverlay } from 'react-aria-components/Modal'
 import { type ApiFailure, asFailure } from '../../api/api-failure.ts'
-import { VisibleText } from '../data/visible-text.tsx'
 import { FailureNotice } from '../states/failure-notice.tsx'
+import { VisibleText } from '../text/visible-text.tsx'
 import { Button } from './button.tsx'
 
 export type DialogProps = Readonly<{

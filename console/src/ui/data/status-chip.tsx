@@ -1,6 +1,6 @@
 /** A state in one word, by sign, word and colour: the colour alone says nothing. */
 import type { ReactNode } from 'react'
-import { VisibleText } from './visible-text.tsx'
+import { VisibleText } from '../text/visible-text.tsx'
 
 export type Tone = 'good' | 'warn' | 'bad' | 'quiet' | 'busy'
 

@@ -1,9 +1,9 @@
 /** The text of a body or another long value: as it is, or laid out if it is JSON. Of a long one, parts are shown as asked for. */
 import { useMemo, useState } from 'react'
 import { Button } from '../controls/button.tsx'
+import { partsOf } from '../text/text-parts.ts'
 import { copyText, downloadText } from './clipboard.ts'
 import { layOutJson } from './json-layout.ts'
-import { partsOf } from './text-parts.ts'
 import { byteCount } from './time.tsx'
 
 /** Nothing longer is parsed in the page. */

@@ -1,7 +1,7 @@
 /** What differs between two documents, by path, as the service says it. */
 import type { Schemas } from '../../api/client.ts'
 import { StatusChip, type Tone } from '../data/status-chip.tsx'
-import { VisibleText } from '../data/visible-text.tsx'
+import { VisibleText } from '../text/visible-text.tsx'
 
 type DocumentChange = Schemas['DocumentChange']
 

@@ -5,8 +5,8 @@ import type { ReactNode } from 'react'
 import { type EndpointRow, listEndpoints } from '../../api/endpoint-calls.ts'
 import { queryKeys } from '../../api/query-keys.ts'
 import { StatusChip } from '../data/status-chip.tsx'
-import { VisibleText } from '../data/visible-text.tsx'
 import { Page } from '../states/page.tsx'
+import { VisibleText } from '../text/visible-text.tsx'
 
 /** The row of an endpoint; null if there is none, or no longer. */
 export function useEndpointRow(id: string) {

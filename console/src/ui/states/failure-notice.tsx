@@ -1,7 +1,7 @@
 /** What went wrong, in the words of the service: its sentence, its code, each place, and trying again. */
 import type { ApiFailure } from '../../api/api-failure.ts'
 import { Button } from '../controls/button.tsx'
-import { VisibleText } from '../data/visible-text.tsx'
+import { VisibleText } from '../text/visible-text.tsx'
 
 export type FailureNoticeProps = Readonly<{
   failure: ApiFailure

@@ -1,6 +1,6 @@
 /** The frame of a page: its title, its actions, and its content. */
 import { type ReactNode, useEffect, useRef } from 'react'
-import { VisibleText } from '../data/visible-text.tsx'
+import { VisibleText } from '../text/visible-text.tsx'
 
 export type PageProps = Readonly<{
   title: string

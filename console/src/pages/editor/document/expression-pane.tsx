@@ -6,8 +6,8 @@ import { CodeEditor } from '../../../ui/code/code-editor.tsx'
 import { Button } from '../../../ui/controls/button.tsx'
 import { SelectField, TextField } from '../../../ui/controls/fields.tsx'
 import { TextViewer } from '../../../ui/data/text-viewer.tsx'
-import { VisibleText } from '../../../ui/data/visible-text.tsx'
 import { Empty } from '../../../ui/states/states.tsx'
+import { VisibleText } from '../../../ui/text/visible-text.tsx'
 import { expressionAssist, type Knowledge } from '../assist/editor-assist.ts'
 import {
   type ExpressionResult,

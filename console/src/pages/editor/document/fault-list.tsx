@@ -1,6 +1,6 @@
 /** The faults of the draft, each a way to its line. */
 import { StatusChip } from '../../../ui/data/status-chip.tsx'
-import { VisibleText } from '../../../ui/data/visible-text.tsx'
+import { VisibleText } from '../../../ui/text/visible-text.tsx'
 import { type DocumentFault, lineAt } from './document-faults.ts'
 
 export type FaultListProps = Readonly<{

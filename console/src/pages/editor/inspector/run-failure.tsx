@@ -1,6 +1,6 @@
 /** Why a message failed, with the way to the line of the document. */
 import type { RunReport } from '../../../api/run-calls.ts'
-import { VisibleText } from '../../../ui/data/visible-text.tsx'
+import { VisibleText } from '../../../ui/text/visible-text.tsx'
 
 export type RunFailureProps = Readonly<{
   failure: NonNullable<RunReport['failure']>

@@ -4,8 +4,8 @@ import { type ApiFailure, asFailure } from '../../../api/api-failure.ts'
 import { dryRunValue } from '../../../api/run-calls.ts'
 import { Button } from '../../../ui/controls/button.tsx'
 import { TextViewer } from '../../../ui/data/text-viewer.tsx'
-import { VisibleText } from '../../../ui/data/visible-text.tsx'
 import { FailureNotice } from '../../../ui/states/failure-notice.tsx'
+import { VisibleText } from '../../../ui/text/visible-text.tsx'
 import { valueRequest } from '../run/run-request.ts'
 
 export type StageValuesProps = Readonly<{

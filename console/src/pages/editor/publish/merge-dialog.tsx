@@ -8,8 +8,8 @@ import { type MergeChoice, type MergeConflict, type Merged, mergeDocuments } fro
 import { LazyDiffView } from '../../../ui/code/lazy-diff-view.tsx'
 import { Button } from '../../../ui/controls/button.tsx'
 import { Dialog } from '../../../ui/controls/dialog.tsx'
-import { VisibleText } from '../../../ui/data/visible-text.tsx'
 import { QueryView } from '../../../ui/states/states.tsx'
+import { VisibleText } from '../../../ui/text/visible-text.tsx'
 
 export type MergeDialogProps = Readonly<{
   draft: Draft

@@ -11,10 +11,10 @@ import { Button } from '../../../ui/controls/button.tsx'
 import { Dialog } from '../../../ui/controls/dialog.tsx'
 import { TextField } from '../../../ui/controls/fields.tsx'
 import { StatusChip } from '../../../ui/data/status-chip.tsx'
-import { VisibleText } from '../../../ui/data/visible-text.tsx'
 import { ChangeList } from '../../../ui/endpoint/change-list.tsx'
 import { FailureNotice } from '../../../ui/states/failure-notice.tsx'
 import { QueryView } from '../../../ui/states/states.tsx'
+import { VisibleText } from '../../../ui/text/visible-text.tsx'
 import type { DocumentFault } from '../document/document-faults.ts'
 
 /** What was published. */

@@ -2,7 +2,7 @@
 import { useQueries } from '@tanstack/react-query'
 import { runMapping } from '../../../api/mapping-calls.ts'
 import { queryKeys } from '../../../api/query-keys.ts'
-import { VisibleText } from '../../../ui/data/visible-text.tsx'
+import { VisibleText } from '../../../ui/text/visible-text.tsx'
 import { applyToText } from '../model/apply-edits.ts'
 import { addTarget } from '../model/entry-edits.ts'
 import type { MappingText } from '../model/mapping-entries.ts'

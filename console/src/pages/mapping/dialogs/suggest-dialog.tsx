@@ -6,8 +6,8 @@ import { queryKeys } from '../../../api/query-keys.ts'
 import { Button } from '../../../ui/controls/button.tsx'
 import { Dialog } from '../../../ui/controls/dialog.tsx'
 import { Checkbox } from '../../../ui/controls/fields.tsx'
-import { VisibleText } from '../../../ui/data/visible-text.tsx'
 import { Empty, QueryView } from '../../../ui/states/states.tsx'
+import { VisibleText } from '../../../ui/text/visible-text.tsx'
 
 export type SuggestDialogProps = Readonly<{
   /** As JSON text. */

@@ -3,7 +3,7 @@ import { type KeyboardEvent, memo, useMemo } from 'react'
 import { GridList, GridListItem } from 'react-aria-components/GridList'
 import { ListLayout, Virtualizer } from 'react-aria-components/Virtualizer'
 import { StatusChip } from '../../../ui/data/status-chip.tsx'
-import { VisibleText } from '../../../ui/data/visible-text.tsx'
+import { VisibleText } from '../../../ui/text/visible-text.tsx'
 import { describeResult, type LineResult } from '../model/run-coverage.ts'
 import type { PlacedLine } from '../model/shown-fields.ts'
 
@@ -40,7 +40,9 @@ export const EntryList = memo(function EntryList({ lines, selected, onSelect, on
           selectionBehavior="replace"
           selectedKeys={keys}
           onSelectionChange={(change) => onSelect(change === 'all' ? undefined : [...change].map(String)[0])}
-          renderEmptyState={() => <p className="quiet">No entry is shown.</p>}
+          renderEmptyState={() => (
+            <p className="entry quiet">No entry is shown. Without any, the body is passed on as it is.</p>
+          )}
         >
           {({ id, placed }) => (
             <GridListItem id={id} textValue={textOf(placed)} className="entry-row" data-line={id}>

@@ -1,6 +1,6 @@
 /** The selected field: what it is, and what is connected to it. */
 import { Button } from '../../../ui/controls/button.tsx'
-import { VisibleText } from '../../../ui/data/visible-text.tsx'
+import { VisibleText } from '../../../ui/text/visible-text.tsx'
 import type { FieldNode } from '../model/field-tree.ts'
 import type { FieldMark, PlacedLine } from '../model/shown-fields.ts'
 import type { Side } from './field-pane.tsx'

@@ -5,8 +5,8 @@ import { Collection } from 'react-aria-components/Collection'
 import { Tree, TreeItem, TreeItemContent } from 'react-aria-components/Tree'
 import type { DragAndDropHooks } from 'react-aria-components/useDragAndDrop'
 import { ListLayout, Virtualizer } from 'react-aria-components/Virtualizer'
-import { VisibleText } from '../../../ui/data/visible-text.tsx'
 import { useSingleKeys } from '../../../ui/keys/keymap.ts'
+import { VisibleText } from '../../../ui/text/visible-text.tsx'
 import type { FieldNode, FieldTree } from '../model/field-tree.ts'
 import type { FieldMark, Marks } from '../model/shown-fields.ts'
 
@@ -21,6 +21,8 @@ export type FieldPaneProps = Readonly<{
   title: string
   tree: FieldTree
   marks: Marks
+  /** Whether a message says which fields there are. */
+  isLoaded: boolean
   expanded: ReadonlySet<string>
   onExpanded(expanded: ReadonlySet<string>): void
   selected: string | undefined
@@ -36,8 +38,8 @@ export type FieldPaneProps = Readonly<{
   empty: ReactNode
 }>
 
-type Shown = Readonly<{ side: Side; marks: Marks; related: ReadonlySet<string> }>
-const ShownContext = createContext<Shown>({ side: 'source', marks: new Map(), related: new Set() })
+type Shown = Readonly<{ side: Side; marks: Marks; isLoaded: boolean; related: ReadonlySet<string> }>
+const ShownContext = createContext<Shown>({ side: 'source', marks: new Map(), isLoaded: false, related: new Set() })
 
 /** Drawn again only if something of it changes. */
 export const FieldPane = memo(function FieldPane({
@@ -45,6 +47,7 @@ export const FieldPane = memo(function FieldPane({
   title,
   tree,
   marks,
+  isLoaded,
   expanded,
   selected,
   related,
@@ -52,7 +55,7 @@ export const FieldPane = memo(function FieldPane({
   ...on
 }: FieldPaneProps) {
   const [hasSingleKeys] = useSingleKeys()
-  const shown = useMemo(() => ({ side, marks, related }), [side, marks, related])
+  const shown = useMemo(() => ({ side, marks, isLoaded, related }), [side, marks, isLoaded, related])
   const keys = useMemo(() => (selected === undefined ? [] : [selected]), [selected])
   // Before the tree itself, which goes to the next name with this letter.
   const onKeyDown = (event: KeyboardEvent) => {
@@ -129,7 +132,7 @@ const FieldItem = ({ node }: Readonly<{ node: FieldNode }>) => (
 const itemOf = (node: FieldNode) => <FieldItem node={node} />
 
 const FieldContent = memo(function FieldContent({ node }: Readonly<{ node: FieldNode }>) {
-  const { side, marks, related } = useContext(ShownContext)
+  const { side, marks, isLoaded, related } = useContext(ShownContext)
   const { id, name, index, lists, count, sample, isUnknown } = node
   const mark = marks.get(id)
   const isScalar = sample !== undefined
@@ -145,7 +148,7 @@ const FieldContent = memo(function FieldContent({ node }: Readonly<{ node: Field
           ×{count.toLocaleString('en')}
         </span>
       )}
-      <span className="field-type">{typesOf(node, side)}</span>
+      <span className="field-type">{typesOf(node, isLoaded && side === 'source')}</span>
       {isScalar && (
         <span className="field-sample">
           <VisibleText text={typeof sample === 'string' ? sample : JSON.stringify(sample)} most={MOST_OF_A_NAME} />
@@ -157,8 +160,8 @@ const FieldContent = memo(function FieldContent({ node }: Readonly<{ node: Field
 })
 
 /** Objects and lists show what they are by what they hold, and a root may have nothing in this message. */
-function typesOf({ types, isUnknown, path, name }: FieldNode, side: Side): string {
-  if (isUnknown) return side === 'source' && path !== name ? 'not in the message' : ''
+function typesOf({ types, isUnknown, path, name }: FieldNode, isOfMessage: boolean): string {
+  if (isUnknown) return isOfMessage && path !== name ? 'not in the message' : ''
   return types.filter((type) => type !== 'object' && type !== 'array').join(', ')
 }
 

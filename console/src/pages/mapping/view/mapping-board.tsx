@@ -8,7 +8,7 @@ import { useFieldDrag } from './field-drag.ts'
 import { FieldPane, ROW_HEIGHT, type Side } from './field-pane.tsx'
 import { LineGutter } from './line-gutter.tsx'
 
-export type BoardSide = Readonly<{ title: string; tree: FieldTree; marks: Marks; empty: ReactNode }>
+export type BoardSide = Readonly<{ title: string; tree: FieldTree; marks: Marks; isLoaded: boolean; empty: ReactNode }>
 
 /** A line or a field. */
 export type Selection = Readonly<{

@@ -1,1 +1,0 @@
-import{qt as e}from"./index-khzj38zn.js";import{Gt as t,Mt as n,Pt as r}from"./status-chip-olj995i1.js";var i=[];function a(){let{data:a}=e({queryKey:t.vocabulary,queryFn:({signal:e})=>r(n.GET(`/endpoints/vocabulary`,{signal:e})),staleTime:1/0,select:({failures:e})=>e.map(({code:e})=>e).sort()});return a??i}export{a as t};

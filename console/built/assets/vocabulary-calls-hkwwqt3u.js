@@ -1,1 +1,0 @@
-import{Wt as e}from"./index-8j7rrfi8.js";import{Gt as t,Mt as n,Pt as r}from"./status-chip-jms3ktvw.js";var i=[];function a(){let{data:a}=e({queryKey:t.vocabulary,queryFn:({signal:e})=>r(n.GET(`/endpoints/vocabulary`,{signal:e})),staleTime:1/0,select:({failures:e})=>e.map(({code:e})=>e).sort()});return a??i}export{a as t};
