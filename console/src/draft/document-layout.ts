@@ -6,7 +6,7 @@ import { membersOf, readTree } from './json-places.ts'
 const KEPT_BY_THE_SERVICE: ReadonlySet<string> = new Set(['_id', 'createdAt', 'updatedAt', '__v'])
 /** Entries of these are written and compared one by one. */
 const ONE_A_LINE: ReadonlySet<string> = new Set(['inputMapping', 'inputTransforms', 'requests'])
-const LINE_WIDTH = 100
+const LINE_WIDTH = 80
 
 /** In: JSON text. Out: its tokens untouched, short arrays and objects on one line; the text itself if it is no object. */
 export function layOutDocument(raw: string): string {
