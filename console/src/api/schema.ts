@@ -2624,7 +2624,8 @@ export interface paths {
             /** @description Takes the place of the body that came. */
             requestBody?: {
                 content: {
-                    "*/*": unknown;
+                    "application/json": unknown;
+                    "application/xml": unknown;
                 };
             };
             responses: {
@@ -3027,7 +3028,11 @@ export interface paths {
                 };
                 cookie?: never;
             };
-            requestBody?: never;
+            requestBody?: {
+                content: {
+                    "application/json": unknown;
+                };
+            };
             responses: {
                 /** @description The plan. */
                 202: {
@@ -3103,7 +3108,11 @@ export interface paths {
                 };
                 cookie?: never;
             };
-            requestBody?: never;
+            requestBody?: {
+                content: {
+                    "application/json": unknown;
+                };
+            };
             responses: {
                 /** @description The plan. */
                 200: {
@@ -3179,7 +3188,11 @@ export interface paths {
                 };
                 cookie?: never;
             };
-            requestBody?: never;
+            requestBody?: {
+                content: {
+                    "application/json": unknown;
+                };
+            };
             responses: {
                 /** @description The plan. */
                 200: {
