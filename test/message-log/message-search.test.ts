@@ -127,10 +127,12 @@ describeLogged('the message log', (stage) => {
 
   test('reports all of a message but its bodies', async () => {
     const record = await stage.record(ids['failed too'] ?? '')
-    const { bodies, stages, calls, startedAt, ms, replayable, ...rest } = record as typeof record & {
+    const { bodies, stages, calls, startedAt, ms, replayable, group, ...rest } = record as typeof record & {
       replayable: object
+      group: string
     }
     assert.deepEqual(replayable, { can: true })
+    assert.ok((await found(`?group=${encodeURIComponent(group)}`)).includes('failed too'))
     assert.deepEqual(
       stages.map((one) => one.stage),
       ['parse', 'lookup'],
