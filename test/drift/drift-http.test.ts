@@ -261,7 +261,8 @@ describe('the answer', () => {
     const id = sent.headers.get('x-crosswalk-message-id')
     const record = () => call(service.adminUrl, 'GET', `/messages/${id}`)
     await until(record, ({ status }) => status === 200)
-    const replayed = await call(service.adminUrl, 'POST', `/messages/${id}/replay`, {})
+    const headers = { 'content-type': 'application/json' }
+    const replayed = await call(service.adminUrl, 'POST', `/messages/${id}/replay`, { headers })
     assert.equal(replayed.status, 200, replayed.text)
     assert.equal((await driftOf(service, _id)).sampled, 1)
     const startedAt = performance.now()

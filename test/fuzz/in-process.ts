@@ -63,7 +63,7 @@ export async function openInProcess() {
   const intake = createIntake({ ...settings, ...shared, observe: () => {} })
   const dryRun = { endpointService: catalogue, registry, intake, services, settings, clock }
   const server = createServer(settings, (failure) => answerFailure(failure, 'JSON'))
-  const audit = { record: async () => {}, entryOf: (note: AuditNote) => ({ id: '', at: '', ...note }) }
+  const audit = { record: async () => {}, entryOf: (note: AuditNote) => ({ id: newId(), at: '', ...note }) }
   addAuthHook(server, { authorise: async () => ({ caller: { who: 'anyone', roles: ROLES } }), audit })
   const statsOf = async () => new Map()
   serveManagement(server, catalogue, createListSummaries({ registry, inactive: catalogue.inactiveDocuments, statsOf }))

@@ -77,7 +77,12 @@ test('an unknown recipe is refused', () => assert.throws(refuseRecipe, { code: '
         insert: "  '/recipes': { get: { summary: 'All recipes.', responses: { 200: answer('Recipes.') } } },\n",
         where: 'before',
       },
-      { folder: 'test', anchor: "      '/uptime',\n    ])", insert: "      '/recipes',\n", where: 'before' },
+      {
+        folder: 'test',
+        anchor: "      '/stats',\n      '/uptime',\n    ])",
+        insert: "      '/recipes',\n",
+        where: 'before',
+      },
     ],
     files: [
       {
