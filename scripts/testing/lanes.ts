@@ -79,6 +79,8 @@ export const TOGETHER: readonly (readonly string[])[] = [
 /** These files share one broker; each uses topics and groups of its own. */
 const BROKER = 'test/broker/'
 const BROKER_LANES = 2
+/** A browser keeps a core busy, so those run in the other lanes only. */
+const BROWSER = 'test/console/'
 
 /** Started first, so that none of them runs alone at the end. */
 export const LONGEST: readonly string[] = [
@@ -116,15 +118,18 @@ export async function runInLanes(
   run: (files: readonly string[]) => Promise<void>,
 ): Promise<void> {
   const beside = processesOf(files.filter((file) => !isIn(ALONE, file)))
-  const isBroker = ([first = '']: readonly string[]) => first.startsWith(BROKER)
-  const broker = beside.filter(isBroker)
-  const others = beside.filter((each) => !isBroker(each))
+  const of = (folder: string) => beside.filter(([first = '']) => first.startsWith(folder))
+  const broker = of(BROKER)
+  const browser = of(BROWSER)
+  const others = beside.filter((each) => !broker.includes(each) && !browser.includes(each))
   // Each lane takes the next file of the queue, so that all finish at about the same time.
   const lane = async (...queues: string[][][]) => {
     for (const queue of queues) for (let next = queue.shift(); next !== undefined; next = queue.shift()) await run(next)
   }
   await Promise.all(
-    Array.from({ length: AT_ONCE }, (_, index) => (index < BROKER_LANES ? lane(broker, others) : lane(others))),
+    Array.from({ length: AT_ONCE }, (_, index) =>
+      index < BROKER_LANES ? lane(broker, others) : lane(browser, others),
+    ),
   )
   await lane(processesOf(files.filter((file) => isIn(ALONE, file))))
 }

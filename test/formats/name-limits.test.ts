@@ -8,6 +8,8 @@ import { type Service, startService, startUpstream } from '../service.ts'
 const MANY = 1_000_000
 /** Far less than such a body took: 1,000 to 3,000 ms. */
 const MOST_MS = 700
+/** The least counts: other work on the machine makes some of them slower. */
+const ROUNDS = 3
 
 const XML = 'application/xml'
 const JSON_TYPE = 'application/json'
@@ -74,13 +76,17 @@ describe('a body of a million names', () => {
   for (const { name, type, body, says } of cases) {
     test(`is refused: ${name}`, async (t) => {
       const text = body()
-      const cpuTime = startCpuTime()
-      const reply = await send(large, type, text)
-      const ms = cpuTime()
-      t.diagnostic(`${Math.round(ms)} ms of processor time`)
-      assert.deepEqual([reply.status, reply.json().code], [413, 'BODY_TOO_LARGE'])
-      assert.match(reply.json<{ error: string }>().error, says)
-      assert.ok(ms < MOST_MS, `${ms} ms`)
+      const costsMs: number[] = []
+      for (let round = 0; round < ROUNDS; round++) {
+        const cpuTime = startCpuTime()
+        const reply = await send(large, type, text)
+        costsMs.push(cpuTime())
+        assert.deepEqual([reply.status, reply.json().code], [413, 'BODY_TOO_LARGE'])
+        assert.match(reply.json<{ error: string }>().error, says)
+      }
+      const leastMs = Math.min(...costsMs)
+      t.diagnostic(`${Math.round(leastMs)} ms of processor time`)
+      assert.ok(leastMs < MOST_MS, `${leastMs} ms`)
     })
   }
 
