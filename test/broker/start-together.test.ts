@@ -110,11 +110,11 @@ describe('members of a new group', { skip: kafka.skip }, () => {
     const starts: [number, bigint | undefined][] = []
     const members = await Promise.all([1, 2].map(() => join(groupId, topic, { group: former }, starts)))
     const error = await Promise.race(members.map(({ ended }) => ended))
+    await Promise.all(members.map(({ session }) => session.close()))
     assert.match(
       error.message,
       /^the consumer group "[0-9a-f-]+" has no offsets of the topic "[^"]+"; correct the name/,
     )
-    await Promise.all(members.map(({ session }) => session.close()))
     assert.deepEqual(starts, [])
     assert.deepEqual(await topics.committed(groupId, topic, PARTITIONS), Array(PARTITIONS).fill(-1))
   })

@@ -1,6 +1,7 @@
 /** What tests do to topics by themselves, past the service: make them, fill them, count what is in them. */
 import { randomUUID } from 'node:crypto'
 import { Admin, Consumer, ListOffsetTimestamps, type MessageToProduce, Producer } from '@platformatic/kafka'
+import { until } from '../until.ts'
 
 export type StoredRecord = Readonly<{
   partition: number
@@ -11,7 +12,7 @@ export type StoredRecord = Readonly<{
 }>
 
 export interface Topics {
-  /** A new topic with a name of its own. */
+  /** A new topic with a name of its own, whose partitions all have a leader. */
   create(partitions?: number, name?: string, configs?: Readonly<Record<string, string>>): Promise<string>
   remove(topic: string): Promise<void>
   /** Gives a topic more partitions, so that it has `count`. */
@@ -52,6 +53,11 @@ export function openTopics(brokers: string): Topics {
         replicas: 1,
         configs: Object.entries(configs).map(([key, value]) => ({ name: key, value })),
       })
+      // The broker answers before its partitions have leaders; a consumer that comes earlier ends with that fault.
+      await until(
+        () => offsets(name, ListOffsetTimestamps.LATEST).catch(() => []),
+        (ends) => ends.length === partitions,
+      )
       return name
     },
     remove: (topic) => admin.deleteTopics({ topics: [topic] }),
