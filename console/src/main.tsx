@@ -1,4 +1,4 @@
-/** The console: everything of the page begins here. */
+/** Entry point of the console: mounts the page. */
 import { QueryClientProvider } from '@tanstack/react-query'
 import { RouterProvider } from '@tanstack/react-router'
 import { StrictMode } from 'react'

@@ -1,4 +1,4 @@
-/** Builds the console with Vite, and tells whether a build is that of the sources. */
+/** Builds the console with Vite, and compares a build with the sources. */
 import { createHash, randomUUID } from 'node:crypto'
 import {
   existsSync,
@@ -99,7 +99,7 @@ export const isBuildCurrent = (folder = BUILT): boolean => {
   return existsSync(file) && readFileSync(file, 'utf8').trim() === hashOfSources()
 }
 
-/** Builds into a folder beside it and swaps the two, so that nobody sees half a build. */
+/** Builds into a folder beside it and swaps the two, so that a reader never gets half a build. */
 export async function buildConsole(folder = BUILT): Promise<void> {
   const sources = hashOfSources()
   const fresh = `${folder}.${randomUUID()}`

@@ -26,7 +26,7 @@ const HOUR_MS = 3_600_000
 
 /** Hours since the epoch. */
 export const hourOf = (timeMs: number): number => Math.floor(timeMs / HOUR_MS)
-/** When an hour began, ISO 8601. */
+/** When an hour started, ISO 8601. */
 export const hourText = (hour: number): string => new Date(hour * HOUR_MS).toISOString()
 
 /** Of one process; plain JSON, for workers to exchange. Times are in milliseconds since the epoch, 0 for never. */

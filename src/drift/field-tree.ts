@@ -15,7 +15,7 @@ const NAMES_OF_A_MAP = 20
 
 /** The key of every element of an array. */
 export const EACH_KEY = '[]'
-/** The key of names that are not told apart. */
+/** The key that stands for all names of a place with too many. */
 export const ANY_KEY = '.*'
 
 /** Steps of a path as a document writes them, such as `.requestBody`, `.items`, `[]` and `.nr`. */

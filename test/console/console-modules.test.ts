@@ -1,4 +1,4 @@
-/** What the console does with text from outside: events of a stream, JSON, characters that nobody sees, search parameters. */
+/** What the console does with text from outside: events of a stream, JSON, invisible characters, search parameters. */
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import fc from 'fast-check'
@@ -89,7 +89,7 @@ describe('JSON that is laid out', () => {
   })
 })
 
-describe('characters that nobody sees', () => {
+describe('invisible characters', () => {
   const cases = [
     { text: 'plain ä 漢 😀\n\t', shown: ['plain ä 漢 😀\n\t'] },
     { text: 'a\u202eb', shown: ['a', 'U+202E', 'b'] },

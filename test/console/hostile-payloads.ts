@@ -2,7 +2,7 @@
 
 export type Payload = Readonly<{
   text: string
-  /** With the marks of the console in place of characters that nobody sees. */
+  /** With the marks of the console in place of invisible characters. */
   shown: string
 }>
 

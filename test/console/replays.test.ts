@@ -78,7 +78,7 @@ describe('/replays', { skip: NO_BROWSER }, () => {
     const runOn = page.getByRole('button', { name: /^Run on/ })
     await until(
       async () => {
-        // The button goes as soon as the run begins: a click may come too late.
+        // The button goes as soon as the run starts: a click may come too late.
         if (await runOn.isVisible()) await runOn.click({ timeout: 2_000 }).catch(() => undefined)
         return page.getByText('40 done, 0 failed again, 0 left of 40').isVisible()
       },

@@ -49,7 +49,7 @@ describeStores(
       assert.equal(await captures().get(idOf(9)), undefined)
     })
 
-    it('give each place once, whoever asks', async () => {
+    it('give each place once, from any store', async () => {
       const capture = captureOf(1, { messages: 50 })
       await captures().put(capture)
       await captures().put(captureOf(2))
@@ -114,7 +114,7 @@ describeStores(
   [...STORES, SHARED_SQLITE],
 )
 
-// Services that share a file are the workers of one, which tells them.
+// Services that share a file are the workers of one, which notifies them.
 describeStores(
   'captures',
   (stage) => {

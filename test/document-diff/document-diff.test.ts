@@ -10,7 +10,7 @@ import { isObject, type Json, type JsonObject } from '../../src/domain/json.ts'
 import { LONG } from '../form.ts'
 import { applyChanges } from './apply-changes.ts'
 
-const told = (before: Json, after: Json) => diffDocuments(before, after).map(describeChange)
+const described = (before: Json, after: Json) => diffDocuments(before, after).map(describeChange)
 
 type Case = Readonly<{ name: string; before: JsonObject; after: JsonObject; changes: readonly JsonObject[] }>
 
@@ -107,7 +107,7 @@ const CASES: readonly Case[] = [
 describe('the changes between two documents', () => {
   for (const { name, before, after, changes } of CASES) {
     test(name, () => {
-      assert.deepEqual(told(before, after), changes)
+      assert.deepEqual(described(before, after), changes)
       assert.deepEqual(applyChanges(before, diffDocuments(before, after)), after)
     })
   }
@@ -175,10 +175,10 @@ describe('large documents', () => {
   const many = (count: number, value: Json): JsonObject =>
     Object.fromEntries(Array.from({ length: count }, (_, at) => [`requestBody.${at}`, value]))
 
-  test('a part with too many changes is one change, and the other parts are told as ever', () => {
+  test('a part with too many changes is one change, and the other parts are described as before', () => {
     const before = { inputMapping: many(2_000, 'x'), constants: { a: 1 } }
     const after = { inputMapping: many(2_000, 'y'), constants: { a: 2 } }
-    const changes = told(before, after)
+    const changes = described(before, after)
     assert.deepEqual(
       changes.map(({ kind, path }) => ({ kind, path })),
       [
@@ -191,7 +191,7 @@ describe('large documents', () => {
 
   test('long names do not multiply', () => {
     const inLong = (value: Json): JsonObject => ({ constants: { ['n'.repeat(100_000)]: many(900, value) } })
-    const changes = told(inLong(1), inLong(2))
+    const changes = described(inLong(1), inLong(2))
     assert.equal(changes.length, 1)
     assert.ok(JSON.stringify(changes).length < 1_000_000)
   })
@@ -200,7 +200,7 @@ describe('large documents', () => {
     const entries = Object.entries(many(20_000, 'x'))
     const [first = ['', ''], ...rest] = entries
     const moved = { inputMapping: Object.fromEntries([...rest, first]) }
-    assert.deepEqual(told({ inputMapping: Object.fromEntries(entries) }, moved), [
+    assert.deepEqual(described({ inputMapping: Object.fromEntries(entries) }, moved), [
       { kind: 'moved', path: 'inputMapping.requestBody\\.0', after: 'requestBody.19999' },
     ])
   })
@@ -208,7 +208,7 @@ describe('large documents', () => {
   test('a document with its defaults differs from a sparse one only after it was checked', () => {
     const sparse = { name: 'a', endpoint: { pattern: '/a' }, transformation: { input: 'JSON', output: 'JSON' } }
     const stored = checkDocument(sparse).endpoint as unknown as Json
-    assert.notDeepEqual(told(sparse, stored), [])
-    assert.deepEqual(told(checkDocument(stored).endpoint as unknown as Json, stored), [])
+    assert.notDeepEqual(described(sparse, stored), [])
+    assert.deepEqual(described(checkDocument(stored).endpoint as unknown as Json, stored), [])
   })
 })

@@ -1,4 +1,4 @@
-/** What the messages of all tests of the samples do, and one more document that draws and tells the time. */
+/** What the messages of all tests of the samples do, and one more document that draws random numbers and reads the clock. */
 import { globSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fillFiles } from '../../src/cli/test/file-references.ts'

@@ -31,7 +31,7 @@ export function takeKey(given: string, keep: boolean): void {
   else forgetStored()
 }
 
-/** Removes the key only: what was typed before a reload is for whoever typed it, and waits for the right key. */
+/** Removes the key only: drafts typed before a reload stay, for the caller who typed them. */
 export function forgetKey(): void {
   key = undefined
   forgetStored()

@@ -5498,7 +5498,7 @@ export interface components {
             endpointId: string;
             hour: components["schemas"]["Counts"];
             day: components["schemas"]["Counts"];
-            /** @description The minutes of the day in which messages ended, oldest first; `at` is when it began. */
+            /** @description The minutes of the day in which messages ended, oldest first; `at` is when it started. */
             minutes: (components["schemas"]["Counts"] & {
                 at: string;
             })[];
@@ -5770,13 +5770,13 @@ export interface components {
             hours: {
                 /**
                  * Format: date-time
-                 * @description When the hour began.
+                 * @description When the hour started.
                  */
                 hour: string;
                 sampled: number;
             }[];
             unread: {
-                /** @description With [] for every element of an array, and * for names that are not told apart. */
+                /** @description With [] for every element of an array, and * for all names of a place that has too many. */
                 path: string;
                 types: ("string" | "number" | "boolean" | "null" | "array" | "object")[];
                 /** @description Sampled messages that carried it. */
@@ -5784,7 +5784,7 @@ export interface components {
                 hours: {
                     /**
                      * Format: date-time
-                     * @description When the hour began.
+                     * @description When the hour started.
                      */
                     hour: string;
                     seen: number;

@@ -1,4 +1,4 @@
-/** Who uses the console: asked of `/me` with the key, and told to every view. */
+/** The caller of the console: read from `/me` with the key, and passed to every view. */
 import { ApiFailure } from './api-failure.ts'
 import { api, dataOf, type Schemas } from './client.ts'
 import { clearEverything, currentKey, forgetKey, refusal, takeKey } from './credentials.ts'

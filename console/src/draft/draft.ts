@@ -7,7 +7,7 @@ import { layOutDocument } from './document-layout.ts'
 /** A part of the text that is replaced; places are those of the text before all edits. */
 export type Edit = Readonly<{ from: number; to?: number; insert?: string }>
 
-/** The stored document that the draft began with. */
+/** The stored document that the draft started from. */
 export type DraftBase = Readonly<{
   /** Laid out as the editor shows it. */
   text: string
@@ -45,7 +45,7 @@ export type Draft = Readonly<{
   redo(): void
   /** Puts another text in place of the whole one, as one step of undo. */
   replaceText(text: string): void
-  /** Takes another stored document as what the draft began with: after publishing and merging. */
+  /** Takes another stored document as the base of the draft: after publishing and merging. */
   setBase(base: DraftBase): void
   /** Shows the text in a view until that is detached; one at a time. */
   attach<View extends DraftView>(

@@ -4,11 +4,11 @@ import { isStorageCleared } from '../api/credentials.ts'
 /** Signing out removes every name that starts with `crosswalk`. */
 const PREFIX = 'crosswalk-draft:'
 
-/** `who`: the caller who typed it, as /me names it; nobody else is given it. */
+/** `who`: the caller who typed it, as /me names it; other callers do not get it. */
 export type KeptDraft = Readonly<{
   who: string
   text: string
-  /** The stored document that it began with. */
+  /** The stored document that it started from. */
   base: Readonly<{ text: string; etag?: string | undefined }>
 }>
 

@@ -12,7 +12,7 @@ const KEPT_AFTER_MS = 300
 
 const drafts = new Map<string, Draft>()
 
-/** Where a new endpoint begins. */
+/** The initial document of a new endpoint. */
 const FIRST_TEXT = `{
   "name": "",
   "endpoint": { "pattern": "/", "method": "POST" },
@@ -46,7 +46,7 @@ export function useDraft(id: string): OpenedDraft {
 /** The text of a draft and what else changes with it. */
 export const useDraftNow = (draft: Draft): DraftNow => useStore(draft.now)
 
-/** Ends a draft, with what is kept of it: the next view of the endpoint begins with the stored document. */
+/** Ends a draft, with what is kept of it: the next view of the endpoint starts from the stored document. */
 export function discardDraft(id: string): void {
   drafts.delete(id)
   forgetKeptDraft(id)

@@ -1,6 +1,6 @@
 /**
  * `GET /events` for as long as the page is looked at: by fetch, since an EventSource cannot send a key. After a loss it is opened
- * again with a back-off; while it cannot be opened, the page is told to read everything again from time to time.
+ * again with a back-off; while it cannot be opened, the page reads everything again at intervals.
  */
 import { callService } from '../api/client.ts'
 import { connection } from '../api/connection.ts'

@@ -6,7 +6,7 @@ import type { FailureGroup, GroupState, MessageFilters, ReplayPlan, RunLimits } 
 type GroupQuery = NonNullable<paths['/messages/groups']['get']['parameters']['query']>
 type PlanFilter = NonNullable<paths['/messages/replay']['post']['requestBody']>['content']['application/json']
 
-/** `minutesFrom`: when the first of the minutes of each group began. */
+/** `minutesFrom`: when the first of the minutes of each group started. */
 export type GroupList = Readonly<{ minutesFrom: string; groups: readonly FailureGroup[] }>
 
 export async function listGroups(filters: MessageFilters, signal?: AbortSignal): Promise<GroupList> {

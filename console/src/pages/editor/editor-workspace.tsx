@@ -115,7 +115,7 @@ export function EditorWorkspace({ draft, stored, search }: EditorWorkspaceProps)
     >
       {isOlder && now.isDirty && (
         <div className="banner" role="status">
-          <p>Somebody has published another version since you began.</p>
+          <p>Somebody has published another version since you started.</p>
           <Button onPress={() => setDialog('merge')}>Merge …</Button>
         </div>
       )}

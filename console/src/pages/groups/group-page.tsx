@@ -91,7 +91,7 @@ function Facts({ group }: Readonly<{ group: FailureGroup }>) {
   const { key, endpoint, endpointId, stage, path, count, firstSeen, lastSeen } = group
   const left = useLeft(key)
   return (
-    <dl className="group-facts">
+    <dl className="facts">
       <div>
         <dt>State</dt>
         <dd>

@@ -1,4 +1,4 @@
-/** Revoking a key: whoever uses it is refused from the next call on. */
+/** Revoking a key: calls with it are refused from then on. */
 import { useQueryClient } from '@tanstack/react-query'
 import { api, dataOf } from '../../api/client.ts'
 import { queryKeys } from '../../api/query-keys.ts'

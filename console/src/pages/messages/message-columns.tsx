@@ -94,7 +94,7 @@ const took: Column<ListedMessage> = {
 
 export const MESSAGE_COLUMNS = [time, outcome, endpoint, failure, keys, took] as const
 
-/** Beside the detail of a message there is room for what tells messages apart. */
+/** Beside the detail of a message, only the columns that identify a message fit. */
 export const NARROW_MESSAGE_COLUMNS: readonly Column<ListedMessage>[] = [
   {
     ...time,

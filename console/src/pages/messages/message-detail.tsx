@@ -93,7 +93,7 @@ function Facts({ message }: Readonly<{ message: MessageRecord }>) {
     message
   const values = keyValues(keys)
   return (
-    <dl className="message-facts">
+    <dl className="facts">
       <div>
         <dt>Outcome</dt>
         <dd>

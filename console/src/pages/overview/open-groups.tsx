@@ -1,4 +1,4 @@
-/** The largest groups of failures that nobody has marked. */
+/** The largest groups of failures without a mark. */
 import { useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import { api, dataOf } from '../../api/client.ts'

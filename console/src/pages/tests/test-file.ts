@@ -7,7 +7,7 @@ type TestFile = Readonly<{ tests: readonly NamedTest[] } & Record<string, unknow
 export type ChangeRefusal = 'gone' | 'changed' | 'taken'
 
 /**
- * In: the file as the service has it; the test as it was when its change began, null for a new one; the test as it is to be,
+ * In: the file as the service has it; the test as it was when its change started, null for a new one; the test as it is to be,
  * null to delete it. Out: the file with the change, and all other tests as they are.
  */
 export function withChange(

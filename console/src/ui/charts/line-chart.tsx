@@ -1,4 +1,4 @@
-/** Values over time as lines, and the same values as a table for whoever does not see lines. */
+/** Values over time as lines, and the same values as a table for screen readers. */
 import { useEffect, useId, useRef } from 'react'
 import uPlot from 'uplot'
 import 'uplot/dist/uPlot.min.css'

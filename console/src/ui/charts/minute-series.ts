@@ -4,7 +4,7 @@ import type { components } from '../../api/schema.ts'
 type CountedMinute = components['schemas']['Stats']['minutes'][number]
 
 export type MinuteSeries = Readonly<{
-  /** When each minute began, in ms since the epoch. */
+  /** When each minute started, in ms since the epoch. */
   times: readonly number[]
   count: readonly number[]
   failures: readonly number[]

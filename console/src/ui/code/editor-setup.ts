@@ -4,8 +4,7 @@ import { defaultKeymap, history, historyKeymap } from '@codemirror/commands'
 import { json } from '@codemirror/lang-json'
 import { bracketMatching, foldGutter, foldKeymap, indentOnInput, syntaxHighlighting } from '@codemirror/language'
 import { lintGutter, lintKeymap } from '@codemirror/lint'
-import { highlightSelectionMatches, search, searchKeymap } from '@codemirror/search'
-import { EditorState, type Extension } from '@codemirror/state'
+import { Compartment, EditorState, type Extension } from '@codemirror/state'
 import {
   drawSelection,
   EditorView,
@@ -13,6 +12,7 @@ import {
   highlightActiveLineGutter,
   keymap,
   lineNumbers,
+  ViewPlugin,
 } from '@codemirror/view'
 import { editorColours, editorTheme, styleNonce } from './editor-theme.ts'
 import { visibleCharacters } from './visible-characters.ts'
@@ -54,6 +54,14 @@ export const handleOf = (view: () => EditorView | undefined): CodeEditorHandle =
 /** An undo history of its own; a text that outlives its editor has one already. */
 export const editorHistory: Extension = history()
 
+const searchExtension = new Compartment()
+
+/** Search loads after the text is shown; without it, the keys reach the search of the browser. */
+async function addSearch(view: EditorView): Promise<void> {
+  const { editorSearch } = await import('./editor-search-keys.ts')
+  if (view.dom.isConnected) view.dispatch({ effects: searchExtension.reconfigure(editorSearch) })
+}
+
 export const editorSetup: Extension = [
   EditorView.cspNonce.of(styleNonce()),
   lineNumbers(),
@@ -67,8 +75,11 @@ export const editorSetup: Extension = [
   closeBrackets(),
   autocompletion(),
   highlightActiveLine(),
-  highlightSelectionMatches(),
-  search({ top: true }),
+  searchExtension.of([]),
+  ViewPlugin.define((view) => {
+    void addSearch(view)
+    return {}
+  }),
   lintGutter(),
   syntaxHighlighting(editorColours),
   editorTheme,
@@ -76,7 +87,6 @@ export const editorSetup: Extension = [
   keymap.of([
     ...closeBracketsKeymap,
     ...defaultKeymap,
-    ...searchKeymap,
     ...historyKeymap,
     ...foldKeymap,
     ...completionKeymap,

@@ -1,4 +1,4 @@
-/** In editors, too, characters that nobody sees stand as their code points. */
+/** Shows invisible characters in editors as their code points. */
 import type { Extension } from '@codemirror/state'
 import { highlightSpecialChars } from '@codemirror/view'
 import { HIDDEN, nameOfCode } from '../text/text-parts.ts'

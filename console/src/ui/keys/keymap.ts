@@ -10,7 +10,7 @@ export type KeyBinding = Readonly<{
   run(): void
 }>
 
-/** Names of keys that are written by a character count as single keys: they work where nobody types, and can be switched off. */
+/** Names of keys that are written by a character count as single keys: they work outside text fields, and can be switched off. */
 const isSingle = (keys: string): boolean => keys.length === 1
 
 const SINGLE_KEYS = 'crosswalk-single-keys'

@@ -1,4 +1,4 @@
-/** Text split into what a reader sees and what stands for characters that nobody sees. */
+/** Text split into visible text and marks for invisible characters. */
 
 /** Controls but tab and line feed, bidirectional controls, invisible separators, tags, and halves of surrogate pairs. */
 export const HIDDEN =

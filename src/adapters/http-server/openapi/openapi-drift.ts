@@ -26,7 +26,7 @@ export const driftPaths: JsonObject = {
   },
 }
 
-const hour = { ...time, description: 'When the hour began.' }
+const hour = { ...time, description: 'When the hour started.' }
 const missingField = object(
   {
     path: text,
@@ -37,7 +37,10 @@ const missingField = object(
 )
 const unreadField = object(
   {
-    path: { ...text, description: 'With [] for every element of an array, and * for names that are not told apart.' },
+    path: {
+      ...text,
+      description: 'With [] for every element of an array, and * for all names of a place that has too many.',
+    },
     types: list(oneOf(TYPES)),
     seen: { ...whole, description: 'Sampled messages that carried it.' },
     hours: list(object({ hour, seen: whole }, ['hour', 'seen'])),

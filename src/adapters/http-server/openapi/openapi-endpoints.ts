@@ -156,7 +156,7 @@ export const endpointSchemas: JsonObject = {
       day: ref('Counts'),
       minutes: {
         type: 'array',
-        description: 'The minutes of the day in which messages ended, oldest first; `at` is when it began.',
+        description: 'The minutes of the day in which messages ended, oldest first; `at` is when it started.',
         items: { allOf: [ref('Counts'), { required: ['at'], properties: { at: text } }] },
       },
     },

@@ -1,4 +1,4 @@
-/** A message that is typed, where none is loaded; a stored test can give one to begin with. */
+/** A message that is typed, where none is loaded; a stored test can give the first text. */
 import { useQuery } from '@tanstack/react-query'
 import { queryKeys } from '../../../api/query-keys.ts'
 import { readTests } from '../../../api/run-calls.ts'
@@ -35,7 +35,7 @@ export function MessageForm({ id, message, vocabulary, onChange }: MessageFormPr
         />
         {tests.length > 0 && (
           <SelectField
-            label="Begin with the message of"
+            label="Start from the message of"
             value=""
             choices={[
               { value: '', label: 'a test …' },

@@ -14,7 +14,7 @@ import { VisibleText } from '../../../ui/text/visible-text.tsx'
 export type MergeDialogProps = Readonly<{
   draft: Draft
   onClose(): void
-  /** The draft is merged, and begins with the document that is stored now. */
+  /** The draft is merged, and starts from the document that is stored now. */
   onMerged(): void
 }>
 
@@ -50,7 +50,7 @@ function MergeForm({ draft, stored, onClose, onMerged }: MergeFormProps) {
   return (
     <>
       <p>
-        Somebody has published another version since you began. Your changes are kept in any case: you can undo the
+        Somebody has published another version since you started. Your changes are kept in any case: you can undo the
         merge in the editor.
       </p>
       {merged === undefined ? (

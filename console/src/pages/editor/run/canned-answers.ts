@@ -11,7 +11,7 @@ const headerOf = (headers: Readonly<Record<string, unknown>> | undefined, name: 
   return typeof found?.[1] === 'string' ? found[1] : ''
 }
 
-/** What the call was answered; where it had no answer, an empty 200 to begin with. */
+/** The answer that the call got; an empty 200 where it had none. */
 export const typedAnswer = ({ answer }: RunCall): TypedAnswer => ({
   status: String(answer?.status ?? 200),
   contentType: headerOf(answer?.headers, 'content-type') || 'application/json',

@@ -19,6 +19,7 @@ import { FailureNotice } from '../../../ui/states/failure-notice.tsx'
 import { notify } from '../../../ui/states/notices.tsx'
 import { QueryView } from '../../../ui/states/states.tsx'
 import { VisibleText } from '../../../ui/text/visible-text.tsx'
+import { type NotReproduced, NotReproducedList } from '../run/not-reproduced-list.tsx'
 import type { Runs } from '../run/use-runs.ts'
 import { type Counted, countable, expectationOf, type Given, givenOfRun, leafPointers } from './test-making.ts'
 
@@ -35,7 +36,7 @@ type Made = Readonly<{
   given: Given
   source: Given | undefined
   snapshot: Given
-  notReproduced: readonly Readonly<{ path: string; reason: string }>[]
+  notReproduced: readonly NotReproduced[]
 }>
 
 export function SaveTestDialog({ id, document, runs, report, onClose }: SaveTestDialogProps) {
@@ -147,16 +148,7 @@ function TestForm({ id, document, name, made, onClose }: TestFormProps) {
       {notReproduced.length > 0 && (
         <section aria-label="Not as the message had it">
           <h3>Not as the message had it</h3>
-          <ul className="failure-details">
-            {notReproduced.map(({ path, reason }) => (
-              <li key={`${path} ${reason}`}>
-                <code>
-                  <VisibleText text={path} />
-                </code>{' '}
-                <VisibleText text={reason} />
-              </li>
-            ))}
-          </ul>
+          <NotReproducedList parts={notReproduced} />
         </section>
       )}
       <fieldset className="conflict">

@@ -79,7 +79,7 @@ const SuggestionText = ({ of: { source, target, to, reason, score } }: Readonly<
     <code className="wrap">
       <VisibleText text={target} most={300} />
     </code>{' '}
-    {typeof to === 'string' ? null : <span className="entry-part">{to.transform}</span>}
+    {typeof to === 'string' ? null : <span className="label-chip">{to.transform}</span>}
     <span className="hint">
       {Math.round(score * 100)} %: {reason}
     </span>

@@ -76,12 +76,12 @@ function EntryContent({ placed: { line, result } }: Readonly<{ placed: PlacedLin
         )}
       </code>
       {target.transform === undefined ? null : (
-        <span className="entry-part">
+        <span className="label-chip">
           <VisibleText text={target.transform.name} most={60} />
         </span>
       )}
       {target.fill === undefined ? null : (
-        <span className="entry-part">
+        <span className="label-chip">
           default <VisibleText text={target.fill} most={40} />
         </span>
       )}

@@ -1,4 +1,4 @@
-/** What is selected, beside the picture: an entry, a field, or how to begin. */
+/** The selection beside the picture: an entry, a field, or a hint for the first step. */
 import type { Draft } from '../../../draft/draft.ts'
 import type { MappingText } from '../model/mapping-entries.ts'
 import type { Picture } from '../use-picture.ts'
