@@ -18,8 +18,7 @@ export type DocumentInfo = Readonly<{
 }>
 
 export type WrittenOpenApi = Readonly<{
-  chunks: readonly Uint8Array[]
-  bytes: number
+  bytes: Uint8Array<ArrayBuffer>
   /** A strong validator (RFC 9110 section 8.8.3). */
   etag: string
 }>
@@ -30,13 +29,17 @@ const CHUNK_CHARACTERS = 65_536
 
 type Path = { readonly path: string; readonly parameters: readonly JsonObject[]; readonly methods: string[] }
 
-/** In: endpoints whose names and routes differ, in the order of their paths. They are read while the promise is pending. */
+/** Endpoints whose names and routes differ, in the order of their paths. */
+export type PublishedEndpoints = Iterable<PublishedEndpoint> | AsyncIterable<PublishedEndpoint>
+
+/** Reads the endpoints while the promise is pending. Rejects with the reason of `signal` once it is aborted. */
 export async function writeOpenApi(
-  endpoints: Iterable<PublishedEndpoint> | AsyncIterable<PublishedEndpoint>,
+  endpoints: PublishedEndpoints,
   info: DocumentInfo,
   settings: PublishSettings,
+  signal?: AbortSignal,
 ): Promise<WrittenOpenApi> {
-  const pause = createPause()
+  const pause = createPause(signal)
   const known: KnownFailures = new Map()
   const paths = new Map<string, Path>()
   const schemas = new Map<string, string>()
@@ -60,13 +63,13 @@ export async function writeOpenApi(
         if (!components[section].has(name)) components[section].set(name, JSON.stringify(part))
       }
     }
-    if (pause.isDue()) await turn()
+    if (pause.isDue()) await pause.take()
   }
   for (const [name, schema] of Object.entries(FAILURE_COMPONENTS.schemas)) schemas.set(name, JSON.stringify(schema))
   const document = createWriter()
   for (const piece of pieces(head(info), paths, { schemas, ...components })) {
     document.write(piece)
-    if (pause.isDue()) await turn()
+    if (pause.isDue()) await pause.take()
   }
   return document.end()
 }
@@ -110,7 +113,8 @@ const head = ({ title, version, description, origin }: DocumentInfo): JsonObject
   ],
 })
 
-function createPause() {
+/** For work on the thread of messages. `take` rejects with the reason of `signal` once it is aborted. */
+export function createPause(signal?: AbortSignal) {
   let startedAt = performance.now()
   return {
     isDue: (): boolean => {
@@ -118,6 +122,10 @@ function createPause() {
       if (now - startedAt < SLICE_MS) return false
       startedAt = now
       return true
+    },
+    take: async (): Promise<void> => {
+      await turn()
+      signal?.throwIfAborted()
     },
   }
 }
@@ -127,10 +135,12 @@ function createWriter() {
   const chunks: Uint8Array[] = []
   let texts: string[] = []
   let characters = 0
+  let length = 0
   const flush = (): void => {
     const chunk = Buffer.from(texts.join(''))
     hash.update(chunk)
     chunks.push(chunk)
+    length += chunk.byteLength
     texts = []
     characters = 0
   }
@@ -142,8 +152,14 @@ function createWriter() {
     },
     end: (): WrittenOpenApi => {
       flush()
-      const bytes = chunks.reduce((sum, { byteLength }) => sum + byteLength, 0)
-      return { chunks, bytes, etag: `"${hash.digest('base64url')}"` }
+      // In memory of its own, which another thread can take over.
+      const bytes = new Uint8Array(length)
+      let at = 0
+      for (const chunk of chunks) {
+        bytes.set(chunk, at)
+        at += chunk.byteLength
+      }
+      return { bytes, etag: `"${hash.digest('base64url')}"` }
     },
   }
 }

@@ -29,8 +29,8 @@ export type OpenApi = Readonly<{
 
 /** The OpenAPI document of endpoints. */
 export async function published(endpoints: readonly PublishedEndpoint[], settings = SETTINGS): Promise<OpenApi> {
-  const { chunks } = await writeOpenApi(endpoints, INFO, settings)
-  return JSON.parse(Buffer.concat(chunks).toString()) as OpenApi
+  const { bytes } = await writeOpenApi(endpoints, INFO, settings)
+  return JSON.parse(Buffer.from(bytes).toString()) as OpenApi
 }
 
 /** Fails unless both validators take the document, and its schemas by the meta-schema of their dialect. */

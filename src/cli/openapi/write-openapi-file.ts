@@ -65,9 +65,9 @@ export function writeOpenApiFile(
       return EXIT.findings
     }
     const { title, apiVersion: version } = options
-    const { chunks } = await writeOpenApi(endpoints, { title, version, origin }, settings)
+    const { bytes } = await writeOpenApi(endpoints, { title, version, origin }, settings)
     // For people: files are compared and reviewed.
-    const text = `${JSON.stringify(JSON.parse(Buffer.concat(chunks).toString()), null, 2)}\n`
+    const text = `${JSON.stringify(JSON.parse(Buffer.from(bytes).toString()), null, 2)}\n`
     if (options.output === undefined) process.stdout.write(text)
     else write(options.output, text)
     process.stderr.write(`${endpoints.length} ${endpoints.length === 1 ? 'endpoint' : 'endpoints'}\n`)
