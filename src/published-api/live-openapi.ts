@@ -4,15 +4,10 @@ import { Failure } from '../domain/failure.ts'
 import type { CompiledEndpoint } from '../endpoints/compiled-endpoint.ts'
 import { compileFilters } from '../endpoints/endpoint-reads.ts'
 import type { Registry } from '../endpoints/endpoint-registry.ts'
-import {
-  createPause,
-  type DocumentInfo,
-  type PublishedEndpoint,
-  type WrittenOpenApi,
-  writeOpenApi,
-} from './openapi-document.ts'
+import { createPause, type DocumentInfo, type WrittenOpenApi, writeOpenApi } from './openapi-document.ts'
 import { createOpenApiThread } from './openapi-thread.ts'
 import { examplesOf } from './published-examples.ts'
+import type { PublishedEndpoint } from './published-operation.ts'
 import type { PublishSettings } from './request-schema.ts'
 
 /** Each name with its values, as `GET /endpoints` takes them. */

@@ -1,13 +1,11 @@
 /** OpenAPI 3.1 documents of endpoints, written piece by piece, so that messages run between two endpoints of thousands. */
 import { createHash } from 'node:crypto'
 import { setImmediate as turn } from 'node:timers/promises'
-import type { Endpoint } from '../config/schema/schema.ts'
 import type { JsonObject } from '../domain/json.ts'
-import { FAILURE_COMPONENTS, type KnownFailures } from './failure-responses.ts'
-import { describeOperation, type PublishedExample } from './published-operation.ts'
+import { FAILURE_COMPONENTS } from './failure-responses.ts'
+import { createOperationTexts } from './operation-texts.ts'
+import type { PublishedEndpoint } from './published-operation.ts'
 import type { PublishSettings } from './request-schema.ts'
-
-export type PublishedEndpoint = Readonly<{ endpoint: Endpoint; examples?: readonly PublishedExample[] }>
 
 export type DocumentInfo = Readonly<{
   title: string
@@ -40,34 +38,29 @@ export async function writeOpenApi(
   signal?: AbortSignal,
 ): Promise<WrittenOpenApi> {
   const pause = createPause(signal)
-  const known: KnownFailures = new Map()
+  const textsOf = createOperationTexts(settings)
   const paths = new Map<string, Path>()
-  const schemas = new Map<string, string>()
-  const components = { responses: new Map<string, string>(), securitySchemes: new Map<string, string>() }
-  for await (const { endpoint, examples } of endpoints) {
-    const {
-      path,
-      shape,
-      method,
-      parameters,
-      operation,
-      components: own,
-    } = describeOperation(endpoint, settings, examples, known)
+  const components = {
+    schemas: new Map<string, string>(),
+    responses: new Map<string, string>(),
+    securitySchemes: new Map<string, string>(),
+  }
+  for await (const published of endpoints) {
+    const { path, shape, method, parameters, operation, components: own } = textsOf(published)
     // Of paths that differ in the names of their parameters only, OpenAPI takes the names of one.
     const listed = paths.get(shape) ?? { path, parameters, methods: [] }
     paths.set(shape, listed)
-    listed.methods.push(member(method, operation))
-    for (const [name, schema] of Object.entries(own.schemas)) schemas.set(name, JSON.stringify(schema))
+    listed.methods.push(`${JSON.stringify(method)}:${operation}`)
+    for (const [name, text] of own.schemas) components.schemas.set(name, text)
     for (const section of ['responses', 'securitySchemes'] as const) {
-      for (const [name, part] of Object.entries(own[section])) {
-        if (!components[section].has(name)) components[section].set(name, JSON.stringify(part))
-      }
+      for (const [name, text] of own[section]) if (!components[section].has(name)) components[section].set(name, text)
     }
     if (pause.isDue()) await pause.take()
   }
-  for (const [name, schema] of Object.entries(FAILURE_COMPONENTS.schemas)) schemas.set(name, JSON.stringify(schema))
+  for (const [name, schema] of Object.entries(FAILURE_COMPONENTS.schemas))
+    components.schemas.set(name, JSON.stringify(schema))
   const document = createWriter()
-  for (const piece of pieces(head(info), paths, { schemas, ...components })) {
+  for (const piece of pieces(head(info), paths, components)) {
     document.write(piece)
     if (pause.isDue()) await pause.take()
   }

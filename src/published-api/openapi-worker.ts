@@ -2,7 +2,8 @@
 import { on } from 'node:events'
 import { setPriority } from 'node:os'
 import { type MessagePort, parentPort } from 'node:worker_threads'
-import { type DocumentInfo, type PublishedEndpoint, type WrittenOpenApi, writeOpenApi } from './openapi-document.ts'
+import { type DocumentInfo, type WrittenOpenApi, writeOpenApi } from './openapi-document.ts'
+import type { PublishedEndpoint } from './published-operation.ts'
 import type { PublishSettings } from './request-schema.ts'
 
 /** A document to write. Its port carries the endpoints, and the document back; who closes it wants none. */

@@ -6,7 +6,8 @@ import { Validator } from '@seriousme/openapi-schema-validator'
 import { checkDocument } from '../../src/config/checks/check-document.ts'
 import type { Endpoint } from '../../src/config/schema/schema.ts'
 import type { Json, JsonObject } from '../../src/domain/json.ts'
-import { type PublishedEndpoint, writeOpenApi } from '../../src/published-api/openapi-document.ts'
+import { writeOpenApi } from '../../src/published-api/openapi-document.ts'
+import type { PublishedEndpoint } from '../../src/published-api/published-operation.ts'
 
 export const SETTINGS = { validationAcceptNullValues: false, validationCoerceTypes: false }
 const INFO = { title: 'Test', version: '1', origin: 'http://localhost:3003' }

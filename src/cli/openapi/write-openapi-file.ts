@@ -2,8 +2,9 @@
 import { existsSync, writeFileSync } from 'node:fs'
 import type { Endpoint } from '../../config/schema/schema.ts'
 import { checkFiles } from '../../endpoints/batch/check-files.ts'
-import { type PublishedEndpoint, writeOpenApi } from '../../published-api/openapi-document.ts'
+import { writeOpenApi } from '../../published-api/openapi-document.ts'
 import { examplesIn } from '../../published-api/published-examples.ts'
+import type { PublishedEndpoint } from '../../published-api/published-operation.ts'
 import { createOfflineServices } from '../../wiring/offline-services.ts'
 import {
   CommandImpossible,
