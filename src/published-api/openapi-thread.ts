@@ -21,12 +21,12 @@ const IDLE_MS = 10_000
 const BATCH_CHARACTERS = 32_768
 
 /** Starts the thread at the first document, and ends it after a while without one. An idle thread keeps no process alive. */
-export function createOpenApiThread({ worker: file = WORKER, idleMs = IDLE_MS } = {}): OpenApiThread {
+export function createOpenApiThread(idleMs = IDLE_MS): OpenApiThread {
   let worker: Worker | undefined
   let writing = 0
   let idle: NodeJS.Timeout | undefined
   const start = (): Worker => {
-    const started = new Worker(file)
+    const started = new Worker(WORKER)
     started.unref()
     // Documents that are being written listen too.
     started.on('error', () => {})
@@ -37,7 +37,10 @@ export function createOpenApiThread({ worker: file = WORKER, idleMs = IDLE_MS } 
   }
   const end = async (): Promise<void> => {
     clearTimeout(idle)
-    await worker?.terminate()
+    const ended = worker
+    // A document that comes meanwhile gets a new one.
+    worker = undefined
+    await ended?.terminate()
   }
   return {
     writeOpenApi: async (endpoints, info, settings, signal) => {
