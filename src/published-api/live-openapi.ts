@@ -17,7 +17,7 @@ type Filters = Parameters<typeof compileFilters>[0]
 export interface LiveOpenApi {
   /**
    * The document of the endpoints that match all filters. Fails with FILTER_INVALID. Rejects with the reason of `signal` once
-   * it is aborted: nobody waits for the document any longer.
+   * it is aborted.
    */
   ofAll(filters: Filters, signal?: AbortSignal): Promise<WrittenOpenApi>
   /** The document of one endpoint; without a path if the endpoint is not active. */

@@ -106,7 +106,7 @@ const head = ({ title, version, description, origin }: DocumentInfo): JsonObject
   ],
 })
 
-/** For work on the thread of messages. `take` rejects with the reason of `signal` once it is aborted. */
+/** Pauses of work on the thread of messages. `take` rejects with the reason of `signal` once it is aborted. */
 export function createPause(signal?: AbortSignal) {
   let startedAt = performance.now()
   return {

@@ -5,22 +5,22 @@ import type { PublishedEndpoints, WrittenOpenApi, writeOpenApi } from './openapi
 import type { EndpointBatch, WriteReply, WriteTask } from './openapi-worker.ts'
 
 export type OpenApiThread = Readonly<{
-  /** As the function of that name; also rejects if the thread cannot be started or ends. */
+  /** As the function of that name; also rejects if the thread cannot be started or stops meanwhile. */
   writeOpenApi: typeof writeOpenApi
-  /** Ends the thread; documents that are being written are lost. */
+  /** Stops the thread; the promises of unfinished documents reject. */
   close(): Promise<void>
 }>
 
 /** In the folder of this file, in the source as in the bundle. */
 const WORKER = new URL(`openapi-worker${extname(import.meta.url)}`, import.meta.url)
 
-/** A started thread takes the memory of its code and of the last document. */
+/** An idle thread holds the memory of its code and of the last document. */
 const IDLE_MS = 10_000
 
-/** What the thread of messages writes without a pause: about a tenth of a millisecond. */
+/** The thread of messages writes this much without a pause: about 0.1 ms. */
 const BATCH_CHARACTERS = 32_768
 
-/** Starts the thread at the first document, and ends it after a while without one. An idle thread keeps no process alive. */
+/** Starts the thread at the first document, and stops it after `idleMs` without one. An idle thread keeps no process alive. */
 export function createOpenApiThread(idleMs = IDLE_MS): OpenApiThread {
   let worker: Worker | undefined
   let writing = 0
@@ -28,19 +28,19 @@ export function createOpenApiThread(idleMs = IDLE_MS): OpenApiThread {
   const start = (): Worker => {
     const started = new Worker(WORKER)
     started.unref()
-    // Documents that are being written listen too.
+    // The promise of an unfinished document has a listener of its own; without any, the process would stop.
     started.on('error', () => {})
     started.on('exit', () => {
       if (worker === started) worker = undefined
     })
     return started
   }
-  const end = async (): Promise<void> => {
+  const stop = async (): Promise<void> => {
     clearTimeout(idle)
-    const ended = worker
+    const stopped = worker
     // A document that comes meanwhile gets a new one.
     worker = undefined
-    await ended?.terminate()
+    await stopped?.terminate()
   }
   return {
     writeOpenApi: async (endpoints, info, settings, signal) => {
@@ -51,10 +51,10 @@ export function createOpenApiThread(idleMs = IDLE_MS): OpenApiThread {
         return await writeIn(worker, endpoints, { info, settings }, signal)
       } finally {
         writing -= 1
-        if (writing === 0) idle = setTimeout(end, idleMs).unref()
+        if (writing === 0) idle = setTimeout(stop, idleMs).unref()
       }
     },
-    close: end,
+    close: stop,
   }
 }
 
@@ -80,7 +80,7 @@ async function writeIn(
   const fail = (thrown: unknown): void => {
     fault = thrown
   }
-  const lose = (): void => reject(new Error('The thread that writes OpenAPI documents ended.', { cause: fault }))
+  const lose = (): void => reject(new Error('The thread that writes OpenAPI documents stopped.', { cause: fault }))
   const leave = (): void => reject(signal?.reason)
   worker.once('error', fail)
   worker.once('exit', lose)

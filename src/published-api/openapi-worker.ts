@@ -6,7 +6,7 @@ import { type DocumentInfo, type WrittenOpenApi, writeOpenApi } from './openapi-
 import type { PublishedEndpoint } from './published-operation.ts'
 import type { PublishSettings } from './request-schema.ts'
 
-/** A document to write. Its port carries the endpoints, and the document back; who closes it wants none. */
+/** A document to write. Its port carries the endpoints, and the document back; the writing stops when it is closed. */
 export type WriteTask = Readonly<{ info: DocumentInfo; settings: PublishSettings; port: MessagePort }>
 
 /** Endpoints as a JSON array, or that there are no more. */
@@ -14,7 +14,7 @@ export type EndpointBatch = Readonly<{ endpoints: string }> | 'all'
 
 export type WriteReply = 'more' | WrittenOpenApi | Readonly<{ fault: unknown }>
 
-/** Messages run first where the cores are busy, and the document still gets about a tenth of one. */
+/** On a busy core, the thread of messages gets about ten times as much time. */
 const LOW_PRIORITY = 10
 
 // Elsewhere a priority belongs to the whole process.
@@ -32,7 +32,7 @@ parentPort?.on('message', async ({ info, settings, port }: WriteTask) => {
   }
 })
 
-/** Asks for a batch before it gives out the one before, so that the thread does not wait. */
+/** Asks for the next batch before it returns the endpoints of one, so that the thread does not wait. */
 async function* received(port: MessagePort, send: (reply: WriteReply) => void): AsyncGenerator<PublishedEndpoint> {
   const batches = on(port, 'message', { close: ['close'] })
   send('more')

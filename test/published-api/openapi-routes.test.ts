@@ -43,7 +43,7 @@ describe('OpenAPI of what is live', () => {
     process.off('worker', take)
     assert.ok(threads.length > 0)
     await service.stop()
-    // Each has ended: the message log has a thread too.
+    // Each has stopped; one is that of the message log.
     assert.deepEqual(
       threads.map(({ threadId }) => threadId),
       threads.map(() => -1),

@@ -1,4 +1,4 @@
-/** The thread that writes OpenAPI documents, and what becomes of a document when it ends. */
+/** The thread that writes OpenAPI documents, and what becomes of a document when it stops. */
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { describe, test } from 'node:test'
@@ -75,18 +75,18 @@ describe('the thread that writes OpenAPI documents', () => {
     await thread.close()
   })
 
-  test('a thread that ends while it writes fails the document, and the next one starts another', async () => {
+  test('a thread that stops while it writes fails the document, and the next one starts another', async () => {
     const thread = createOpenApiThread()
     const started = await threadsOf(async () => {
       const lost = thread.writeOpenApi(endpoints, INFO, SETTINGS)
-      await Promise.all([assert.rejects(lost, /The thread that writes OpenAPI documents ended/), thread.close()])
+      await Promise.all([assert.rejects(lost, /The thread that writes OpenAPI documents stopped/), thread.close()])
       await thread.writeOpenApi(endpoints, INFO, SETTINGS)
     })
     assert.equal(started.length, 2)
     await thread.close()
   })
 
-  test('ends the work for a caller who leaves', async () => {
+  test('stops writing for a caller who leaves', async () => {
     const thread = createOpenApiThread()
     const left = new AbortController()
     let read = 0
@@ -104,7 +104,7 @@ describe('the thread that writes OpenAPI documents', () => {
     await thread.close()
   })
 
-  test('ends when it has nothing to write for a while', async () => {
+  test('stops when it has nothing to write for a while', async () => {
     const thread = createOpenApiThread(1)
     const [worker] = await threadsOf(async () => void (await thread.writeOpenApi(endpoints, INFO, SETTINGS)))
     assert.ok(worker !== undefined)
