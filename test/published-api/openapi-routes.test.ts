@@ -203,3 +203,23 @@ describe('OpenAPI of what is live', () => {
     )
   })
 })
+
+test('a document whose thread stops is answered with 500 and logged, and the next call gets one', async () => {
+  const service = await startService()
+  try {
+    const operations = Array.from({ length: 200 }, (_, index) => ({
+      op: 'create',
+      document: endpointDocument({ endpoint: { pattern: `/many/${index}` } }),
+    }))
+    const stored = await service.fetch('/endpoints/batch', json('POST', { operations }))
+    assert.equal(stored.status, 200, stored.text)
+    process.once('worker', (worker) => void worker.terminate())
+    const failed = await service.fetch(ALL)
+    assert.deepEqual([failed.status, failed.json().code], [500, 'INTERNAL'])
+    const logged = service.log.filter(({ level }) => level === 'error').map(({ fields }) => String(fields.err))
+    assert.deepEqual(logged, ['Error: The thread that writes OpenAPI documents stopped.'])
+    assert.equal(Object.keys((await service.fetch(ALL)).json<OpenApi>().paths).length, 200)
+  } finally {
+    await service.stop()
+  }
+})
