@@ -469,6 +469,7 @@ describe('errorMessage', () => {
     const verdict = sound({ type: 'object', required: ['a'], errorMessage: 'Send a patient.' })({})
     assert.deepEqual(verdict, {
       ok: false,
+      path: 'required[0]',
       faults: [{ pointer: '/a', message: 'Send a patient.', custom: true, issue: 'required' }],
     })
   })
