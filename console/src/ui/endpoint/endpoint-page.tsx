@@ -74,15 +74,15 @@ export function EndpointNavigation({ id, row, data = {} }: EndpointNavigationPro
           <code>
             <VisibleText text={`${row.method} ${origin}${row.pattern}`} most={200} />
           </code>
-          <Button tone="quiet" onPress={() => setCurl(true)}>
-            Copy as curl …
-          </Button>
           <span className="quiet">version {row.version}</span>
           {row.reason !== undefined && row.reason !== 'tolerated' && (
             <StatusChip tone={row.reason === 'pending' ? 'busy' : 'bad'}>
               {row.reason === 'pending' ? 'Not compiled yet' : 'Not active'}
             </StatusChip>
           )}
+          <Button tone="quiet" onPress={() => setCurl(true)}>
+            Copy as curl …
+          </Button>
         </>
       )}
       <nav className="endpoint-pages" aria-label="Pages of the endpoint">
