@@ -117,7 +117,10 @@ export function createServers(options: ServersOptions): Servers {
     adminPort: () => portOf(adminServer),
     endConnections: () => servers.forEach(endConnections),
     quiet: async () => void (await Promise.all(servers.map(quiet))),
-    close: async () => void (await Promise.all(servers.map((server) => server.close()))),
+    close: async () => {
+      await Promise.all(servers.map((server) => server.close()))
+      await publishedApi.close()
+    },
     closeAllConnections: () => {
       for (const { server } of servers) server.closeAllConnections()
     },
