@@ -26,6 +26,8 @@ export type CpuQuota = {
   /** Milliseconds since the epoch; until then it is slow, whatever its calls take. */
   bannedUntil: number
   banMs: number
+  /** Whether its next call decides if it is slow: it exceeded a limit by the clock, as it may on a busy machine. */
+  isSuspected: boolean
 }
 
 export const newCpuQuota = (): CpuQuota => ({
@@ -35,6 +37,7 @@ export const newCpuQuota = (): CpuQuota => ({
   notedAt: 0,
   bannedUntil: 0,
   banMs: 0,
+  isSuspected: false,
 })
 
 /** Adds a call. A program that becomes slow is banned from the quick pool, each time twice as long. */
@@ -44,12 +47,24 @@ export function addCall(quota: CpuQuota, cpuMs: number, now: number): void {
   quota.notedAt = now
   if (cpuMs > QUICK_MS) quota.debtMs += cpuMs
   if (!quota.quick) {
+    if (quota.isSuspected && cpuMs > QUICK_MS) ban(quota, now)
+    quota.isSuspected = false
     quota.quick = cpuMs <= QUICK_MS && now >= quota.bannedUntil
     if (quota.quick) quota.debtMs = 0
     return
   }
-  if (quota.debtMs <= CREDIT_MS) return
+  if (quota.debtMs > CREDIT_MS) ban(quota, now)
+}
+
+/** Makes a program slow, each time for twice as long. */
+function ban(quota: CpuQuota, now: number): void {
   quota.quick = false
   quota.banMs = nextPauseMs(quota.banMs, BANS)
   quota.bannedUntil = now + quota.banMs
+}
+
+/** Makes a program slow until its next call. */
+export function suspect(quota: CpuQuota): void {
+  quota.quick = false
+  quota.isSuspected = true
 }

@@ -1,4 +1,4 @@
-/** The messages between the service and its isolated processes: JSON, each with its length before it. */
+/** The messages between the service and its isolated processes and threads: JSON, each with its length before it. */
 import type { Json, JsonObject } from '../domain/json.ts'
 import type { Lint, Result } from '../domain/lint.ts'
 import type { SchemaOptions, Verdict } from '../language/json-schema/json-schema.ts'
@@ -32,7 +32,7 @@ export type Compilation = Readonly<{
   lints: readonly Lint[]
 }>
 
-/** `cpuMs`: processor time of the task, without compiling its program. */
+/** `cpuMs`: processor time of the task; without compiling its program, unless that is the task. */
 export type IsolationResponse =
   | Readonly<{ kind: 'done'; cpuMs: number; value: Compilation | Transformation | Verdict }>
   /** A fault of the service. */

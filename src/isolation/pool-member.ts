@@ -1,4 +1,4 @@
-/** One isolated process, seen from the service. */
+/** One member of a pool: an isolated process, seen from the service. */
 import { type ChildProcess, type ChildProcessByStdio, spawn } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 import { setPriority } from 'node:os'
@@ -6,27 +6,7 @@ import { extname } from 'node:path'
 import type { Readable, Writable } from 'node:stream'
 import { fileURLToPath } from 'node:url'
 import { frame, type IsolationResponse, type ProgramOptions, unframe } from './isolation-protocol.ts'
-
-/** What ended a process: the service, the process itself (out of memory, or a crash), or another process. */
-export type EndedBy = 'service' | 'itself' | 'others'
-
-export type PoolMember = Readonly<{
-  pid: number | undefined
-  /** Takes one request at a time; the response goes to `onResponse`. */
-  send(request: Buffer): void
-  /** Its processor time so far; undefined if the system does not report it. */
-  cpuMs(): number | undefined
-  /** From now on it runs only when other processes are idle. */
-  lowerPriority(): void
-  kill(): void
-}>
-
-export type PoolMemberEvents = Readonly<{
-  onReady(): void
-  onResponse(response: IsolationResponse): void
-  /** Called once, as the last event. */
-  onEnd(endedBy: EndedBy): void
-}>
+import { type EndedBy, NEVER_STARTED, type PoolMember, type PoolMemberEvents } from './process-pool.ts'
 
 const PROGRAM = new URL(`isolated-process${extname(import.meta.url)}`, import.meta.url)
 
@@ -79,15 +59,6 @@ export function startPoolMember(memoryMb: number, options: ProgramOptions, event
       child.kill('SIGKILL')
     },
   }
-}
-
-/** Represents a process that could not be started: it is never ready, so it gets no request. */
-const NEVER_STARTED: PoolMember = {
-  pid: undefined,
-  send: () => {},
-  cpuMs: () => undefined,
-  lowerPriority: () => {},
-  kill: () => {},
 }
 
 /** Undefined if the system has no descriptors, memory or process for one more. */

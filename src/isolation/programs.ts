@@ -39,7 +39,7 @@ export function createPrograms(options: ProgramOptions): Programs {
       const cpuMs = () => threadCpuUsage() - before
       try {
         const compiled = programOf(request)
-        before = threadCpuUsage()
+        if (request.task.kind !== 'compile') before = threadCpuUsage()
         return { kind: 'done', value: await run(request.task, compiled), cpuMs: cpuMs() }
       } catch (thrown) {
         return { kind: 'bug', message: thrown instanceof Error ? (thrown.stack ?? '') : String(thrown), cpuMs: cpuMs() }

@@ -1,4 +1,8 @@
-/** The sandbox: expressions and schemas of documents that the operator does not trust run outside of this process. */
+/**
+ * The sandbox: expressions and schemas of documents run off the thread of messages: all of them if the operator does not
+ * trust their authors, else those that take long.
+ */
+
 import type { Json, JsonObject } from '../domain/json.ts'
 import type { Lint, Result } from '../domain/lint.ts'
 import type { Verdict } from '../language/json-schema/json-schema.ts'
@@ -38,6 +42,8 @@ export type Transformation =
  * free.
  */
 export type SandboxedProgram = Readonly<{
+  /** Undefined if every call runs in the sandbox. Else the program is compiled here, and `expressions` and `lints` are empty. */
+  local?: LocalRuns | undefined
   /** By name; a fault is the message of its result. */
   expressions: ReadonlyMap<string, Result<Reads>>
   /** Of the schema; paths are relative to it. */
@@ -54,7 +60,23 @@ export type SandboxedProgram = Readonly<{
   validate(data: Json, deadlineAt: number): Promise<Verdict>
 }>
 
+/** The calls of a program on the thread of messages: those after one that took too long run in the sandbox. */
+export type LocalRuns = Readonly<{
+  /** After so long, an expression or validation is stopped here, if it can be. */
+  budgetMs: number
+  /** Whether the next call runs here. */
+  isQuick(): boolean
+  /** Runs evaluations one after the other, with a pause for other work after a long one. */
+  takeTurn<T>(work: () => Promise<T>): Promise<T>
+  /** Reports how long a validation took. */
+  report(ms: number): void
+  /** Reports a call that was stopped. */
+  exceeded(): void
+}>
+
 export interface Sandbox {
-  /** Faults of the program are in the result. Rejects with OVERLOADED if no process is free. */
+  /** Faults of the program are in the result. Rejects with OVERLOADED if neither a process nor a thread is free in time. */
   compile(program: Program): Promise<SandboxedProgram>
+  /** Whether the program is compiled on the thread of messages, which needs no process; by default none is. */
+  compilesHere?(program: Program): boolean
 }

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { LONG } from '../form.ts'
-import { HOSTILE, NO_ROOM, runHostile } from './run.ts'
+import { BOMBS, HOSTILE, NO_ROOM, percentile, runHostile } from './run.ts'
 
 const SOME = [
   'a call of itself without end',
@@ -33,4 +33,16 @@ describe('hostile documents', () => {
       assert.ok(others.length > 0)
     })
   }
+
+  test('without isolated processes, the others wait 50 ms at most while they are registered and run', {
+    skip: LONG ? false : 'it judges times',
+    timeout: 240_000,
+  }, async () => {
+    assert.equal(BOMBS.length, 30)
+    const options = { cases: BOMBS, concurrency: 3, times: 3, seconds: 0, secondsAlone: 0, everyMs: 10 }
+    const { wrong, others, othersWrong, exited } = await runHostile({ isolation: 'none', ...options })
+    assert.deepEqual([exited, wrong, othersWrong], [undefined, [], []])
+    const p99 = percentile(others, 0.99)
+    assert.ok(p99 <= 50, `p99 of ${others.length} messages of the others was ${p99.toFixed(1)} ms`)
+  })
 })

@@ -29,10 +29,14 @@ export type SchemaOptions = Readonly<{
   acceptNull: boolean
   /** Converts values to the type in the schema, in a copy. */
   coerceTypes: boolean
+  /** About the nanoseconds that one validation may take; by default UNIT_LIMIT. */
+  units?: number | undefined
 }>
 
-/** `value`: the data itself, or its coerced copy. */
-export type Verdict = Readonly<{ ok: true; value: Json }> | Readonly<{ ok: false; faults: readonly SchemaFault[] }>
+/** `value`: the data itself, or its coerced copy. `isLimit`: with more `units` the verdict might be another. */
+export type Verdict =
+  | Readonly<{ ok: true; value: Json }>
+  | Readonly<{ ok: false; faults: readonly SchemaFault[]; isLimit?: true }>
 
 /** Throws nothing, whatever the data. */
 export type Validator = (data: Json) => Verdict
@@ -62,7 +66,8 @@ export function compileJsonSchema(schema: JsonObject, options: SchemaOptions, li
   const lints: Lint[] = []
   const sink = collectInto(lints)
   const draft = draftOf(schema, sink)
-  const work: Work = { steps: STEP_LIMIT, units: UNIT_LIMIT }
+  const { units = UNIT_LIMIT } = options
+  const work: Work = { steps: STEP_LIMIT, units }
   const common: Options = { verbose: true, coerceTypes: options.coerceTypes, ownProperties: namesInherited(schema) }
   const quick = openAjv(draft, { ...common, allErrors: false }, work)
   const whole = openAjv(draft, { ...common, allErrors: true }, work)
@@ -82,6 +87,7 @@ export function compileJsonSchema(schema: JsonObject, options: SchemaOptions, li
       whole: whole.compile(written as AnySchemaObject),
       schemas: reading.count,
       coerceTypes: options.coerceTypes,
+      units,
       work,
     }
     return (data) => validate(data, compiled)
@@ -186,6 +192,7 @@ type Compiled = Readonly<{
   /** The number of schemas in the schema. */
   schemas: number
   coerceTypes: boolean
+  units: number
   work: Work
 }>
 
@@ -200,13 +207,14 @@ function validate(data: Json, compiled: Compiled): Verdict {
     }
     const all = listAll(data, compiled)
     if (all === undefined) {
-      return { ok: false, faults: [...first, only('there are too many further faults to list them')] }
+      return { ok: false, faults: [...first, only('there are too many further faults to list them')], isLimit: true }
     }
     const faults = faultsOf(all)
     return { ok: false, faults: faults.length > 0 ? faults : first }
   } catch (thrown) {
     if (!isTooMuch(thrown)) throw thrown
-    return { ok: false, faults: [only('the message is nested too deeply, or takes too many steps, for this schema')] }
+    const faults = [only('the message is nested too deeply, or takes too many steps, for this schema')]
+    return { ok: false, faults, isLimit: true }
   }
 }
 
@@ -226,10 +234,10 @@ function listAll(data: Json, compiled: Compiled) {
   }
 }
 
-function run(validator: ValidateFunction, data: Json, { coerceTypes, work }: Compiled) {
+function run(validator: ValidateFunction, data: Json, { coerceTypes, units, work }: Compiled) {
   const holder = { value: coerceTypes ? structuredClone(data) : data }
   work.steps = STEP_LIMIT
-  work.units = UNIT_LIMIT
+  work.units = units
   // Coercing the whole value replaces it in its parent.
   const context = {
     instancePath: '',

@@ -5,7 +5,7 @@
 import jsonata from 'jsonata'
 import { fault, found, type Result } from '../../domain/lint.ts'
 import { AMBIENT_BUILT_INS, type Ambient, ambientBuiltIns } from './expression-ambient.ts'
-import { LimitReached } from './expression-fault.ts'
+import { LimitReached, TimeLimitReached } from './expression-fault.ts'
 import {
   BUILT_INS,
   type BuiltIn,
@@ -25,6 +25,11 @@ export type ExpressionLimits = Readonly<{
   maxDepth: number
   /** Items of any list that an expression builds. */
   maxSequence: number
+  /**
+   * Runs each evaluation of the engine. Evaluations that start together take turns at every step, so that each takes the time
+   * of all; by default nothing prevents that.
+   */
+  takeTurn?: (<T>(work: () => Promise<T>) => Promise<T>) | undefined
 }>
 
 export type Instance = Readonly<{
@@ -63,7 +68,7 @@ export function openInstance(text: string, limits: ExpressionLimits, ambient?: (
     maxSequence: limits.maxSequence,
     checkTime: () => {
       if (Date.now() <= state.deadlineAt) return
-      throw new LimitReached(`The expression took longer than ${limits.timeoutMs} milliseconds`)
+      throw new TimeLimitReached(`The expression took longer than ${limits.timeoutMs} milliseconds`)
     },
   }
   const marks: Marks = { growing: new WeakSet(), patterns: new WeakMap() }

@@ -56,9 +56,30 @@ function compileApply(
   sandboxed: SandboxedProgram | undefined,
 ): Apply | undefined {
   if (sandboxed === undefined) return compileJsonSchema(schema, { acceptNull, coerceTypes }, lint)
-  for (const { path, message, severity } of sandboxed.lints) lint.below(path)[severity](message)
-  return (data, run) => sandboxed.validate(data, run.deadlineAt)
+  const { local } = sandboxed
+  const inSandbox: Apply = (data, run) => sandboxed.validate(data, run.deadlineAt)
+  if (local === undefined) {
+    for (const { path, message, severity } of sandboxed.lints) lint.below(path)[severity](message)
+    return inSandbox
+  }
+  const units = local.budgetMs * UNITS_PER_MS
+  const validator = compileJsonSchema(schema, { acceptNull, coerceTypes, units }, lint)
+  if (validator === undefined) return undefined
+  return (data, run) => {
+    if (!local.isQuick()) return inSandbox(data, run)
+    const start = performance.now()
+    const verdict = validator(data)
+    if (!verdict.ok && verdict.isLimit === true) {
+      local.exceeded()
+      return inSandbox(data, run)
+    }
+    local.report(performance.now() - start)
+    return verdict
+  }
 }
+
+/** A unit is about a nanosecond. */
+const UNITS_PER_MS = 1_000_000
 
 /** The parts that a message has, so that `required` finds missing ones. A record always has a body. */
 function partsOf(method: string | undefined): (message: Enriched, run: Run) => JsonObject {

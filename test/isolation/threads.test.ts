@@ -1,0 +1,131 @@
+/** ISOLATION=none: what takes long runs off the thread of messages, and nothing else does. */
+import assert from 'node:assert/strict'
+import { after, before, describe, it } from 'node:test'
+import type { Json, JsonObject } from '../../src/domain/json.ts'
+import { createThreadSandbox } from '../../src/isolation/thread-sandbox.ts'
+import { silent } from '../contracts/stores.ts'
+import { json, type Reply, type Service, startService } from '../service.ts'
+import { until } from '../until.ts'
+
+/** Threads of this process. */
+const threads = (): number => (process.report.getReport() as unknown as { workers: unknown[] }).workers.length
+
+const MOVED = /take too long for the thread of messages/
+const SLOW = '($f := function($n){ $n = 0 ? 0 : $f($n - 1) }; $f(requestBody.steps); "done")'
+const programOptions = {
+  limits: { timeoutMs: 1_000, maxDepth: 10_000, maxSequence: 100_000 },
+  schema: { acceptNull: false, coerceTypes: false },
+}
+
+describe('The thread of messages', () => {
+  let service: Service
+  before(async () => {
+    service = await startService({ EXPRESSION_TIMEOUT_MS: '3000', PARSER_LIMIT: '8mb', MESSAGE_LOG: 'off' })
+  })
+  after(() => service.stop())
+
+  const moved = () => service.log.filter(({ message }) => MOVED.test(message)).length
+  const register = (pattern: string, changes: JsonObject) => service.register({ endpoint: { pattern }, ...changes })
+  const send = (pattern: string, body: Json): Promise<Reply> => service.fetch(pattern, json('POST', body))
+
+  it('has all work of documents that behave', async () => {
+    const before = threads()
+    await register('/behaves', {
+      inputValidation: { required: ['code'], properties: { code: { pattern: '^[A-Z0-9-]{1,64}$' } } },
+      inputTransforms: { code: '$lowercase(requestBody.code)', parts: '$split(requestBody.code, /-/)' },
+      inputMapping: { 'transforms.code': 'code', 'transforms.parts': 'parts' },
+    })
+    for (let n = 0; n < 50; n += 1) {
+      const reply = await send('/behaves', { code: `A-${n}` })
+      assert.deepEqual(reply.json(), { code: `a-${n}`, parts: ['A', `${n}`] })
+    }
+    assert.equal(threads(), before)
+    assert.equal(moved(), 0)
+  })
+
+  it('gives up an expression that takes long, and the message gets its value all the same', async () => {
+    const before = threads()
+    await register('/slow', {
+      inputTransforms: { first: '1 + requestBody.steps', slow: SLOW, last: 'transforms.slow & "!"' },
+      inputMapping: { 'transforms.first': 'first', 'transforms.slow': 'slow', 'transforms.last': 'last' },
+    })
+    const expected = { first: 10_001, slow: 'done', last: 'done!' }
+    assert.deepEqual((await send('/slow', { steps: 10_000 })).json(), expected)
+    assert.equal(moved(), 1)
+    assert.ok(threads() > before)
+    assert.deepEqual((await send('/slow', { steps: 10_000 })).json(), expected)
+    assert.deepEqual((await send('/slow', { steps: 0 })).json(), { ...expected, first: 1 })
+    assert.equal(moved(), 1, 'it did not start there again')
+  })
+
+  it('answers with the limit of the settings if the expression takes longer', async () => {
+    await register('/endless', { inputTransforms: { x: '($f := function(){ $f() }; $f())' } })
+    const reply = await send('/endless', {})
+    assert.equal(reply.status, 500)
+    assert.match(reply.text, /inputTransforms\.x.* took longer than 3000 milliseconds/)
+  })
+
+  it('gives up a validation that takes long, and the message gets its verdict all the same', async () => {
+    const before = moved()
+    await register('/unique', {
+      inputValidation: { uniqueItems: true },
+      inputTransforms: { count: '$count(requestBody)' },
+      inputMapping: { 'transforms.count': 'count' },
+    })
+    const items = Array.from({ length: 100_000 }, (_, at) => ({ a: at, b: 'x' }))
+    assert.deepEqual((await send('/unique', items.slice(0, 60_000))).json(), { count: 60_000 })
+    assert.equal(moved(), before + 1)
+    const repeated = await send('/unique', [...items.slice(0, 60_000), items[0] as JsonObject])
+    assert.equal(repeated.status, 400)
+    assert.match(repeated.text, /must not have the same item twice/)
+  })
+
+  it('answers messages while a document is compiled that takes long', async () => {
+    await register('/other', {})
+    const patternProperties = Object.fromEntries(Array.from({ length: 500 }, (_, at) => [`^p${at}(x{9}){99}$`, {}]))
+    let isRegistered = false
+    const registered = register('/long', { inputValidation: { patternProperties } }).then(() => {
+      isRegistered = true
+    })
+    let answered = 0
+    while (!isRegistered) {
+      assert.equal((await send('/other', {})).status, 200)
+      answered += 1
+    }
+    await registered
+    assert.ok(answered >= 20, `${answered} messages were answered meanwhile`)
+    assert.equal((await send('/long', { name: 1 })).status, 200)
+  })
+
+  it('reports every fault of a document that may take long to compile', async () => {
+    const document = {
+      name: 'faults',
+      endpoint: { pattern: '/faults' },
+      transformation: { input: 'JSON', output: 'JSON' },
+      inputTransforms: { bad: '1 +', long: `"${'x'.repeat(5_000)}"`, none: '$nothing()' },
+      inputValidation: { type: 'text' },
+    }
+    const reply = await service.fetch('/endpoints', json('POST', document))
+    const paths = reply.json<{ details: { path: string }[] }>().details.map(({ path }) => path)
+    assert.equal(reply.status, 400)
+    assert.deepEqual(paths.toSorted(), ['inputTransforms.bad', 'inputTransforms.none', 'inputValidation.type'])
+  })
+})
+
+it('Threads end when they have been idle, and start again', async () => {
+  const before = threads()
+  const sandbox = createThreadSandbox({ programOptions, logger: silent, idleMs: 20 })
+  const { transform, local } = await sandbox.compile({
+    endpoint: 'one',
+    expressions: [['sum', '$sum(requestBody)']],
+    schema: undefined,
+  })
+  assert.equal(local?.isQuick(), true)
+  assert.equal(threads(), before)
+  for (const sum of [3, 30]) {
+    const outcome = await transform({ requestBody: [sum / 3, (sum / 3) * 2] }, Date.now() + 10_000)
+    assert.deepEqual(outcome, { ok: true, transforms: { sum } })
+    await until(threads, (count) => count === before)
+  }
+  sandbox.close()
+})
