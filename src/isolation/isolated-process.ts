@@ -3,14 +3,10 @@
  * message port.
  */
 import { Socket } from 'node:net'
-import { setPriority } from 'node:os'
 import { parentPort } from 'node:worker_threads'
 import { confine } from './confine.ts'
 import { frame, type IsolationRequest, type ProgramOptions, unframe } from './isolation-protocol.ts'
 import { createPrograms, type Programs } from './programs.ts'
-
-/** Behind the thread of messages, but not so far that registrations would starve. */
-const THREAD_PRIORITY = 5
 
 const channel = parentPort === null ? openPipes() : openPort(parentPort)
 confine()
@@ -39,8 +35,6 @@ function openPipes(): Channel {
 }
 
 function openPort(port: NonNullable<typeof parentPort>): Channel {
-  // On Linux this is the priority of the calling thread; elsewhere it would be that of the service.
-  if (process.platform === 'linux') setPriority(0, THREAD_PRIORITY)
   return {
     read: (take) =>
       port.on('message', (bytes: Uint8Array) => take(Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length))),

@@ -13,6 +13,8 @@ export type ProgramCallsOptions = Readonly<{
   slow: ProcessPool
   programOptions: ProgramOptions
   compileMs?: number | undefined
+  /** The time that a call gets beyond the limits of its program, since it checks them between steps; 1,000 by default. */
+  graceMs?: number
   /** Sentences about what ended a process or thread: they quote neither the program nor the message. */
   reasons: Readonly<Record<'time' | 'memory', string>>
   /** Called when a program has become slow. */
@@ -25,7 +27,6 @@ export type ProgramCalls = Readonly<{
   programFor(owner: ProgramOwner, compilation: Compilation): SandboxedProgram
 }>
 
-/** The time that a process gets beyond its own limits, since it checks them between steps. */
 const GRACE_MS = 1_000
 /** The time that it gets beyond the deadline of its message. */
 const LATE_MS = 100
@@ -33,7 +34,7 @@ const LATE_MS = 100
 const COMPILE_MS = 10_000
 
 export function createProgramCalls(options: ProgramCallsOptions): ProgramCalls {
-  const { quick, slow, programOptions, compileMs = COMPILE_MS, reasons, onSlow } = options
+  const { quick, slow, programOptions, compileMs = COMPILE_MS, graceMs = GRACE_MS, reasons, onSlow } = options
 
   const call = (owner: ProgramOwner, task: IsolationTask, limitMs: number, deadlineAt: number): Promise<CallOutcome> =>
     new Promise((resolve) => {
@@ -70,7 +71,7 @@ export function createProgramCalls(options: ProgramCallsOptions): ProgramCalls {
 
   const programFor = (owner: ProgramOwner, { expressions, lints }: Compilation): SandboxedProgram => {
     const names = owner.program.expressions.map(([name]) => name)
-    const allMs = programOptions.limits.timeoutMs * Math.max(1, names.length) + GRACE_MS
+    const allMs = programOptions.limits.timeoutMs * Math.max(1, names.length) + graceMs
     const late: Transformation = { ok: false, name: names[0] ?? '', why: 'late' }
     return {
       expressions: new Map(expressions),
@@ -88,7 +89,7 @@ export function createProgramCalls(options: ProgramCallsOptions): ProgramCalls {
         return { ok: false, name, why: 'ended', message: `${reasons[value]}.` }
       },
       validate: async (data, deadlineAt): Promise<Verdict> => {
-        const allMs = programOptions.limits.timeoutMs + GRACE_MS
+        const allMs = programOptions.limits.timeoutMs + graceMs
         const limitMs = Math.min(allMs, deadlineAt - Date.now() + LATE_MS)
         const outcome = await call(owner, { kind: 'validate', data }, limitMs, deadlineAt)
         const value = resultOf<Verdict>(outcome, 'validation')

@@ -22,8 +22,9 @@ export type ThreadSandboxOptions = Readonly<{
 /** One for a program that takes long, and one more so that the others need not wait for it. */
 const THREADS = 2
 const IDLE_MS = 10_000
-/** Of a program. On a busy machine, the thread gets little of the processor. */
+/** Long, since a thread may get little of a busy processor, and all programs count their own time or work. */
 const COMPILE_MS = 30_000
+const GRACE_MS = 30_000
 
 /** After so long, an expression or validation is stopped on the thread of messages: the other messages wait for it. */
 const BUDGET_MS = 25
@@ -61,6 +62,7 @@ export function createThreadSandbox(options: ThreadSandboxOptions): IsolatedSand
     slow: pool,
     programOptions,
     compileMs: COMPILE_MS,
+    graceMs: GRACE_MS,
     reasons: REASONS,
     onSlow: ({ program, quota }) =>
       logger.warn(

@@ -29,7 +29,6 @@ describe('The thread of messages', () => {
   const send = (pattern: string, body: Json): Promise<Reply> => service.fetch(pattern, json('POST', body))
 
   it('has all work of documents that behave', async () => {
-    const before = threads()
     await register('/behaves', {
       inputValidation: { required: ['code'], properties: { code: { pattern: '^[A-Z0-9-]{1,64}$' } } },
       inputTransforms: { code: '$lowercase(requestBody.code)', parts: '$split(requestBody.code, /-/)' },
@@ -39,12 +38,10 @@ describe('The thread of messages', () => {
       const reply = await send('/behaves', { code: `A-${n}` })
       assert.deepEqual(reply.json(), { code: `a-${n}`, parts: ['A', `${n}`] })
     }
-    assert.equal(threads(), before)
     assert.equal(moved(), 0)
   })
 
   it('gives up an expression that takes long, and the message gets its value all the same', async () => {
-    const before = threads()
     await register('/slow', {
       inputTransforms: { first: '1 + requestBody.steps', slow: SLOW, last: 'transforms.slow & "!"' },
       inputMapping: { 'transforms.first': 'first', 'transforms.slow': 'slow', 'transforms.last': 'last' },
@@ -52,7 +49,6 @@ describe('The thread of messages', () => {
     const expected = { first: 10_001, slow: 'done', last: 'done!' }
     assert.deepEqual((await send('/slow', { steps: 10_000 })).json(), expected)
     assert.equal(moved(), 1)
-    assert.ok(threads() > before)
     assert.deepEqual((await send('/slow', { steps: 10_000 })).json(), expected)
     assert.deepEqual((await send('/slow', { steps: 0 })).json(), { ...expected, first: 1 })
     assert.equal(moved(), 1, 'it did not start there again')
@@ -121,11 +117,11 @@ it('Threads end when they have been idle, and start again', async () => {
     schema: undefined,
   })
   assert.equal(local?.isQuick(), true)
-  assert.equal(threads(), before)
+  assert.ok(threads() <= before)
   for (const sum of [3, 30]) {
     const outcome = await transform({ requestBody: [sum / 3, (sum / 3) * 2] }, Date.now() + 10_000)
     assert.deepEqual(outcome, { ok: true, transforms: { sum } })
-    await until(threads, (count) => count === before)
+    await until(threads, (count) => count <= before)
   }
   sandbox.close()
 })
