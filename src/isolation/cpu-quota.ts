@@ -26,7 +26,7 @@ export type CpuQuota = {
   /** Milliseconds since the epoch; until then it is slow, whatever its calls take. */
   bannedUntil: number
   banMs: number
-  /** Whether its next call decides if it is slow: it exceeded a limit by the clock, as it may on a busy machine. */
+  /** Whether its next call alone decides if it is slow: it exceeded a limit by the clock, as it may on a busy machine. */
   isSuspected: boolean
 }
 
@@ -46,9 +46,9 @@ export function addCall(quota: CpuQuota, cpuMs: number, now: number): void {
   quota.debtMs = Math.max(0, quota.debtMs - (now - quota.notedAt) * FORGIVEN_SHARE)
   quota.notedAt = now
   if (cpuMs > QUICK_MS) quota.debtMs += cpuMs
+  if (quota.isSuspected && cpuMs > QUICK_MS) ban(quota, now)
+  quota.isSuspected = false
   if (!quota.quick) {
-    if (quota.isSuspected && cpuMs > QUICK_MS) ban(quota, now)
-    quota.isSuspected = false
     quota.quick = cpuMs <= QUICK_MS && now >= quota.bannedUntil
     if (quota.quick) quota.debtMs = 0
     return
@@ -61,10 +61,4 @@ function ban(quota: CpuQuota, now: number): void {
   quota.quick = false
   quota.banMs = nextPauseMs(quota.banMs, BANS)
   quota.bannedUntil = now + quota.banMs
-}
-
-/** Makes a program slow until its next call. */
-export function suspect(quota: CpuQuota): void {
-  quota.quick = false
-  quota.isSuspected = true
 }

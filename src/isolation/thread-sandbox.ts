@@ -5,7 +5,7 @@
 import { setImmediate as turn } from 'node:timers/promises'
 import type { Logger } from '../domain/ports/logger-port.ts'
 import type { LocalRuns, Program } from '../pipeline/sandbox.ts'
-import { newCpuQuota, suspect } from './cpu-quota.ts'
+import { newCpuQuota } from './cpu-quota.ts'
 import type { ProgramOptions } from './isolation-protocol.ts'
 import { startPoolThread } from './pool-thread.ts'
 import { createProcessPool, type ProgramOwner } from './process-pool.ts'
@@ -76,13 +76,22 @@ export function createThreadSandbox(options: ThreadSandboxOptions): IsolatedSand
   let isStarted = false
 
   const localRuns = ({ quota }: ProgramOwner): LocalRuns => {
-    const exceeded = () => suspect(quota)
+    // Until processor time confirms it, the other messages stay here: they would wait behind those that take long.
+    const exceeded = () => {
+      quota.isSuspected = true
+    }
+    let isCheckDue = false
     const report = (ms: number) => {
-      if (ms > COMPLETED_BUDGET_MS) exceeded()
+      if (ms > COMPLETED_BUDGET_MS) isCheckDue = true
     }
     return {
       budgetMs: BUDGET_MS,
-      isQuick: () => quota.quick,
+      isQuick: () => {
+        if (!isCheckDue) return quota.quick
+        isCheckDue = false
+        exceeded()
+        return false
+      },
       takeTurn: (work) => takeTurn(work, report),
       report,
       exceeded,

@@ -46,10 +46,10 @@ describe('The thread of messages', () => {
       inputTransforms: { first: '1 + requestBody.steps', slow: SLOW, last: 'transforms.slow & "!"' },
       inputMapping: { 'transforms.first': 'first', 'transforms.slow': 'slow', 'transforms.last': 'last' },
     })
-    const expected = { first: 10_001, slow: 'done', last: 'done!' }
-    assert.deepEqual((await send('/slow', { steps: 10_000 })).json(), expected)
+    const expected = { first: 20_001, slow: 'done', last: 'done!' }
+    assert.deepEqual((await send('/slow', { steps: 20_000 })).json(), expected)
     assert.equal(moved(), 1)
-    assert.deepEqual((await send('/slow', { steps: 10_000 })).json(), expected)
+    assert.deepEqual((await send('/slow', { steps: 20_000 })).json(), expected)
     assert.deepEqual((await send('/slow', { steps: 0 })).json(), { ...expected, first: 1 })
     assert.equal(moved(), 1, 'it did not start there again')
   })
