@@ -38,6 +38,6 @@ function openPort(port: NonNullable<typeof parentPort>): Channel {
   return {
     read: (take) =>
       port.on('message', (bytes: Uint8Array) => take(Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length))),
-    write: (bytes) => port.postMessage(bytes),
+    write: (bytes) => port.postMessage(bytes, [bytes.buffer as ArrayBuffer]),
   }
 }

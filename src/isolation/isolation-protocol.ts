@@ -43,10 +43,11 @@ export const FRAME_LIMIT = 256 * 1024 * 1024
 
 const HEAD = 4
 
+/** Out: bytes that share no memory with other buffers, so that a thread can take them over. */
 export function frame(value: unknown): Buffer {
   const text = JSON.stringify(value)
   const length = Buffer.byteLength(text)
-  const bytes = Buffer.allocUnsafe(HEAD + length)
+  const bytes = Buffer.allocUnsafeSlow(HEAD + length)
   bytes.writeUInt32LE(length, 0)
   bytes.write(text, HEAD)
   return bytes

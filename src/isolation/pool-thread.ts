@@ -1,8 +1,8 @@
-/** One thread that takes the place of an isolated process: the same program, with a message port as its channel. */
+/** A member of a pool that is a thread: the program of an isolated process, with a message port as its channel. */
 import { extname } from 'node:path'
 import { Worker } from 'node:worker_threads'
-import { frame, type IsolationResponse, type ProgramOptions, unframe } from './isolation-protocol.ts'
-import { type EndedBy, NEVER_STARTED, type PoolMember, type PoolMemberEvents } from './process-pool.ts'
+import { frame, type ProgramOptions } from './isolation-protocol.ts'
+import { type EndedBy, NEVER_STARTED, type PoolMember, type PoolMemberEvents, readMember } from './pool-member.ts'
 
 const PROGRAM = new URL(`isolated-process${extname(import.meta.url)}`, import.meta.url)
 
@@ -14,20 +14,18 @@ export function startPoolThread(options: ProgramOptions, events: PoolMemberEvent
     return NEVER_STARTED
   }
   let endedBy: EndedBy = 'itself'
-  const take = unframe((value) => {
-    if (value === 'ready') events.onReady()
-    else events.onResponse(value as IsolationResponse)
-  })
-  worker.on('message', (bytes: Uint8Array) => take(Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length)))
+  const read = readMember(events, () => void worker.terminate())
+  worker.on('message', (bytes: Uint8Array) => read(Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length)))
   // The event `exit` reports the end.
   worker.on('error', () => {})
   worker.on('exit', () => events.onEnd(endedBy))
   // A service that is stopping does not wait for the thread.
   worker.unref()
-  worker.postMessage(frame(options))
+  const send = (request: Buffer) => worker.postMessage(request, [request.buffer as ArrayBuffer])
+  send(frame(options))
   return {
     pid: undefined,
-    send: (request) => worker.postMessage(request),
+    send,
     cpuMs: () => undefined,
     lowerPriority: () => {},
     kill: () => {

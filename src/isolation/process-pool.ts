@@ -7,38 +7,9 @@ import type { Logger } from '../domain/ports/logger-port.ts'
 import type { Program } from '../pipeline/sandbox.ts'
 import type { CpuQuota } from './cpu-quota.ts'
 import { frame, type IsolationResponse, type IsolationTask } from './isolation-protocol.ts'
+import type { EndedBy, PoolMember, PoolMemberEvents } from './pool-member.ts'
 import { createProgramCache, type ProgramCache } from './program-cache.ts'
 import { createQuotaQueue } from './quota-queue.ts'
-
-/** What ended a process: the service, the process itself (out of memory, or a crash), or another process. */
-export type EndedBy = 'service' | 'itself' | 'others'
-
-export type PoolMember = Readonly<{
-  pid: number | undefined
-  /** Takes one request at a time; the response goes to `onResponse`. */
-  send(request: Buffer): void
-  /** Its processor time so far; undefined if the system does not report it. */
-  cpuMs(): number | undefined
-  /** From now on it runs only when other processes are idle. */
-  lowerPriority(): void
-  kill(): void
-}>
-
-export type PoolMemberEvents = Readonly<{
-  onReady(): void
-  onResponse(response: IsolationResponse): void
-  /** Called once, as the last event. */
-  onEnd(endedBy: EndedBy): void
-}>
-
-/** Represents a process that could not be started: it is never ready, so it gets no request. */
-export const NEVER_STARTED: PoolMember = {
-  pid: undefined,
-  send: () => {},
-  cpuMs: () => undefined,
-  lowerPriority: () => {},
-  kill: () => {},
-}
 
 /** `size`: characters of the program as JSON. */
 export type ProgramOwner = Readonly<{ id: number; program: Program; size: number; quota: CpuQuota }>
@@ -223,7 +194,7 @@ export function createProcessPool(
 
   function dispatch(): void {
     for (const record of active) {
-      if (!record.isReady || record.call !== undefined) continue
+      if (!record.isReady || record.isTimedOut || record.call !== undefined) continue
       const call = queue.next()
       if (call === undefined) return
       start(record, call)

@@ -3,7 +3,7 @@ import type { Logger } from '../domain/ports/logger-port.ts'
 import type { Program, Sandbox } from '../pipeline/sandbox.ts'
 import { newCpuQuota } from './cpu-quota.ts'
 import type { ProgramOptions } from './isolation-protocol.ts'
-import { startPoolMember } from './pool-member.ts'
+import { startPoolProcess } from './pool-process.ts'
 import { createProcessPool, type ProcessPoolCounts } from './process-pool.ts'
 import { createProgramCalls } from './sandboxed-programs.ts'
 
@@ -18,8 +18,8 @@ export type SandboxOptions = Readonly<{
 
 export type IsolatedSandbox = Sandbox &
   Readonly<{
-    /** Undefined if there are no processes to count. */
-    counts?(): Readonly<Record<'quick' | 'slow', ProcessPoolCounts>>
+    /** By pool. */
+    counts(): Readonly<Record<string, ProcessPoolCounts>>
     /** To be called when the stored documents are compiled and messages may arrive. */
     start?(): void
     /** Ends every process. Calls in progress are refused. */
@@ -37,7 +37,7 @@ export function createSandbox(options: SandboxOptions): IsolatedSandbox {
     createProcessPool(name, {
       processes,
       kind: 'process',
-      startMember: (events) => startPoolMember(memoryMb, programOptions, events),
+      startMember: (events) => startPoolProcess(memoryMb, programOptions, events),
       logger,
     })
   const quick = open('quick')

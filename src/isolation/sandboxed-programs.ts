@@ -25,6 +25,8 @@ export type ProgramCalls = Readonly<{
   /** `cpuMs`: what compiling took. Faults of the program are in the result. Rejects with OVERLOADED. */
   compile(owner: ProgramOwner): Promise<Readonly<{ compilation: Compilation; cpuMs: number }>>
   programFor(owner: ProgramOwner, compilation: Compilation): SandboxedProgram
+  /** Adds the processor time of a call to the quota of its program. */
+  count(owner: ProgramOwner, cpuMs: number): void
 }>
 
 const GRACE_MS = 1_000
@@ -36,16 +38,21 @@ const COMPILE_MS = 10_000
 export function createProgramCalls(options: ProgramCallsOptions): ProgramCalls {
   const { quick, slow, programOptions, compileMs = COMPILE_MS, graceMs = GRACE_MS, reasons, onSlow } = options
 
+  const count = (owner: ProgramOwner, cpuMs: number): void => {
+    const { bannedUntil } = owner.quota
+    addCall(owner.quota, cpuMs, Date.now())
+    if (owner.quota.bannedUntil > bannedUntil) onSlow?.(owner)
+  }
+
   const call = (owner: ProgramOwner, task: IsolationTask, limitMs: number, deadlineAt: number): Promise<CallOutcome> =>
     new Promise((resolve) => {
       const { quota } = owner
       const finish = (outcome: CallOutcome) => {
-        const { quick: before, bannedUntil } = quota
+        const { quick: before } = quota
         if (task.kind !== 'compile') {
-          if ('response' in outcome) addCall(quota, outcome.response.cpuMs, Date.now())
-          else if ('ended' in outcome) addCall(quota, limitMs, Date.now())
+          if ('response' in outcome) count(owner, outcome.response.cpuMs)
+          else if ('ended' in outcome) count(owner, limitMs)
         }
-        if (quota.bannedUntil > bannedUntil) onSlow?.(owner)
         resolve(outcome)
         if (quota.quick === before || quick === slow) return
         const [from, to] = quota.quick ? [slow, quick] : [quick, slow]
@@ -111,6 +118,7 @@ export function createProgramCalls(options: ProgramCallsOptions): ProgramCalls {
       return { compilation: faulty(owner.program, `It cannot be compiled: ${reasons[value]}.`), cpuMs }
     },
     programFor,
+    count,
   }
 }
 

@@ -4,8 +4,9 @@
  */
 import { setImmediate as turn } from 'node:timers/promises'
 import type { Logger } from '../domain/ports/logger-port.ts'
+import { ExpressionFault } from '../language/jsonata/expression.ts'
 import type { LocalRuns, Program } from '../pipeline/sandbox.ts'
-import { newCpuQuota } from './cpu-quota.ts'
+import { newCpuQuota, QUICK_MS, threadCpuMs } from './cpu-quota.ts'
 import type { ProgramOptions } from './isolation-protocol.ts'
 import { startPoolThread } from './pool-thread.ts'
 import { createProcessPool, type ProgramOwner } from './process-pool.ts'
@@ -75,26 +76,49 @@ export function createThreadSandbox(options: ThreadSandboxOptions): IsolatedSand
   /** Until then no message waits for a compilation. */
   let isStarted = false
 
-  const localRuns = ({ quota }: ProgramOwner): LocalRuns => {
-    // Until processor time confirms it, the other messages stay here: they would wait behind those that take long.
-    const exceeded = () => {
-      quota.isSuspected = true
-    }
+  const localRuns = (owner: ProgramOwner): LocalRuns => {
+    const { quota } = owner
     let isCheckDue = false
-    const report = (ms: number) => {
-      if (ms > COMPLETED_BUDGET_MS) isCheckDue = true
+    /** Out: to be called when the run is over, with whether it was stopped because of its time. */
+    const startRun = () => {
+      const startMs = Date.now()
+      const startCpuMs = quota.isSuspected ? threadCpuMs() : undefined
+      return (isStopped: boolean): number => {
+        const ms = Date.now() - startMs
+        if (!isStopped) {
+          if (ms > COMPLETED_BUDGET_MS) isCheckDue = true
+          return ms
+        }
+        // Processor time confirms it, of this run or that on a thread. Until then the other messages stay here: they would
+        // wait behind those that take long.
+        const cpuMs = startCpuMs === undefined ? 0 : threadCpuMs() - startCpuMs
+        if (cpuMs > QUICK_MS) calls.count(owner, cpuMs)
+        else if (quota.quick) quota.isSuspected = true
+        return ms
+      }
     }
     return {
       budgetMs: BUDGET_MS,
       isQuick: () => {
         if (!isCheckDue) return quota.quick
         isCheckDue = false
-        exceeded()
+        quota.isSuspected = true
         return false
       },
-      takeTurn: (work) => takeTurn(work, report),
-      report,
-      exceeded,
+      takeTurn: (work) =>
+        takeTurn(() => {
+          // It has become slow while the message waited for its turn.
+          if (!quota.quick)
+            throw new ExpressionFault('The expression runs on another thread', undefined, undefined, true)
+          return work()
+        }, startRun),
+      validate: (validator, data) => {
+        const finish = startRun()
+        const verdict = validator(data)
+        const isStopped = !verdict.ok && verdict.isLimit === true
+        finish(isStopped)
+        return isStopped ? undefined : verdict
+      },
     }
   }
 
@@ -113,6 +137,7 @@ export function createThreadSandbox(options: ThreadSandboxOptions): IsolatedSand
       const local = localRuns(owner)
       return { ...calls.programFor(owner, { expressions: [], lints: [] }), local }
     },
+    counts: () => ({ thread: pool.counts() }),
     start: () => {
       isStarted = true
     },
@@ -128,26 +153,28 @@ function mayTakeLong(program: string): boolean {
   return count > MOST_REPETITIONS
 }
 
-type Turns = <T>(work: () => Promise<T>, report: (ms: number) => void) => Promise<T>
+type Turns = <T>(work: () => Promise<T>, startRun: () => (isStopped: boolean) => number) => Promise<T>
 
 /** Evaluations that start together would take turns at every step, and each would take the time of all. */
 function createTurns(): Turns {
   /** Undefined while no evaluation runs. */
   let last: Promise<void> | undefined
 
-  const run: Turns = async (work, report) => {
-    const start = performance.now()
+  const run: Turns = async (work, startRun) => {
+    const finish = startRun()
+    let isStopped = false
     try {
       return await work()
+    } catch (thrown) {
+      isStopped = thrown instanceof ExpressionFault && thrown.isTimeout
+      throw thrown
     } finally {
-      const ms = performance.now() - start
-      report(ms)
-      if (ms > LONG_TURN_MS) await turn()
+      if (finish(isStopped) > LONG_TURN_MS) await turn()
     }
   }
 
-  return (work, report) => {
-    const result = last === undefined ? run(work, report) : last.then(() => run(work, report))
+  return (work, startRun) => {
+    const result = last === undefined ? run(work, startRun) : last.then(() => run(work, startRun))
     const finish = () => {
       if (last === finished) last = undefined
     }

@@ -5,7 +5,7 @@
 
 import type { Json, JsonObject } from '../domain/json.ts'
 import type { Lint, Result } from '../domain/lint.ts'
-import type { Verdict } from '../language/json-schema/json-schema.ts'
+import type { Validator, Verdict } from '../language/json-schema/json-schema.ts'
 import type { Ambient } from '../language/jsonata/expression.ts'
 
 /** The parts of a document that run in the sandbox. */
@@ -66,12 +66,13 @@ export type LocalRuns = Readonly<{
   budgetMs: number
   /** Whether the next call runs here. */
   isQuick(): boolean
-  /** Runs evaluations one after the other, with a pause for other work after a long one. */
+  /**
+   * Runs evaluations one after the other, with a pause for other work after a long one. Rejects as an evaluation that was
+   * stopped if the call has to run in the sandbox.
+   */
   takeTurn<T>(work: () => Promise<T>): Promise<T>
-  /** Reports how long a validation took. */
-  report(ms: number): void
-  /** Reports a call that was stopped. */
-  exceeded(): void
+  /** Runs a validation. Out: undefined if it was stopped. */
+  validate(validator: Validator, data: Json): Verdict | undefined
 }>
 
 export interface Sandbox {

@@ -16,10 +16,11 @@ import { type Reading, rewriteSchema } from './json-schema-rewrite.ts'
 import {
   counting,
   METER,
+  newWork,
   shortJson,
   spend,
+  startWork,
   TooMuchWork,
-  UNIT_LIMIT,
   type Work,
   type WorkMeter,
 } from './json-schema-work.ts'
@@ -29,11 +30,11 @@ export type SchemaOptions = Readonly<{
   acceptNull: boolean
   /** Converts values to the type in the schema, in a copy. */
   coerceTypes: boolean
-  /** About the nanoseconds that one validation may take; by default UNIT_LIMIT. */
-  units?: number | undefined
+  /** A validation that takes longer is stopped; by default only its work is bounded. */
+  limitMs?: number | undefined
 }>
 
-/** `value`: the data itself, or its coerced copy. `isLimit`: with more `units` the verdict might be another. */
+/** `value`: the data itself, or its coerced copy. `isLimit`: with more time the verdict might be another. */
 export type Verdict =
   | Readonly<{ ok: true; value: Json }>
   | Readonly<{ ok: false; faults: readonly SchemaFault[]; isLimit?: true }>
@@ -45,9 +46,6 @@ const DRAFTS: Readonly<Record<string, Draft>> = {
   'json-schema.org/draft-07/schema': 'draft-07',
   'json-schema.org/draft/2020-12/schema': '2020-12',
 }
-
-/** References followed for one message: a schema may have two at each level, and messages sixty levels. */
-const STEP_LIMIT = 200_000
 
 /** Ajv optimises the code of a schema with at most this many schemas in it, in about a tenth of a second. */
 const OPTIMISED_SCHEMAS = 300
@@ -66,8 +64,7 @@ export function compileJsonSchema(schema: JsonObject, options: SchemaOptions, li
   const lints: Lint[] = []
   const sink = collectInto(lints)
   const draft = draftOf(schema, sink)
-  const { units = UNIT_LIMIT } = options
-  const work: Work = { steps: STEP_LIMIT, units }
+  const work = newWork()
   const common: Options = { verbose: true, coerceTypes: options.coerceTypes, ownProperties: namesInherited(schema) }
   const quick = openAjv(draft, { ...common, allErrors: false }, work)
   const whole = openAjv(draft, { ...common, allErrors: true }, work)
@@ -87,7 +84,7 @@ export function compileJsonSchema(schema: JsonObject, options: SchemaOptions, li
       whole: whole.compile(written as AnySchemaObject),
       schemas: reading.count,
       coerceTypes: options.coerceTypes,
-      units,
+      limitMs: options.limitMs,
       work,
     }
     return (data) => validate(data, compiled)
@@ -192,12 +189,13 @@ type Compiled = Readonly<{
   /** The number of schemas in the schema. */
   schemas: number
   coerceTypes: boolean
-  units: number
+  limitMs: number | undefined
   work: Work
 }>
 
 function validate(data: Json, compiled: Compiled): Verdict {
-  const { quick, schemas } = compiled
+  const { quick, schemas, limitMs, work } = compiled
+  work.stopAt = limitMs === undefined ? 0 : Date.now() + limitMs
   try {
     const quickly = run(quick, data, compiled)
     if (quickly.errors === undefined) return { ok: true, value: quickly.value }
@@ -234,10 +232,9 @@ function listAll(data: Json, compiled: Compiled) {
   }
 }
 
-function run(validator: ValidateFunction, data: Json, { coerceTypes, units, work }: Compiled) {
+function run(validator: ValidateFunction, data: Json, { coerceTypes, work }: Compiled) {
   const holder = { value: coerceTypes ? structuredClone(data) : data }
-  work.steps = STEP_LIMIT
-  work.units = units
+  startWork(work)
   // Coercing the whole value replaces it in its parent.
   const context = {
     instancePath: '',

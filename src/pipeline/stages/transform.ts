@@ -77,7 +77,6 @@ export function compileTransform(
           (later) => runFrom(at + 1, { ...progress, transforms: withValue(before, name, later) }),
           (thrown) => {
             if (inSandbox === undefined || !isTimeout(thrown)) throw asFailure(thrown, path)
-            local?.exceeded()
             return inSandbox(message, run, at)
           },
         )
