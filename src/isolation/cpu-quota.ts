@@ -26,8 +26,6 @@ export type CpuQuota = {
   /** Milliseconds since the epoch; until then it is slow, whatever its calls take. */
   bannedUntil: number
   banMs: number
-  /** Whether its next call alone decides if it is slow: it exceeded a limit by the clock, as it may on a busy machine. */
-  isSuspected: boolean
 }
 
 export const newCpuQuota = (): CpuQuota => ({
@@ -37,7 +35,6 @@ export const newCpuQuota = (): CpuQuota => ({
   notedAt: 0,
   bannedUntil: 0,
   banMs: 0,
-  isSuspected: false,
 })
 
 /** Milliseconds of this thread: compiling code and collecting garbage on other threads is not the program's fault. */
@@ -53,8 +50,6 @@ export function addCall(quota: CpuQuota, cpuMs: number, now: number): void {
   quota.debtMs = Math.max(0, quota.debtMs - (now - quota.notedAt) * FORGIVEN_SHARE)
   quota.notedAt = now
   if (cpuMs > QUICK_MS) quota.debtMs += cpuMs
-  if (quota.isSuspected && cpuMs > QUICK_MS) ban(quota, now)
-  quota.isSuspected = false
   if (!quota.quick) {
     quota.quick = cpuMs <= QUICK_MS && now >= quota.bannedUntil
     if (quota.quick) quota.debtMs = 0
@@ -63,8 +58,8 @@ export function addCall(quota: CpuQuota, cpuMs: number, now: number): void {
   if (quota.debtMs > CREDIT_MS) ban(quota, now)
 }
 
-/** Makes a program slow, each time for twice as long. */
-function ban(quota: CpuQuota, now: number): void {
+/** Makes a program slow, each time for twice as long. `now`: milliseconds since the epoch. */
+export function ban(quota: CpuQuota, now: number): void {
   quota.quick = false
   quota.banMs = nextPauseMs(quota.banMs, BANS)
   quota.bannedUntil = now + quota.banMs

@@ -17,16 +17,12 @@ export type ProgramCallsOptions = Readonly<{
   graceMs?: number
   /** Sentences about what ended a process or thread: they quote neither the program nor the message. */
   reasons: Readonly<Record<'time' | 'memory', string>>
-  /** Called when a program has become slow. */
-  onSlow?: ((owner: ProgramOwner) => void) | undefined
 }>
 
 export type ProgramCalls = Readonly<{
   /** `cpuMs`: what compiling took. Faults of the program are in the result. Rejects with OVERLOADED. */
   compile(owner: ProgramOwner): Promise<Readonly<{ compilation: Compilation; cpuMs: number }>>
   programFor(owner: ProgramOwner, compilation: Compilation): SandboxedProgram
-  /** Adds the processor time of a call to the quota of its program. */
-  count(owner: ProgramOwner, cpuMs: number): void
 }>
 
 const GRACE_MS = 1_000
@@ -36,13 +32,7 @@ const LATE_MS = 100
 const COMPILE_MS = 10_000
 
 export function createProgramCalls(options: ProgramCallsOptions): ProgramCalls {
-  const { quick, slow, programOptions, compileMs = COMPILE_MS, graceMs = GRACE_MS, reasons, onSlow } = options
-
-  const count = (owner: ProgramOwner, cpuMs: number): void => {
-    const { bannedUntil } = owner.quota
-    addCall(owner.quota, cpuMs, Date.now())
-    if (owner.quota.bannedUntil > bannedUntil) onSlow?.(owner)
-  }
+  const { quick, slow, programOptions, compileMs = COMPILE_MS, graceMs = GRACE_MS, reasons } = options
 
   const call = (owner: ProgramOwner, task: IsolationTask, limitMs: number, deadlineAt: number): Promise<CallOutcome> =>
     new Promise((resolve) => {
@@ -50,8 +40,8 @@ export function createProgramCalls(options: ProgramCallsOptions): ProgramCalls {
       const finish = (outcome: CallOutcome) => {
         const { quick: before } = quota
         if (task.kind !== 'compile') {
-          if ('response' in outcome) count(owner, outcome.response.cpuMs)
-          else if ('ended' in outcome) count(owner, limitMs)
+          if ('response' in outcome) addCall(quota, outcome.response.cpuMs, Date.now())
+          else if ('ended' in outcome) addCall(quota, limitMs, Date.now())
         }
         resolve(outcome)
         if (quota.quick === before || quick === slow) return
@@ -118,7 +108,6 @@ export function createProgramCalls(options: ProgramCallsOptions): ProgramCalls {
       return { compilation: faulty(owner.program, `It cannot be compiled: ${reasons[value]}.`), cpuMs }
     },
     programFor,
-    count,
   }
 }
 

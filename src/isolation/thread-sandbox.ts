@@ -4,9 +4,10 @@
  */
 import { setImmediate as turn } from 'node:timers/promises'
 import type { Logger } from '../domain/ports/logger-port.ts'
+import type { Verdict } from '../language/json-schema/json-schema.ts'
 import { ExpressionFault } from '../language/jsonata/expression.ts'
 import type { LocalRuns, Program } from '../pipeline/sandbox.ts'
-import { newCpuQuota, QUICK_MS, threadCpuMs } from './cpu-quota.ts'
+import { ban, newCpuQuota, QUICK_MS, threadCpuMs } from './cpu-quota.ts'
 import type { ProgramOptions } from './isolation-protocol.ts'
 import { startPoolThread } from './pool-thread.ts'
 import { createProcessPool, type ProgramOwner } from './process-pool.ts'
@@ -30,7 +31,10 @@ const GRACE_MS = 30_000
 /** After so long, an expression or validation is stopped on the thread of messages: the other messages wait for it. */
 const BUDGET_MS = 25
 
-/** One that nothing could stop before it was complete. */
+/** An expression or validation that is stopped so often, with much processor time each time, leaves. */
+const MOST_STOPS = 2
+
+/** Processor time of one that nothing could stop before it was complete. */
 const COMPLETED_BUDGET_MS = 50
 
 /** A program that takes longer to compile stays on its own thread. */
@@ -51,6 +55,7 @@ const REASONS = {
 
 export function createThreadSandbox(options: ThreadSandboxOptions): IsolatedSandbox {
   const { programOptions, logger, idleMs = IDLE_MS } = options
+  const { timeoutMs } = programOptions.limits
   const pool = createProcessPool('slow', {
     processes: THREADS,
     kind: 'thread',
@@ -65,59 +70,72 @@ export function createThreadSandbox(options: ThreadSandboxOptions): IsolatedSand
     compileMs: COMPILE_MS,
     graceMs: GRACE_MS,
     reasons: REASONS,
-    onSlow: ({ program, quota }) =>
-      logger.warn(
-        { endpoint: program.endpoint, pauseMs: quota.banMs },
-        'Expressions or the schema of an endpoint take too long for the thread of messages, and run on another one for now',
-      ),
   })
   const takeTurn = createTurns()
   let programs = 0
   /** Until then no message waits for a compilation. */
   let isStarted = false
 
-  const localRuns = (owner: ProgramOwner): LocalRuns => {
-    const { quota } = owner
-    let isCheckDue = false
-    /** Out: to be called when the run is over, with whether it was stopped because of its time. */
-    const startRun = () => {
-      const startMs = Date.now()
-      const startCpuMs = quota.isSuspected ? threadCpuMs() : undefined
-      return (isStopped: boolean): number => {
-        const ms = Date.now() - startMs
-        if (!isStopped) {
-          if (ms > COMPLETED_BUDGET_MS) isCheckDue = true
-          return ms
+  const localRuns = ({ program, quota }: ProgramOwner): LocalRuns => {
+    const leave = () => {
+      if (!quota.quick) return
+      ban(quota, Date.now())
+      logger.warn(
+        { endpoint: program.endpoint, pauseMs: quota.banMs },
+        'Expressions or the schema of an endpoint take too long for the thread of messages, and run on another one for now',
+      )
+    }
+    const noteCompleted = (cpuMs: number) => {
+      if (cpuMs > COMPLETED_BUDGET_MS) leave()
+    }
+
+    /** A run that the clock stops is repeated: on a busy machine, or while memory is collected, it may have done little. */
+    const runInTurns = async <T>(work: (timeoutMs: number) => Promise<T>): Promise<T> => {
+      let limitMs = Math.min(BUDGET_MS, timeoutMs)
+      let stops = 0
+      for (;;) {
+        let cpuMs = 0
+        try {
+          return await takeTurn(async () => {
+            // It may have become slow while the message waited for its turn.
+            if (!quota.quick) throw stopped()
+            const startCpuMs = threadCpuMs()
+            try {
+              return await work(limitMs)
+            } finally {
+              cpuMs = threadCpuMs() - startCpuMs
+              noteCompleted(cpuMs)
+            }
+          })
+        } catch (thrown) {
+          if (!isTimeout(thrown)) throw thrown
+          if (cpuMs > QUICK_MS) stops += 1
+          else limitMs *= 4
+          if (stops === MOST_STOPS) leave()
+          if (!quota.quick || limitMs >= timeoutMs) throw thrown
         }
-        // Processor time confirms it, of this run or that on a thread. Until then the other messages stay here: they would
-        // wait behind those that take long.
-        const cpuMs = startCpuMs === undefined ? 0 : threadCpuMs() - startCpuMs
-        if (cpuMs > QUICK_MS) calls.count(owner, cpuMs)
-        else if (quota.quick) quota.isSuspected = true
-        return ms
       }
     }
+
     return {
-      budgetMs: BUDGET_MS,
-      isQuick: () => {
-        if (!isCheckDue) return quota.quick
-        isCheckDue = false
-        quota.isSuspected = true
-        return false
-      },
-      takeTurn: (work) =>
-        takeTurn(() => {
-          // It has become slow while the message waited for its turn.
-          if (!quota.quick)
-            throw new ExpressionFault('The expression runs on another thread', undefined, undefined, true)
-          return work()
-        }, startRun),
+      isQuick: () => quota.quick,
+      takeTurn: runInTurns,
       validate: (validator, data) => {
-        const finish = startRun()
-        const verdict = validator(data)
-        const isStopped = !verdict.ok && verdict.isLimit === true
-        finish(isStopped)
-        return isStopped ? undefined : verdict
+        const startCpuMs = threadCpuMs()
+        const verdict = validator(data, BUDGET_MS)
+        if (!isStopped(verdict)) {
+          noteCompleted(threadCpuMs() - startCpuMs)
+          return verdict
+        }
+        const again = async (limitMs: number) => {
+          const later = validator(data, limitMs)
+          if (isStopped(later)) throw stopped()
+          return later
+        }
+        return runInTurns(again).catch((thrown: unknown) => {
+          if (!isTimeout(thrown)) throw thrown
+          return undefined
+        })
       },
     }
   }
@@ -153,28 +171,29 @@ function mayTakeLong(program: string): boolean {
   return count > MOST_REPETITIONS
 }
 
-type Turns = <T>(work: () => Promise<T>, startRun: () => (isStopped: boolean) => number) => Promise<T>
+const isTimeout = (thrown: unknown): boolean => thrown instanceof ExpressionFault && thrown.isTimeout
+
+const isStopped = (verdict: Verdict): boolean => !verdict.ok && verdict.isStopped === true
+
+/** It is not sent: the call runs again in the sandbox. */
+const stopped = () => new ExpressionFault('The run was stopped', undefined, undefined, true)
 
 /** Evaluations that start together would take turns at every step, and each would take the time of all. */
-function createTurns(): Turns {
+function createTurns(): <T>(work: () => Promise<T>) => Promise<T> {
   /** Undefined while no evaluation runs. */
   let last: Promise<void> | undefined
 
-  const run: Turns = async (work, startRun) => {
-    const finish = startRun()
-    let isStopped = false
+  const run = async <T>(work: () => Promise<T>): Promise<T> => {
+    const start = Date.now()
     try {
       return await work()
-    } catch (thrown) {
-      isStopped = thrown instanceof ExpressionFault && thrown.isTimeout
-      throw thrown
     } finally {
-      if (finish(isStopped) > LONG_TURN_MS) await turn()
+      if (Date.now() - start > LONG_TURN_MS) await turn()
     }
   }
 
-  return (work, startRun) => {
-    const result = last === undefined ? run(work, startRun) : last.then(() => run(work, startRun))
+  return (work) => {
+    const result = last === undefined ? run(work) : last.then(() => run(work))
     const finish = () => {
       if (last === finished) last = undefined
     }

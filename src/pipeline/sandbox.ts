@@ -3,7 +3,7 @@
  * trust their authors, else those that take long.
  */
 
-import type { Json, JsonObject } from '../domain/json.ts'
+import type { Awaitable, Json, JsonObject } from '../domain/json.ts'
 import type { Lint, Result } from '../domain/lint.ts'
 import type { Validator, Verdict } from '../language/json-schema/json-schema.ts'
 import type { Ambient } from '../language/jsonata/expression.ts'
@@ -60,19 +60,17 @@ export type SandboxedProgram = Readonly<{
   validate(data: Json, deadlineAt: number): Promise<Verdict>
 }>
 
-/** The calls of a program on the thread of messages: those after one that took too long run in the sandbox. */
+/** The calls of a program on the thread of messages. One that is stopped there, and those after it, run in the sandbox. */
 export type LocalRuns = Readonly<{
-  /** After so long, an expression or validation is stopped here, if it can be. */
-  budgetMs: number
   /** Whether the next call runs here. */
   isQuick(): boolean
   /**
-   * Runs evaluations one after the other, with a pause for other work after a long one. Rejects as an evaluation that was
-   * stopped if the call has to run in the sandbox.
+   * Runs evaluations one after the other, with a pause for other work after a long one; an evaluation that reaches its limit
+   * may run again. Rejects with ExpressionFault `isTimeout` if it was stopped.
    */
-  takeTurn<T>(work: () => Promise<T>): Promise<T>
+  takeTurn<T>(work: (timeoutMs: number) => Promise<T>): Promise<T>
   /** Runs a validation. Out: undefined if it was stopped. */
-  validate(validator: Validator, data: Json): Verdict | undefined
+  validate(validator: Validator, data: Json): Awaitable<Verdict | undefined>
 }>
 
 export interface Sandbox {

@@ -24,7 +24,8 @@ const SLICE = 200_000
 /** References followed for one message: a schema may have two at each level, and messages sixty levels. */
 const STEP_LIMIT = 200_000
 
-export const newWork = (): Work => ({ steps: 0, units: 0, reserve: 0, stopAt: 0 })
+/** Compiling a schema may spend some, too. */
+export const newWork = (): Work => ({ steps: STEP_LIMIT, units: UNIT_LIMIT, reserve: 0, stopAt: 0 })
 
 export function startWork(work: Work): void {
   work.steps = STEP_LIMIT
@@ -37,7 +38,12 @@ const GATHERED_LIMIT = 10_000
 
 /** Ends a validation that exceeds its budget. */
 export class TooMuchWork extends Error {
-  override readonly name = 'TooMuchWork'
+  override readonly name: string = 'TooMuchWork'
+}
+
+/** Ends a validation that took longer than its caller lets it. */
+export class OutOfTime extends TooMuchWork {
+  override readonly name = 'OutOfTime'
 }
 
 export function spend(work: Work, units: number): void {
@@ -50,7 +56,8 @@ function takeSlice(work: Work): void {
   const slice = Math.min(work.reserve, SLICE + missing)
   work.reserve -= slice
   work.units += slice
-  if (work.units < 0 || Date.now() + missing * MS_PER_UNIT >= work.stopAt) throw new TooMuchWork()
+  if (work.units < 0) throw new TooMuchWork()
+  if (Date.now() + missing * MS_PER_UNIT >= work.stopAt) throw new OutOfTime()
 }
 
 /** For one step that costs more than a slice, such as a pattern on a long text. */

@@ -17,6 +17,7 @@ import {
   counting,
   METER,
   newWork,
+  OutOfTime,
   shortJson,
   spend,
   startWork,
@@ -30,17 +31,15 @@ export type SchemaOptions = Readonly<{
   acceptNull: boolean
   /** Converts values to the type in the schema, in a copy. */
   coerceTypes: boolean
-  /** A validation that takes longer is stopped; by default only its work is bounded. */
-  limitMs?: number | undefined
 }>
 
-/** `value`: the data itself, or its coerced copy. `isLimit`: with more time the verdict might be another. */
+/** `value`: the data itself, or its coerced copy. `isStopped`: it took longer than its caller let it, and has no verdict. */
 export type Verdict =
   | Readonly<{ ok: true; value: Json }>
-  | Readonly<{ ok: false; faults: readonly SchemaFault[]; isLimit?: true }>
+  | Readonly<{ ok: false; faults: readonly SchemaFault[]; isStopped?: true }>
 
-/** Throws nothing, whatever the data. */
-export type Validator = (data: Json) => Verdict
+/** Throws nothing, whatever the data. `limitMs`: a validation that takes longer is stopped; by default only its work is bounded. */
+export type Validator = (data: Json, limitMs?: number) => Verdict
 
 const DRAFTS: Readonly<Record<string, Draft>> = {
   'json-schema.org/draft-07/schema': 'draft-07',
@@ -84,10 +83,9 @@ export function compileJsonSchema(schema: JsonObject, options: SchemaOptions, li
       whole: whole.compile(written as AnySchemaObject),
       schemas: reading.count,
       coerceTypes: options.coerceTypes,
-      limitMs: options.limitMs,
       work,
     }
-    return (data) => validate(data, compiled)
+    return (data, limitMs) => validate(data, compiled, limitMs)
   } catch (thrown) {
     const text = thrown instanceof RangeError || !(thrown instanceof Error) ? 'it is nested too deeply' : thrown.message
     lint.error(`The schema does not compile: ${text}.`)
@@ -189,12 +187,11 @@ type Compiled = Readonly<{
   /** The number of schemas in the schema. */
   schemas: number
   coerceTypes: boolean
-  limitMs: number | undefined
   work: Work
 }>
 
-function validate(data: Json, compiled: Compiled): Verdict {
-  const { quick, schemas, limitMs, work } = compiled
+function validate(data: Json, compiled: Compiled, limitMs: number | undefined): Verdict {
+  const { quick, schemas, work } = compiled
   work.stopAt = limitMs === undefined ? 0 : Date.now() + limitMs
   try {
     const quickly = run(quick, data, compiled)
@@ -205,14 +202,14 @@ function validate(data: Json, compiled: Compiled): Verdict {
     }
     const all = listAll(data, compiled)
     if (all === undefined) {
-      return { ok: false, faults: [...first, only('there are too many further faults to list them')], isLimit: true }
+      return { ok: false, faults: [...first, only('there are too many further faults to list them')] }
     }
     const faults = faultsOf(all)
     return { ok: false, faults: faults.length > 0 ? faults : first }
   } catch (thrown) {
     if (!isTooMuch(thrown)) throw thrown
     const faults = [only('the message is nested too deeply, or takes too many steps, for this schema')]
-    return { ok: false, faults, isLimit: true }
+    return { ok: false, faults, ...(thrown instanceof OutOfTime ? { isStopped: true } : {}) }
   }
 }
 
@@ -227,7 +224,7 @@ function listAll(data: Json, compiled: Compiled) {
     return run(compiled.whole, data, compiled).errors ?? []
   } catch (thrown) {
     if (thrown instanceof TypeError) return []
-    if (isTooMuch(thrown)) return undefined
+    if (isTooMuch(thrown) && !(thrown instanceof OutOfTime)) return undefined
     throw thrown
   }
 }

@@ -26,15 +26,15 @@ export type ExpressionLimits = Readonly<{
   /** Items of any list that an expression builds. */
   maxSequence: number
   /**
-   * Runs each evaluation of the engine. Evaluations that start together take turns at every step, so that each takes the time
-   * of all; by default nothing prevents that.
+   * Runs each evaluation of the engine, with a limit of its own. Evaluations that start together take turns at every step, so
+   * that each takes the time of all; by default nothing prevents that.
    */
-  takeTurn?: (<T>(work: () => Promise<T>) => Promise<T>) | undefined
+  takeTurn?: (<T>(work: (timeoutMs: number) => Promise<T>) => Promise<T>) | undefined
 }>
 
 export type Instance = Readonly<{
   /** Rejects with what the engine throws; the caller then stops the instance and drops it. */
-  run(input: unknown): Promise<unknown>
+  run(input: unknown, timeoutMs: number): Promise<unknown>
   /** Ends the other branches of a failed evaluation at their next step: the engine lets them run on. */
   stop(): void
 }>
@@ -91,9 +91,10 @@ export function openInstance(text: string, limits: ExpressionLimits, ambient?: (
     }
   })
   return found({
-    run(input) {
+    run(input, timeoutMs) {
       state.known = new WeakMap()
-      state.deadlineAt = Date.now() + limits.timeoutMs
+      state.deadlineAt = Date.now() + timeoutMs
+      options.timeout = timeoutMs
       start?.()
       return engine.evaluate(input)
     },

@@ -33,7 +33,7 @@ export function compileTransform(
   const local = sandboxed?.local
   if (sandboxed !== undefined && local === undefined) return compileSandboxed(endpoint, sandboxed, lint, observer)
   const limits = {
-    timeoutMs: Math.min(settings.expressionTimeoutMs, local?.budgetMs ?? Number.POSITIVE_INFINITY),
+    timeoutMs: settings.expressionTimeoutMs,
     maxDepth: settings.expressionMaxDepth,
     maxSequence: settings.expressionMaxSequence,
     takeTurn: local?.takeTurn,
