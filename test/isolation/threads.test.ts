@@ -2,7 +2,11 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, it } from 'node:test'
 import type { Json, JsonObject } from '../../src/domain/json.ts'
+import { collectInto } from '../../src/domain/lint.ts'
+import { threadCpuMs } from '../../src/isolation/cpu-quota.ts'
 import { createThreadSandbox } from '../../src/isolation/thread-sandbox.ts'
+import { compileJsonSchema } from '../../src/language/json-schema/json-schema.ts'
+import { ExpressionFault } from '../../src/language/jsonata/expression.ts'
 import { silent } from '../contracts/stores.ts'
 import { json, type Reply, type Service, startService } from '../service.ts'
 import { until } from '../until.ts'
@@ -108,20 +112,81 @@ describe('The thread of messages', () => {
   })
 })
 
-it('Threads end when they have been idle, and start again', async () => {
-  const before = threads()
-  const sandbox = createThreadSandbox({ programOptions, logger: silent, idleMs: 20 })
-  const { transform, local } = await sandbox.compile({
-    endpoint: 'one',
-    expressions: [['sum', '$sum(requestBody)']],
-    schema: undefined,
-  })
-  assert.equal(local?.isQuick(), true)
-  assert.ok(threads() <= before)
-  for (const sum of [3, 30]) {
-    const outcome = await transform({ requestBody: [sum / 3, (sum / 3) * 2] }, Date.now() + 10_000)
-    assert.deepEqual(outcome, { ok: true, transforms: { sum } })
-    await until(threads, (count) => count <= before)
+describe('A sandbox of threads', () => {
+  const open = async (expression: string, timeoutMs: number) => {
+    const limits = { ...programOptions.limits, timeoutMs }
+    const sandbox = createThreadSandbox({ programOptions: { ...programOptions, limits }, logger: silent, idleMs: 20 })
+    const program = { endpoint: 'one', expressions: [['x', expression]], schema: undefined } as const
+    const { transform, local } = await sandbox.compile(program)
+    assert.ok(local)
+    return { sandbox, transform, local }
   }
-  sandbox.close()
+
+  it('starts them when calls need them, and ends them when they have been idle', async () => {
+    const before = threads()
+    const { sandbox, transform, local } = await open('$sum(requestBody)', 1_000)
+    assert.equal(local.isQuick(), true)
+    assert.ok(threads() <= before)
+    for (const x of [3, 30]) {
+      const outcome = await transform({ requestBody: [x / 3, (x / 3) * 2] }, Date.now() + 10_000)
+      assert.deepEqual(outcome, { ok: true, transforms: { x } })
+      await until(threads, (count) => count <= before)
+    }
+    sandbox.close()
+  })
+
+  it('ends those that work when it is closed, and refuses their calls', async () => {
+    const before = threads()
+    const { sandbox, transform } = await open('($f := function(){ $f() }; $f())', 60_000)
+    const calls = [1, 2, 3].map(() => transform({}, Date.now() + 60_000))
+    await until(threads, (count) => count === before + 2)
+    sandbox.close()
+    for (const outcome of await Promise.all(calls)) assert.deepEqual(outcome, { ok: false, name: 'x', why: 'late' })
+    await until(threads, (count) => count <= before)
+  })
+
+  const stopped = () => new ExpressionFault('It was stopped', undefined, undefined, true)
+  const work = (ms: number) => {
+    for (const start = threadCpuMs(); threadCpuMs() - start < ms; );
+  }
+
+  it('gives an evaluation more time if the clock stopped it, and keeps its program here', async () => {
+    const { sandbox, local } = await open('1', 1_000)
+    const limits: number[] = []
+    const value = await local.takeTurn(async (timeoutMs) => {
+      limits.push(timeoutMs)
+      if (limits.length < 3) throw stopped()
+      return 'value'
+    })
+    assert.deepEqual([value, limits, local.isQuick()], ['value', [25, 100, 400], true])
+    sandbox.close()
+  })
+
+  it('moves a program away after two stops that took processor time, and what waits with it', async () => {
+    const { sandbox, local } = await open('1', 1_000)
+    let runs = 0
+    const evaluate = () =>
+      local.takeTurn(async () => {
+        runs += 1
+        work(21)
+        throw stopped()
+      })
+    const calls = [evaluate(), evaluate(), evaluate()]
+    for (const call of calls) await assert.rejects(call, { isTimeout: true })
+    assert.equal(local.isQuick(), false)
+    // The calls take turns, so each of them may have been stopped once before the first is stopped again.
+    assert.ok(runs <= 4, `${runs}`)
+    sandbox.close()
+  })
+
+  it('keeps a validation here that has much to do and does it quickly', async () => {
+    const { sandbox, local } = await open('1', 1_000)
+    const schema = { items: { enum: [{ code: 1 }, { code: 2 }] } }
+    const validator = compileJsonSchema(schema, programOptions.schema, collectInto([]))
+    assert.ok(validator)
+    const data = Array.from({ length: 5_000 }, (_, at) => ({ code: 1 + (at % 2) }))
+    const verdict = await local.validate(validator, data)
+    assert.deepEqual(verdict, { ok: true, value: data })
+    sandbox.close()
+  })
 })
