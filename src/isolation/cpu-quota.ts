@@ -5,7 +5,7 @@
 import { type Backoff, nextPauseMs } from '../domain/backoff.ts'
 
 /** A call that takes more is slow. */
-export const QUICK_MS = 20
+const QUICK_MS = 20
 
 /** The total of slow calls from which their program is slow: the first calls of a new process take longer. */
 const CREDIT_MS = 300

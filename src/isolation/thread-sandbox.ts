@@ -2,12 +2,12 @@
  * ISOLATION=none: expressions and schemas run on the thread of messages while they are quick. Documents that may take long
  * to compile, and the programs that exceeded their time, have threads of their own, which start when they are needed.
  */
-import { setImmediate as turn } from 'node:timers/promises'
+import { setTimeout, setImmediate as turn } from 'node:timers/promises'
 import type { Logger } from '../domain/ports/logger-port.ts'
 import type { Verdict } from '../language/json-schema/json-schema.ts'
 import { ExpressionFault } from '../language/jsonata/expression.ts'
 import type { LocalRuns, Program } from '../pipeline/sandbox.ts'
-import { ban, newCpuQuota, QUICK_MS, threadCpuMs } from './cpu-quota.ts'
+import { ban, newCpuQuota, threadCpuMs } from './cpu-quota.ts'
 import type { ProgramOptions } from './isolation-protocol.ts'
 import { startPoolThread } from './pool-thread.ts'
 import { createProcessPool, type ProgramOwner } from './process-pool.ts'
@@ -31,8 +31,12 @@ const GRACE_MS = 30_000
 /** After so long, an expression or validation is stopped on the thread of messages: the other messages wait for it. */
 const BUDGET_MS = 25
 
-/** An expression or validation that is stopped so often, with much processor time each time, leaves. */
-const MOST_STOPS = 2
+/** An expression or validation that was stopped so often, and took so much processor time in all, leaves. */
+const LEAST_STOPS = 2
+const STOPPED_BUDGET_MS = 30
+
+/** Before it is repeated, so that the messages that waited for it can be answered. */
+const PAUSE_MS = 10
 
 /** Processor time of one that nothing could stop before it was complete. */
 const COMPLETED_BUDGET_MS = 50
@@ -91,29 +95,30 @@ export function createThreadSandbox(options: ThreadSandboxOptions): IsolatedSand
 
     /** A run that the clock stops is repeated: on a busy machine, or while memory is collected, it may have done little. */
     const runInTurns = async <T>(work: (timeoutMs: number) => Promise<T>): Promise<T> => {
-      let limitMs = Math.min(BUDGET_MS, timeoutMs)
+      const giveUpAt = Date.now() + timeoutMs
       let stops = 0
+      let cpuMs = 0
       for (;;) {
-        let cpuMs = 0
         try {
           return await takeTurn(async () => {
             // It may have become slow while the message waited for its turn.
             if (!quota.quick) throw stopped()
             const startCpuMs = threadCpuMs()
             try {
-              return await work(limitMs)
+              return await work(Math.min(BUDGET_MS, timeoutMs))
             } finally {
-              cpuMs = threadCpuMs() - startCpuMs
-              noteCompleted(cpuMs)
+              const tookMs = threadCpuMs() - startCpuMs
+              cpuMs += tookMs
+              noteCompleted(tookMs)
             }
           })
         } catch (thrown) {
           if (!isTimeout(thrown)) throw thrown
-          if (cpuMs > QUICK_MS) stops += 1
-          else limitMs *= 4
-          if (stops === MOST_STOPS) leave()
-          if (!quota.quick || limitMs >= timeoutMs) throw thrown
+          stops += 1
+          if (stops >= LEAST_STOPS && cpuMs > STOPPED_BUDGET_MS) leave()
+          if (!quota.quick || Date.now() >= giveUpAt) throw thrown
         }
+        await setTimeout(PAUSE_MS)
       }
     }
 

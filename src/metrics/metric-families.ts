@@ -19,7 +19,7 @@ export type MetricsSource = Readonly<{
   waiting: () => number
   consumers: () => readonly ConsumerStatus[]
   /** Of the isolated processes or threads, by pool. */
-  isolation?: (() => Readonly<Record<string, IsolationCounts>>) | undefined
+  isolation: () => Readonly<Record<string, IsolationCounts>>
   /** Records of the message log since the process started. */
   messageLog: () => Readonly<{ written: number; dropped: Readonly<Record<MessageRecord['outcome'], number>> }>
   /** Circuits and retries of the HTTP client. */
@@ -69,7 +69,7 @@ const single = (type: 'gauge' | 'counter', name: string, help: string, value: ()
 export function describeMetrics(source: MetricsSource): Family[] {
   const { version, messageMetrics, inFlight, waiting, consumers, messageLog, httpClient, isolation, mediator } = source
   return [
-    ...(isolation === undefined ? [] : describeIsolation(isolation)),
+    ...describeIsolation(isolation),
     ...(mediator === undefined ? [] : [describeMediation(mediator)]),
     {
       name: 'crosswalk_build_info',
@@ -175,7 +175,7 @@ const describeMediation = (mediator: NonNullable<MetricsSource['mediator']>): Fa
   },
 })
 
-function describeIsolation(isolation: NonNullable<MetricsSource['isolation']>): Family[] {
+function describeIsolation(isolation: MetricsSource['isolation']): Family[] {
   const pools = () => Object.entries(isolation())
   return [
     {
@@ -187,7 +187,7 @@ function describeIsolation(isolation: NonNullable<MetricsSource['isolation']>): 
     },
     {
       name: 'crosswalk_isolation_waiting',
-      help: 'Messages that wait for an isolated process or thread, by pool.',
+      help: 'Messages and documents that wait for an isolated process or thread, by pool.',
       type: 'gauge',
       labels: ['lane'],
       samples: () => pools().map(([lane, { waiting }]) => ({ labels: { lane }, value: waiting })),
