@@ -17,6 +17,8 @@ const SOME = [
   'code in names',
 ]
 
+const SOME_BOMBS = ['$map in $map', 'a matcher that never ends', 'a product of lists', '500 patterns for names']
+
 describe('hostile documents', () => {
   for (const isolation of ['none', 'process'] as const) {
     test(`ISOLATION=${isolation}: are answered truthfully, and so are the others`, {
@@ -34,14 +36,13 @@ describe('hostile documents', () => {
     })
   }
 
-  test('without isolated processes, the others wait 50 ms at most while they are registered and run', {
-    skip: LONG ? false : 'it judges times',
-    timeout: 240_000,
-  }, async () => {
+  test('ISOLATION=none: those that cost the most do not hold up the others', { timeout: 240_000 }, async () => {
     assert.equal(BOMBS.length, 30)
-    const options = { cases: BOMBS, concurrency: 3, times: 3, seconds: 0, secondsAlone: 0, everyMs: 10 }
+    const cases = LONG ? BOMBS : BOMBS.filter(({ name }) => SOME_BOMBS.includes(name))
+    const options = { cases, concurrency: 3, times: 3, seconds: 0, secondsAlone: 0, everyMs: 10 }
     const { wrong, others, othersWrong, exited } = await runHostile({ isolation: 'none', ...options })
     assert.deepEqual([exited, wrong, othersWrong], [undefined, [], []])
+    if (!LONG) return
     const p99 = percentile(others, 0.99)
     assert.ok(p99 <= 50, `p99 of ${others.length} messages of the others was ${p99.toFixed(1)} ms`)
   })
