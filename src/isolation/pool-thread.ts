@@ -6,7 +6,7 @@ import { type EndedBy, NEVER_STARTED, type PoolMember, type PoolMemberEvents, re
 
 const PROGRAM = new URL(`isolated-process${extname(import.meta.url)}`, import.meta.url)
 
-/** It has the memory limit of the service: V8 may end the whole process if a thread exceeds one of its own. */
+/** It has the memory limit of the service: V8 may stop the whole process if a thread exceeds one of its own. */
 export function startPoolThread(options: ProgramOptions, events: PoolMemberEvents): PoolMember {
   const worker = started()
   if (worker === undefined) {

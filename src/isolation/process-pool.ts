@@ -40,7 +40,7 @@ export type ProcessPoolOptions = Readonly<{
   kind: 'process' | 'thread'
   startMember(events: PoolMemberEvents): PoolMember
   /**
-   * Members start when calls need them, and end after so many milliseconds without a call. By default all start at once and
+   * Members start when calls need them, and stop after so many milliseconds without a call. By default all start at once and
    * stay.
    */
   idleMs?: number | undefined

@@ -17,7 +17,7 @@ import { createProgramCalls } from './sandboxed-programs.ts'
 export type ThreadSandboxOptions = Readonly<{
   programOptions: ProgramOptions
   logger: Logger
-  /** After so many milliseconds without a call, a thread ends; 10,000 by default. */
+  /** After so many milliseconds without a call, a thread stops; 10,000 by default. */
   idleMs?: number
 }>
 

@@ -1,4 +1,4 @@
-/** A pool whose members end, answer late or send nonsense: each call has its outcome, and no other call suffers. */
+/** A pool whose members stop, answer late or send nonsense: each call has its outcome, and no other call suffers. */
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import { newCpuQuota } from '../../src/isolation/cpu-quota.ts'
@@ -59,7 +59,7 @@ function poolOfOne() {
 }
 
 describe('a pool', () => {
-  it('starts a member when a call needs one, and one in place of a member that ended', async () => {
+  it('starts a member when a call needs one, and one in place of a member that stopped', async () => {
     const { pool, members, submit, member } = poolOfOne()
     assert.equal(members.length, 0)
     const [first, second] = [submit(), submit()]
@@ -85,7 +85,7 @@ describe('a pool', () => {
     pool.close()
   })
 
-  it('gives no call to a member that it ends, though that still answers', async () => {
+  it('gives no call to a member that it stops, though that still answers', async () => {
     const { pool, submit, member } = poolOfOne()
     const late = submit(1)
     member(0).events.onReady()
@@ -102,7 +102,7 @@ describe('a pool', () => {
     pool.close()
   })
 
-  it('refuses the calls of a service that stops, and ends its members', async () => {
+  it('refuses the calls of a service that stops, and kills its members', async () => {
     const { pool, submit, member } = poolOfOne()
     const [running, waiting] = [submit(), submit()]
     member(0).events.onReady()

@@ -122,7 +122,7 @@ describe('A sandbox of threads', () => {
     return { sandbox, transform, local }
   }
 
-  it('starts them when calls need them, and ends them when they have been idle', async () => {
+  it('starts them when calls need them, and stops them when they have been idle', async () => {
     const before = threads()
     const { sandbox, transform, local } = await open('$sum(requestBody)', 1_000)
     assert.equal(local.isQuick(), true)
@@ -135,7 +135,7 @@ describe('A sandbox of threads', () => {
     sandbox.close()
   })
 
-  it('ends those that work when it is closed, and refuses their calls', async () => {
+  it('stops those that work when it is closed, and refuses their calls', async () => {
     const before = threads()
     const { sandbox, transform } = await open('($f := function(){ $f() }; $f())', 60_000)
     const calls = [1, 2, 3].map(() => transform({}, Date.now() + 60_000))

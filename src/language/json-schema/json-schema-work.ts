@@ -41,7 +41,7 @@ export class TooMuchWork extends Error {
   override readonly name: string = 'TooMuchWork'
 }
 
-/** Ends a validation that took longer than its caller lets it. */
+/** Stops a validation that took longer than its caller lets it. */
 export class OutOfTime extends TooMuchWork {
   override readonly name = 'OutOfTime'
 }
