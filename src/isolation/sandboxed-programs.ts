@@ -93,7 +93,7 @@ export function createProgramCalls(options: ProgramCallsOptions): ProgramCalls {
         if (typeof value !== 'string') return value
         if (value === 'time' && limitMs < allMs) throw outOfTime('validation')
         const message = `the message cannot be validated: ${reasons[value]}`
-        return { ok: false, faults: [{ pointer: '', message, custom: true }] }
+        return { ok: false, path: '', faults: [{ pointer: '', message, custom: true }] }
       },
     }
   }

@@ -11,6 +11,7 @@ import { faultsOf, type SchemaFault } from './json-schema-faults.ts'
 import { addAllFormats, FORMAT_NAMES } from './json-schema-formats.ts'
 import type { Draft } from './json-schema-keywords.ts'
 import { addLengths } from './json-schema-lengths.ts'
+import { createFindPath } from './json-schema-path.ts'
 import { endless, targetsOf } from './json-schema-refs.ts'
 import { type Reading, rewriteSchema } from './json-schema-rewrite.ts'
 import {
@@ -33,10 +34,13 @@ export type SchemaOptions = Readonly<{
   coerceTypes: boolean
 }>
 
-/** `value`: the data itself, or its coerced copy. `isStopped`: it took longer than its caller let it, and has no verdict. */
+/**
+ * `value`: the data itself, or its coerced copy. `path`: of the keyword that failed first, in the schema, as document paths
+ * are written; '' if the validation was stopped. `isStopped`: it took longer than its caller let it, and has no verdict.
+ */
 export type Verdict =
   | Readonly<{ ok: true; value: Json }>
-  | Readonly<{ ok: false; faults: readonly SchemaFault[]; isStopped?: true }>
+  | Readonly<{ ok: false; path: string; faults: readonly SchemaFault[]; isStopped?: true }>
 
 /** Throws nothing, whatever the data. `limitMs`: a validation that takes longer is stopped; by default only its work is bounded. */
 export type Validator = (data: Json, limitMs?: number) => Verdict
@@ -81,6 +85,7 @@ export function compileJsonSchema(schema: JsonObject, options: SchemaOptions, li
     const compiled: Compiled = {
       quick: quick.compile(written as AnySchemaObject),
       whole: whole.compile(written as AnySchemaObject),
+      findPath: createFindPath(schema, written),
       schemas: reading.count,
       coerceTypes: options.coerceTypes,
       work,
@@ -184,6 +189,8 @@ type Compiled = Readonly<{
   quick: ValidateFunction
   /** Lists all faults. */
   whole: ValidateFunction
+  /** Of the errors of `quick`. */
+  findPath: ReturnType<typeof createFindPath>
   /** The number of schemas in the schema. */
   schemas: number
   coerceTypes: boolean
@@ -191,25 +198,26 @@ type Compiled = Readonly<{
 }>
 
 function validate(data: Json, compiled: Compiled, limitMs: number | undefined): Verdict {
-  const { quick, schemas, work } = compiled
+  const { quick, findPath, schemas, work } = compiled
   work.stopAt = limitMs === undefined ? 0 : Date.now() + limitMs
   try {
     const quickly = run(quick, data, compiled)
     if (quickly.errors === undefined) return { ok: true, value: quickly.value }
     const first = faultsOf(quickly.errors)
+    const path = findPath(quickly.errors)
     if (countValues(data, LISTING_LIMIT / schemas) * schemas >= LISTING_LIMIT) {
-      return { ok: false, faults: [...first, only('the message is too large to list further faults')] }
+      return { ok: false, path, faults: [...first, only('the message is too large to list further faults')] }
     }
     const all = listAll(data, compiled)
     if (all === undefined) {
-      return { ok: false, faults: [...first, only('there are too many further faults to list them')] }
+      return { ok: false, path, faults: [...first, only('there are too many further faults to list them')] }
     }
     const faults = faultsOf(all)
-    return { ok: false, faults: faults.length > 0 ? faults : first }
+    return { ok: false, path, faults: faults.length > 0 ? faults : first }
   } catch (thrown) {
     if (!isTooMuch(thrown)) throw thrown
-    const faults = [only('the message is nested too deeply, or takes too many steps, for this schema')]
-    return { ok: false, faults, ...(thrown instanceof OutOfTime ? { isStopped: true } : {}) }
+    const fault = only('the message is nested too deeply, or takes too many steps, for this schema')
+    return { ok: false, path: '', faults: [fault], ...(thrown instanceof OutOfTime ? { isStopped: true } : {}) }
   }
 }
 
