@@ -44,6 +44,7 @@ export function openBroker(settings: Settings): Broker {
     recordSettings: {
       groupId: settings.kafkaGroupId,
       maxInFlight: settings.kafkaMaxInFlight,
+      maxBufferedBytes: settings.kafkaInFlightMaxBytes,
       retryPausesMs: settings.kafkaRetryPausesMs,
       deadLetterTopic: settings.kafkaDeadLetterTopic,
       produceTimeoutMs: settings.kafkaRequestTimeoutMs,

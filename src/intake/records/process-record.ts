@@ -27,18 +27,18 @@ const LONGEST_PAUSE_MS = 30_000
 
 /**
  * True when the record is done, false when it does not belong to this member any more. Not a promise where nothing was
- * waited for. A bug throws or rejects.
+ * waited for. A bug throws or rejects. `openHandle` is called once, if the first attempt does not succeed.
  */
 export function processRecord(
   record: ConsumedRecord,
   options: ProcessRecordOptions,
-  handle: PartitionHandle,
+  openHandle: () => PartitionHandle,
 ): boolean | Promise<boolean> {
   const first = attempt(record, options, 0)
   if (first === 'done') return true
   return first instanceof Promise
-    ? first.then((outcome) => (outcome === 'done' ? true : retry(record, outcome, options, handle)))
-    : retry(record, first, options, handle)
+    ? first.then((outcome) => (outcome === 'done' ? true : retry(record, outcome, options, openHandle())))
+    : retry(record, first, options, openHandle())
 }
 
 /** `attempts`: the number of earlier attempts. */
