@@ -30,7 +30,8 @@ const lookup = {
   config: { method: 'GET', url: `http://127.0.0.1:${(upstream.address() as AddressInfo).port}/` },
 }
 const forms: Readonly<Record<string, (out: string) => JsonObject>> = {
-  'order partition': (out) => document(out, {}),
+  'order partition': (out) => document(out, { inFlight }),
+  'order partition, KAFKA_MAX_IN_FLIGHT': (out) => document(out, {}),
   'order key': (out) => document(out, { order: 'key', inFlight }),
   'order none': (out) => document(out, { order: 'none', inFlight }),
   [`order key, lookup of ${LOOKUP_MS} ms`]: (out) => document(out, { order: 'key', inFlight }, [lookup]),
@@ -43,7 +44,7 @@ try {
       Array.from({ length: Math.min(10_000, records - from) }, (_, index) => ({
         key: Buffer.from(`key ${(from + index) % KEYS}`),
         value: Buffer.from(JSON.stringify({ id: from + index, text: 'x'.repeat(100) })),
-        partition: (from + index) % KEYS % PARTITIONS,
+        partition: ((from + index) % KEYS) % PARTITIONS,
       })),
     )
   }
@@ -92,7 +93,11 @@ async function runLoop(topic: string): Promise<number> {
 
 /** Records a second from the first that is seen in the target topic to the last. */
 async function runEndpoint(topic: string, form: (out: string) => JsonObject): Promise<number> {
-  const service = await startCrosswalk('both', { KAFKA_BROKERS: brokers, MESSAGE_LOG: 'off', EGRESS_ALLOW: '127.0.0.1' })
+  const service = await startCrosswalk('both', {
+    KAFKA_BROKERS: brokers,
+    MESSAGE_LOG: 'off',
+    EGRESS_ALLOW: '127.0.0.1',
+  })
   const out = await topics.create(PARTITIONS)
   try {
     const reply = await fetch(

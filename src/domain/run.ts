@@ -1,5 +1,6 @@
 /** The account of one running message: stages report to it, and it bounds them. Two messages never share one. */
 import type { JsonObject } from './json.ts'
+import type { ProduceTurn } from './ports/record-producer.ts'
 import type { Trace } from './tracing/trace.ts'
 
 /** Milliseconds since the epoch; injected, so that tests set the time. */
@@ -16,6 +17,8 @@ export type Run = {
   readonly isRecord: boolean
   /** Its caller does not wait on a connection: a record or a replay. */
   readonly isPatient: boolean
+  /** Its turn, if it is one of several records that must be written in their order. */
+  readonly turn?: ProduceTurn | undefined
   /** The bytes of the incoming body; undefined if there is none. */
   readonly body: Uint8Array | undefined
   /** `timestamps.lookupRequests` of the message, filled by the lookups. */

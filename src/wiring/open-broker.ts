@@ -32,9 +32,9 @@ export function openBroker(settings: Settings): Broker {
   let producer: Promise<ClosableRecordProducer> | undefined
   return {
     producer: {
-      produce: async (record, timeoutMs) => {
+      produce: async (record, timeoutMs, turn) => {
         producer ??= loadProducer(settings)
-        return (await producer).produce(record, timeoutMs)
+        return (await producer).produce(record, timeoutMs, turn)
       },
       close: async () => (await producer)?.close(),
     },

@@ -111,6 +111,39 @@ describe('records of one partition', { skip: kafka.skip }, async () => {
     assert.equal(upstream.bodies.length, 60)
   })
 
+  test('by partition, from topic to topic: those that a topic refuses are dead-lettered, the others stay in order', async () => {
+    const { service: strict, stop: stopStrict } = await startBench(kafka.brokers)
+    after(stopStrict)
+    const topic = await topics.create(1)
+    const out = await topics.create(2, undefined, { 'max.message.bytes': '2000' })
+    const isLarge = (n: number) => n % 10 === 3
+    await topics.produce(
+      topic,
+      Array.from({ length: 300 }, (_, n) => keyed(n, isLarge(n) ? 'x'.repeat(3_000) : `key ${n % 2}`)),
+    )
+    const { _id } = await strict.register({
+      endpoint: { pattern: '/pipelined' },
+      kafkaConsumerTopic: topic,
+      inputMapping: mapping,
+      requests: { response: { id: 'out', kafkaProducerTopic: out, key: { path: 'requestBody.key' } } },
+    })
+    await until(
+      () => consumerOf(strict, _id),
+      (one) => one?.partitions[0]?.committed === 300,
+    )
+    const made = (await topics.read(out)).map(({ value }) => bodyOf(String(value)))
+    for (const key of ['key 0', 'key 1']) {
+      const numbers = [...new Set(made.filter((one) => one.key === key).map(({ n }) => n))]
+      const expected = Array.from({ length: 300 }, (_, n) => n).filter((n) => !isLarge(n) && key === `key ${n % 2}`)
+      assert.deepEqual(numbers, expected)
+    }
+    const letters = await topics.read(`${topic}.dlq`)
+    assert.deepEqual(
+      letters.map(({ value }) => bodyOf(String(value)).n),
+      Array.from({ length: 30 }, (_, index) => index * 10 + 3),
+    )
+  })
+
   test('another order: what was done beyond a waiting record does not run again', async () => {
     let isAway = true
     const upstream = await startUpstream((body, _, response) => {

@@ -111,6 +111,7 @@ export function openPartitionQueue({
     control,
     semaphore,
     processing,
+    isSerial: order === 'partition',
     // A record before the last done offset closes a gap of the note, so it must not wait for the note to have room.
     mayStart: ({ record }) => !isFull || record.offset < (tracker.beyond.at(-1)?.to ?? 0n),
     onDone: (chained, hasPermit) => {

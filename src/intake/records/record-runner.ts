@@ -1,4 +1,6 @@
 /** Starts the records of a partition as their chains and the permits of the endpoint allow, and reports which are done. */
+
+import { createProduceLine, type LineTurn, type ProduceLine } from './order/produce-line.ts'
 import type { ChainedRecord, RecordChains } from './order/record-chains.ts'
 import type { PartitionControl, RecordHandle } from './partition-handle.ts'
 import { type ProcessRecordOptions, processRecord } from './process-record.ts'
@@ -9,6 +11,11 @@ export type RecordRunnerOptions = Readonly<{
   control: PartitionControl
   semaphore: RecordSemaphore
   processing: ProcessRecordOptions
+  /**
+   * One record after the other. Where all that the endpoint does is to produce, the next one starts once the produces of the
+   * one before are in line.
+   */
+  isSerial: boolean
   /** Whether this record may start now, as far as the chains and the partition allow. */
   mayStart: (next: ChainedRecord) => boolean
   /** `hasPermit`: the caller gives back the permit of the record when it is committed. */
@@ -34,16 +41,27 @@ export interface RecordRunner {
 const RECORDS_PER_TURN = 128
 
 export function createRecordRunner(options: RecordRunnerOptions): RecordRunner {
-  const { chains, control, semaphore, processing, onDone, onRoom, onFault } = options
+  const { chains, control, semaphore, processing, isSerial, onDone, onRoom, onFault } = options
   /** In the order of their starts, with the time of it. */
   const started = new Map<ChainedRecord, number>()
   let idle: (() => void) | undefined
+  let line: ProduceLine | undefined
   let isRunning = false
   let waitsForPermit = false
 
   const mayStart = (): boolean => {
     const next = control.isClosed ? undefined : chains.peek()
-    return next !== undefined && options.mayStart(next)
+    return next !== undefined && isInOrder() && options.mayStart(next)
+  }
+  const isInOrder = (): boolean =>
+    !isSerial || started.size === 0 || (line?.isOpen === true && !line.hasFailed && produces() !== undefined)
+  const produces = () => (isSerial ? processing.current()?.produces : undefined)
+  const openTurn = (): LineTurn | undefined => {
+    if (started.size === 0) line = undefined
+    const count = produces()
+    if (count === undefined) return undefined
+    line ??= createProduceLine()
+    return line.open(count, run)
   }
   const run = () => {
     if (isRunning || waitsForPermit) return
@@ -82,13 +100,15 @@ export function createRecordRunner(options: RecordRunnerOptions): RecordRunner {
   const start = (): boolean => {
     const chained = chains.take()
     if (chained === undefined) return false
+    const turn = openTurn()
+    const openHandle = () => {
+      handle = control.open()
+      return handle
+    }
     let handle: RecordHandle | undefined
     let done: boolean | Promise<boolean>
     try {
-      done = processRecord(chained.record, processing, () => {
-        handle = control.open()
-        return handle
-      })
+      done = processRecord(chained.record, processing, openHandle, turn)
     } catch (thrown) {
       giveBack(chained, true)
       throw thrown
@@ -105,12 +125,13 @@ export function createRecordRunner(options: RecordRunnerOptions): RecordRunner {
       return true
     }
     started.set(chained, Date.now())
-    void finish(chained, done, () => handle)
+    void finish(chained, done, turn, () => handle)
     return true
   }
   const finish = async (
     chained: ChainedRecord,
     done: Promise<boolean>,
+    turn: LineTurn | undefined,
     handleOf: () => RecordHandle | undefined,
   ): Promise<void> => {
     const isDone = await done.catch((thrown: unknown) => {
@@ -126,6 +147,8 @@ export function createRecordRunner(options: RecordRunnerOptions): RecordRunner {
       run()
     } else {
       giveBack(chained, hasPermit)
+      // It is not tried yet, and may be the last that the next start waits for.
+      if (turn?.isVoid === true) run()
     }
     if (started.size === 0) idle?.()
     if (chains.peek() === undefined || chains.count % RECORDS_PER_TURN === 0) onRoom()

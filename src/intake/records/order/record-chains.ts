@@ -1,6 +1,6 @@
 /**
- * The records of a partition that are handed over and not done, in chains: of each chain, one record after the other. The
- * order decides which records are a chain: all of the partition, those of one key, or each record alone.
+ * The records of a partition that are handed over and not done, in chains: of each chain, one record after the other. Under
+ * `key`, the records of a key are a chain. Otherwise each record is one alone: RecordRunner keeps the order `partition`.
  */
 import type { ConsumedRecord } from '../../../domain/ports/record-consumer.ts'
 
@@ -75,7 +75,8 @@ export function createRecordChains(order: RecordOrder): RecordChains {
       return chained
     },
     putBack: (chained) => {
-      first.unshift(chained)
+      const index = first.findIndex(({ record }) => record.offset > chained.record.offset)
+      first.splice(index < 0 ? first.length : index, 0, chained)
       readyBytes += chained.sizeBytes
     },
     finish: ({ record, sizeBytes }) => {
@@ -96,9 +97,8 @@ export function createRecordChains(order: RecordOrder): RecordChains {
 
 /** The name of the record's chain; undefined: it is a chain alone. Records without a key are one chain. */
 function chainOf({ key }: ConsumedRecord, order: RecordOrder): string | undefined {
-  if (order === 'none') return undefined
-  if (order === 'partition' || key === null) return ''
-  return `=${key.toString('latin1')}`
+  if (order !== 'key') return undefined
+  return key === null ? '' : `=${key.toString('latin1')}`
 }
 
 function sizeOf({ key, value, headers }: ConsumedRecord): number {
