@@ -1,10 +1,19 @@
 /** The account of one running message: stages report to it, and it bounds them. Two messages never share one. */
 import type { JsonObject } from './json.ts'
-import type { ProduceTurn } from './ports/record-producer.ts'
 import type { Trace } from './tracing/trace.ts'
 
 /** Milliseconds since the epoch; injected, so that tests set the time. */
 export type Clock = () => number
+
+/** The turn of a message among messages whose records must be written in their order, though they do not wait for each other. */
+export interface ProduceTurn {
+  /** An earlier message has failed, so nothing of this one may be sent any more. */
+  readonly isVoid: boolean
+  /** A record of the message is in line for its topic: what is produced to the topic from now on is written after it. */
+  handed(): void
+  /** A record of the message was not written, or may not have been: the later messages are void from now on. */
+  failed(): void
+}
 
 export type Run = {
   readonly messageId: string

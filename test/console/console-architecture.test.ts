@@ -36,7 +36,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   'ui/code': ['ui/states', 'ui/text'],
   'ui/controls': ['api', 'ui/keys', 'ui/states', 'ui/text'],
   'ui/data': ['api', 'ui/controls', 'ui/keys', 'ui/states', 'ui/text'],
-  'ui/endpoint': ['api', 'ui/data', 'ui/states', 'ui/text'],
+  'ui/endpoint': ['api', 'ui/controls', 'ui/data', 'ui/states', 'ui/text'],
   'ui/keys': ['api'],
   'ui/text': [],
   'ui/states': ['api', 'ui/controls', 'ui/data', 'ui/text'],

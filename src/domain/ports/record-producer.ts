@@ -1,5 +1,7 @@
 /** The port through which records are written to a topic of a broker; an adapter implements it. */
 
+import type { ProduceTurn } from '../run.ts'
+
 /** The content of a record; null stands for a missing key or value. */
 export type BrokerRecord = Readonly<{
   topic: string
@@ -14,16 +16,6 @@ export type BrokerRecord = Readonly<{
  * bigint; consumers use bigint, because they fetch and commit at exactly this offset.
  */
 export type RecordOffset = Readonly<{ topic: string; partition: number; offset: number }>
-
-/** The turn of a message among messages whose records must be written in their order, though they do not wait for each other. */
-export interface ProduceTurn {
-  /** An earlier message has failed, so nothing of this one may be sent any more. */
-  readonly isVoid: boolean
-  /** A record of the message is in line for its topic: what is produced to the topic from now on is written after it. */
-  handed(): void
-  /** A record of the message was not written, or may not have been: the later messages are void from now on. */
-  failed(): void
-}
 
 export interface RecordProducer {
   /**

@@ -2,7 +2,7 @@
 import { Failure } from '../../domain/failure.ts'
 import type { Headers } from '../../domain/message.ts'
 import type { ConsumedRecord } from '../../domain/ports/record-consumer.ts'
-import type { ProduceTurn } from '../../domain/ports/record-producer.ts'
+import type { ProduceTurn } from '../../domain/run.ts'
 import type { CompiledEndpoint } from '../../endpoints/compiled-endpoint.ts'
 import type { Incoming } from '../incoming-message.ts'
 import { refusesNull, tombstoneOf } from './tombstone.ts'

@@ -11,15 +11,18 @@ import { faultsOf, type SchemaFault } from './json-schema-faults.ts'
 import { addAllFormats, FORMAT_NAMES } from './json-schema-formats.ts'
 import type { Draft } from './json-schema-keywords.ts'
 import { addLengths } from './json-schema-lengths.ts'
+import { createFindPath } from './json-schema-path.ts'
 import { endless, targetsOf } from './json-schema-refs.ts'
 import { type Reading, rewriteSchema } from './json-schema-rewrite.ts'
 import {
   counting,
   METER,
+  newWork,
+  OutOfTime,
   shortJson,
   spend,
+  startWork,
   TooMuchWork,
-  UNIT_LIMIT,
   type Work,
   type WorkMeter,
 } from './json-schema-work.ts'
@@ -31,19 +34,21 @@ export type SchemaOptions = Readonly<{
   coerceTypes: boolean
 }>
 
-/** `value`: the data itself, or its coerced copy. */
-export type Verdict = Readonly<{ ok: true; value: Json }> | Readonly<{ ok: false; faults: readonly SchemaFault[] }>
+/**
+ * `value`: the data itself, or its coerced copy. `path`: of the keyword that failed first, in the schema, as document paths
+ * are written; '' if the validation was stopped. `isStopped`: it took longer than its caller let it, and has no verdict.
+ */
+export type Verdict =
+  | Readonly<{ ok: true; value: Json }>
+  | Readonly<{ ok: false; path: string; faults: readonly SchemaFault[]; isStopped?: true }>
 
-/** Throws nothing, whatever the data. */
-export type Validator = (data: Json) => Verdict
+/** Throws nothing, whatever the data. `limitMs`: a validation that takes longer is stopped; by default only its work is bounded. */
+export type Validator = (data: Json, limitMs?: number) => Verdict
 
 const DRAFTS: Readonly<Record<string, Draft>> = {
   'json-schema.org/draft-07/schema': 'draft-07',
   'json-schema.org/draft/2020-12/schema': '2020-12',
 }
-
-/** References followed for one message: a schema may have two at each level, and messages sixty levels. */
-const STEP_LIMIT = 200_000
 
 /** Ajv optimises the code of a schema with at most this many schemas in it, in about a tenth of a second. */
 const OPTIMISED_SCHEMAS = 300
@@ -62,7 +67,7 @@ export function compileJsonSchema(schema: JsonObject, options: SchemaOptions, li
   const lints: Lint[] = []
   const sink = collectInto(lints)
   const draft = draftOf(schema, sink)
-  const work: Work = { steps: STEP_LIMIT, units: UNIT_LIMIT }
+  const work = newWork()
   const common: Options = { verbose: true, coerceTypes: options.coerceTypes, ownProperties: namesInherited(schema) }
   const quick = openAjv(draft, { ...common, allErrors: false }, work)
   const whole = openAjv(draft, { ...common, allErrors: true }, work)
@@ -80,11 +85,12 @@ export function compileJsonSchema(schema: JsonObject, options: SchemaOptions, li
     const compiled: Compiled = {
       quick: quick.compile(written as AnySchemaObject),
       whole: whole.compile(written as AnySchemaObject),
+      findPath: createFindPath(schema, written),
       schemas: reading.count,
       coerceTypes: options.coerceTypes,
       work,
     }
-    return (data) => validate(data, compiled)
+    return (data, limitMs) => validate(data, compiled, limitMs)
   } catch (thrown) {
     const text = thrown instanceof RangeError || !(thrown instanceof Error) ? 'it is nested too deeply' : thrown.message
     lint.error(`The schema does not compile: ${text}.`)
@@ -183,30 +189,35 @@ type Compiled = Readonly<{
   quick: ValidateFunction
   /** Lists all faults. */
   whole: ValidateFunction
+  /** Of the errors of `quick`. */
+  findPath: ReturnType<typeof createFindPath>
   /** The number of schemas in the schema. */
   schemas: number
   coerceTypes: boolean
   work: Work
 }>
 
-function validate(data: Json, compiled: Compiled): Verdict {
-  const { quick, schemas } = compiled
+function validate(data: Json, compiled: Compiled, limitMs: number | undefined): Verdict {
+  const { quick, findPath, schemas, work } = compiled
+  work.stopAt = limitMs === undefined ? 0 : Date.now() + limitMs
   try {
     const quickly = run(quick, data, compiled)
     if (quickly.errors === undefined) return { ok: true, value: quickly.value }
     const first = faultsOf(quickly.errors)
+    const path = findPath(quickly.errors)
     if (countValues(data, LISTING_LIMIT / schemas) * schemas >= LISTING_LIMIT) {
-      return { ok: false, faults: [...first, only('the message is too large to list further faults')] }
+      return { ok: false, path, faults: [...first, only('the message is too large to list further faults')] }
     }
     const all = listAll(data, compiled)
     if (all === undefined) {
-      return { ok: false, faults: [...first, only('there are too many further faults to list them')] }
+      return { ok: false, path, faults: [...first, only('there are too many further faults to list them')] }
     }
     const faults = faultsOf(all)
-    return { ok: false, faults: faults.length > 0 ? faults : first }
+    return { ok: false, path, faults: faults.length > 0 ? faults : first }
   } catch (thrown) {
     if (!isTooMuch(thrown)) throw thrown
-    return { ok: false, faults: [only('the message is nested too deeply, or takes too many steps, for this schema')] }
+    const fault = only('the message is nested too deeply, or takes too many steps, for this schema')
+    return { ok: false, path: '', faults: [fault], ...(thrown instanceof OutOfTime ? { isStopped: true } : {}) }
   }
 }
 
@@ -221,15 +232,14 @@ function listAll(data: Json, compiled: Compiled) {
     return run(compiled.whole, data, compiled).errors ?? []
   } catch (thrown) {
     if (thrown instanceof TypeError) return []
-    if (isTooMuch(thrown)) return undefined
+    if (isTooMuch(thrown) && !(thrown instanceof OutOfTime)) return undefined
     throw thrown
   }
 }
 
 function run(validator: ValidateFunction, data: Json, { coerceTypes, work }: Compiled) {
   const holder = { value: coerceTypes ? structuredClone(data) : data }
-  work.steps = STEP_LIMIT
-  work.units = UNIT_LIMIT
+  startWork(work)
   // Coercing the whole value replaces it in its parent.
   const context = {
     instancePath: '',

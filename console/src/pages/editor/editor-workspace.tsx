@@ -1,6 +1,6 @@
 /** The editor of a draft that is open: its two panes, its dialogs, and what goes from one to the other. */
 import { type UseQueryResult, useQuery, useQueryClient } from '@tanstack/react-query'
-import { useNavigate } from '@tanstack/react-router'
+import { Link, useNavigate } from '@tanstack/react-router'
 import { lazy, Suspense, useEffect, useEffectEvent, useMemo, useRef, useState } from 'react'
 import { asFailure } from '../../api/api-failure.ts'
 import { api, dataOf } from '../../api/client.ts'
@@ -90,7 +90,7 @@ export function EditorWorkspace({ draft, stored, search }: EditorWorkspaceProps)
   }
   useKey('Control+s', 'Publish', publish)
   useKey('Control+Enter', 'Run', runs.shown.run)
-  const finish = usePublished(draft, () => setDialog(undefined))
+  const finish = usePublished(draft, report?.recorded?.group, () => setDialog(undefined))
   const isOlder = !isNew && stored.data !== undefined && stored.data.etag !== now.base.etag
   const close = () => setDialog(undefined)
   return (
@@ -224,7 +224,8 @@ function useOpenFromUrl(
   }, [save, hasRun])
 }
 
-function usePublished(draft: Draft, close: () => void): (published: Published) => void {
+/** `group`: of failures, of the message that the draft was mended for. */
+function usePublished(draft: Draft, group: string | undefined, close: () => void): (published: Published) => void {
   const client = useQueryClient()
   const navigate = useNavigate()
   return ({ id, etag, warnings }) => {
@@ -238,9 +239,14 @@ function usePublished(draft: Draft, close: () => void): (published: Published) =
       void navigate({ to: '/endpoints/$id/edit', params: { id }, replace: true })
       return
     }
+    const link = group && (
+      <Link to="/groups/$key" params={{ key: group }}>
+        Failures that are alike
+      </Link>
+    )
     dataOf(api.GET('/endpoints/{id}/versions', { params: { path: { id } } })).then(
-      ([newest]) => notify(`Published as version ${newest?.version ?? ''}.${noted}`),
-      () => notify(`Published.${noted}`),
+      ([newest]) => notify(`Published as version ${newest?.version ?? ''}.${noted}`, 'good', link),
+      () => notify(`Published.${noted}`, 'good', link),
     )
   }
 }
