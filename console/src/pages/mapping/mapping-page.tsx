@@ -1,15 +1,13 @@
 /** `/endpoints/:id/mapping`: the mapping of a draft as a picture. */
 import { getRouteApi, Link } from '@tanstack/react-router'
 import { useMemo } from 'react'
-import { asFailure } from '../../api/api-failure.ts'
 import { useRefusal } from '../../api/session.ts'
 import type { Draft } from '../../draft/draft.ts'
 import { useDraft, useDraftNow } from '../../draft/use-draft.ts'
 import { Button } from '../../ui/controls/button.tsx'
+import { DocumentState } from '../../ui/endpoint/document-state.tsx'
 import { EndpointPage } from '../../ui/endpoint/endpoint-page.tsx'
-import { FailureNotice } from '../../ui/states/failure-notice.tsx'
-import { Page } from '../../ui/states/page.tsx'
-import { Empty, Loading } from '../../ui/states/states.tsx'
+import { Empty } from '../../ui/states/states.tsx'
 import { MappingEditor } from './mapping-editor.tsx'
 import { readMapping } from './model/mapping-entries.ts'
 
@@ -19,15 +17,7 @@ export function MappingPage() {
   const { id } = route.useParams()
   const { draft, stored } = useDraft(id)
   if (draft !== undefined) return <MappingOfDraft key={id} draft={draft} />
-  return (
-    <Page title="Mapping">
-      {stored.error === null ? (
-        <Loading what="Loading the document" />
-      ) : (
-        <FailureNotice failure={asFailure(stored.error)} onRetry={() => void stored.refetch()} />
-      )}
-    </Page>
-  )
+  return <DocumentState title="Mapping" query={stored} />
 }
 
 function MappingOfDraft({ draft }: Readonly<{ draft: Draft }>) {

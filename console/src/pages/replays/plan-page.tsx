@@ -111,10 +111,11 @@ function Replays({ replays }: Readonly<{ replays: ReplayPlan['failures'] }>) {
   )
 }
 
-function Groups({ plan: { groups } }: Readonly<{ plan: ReplayPlan }>) {
+function Groups({ plan: { groups, state } }: Readonly<{ plan: ReplayPlan }>) {
   if (groups.length === 0) return null
+  const isOver = state === 'finished' || state === 'cancelled'
   return (
-    <Part title="What the plan runs">
+    <Part title={isOver ? 'What the messages were before' : 'What the plan runs'}>
       <ul>
         {groups.map(({ endpointId, endpoint, outcome, code, path, count }) => (
           <li key={[endpointId, outcome, code, path].join(' ')}>
