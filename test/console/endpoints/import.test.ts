@@ -3,6 +3,7 @@ import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import fc from 'fast-check'
 import { splitDocuments } from '../../../console/src/pages/endpoints/split-documents.ts'
+import { json } from '../../service.ts'
 import { NO_BROWSER } from '../browser.ts'
 import { openConsole } from '../console-page.ts'
 
@@ -91,5 +92,25 @@ describe('import', { skip: NO_BROWSER }, () => {
     await page.getByRole('link', { name: 'Results' }).waitFor()
     const [newest] = (await service.fetch(`/endpoints/${_id}/versions`)).json<{ origin: { note?: string } }[]>()
     assert.equal(newest?.origin.note, 'From the test system – März')
+  })
+
+  test('overwrites no change that was made since the plan was shown', async (test) => {
+    const { service, page, open } = await openConsole(test)
+    const { _id } = await service.register({ name: 'Orders', endpoint: { pattern: '/orders' } })
+    await open('endpoints')
+    await page.getByRole('button', { name: 'Import …' }).click()
+    await page.getByLabel('Or paste documents').fill(documentText('Orders', '/orders-2'))
+    await page.getByRole('button', { name: 'Show the plan' }).click()
+    await page.getByText('replaces: version 2').waitFor()
+    await service.fetch(`/endpoints/${_id}`, json('PATCH', { description: 'by somebody else' }))
+    await page.getByRole('button', { name: 'Import 1 endpoint' }).click()
+    await page.getByRole('dialog').getByRole('alert').getByText('operations[0].ifMatch').waitFor()
+    const stored = (await service.fetch(`/endpoints/${_id}`)).json<{ description?: string; endpoint: object }>()
+    assert.equal(stored.description, 'by somebody else')
+    await page.getByRole('button', { name: 'Back' }).click()
+    await page.getByRole('button', { name: 'Show the plan' }).click()
+    await page.getByText('replaces: version 3').waitFor()
+    await page.getByRole('button', { name: 'Import 1 endpoint' }).click()
+    await page.getByText('One endpoint is imported.').waitFor()
   })
 })
