@@ -1,8 +1,8 @@
 /** The faults of a draft, each with its place in the text. */
 import type { Node } from 'jsonc-parser'
-import type { RunReport } from '../../../api/run-calls.ts'
-import { findPlace, memberOf, readTree } from '../../../draft/json-places.ts'
-import { syntaxFaults } from '../../../draft/syntax-faults.ts'
+import type { RunReport } from '../api/run-calls.ts'
+import { findPlace, memberOf, readTree } from './json-places.ts'
+import { syntaxFaults } from './syntax-faults.ts'
 
 export type DocumentFault = Readonly<{
   severity: 'error' | 'warning'
@@ -12,6 +12,22 @@ export type DocumentFault = Readonly<{
   from: number
   to: number
 }>
+
+/** The request that checks a draft only, as JSON text in which it stands as it was typed; undefined while it is no JSON object. */
+export function lintRequest(draft: string, endpointId: string | undefined): string | undefined {
+  if (!isJsonObject(draft)) return undefined
+  const id = endpointId === undefined ? '' : `"endpointId":${JSON.stringify(endpointId)},`
+  return `{"endpoint":${draft},${id}"run":false}`
+}
+
+export function isJsonObject(text: string): boolean {
+  try {
+    const value: unknown = JSON.parse(text)
+    return typeof value === 'object' && value !== null && !Array.isArray(value)
+  } catch {
+    return false
+  }
+}
 
 /** In: the text, and what the service found in it or in an earlier one. Out: in the order of the text. */
 export function documentFaults(text: string, lint: RunReport['lint'] | undefined): readonly DocumentFault[] {

@@ -1,15 +1,15 @@
 /** Somebody else has published meanwhile: both changes become one draft, and only what both changed is asked. */
 import { useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
-import { readDocument } from '../../../api/document-calls.ts'
-import { layOutDocument } from '../../../draft/document-layout.ts'
-import { baseOf, type Draft, type DraftBase } from '../../../draft/draft.ts'
-import { type MergeChoice, type MergeConflict, type Merged, mergeDocuments } from '../../../draft/merge-documents.ts'
-import { LazyDiffView } from '../../../ui/code/lazy-diff-view.tsx'
-import { Button } from '../../../ui/controls/button.tsx'
-import { Dialog } from '../../../ui/controls/dialog.tsx'
-import { QueryView } from '../../../ui/states/states.tsx'
-import { VisibleText } from '../../../ui/text/visible-text.tsx'
+import { readDocument } from '../api/document-calls.ts'
+import { layOutDocument } from '../draft/document-layout.ts'
+import { baseOf, type Draft, type DraftBase } from '../draft/draft.ts'
+import { type MergeChoice, type MergeConflict, type Merged, mergeDocuments } from '../draft/merge-documents.ts'
+import { LazyDiffView } from '../ui/code/lazy-diff-view.tsx'
+import { Button } from '../ui/controls/button.tsx'
+import { Dialog } from '../ui/controls/dialog.tsx'
+import { QueryView } from '../ui/states/states.tsx'
+import { VisibleText } from '../ui/text/visible-text.tsx'
 
 export type MergeDialogProps = Readonly<{
   draft: Draft

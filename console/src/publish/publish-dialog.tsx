@@ -1,35 +1,34 @@
 /** Publishing: what changes by the service's own comparison, what it warns of, what the tests say, and a note. */
 import { useMutation, useQuery } from '@tanstack/react-query'
-import { useState } from 'react'
-import { ApiFailure, asFailure } from '../../../api/api-failure.ts'
-import { answerOf, api, type Schemas } from '../../../api/client.ts'
-import { createDocument, replaceDocument } from '../../../api/document-calls.ts'
-import { readTests, runTests, type TestReport } from '../../../api/run-calls.ts'
-import { useMe } from '../../../api/session.ts'
-import { type Draft, NEW } from '../../../draft/draft.ts'
-import { Button } from '../../../ui/controls/button.tsx'
-import { Dialog } from '../../../ui/controls/dialog.tsx'
-import { TextField } from '../../../ui/controls/fields.tsx'
-import { StatusChip } from '../../../ui/data/status-chip.tsx'
-import { ChangeList } from '../../../ui/endpoint/change-list.tsx'
-import { FailureNotice } from '../../../ui/states/failure-notice.tsx'
-import { QueryView } from '../../../ui/states/states.tsx'
-import { VisibleText } from '../../../ui/text/visible-text.tsx'
-import type { DocumentFault } from '../document/document-faults.ts'
+import { useMemo, useState } from 'react'
+import { ApiFailure, asFailure } from '../api/api-failure.ts'
+import { answerOf, api, type Schemas } from '../api/client.ts'
+import { createDocument, replaceDocument } from '../api/document-calls.ts'
+import { dryRun, readTests, runTests, type TestReport } from '../api/run-calls.ts'
+import { useMe } from '../api/session.ts'
+import { type DocumentFault, documentFaults, lintRequest } from '../draft/document-faults.ts'
+import { type Draft, NEW } from '../draft/draft.ts'
+import { Button } from '../ui/controls/button.tsx'
+import { Dialog } from '../ui/controls/dialog.tsx'
+import { TextField } from '../ui/controls/fields.tsx'
+import { StatusChip } from '../ui/data/status-chip.tsx'
+import { ChangeList } from '../ui/endpoint/change-list.tsx'
+import { FailureNotice } from '../ui/states/failure-notice.tsx'
+import { QueryView } from '../ui/states/states.tsx'
+import { VisibleText } from '../ui/text/visible-text.tsx'
 
 /** What was published. */
 export type Published = Readonly<{ id: string; etag: string | undefined; warnings: number }>
 
 export type PublishDialogProps = Readonly<{
   draft: Draft
-  faults: readonly DocumentFault[]
   onClose(): void
   onPublished(published: Published): void
   /** Somebody else has published meanwhile. */
   onConflict(): void
 }>
 
-export function PublishDialog({ draft, faults, onClose, onPublished, onConflict }: PublishDialogProps) {
+export function PublishDialog({ draft, onClose, onPublished, onConflict }: PublishDialogProps) {
   const { text, base } = draft.now.get()
   const [note, setNote] = useState('')
   const [reason, setReason] = useState('')
@@ -46,6 +45,7 @@ export function PublishDialog({ draft, faults, onClose, onPublished, onConflict 
   const failure = publish.error === null ? undefined : asFailure(publish.error)
   const testsFailed = failure?.code === 'TESTS_FAILED'
   const canOverride = testsFailed && isAdmin
+  const faults = useFaults(text, isNew ? undefined : draft.id)
   const errors = faults.filter(({ severity }) => severity === 'error')
   const warnings = faults.filter(({ severity }) => severity === 'warning')
   const refused = errors.length > 0 ? 'The document has faults: mend them first.' : undefined
@@ -94,6 +94,17 @@ export function PublishDialog({ draft, faults, onClose, onPublished, onConflict 
       )}
     </Dialog>
   )
+}
+
+/** Of the text that is published, which may have changed after the editor checked it. */
+function useFaults(text: string, id: string | undefined): readonly DocumentFault[] {
+  const request = lintRequest(text, id)
+  const { data } = useQuery({
+    queryKey: ['endpoints', 'lint', request],
+    queryFn: ({ signal }) => dryRun(request ?? '', signal),
+    enabled: request !== undefined,
+  })
+  return useMemo(() => documentFaults(text, data?.lint), [text, data])
 }
 
 function Changes({ id, text }: Readonly<{ id: string; text: string }>) {

@@ -142,6 +142,32 @@ describe('single keys', { skip: NO_BROWSER }, () => {
   })
 })
 
+describe('a tab that is hidden', { skip: NO_BROWSER }, () => {
+  test('holds no stream after a moment, and reads everything again when it is looked at', async (test) => {
+    const { service, page, open } = await openConsole(test)
+    await service.register({ name: 'Before', endpoint: { pattern: '/before' } })
+    await page.clock.install()
+    const show = (isShown: boolean) =>
+      page.evaluate(
+        `Object.defineProperty(document, 'hidden', { configurable: true, get: () => ${!isShown} });
+        document.dispatchEvent(new Event('visibilitychange'))`,
+      )
+    await open('endpoints')
+    await page.getByText('· live').waitFor()
+    await show(false)
+    await page.clock.fastForward('00:10')
+    await service.register({ name: 'Almost', endpoint: { pattern: '/almost' } })
+    await page.getByRole('button', { name: '1 new: show' }).waitFor()
+    await page.clock.fastForward('00:21')
+    await page.getByText('· paused').waitFor()
+    await service.register({ name: 'After', endpoint: { pattern: '/after' } })
+    await show(true)
+    await page.getByText('· live').waitFor()
+    await page.getByRole('button', { name: '2 new: show' }).click()
+    await page.getByRole('link', { name: 'After' }).waitFor()
+  })
+})
+
 describe('a service that is away', { skip: NO_BROWSER }, () => {
   test('is said so; what is shown and typed stays, and all goes on when it is back', async (test) => {
     const folder = mkdtempSync(join(tmpdir(), 'crosswalk-'))

@@ -6,6 +6,7 @@ import { newTest, withChange } from '../../../console/src/pages/tests/test-file.
 import { json, type Service } from '../../service.ts'
 import { NO_BROWSER } from '../browser.ts'
 import { openConsole } from '../console-page.ts'
+import { stageOf } from '../editor-page.ts'
 
 const GOOD = { name: 'good', given: { message: { body: { nr: 1 } } }, expect: { answer: { body: { nr: 1 } } } }
 const BAD = { name: 'bad', given: { message: { body: { nr: 2 } } }, expect: { answer: { body: { nr: 3 } } } }
@@ -77,6 +78,21 @@ describe('the tests of an endpoint', { skip: NO_BROWSER }, () => {
       (await page.getByRole('link', { name: 'Open in editor: bad' }).getAttribute('href')) ?? '',
       new RegExp(`/endpoints/${id}/edit\\?test=bad`),
     )
+  })
+
+  test('open in the editor and in the mapping view, by a URL', async (test) => {
+    const { service, page, open } = await openConsole(test)
+    const id = await withTests(service, [GOOD])
+    await open(`endpoints/${id}/edit?test=good`)
+    await stageOf(page, 'map').getByText('"nr": 1').waitFor()
+    await page.getByRole('link', { name: 'Mapping' }).click()
+    await page.waitForURL(/mapping\?test=good/)
+    await page.getByText('ran dry on the test "good"').waitFor()
+    await page.getByRole('treegrid', { name: 'Can be read' }).getByRole('row', { name: 'nr', exact: true }).waitFor()
+    await open(`endpoints/${id}/edit?test=gone`)
+    await page.getByText('The endpoint has no test named “gone”.').waitFor()
+    await open(`endpoints/${id}/mapping?test=gone`)
+    await page.getByText('There is no test "gone".').waitFor()
   })
 
   test('are edited as JSON, skipped and deleted, and keep what others add meanwhile', async (test) => {

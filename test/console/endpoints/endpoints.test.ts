@@ -70,6 +70,38 @@ describe('/endpoints', { skip: NO_BROWSER }, () => {
     }
   })
 
+  test('are made in a dialog, which shows the fault of a field at the field alone', async (test) => {
+    const { page, open, checkAccessibility } = await openConsole(test)
+    await open('endpoints')
+    await page.getByRole('button', { name: 'New endpoint …' }).first().click()
+    const dialog = page.getByRole('dialog', { name: 'New endpoint' })
+    await dialog.getByLabel('Name').fill('Orders')
+    await dialog.getByLabel('Path', { exact: true }).fill('orders')
+    await dialog.getByRole('button', { name: 'Create endpoint' }).click()
+    const fault = await dialog.locator('.field .fault').innerText()
+    assert.equal((await dialog.innerText()).split(fault).length, 2)
+    await checkAccessibility()
+    await dialog.getByLabel('Path', { exact: true }).fill('/orders')
+    await dialog.getByRole('button', { name: 'Create endpoint' }).click()
+    await page.waitForURL(/endpoints\/[0-9a-f]{24}\/edit/)
+  })
+
+  for (const id of ['0123456789abcdef01234567', 'no-id']) {
+    for (const part of ['edit', 'mapping']) {
+      test(`lead back to the list from ${id}/${part}, which is none`, async (test) => {
+        const { page, open } = await openConsole(test)
+        await open(`endpoints/${id}/${part}`)
+        await page
+          .getByRole('alert')
+          .getByText(/_UNKNOWN|_MALFORMED/)
+          .waitFor()
+        assert.equal(await page.getByRole('button', { name: 'Retry' }).count(), 0)
+        await page.getByRole('link', { name: 'All endpoints' }).click()
+        await page.getByText('There are no endpoints yet').waitFor()
+      })
+    }
+  }
+
   test('counts messages as they are completed, without moving a row', async (test) => {
     const { service, page, open } = await openConsole(test)
     await service.register({ name: 'Busy', endpoint: { pattern: '/busy' }, inputValidation: { type: 'object' } })

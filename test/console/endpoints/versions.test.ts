@@ -42,6 +42,20 @@ describe('the versions of an endpoint', { skip: NO_BROWSER }, () => {
     assert.match(await page.getByRole('row', { name: /Version 2/ }).innerText(), /the ward/)
   })
 
+  test('stand side by side at 360 pixels, without what the service sets itself', async (test) => {
+    const { service, page, open, checkAccessibility } = await openConsole(test, { width: 360 })
+    const id = await withVersions(service)
+    await open(`endpoints/${id}/versions`)
+    const columns = page.locator('.diff-view').getByRole('textbox')
+    await columns.filter({ hasText: 'requestBody.bed' }).waitFor()
+    const [before, after] = [await columns.first().boundingBox(), await columns.last().boundingBox()]
+    assert.ok(before !== null && after !== null)
+    assert.ok(before.x >= 0 && before.x + before.width <= after.x && after.x + after.width <= 360)
+    assert.equal(await page.evaluate('document.documentElement.scrollWidth'), 360)
+    assert.doesNotMatch((await columns.allInnerTexts()).join(), /updatedAt|createdAt|_id/)
+    await checkAccessibility()
+  })
+
   test('can be restored, unless the endpoint has changed since the plan was shown', async (test) => {
     const { service, page, open, checkAccessibility } = await openConsole(test)
     const id = await withVersions(service)

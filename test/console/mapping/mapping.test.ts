@@ -188,6 +188,23 @@ describe('/endpoints/:id/mapping', { skip: NO_BROWSER }, () => {
     })
   })
 
+  test('takes a JSON Schema as the output, and says what is wrong with another text', async (test) => {
+    const { page, id } = await openMapping(test)
+    await page.getByRole('button', { name: 'Fields of the output' }).click()
+    const dialog = page.getByRole('dialog', { name: 'Fields of the output' })
+    await dialog.getByLabel('Kind').selectOption('schema')
+    await dialog.getByLabel('Text').fill('{ "type": ')
+    await dialog.getByRole('button', { name: 'Show its fields' }).click()
+    await dialog.getByText('The text is not JSON').waitFor()
+    const item = { type: 'object', properties: { total: { type: 'number' } } }
+    const schema = { type: 'object', properties: { surname: { type: 'string' }, rows: { type: 'array', items: item } } }
+    await dialog.getByLabel('Text').fill(JSON.stringify(schema))
+    await dialog.getByRole('button', { name: 'Show its fields' }).click()
+    await target(page, 'total').waitFor()
+    await source(page, 'family').dragTo(target(page, 'surname'))
+    assert.match(await draftOf(page, id), /"requestBody.patient.family": "surname"/)
+  })
+
   test('shows names and values of any kind as text, and connects them', async (test) => {
     const hostile = {
       '<img src=x onerror=alert(1)>': '<script>alert(1)</script>',

@@ -1,9 +1,12 @@
 /** `/endpoints/:id/mapping`: the mapping of a draft as a picture. */
+import type { UseQueryResult } from '@tanstack/react-query'
 import { getRouteApi, Link } from '@tanstack/react-router'
 import { useMemo } from 'react'
+import type { StoredText } from '../../api/document-calls.ts'
 import { useRefusal } from '../../api/session.ts'
 import type { Draft } from '../../draft/draft.ts'
 import { useDraft, useDraftNow } from '../../draft/use-draft.ts'
+import { usePublishing } from '../../publish/use-publishing.tsx'
 import { Button } from '../../ui/controls/button.tsx'
 import { DocumentState } from '../../ui/endpoint/document-state.tsx'
 import { EndpointPage } from '../../ui/endpoint/endpoint-page.tsx'
@@ -16,19 +19,19 @@ const route = getRouteApi('/endpoints/$id/mapping')
 export function MappingPage() {
   const { id } = route.useParams()
   const { draft, stored } = useDraft(id)
-  if (draft !== undefined) return <MappingOfDraft key={id} draft={draft} />
+  if (draft !== undefined) return <MappingOfDraft key={id} draft={draft} stored={stored} />
   return <DocumentState title="Mapping" query={stored} />
 }
 
-function MappingOfDraft({ draft }: Readonly<{ draft: Draft }>) {
+function MappingOfDraft({ draft, stored }: Readonly<{ draft: Draft; stored: UseQueryResult<StoredText> }>) {
   const { message, test } = route.useSearch()
-  const { text, isDirty, canUndo, canRedo } = useDraftNow(draft)
+  const { text, canUndo, canRedo } = useDraftNow(draft)
+  const publishing = usePublishing(draft, stored)
   const refused = useRefusal('author')
   const mapping = useMemo(() => readMapping(text), [text])
   const toEditor = { ...(message && { message }), ...(test && { test }) }
   const actions = (
     <>
-      {isDirty && <span className="quiet">Not published yet</span>}
       <Button refused={refused ?? (canUndo ? undefined : 'There is nothing to undo.')} onPress={draft.undo}>
         Undo
       </Button>
@@ -36,12 +39,14 @@ function MappingOfDraft({ draft }: Readonly<{ draft: Draft }>) {
         Redo
       </Button>
       <Link className="button" to="/endpoints/$id/edit" params={{ id: draft.id }} search={toEditor}>
-        {isDirty ? 'Publish in the editor' : 'Open in the editor'}
+        Open in the editor
       </Link>
+      {publishing.actions}
     </>
   )
   return (
     <EndpointPage id={draft.id} part="Mapping" actions={actions}>
+      {publishing.banner}
       {typeof mapping === 'string' ? (
         <Empty
           title="The mapping cannot be shown"
@@ -56,6 +61,7 @@ function MappingOfDraft({ draft }: Readonly<{ draft: Draft }>) {
       ) : (
         <MappingEditor draft={draft} mapping={mapping} refused={refused} />
       )}
+      {publishing.dialogs}
     </EndpointPage>
   )
 }
