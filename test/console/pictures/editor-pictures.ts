@@ -73,6 +73,7 @@ export const EDITOR_PICTURES: readonly Picture[] = [
         afterRun(async (page) => {
           await replaceInLine(page, '"output": "JSON"', '"output": "HTML", "colour": 1')
           await page.getByRole('region', { name: 'Faults' }).getByText('2 faults').waitFor()
+          await page.getByText('The document has faults, so it does not run.').waitFor()
         }),
       ),
   },

@@ -66,7 +66,7 @@ const select = (page: Page, name: string) => page.getByRole('row', { name, exact
 
 export const MAPPING_PICTURES: readonly Picture[] = [
   picture('mapping-of-few', THREE, MESSAGE, (page) => selectEntry(page, /results/)),
-  picture('mapping-of-300', MANY, MANY_MESSAGE, (page) => selectEntry(page, /name4 /)),
+  picture('mapping-of-300', MANY, MANY_MESSAGE, (page) => selectEntry(page, /date2 /)),
   picture('mapping-without-message', THREE, undefined),
   picture('mapping-without-entries', {}, MESSAGE),
   picture('mapping-choices', THREE, MESSAGE, async (page) => {

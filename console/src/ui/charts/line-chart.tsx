@@ -22,6 +22,8 @@ export type LineChartProps = Readonly<{
 }>
 
 const HEIGHT = 200
+/** Between the marks of an axis of values: no quarters, which a format with one decimal would round. */
+const STEPS = [-1, 0, 1, 2, 3, 4, 5, 6, 7, 8, 9].flatMap((power) => [1, 2, 5].map((digit) => digit * 10 ** power))
 const bars = uPlot.paths.bars?.({ size: [0.8, 24, 1] })
 
 /** A value between minutes without one is no line: it is drawn as a point. */
@@ -63,7 +65,7 @@ export function LineChart({ title, times, series, format }: LineChartProps) {
           ],
           axes: [
             { ...axis, values: (_: uPlot, ticks: number[]) => ticks.map(timeOfDay) },
-            { ...axis, size: 70, values: (_: uPlot, ticks: number[]) => ticks.map(format) },
+            { ...axis, size: 70, incrs: STEPS, values: (_: uPlot, ticks: number[]) => ticks.map(format) },
           ],
           scales: {
             // Room for one half of the first and of the last bar.
