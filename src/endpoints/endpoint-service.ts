@@ -4,6 +4,7 @@
  */
 import type { EntryOf } from '../domain/ports/audit-store-port.ts'
 import type { ChangeFeed } from '../domain/ports/change-feed-port.ts'
+import { withStoreAccess } from '../domain/ports/store-port.ts'
 import { NOTE_CHARACTERS, type Origin, type StoredDocument } from '../domain/stored-document.ts'
 import { createActiveEndpoints } from './active-endpoints.ts'
 import { type BatchReport, createBatchWriter } from './batch/batch-writer.ts'
@@ -146,7 +147,8 @@ export function createEndpointService(options: EndpointServiceOptions): Endpoint
         onVersion?.(version)
         if (isQueued || storeSync?.isAt(version)) return
         isQueued = true
-        enqueue(catchUp).catch((err: unknown) => {
+        // Calls wait behind it, so it waits for the store no longer than one of them.
+        enqueue(() => withStoreAccess({ lost: undefined, isOver: false }, catchUp)).catch((err: unknown) => {
           isQueued = false
           logger.warn({ err }, 'Changes of other instances could not be read')
         })

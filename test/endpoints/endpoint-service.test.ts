@@ -6,8 +6,9 @@ import { createTokenVerifier } from '../../src/adapters/jwt/token-verifier.ts'
 import { openSqliteStore } from '../../src/adapters/sqlite/open-sqlite-store.ts'
 import { Failure } from '../../src/domain/failure.ts'
 import { createIds } from '../../src/domain/id.ts'
+import type { ChangeFeed } from '../../src/domain/ports/change-feed-port.ts'
 import type { EndpointStore } from '../../src/domain/ports/endpoint-store-port.ts'
-import { StoreUnavailable } from '../../src/domain/ports/store-port.ts'
+import { StoreUnavailable, waitForStore, withStoreAccess } from '../../src/domain/ports/store-port.ts'
 import { createEndpointRegistry } from '../../src/endpoints/endpoint-registry.ts'
 import { createEndpointService, type EndpointService } from '../../src/endpoints/endpoint-service.ts'
 import { readSettings } from '../../src/settings/settings.ts'
@@ -18,7 +19,12 @@ const http = createHttpClient({ connectTimeoutMs: 1_000, answerLimitBytes: 1_000
 const producer = { produce: () => assert.fail('something was produced') }
 after(() => http.close())
 
-async function open(clock = Date.now, over = (endpoints: EndpointStore) => endpoints, logger = silent) {
+async function open(
+  clock = Date.now,
+  over = (endpoints: EndpointStore) => endpoints,
+  logger = silent,
+  changes?: ChangeFeed,
+) {
   const store = await openSqliteStore({ path: ':memory:', logger: silent })
   const reading = readSettings({})
   assert.ok(reading.ok)
@@ -26,6 +32,7 @@ async function open(clock = Date.now, over = (endpoints: EndpointStore) => endpo
   const catalogue = createEndpointService({
     store: over(store.endpoints),
     registry,
+    changes,
     services: { http, states: store.states, producer, tokens: createTokenVerifier(http), ...guards },
     settings: reading.settings,
     clock,
@@ -71,6 +78,21 @@ describe('a store that does not answer', () => {
       assert.equal(registry.match('POST', '/two').kind, 'unknown')
     })
   }
+})
+
+test('a change waits no longer for the store than one access, though the changes of others are read before it', async () => {
+  const watchers: ((version: number) => void)[] = []
+  const never = new Promise<never>(() => undefined)
+  const { catalogue } = await open(Date.now, undefined, silent, {
+    watch: (onVersion) => void watchers.push(onVersion),
+    // A store that does not answer: the access itself goes on for ever.
+    since: () => waitForStore(50, () => never),
+  } as ChangeFeed)
+  catalogue.follow()
+  for (const onVersion of watchers) onVersion(1)
+  await withStoreAccess({ lost: undefined, isOver: false }, () =>
+    assert.rejects(catalogue.create(text('first')), { code: 'STORE_UNAVAILABLE' }),
+  )
 })
 
 describe('a store that keeps a change and cannot confirm it', () => {

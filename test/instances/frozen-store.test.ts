@@ -22,6 +22,8 @@ for (const auth of ['', 'off']) {
       const { _id, ...document } = await one.register({ endpoint: { pattern: '/frozen' } })
       const other = { ...document, name: 'other', endpoint: { pattern: '/other' } }
       const calls: readonly [string, string, object?][] = [
+        // First, as long as no connection is known to be lost.
+        ['POST', '/endpoints', other],
         ['GET', '/endpoints'],
         ['GET', `/endpoints/${_id}`],
         ['POST', '/endpoints', other],

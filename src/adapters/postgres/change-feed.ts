@@ -115,12 +115,13 @@ export function createChangeFeed({ url, connections, logger }: ChangeFeedOptions
   }
 
   return {
-    since: async (version) => {
-      const alive = listening
-      // This one is asked first, as the idle connections of the pool may be dead.
-      const rows = await alive?.run(SINCE, version).catch(() => alive.lose())
-      return changesOf(rows ?? (await connections.run(SINCE, version)))
-    },
+    since: (version) =>
+      connections.access(async () => {
+        const alive = listening
+        // This one is asked first, as the idle connections of the pool may be dead.
+        const rows = await alive?.run(SINCE, version).catch(() => alive.lose())
+        return changesOf(rows ?? (await connections.run(SINCE, version)))
+      }),
     watch: (notify) => {
       watching ??= keepListening(notify)
     },

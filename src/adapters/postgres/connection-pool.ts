@@ -27,6 +27,8 @@ export type RunStatement = <Values, Row>(statement: Prepared<Values, Row>, value
 export type Connections = Readonly<{
   /** Rejects with StoreUnavailable if the server did not answer. */
   run: RunStatement
+  /** Several queries as one access to the store: for a management call, they share the time that it waits. */
+  access<T>(work: () => Promise<T>): Promise<T>
   /** Commits when the promise of `work` resolves, rolls back when it rejects. */
   transaction<T>(work: (run: RunStatement) => Promise<T>): Promise<T>
   /**
@@ -135,10 +137,13 @@ export function createConnections(options: ConnectionOptions): Connections {
     }
   }
 
+  const access = <T>(work: () => Promise<T>): Promise<T> => waitForStore(mostMs, work)
+
   return {
-    run: (statement, values) => waitForStore(mostMs, () => track((run) => run(statement, values))),
+    access,
+    run: (statement, values) => access(() => track((run) => run(statement, values))),
     transaction: (work) =>
-      waitForStore(mostMs, () =>
+      access(() =>
         track(async (run) => {
           await run(BEGIN, undefined)
           try {

@@ -43,7 +43,7 @@ export type StoreAccess = { lost: StoreUnavailable | undefined; isOver: boolean 
 const accesses = new AsyncLocalStorage<StoreAccess>()
 
 /** Runs a part of a management call. All parts of a call have one `access`: it waits for a store that is away only once. */
-export const withStoreAccess = (access: StoreAccess, work: () => void): void => accesses.run(access, work)
+export const withStoreAccess = <T>(access: StoreAccess, work: () => T): T => accesses.run(access, work)
 
 /** A loss that took less is that of one connection: the next access gets another one. */
 const LONG_MS = 200
