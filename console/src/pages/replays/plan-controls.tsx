@@ -80,9 +80,6 @@ function PlanEnd({ plan: { failed } }: Readonly<{ plan: ReplayPlan }>) {
       <Link className="button" to="/groups">
         Failures that are left
       </Link>
-      <Link className="button" to="/replays">
-        All plans
-      </Link>
     </div>
   )
 }
