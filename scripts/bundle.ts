@@ -81,14 +81,16 @@ try {
   })
   await build({
     ...COMMON,
-    // Started by file name: the thread of the message log, and isolated processes.
+    // Started by file name: the threads of the message log and of OpenAPI documents, and isolated processes.
     entryPoints: {
       'message-worker': 'src/adapters/sqlite/message-log/message-worker.ts',
+      'openapi-worker': 'src/published-api/openapi-worker.ts',
       'isolated-process': 'src/isolation/isolated-process.ts',
     },
     banner: { js: OWN_URL },
   })
-  for (const name of ['service.js', 'message-worker.js', 'isolated-process.js']) asAscii(`${folder}/${name}`)
+  for (const name of ['service', 'message-worker', 'openapi-worker', 'isolated-process'])
+    asAscii(`${folder}/${name}.js`)
   writeFileSync(`${folder}/package.json`, '{ "type": "commonjs" }\n')
   copyFileSync(`${root}/scripts/bundle-main.cjs`, `${folder}/main.js`)
   await keepCode(folder).catch((thrown: Error) => {

@@ -78,7 +78,7 @@ X-Crosswalk-Code: VALIDATION_FAILED
         "coding": [{ "system": "urn:crosswalk:failure", "code": "VALIDATION_FAILED" }],
         "text": "/name is required"
       },
-      "diagnostics": "messageId: 01a1fbe3faaa000082c722af; stage: validate; path: inputValidation; pointer: /name",
+      "diagnostics": "messageId: 01a1fbe3faaa000082c722af; stage: validate; path: inputValidation.required[0]; pointer: /name",
       "expression": ["name"]
     },
     {
@@ -88,7 +88,7 @@ X-Crosswalk-Code: VALIDATION_FAILED
         "coding": [{ "system": "urn:crosswalk:failure", "code": "VALIDATION_FAILED" }],
         "text": "/contact/0/email must be a valid email"
       },
-      "diagnostics": "messageId: 01a1fbe3faaa000082c722af; stage: validate; path: inputValidation; pointer: /contact/0/email",
+      "diagnostics": "messageId: 01a1fbe3faaa000082c722af; stage: validate; path: inputValidation.required[0]; pointer: /contact/0/email",
       "expression": ["contact[0].email"]
     }
   ]
@@ -96,7 +96,8 @@ X-Crosswalk-Code: VALIDATION_FAILED
 \`\`\`
 
 - There is one issue for each of the \`details\`, and one for a failure without any. \`severity\` is \`error\`, for \`INTERNAL\` \`fatal\`.
-- \`diagnostics\` holds the message id, the stage, the path in the endpoint document and the JSON Pointer of the fault, as far as they are known.
+- \`diagnostics\` holds the message id, the stage, the path in the endpoint document (of a validation: the keyword that failed first) and the
+  JSON Pointer of the fault, as far as they are known.
 - \`expression\` is the field of the body as FHIRPath. It is left out where a name of the body cannot stand in a path of FHIR, and for
   faults that are not in the body.
 - \`code\` is the issue type of the table above. If the code may be tried again, it is one of the types below \`transient\` in FHIR.

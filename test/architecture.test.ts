@@ -62,6 +62,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
     'intake',
     'language',
     'message-log',
+    'message-log/groups',
     'pipeline',
   ],
   drift: ['document-reads', 'domain', 'endpoints', 'intake', 'language'],

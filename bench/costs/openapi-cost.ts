@@ -1,36 +1,47 @@
 /**
  * How long the OpenAPI document of many endpoints takes, and what it does to the messages meanwhile: one client sends
  * messages in slices, in every second of which another reads the document without a pause. Messages of both kinds of
- * slices are compared. `npm run -s prepare && node bin/node.js bench/costs/openapi-cost.ts [endpoints] [pairs]`.
+ * slices are compared. `npm run -s prepare && node bin/node.js bench/costs/openapi-cost.ts [endpoints] [pairs] [fields]`:
+ * the endpoints differ in name and route only, or with `fields` in the names of their fields too.
  */
 import { setTimeout as pause } from 'node:timers/promises'
+import type { JsonObject } from '../../src/domain/json.ts'
 import { type LoadResult, startSingleLoad } from '../load/load.ts'
 import { register, startCrosswalk } from '../processes/crosswalk.ts'
 import { spreadOf } from '../report/spread.ts'
 import { flat } from '../workloads/flat.ts'
 
-const [endpoints = 10_000, pairs = 5] = process.argv.slice(2).map(Number)
+const [endpoints = 10_000, pairs = 5] = process.argv.slice(2, 4).map(Number)
+const hasOwnFields = process.argv[4] === 'fields'
 const SLICE_MS = 3_000
 const AT_ONCE = 1_000
 
 const server = await startCrosswalk('server', { MAX_ENDPOINTS: String(endpoints + 1) })
 const url = await register(server, flat.document({ origin: '' }))
 const { name: _name, endpoint: _endpoint, ...document } = flat.document({ origin: '' })
-const schema = {
-  type: 'object',
-  required: ['id'],
-  properties: {
-    id: { type: 'string' },
-    name: { type: 'string', minLength: 1 },
-    born: { type: 'string', format: 'date' },
-  },
+const documentOf = (number: number): JsonObject => {
+  const own = hasOwnFields ? String(number) : ''
+  return {
+    ...document,
+    name: `described ${number}`,
+    endpoint: { pattern: `/described/${number}/:id` },
+    inputMapping: Object.fromEntries(Object.entries(flat.mapping).map(([path, target]) => [path + own, target + own])),
+    inputValidation: {
+      type: 'object',
+      required: [`id${own}`],
+      properties: {
+        [`id${own}`]: { type: 'string' },
+        [`name${own}`]: { type: 'string', minLength: 1 },
+        [`born${own}`]: { type: 'string', format: 'date' },
+      },
+    },
+  }
 }
 for (let from = 0; from < endpoints; from += AT_ONCE) {
-  const operations = Array.from({ length: Math.min(AT_ONCE, endpoints - from) }, (_, index) => {
-    const number = from + index
-    const route = { name: `described ${number}`, endpoint: { pattern: `/described/${number}/:id` } }
-    return { op: 'create', document: { ...document, ...route, inputValidation: schema } }
-  })
+  const operations = Array.from({ length: Math.min(AT_ONCE, endpoints - from) }, (_, index) => ({
+    op: 'create',
+    document: documentOf(from + index),
+  }))
   const stored = await fetch(`${server.origin}/endpoints/batch`, {
     method: 'POST',
     headers: { 'content-type': 'application/json' },

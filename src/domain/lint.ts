@@ -42,7 +42,8 @@ export function documentPath(base: string, ...segments: readonly (string | numbe
   return text
 }
 
-function joined(base: string, written: string): string {
+/** In: two paths in their written form, the second from the first on. Out: both as one. */
+export function joinPaths(base: string, written: string): string {
   if (base === '' || written === '') return base + written
   return written.startsWith('[') ? base + written : `${base}.${written}`
 }
@@ -54,6 +55,6 @@ export function collectInto(lints: Lint[], path = ''): LintSink {
     error: (message, options) => void lints.push({ path, message, severity: 'error', ...options }),
     warning: (message) => void lints.push({ path, message, severity: 'warning' }),
     at: (...segments) => collectInto(lints, documentPath(path, ...segments)),
-    below: (written) => collectInto(lints, joined(path, written)),
+    below: (written) => collectInto(lints, joinPaths(path, written)),
   }
 }

@@ -6,6 +6,7 @@ import type { JsonObject } from '../domain/json.ts'
 import { documentPath } from '../domain/lint.ts'
 import type { BodySummary } from '../domain/records/message-record.ts'
 import { isSecretName } from '../domain/secrets/secrets.ts'
+import { groupOf } from '../message-log/groups/group-key.ts'
 import { usesState } from '../pipeline/stages/state.ts'
 import type { RecordedExchange, RecordedMessage } from './recorded-message.ts'
 
@@ -97,6 +98,7 @@ const distinct = (losses: readonly NotReproduced[]): readonly NotReproduced[] =>
 /** What the message did when it was recorded. */
 export const recordedOutcome = ({ record }: RecordedMessage): JsonObject => {
   const { id, endpointId, endpointVersion, outcome, status, code } = record
+  const group = groupOf(record)
   return {
     messageId: id,
     ...(endpointId === undefined ? {} : { endpointId }),
@@ -104,5 +106,6 @@ export const recordedOutcome = ({ record }: RecordedMessage): JsonObject => {
     outcome,
     status,
     ...(code === undefined ? {} : { code }),
+    ...(group === undefined ? {} : { group }),
   }
 }

@@ -101,7 +101,7 @@ export function createSandbox(options: SandboxOptions): IsolatedSandbox {
         if (typeof value !== 'string') return value
         if (value === 'time' && limitMs < allMs) throw outOfTime('validation')
         const message = `the message cannot be validated: ${REASONS[value]}`
-        return { ok: false, faults: [{ pointer: '', message, custom: true }] }
+        return { ok: false, path: '', faults: [{ pointer: '', message, custom: true }] }
       },
     }
   }

@@ -1,13 +1,11 @@
 /** OpenAPI 3.1 documents of endpoints, written piece by piece, so that messages run between two endpoints of thousands. */
 import { createHash } from 'node:crypto'
 import { setImmediate as turn } from 'node:timers/promises'
-import type { Endpoint } from '../config/schema/schema.ts'
 import type { JsonObject } from '../domain/json.ts'
-import { FAILURE_COMPONENTS, type KnownFailures } from './failure-responses.ts'
-import { describeOperation, type PublishedExample } from './published-operation.ts'
+import { FAILURE_COMPONENTS } from './failure-responses.ts'
+import { createOperationTexts } from './operation-texts.ts'
+import type { PublishedEndpoint } from './published-operation.ts'
 import type { PublishSettings } from './request-schema.ts'
-
-export type PublishedEndpoint = Readonly<{ endpoint: Endpoint; examples?: readonly PublishedExample[] }>
 
 export type DocumentInfo = Readonly<{
   title: string
@@ -18,8 +16,7 @@ export type DocumentInfo = Readonly<{
 }>
 
 export type WrittenOpenApi = Readonly<{
-  chunks: readonly Uint8Array[]
-  bytes: number
+  bytes: Uint8Array<ArrayBuffer>
   /** A strong validator (RFC 9110 section 8.8.3). */
   etag: string
 }>
@@ -30,43 +27,42 @@ const CHUNK_CHARACTERS = 65_536
 
 type Path = { readonly path: string; readonly parameters: readonly JsonObject[]; readonly methods: string[] }
 
-/** In: endpoints whose names and routes differ, in the order of their paths. They are read while the promise is pending. */
+/** Endpoints whose names and routes differ, in the order of their paths. */
+export type PublishedEndpoints = Iterable<PublishedEndpoint> | AsyncIterable<PublishedEndpoint>
+
+/** Reads the endpoints while the promise is pending. Rejects with the reason of `signal` once it is aborted. */
 export async function writeOpenApi(
-  endpoints: Iterable<PublishedEndpoint> | AsyncIterable<PublishedEndpoint>,
+  endpoints: PublishedEndpoints,
   info: DocumentInfo,
   settings: PublishSettings,
+  signal?: AbortSignal,
 ): Promise<WrittenOpenApi> {
-  const pause = createPause()
-  const known: KnownFailures = new Map()
+  const pause = createPause(signal)
+  const textsOf = createOperationTexts(settings)
   const paths = new Map<string, Path>()
-  const schemas = new Map<string, string>()
-  const components = { responses: new Map<string, string>(), securitySchemes: new Map<string, string>() }
-  for await (const { endpoint, examples } of endpoints) {
-    const {
-      path,
-      shape,
-      method,
-      parameters,
-      operation,
-      components: own,
-    } = describeOperation(endpoint, settings, examples, known)
+  const components = {
+    schemas: new Map<string, string>(),
+    responses: new Map<string, string>(),
+    securitySchemes: new Map<string, string>(),
+  }
+  for await (const published of endpoints) {
+    const { path, shape, method, parameters, operation, components: own } = textsOf(published)
     // Of paths that differ in the names of their parameters only, OpenAPI takes the names of one.
     const listed = paths.get(shape) ?? { path, parameters, methods: [] }
     paths.set(shape, listed)
-    listed.methods.push(member(method, operation))
-    for (const [name, schema] of Object.entries(own.schemas)) schemas.set(name, JSON.stringify(schema))
+    listed.methods.push(`${JSON.stringify(method)}:${operation}`)
+    for (const [name, text] of own.schemas) components.schemas.set(name, text)
     for (const section of ['responses', 'securitySchemes'] as const) {
-      for (const [name, part] of Object.entries(own[section])) {
-        if (!components[section].has(name)) components[section].set(name, JSON.stringify(part))
-      }
+      for (const [name, text] of own[section]) if (!components[section].has(name)) components[section].set(name, text)
     }
-    if (pause.isDue()) await turn()
+    if (pause.isDue()) await pause.take()
   }
-  for (const [name, schema] of Object.entries(FAILURE_COMPONENTS.schemas)) schemas.set(name, JSON.stringify(schema))
+  for (const [name, schema] of Object.entries(FAILURE_COMPONENTS.schemas))
+    components.schemas.set(name, JSON.stringify(schema))
   const document = createWriter()
-  for (const piece of pieces(head(info), paths, { schemas, ...components })) {
+  for (const piece of pieces(head(info), paths, components)) {
     document.write(piece)
-    if (pause.isDue()) await turn()
+    if (pause.isDue()) await pause.take()
   }
   return document.end()
 }
@@ -110,7 +106,8 @@ const head = ({ title, version, description, origin }: DocumentInfo): JsonObject
   ],
 })
 
-function createPause() {
+/** Pauses of work on the thread of messages. `take` rejects with the reason of `signal` once it is aborted. */
+export function createPause(signal?: AbortSignal) {
   let startedAt = performance.now()
   return {
     isDue: (): boolean => {
@@ -118,6 +115,10 @@ function createPause() {
       if (now - startedAt < SLICE_MS) return false
       startedAt = now
       return true
+    },
+    take: async (): Promise<void> => {
+      await turn()
+      signal?.throwIfAborted()
     },
   }
 }
@@ -127,10 +128,12 @@ function createWriter() {
   const chunks: Uint8Array[] = []
   let texts: string[] = []
   let characters = 0
+  let length = 0
   const flush = (): void => {
     const chunk = Buffer.from(texts.join(''))
     hash.update(chunk)
     chunks.push(chunk)
+    length += chunk.byteLength
     texts = []
     characters = 0
   }
@@ -142,8 +145,14 @@ function createWriter() {
     },
     end: (): WrittenOpenApi => {
       flush()
-      const bytes = chunks.reduce((sum, { byteLength }) => sum + byteLength, 0)
-      return { chunks, bytes, etag: `"${hash.digest('base64url')}"` }
+      // In memory of its own, which another thread can take over.
+      const bytes = new Uint8Array(length)
+      let at = 0
+      for (const chunk of chunks) {
+        bytes.set(chunk, at)
+        at += chunk.byteLength
+      }
+      return { bytes, etag: `"${hash.digest('base64url')}"` }
     },
   }
 }

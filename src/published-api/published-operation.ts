@@ -20,7 +20,10 @@ export type PublishedExample = Readonly<{
   answer?: JsonObject[string]
 }>
 
-export type PublishedOperation = Readonly<{
+/** An endpoint with its examples. */
+export type PublishedEndpoint = Readonly<{ endpoint: Endpoint; examples?: readonly PublishedExample[] }>
+
+export type PublishedRoute = Readonly<{
   /** With `{name}` for each parameter. */
   path: string
   /** Equal for all paths that differ in the names of their parameters only, which OpenAPI takes for one. */
@@ -29,6 +32,9 @@ export type PublishedOperation = Readonly<{
   method: string
   /** Of the path. */
   parameters: readonly JsonObject[]
+}>
+
+export type PublishedOperation = Readonly<{
   operation: JsonObject
   /** By the section of `components` and the name. Parts that endpoints share have the same name and content. */
   components: Readonly<Record<'schemas' | 'responses' | 'securitySchemes', JsonObject>>
@@ -36,6 +42,24 @@ export type PublishedOperation = Readonly<{
 
 const IN_XML =
   'The schema describes the value that the XML is read as: the root element is left out, attributes stand under `$`, text beside them under `_`, every other value is a string, and an element that is repeated is a list.'
+
+/** Where callers reach an endpoint. */
+export function describeRoute({ endpoint: { pattern, method } }: Endpoint): PublishedRoute {
+  const segments = segmentsOf(pattern)
+  return {
+    path: `/${segments.map((segment) => segment.replace(/^:(.*)$/s, '{$1}')).join('/')}`,
+    shape: `/${segments.map((segment) => (segment.startsWith(':') ? ':' : segment)).join('/')}`,
+    method: method.toLowerCase(),
+    parameters: pathParameters(pattern),
+  }
+}
+
+/** The members of an operation that say whose it is; the first of all. */
+export const summarise = ({ name, description }: Endpoint): JsonObject => ({
+  operationId: componentName(name),
+  summary: name,
+  ...(description === undefined ? {} : { description }),
+})
 
 /**
  * In: a checked document without faults; `known`: shared by the endpoints of one OpenAPI document. Out: the operation of its
@@ -48,25 +72,15 @@ export function describeOperation(
   examples: readonly PublishedExample[] = [],
   known?: KnownFailures,
 ): PublishedOperation {
-  const { pattern, method } = endpoint.endpoint
-  const name = componentName(endpoint.name)
-  const request = describeRequest(endpoint, settings, name)
+  const request = describeRequest(endpoint, settings, componentName(endpoint.name))
   const failures = describeFailures(endpoint, known)
   const auth = describeAuth(endpoint)
   const parameters = readParameters(endpoint, request, auth.headers)
   const requestBody = describeBody(endpoint, request, examples)
   const answers = withExamples(describeAnswer(endpoint, request, settings), endpoint, examples)
-  const { description } = endpoint
-  const segments = segmentsOf(pattern)
   return {
-    path: `/${segments.map((segment) => segment.replace(/^:(.*)$/s, '{$1}')).join('/')}`,
-    shape: `/${segments.map((segment) => (segment.startsWith(':') ? ':' : segment)).join('/')}`,
-    method: method.toLowerCase(),
-    parameters: pathParameters(pattern),
     operation: {
-      operationId: name,
-      summary: endpoint.name,
-      ...(description === undefined ? {} : { description }),
+      ...summarise(endpoint),
       ...(parameters.length === 0 ? {} : { parameters }),
       ...(requestBody === undefined ? {} : { requestBody }),
       responses: { ...failures.responses, ...answers },

@@ -13,7 +13,7 @@ export type Replayable = Readonly<{
   why?: string
   /** It can be replayed if the caller sends another body. */
   withBody?: true
-  /** The replay of the message that ended done. */
+  /** Another message: a replay of this one, or of the one that this one replays, that ended done. */
   alreadyDoneBy?: string
 }>
 
@@ -25,7 +25,9 @@ export function createReadReplayable(store: MessageStore, replay: Replay, claims
     const ids = await callMessageLog(() => originalsOf(store, record))
     const found = ids.some((id) => claims.underWay.has(id)) ? blocker('under-way') : await replay.check(record)
     const logged = await callMessageLog(() => succeededAmong(store, ids))
-    const [doneBy] = ids.flatMap((id) => claims.succeeded.get(id) ?? logged.get(id) ?? [])
+    const done = ids.flatMap((id) => [claims.succeeded.get(id), logged.get(id)])
+    // The message that is asked for may be the replay that ended done.
+    const doneBy = done.find((id) => id !== undefined && id !== record.id)
     return {
       can: found === undefined,
       ...(found === undefined ? {} : { reason: found.reason, why: found.error }),

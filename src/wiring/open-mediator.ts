@@ -7,6 +7,7 @@ import type { WorkerSlot } from '../domain/worker-processes.ts'
 import type { Registry } from '../endpoints/endpoint-registry.ts'
 import type { ServiceAddress } from '../openhim/mediator-document.ts'
 import type { Settings } from '../settings/settings.ts'
+import { EVERY_ADDRESS } from './message-origin.ts'
 
 export type RunningMediator = Readonly<{
   status(): MediatorStatus
@@ -26,8 +27,6 @@ export type RunningMediatorOptions = Readonly<{
 }>
 
 const ANSWER_LIMIT_BYTES = 1024 * 1024
-
-const EVERY_ADDRESS: readonly string[] = ['0.0.0.0', '::']
 
 /** Undefined without OPENHIM_REGISTER, and in all workers but one. */
 export async function openMediator(options: RunningMediatorOptions): Promise<RunningMediator | undefined> {

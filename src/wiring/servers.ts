@@ -48,6 +48,7 @@ import type { Settings } from '../settings/settings.ts'
 import { createDraftEndpoint } from '../suggestions/draft-endpoint.ts'
 import type { ServiceHealth } from './health.ts'
 import type { ManagementAuth } from './management-auth.ts'
+import { messageOrigin } from './message-origin.ts'
 import type { Watching } from './watching.ts'
 
 export type Servers = Readonly<{
@@ -101,7 +102,8 @@ export function createServers(options: ServersOptions): Servers {
   const origin = `http://localhost:${settings.serverPort}`
   const publishedApi = createLiveOpenApi({ registry, version, origin, settings, storedTests })
   const messageServer = createMessageServer({ ...options, publishedApi }, answer)
-  const adminServer = createAdminServer({ ...options, publishedApi }, answer)
+  const messagePort = () => portOf(messageServer)
+  const adminServer = createAdminServer({ ...options, publishedApi, messagePort }, answer)
   const servers = [messageServer, adminServer]
   return {
     listenForMessages: async () => {
@@ -111,11 +113,14 @@ export function createServers(options: ServersOptions): Servers {
       await adminServer.listen({ host: settings.adminHost, port })
       return portOf(adminServer)
     },
-    messagePort: () => portOf(messageServer),
+    messagePort,
     adminPort: () => portOf(adminServer),
     endConnections: () => servers.forEach(endConnections),
     quiet: async () => void (await Promise.all(servers.map(quiet))),
-    close: async () => void (await Promise.all(servers.map((server) => server.close()))),
+    close: async () => {
+      await Promise.all(servers.map((server) => server.close()))
+      await publishedApi.close()
+    },
     closeAllConnections: () => {
       for (const { server } of servers) server.closeAllConnections()
     },
@@ -144,8 +149,8 @@ function createMessageServer(options: Served, answer: AnswerFailure): FastifyIns
   return server
 }
 
-function createAdminServer(options: Served, answer: AnswerFailure): FastifyInstance {
-  const { settings, version, records, health, managementAuth, watching, consoleFolder, clock } = options
+function createAdminServer(options: Served & Pick<Servers, 'messagePort'>, answer: AnswerFailure): FastifyInstance {
+  const { messagePort, settings, version, records, health, managementAuth, watching, consoleFolder, clock } = options
   // Bodies of messages are texts of others: no browser may take one for a page or a program.
   const server = createServer(settings, answer, { headers: { 'x-content-type-options': 'nosniff' } })
   managementAuth.protect(server, 'admin')
@@ -160,7 +165,9 @@ function createAdminServer(options: Served, answer: AnswerFailure): FastifyInsta
   serveMessageRecords(server, records)
   serveCaptures(server, options.captures)
   serveRecordedTests(server, options.makeRecordedTest)
-  serveMe(server)
+  serveMe(server, (calledAs) =>
+    messageOrigin({ host: settings.host, serverPort: messagePort() || settings.serverPort }, calledAs),
+  )
   serveEvents(server, watching.events)
   serveOpenApi(server, describeApi(describeDocument(), version))
   return server

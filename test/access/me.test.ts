@@ -1,7 +1,8 @@
 /** `GET /me`: who the caller is and what it may do, in every mode of management. */
 import assert from 'node:assert/strict'
-import { test } from 'node:test'
+import { describe, test } from 'node:test'
 import { ROLES } from '../../src/domain/access.ts'
+import { messageOrigin } from '../../src/wiring/message-origin.ts'
 import { call } from '../adapters/http-server/management/call.ts'
 import { startService } from '../service.ts'
 import { startIssuer } from './issuer.ts'
@@ -10,7 +11,8 @@ import { bearer, startServiceWithKeys } from './service-with-keys.ts'
 test('without keys, every caller on this machine may do everything', async () => {
   const service = await startService()
   const reply = await call(service.adminUrl, 'GET', '/me')
-  assert.deepEqual(reply.json(), { who: 'local', roles: ROLES, may: ROLES, mode: 'open' })
+  const messageOrigin = service.url
+  assert.deepEqual(reply.json(), { who: 'local', roles: ROLES, may: ROLES, mode: 'open', messageOrigin })
   assert.equal(reply.headers['cache-control'], 'no-store')
   await service.stop()
 })
@@ -56,4 +58,23 @@ test('with OpenID Connect, what the roles of the token include', async () => {
   assert.deepEqual([name, roles, may, mode], ['ann', ['author'], ['viewer', 'author'], 'oidc'])
   await service.stop()
   await issuer.stop()
+})
+
+describe('the address of the message port', () => {
+  const cases: readonly (readonly [host: string, calledAs: string | undefined, origin: string])[] = [
+    ['127.0.0.1', 'mapper.example:3004', 'http://127.0.0.1:3003'],
+    ['10.0.0.7', undefined, 'http://10.0.0.7:3003'],
+    ['::1', 'localhost:3004', 'http://[::1]:3003'],
+    ['0.0.0.0', 'mapper.example:3004', 'http://mapper.example:3003'],
+    ['0.0.0.0', 'mapper.example', 'http://mapper.example:3003'],
+    ['::', '[2001:db8::7]:3004', 'http://[2001:db8::7]:3003'],
+    ['0.0.0.0', undefined, 'http://localhost:3003'],
+    ['0.0.0.0', '', 'http://localhost:3003'],
+    ['0.0.0.0', 'a b:c', 'http://localhost:3003'],
+  ]
+  for (const [host, calledAs, origin] of cases) {
+    test(`is ${origin} for HOST=${host} and a call to ${calledAs}`, () => {
+      assert.equal(messageOrigin({ host, serverPort: 3_003 }, calledAs), origin)
+    })
+  }
 })

@@ -108,6 +108,15 @@ describeLogged(
       assert.equal(report.answer.body, JSON.stringify({ name: 'of /store' }))
     })
 
+    test('names the group of failures of a message that failed', async () => {
+      const { id } = await send({ endpoint: { pattern: '/grouped' }, inputValidation: { required: ['a'] } }, '{}')
+      const { group, code } = (await run({ messageId: id })).recorded
+      assert.equal(code, 'VALIDATION_FAILED')
+      assert.equal(group, (await stage.get(`/messages/${id}`)).json().group)
+      const { path, sampleId } = (await stage.get(`/messages/groups/${group}`)).json()
+      assert.deepEqual([path, sampleId], ['inputValidation.required[0]', id])
+    })
+
     test('runs the active document, a stored version, the one that processed it, or a draft', async () => {
       const document = { endpoint: { pattern: '/versions' }, inputMapping: { 'requestBody.a': 'first' } }
       const { id, endpoint } = await send(document, '{"a":1}')

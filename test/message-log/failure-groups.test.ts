@@ -26,14 +26,16 @@ describeLogged('groups of failures', (stage) => {
     const { _id } = await stage.service.register({
       name: 'Orders',
       endpoint: { pattern: '/orders' },
-      inputValidation: { type: 'object', properties: { lookup: { type: 'string' } } },
+      inputValidation: { type: 'object', properties: { lookup: { type: 'string' }, nr: { maximum: 9 } } },
       requests: { lookup: [url('a'), url('b')] },
     })
     endpointId = _id
     await send('first', '/orders', {})
     await send('second', '/orders', {})
     refusing = ''
-    await send('invalid', '/orders', { lookup: 1 })
+    await send('invalid', '/orders', { lookup: 1, ward: 'A3' })
+    await send('also invalid', '/orders', { lookup: true, patient: 'p-1' })
+    await send('too large', '/orders', { nr: 10 })
     refusing = '/b'
     await send('other', '/orders', {})
     refusing = '/a'
@@ -75,7 +77,8 @@ describeLogged('groups of failures', (stage) => {
     assert.deepEqual(shown.toSorted(), [
       ['Orders', 'lookup', 'LOOKUP_REFUSED', 'requests.lookup[0]', 2, 'open'],
       ['Orders', 'lookup', 'LOOKUP_REFUSED', 'requests.lookup[1]', 1, 'open'],
-      ['Orders', 'validate', 'VALIDATION_FAILED', 'inputValidation', 1, 'open'],
+      ['Orders', 'validate', 'VALIDATION_FAILED', 'inputValidation.properties.lookup.type', 2, 'open'],
+      ['Orders', 'validate', 'VALIDATION_FAILED', 'inputValidation.properties.nr.maximum', 1, 'open'],
     ])
     for (const { minutes, count } of groups) {
       assert.equal(minutes.length, 60)
@@ -125,9 +128,9 @@ describeLogged('groups of failures', (stage) => {
     const states = async (state: string) =>
       (await groupsOf(`?state=${state}`)).groups.map(({ key: one }) => one === key)
     assert.deepEqual(await states('acknowledged'), [true])
-    assert.deepEqual(await states('open'), [false, false])
+    assert.deepEqual(await states('open'), [false, false, false])
     assert.deepEqual(await states('ignored'), [])
-    assert.equal((await states('open&state=acknowledged')).length, 3)
+    assert.equal((await states('open&state=acknowledged')).length, 4)
 
     assert.equal((await put(key, { state: 'ignored' })).json().since, 0)
     const opened = (await put(key, { state: 'open', note: 'again' })).json<FailureGroup & JsonObject>()

@@ -125,7 +125,7 @@ export function failureCases(url: () => string): readonly FailureCase[] {
       status: 400,
       code: 'VALIDATION_FAILED',
       stage: 'validate',
-      path: 'inputValidation',
+      path: 'inputValidation.required[0]',
       says: /^Validation failed: .*\/a.*\/b<c/,
       details: [
         { path: '/a', message: 'is required' },

@@ -44,8 +44,11 @@ describeSandboxes(({ env }) => {
     dependentRequired: { a: ['b'] },
   }
 
-  /** `faults`: the JSON Pointers that `details` must name, in any order; none where the message is accepted. */
-  type Case = { name: string; schema: JsonObject; body: Json; faults: string[]; on?: string }
+  /**
+   * `faults`: the JSON Pointers that `details` must name, in any order; none where the message is accepted. `at`: where the
+   * schema refuses it first.
+   */
+  type Case = { name: string; schema: JsonObject; body: Json; faults: string[]; at?: string; on?: string }
 
   describe('a schema', () => {
     const cases: Case[] = [
@@ -56,16 +59,52 @@ describeSandboxes(({ env }) => {
         faults: [],
       },
       { name: 'accepts the body where it speaks of the body', schema: inParts, body: { name: 'a' }, faults: [] },
-      { name: 'refuses the message', schema: { required: ['name'] }, body: {}, faults: ['/name'] },
-      { name: 'refuses the body', schema: inParts, body: {}, faults: ['/requestBody/name'] },
+      { name: 'refuses the message', schema: { required: ['name'] }, body: {}, faults: ['/name'], at: 'required[0]' },
+      {
+        name: 'refuses the body',
+        schema: inParts,
+        body: {},
+        faults: ['/requestBody/name'],
+        at: 'properties.requestBody.required[0]',
+      },
       { name: 'accepts a value in the range', schema: weight, body: { name: 'a', weight: 0.1 }, faults: [] },
       { name: 'accepts a missing value with a range', schema: weight, body: { name: 'a' }, faults: [] },
-      { name: 'refuses a value below min', schema: weight, body: { name: 'a', weight: 0 }, faults: ['/weight'] },
-      { name: 'refuses a value above max', schema: weight, body: { name: 'a', weight: 650.1 }, faults: ['/weight'] },
-      { name: 'names every fault', schema: weight, body: { weight: 'x', name: 1 }, faults: ['/name', '/weight'] },
+      {
+        name: 'refuses a value below min',
+        schema: weight,
+        body: { name: 'a', weight: 0 },
+        faults: ['/weight'],
+        at: 'properties.weight.min',
+      },
+      {
+        name: 'refuses a value above max',
+        schema: weight,
+        body: { name: 'a', weight: 650.1 },
+        faults: ['/weight'],
+        at: 'properties.weight.max',
+      },
+      {
+        name: 'names every fault',
+        schema: weight,
+        body: { weight: 'x', name: 1 },
+        faults: ['/name', '/weight'],
+        at: 'properties.name.type',
+      },
       { name: 'speaks of parts by `required`', schema: { required: ['requestBody'] }, body: {}, faults: [] },
-      { name: 'speaks of parts by a root $ref', schema: byRef, body: {}, faults: ['/requestBody/name'] },
-      { name: 'speaks of parts in allOf', schema: { allOf: [inParts] }, body: {}, faults: ['/requestBody/name'] },
+      {
+        name: 'speaks of parts by a root $ref',
+        schema: byRef,
+        body: {},
+        faults: ['/requestBody/name'],
+        at: 'definitions.message.properties.requestBody.required[0]',
+      },
+      {
+        name: 'speaks of parts in allOf',
+        schema: { allOf: [inParts] },
+        body: {},
+        faults: ['/requestBody/name'],
+        at: 'allOf[0].properties.requestBody.required[0]',
+      },
       { name: 'speaks of parts in anyOf', schema: { anyOf: [inParts] }, body: { name: 1 }, faults: [] },
       { name: 'speaks of parts in oneOf', schema: { oneOf: [{ allOf: [inParts] }] }, body: { name: 1 }, faults: [] },
       {
@@ -73,36 +112,65 @@ describeSandboxes(({ env }) => {
         schema: { properties: { inner: { required: ['query'] } } },
         body: { inner: {} },
         faults: ['/inner/query'],
+        at: 'properties.inner.required[0]',
       },
-      { name: 'escapes pointers', schema: { required: ['a/b~c'] }, body: {}, faults: ['/a~1b~0c'] },
+      { name: 'escapes pointers', schema: { required: ['a/b~c'] }, body: {}, faults: ['/a~1b~0c'], at: 'required[0]' },
       {
         name: 'checks formats',
         schema: { properties: { d: { format: 'date' } } },
         body: { d: '2024-13-01' },
         faults: ['/d'],
+        at: 'properties.d.format',
       },
-      { name: 'refuses null', schema: { properties: { a: { type: 'string' } } }, body: { a: null }, faults: ['/a'] },
+      {
+        name: 'refuses null',
+        schema: { properties: { a: { type: 'string' } } },
+        body: { a: null },
+        faults: ['/a'],
+        at: 'properties.a.type',
+      },
       {
         name: 'accepts null where it is nullable',
         schema: { properties: { a: { type: 'string', nullable: true } } },
         body: { a: null },
         faults: [],
       },
-      { name: 'is of draft 2020-12', schema: modern, body: { pair: ['a', 1, 2], a: 1 }, faults: ['/pair', '/b'] },
+      {
+        name: 'is of draft 2020-12',
+        schema: modern,
+        body: { pair: ['a', 1, 2], a: 1 },
+        faults: ['/pair', '/b'],
+        at: 'properties.pair.items',
+      },
       {
         name: 'is of draft-07 unless it says otherwise',
         schema: { properties: { pair: { items: [{ type: 'string' }, { type: 'number' }] } } },
         body: { pair: ['a', 'b'] },
         faults: ['/pair/1'],
+        at: 'properties.pair.items[1].type',
       },
-      { name: 'is not coerced', schema: { properties: { n: { type: 'number' } } }, body: { n: '1' }, faults: ['/n'] },
+      {
+        name: 'is not coerced',
+        schema: { properties: { n: { type: 'number' } } },
+        body: { n: '1' },
+        faults: ['/n'],
+        at: 'properties.n.type',
+      },
       { name: 'lets null pass any type', schema: weight, body: { name: null, weight: null }, faults: [], on: 'nulls' },
-      { name: 'still wants the field', schema: weight, body: { weight: null }, faults: ['/name'], on: 'nulls' },
+      {
+        name: 'still wants the field',
+        schema: weight,
+        body: { weight: null },
+        faults: ['/name'],
+        at: 'required[0]',
+        on: 'nulls',
+      },
       {
         name: 'cannot coerce everything',
         schema: weight,
         body: { name: 'a', weight: 'heavy' },
         faults: ['/weight'],
+        at: 'properties.weight.type',
         on: 'coerce',
       },
       {
@@ -110,10 +178,11 @@ describeSandboxes(({ env }) => {
         schema: weight,
         body: { name: 'a', weight: '651' },
         faults: ['/weight'],
+        at: 'properties.weight.max',
         on: 'coerce',
       },
     ]
-    for (const { name, schema, body, faults, on = 'plain' } of cases) {
+    for (const { name, schema, body, faults, at, on = 'plain' } of cases) {
       it(`${name} (${on})`, async () => {
         const reply = await send(schema, body, { on })
         if (faults.length === 0) {
@@ -127,7 +196,8 @@ describeSandboxes(({ env }) => {
           path: string
           details: { path: string; message: string }[]
         }>()
-        assert.deepEqual([reply.status, code, stage, path], [400, 'VALIDATION_FAILED', 'validate', 'inputValidation'])
+        const expected = [400, 'VALIDATION_FAILED', 'validate', `inputValidation.${at}`]
+        assert.deepEqual([reply.status, code, stage, path], expected)
         assert.deepEqual(details.map((detail) => detail.path).toSorted(), faults.toSorted())
         assert.ok(error.startsWith('Validation failed: '), error)
         for (const detail of details) assert.ok(error.includes(detail.message), `${error} reports ${detail.message}`)

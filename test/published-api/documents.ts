@@ -6,7 +6,13 @@ import { Validator } from '@seriousme/openapi-schema-validator'
 import { checkDocument } from '../../src/config/checks/check-document.ts'
 import type { Endpoint } from '../../src/config/schema/schema.ts'
 import type { Json, JsonObject } from '../../src/domain/json.ts'
-import { type PublishedEndpoint, writeOpenApi } from '../../src/published-api/openapi-document.ts'
+import { writeOpenApi } from '../../src/published-api/openapi-document.ts'
+import { createOpenApiThread } from '../../src/published-api/openapi-thread.ts'
+import {
+  describeOperation,
+  describeRoute,
+  type PublishedEndpoint,
+} from '../../src/published-api/published-operation.ts'
 
 export const SETTINGS = { validationAcceptNullValues: false, validationCoerceTypes: false }
 const INFO = { title: 'Test', version: '1', origin: 'http://localhost:3003' }
@@ -27,10 +33,31 @@ export type OpenApi = Readonly<{
 }> &
   JsonObject
 
-/** The OpenAPI document of endpoints. */
+const thread = createOpenApiThread()
+
+/**
+ * The OpenAPI document of endpoints. Fails unless both threads write the same, and each operation is that of its endpoint
+ * alone.
+ */
 export async function published(endpoints: readonly PublishedEndpoint[], settings = SETTINGS): Promise<OpenApi> {
-  const { chunks } = await writeOpenApi(endpoints, INFO, settings)
-  return JSON.parse(Buffer.concat(chunks).toString()) as OpenApi
+  const [written, inThread] = await Promise.all(
+    [writeOpenApi, thread.writeOpenApi].map((write) => write(endpoints, INFO, settings)),
+  )
+  assert.ok(written !== undefined && inThread !== undefined)
+  const text = Buffer.from(written.bytes).toString()
+  assert.equal(Buffer.from(inThread.bytes).toString(), text)
+  assert.equal(inThread.etag, written.etag)
+  const document = JSON.parse(text) as OpenApi
+  for (const { endpoint, examples } of endpoints) {
+    const { operation, components } = describeOperation(endpoint, settings, examples)
+    const { path, method } = describeRoute(endpoint)
+    const found = document.paths[path]?.[method]
+    if (found?.summary === endpoint.name) assert.equal(JSON.stringify(found), JSON.stringify(operation))
+    for (const [name, schema] of Object.entries(components.schemas)) {
+      assert.equal(JSON.stringify(document.components.schemas?.[name]), JSON.stringify(schema))
+    }
+  }
+  return document
 }
 
 /** Fails unless both validators take the document, and its schemas by the meta-schema of their dialect. */

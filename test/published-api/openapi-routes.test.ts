@@ -1,6 +1,7 @@
 /** The OpenAPI documents of active endpoints over HTTP. */
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
+import type { Worker } from 'node:worker_threads'
 import type { JsonObject } from '../../src/domain/json.ts'
 import { endpointDocument, json, type Reply, type Service, type StoredEndpoint, startService } from '../service.ts'
 import { assertValid, type OpenApi } from './documents.ts'
@@ -35,7 +36,19 @@ describe('OpenAPI of what is live', () => {
       transformation: { output: 'XML' },
     })
   })
-  after(() => service.stop())
+  const threads: Worker[] = []
+  const take = (worker: Worker): void => void threads.push(worker)
+  process.on('worker', take)
+  after(async () => {
+    process.off('worker', take)
+    assert.ok(threads.length > 0)
+    await service.stop()
+    // Each has stopped; one is that of the message log.
+    assert.deepEqual(
+      threads.map(({ threadId }) => threadId),
+      threads.map(() => -1),
+    )
+  })
 
   const get = async (path: string, headers: Record<string, string> = {}): Promise<Reply> =>
     service.fetch(path, { headers })
@@ -162,11 +175,51 @@ describe('OpenAPI of what is live', () => {
     }))
     const stored = await service.fetch('/endpoints/batch', json('POST', { operations }))
     assert.equal(stored.status, 200, stored.text)
-    const described = get(`${ALL}?labels.team=many`)
+    const described = [1, 2].map(() => get(`${ALL}?labels.team=many`))
     const messages = await Promise.all(
       Array.from({ length: 20 }, () => service.fetch('/many/7', json('POST', { a: 1 }))),
     )
     assert.ok(messages.every(({ status }) => status === 200))
-    assert.equal(Object.keys((await described).json<OpenApi>().paths).length, 1_000)
+    const [document, same] = await Promise.all(described)
+    assert.equal(Object.keys(document?.json<OpenApi>().paths ?? {}).length, 1_000)
+    assert.equal(same?.text, document?.text)
   })
+
+  test('a caller who leaves is no fault, and the next one gets the document', async () => {
+    for (let count = 0; count < 3; count += 1) {
+      // So that no document is kept.
+      await service.fetch(`/endpoints/${orders._id}`, json('PATCH', { description: `change ${count}` }))
+      const left = new AbortController()
+      const before = get(`${ALL}?labels.team=many`)
+      const reading = fetch(`${service.url}${ALL}`, { signal: left.signal })
+      await before
+      left.abort()
+      await Promise.allSettled([reading])
+      assert.equal((await get(ALL)).status, 200)
+    }
+    assert.deepEqual(
+      service.log.filter(({ level }) => level === 'error'),
+      [],
+    )
+  })
+})
+
+test('a document whose thread stops is answered with 500 and logged, and the next call gets one', async () => {
+  const service = await startService()
+  try {
+    const operations = Array.from({ length: 200 }, (_, index) => ({
+      op: 'create',
+      document: endpointDocument({ endpoint: { pattern: `/many/${index}` } }),
+    }))
+    const stored = await service.fetch('/endpoints/batch', json('POST', { operations }))
+    assert.equal(stored.status, 200, stored.text)
+    process.once('worker', (worker) => void worker.terminate())
+    const failed = await service.fetch(ALL)
+    assert.deepEqual([failed.status, failed.json().code], [500, 'INTERNAL'])
+    const logged = service.log.filter(({ level }) => level === 'error').map(({ fields }) => String(fields.err))
+    assert.deepEqual(logged, ['Error: The thread that writes OpenAPI documents stopped.'])
+    assert.equal(Object.keys((await service.fetch(ALL)).json<OpenApi>().paths).length, 200)
+  } finally {
+    await service.stop()
+  }
 })

@@ -92,7 +92,14 @@ describe('OpenAPI documents are valid', () => {
           requests: { response: one.response.map((id) => ({ id, config: { url: 'http://127.0.0.1/' } })) },
         })
         const settings = { validationAcceptNullValues: one.acceptNull, validationCoerceTypes: one.coerce }
-        await assertValid(await published([{ endpoint }], settings), JSON.stringify(one))
+        const twin = {
+          ...endpoint,
+          name: `${one.name} too`,
+          description: 'Of the same template.',
+          endpoint: { ...endpoint.endpoint, pattern: `/too${endpoint.endpoint.pattern}` },
+        }
+        const together = await published([{ endpoint }, { endpoint: twin }], settings)
+        await assertValid(together, JSON.stringify(one))
       }),
       { numRuns: LONG ? 500 : 25, seed: 17 },
     )

@@ -29,6 +29,12 @@ describeLogged(
       assert.deepEqual(await replayableOf(id), { can: true })
       const replayed = (await stage.post(`/messages/${id}/replay`)).json<{ id: string }>()
       assert.deepEqual(await replayableOf(id), { can: true, alreadyDoneBy: replayed.id })
+      await stage.record(replayed.id)
+      assert.deepEqual(await replayableOf(replayed.id), { can: true })
+      const again = (await stage.post(`/messages/${replayed.id}/replay`)).json<{ id: string }>()
+      await stage.record(again.id)
+      assert.deepEqual(await replayableOf(replayed.id), { can: true, alreadyDoneBy: again.id })
+      assert.deepEqual(await replayableOf(again.id), { can: true, alreadyDoneBy: replayed.id })
     })
 
     const cases: readonly {

@@ -4058,7 +4058,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Who the caller is, and what it may do. Role viewer. */
+        /** Who the caller is, what it may do, and where messages are sent to. Role viewer. */
         get: {
             parameters: {
                 query?: never;
@@ -5308,7 +5308,7 @@ export interface components {
                 why?: string;
                 /** @description Whether it can be replayed with another body. */
                 withBody?: boolean;
-                /** @description A replay of it that ended done. */
+                /** @description Another message: a replay of it, or of the one that it replays, that ended done. */
                 alreadyDoneBy?: string;
             };
             /** @description Key of its group of failures, of a message that did not end done. */
@@ -5887,6 +5887,8 @@ export interface components {
                 outcome?: string;
                 status?: number;
                 code?: string;
+                /** @description Key of its group of failures, of a message that did not end done. */
+                group?: string;
             };
             /** @description What the record of the message does not have; path is the part of the request that can have it. */
             notReproduced?: {
@@ -6130,6 +6132,8 @@ export interface components {
              * @enum {string}
              */
             mode: "open" | "keys" | "oidc";
+            /** @description Of the message port, such as `http://10.0.0.7:3003`; the name of the admin port if `HOST` is every address. A proxy may have another. */
+            messageOrigin: string;
         };
         SummaryPage: {
             endpoints: components["schemas"]["EndpointSummary"][];

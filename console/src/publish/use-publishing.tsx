@@ -1,6 +1,6 @@
 /** Publishing the draft of an endpoint, from whichever view it is edited in: its state, its buttons and their dialogs. */
 import { type UseQueryResult, useQueryClient } from '@tanstack/react-query'
-import { useNavigate } from '@tanstack/react-router'
+import { Link, useNavigate } from '@tanstack/react-router'
 import { lazy, type ReactNode, Suspense, useEffect, useState } from 'react'
 import { api, dataOf } from '../api/client.ts'
 import type { StoredText } from '../api/document-calls.ts'
@@ -30,7 +30,8 @@ export type Publishing = Readonly<{
   dialogs: ReactNode
 }>
 
-export function usePublishing(draft: Draft, stored: UseQueryResult<StoredText>): Publishing {
+/** `group`: of failures, of the message that the draft is mended for. */
+export function usePublishing(draft: Draft, stored: UseQueryResult<StoredText>, group: string | undefined): Publishing {
   const { isDirty, base } = useDraftNow(draft)
   const refusal = useRefusal('author')
   const [dialog, setDialog] = useState<'publish' | 'merge' | 'discard'>()
@@ -44,7 +45,7 @@ export function usePublishing(draft: Draft, stored: UseQueryResult<StoredText>):
     for (const load of [loadPublish, loadMerge]) load().catch(() => undefined)
   }, [])
   const close = () => setDialog(undefined)
-  const finish = usePublished(draft, close)
+  const finish = usePublished(draft, group, close)
   const isOlder = !isNew && isDirty && stored.data !== undefined && stored.data.etag !== base.etag
   return {
     actions: (
@@ -99,7 +100,7 @@ function DraftState({ isDirty, isNew }: Readonly<{ isDirty: boolean; isNew: bool
   )
 }
 
-function usePublished(draft: Draft, close: () => void): (published: Published) => void {
+function usePublished(draft: Draft, group: string | undefined, close: () => void): (published: Published) => void {
   const client = useQueryClient()
   const navigate = useNavigate()
   return ({ id, etag, warnings }) => {
@@ -113,9 +114,14 @@ function usePublished(draft: Draft, close: () => void): (published: Published) =
       void navigate({ to: '/endpoints/$id/edit', params: { id }, replace: true })
       return
     }
+    const link = group && (
+      <Link to="/groups/$key" params={{ key: group }}>
+        Failures that are alike
+      </Link>
+    )
     dataOf(api.GET('/endpoints/{id}/versions', { params: { path: { id } } })).then(
-      ([newest]) => notify(`Published as version ${newest?.version ?? ''}.${noted}`),
-      () => notify(`Published.${noted}`),
+      ([newest]) => notify(`Published as version ${newest?.version ?? ''}.${noted}`, 'good', link),
+      () => notify(`Published.${noted}`, 'good', link),
     )
   }
 }

@@ -2,8 +2,9 @@
 import { existsSync, writeFileSync } from 'node:fs'
 import type { Endpoint } from '../../config/schema/schema.ts'
 import { checkFiles } from '../../endpoints/batch/check-files.ts'
-import { type PublishedEndpoint, writeOpenApi } from '../../published-api/openapi-document.ts'
+import { writeOpenApi } from '../../published-api/openapi-document.ts'
 import { examplesIn } from '../../published-api/published-examples.ts'
+import type { PublishedEndpoint } from '../../published-api/published-operation.ts'
 import { createOfflineServices } from '../../wiring/offline-services.ts'
 import {
   CommandImpossible,
@@ -65,9 +66,9 @@ export function writeOpenApiFile(
       return EXIT.findings
     }
     const { title, apiVersion: version } = options
-    const { chunks } = await writeOpenApi(endpoints, { title, version, origin }, settings)
+    const { bytes } = await writeOpenApi(endpoints, { title, version, origin }, settings)
     // For people: files are compared and reviewed.
-    const text = `${JSON.stringify(JSON.parse(Buffer.concat(chunks).toString()), null, 2)}\n`
+    const text = `${JSON.stringify(JSON.parse(Buffer.from(bytes).toString()), null, 2)}\n`
     if (options.output === undefined) process.stdout.write(text)
     else write(options.output, text)
     process.stderr.write(`${endpoints.length} ${endpoints.length === 1 ? 'endpoint' : 'endpoints'}\n`)

@@ -1,5 +1,5 @@
 /** `uniqueItems`, `enum` and `const`: those of Ajv take too long for large values, or call functions that a message names. */
-import type { Ajv, ErrorObject } from 'ajv'
+import type { Ajv, AnySchemaObject, ErrorObject } from 'ajv'
 import contains from 'ajv/dist/vocabularies/applicator/contains.js'
 import { identityOf } from '../jsonata/expression-order.ts'
 import { spend, type Work } from './json-schema-work.ts'
@@ -17,19 +17,20 @@ export function addEquality(ajv: Ajv, work: Work, list: 'items' | 'prefixItems')
   for (const [keyword, compile] of Object.entries(compilers)) {
     ajv.removeKeyword(keyword)
     const type = keyword === 'uniqueItems' ? ({ type: 'array', before: list } as const) : {}
-    ajv.addKeyword({ keyword, ...type, errors: true, compile: (schema: unknown) => compile(schema, work) })
+    const compileCheck = (schema: unknown, parentSchema: AnySchemaObject) => compile(schema, parentSchema, work)
+    ajv.addKeyword({ keyword, ...type, errors: true, compile: compileCheck })
   }
 }
 
 /** Ajv compares each object with each other one. */
-function compileUnique(unique: unknown, work: Work): Check {
+function compileUnique(unique: unknown, parentSchema: AnySchemaObject, work: Work): Check {
   const check: Check = (items) => {
     const indexes = new Map<unknown, number>()
     for (const [index, item] of (items as readonly unknown[]).entries()) {
       const key = keyOf(item, work)
       const before = indexes.get(key)
       if (before !== undefined) {
-        check.errors = [{ keyword: 'uniqueItems', params: { i: index, j: before } }]
+        check.errors = [{ keyword: 'uniqueItems', params: { i: index, j: before }, parentSchema }]
         return false
       }
       indexes.set(key, index)
@@ -39,11 +40,15 @@ function compileUnique(unique: unknown, work: Work): Check {
   return unique === true ? check : () => true
 }
 
-const compileEnum = (schema: unknown, work: Work): Check =>
-  compileEquality(schema as readonly unknown[], { keyword: 'enum', params: { allowedValues: schema } }, work)
+const compileEnum = (schema: unknown, parentSchema: AnySchemaObject, work: Work): Check =>
+  compileEquality(
+    schema as readonly unknown[],
+    { keyword: 'enum', params: { allowedValues: schema }, parentSchema },
+    work,
+  )
 
-const compileConst = (schema: unknown, work: Work): Check =>
-  compileEquality([schema], { keyword: 'const', params: { allowedValue: schema } }, work)
+const compileConst = (schema: unknown, parentSchema: AnySchemaObject, work: Work): Check =>
+  compileEquality([schema], { keyword: 'const', params: { allowedValue: schema }, parentSchema }, work)
 
 /** Ajv calls the `valueOf` and `toString` of an object, which a message may hold as fields. */
 function compileEquality(values: readonly unknown[], error: Partial<ErrorObject>, work: Work): Check {
@@ -52,7 +57,8 @@ function compileEquality(values: readonly unknown[], error: Partial<ErrorObject>
   const allowed = new Set(areScalars ? values : values.map(identityOf))
   const check: Check = (data) => {
     if (allowed.has(areScalars ? data : keyOf(data, work))) return true
-    check.errors = [error]
+    // Ajv adds the place and the value of the message.
+    check.errors = [{ ...error }]
     return false
   }
   return check

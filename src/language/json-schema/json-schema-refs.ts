@@ -41,13 +41,19 @@ export function wrongReference(reference: string, root: JsonObject, targets: Sch
 export function resolveLocal(root: JsonObject, reference: string): Json | undefined {
   if (!reference.startsWith('#')) return undefined
   let at: Json | undefined = root
-  for (const segment of reference.slice(1).split('/').slice(1)) {
-    const name = decoded(segment).replaceAll('~1', '/').replaceAll('~0', '~')
+  for (const name of pointerNames(reference.slice(1))) {
     if (isObject(at)) at = Object.hasOwn(at, name) ? at[name] : undefined
     else at = Array.isArray(at) && /^\d+$/.test(name) ? at[Number(name)] : undefined
   }
   return reference === '#' || reference.startsWith('#/') ? at : undefined
 }
+
+/** The names in a JSON Pointer in the form of a URI fragment (RFC 6901 section 6). */
+export const pointerNames = (fragment: string): string[] =>
+  fragment
+    .split('/')
+    .slice(1)
+    .map((segment) => decoded(segment).replaceAll('~1', '/').replaceAll('~0', '~'))
 
 function decoded(segment: string): string {
   try {

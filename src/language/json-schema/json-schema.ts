@@ -11,6 +11,7 @@ import { faultsOf, type SchemaFault } from './json-schema-faults.ts'
 import { addAllFormats, FORMAT_NAMES } from './json-schema-formats.ts'
 import type { Draft } from './json-schema-keywords.ts'
 import { addLengths } from './json-schema-lengths.ts'
+import { createFindPath } from './json-schema-path.ts'
 import { endless, targetsOf } from './json-schema-refs.ts'
 import { type Reading, rewriteSchema } from './json-schema-rewrite.ts'
 import {
@@ -31,8 +32,13 @@ export type SchemaOptions = Readonly<{
   coerceTypes: boolean
 }>
 
-/** `value`: the data itself, or its coerced copy. */
-export type Verdict = Readonly<{ ok: true; value: Json }> | Readonly<{ ok: false; faults: readonly SchemaFault[] }>
+/**
+ * `value`: the data itself, or its coerced copy. `path`: of the keyword that failed first, in the schema, as document paths
+ * are written; '' if the validation was stopped.
+ */
+export type Verdict =
+  | Readonly<{ ok: true; value: Json }>
+  | Readonly<{ ok: false; path: string; faults: readonly SchemaFault[] }>
 
 /** Throws nothing, whatever the data. */
 export type Validator = (data: Json) => Verdict
@@ -80,6 +86,7 @@ export function compileJsonSchema(schema: JsonObject, options: SchemaOptions, li
     const compiled: Compiled = {
       quick: quick.compile(written as AnySchemaObject),
       whole: whole.compile(written as AnySchemaObject),
+      findPath: createFindPath(schema, written),
       schemas: reading.count,
       coerceTypes: options.coerceTypes,
       work,
@@ -183,6 +190,8 @@ type Compiled = Readonly<{
   quick: ValidateFunction
   /** Lists all faults. */
   whole: ValidateFunction
+  /** Of the errors of `quick`. */
+  findPath: ReturnType<typeof createFindPath>
   /** The number of schemas in the schema. */
   schemas: number
   coerceTypes: boolean
@@ -190,23 +199,25 @@ type Compiled = Readonly<{
 }>
 
 function validate(data: Json, compiled: Compiled): Verdict {
-  const { quick, schemas } = compiled
+  const { quick, findPath, schemas } = compiled
   try {
     const quickly = run(quick, data, compiled)
     if (quickly.errors === undefined) return { ok: true, value: quickly.value }
     const first = faultsOf(quickly.errors)
+    const path = findPath(quickly.errors)
     if (countValues(data, LISTING_LIMIT / schemas) * schemas >= LISTING_LIMIT) {
-      return { ok: false, faults: [...first, only('the message is too large to list further faults')] }
+      return { ok: false, path, faults: [...first, only('the message is too large to list further faults')] }
     }
     const all = listAll(data, compiled)
     if (all === undefined) {
-      return { ok: false, faults: [...first, only('there are too many further faults to list them')] }
+      return { ok: false, path, faults: [...first, only('there are too many further faults to list them')] }
     }
     const faults = faultsOf(all)
-    return { ok: false, faults: faults.length > 0 ? faults : first }
+    return { ok: false, path, faults: faults.length > 0 ? faults : first }
   } catch (thrown) {
     if (!isTooMuch(thrown)) throw thrown
-    return { ok: false, faults: [only('the message is nested too deeply, or takes too many steps, for this schema')] }
+    const fault = only('the message is nested too deeply, or takes too many steps, for this schema')
+    return { ok: false, path: '', faults: [fault] }
   }
 }
 

@@ -1,11 +1,15 @@
 /** The key of a failure group in URLs and filters. It says what the group has in common, so that no search is needed for it. */
 import type { GroupKey, MessageFilter } from '../../domain/ports/message-store-port.ts'
-import { OUTCOMES } from '../../domain/records/message-record.ts'
+import { type MessageRecord, OUTCOMES } from '../../domain/records/message-record.ts'
 
 export function groupKeyText({ endpointId, stage, code, path }: GroupKey): string {
   const parts = [endpointId, stage, code, path].map((part) => part ?? null)
   return Buffer.from(JSON.stringify(parts)).toString('base64url')
 }
+
+/** The key of the group that a recorded message belongs to; undefined for one that ended done. */
+export const groupOf = ({ outcome, endpointId, stage, code, path }: MessageRecord): string | undefined =>
+  outcome === 'done' ? undefined : groupKeyText({ endpointId, stage, code, path })
 
 /** Undefined if the text is not a key. */
 export function readGroupKey(text: string): GroupKey | undefined {

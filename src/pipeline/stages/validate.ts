@@ -1,7 +1,7 @@
 import type { Endpoint } from '../../config/schema/schema.ts'
 import { Failure } from '../../domain/failure.ts'
 import { type Awaitable, isObject, type Json, type JsonObject } from '../../domain/json.ts'
-import type { LintSink } from '../../domain/lint.ts'
+import { joinPaths, type LintSink } from '../../domain/lint.ts'
 import type { Enriched } from '../../domain/message.ts'
 import type { Run } from '../../domain/run.ts'
 import { compileJsonSchema, type Verdict } from '../../language/json-schema/json-schema.ts'
@@ -21,8 +21,9 @@ type Apply = (data: Json, run: Run) => Awaitable<Verdict>
  * Validates the message by `inputValidation`.
  *
  * In and out: Enriched; the same object unless types are coerced, then one with the coerced `requestBody`, `query` and
- * `lookupRequests`. Lints every fault of the schema. Fails: VALIDATION_FAILED, with a JSON Pointer for each fault: from
- * the message (`/requestBody/name`) if the schema names parts of it, else from the body (`/name`).
+ * `lookupRequests`. Lints every fault of the schema. Fails: VALIDATION_FAILED at the keyword that failed first, with
+ * a JSON Pointer for each fault: from the message (`/requestBody/name`) if the schema names parts of it, else from the body
+ * (`/name`).
  */
 export function compileValidate(
   { inputValidation: schema, endpoint }: Pick<Endpoint, 'inputValidation'> & Partial<Pick<Endpoint, 'endpoint'>>,
@@ -101,7 +102,7 @@ function accepted(verdict: Verdict, bodyAt: string): Json {
     inBody: pointer.startsWith(`${bodyAt}/`) ? pointer.slice(bodyAt.length) : undefined,
   }))
   throw new Failure('VALIDATION_FAILED', `Validation failed: ${verdict.faults.map(sentence).join('; ')}.`, {
-    path: 'inputValidation',
+    path: joinPaths('inputValidation', verdict.path),
     details,
     // The sender chooses names of fields too.
     unquoted: `Validation failed: ${details.length} ${details.length === 1 ? 'fault' : 'faults'}.`,

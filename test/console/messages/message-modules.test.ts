@@ -10,7 +10,6 @@ import fc from 'fast-check'
 import type { MessageRecord } from '../../../console/src/api/records/record-types.ts'
 import { groupFiltersOf } from '../../../console/src/pages/groups/groups-search.ts'
 import { bodyFileName, bodyTitle, textOfBody } from '../../../console/src/pages/messages/body-text.ts'
-import { type CurlRequest, curlCommand, curlRequestOf } from '../../../console/src/pages/messages/curl-command.ts'
 import {
   apiTime,
   localTime,
@@ -21,8 +20,73 @@ import {
 } from '../../../console/src/pages/messages/messages-search.ts'
 import { waterfallOf } from '../../../console/src/pages/messages/waterfall-rows.ts'
 import { DEFAULT_LIMITS, faultsOf, limitsOf } from '../../../console/src/pages/replays/run-limits.ts'
-
+import { type CurlRequest, curlCommand, curlRequestOf } from '../../../console/src/ui/data/curl-command.ts'
+import { sampleRequest } from '../../../console/src/ui/endpoint/sample-request.ts'
 import { FILTER_NAMES } from '../../../src/message-log/message-filter.ts'
+
+describe('the message of a test as a request', () => {
+  const origin = 'http://127.0.0.1:3003'
+  type Case = Readonly<{
+    what: string
+    given?: Readonly<Record<string, unknown>>
+    steps?: unknown
+    row?: Partial<Parameters<typeof sampleRequest>[1]>
+    type?: string
+    body?: string
+    url?: string
+    headers?: CurlRequest['headers']
+  }>
+  const cases: readonly Case[] = [
+    { what: 'a value as JSON', given: { message: { body: { a: 1 } } }, row: { input: 'XML' }, body: '{"a":1}' },
+    {
+      what: 'a text as it is, of the input format',
+      given: { message: { body: '<a/>' } },
+      row: { input: 'XML' },
+      type: 'application/xml',
+      body: '<a/>',
+    },
+    {
+      what: 'the type that it names',
+      given: { message: { body: 'x', contentType: 'text/xml', headers: { 'Content-Type': 'a/b', 'X-From': 'desk' } } },
+      type: 'text/xml',
+      body: 'x',
+      headers: [['X-From', 'desk']],
+    },
+    {
+      what: 'the type of its headers',
+      given: { message: { body: 'x', headers: { 'content-type': 'a/b' } } },
+      type: 'a/b',
+      body: 'x',
+    },
+    {
+      what: 'its query and parameters',
+      given: { message: { body: 1, query: { day: ['1', '2'] }, urlParams: { id: 'a/b' } } },
+      row: { pattern: '/orders/:id' },
+      body: '1',
+      url: '/orders/a%2Fb?day=1&day=2',
+    },
+    { what: 'its first step', steps: [{ given: { message: { body: { n: 1 } } } }, {}], body: '{"n":1}' },
+    { what: 'no body by GET', given: { message: { query: { a: 'b' } } }, row: { method: 'GET' }, url: '/orders?a=b' },
+    { what: 'an empty object without a message', body: '{}' },
+    { what: 'an empty element without a message', row: { input: 'XML' }, type: 'application/xml', body: '<root/>' },
+  ]
+  for (const { what, given, steps, row, type = 'application/json', body, url = '/orders', headers = [] } of cases) {
+    test(`has ${what}`, () => {
+      const stored = given === undefined && steps === undefined ? undefined : { given, steps }
+      const endpoint = { method: 'POST', pattern: '/orders', input: 'JSON', ...row }
+      const request = sampleRequest(stored, endpoint, origin)
+      assert.deepEqual(
+        { ...request, body: request.body && new TextDecoder().decode(request.body) },
+        {
+          method: endpoint.method,
+          url: `${origin}${url}`,
+          headers: [...(body === undefined ? [] : [['Content-Type', type]]), ...headers],
+          body,
+        },
+      )
+    })
+  }
+})
 
 describe('a message as a command of curl', () => {
   /** A command `curl` that prints its arguments and its input as JSON. */

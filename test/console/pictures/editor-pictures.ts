@@ -58,6 +58,14 @@ export const EDITOR_PICTURES: readonly Picture[] = [
     start: () => startEditor('refused', (page) => stageOf(page, 'validate').getByText('Validation failed').waitFor()),
   },
   {
+    name: 'editor-curl',
+    start: () =>
+      startEditor('refused', async (page) => {
+        await page.getByRole('button', { name: 'Copy as curl …' }).click()
+        await page.getByRole('group', { name: 'Command' }).waitFor()
+      }),
+  },
+  {
     name: 'editor-green',
     start: () =>
       startEditor(

@@ -469,6 +469,7 @@ describe('errorMessage', () => {
     const verdict = sound({ type: 'object', required: ['a'], errorMessage: 'Send a patient.' })({})
     assert.deepEqual(verdict, {
       ok: false,
+      path: 'required[0]',
       faults: [{ pointer: '/a', message: 'Send a patient.', custom: true, issue: 'required' }],
     })
   })
@@ -697,6 +698,20 @@ describe('hostile messages and schemas', () => {
 
   test('data of any depth is a verdict', () => {
     assert.equal(sound({ properties: { a: { $ref: '#' } } })(nested(200_000)).ok, false)
+  })
+
+  test('of a message are at its own places, whatever failed before', () => {
+    for (const rule of [{ enum: ['a'] }, { const: 'a' }]) {
+      const validator = sound({ items: rule })
+      assert.deepEqual(
+        faults(validator, ['a', 'b']).map((fault) => fault.split(' ')[0]),
+        ['/1'],
+      )
+      assert.deepEqual(
+        faults(validator, ['b', 'a', 'c']).map((fault) => fault.split(' ')[0]),
+        ['/0', '/2'],
+      )
+    }
   })
 
   test('at most 100 faults are listed, and how many there are besides', () => {

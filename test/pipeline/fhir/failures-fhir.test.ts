@@ -189,12 +189,17 @@ describe('a validation gives an issue for each fault', () => {
         diagnostics?.slice(37),
       ]),
       [
-        ['required', undefined, '/query is required', 'stage: validate; path: inputValidation; pointer: /query'],
+        [
+          'required',
+          undefined,
+          '/query is required',
+          'stage: validate; path: inputValidation.required[0]; pointer: /query',
+        ],
         [
           'required',
           ['a'],
           '/requestBody/a is required',
-          'stage: validate; path: inputValidation; pointer: /requestBody/a',
+          'stage: validate; path: inputValidation.required[0]; pointer: /requestBody/a',
         ],
       ],
     )

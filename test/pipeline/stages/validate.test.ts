@@ -161,7 +161,7 @@ describe('failures', () => {
     assert.equal(failure.status, 400)
     assert.equal(failure.message, 'Validation failed: /name is required; /weight must be at most 650.')
     assert.deepEqual(failure.options, {
-      path: 'inputValidation',
+      path: 'inputValidation.required[0]',
       details: [
         { path: '/name', message: 'is required', isSentence: false, issue: 'required', inBody: '/name' },
         { path: '/weight', message: 'must be at most 650', isSentence: false, issue: 'value', inBody: '/weight' },

@@ -60,9 +60,9 @@ export function EditorWorkspace({ draft, stored, search }: EditorWorkspaceProps)
     loaded: loaded.data,
   })
   const [isSaving, setSaving] = useState(false)
-  const publishing = usePublishing(draft, stored)
   const editor = useRef<CodeEditorHandle>(null)
   const { report } = runs.shown
+  const publishing = usePublishing(draft, stored, report?.recorded?.group)
   const paths = useMemo(() => messagePaths(report), [report])
   const hosts = useMemo(() => lookupHosts(now.text), [now.text])
   const title = useMemo(() => nameOf(now.text, isNew), [now.text, isNew])

@@ -5,6 +5,7 @@ import { type FormEvent, useState } from 'react'
 import { type ApiFailure, asFailure } from '../../api/api-failure.ts'
 import { createFromDraft, type DraftFormat, type DraftRequest, draftEndpoint } from '../../api/changes/draft-calls.ts'
 import { queryKeys } from '../../api/query-keys.ts'
+import { useMe } from '../../api/session.ts'
 import { Button } from '../../ui/controls/button.tsx'
 import { Dialog } from '../../ui/controls/dialog.tsx'
 import { Checkbox, type Choice, SelectField, TextField } from '../../ui/controls/fields.tsx'
@@ -29,6 +30,7 @@ const OWN_FIELDS = ['name', 'endpoint.pattern', 'sample']
 export function NewEndpointDialog({ onClose }: Readonly<{ onClose(): void }>) {
   const client = useQueryClient()
   const navigate = useNavigate()
+  const origin = useMe()?.messageOrigin ?? ''
   const [name, setName] = useState('')
   const [typedPattern, setPattern] = useState<string>()
   const [format, setFormat] = useState<GivenFormat>('sample')
@@ -52,7 +54,7 @@ export function NewEndpointDialog({ onClose }: Readonly<{ onClose(): void }>) {
       const draft = await draftEndpoint(request)
       const { id, test } = await createFromDraft(draft, isKept)
       await client.invalidateQueries({ queryKey: queryKeys.endpoints })
-      notify('The endpoint takes messages from now on.')
+      notify(`Messages go to POST ${origin}${request.pattern} from now on.`)
       void navigate({ to: '/endpoints/$id/edit', params: { id }, search: test === undefined ? {} : { test } })
     } catch (thrown) {
       setFailure(asFailure(thrown))

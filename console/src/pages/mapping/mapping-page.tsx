@@ -1,8 +1,10 @@
 /** `/endpoints/:id/mapping`: the mapping of a draft as a picture. */
-import type { UseQueryResult } from '@tanstack/react-query'
+import { type UseQueryResult, useQuery } from '@tanstack/react-query'
 import { getRouteApi, Link } from '@tanstack/react-router'
 import { useMemo } from 'react'
 import type { StoredText } from '../../api/document-calls.ts'
+import { queryKeys } from '../../api/query-keys.ts'
+import { readMessage } from '../../api/records/message-calls.ts'
 import { useRefusal } from '../../api/session.ts'
 import type { Draft } from '../../draft/draft.ts'
 import { useDraft, useDraftNow } from '../../draft/use-draft.ts'
@@ -26,7 +28,7 @@ export function MappingPage() {
 function MappingOfDraft({ draft, stored }: Readonly<{ draft: Draft; stored: UseQueryResult<StoredText> }>) {
   const { message, test } = route.useSearch()
   const { text, canUndo, canRedo } = useDraftNow(draft)
-  const publishing = usePublishing(draft, stored)
+  const publishing = usePublishing(draft, stored, useGroupOf(message))
   const refused = useRefusal('author')
   const mapping = useMemo(() => readMapping(text), [text])
   const toEditor = { ...(message && { message }), ...(test && { test }) }
@@ -64,4 +66,14 @@ function MappingOfDraft({ draft, stored }: Readonly<{ draft: Draft; stored: UseQ
       {publishing.dialogs}
     </EndpointPage>
   )
+}
+
+/** The group of failures that a recorded message belongs to; undefined of one that did not fail. */
+function useGroupOf(message: string | undefined): string | undefined {
+  const { data } = useQuery({
+    queryKey: queryKeys.message(message ?? ''),
+    queryFn: ({ signal }) => readMessage(message ?? '', signal),
+    enabled: message !== undefined,
+  })
+  return data?.group
 }

@@ -1,16 +1,16 @@
 /** A message as a command of curl, to be looked at before it is copied. */
 
 import { useQuery } from '@tanstack/react-query'
-import { api, dataOf } from '../../api/client.ts'
 import { listEndpoints } from '../../api/endpoint-calls.ts'
 import { queryKeys } from '../../api/query-keys.ts'
 import { readMessageBody } from '../../api/records/message-calls.ts'
 import type { MessageRecord } from '../../api/records/record-types.ts'
+import { useMe } from '../../api/session.ts'
 import { Button } from '../../ui/controls/button.tsx'
 import { Dialog } from '../../ui/controls/dialog.tsx'
+import { curlCommand, curlRequestOf, type RecordedRequest } from '../../ui/data/curl-command.ts'
 import { TextViewer } from '../../ui/data/text-viewer.tsx'
 import { QueryView } from '../../ui/states/states.tsx'
-import { curlCommand, curlRequestOf, type RecordedRequest } from './curl-command.ts'
 
 /** Nothing larger is written into a command; nothing larger is parsed in the page. */
 const LARGEST_BODY = 1_048_576
@@ -18,9 +18,10 @@ const LARGEST_BODY = 1_048_576
 export type CurlDialogProps = Readonly<{ message: MessageRecord; endpointId: string; onClose(): void }>
 
 export function CurlDialog({ message, endpointId, onClose }: CurlDialogProps) {
+  const origin = useMe()?.messageOrigin ?? ''
   const query = useQuery({
-    queryKey: [...queryKeys.message(message.id), 'curl'],
-    queryFn: ({ signal }) => commandOf(message, endpointId, signal),
+    queryKey: [...queryKeys.message(message.id), 'curl', origin],
+    queryFn: ({ signal }) => commandOf(message, endpointId, origin, signal),
     gcTime: 0,
   })
   return (
@@ -36,7 +37,12 @@ export function CurlDialog({ message, endpointId, onClose }: CurlDialogProps) {
   )
 }
 
-async function commandOf({ id, bodies }: MessageRecord, endpointId: string, signal: AbortSignal): Promise<string> {
+async function commandOf(
+  { id, bodies }: MessageRecord,
+  endpointId: string,
+  origin: string,
+  signal: AbortSignal,
+): Promise<string> {
   const sizeOf = (which: string) => bodies.find((body) => body.which === which)?.size
   const size = sizeOf('incoming')
   if ((size ?? 0) > LARGEST_BODY || (sizeOf('request') ?? 0) > LARGEST_BODY) {
@@ -45,25 +51,14 @@ async function commandOf({ id, bodies }: MessageRecord, endpointId: string, sign
   const [request, body, route] = await Promise.all([
     readMessageBody(id, 'request', signal),
     size === undefined ? undefined : readMessageBody(id, 'incoming', signal),
-    routeOf(endpointId, signal),
+    routeOf(endpointId, origin, signal),
   ])
   const recorded = JSON.parse(new TextDecoder().decode(request)) as RecordedRequest
   return curlCommand(curlRequestOf(recorded, body && new Uint8Array(body), route))
 }
 
-async function routeOf(id: string, signal: AbortSignal) {
-  const [{ endpoints }, origin] = await Promise.all([listEndpoints({ q: id, limit: 1 }, signal), messageOrigin(id)])
-  const [row] = endpoints
+async function routeOf(id: string, origin: string, signal: AbortSignal) {
+  const [row] = (await listEndpoints({ q: id, limit: 1 }, signal)).endpoints
   if (row === undefined) throw new Error('Its endpoint was deleted, so there is nowhere to send the message to.')
   return { origin, method: row.method, pattern: row.pattern }
-}
-
-/** The message port as callers of this machine reach it; this page was loaded from the same host. */
-async function messageOrigin(id: string): Promise<string> {
-  const { servers } = (await dataOf(api.GET('/endpoints/{id}/openapi.json', { params: { path: { id } } }))) as {
-    servers?: readonly Readonly<{ variables?: Readonly<{ origin?: Readonly<{ default?: string }> }> }>[]
-  }
-  const origin = new URL(servers?.[0]?.variables?.origin?.default ?? location.origin)
-  origin.hostname = location.hostname
-  return origin.origin
 }

@@ -198,7 +198,7 @@ function Failure({
 }
 
 /** What cannot be replayed, and why, in the words of the service. */
-function Replayable({ message: { id, replayable } }: Readonly<{ message: MessageRecord }>) {
+function Replayable({ message: { replayable } }: Readonly<{ message: MessageRecord }>) {
   const { can, why, withBody, alreadyDoneBy } = replayable
   return (
     <>
@@ -208,7 +208,7 @@ function Replayable({ message: { id, replayable } }: Readonly<{ message: Message
           {withBody && ' It can be replayed with another body.'}
         </p>
       )}
-      {alreadyDoneBy !== undefined && alreadyDoneBy !== id && (
+      {alreadyDoneBy !== undefined && (
         <p>
           <Link from="/messages" to="/messages/$id" params={{ id: alreadyDoneBy }} search={withoutBody}>
             A replay of it

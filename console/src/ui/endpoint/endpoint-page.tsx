@@ -1,12 +1,16 @@
 /** The frame of the pages of one endpoint: its name, whether it is active, and the way to its other pages. */
 import { useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
-import type { ReactNode } from 'react'
+import { lazy, type ReactNode, Suspense, useState } from 'react'
 import { type EndpointRow, listEndpoints } from '../../api/endpoint-calls.ts'
 import { queryKeys } from '../../api/query-keys.ts'
+import { useMe } from '../../api/session.ts'
+import { Button } from '../controls/button.tsx'
 import { StatusChip } from '../data/status-chip.tsx'
 import { Page } from '../states/page.tsx'
 import { VisibleText } from '../text/visible-text.tsx'
+
+const SampleCurlDialog = lazy(async () => ({ default: (await import('./sample-curl-dialog.tsx')).SampleCurlDialog }))
 
 /** The row of an endpoint; null if there is none, or no longer. */
 export function useEndpointRow(id: string) {
@@ -55,6 +59,8 @@ export type EndpointNavigationProps = Readonly<{
 }>
 
 export function EndpointNavigation({ id, row, data = {} }: EndpointNavigationProps) {
+  const origin = useMe()?.messageOrigin ?? ''
+  const [isCurlShown, setCurl] = useState(false)
   return (
     <div className="endpoint-head">
       <Link to="/endpoints">Endpoints</Link>
@@ -66,7 +72,7 @@ export function EndpointNavigation({ id, row, data = {} }: EndpointNavigationPro
       ) : (
         <>
           <code>
-            <VisibleText text={`${row.method} ${row.pattern}`} most={100} />
+            <VisibleText text={`${row.method} ${origin}${row.pattern}`} most={200} />
           </code>
           <span className="quiet">version {row.version}</span>
           {row.reason !== undefined && row.reason !== 'tolerated' && (
@@ -74,6 +80,9 @@ export function EndpointNavigation({ id, row, data = {} }: EndpointNavigationPro
               {row.reason === 'pending' ? 'Not compiled yet' : 'Not active'}
             </StatusChip>
           )}
+          <Button tone="quiet" onPress={() => setCurl(true)}>
+            Copy as curl …
+          </Button>
         </>
       )}
       <nav className="endpoint-pages" aria-label="Pages of the endpoint">
@@ -90,6 +99,11 @@ export function EndpointNavigation({ id, row, data = {} }: EndpointNavigationPro
           </Link>
         ))}
       </nav>
+      {isCurlShown && row && (
+        <Suspense>
+          <SampleCurlDialog row={row} origin={origin} onClose={() => setCurl(false)} />
+        </Suspense>
+      )}
     </div>
   )
 }

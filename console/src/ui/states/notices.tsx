@@ -1,8 +1,9 @@
 /** Short notices of what was done. A good one goes by itself; one that must be read stays until it is dismissed. */
+import type { ReactNode } from 'react'
 import { createStore, useStore } from '../../api/store.ts'
 import { Button } from '../controls/button.tsx'
 
-type Notice = Readonly<{ id: number; text: string; tone: 'good' | 'warn' }>
+type Notice = Readonly<{ id: number; text: string; tone: 'good' | 'warn'; link: ReactNode }>
 
 const GOES_AFTER_MS = 8_000
 const MOST = 4
@@ -12,12 +13,15 @@ let serial = 0
 
 const dismiss = (id: number): void => notices.set(notices.get().filter((notice) => notice.id !== id))
 
-/** Tells the user something, from anywhere. `text` is shown as text. */
-export function notify(text: string, tone: Notice['tone'] = 'good'): void {
+/**
+ * Shows a notice, from anywhere. `text` is shown as text. `link`: where the reader may go next; a notice with one stays until
+ * it is followed or dismissed.
+ */
+export function notify(text: string, tone: Notice['tone'] = 'good', link?: ReactNode): void {
   serial += 1
   const id = serial
-  notices.set([...notices.get(), { id, text, tone }].slice(-MOST))
-  if (tone === 'good') setTimeout(() => dismiss(id), GOES_AFTER_MS)
+  notices.set([...notices.get(), { id, text, tone, link }].slice(-MOST))
+  if (tone === 'good' && link === undefined) setTimeout(() => dismiss(id), GOES_AFTER_MS)
 }
 
 /** Where notices appear; the shell has it once. */
@@ -25,9 +29,15 @@ export function NoticeRegion() {
   const shown = useStore(notices)
   return (
     <div className="notices" role="status" aria-live="polite">
-      {shown.map(({ id, text, tone }) => (
+      {shown.map(({ id, text, tone, link }) => (
         <div key={id} className={`notice ${tone}`}>
-          <span>{text}</span>
+          <span>
+            {text}
+            {link !== undefined && (
+              // biome-ignore lint/a11y/noStaticElementInteractions lint/a11y/useKeyWithClickEvents: the link within takes the keys
+              <span onClick={() => dismiss(id)}> {link}</span>
+            )}
+          </span>
           <Button tone="quiet" label="Dismiss" onPress={() => dismiss(id)}>
             ×
           </Button>

@@ -100,7 +100,15 @@ export const dryRunSchemas: JsonObject = {
       ran: { ...flag, description: 'False if the document has faults; the report has nothing but lint then.' },
       lint: object({ errors: faults, clashes: faults, warnings: faults }, ['errors', 'clashes', 'warnings']),
       recorded: {
-        ...object({ messageId: id, endpointId: id, endpointVersion: whole, outcome: text, status: whole, code: text }),
+        ...object({
+          messageId: id,
+          endpointId: id,
+          endpointVersion: whole,
+          outcome: text,
+          status: whole,
+          code: text,
+          group: { ...text, description: 'Key of its group of failures, of a message that did not end done.' },
+        }),
         description: 'What the recorded message did then.',
       },
       notReproduced: {

@@ -167,7 +167,10 @@ const replayable = object(
     reason: { ...text, description: 'Why it cannot be replayed, for programs.' },
     why: { ...text, description: 'The same for people.' },
     withBody: { type: 'boolean', description: 'Whether it can be replayed with another body.' },
-    alreadyDoneBy: { ...id, description: 'A replay of it that ended done.' },
+    alreadyDoneBy: {
+      ...id,
+      description: 'Another message: a replay of it, or of the one that it replays, that ended done.',
+    },
   },
   ['can'],
 )

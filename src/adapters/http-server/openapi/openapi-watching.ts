@@ -46,7 +46,7 @@ const reason = {
 export const watchingPaths: JsonObject = {
   '/me': {
     get: {
-      summary: 'Who the caller is, and what it may do. Role viewer.',
+      summary: 'Who the caller is, what it may do, and where messages are sent to. Role viewer.',
       responses: { 200: answer('The caller.', ref('Me')) },
     },
   },
@@ -98,8 +98,13 @@ export const watchingSchemas: JsonObject = {
       roles: list(ref('Role')),
       may: { ...list(ref('Role')), description: 'The roles with those that they include.' },
       mode: { ...oneOf(['open', 'keys', 'oidc']), description: 'How the caller was identified.' },
+      messageOrigin: {
+        ...text,
+        description:
+          'Of the message port, such as `http://10.0.0.7:3003`; the name of the admin port if `HOST` is every address. A proxy may have another.',
+      },
     },
-    ['who', 'roles', 'may', 'mode'],
+    ['who', 'roles', 'may', 'mode', 'messageOrigin'],
   ),
   SummaryPage: object({ endpoints: list(ref('EndpointSummary')), total: whole, next: text }, ['endpoints', 'total']),
   EndpointSummary: object(

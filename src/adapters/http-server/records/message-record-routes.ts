@@ -2,7 +2,7 @@
 import type { FastifyInstance, FastifyReply } from 'fastify'
 import type { BodySummary, RecordedBody } from '../../../domain/records/message-record.ts'
 import { parseMediaType } from '../../../formats/media-type.ts'
-import { groupKeyText } from '../../../message-log/groups/group-key.ts'
+import { groupOf } from '../../../message-log/groups/group-key.ts'
 import type { MessageRecords } from '../../../replay/message-records.ts'
 import { needs } from '../management/auth-hook.ts'
 import { type ById, NO_STORE, queryOf, refuseBelow, refuseOtherMethods, sendAnswer, sendJson } from '../replies.ts'
@@ -18,9 +18,9 @@ export function serveMessageRecords(server: FastifyInstance, routes: MessageReco
   )
   server.get<ById>('/messages/:id', needs('viewer'), async (request, reply) => {
     const record = await search.get(request.params.id)
-    const { outcome, endpointId, stage, code, path } = record
-    const group = outcome === 'done' ? {} : { group: groupKeyText({ endpointId, stage, code, path }) }
-    return sendJson(reply, 200, { ...record, ...group, replayable: await replayable(record) }, NO_STORE)
+    const group = groupOf(record)
+    const shown = { ...record, ...(group !== undefined && { group }), replayable: await replayable(record) }
+    return sendJson(reply, 200, shown, NO_STORE)
   })
   server.get<ByBody>('/messages/:id/body/:which', needs('operator'), async (request, reply) => {
     const { id, which } = request.params

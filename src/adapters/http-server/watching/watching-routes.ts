@@ -21,11 +21,12 @@ export type EndpointAids = Readonly<{
   suggest: Suggest
 }>
 
-/** `/me` on the admin port. */
-export function serveMe(server: FastifyInstance): void {
-  server.get('/me', needs('viewer'), async (request, reply) =>
-    sendJson(reply, 200, describe(callerOf(request)), NO_STORE),
-  )
+/** `/me` on the admin port. `messageOrigin`: of the message port; it gets the header `Host` of the call. */
+export function serveMe(server: FastifyInstance, messageOrigin: (calledAs: string | undefined) => string): void {
+  server.get('/me', needs('viewer'), async (request, reply) => {
+    const caller = describe(callerOf(request))
+    return sendJson(reply, 200, { ...caller, messageOrigin: messageOrigin(request.headers.host) }, NO_STORE)
+  })
   refuseOtherMethods(server, '/me', ['GET'])
 }
 

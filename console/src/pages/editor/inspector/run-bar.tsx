@@ -116,10 +116,10 @@ function LoadedData({ id, data, report }: Readonly<{ id: string; data: RunData; 
           </>
         )}
         . <WithoutData id={id} />
-        {recorded?.code === undefined ? null : (
+        {recorded?.group === undefined ? null : (
           <>
             {' · '}
-            <Link to="/groups" search={{ endpoint: [id], code: [recorded.code] }}>
+            <Link to="/groups/$key" params={{ key: recorded.group }}>
               Failures that are alike
             </Link>
           </>

@@ -1,7 +1,7 @@
 /** Answers of other systems as the user edits them. */
+import type { CannedAnswers } from '../../../api/given-parts.ts'
 import type { CannedAnswer, RunCall, RunReport } from '../../../api/run-calls.ts'
 import { memberNamed, readTree } from '../../../draft/json-places.ts'
-import type { CannedAnswers } from './run-data.ts'
 
 /** An answer as it is typed. */
 export type TypedAnswer = Readonly<{ status: string; contentType: string; body: string }>

@@ -1,7 +1,6 @@
 /** What a dry run of the editor runs on: a recorded message, a stored test, or a message that was typed. */
-import type { CannedAnswer, StoredTest } from '../../../api/run-calls.ts'
-
-export type CannedAnswers = Readonly<Record<string, CannedAnswer | readonly CannedAnswer[]>>
+import { givenOf, isRecord } from '../../../api/given-parts.ts'
+import type { StoredTest } from '../../../api/run-calls.ts'
 
 /** A message as it is typed: the texts of headers and the like are JSON objects. */
 export type TypedMessage = Readonly<{
@@ -19,25 +18,6 @@ export type RunData = Readonly<
 >
 
 export const NO_MESSAGE: TypedMessage = { body: '', contentType: '', headers: '', query: '', urlParams: '' }
-
-const isRecord = (value: unknown): value is Readonly<Record<string, unknown>> =>
-  typeof value === 'object' && value !== null && !Array.isArray(value)
-
-/** What the first message of a test is given. */
-export function givenOf(test: StoredTest): Readonly<{
-  message: Readonly<Record<string, unknown>>
-  lookups: CannedAnswers
-  responses: CannedAnswers
-}> {
-  const [first] = Array.isArray(test.steps) ? test.steps : []
-  const given = isRecord(first) && isRecord(first.given) ? first.given : (test.given ?? {})
-  const { message, lookups, responses, state } = given
-  return {
-    message: { ...(isRecord(message) ? message : {}), ...(isRecord(state) && { state }) },
-    lookups: (isRecord(lookups) ? lookups : {}) as CannedAnswers,
-    responses: (isRecord(responses) ? responses : {}) as CannedAnswers,
-  }
-}
 
 /** A message of a test, to be changed by hand. */
 export function typedFrom(test: StoredTest): TypedMessage {

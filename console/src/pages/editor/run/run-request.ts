@@ -1,7 +1,8 @@
 /** The request of a dry run, as JSON text in which the document stands as it was typed. */
+import { type CannedAnswers, givenOf } from '../../../api/given-parts.ts'
 import { isJsonObject } from '../../../draft/document-faults.ts'
 import { memberNamed, readTree } from '../../../draft/json-places.ts'
-import { type CannedAnswers, givenOf, objectFault, type RunData, type TypedMessage } from './run-data.ts'
+import { objectFault, type RunData, type TypedMessage } from './run-data.ts'
 
 /** The document that runs: the text of the draft, the stored one, or the one that processed the recorded message. */
 export type RunOn = 'draft' | 'current' | 'recorded'

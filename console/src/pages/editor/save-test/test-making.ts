@@ -1,7 +1,8 @@
 /** A test from a run: what it is given, and what of the run it expects. */
+import { type CannedAnswers, givenOf } from '../../../api/given-parts.ts'
 import type { CannedAnswer, RunCall, StoredTest } from '../../../api/run-calls.ts'
 import { cannedFrom, typedAnswer } from '../run/canned-answers.ts'
-import { type CannedAnswers, givenOf, type RunData, type TypedMessage } from '../run/run-data.ts'
+import type { RunData, TypedMessage } from '../run/run-data.ts'
 import type { EditedAnswers } from '../run/run-request.ts'
 
 export type Given = Readonly<Record<string, unknown>>

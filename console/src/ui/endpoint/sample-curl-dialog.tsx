@@ -1,0 +1,53 @@
+/** A command of curl that sends the message of an endpoint's first test, to be looked at before it is copied. */
+import { useQuery } from '@tanstack/react-query'
+import type { EndpointRow } from '../../api/endpoint-calls.ts'
+import { queryKeys } from '../../api/query-keys.ts'
+import { readTests } from '../../api/run-calls.ts'
+import { Button } from '../controls/button.tsx'
+import { Dialog } from '../controls/dialog.tsx'
+import { curlCommand } from '../data/curl-command.ts'
+import { TextViewer } from '../data/text-viewer.tsx'
+import { QueryView } from '../states/states.tsx'
+import { VisibleText } from '../text/visible-text.tsx'
+import { sampleRequest } from './sample-request.ts'
+
+export type SampleCurlDialogProps = Readonly<{
+  row: EndpointRow
+  /** Of the message port. */
+  origin: string
+  onClose(): void
+}>
+
+export function SampleCurlDialog({ row, origin, onClose }: SampleCurlDialogProps) {
+  const query = useQuery({
+    queryKey: [...queryKeys.endpointTests(row.id), 'first'],
+    queryFn: async ({ signal }) => (await readTests(row.id, signal)).file.tests[0] ?? null,
+  })
+  return (
+    <Dialog title="Copy as curl" size="large" onClose={onClose} actions={<Button onPress={onClose}>Close</Button>}>
+      <QueryView query={query} what="Loading the tests of the endpoint">
+        {(test) => (
+          <>
+            <p>
+              {test === null ? (
+                'The endpoint has no test: put a message in place of the empty one.'
+              ) : (
+                <>
+                  It sends the message of the test “
+                  <VisibleText text={test.name} most={200} />
+                  ”.
+                </>
+              )}{' '}
+              Add the credentials that the endpoint asks for. What the command sends is a real message.
+            </p>
+            <TextViewer
+              text={curlCommand(sampleRequest(test ?? undefined, row, origin))}
+              label="Command"
+              fileName={`${row.id}-curl.sh`}
+            />
+          </>
+        )}
+      </QueryView>
+    </Dialog>
+  )
+}

@@ -1,0 +1,22 @@
+/** The address of the message port, for people who want to send messages there. */
+import type { Settings } from '../settings/settings.ts'
+
+/** `HOST` of a port that listens on every address of the machine. */
+export const EVERY_ADDRESS: readonly string[] = ['0.0.0.0', '::']
+
+/**
+ * In: the settings of the message port; the header `Host` of a call to the admin port. Out: an origin such as
+ * `http://10.0.0.7:3003`. A port on every address has the name that the caller used for the admin port. A proxy before the
+ * message port is not known here.
+ */
+export function messageOrigin(
+  { host, serverPort }: Pick<Settings, 'host' | 'serverPort'>,
+  calledAs: string | undefined,
+): string {
+  const name = EVERY_ADDRESS.includes(host) ? (nameIn(calledAs) ?? 'localhost') : host
+  return `http://${name.includes(':') && !name.startsWith('[') ? `[${name}]` : name}:${serverPort}`
+}
+
+/** Undefined if the header is absent or malformed. An IPv6 address is in brackets. */
+const nameIn = (calledAs: string | undefined): string | undefined =>
+  calledAs === undefined ? undefined : URL.parse(`http://${calledAs}`)?.hostname
