@@ -66,7 +66,10 @@ describe('the package', () => {
     const isExpected = (path: string) =>
       /^(?:LICENSE|README\.md|package\.json|bin\/(?:crosswalk|entry|launch)\.js|bin\/package\.json|console\/built\/(?:index\.html|manifest\.json|sources\.sha256|assets\/[\w-]+\.(?:js|css|svg)(?:\.br|\.gz)?))$/.test(
         path,
-      ) || /^dist\/(?:(?:main|service|message-worker|openapi-worker|isolated-process)\.js|service-\w+\.code|package\.json)$/.test(path)
+      ) ||
+      /^dist\/(?:(?:main|service|message-worker|openapi-worker|isolated-process)\.js|service-\w+\.code|package\.json)$/.test(
+        path,
+      )
     assert.deepEqual(
       files.filter((path) => !isExpected(path)),
       [],
