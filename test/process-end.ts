@@ -10,5 +10,5 @@ after(async () => {
   for (const close of closings) await close()
 })
 
-/** `close` runs once, when all tests of this process have ended. */
+/** `close` runs once, after the last test of this process. */
 export const atProcessEnd = (close: () => Promise<void>): void => void closings.push(close)

@@ -2,7 +2,8 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import { bearer, JSON_TYPE, type ServiceWithKeys, startServiceWithKeys } from '../../access/service-with-keys.ts'
-import { endpointDocument } from '../../service.ts'
+import { endpointDocument, json } from '../../service.ts'
+import { until } from '../../until.ts'
 import { loaded, NO_BROWSER, signIn } from '../browser.ts'
 import { openConsole } from '../console-page.ts'
 import { replaceInLine } from '../editor-page.ts'
@@ -19,13 +20,17 @@ describe('publishing', { skip: NO_BROWSER }, () => {
     })
   /** Out: the id of an endpoint whose one test passes. */
   const tested = async (pattern: string): Promise<string> => {
-    const document = endpointDocument({ endpoint: { pattern }, inputMapping: { 'requestBody.nr': 'nr' } })
+    const document = endpointDocument({
+      endpoint: { pattern },
+      inputValidation: { type: 'object', required: ['nr'] },
+      inputMapping: { 'requestBody.nr': 'nr' },
+    })
     const { _id } = (await (await call('POST', '/endpoints', document)).json()) as { _id: string }
     assert.equal((await call('PUT', `/endpoints/${_id}/tests`, { tests: [GOOD] })).status, 200)
     return _id
   }
   before(async () => {
-    given = await startServiceWithKeys({ TESTS_ON_CHANGE: 'require' })
+    given = await startServiceWithKeys({ TESTS_ON_CHANGE: 'require', MESSAGE_LOG: 'all' })
   })
   after(() => given.service.stop())
 
@@ -63,10 +68,16 @@ describe('publishing', { skip: NO_BROWSER }, () => {
     })
   }
 
-  test('works from the mapping view, where the draft is the same', async (t) => {
+  test('works from the mapping view, where the draft is the same, and leads back to the failures', async (t) => {
     const id = await tested('/from-the-mapping')
+    const { headers } = await given.service.fetch('/from-the-mapping', json('POST', {}))
+    const message = headers.get('x-crosswalk-message-id') ?? ''
+    await until(
+      async () => (await call('GET', `/messages/${message}`)).status,
+      (status) => status === 200,
+    )
     const { page, checkAccessibility } = await openConsole(t, { of: given.service })
-    await page.goto(`/console/endpoints/${id}/mapping`)
+    await page.goto(`/console/endpoints/${id}/mapping?message=${message}`)
     await signIn(page, given.keys.author)
     await loaded(page)
     await page.getByText('as stored').waitFor()
@@ -85,5 +96,7 @@ describe('publishing', { skip: NO_BROWSER }, () => {
     await page.getByText('as stored').waitFor()
     const stored = (await (await call('GET', `/endpoints/${id}`)).json()) as { inputMapping: object }
     assert.deepEqual(stored.inputMapping, { 'requestBody.nr': { key: 'nr', default: 7 } })
+    await page.getByRole('link', { name: 'Failures that are alike' }).click()
+    await page.getByRole('heading', { name: 'Failures: VALIDATION_FAILED' }).waitFor()
   })
 })

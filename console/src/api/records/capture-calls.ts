@@ -21,4 +21,4 @@ export const startCapture = (id: string, messages: number): Promise<Capture> =>
   dataOf(api.POST('/endpoints/{id}/capture', { ...of(id), body: { messages } }))
 
 /** Fails with an ApiFailure. */
-export const endCapture = (id: string) => dataOf(api.DELETE('/endpoints/{id}/capture', of(id)))
+export const stopCapture = (id: string) => dataOf(api.DELETE('/endpoints/{id}/capture', of(id)))

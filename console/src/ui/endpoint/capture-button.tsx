@@ -4,7 +4,7 @@ import { Link } from '@tanstack/react-router'
 import { useState } from 'react'
 import { asFailure } from '../../api/api-failure.ts'
 import { queryKeys } from '../../api/query-keys.ts'
-import { type Capture, endCapture, readCapture, startCapture } from '../../api/records/capture-calls.ts'
+import { type Capture, readCapture, startCapture, stopCapture } from '../../api/records/capture-calls.ts'
 import { useRefusal } from '../../api/session.ts'
 import { Button } from '../controls/button.tsx'
 import { Dialog } from '../controls/dialog.tsx'
@@ -53,7 +53,7 @@ function CaptureDialog({ id, onClose }: Readonly<{ id: string; onClose(): void }
     <>
       <Button onPress={onClose}>Close</Button>
       {isActive && (
-        <Button busy={isPending} onPress={() => mutate(() => endCapture(id).then(() => null))}>
+        <Button busy={isPending} onPress={() => mutate(() => stopCapture(id).then(() => null))}>
           Stop recording
         </Button>
       )}
@@ -71,7 +71,7 @@ function CaptureDialog({ id, onClose }: Readonly<{ id: string; onClose(): void }
     <Dialog title="Record the next messages" onClose={onClose} actions={actions} isDismissable={false}>
       <p>
         The next messages of this endpoint are recorded with all their bodies, so that they can be debugged, replayed
-        and saved as tests. It ends by itself after this number, and after an hour at the latest.
+        and saved as tests. The recording stops after this number, and after an hour at the latest.
       </p>
       <TextField
         label="Messages"
@@ -91,7 +91,7 @@ function CaptureState({ id, capture }: Readonly<{ id: string; capture: Capture }
   return (
     <div className="dialog-text" role="status">
       <p>
-        <StatusChip tone={isActive ? 'busy' : 'quiet'}>{isActive ? 'recording' : 'ended'}</StatusChip>{' '}
+        <StatusChip tone={isActive ? 'busy' : 'quiet'}>{isActive ? 'recording' : 'over'}</StatusChip>{' '}
         {(messages - remaining).toLocaleString('en')} of {messages.toLocaleString('en')} recorded
         {isActive && (
           <>
