@@ -110,7 +110,7 @@ export async function startApp(
     observers,
     waiting: () => intake.waiting + loadShedder.waiting,
     httpClient: services.http.health,
-    isolation: services.sandbox?.counts,
+    isolation: services.sandbox.counts,
     consumers: () => consumers?.status() ?? [],
     mediator: settings.openhimRegister ? () => mediator?.status() : undefined,
     isStopping: () => stopping,
@@ -197,6 +197,7 @@ export async function startApp(
       ...health.own,
     })
     await endpointService.load()
+    services.sandbox.start?.()
     await observers.captures.reload()
     endpointService.follow(observers.captures.follow)
     await servers.listenForMessages()

@@ -4,7 +4,7 @@ import type { Endpoint } from '../config/schema/schema.ts'
 import { type DocumentReads, readsOfDocument } from '../document-reads/document-reads.ts'
 import type { JsonObject } from '../domain/json.ts'
 import { documentPath } from '../domain/lint.ts'
-import type { BodySummary } from '../domain/records/message-record.ts'
+import type { BodySummary, MaskCause } from '../domain/records/message-record.ts'
 import { isSecretName } from '../domain/secrets/secrets.ts'
 import { groupOf } from '../message-log/groups/group-key.ts'
 import { usesState } from '../pipeline/stages/state.ts'
@@ -14,6 +14,15 @@ import type { RecordedExchange, RecordedMessage } from './recorded-message.ts'
 export type NotReproduced = Readonly<{ path: string; reason: string }>
 
 const MASKED = 'Parts of it were redacted before it was recorded (REDACT_PATHS, REDACT_HEADERS, secrets).'
+const MASKED_FOR: Readonly<Record<MaskCause, string>> = {
+  credential: 'credentials and secrets',
+  'redact-paths': 'REDACT_PATHS',
+  unreadable: 'it could not be read, and REDACT_PATHS is set',
+}
+const maskedFor = (causes: readonly MaskCause[] | undefined): string =>
+  causes === undefined
+    ? MASKED
+    : `Parts of it were redacted before it was recorded (${causes.map((cause) => MASKED_FOR[cause]).join('; ')}).`
 const CREDENTIAL = 'Headers with credentials are not recorded (REDACT_HEADERS).'
 
 /**
@@ -57,9 +66,9 @@ export function notReproduced(
   ])
 }
 
-const lossOf = (path: string, { cut, masked, size }: BodySummary): readonly NotReproduced[] => [
+const lossOf = (path: string, { cut, masked, maskedFor: causes, size }: BodySummary): readonly NotReproduced[] => [
   ...(cut ? [{ path, reason: `Only the start of its ${size} bytes was recorded (MESSAGE_LOG_BODY_LIMIT).` }] : []),
-  ...(masked ? [{ path, reason: MASKED }] : []),
+  ...(masked ? [{ path, reason: maskedFor(causes) }] : []),
 ]
 
 function lossOfExchange(
@@ -76,7 +85,12 @@ function lossOfExchange(
   }
   if (answer.fault !== undefined) return []
   const loss = summary?.masked
-    ? [{ path: documentPath(group, id, ...(item === undefined ? [] : [item]), 'body'), reason: MASKED }]
+    ? [
+        {
+          path: documentPath(group, id, ...(item === undefined ? [] : [item]), 'body'),
+          reason: maskedFor(summary.maskedFor),
+        },
+      ]
     : []
   if (kind !== 'lookup' || !readsHeaders(id, reads)) return loss
   const headers = documentPath(group, id, 'headers')

@@ -20,15 +20,14 @@ export type Stamp = Readonly<{ _id: string; createdAt: string; updatedAt: string
 export type CompileOptions = Readonly<{
   /** Limits for documents that are being registered; stored documents stay active if the limits were lowered since. */
   bounds?: DocumentBounds | undefined
-  /** Rejects with this failure instead of waiting for an isolated process. */
+  /** Rejects with this failure instead of waiting for the sandbox. */
   overload?: Failure | undefined
 }>
 
 /**
  * In: the document as JSON. Out: all lints; `compiled` may be activated only if none of them is an error.
  *
- * Fails with DOCUMENT_TOO_LARGE, and with OVERLOADED if no isolated process could compile its expressions and schema in
- * time.
+ * Fails with DOCUMENT_TOO_LARGE, and with OVERLOADED if the sandbox could not compile its expressions and schema in time.
  */
 export async function compileDocument(
   raw: Json,
@@ -56,14 +55,15 @@ export async function compileDocument(
   return { lints: distinct(lints), compiled }
 }
 
-/** The services with the expressions and schema of the document compiled in an isolated process, if there are any. */
+/** The services with the expressions and schema of the document compiled in the sandbox, if there are any. */
 async function isolate(endpoint: Endpoint, services: Services, overload: Failure | undefined): Promise<Services> {
   if (services.sandbox === undefined) return services
   const { name, inputTransforms, inputValidation: schema } = endpoint
   const expressions = Object.entries(inputTransforms ?? {})
   if (expressions.length === 0 && schema === undefined) return services
-  if (overload !== undefined) throw overload
-  return { ...services, sandboxed: await services.sandbox.compile({ endpoint: name, expressions, schema }) }
+  const program = { endpoint: name, expressions, schema }
+  if (overload !== undefined && services.sandbox.compilesHere?.(program) !== true) throw overload
+  return { ...services, sandboxed: await services.sandbox.compile(program) }
 }
 
 const notingSecrets =

@@ -1,11 +1,12 @@
 /**
- * Takes rights from an isolated process before its first message. The flag `--permission` of Node.js 24 denies files,
+ * Takes rights from an isolated process or thread before its first message. The flag `--permission` of Node.js 24 denies files,
  * programs, threads and addons, but neither the network nor signals to other processes: this file denies those.
  */
 import dgram from 'node:dgram'
 import dns from 'node:dns'
 import { registerHooks } from 'node:module'
 import net from 'node:net'
+import { isMainThread } from 'node:worker_threads'
 
 const refuse = (): never => {
   throw new Error('This process has no network, no modules and no other processes.')
@@ -30,8 +31,8 @@ export function confine(): void {
   for (const name of ['fetch', 'WebSocket', 'EventSource', 'XMLHttpRequest']) Reflect.deleteProperty(globalThis, name)
   for (const name of Object.keys(process.env)) delete process.env[name]
   registerHooks({ resolve: refuse })
-  // Not yet in the types of Node.js 24.
-  ;(process.permission as unknown as { drop(scope: string): void }).drop('fs.read')
+  // Only a process has permissions of its own. Not yet in the types of Node.js 24.
+  if (isMainThread) (process.permission as unknown as { drop(scope: string): void }).drop('fs.read')
 }
 
 const namesOf = (from: object): string[] =>

@@ -1,4 +1,4 @@
-/** The messages between the service and its isolated processes: JSON, each with its length before it. */
+/** The messages between the service and its isolated processes and threads: JSON, each with its length before it. */
 import type { Json, JsonObject } from '../domain/json.ts'
 import type { Lint, Result } from '../domain/lint.ts'
 import type { SchemaOptions, Verdict } from '../language/json-schema/json-schema.ts'
@@ -32,7 +32,7 @@ export type Compilation = Readonly<{
   lints: readonly Lint[]
 }>
 
-/** `cpuMs`: processor time of the task, without compiling its program. */
+/** `cpuMs`: processor time of the task; without compiling its program, unless that is the task. */
 export type IsolationResponse =
   | Readonly<{ kind: 'done'; cpuMs: number; value: Compilation | Transformation | Verdict }>
   /** A fault of the service. */
@@ -43,10 +43,11 @@ export const FRAME_LIMIT = 256 * 1024 * 1024
 
 const HEAD = 4
 
+/** Out: bytes that share no memory with other buffers, so that a thread can take them over. */
 export function frame(value: unknown): Buffer {
   const text = JSON.stringify(value)
   const length = Buffer.byteLength(text)
-  const bytes = Buffer.allocUnsafe(HEAD + length)
+  const bytes = Buffer.allocUnsafeSlow(HEAD + length)
   bytes.writeUInt32LE(length, 0)
   bytes.write(text, HEAD)
   return bytes

@@ -1,11 +1,5 @@
-/** One isolated process, seen from the service. */
-import { type ChildProcess, type ChildProcessByStdio, spawn } from 'node:child_process'
-import { readFileSync } from 'node:fs'
-import { setPriority } from 'node:os'
-import { extname } from 'node:path'
-import type { Readable, Writable } from 'node:stream'
-import { fileURLToPath } from 'node:url'
-import { frame, type IsolationResponse, type ProgramOptions, unframe } from './isolation-protocol.ts'
+/** One member of a pool, seen from the service: an isolated process, or a thread that takes its place. */
+import { type IsolationResponse, unframe } from './isolation-protocol.ts'
 
 /** What ended a process: the service, the process itself (out of memory, or a crash), or another process. */
 export type EndedBy = 'service' | 'itself' | 'others'
@@ -28,61 +22,8 @@ export type PoolMemberEvents = Readonly<{
   onEnd(endedBy: EndedBy): void
 }>
 
-const PROGRAM = new URL(`isolated-process${extname(import.meta.url)}`, import.meta.url)
-
-/** What it may read until it is confined: the bundle, or the source with its packages. */
-const READABLE = extname(import.meta.url) === '.ts' ? ['../../'] : ['./']
-
-const LOWEST_PRIORITY = 19
-
-export function startPoolMember(memoryMb: number, options: ProgramOptions, events: PoolMemberEvents): PoolMember {
-  const child = spawned(memoryMb)
-  if (child === undefined) {
-    setImmediate(() => events.onEnd('itself'))
-    return NEVER_STARTED
-  }
-  let hasEnded = false
-  let isKilled = false
-  const end = (endedBy: EndedBy) => {
-    if (hasEnded) return
-    hasEnded = true
-    events.onEnd(endedBy)
-  }
-  child.on('error', () => end('itself'))
-  child.on('exit', (_code, signal) =>
-    end(isKilled ? 'service' : signal === 'SIGKILL' || signal === 'SIGTERM' ? 'others' : 'itself'),
-  )
-  // The event `exit` reports the end.
-  child.stdin.on('error', () => {})
-  child.stdout.on('error', () => {})
-  const take = unframe((value) => {
-    if (hasEnded) return
-    if (value === 'ready') events.onReady()
-    else events.onResponse(value as IsolationResponse)
-  })
-  child.stdout.on('data', (chunk: Buffer) => {
-    try {
-      take(chunk)
-    } catch {
-      child.kill('SIGKILL')
-    }
-  })
-  release(child)
-  child.stdin.write(frame(options))
-  return {
-    pid: child.pid,
-    send: (request) => void child.stdin.write(request),
-    cpuMs: () => cpuMsOf(child.pid),
-    lowerPriority: () => lowerPriority(child.pid),
-    kill: () => {
-      isKilled = true
-      child.kill('SIGKILL')
-    },
-  }
-}
-
 /** Represents a process that could not be started: it is never ready, so it gets no request. */
-const NEVER_STARTED: PoolMember = {
+export const NEVER_STARTED: PoolMember = {
   pid: undefined,
   send: () => {},
   cpuMs: () => undefined,
@@ -90,50 +31,20 @@ const NEVER_STARTED: PoolMember = {
   kill: () => {},
 }
 
-/** Undefined if the system has no descriptors, memory or process for one more. */
-function spawned(memoryMb: number): ChildProcessByStdio<Writable, Readable, null> | undefined {
-  try {
-    const child = spawn(process.execPath, [...flags(memoryMb), fileURLToPath(PROGRAM)], {
-      env: {},
-      stdio: ['pipe', 'pipe', 'ignore'],
-    })
-    // Without descriptors for its streams, Node.js reports the failure later and leaves them out, against its types.
-    if ((child.stdin as Writable | undefined) !== undefined) return child
-    child.on('error', () => {})
-  } catch {
-    // Node.js throws other failures of the system at once.
-  }
-  return undefined
-}
-
-const flags = (memoryMb: number): string[] => [
-  '--permission',
-  ...READABLE.map((folder) => `--allow-fs-read=${fileURLToPath(new URL(folder, import.meta.url))}`),
-  `--max-old-space-size=${memoryMb}`,
-  '--max-semi-space-size=4',
-]
-
-/** A service that is stopping does not wait for the child. */
-function release(child: ChildProcess): void {
-  child.unref()
-  for (const stream of [child.stdin, child.stdout]) (stream as unknown as { unref?: () => void } | null)?.unref?.()
-}
-
-/** Linux, proc_pid_stat(5): utime and stime are the 12th and 13th field after the name in parentheses, in hundredths. */
-function cpuMsOf(pid: number | undefined): number | undefined {
-  try {
-    const stat = readFileSync(`/proc/${pid}/stat`, 'utf8')
-    const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ')
-    return (Number(fields[11]) + Number(fields[12])) * 10
-  } catch {
-    return undefined
-  }
-}
-
-function lowerPriority(pid: number | undefined): void {
-  try {
-    if (pid !== undefined) setPriority(pid, LOWEST_PRIORITY)
-  } catch {
-    // The process has ended, or the system forbids it: then it competes with the others.
+/**
+ * Reports the responses of a member to its pool. In: chunks of its output. Calls `onBroken` if they are none of the protocol;
+ * the member must be ended then.
+ */
+export function readMember(events: PoolMemberEvents, onBroken: () => void): (chunk: Buffer) => void {
+  const take = unframe((value) => {
+    if (value === 'ready') events.onReady()
+    else events.onResponse(value as IsolationResponse)
+  })
+  return (chunk) => {
+    try {
+      take(chunk)
+    } catch {
+      onBroken()
+    }
   }
 }

@@ -1,10 +1,13 @@
-/** A pool of isolated processes with one call at a time each: the pool of the quick calls, or that of the slow ones. */
+/**
+ * A pool of isolated processes, or of threads that take their place, with one call at a time each: the pool of the quick
+ * calls, or that of the slow ones.
+ */
 import { type Backoff, nextPauseMs } from '../domain/backoff.ts'
 import type { Logger } from '../domain/ports/logger-port.ts'
 import type { Program } from '../pipeline/sandbox.ts'
 import type { CpuQuota } from './cpu-quota.ts'
-import { frame, type IsolationResponse, type IsolationTask, type ProgramOptions } from './isolation-protocol.ts'
-import { type EndedBy, type PoolMember, startPoolMember } from './pool-member.ts'
+import { frame, type IsolationResponse, type IsolationTask } from './isolation-protocol.ts'
+import type { EndedBy, PoolMember, PoolMemberEvents } from './pool-member.ts'
 import { createProgramCache, type ProgramCache } from './program-cache.ts'
 import { createQuotaQueue } from './quota-queue.ts'
 
@@ -31,9 +34,16 @@ export type CallOutcome =
   | Readonly<{ refused: 'deadline' | 'full' }>
 
 export type ProcessPoolOptions = Readonly<{
+  /** The most that run at once. */
   processes: number
-  memoryMb: number
-  programOptions: ProgramOptions
+  /** The word for a member in the log. */
+  kind: 'process' | 'thread'
+  startMember(events: PoolMemberEvents): PoolMember
+  /**
+   * Members start when calls need them, and stop after so many milliseconds without a call. By default all start at once and
+   * stay.
+   */
+  idleMs?: number | undefined
   logger: Logger
 }>
 
@@ -73,7 +83,7 @@ const BACKOFF: Backoff = { firstMs: 250, longestMs: 30_000 }
 
 export function createProcessPool(
   name: 'quick' | 'slow',
-  { processes, memoryMb, programOptions, logger }: ProcessPoolOptions,
+  { processes, kind, startMember, idleMs, logger }: ProcessPoolOptions,
 ): ProcessPool {
   const active = new Set<ProcessRecord>()
   const retired = new Set<ProcessRecord>()
@@ -83,17 +93,19 @@ export function createProcessPool(
   let isClosed = false
 
   function startProcess(): void {
-    const member = startPoolMember(memoryMb, programOptions, {
+    const member = startMember({
       onReady: () => {
         record.isReady = true
         pauseMs = 0
         dispatch()
+        endWhenIdle(record)
       },
       onResponse: (response) => {
         const call = clearCall(record)
         call?.finish({ response })
         if (record.isRetired) member.kill()
         else dispatch()
+        endWhenIdle(record)
       },
       onEnd: (endedBy) => handleEnd(record, endedBy),
     })
@@ -110,11 +122,24 @@ export function createProcessPool(
     active.add(record)
   }
 
+  function endWhenIdle(record: ProcessRecord): void {
+    if (idleMs === undefined || record.call !== undefined || !active.has(record)) return
+    const end = () => {
+      active.delete(record)
+      record.member.kill()
+    }
+    record.timers.push(setTimeout(end, idleMs).unref())
+  }
+
   function clearCall(record: ProcessRecord): PoolCall | undefined {
     const { call } = record
-    for (const timer of record.timers.splice(0)) clearTimeout(timer)
+    clearTimers(record)
     record.call = undefined
     return call
+  }
+
+  function clearTimers({ timers }: ProcessRecord): void {
+    for (const timer of timers.splice(0)) clearTimeout(timer)
   }
 
   function handleEnd(record: ProcessRecord, endedBy: EndedBy): void {
@@ -128,7 +153,7 @@ export function createProcessPool(
     ended[cause] += 1
     logger.warn(
       { lane: name, pid: record.member.pid, cause, endpoint: call?.owner.program.endpoint },
-      'An isolated process was ended',
+      `An isolated ${kind} was ended`,
     )
     if (!record.isReady) pauseMs = nextPauseMs(pauseMs, BACKOFF)
     if (call !== undefined) {
@@ -143,7 +168,12 @@ export function createProcessPool(
   }
 
   function fill(): void {
-    while (!isClosed && active.size < processes) startProcess()
+    while (!isClosed && active.size < Math.min(processes, neededNow())) startProcess()
+  }
+
+  function neededNow(): number {
+    if (idleMs === undefined) return processes
+    return queue.size + [...active].filter(({ call }) => call !== undefined).length
   }
 
   function submit(call: PoolCall): void {
@@ -158,11 +188,13 @@ export function createProcessPool(
     // This timer and that of the limit keep the service alive, since the processes do not: callers wait for the result.
     call.deadlineTimer = setTimeout(expire, Math.max(call.deadlineAt - Date.now(), 0))
     dispatch()
+    // After a member that was never ready, the timer of its pause starts the next.
+    if (idleMs !== undefined && pauseMs === 0) fill()
   }
 
   function dispatch(): void {
     for (const record of active) {
-      if (!record.isReady || record.call !== undefined) continue
+      if (!record.isReady || record.isTimedOut || record.call !== undefined) continue
       const call = queue.next()
       if (call === undefined) return
       start(record, call)
@@ -172,6 +204,7 @@ export function createProcessPool(
   function start(record: ProcessRecord, call: PoolCall): void {
     const { owner, task } = call
     const { member } = record
+    clearTimers(record)
     record.call = call
     clearTimeout(call.deadlineTimer)
     const after = (ms: number, act: () => void) => record.timers.push(setTimeout(act, ms))

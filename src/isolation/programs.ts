@@ -4,6 +4,7 @@ import { collectInto, found, type Lint, type Result } from '../domain/lint.ts'
 import { compileJsonSchema, type Validator } from '../language/json-schema/json-schema.ts'
 import { type Ambient, type Expression, ExpressionFault, parseExpression } from '../language/jsonata/expression.ts'
 import type { Program, Transformation } from '../pipeline/sandbox.ts'
+import { threadCpuMs } from './cpu-quota.ts'
 import type {
   Compilation,
   IsolationRequest,
@@ -35,24 +36,17 @@ export function createPrograms(options: ProgramOptions): Programs {
 
   return {
     handle: async (request) => {
-      let before = threadCpuUsage()
-      const cpuMs = () => threadCpuUsage() - before
+      let before = threadCpuMs()
+      const cpuMs = () => threadCpuMs() - before
       try {
         const compiled = programOf(request)
-        before = threadCpuUsage()
+        if (request.task.kind !== 'compile') before = threadCpuMs()
         return { kind: 'done', value: await run(request.task, compiled), cpuMs: cpuMs() }
       } catch (thrown) {
         return { kind: 'bug', message: thrown instanceof Error ? (thrown.stack ?? '') : String(thrown), cpuMs: cpuMs() }
       }
     },
   }
-}
-
-/** Milliseconds of this thread: compiling code and collecting garbage on other threads is not the program's fault. */
-function threadCpuUsage(): number {
-  // Not yet in the types of Node.js 24.
-  const { user, system } = (process as unknown as { threadCpuUsage(): NodeJS.CpuUsage }).threadCpuUsage()
-  return (user + system) / 1_000
 }
 
 function compile({ expressions, schema, isAmbient }: Program, options: ProgramOptions): CompiledProgram {

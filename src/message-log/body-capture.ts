@@ -1,6 +1,6 @@
 /** Captures the bodies of a message for its record: redacted, and cut if they are too long. */
 import type { Json } from '../domain/json.ts'
-import type { BodyName, RecordedBody } from '../domain/records/message-record.ts'
+import type { BodyName, MaskCause, RecordedBody } from '../domain/records/message-record.ts'
 import type { Codec } from '../formats/codec.ts'
 import { CODECS, codecOf } from '../formats/codecs.ts'
 import { parseMediaType } from '../formats/media-type.ts'
@@ -39,21 +39,26 @@ export function createBodyCapture(
   const redacted = new Set<string>()
   let left = FULL_BODIES * limitBytes
 
-  function add(which: BodyName, contentType: string, given: Uint8Array, size: number, isRedacted: boolean): void {
+  function add(which: BodyName, contentType: string, given: Uint8Array, size: number, cause?: MaskCause): void {
     const content = withoutSecrets(given, secrets)
-    const masked = isRedacted || content !== given
+    const credential: MaskCause[] = content === given ? [] : ['credential']
+    const maskedFor = cause === undefined ? credential : [cause, ...credential]
     const isWhole = content.byteLength <= Math.min(limitBytes, left)
     const part = isWhole ? content : content.subarray(0, left < limitBytes ? 0 : wholeCharacters(content, limitBytes))
     left -= part.byteLength
     const cut = !isWhole || (content.byteLength === 0 && size > 0)
-    const marks = { ...(cut ? { cut: true as const } : {}), ...(masked ? { masked: true as const } : {}) }
+    const marks = {
+      ...(cut ? { cut: true as const } : {}),
+      ...(maskedFor.length > 0 ? { masked: true as const, maskedFor } : {}),
+    }
     bodies.push({ summary: { which, contentType, size, ...marks }, content: part })
   }
 
   function addChanged(which: BodyName, contentType: string, content: Uint8Array, change: (value: Json) => Json): void {
     const size = content.byteLength
     const changed = redaction === undefined || size === 0 ? content : rewrite(contentType, content, change, limits)
-    add(which, contentType, changed ?? NO_BYTES, size, changed !== content)
+    const cause = changed === undefined ? 'unreadable' : changed === content ? undefined : 'redact-paths'
+    add(which, contentType, changed ?? NO_BYTES, size, cause)
   }
 
   const apply = (value: Json): Json => {
@@ -72,7 +77,7 @@ export function createBodyCapture(
       const changed = apply(value)
       const content = bytes(changed)
       const size = changed === value ? content.byteLength : bytes(value).byteLength
-      add(which, 'application/json', content, size, changed !== value)
+      add(which, 'application/json', content, size, changed === value ? undefined : 'redact-paths')
     },
   }
 }

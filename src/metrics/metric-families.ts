@@ -18,8 +18,8 @@ export type MetricsSource = Readonly<{
   /** Messages that wait for a permit or in the load shedder. */
   waiting: () => number
   consumers: () => readonly ConsumerStatus[]
-  /** Of the isolated processes, by pool; undefined without isolation. */
-  isolation?: (() => Readonly<Record<'quick' | 'slow', IsolationCounts>>) | undefined
+  /** Of the isolated processes or threads, by pool. */
+  isolation: () => Readonly<Record<string, IsolationCounts>>
   /** Records of the message log since the process started. */
   messageLog: () => Readonly<{ written: number; dropped: Readonly<Record<MessageRecord['outcome'], number>> }>
   /** Circuits and retries of the HTTP client. */
@@ -69,7 +69,7 @@ const single = (type: 'gauge' | 'counter', name: string, help: string, value: ()
 export function describeMetrics(source: MetricsSource): Family[] {
   const { version, messageMetrics, inFlight, waiting, consumers, messageLog, httpClient, isolation, mediator } = source
   return [
-    ...(isolation === undefined ? [] : describeIsolation(isolation)),
+    ...describeIsolation(isolation),
     ...(mediator === undefined ? [] : [describeMediation(mediator)]),
     {
       name: 'crosswalk_build_info',
@@ -175,26 +175,26 @@ const describeMediation = (mediator: NonNullable<MetricsSource['mediator']>): Fa
   },
 })
 
-function describeIsolation(isolation: NonNullable<MetricsSource['isolation']>): Family[] {
+function describeIsolation(isolation: MetricsSource['isolation']): Family[] {
   const pools = () => Object.entries(isolation())
   return [
     {
       name: 'crosswalk_isolation_processes',
-      help: 'Isolated processes for expressions and schemas, by pool.',
+      help: 'Isolated processes or threads for expressions and schemas, by pool.',
       type: 'gauge',
       labels: ['lane'],
       samples: () => pools().map(([lane, { processes }]) => ({ labels: { lane }, value: processes })),
     },
     {
       name: 'crosswalk_isolation_waiting',
-      help: 'Messages that wait for an isolated process, by pool.',
+      help: 'Messages and documents that wait for an isolated process or thread, by pool.',
       type: 'gauge',
       labels: ['lane'],
       samples: () => pools().map(([lane, { waiting }]) => ({ labels: { lane }, value: waiting })),
     },
     {
       name: 'crosswalk_isolation_ended_total',
-      help: 'Isolated processes that ended, by pool and cause: `time`, `memory` or `others`.',
+      help: 'Isolated processes or threads that ended, by pool and cause: `time`, `memory` or `others`.',
       type: 'counter',
       labels: ['lane', 'cause'],
       *samples() {

@@ -1,7 +1,11 @@
-/** The sandbox: expressions and schemas of documents that the operator does not trust run outside of this process. */
-import type { Json, JsonObject } from '../domain/json.ts'
+/**
+ * The sandbox: expressions and schemas of documents run off the thread of messages: all of them if the operator does not
+ * trust their authors, else those that take long.
+ */
+
+import type { Awaitable, Json, JsonObject } from '../domain/json.ts'
 import type { Lint, Result } from '../domain/lint.ts'
-import type { Verdict } from '../language/json-schema/json-schema.ts'
+import type { Validator, Verdict } from '../language/json-schema/json-schema.ts'
 import type { Ambient } from '../language/jsonata/expression.ts'
 
 /** The parts of a document that run in the sandbox. */
@@ -38,6 +42,8 @@ export type Transformation =
  * free.
  */
 export type SandboxedProgram = Readonly<{
+  /** Undefined if every call runs in the sandbox. Else the program is compiled here, and `expressions` and `lints` are empty. */
+  local?: LocalRuns | undefined
   /** By name; a fault is the message of its result. */
   expressions: ReadonlyMap<string, Result<Reads>>
   /** Of the schema; paths are relative to it. */
@@ -54,7 +60,22 @@ export type SandboxedProgram = Readonly<{
   validate(data: Json, deadlineAt: number): Promise<Verdict>
 }>
 
+/** The calls of a program on the thread of messages. One that is stopped there, and those after it, run in the sandbox. */
+export type LocalRuns = Readonly<{
+  /** Whether the next call runs here. */
+  isQuick(): boolean
+  /**
+   * Runs evaluations one after the other, with a pause for other work after a long one; an evaluation that reaches its limit
+   * may run again. Rejects with ExpressionFault `isTimeout` if it was stopped.
+   */
+  takeTurn<T>(work: (timeoutMs: number) => Promise<T>): Promise<T>
+  /** Runs a validation. Out: undefined if it was stopped. */
+  validate(validator: Validator, data: Json): Awaitable<Verdict | undefined>
+}>
+
 export interface Sandbox {
-  /** Faults of the program are in the result. Rejects with OVERLOADED if no process is free. */
+  /** Faults of the program are in the result. Rejects with OVERLOADED if neither a process nor a thread is free in time. */
   compile(program: Program): Promise<SandboxedProgram>
+  /** Whether the program is compiled on the thread of messages, which needs no process; by default none is. */
+  compilesHere?(program: Program): boolean
 }

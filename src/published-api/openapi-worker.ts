@@ -1,6 +1,6 @@
 /** THE THREAD that writes OpenAPI documents of many endpoints. */
 import { on } from 'node:events'
-import { setPriority } from 'node:os'
+import { getPriority, setPriority } from 'node:os'
 import { type MessagePort, parentPort } from 'node:worker_threads'
 import { type DocumentInfo, type WrittenOpenApi, writeOpenApi } from './openapi-document.ts'
 import type { PublishedEndpoint } from './published-operation.ts'
@@ -14,11 +14,12 @@ export type EndpointBatch = Readonly<{ endpoints: string }> | 'all'
 
 export type WriteReply = 'more' | WrittenOpenApi | Readonly<{ fault: unknown }>
 
-/** On a busy core, the thread of messages gets about ten times as much time. */
-const LOW_PRIORITY = 10
+/** Below the thread of messages, which then gets about ten times as much time on a busy core. */
+const LEVELS_BELOW = 10
+const LOWEST_PRIORITY = 19
 
 // Elsewhere a priority belongs to the whole process.
-if (process.platform === 'linux') setPriority(LOW_PRIORITY)
+if (process.platform === 'linux') setPriority(Math.min(LOWEST_PRIORITY, getPriority() + LEVELS_BELOW))
 
 parentPort?.on('message', async ({ info, settings, port }: WriteTask) => {
   const send = (reply: WriteReply, ...own: ArrayBuffer[]): void => port.postMessage(reply, own)

@@ -1,5 +1,5 @@
 /** The reasons why a message cannot be replayed. */
-import type { BodyName, MessageRecord } from '../domain/records/message-record.ts'
+import type { BodyName, MaskCause, MessageRecord } from '../domain/records/message-record.ts'
 import type { CompiledEndpoint } from '../endpoints/compiled-endpoint.ts'
 import type { Registry } from '../endpoints/endpoint-registry.ts'
 import type { Incoming } from '../intake/incoming-message.ts'
@@ -25,6 +25,13 @@ const BLOCKERS = {
 /** `reason` for programs, `error` for people. */
 export type ReplayBlocker = Readonly<{ reason: keyof typeof BLOCKERS; error: string }>
 
+/** More exact than that of `masked`, for records that have the causes. */
+const MASKED: Readonly<Record<MaskCause, string>> = {
+  credential: 'they hold a credential, such as a token or a secret',
+  'redact-paths': 'REDACT_PATHS names them',
+  unreadable: 'REDACT_PATHS is set, and the body could not be read to apply it',
+}
+
 export const blocker = (reason: ReplayBlocker['reason']): ReplayBlocker => ({ reason, error: BLOCKERS[reason] })
 
 /** The blocker that the record alone shows. `edited`: whether the caller replaces the body. */
@@ -40,8 +47,14 @@ export function recordBlocker(record: MessageRecord, registry: Registry, edited:
 
 function bodyBlocker({ bodies }: MessageRecord, which: BodyName): ReplayBlocker | undefined {
   const summary = bodies.find((one) => one.which === which)
-  if (summary?.masked) return blocker('masked')
+  if (summary?.masked) return maskedBlocker(summary.maskedFor)
   return summary?.cut ? blocker('cut') : undefined
+}
+
+function maskedBlocker(causes: readonly MaskCause[] | undefined): ReplayBlocker {
+  if (causes === undefined) return blocker('masked')
+  const why = causes.map((cause) => MASKED[cause]).join('; ')
+  return { reason: 'masked', error: `Parts of its recorded request are masked: ${why}.` }
 }
 
 /** The blocker that the present endpoint causes: its route or topic may have changed since the message came. */

@@ -8,6 +8,7 @@ import type { ClosableRecordProducer } from '../domain/ports/record-producer.ts'
 import type { Store } from '../domain/ports/store-port.ts'
 import type { WorkerSlot } from '../domain/worker-processes.ts'
 import type { IsolatedSandbox } from '../isolation/process-sandbox.ts'
+import { createThreadSandbox } from '../isolation/thread-sandbox.ts'
 import { startIdempotencyCleanup } from '../pipeline/idempotency/idempotency-cleanup.ts'
 import { createIdempotencyService } from '../pipeline/idempotency/idempotency-service.ts'
 import type { Services } from '../pipeline/services.ts'
@@ -17,8 +18,7 @@ export type PipelineServices = Services &
   Readonly<{
     http: OwnHttpClient
     producer: ClosableRecordProducer
-    /** Undefined if expressions and schemas run in this process. */
-    sandbox: IsolatedSandbox | undefined
+    sandbox: IsolatedSandbox
     /** `waitForCalls`: whether to wait for the calls in flight, each of which takes at most its own timeout. */
     close(waitForCalls: boolean): Promise<void>
   }>
@@ -58,7 +58,7 @@ export async function openPipelineServices(options: PipelineServicesOptions): Pr
       const callsDone = http.close()
       if (waitForCalls) await callsDone
       await producer.close()
-      sandbox?.close()
+      sandbox.close()
       idempotency.stop()
       await cleanup.stop()
     },
@@ -80,20 +80,20 @@ export const openHttpClient = (settings: Settings, egress: EgressPolicy, logger:
     logger,
   })
 
-/** Loads the sandbox only with ISOLATION=process. */
-async function openSandbox(settings: Settings, logger: Logger): Promise<IsolatedSandbox | undefined> {
-  if (settings.isolation === 'none') return undefined
-  const { createSandbox } = await import('../isolation/process-sandbox.ts')
+async function openSandbox(settings: Settings, logger: Logger): Promise<IsolatedSandbox> {
   const limits = {
     timeoutMs: settings.expressionTimeoutMs,
     maxDepth: settings.expressionMaxDepth,
     maxSequence: settings.expressionMaxSequence,
   }
   const schema = { acceptNull: settings.validationAcceptNullValues, coerceTypes: settings.validationCoerceTypes }
+  const programOptions = { limits, schema }
+  if (settings.isolation === 'none') return createThreadSandbox({ programOptions, logger })
+  const { createSandbox } = await import('../isolation/process-sandbox.ts')
   return createSandbox({
     processes: settings.isolationProcesses,
     memoryMb: settings.isolationMemoryMb,
-    programOptions: { limits, schema },
+    programOptions,
     logger,
   })
 }

@@ -93,7 +93,7 @@ const CASES: readonly Case[] = [
     code: 1,
     stdout: '',
     stderr:
-      /^\S*greet\.json:\d+:\d+: error: (?:inputValidation: )?VALIDATION_FAILED: [^\n]+\n {2}\S*name\S*: [^\n]+\n$/,
+      /^\S*greet\.json:15:13: error: inputValidation\.properties\.requestBody\.properties\.name\.type: VALIDATION_FAILED: [^\n]+\n {2}\S*name\S*: [^\n]+\n$/,
   },
   {
     name: 'prints the value of a stage before the failure',

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { LONG } from '../form.ts'
-import { HOSTILE, NO_ROOM, runHostile } from './run.ts'
+import { BOMBS, HOSTILE, NO_ROOM, percentile, runHostile } from './run.ts'
 
 const SOME = [
   'a call of itself without end',
@@ -16,6 +16,8 @@ const SOME = [
   'a message made of the message',
   'code in names',
 ]
+
+const SOME_BOMBS = ['$map in $map', 'a matcher that never ends', 'a product of lists', '500 patterns for names']
 
 describe('hostile documents', () => {
   for (const isolation of ['none', 'process'] as const) {
@@ -33,4 +35,15 @@ describe('hostile documents', () => {
       assert.ok(others.length > 0)
     })
   }
+
+  test('ISOLATION=none: those that cost the most do not hold up the others', { timeout: 240_000 }, async () => {
+    assert.equal(BOMBS.length, 30)
+    const cases = LONG ? BOMBS : BOMBS.filter(({ name }) => SOME_BOMBS.includes(name))
+    const options = { cases, concurrency: 3, times: 3, seconds: 0, secondsAlone: 0, everyMs: 10 }
+    const { wrong, others, othersWrong, exited } = await runHostile({ isolation: 'none', ...options })
+    assert.deepEqual([exited, wrong, othersWrong], [undefined, [], []])
+    if (!LONG) return
+    const p99 = percentile(others, 0.99)
+    assert.ok(p99 <= 50, `p99 of ${others.length} messages of the others was ${p99.toFixed(1)} ms`)
+  })
 })

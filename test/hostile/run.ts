@@ -1,6 +1,7 @@
 /**
  * 50 and more hostile documents at once, beside steady load on another endpoint: what they are answered, and how long the
- * others waited. `node bin/node.js test/hostile/run.ts [--seconds 30] [none] [process]` prints it for each ISOLATION.
+ * others waited. `node bin/node.js test/hostile/run.ts [--seconds 30] [--bombs] [none] [process]` prints it for each ISOLATION;
+ * with `--bombs`, for those that cost the most, three messages each.
  */
 import { mkdtempSync, rmSync } from 'node:fs'
 import { Agent, request } from 'node:http'
@@ -14,6 +15,42 @@ import { SCHEMAS } from './schemas.ts'
 
 export const HOSTILE: readonly Hostile[] = [...EXPRESSIONS, ...SCHEMAS]
 
+/** Those that hold a thread the longest: in compiling their document, or in running one message. */
+export const BOMBS: readonly Hostile[] = HOSTILE.filter(({ name }) =>
+  [
+    'a call of itself without end',
+    'a call of itself that piles up',
+    'two calls of itself at each level',
+    '$encodeUrlComponent again and again',
+    '$base64encode again and again',
+    '$join of many long texts',
+    '$reduce that appends',
+    '$reduce by $merge',
+    '$map in $map',
+    '$eval of a text that grows',
+    '$eval of parentheses',
+    'a comparator that never ends',
+    'a matcher that never ends',
+    'a product of lists',
+    'grouping by each',
+    'a join of lists by positions',
+    'a transform of itself, deeper and deeper',
+    '$distinct of large objects',
+    'ranges within ranges',
+    'faults with long texts',
+    '500 checks of each item',
+    '500 checks for double items',
+    '500 patterns on a long text',
+    '500 patterns for names',
+    '500 comparisons with the whole message',
+    '500 lengths of a long text',
+    'contains, of each in each',
+    'dependencies among all',
+    'enum at each level',
+    'uniqueItems of 40,000 objects',
+  ].includes(name),
+)
+
 export type HostileOptions = Readonly<{
   isolation: 'none' | 'process'
   cases: readonly Hostile[]
@@ -21,8 +58,10 @@ export type HostileOptions = Readonly<{
   concurrency: number
   /** For so long the others are alone first. */
   secondsAlone: number
-  /** For so long at least, each case is sent again and again; each is sent once in any case. */
+  /** For so long at least, each case is sent again and again; each is sent `times` in any case. */
   seconds: number
+  /** Once by default. */
+  times?: number
   /** Between two messages of the others. */
   everyMs: number
 }>
@@ -31,7 +70,10 @@ export type HostileReport = Readonly<{
   /** What was answered that the case does not allow for, one sentence each. */
   wrong: readonly string[]
   hostile: number
-  /** Milliseconds that each message of the others took, lowest first; hostile messages under way all the time. */
+  /**
+   * Milliseconds that each message of the others took, lowest first; hostile documents are registered, then hostile messages
+   * are under way all the time.
+   */
   others: readonly number[]
   /** The same without hostile messages. */
   alone: readonly number[]
@@ -74,6 +116,12 @@ export async function runHostile(options: HostileOptions): Promise<HostileReport
   try {
     const wrong: string[] = []
     await post(otherAgent, service.url, { path: '/endpoints', body: JSON.stringify(OTHER) })
+    // The others are known to the service before, as they are in any attack.
+    for (let time = 0; time < 20; time++) await post(otherAgent, service.url, { path: '/others', body: OTHER_MESSAGE })
+    const before = steadyLoad(otherAgent, service.url, options.everyMs)
+    await setTimeout(options.secondsAlone * 1_000)
+    const alone = await before.stop()
+    const load = steadyLoad(otherAgent, service.url, options.everyMs)
     const sent: (Sent & Readonly<{ hostile: Hostile }>)[] = []
     for (const [at, hostile] of options.cases.entries()) {
       const path = `/hostile-${at}`
@@ -82,16 +130,11 @@ export async function runHostile(options: HostileOptions): Promise<HostileReport
         if (!hostile.answers.test(shortOf(answer))) wrong.push(`${hostile.name}: ${shortOf(answer)}`)
       } else sent.push({ path, body: JSON.stringify(hostile.message?.() ?? {}), hostile })
     }
-    // The others are known to the service before, as they are in any attack.
-    for (let time = 0; time < 20; time++) await post(otherAgent, service.url, { path: '/others', body: OTHER_MESSAGE })
-    const before = steadyLoad(otherAgent, service.url, options.everyMs)
-    await setTimeout(options.secondsAlone * 1_000)
-    const alone = await before.stop()
-    const load = steadyLoad(otherAgent, service.url, options.everyMs)
+    const { times: least = 1 } = options
     const until = performance.now() + options.seconds * 1_000
     let next = 0
     const work = async () => {
-      while (exited === undefined && (next < sent.length || performance.now() < until)) {
+      while (exited === undefined && (next < sent.length * least || performance.now() < until)) {
         const one = sent[next++ % sent.length]
         if (one === undefined) return
         const answer = shortOf(await post(hostileAgent, service.url, one))
@@ -185,15 +228,22 @@ function post(agent: Agent, url: string, { path, body }: Sent): Promise<string> 
 if (import.meta.main) {
   const { values, positionals } = parseArgs({
     allowPositionals: true,
-    options: { seconds: { type: 'string', default: '30' }, concurrency: { type: 'string', default: '20' } },
+    options: {
+      seconds: { type: 'string', default: '30' },
+      concurrency: { type: 'string', default: '20' },
+      bombs: { type: 'boolean', default: false },
+    },
   })
+  const cases = values.bombs ? BOMBS : HOSTILE
+
   for (const isolation of positionals.length > 0 ? positionals : ['none', 'process']) {
     if (isolation !== 'none' && isolation !== 'process') throw new Error('Give none, process or both.')
     const [seconds, concurrency] = [Number(values.seconds), Number(values.concurrency)]
     const report = await runHostile({
       isolation,
-      cases: HOSTILE,
+      cases,
       concurrency,
+      ...(values.bombs ? { times: 3 } : {}),
       seconds,
       secondsAlone: seconds / 2,
       everyMs: 10,
@@ -202,7 +252,7 @@ if (import.meta.main) {
     const at = (times: readonly number[]) =>
       [0.5, 0.99, 1].map((share) => `${percentile(times, share).toFixed(1)} ms`).join(', ')
     process.stdout.write(
-      `ISOLATION=${isolation}: ${HOSTILE.length} documents, ${report.hostile} hostile messages at concurrency ${concurrency}; ` +
+      `ISOLATION=${isolation}: ${cases.length} documents, ${report.hostile} hostile messages at concurrency ${concurrency}; ` +
         `${others.length} messages of the others: p50, p99, longest ${at(others)}; alone ${at(alone)}; ` +
         `resident ${report.rssMb} MiB; exited: ${report.exited ?? 'no'}\n`,
     )

@@ -207,6 +207,7 @@ describeDatabases('what is recorded', ({ withDatabase }) => {
                 size: 23,
                 cut: true,
                 masked: true,
+                maskedFor: ['unreadable'],
               },
             )
             assert.match((await bodies(ofXml)).incoming ?? '', /<p>\s*<ssn>\*\*\*<\/ssn>\s*<a>1<\/a>\s*<\/p>/)

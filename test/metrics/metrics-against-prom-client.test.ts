@@ -102,6 +102,7 @@ async function own(messages: readonly Message[]): Promise<string> {
     inFlight: () => 0,
     waiting: () => 0,
     consumers: () => [],
+    isolation: () => ({}),
     messageLog: () => ({ written: 0, dropped: { done: 0, partial: 0, refused: 0, failed: 0 } }),
     httpClient: () => ({ open: [], opened: 0, refused: 0, retries: 0, retriesWithheld: 0 }),
   })

@@ -33,6 +33,9 @@ const valuesOf = (series: readonly Series[], name: string, labels: JsonObject): 
 const own: Record<string, readonly string[]> = {
   crosswalk_build_info: ['node', 'version'],
   crosswalk_consumer_lag: ['endpoint', 'topic'],
+  crosswalk_isolation_ended_total: ['cause', 'lane'],
+  crosswalk_isolation_processes: ['lane'],
+  crosswalk_isolation_waiting: ['lane'],
   crosswalk_message_duration_seconds: ['endpoint'],
   crosswalk_message_log_dropped_total: ['outcome'],
   crosswalk_message_log_written_total: [],
@@ -57,6 +60,7 @@ test('/metrics has these names and labels and no others', () => {
     inFlight: () => 0,
     waiting: () => 0,
     consumers: () => [],
+    isolation: () => ({}),
     messageLog: () => ({ written: 0, dropped: { done: 0, partial: 0, refused: 0, failed: 0 } }),
     httpClient: () => ({ open: [], opened: 0, refused: 0, retries: 0, retriesWithheld: 0 }),
   })

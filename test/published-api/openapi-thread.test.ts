@@ -1,6 +1,8 @@
 /** The thread that writes OpenAPI documents, and what becomes of a document when it stops. */
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
+import { readdirSync, readFileSync } from 'node:fs'
+import { getPriority } from 'node:os'
 import { describe, test } from 'node:test'
 import type { Worker } from 'node:worker_threads'
 import type { Endpoint } from '../../src/config/schema/schema.ts'
@@ -32,6 +34,16 @@ async function threadsOf(work: () => Promise<void>): Promise<readonly Worker[]> 
   }
   return started
 }
+
+/** Of all threads of this process (proc(5), `stat`), in ascending order. */
+const priorities = (): readonly number[] =>
+  readdirSync('/proc/self/task')
+    .map((thread) => {
+      const stat = readFileSync(`/proc/self/task/${thread}/stat`, 'utf8')
+      const [, , ...fields] = stat.slice(stat.lastIndexOf(')')).split(' ')
+      return Number(fields[15])
+    })
+    .toSorted((one, other) => one - other)
 
 describe('the thread that writes OpenAPI documents', () => {
   test('writes several documents at once', async () => {
@@ -101,6 +113,20 @@ describe('the thread that writes OpenAPI documents', () => {
     assert.ok(read < endpoints.length, String(read))
     await assert.rejects(thread.writeOpenApi(counted(), INFO, SETTINGS, left.signal), { name: 'AbortError' })
     await thread.writeOpenApi(endpoints, INFO, SETTINGS)
+    await thread.close()
+  })
+
+  test('has a low priority, and the thread of messages has not', {
+    skip: process.platform === 'linux' ? false : 'Threads have priorities of their own on Linux only.',
+  }, async () => {
+    const thread = createOpenApiThread()
+    const own = getPriority()
+    await thread.writeOpenApi(endpoints, INFO, SETTINGS)
+    assert.deepEqual(
+      priorities().filter((one) => one > own),
+      [Math.min(19, own + 10)],
+    )
+    assert.equal(getPriority(), own)
     await thread.close()
   })
 

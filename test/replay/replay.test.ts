@@ -206,7 +206,7 @@ describeLogged(
       {
         name: 'a body that was redacted',
         body: { ssn: '1' },
-        says: /are masked: they hold a credential, or REDACT_PATHS/,
+        says: /are masked: REDACT_PATHS names them\.$/,
       },
     ]
     for (const { name, body, says } of cases) {
@@ -220,6 +220,14 @@ describeLogged(
         assert.equal(replayed.withoutHeadersAndQuery, undefined)
       })
     }
+
+    test('is refused for a credential in its query, which no setting names', async () => {
+      const part = (value: JsonObject) => Buffer.from(JSON.stringify(value)).toString('base64url')
+      const token = `${part({ alg: 'HS256' })}.${part({ sub: 'ann' })}.${'x'.repeat(43)}`
+      await send(`${pattern}?note=${token}`, { a: 1 })
+      const { error } = (await stage.post(`/messages/${id}/replay`)).json<{ error: string }>()
+      assert.match(error, /are masked: they hold a credential, such as a token or a secret\.$/)
+    })
 
     test('is left out of a plan, which says so', async () => {
       await stage.service.register({

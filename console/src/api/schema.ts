@@ -5246,6 +5246,7 @@ export interface components {
                 size: number;
                 cut?: boolean;
                 masked?: boolean;
+                maskedFor?: ("credential" | "redact-paths" | "unreadable")[];
             }[];
         };
         Message: {
@@ -5284,6 +5285,7 @@ export interface components {
                 size: number;
                 cut?: boolean;
                 masked?: boolean;
+                maskedFor?: ("credential" | "redact-paths" | "unreadable")[];
             }[];
             calls: {
                 /** @enum {string} */

@@ -80,7 +80,12 @@ export type BodySummary = Readonly<{
   cut?: true
   /** Parts of it are redacted. */
   masked?: true
+  /** Why; records of earlier versions do not have it. */
+  maskedFor?: readonly MaskCause[]
 }>
+
+/** A credential or secret; a value that `REDACT_PATHS` names; a body that had to be read for that and could not be. */
+export type MaskCause = 'credential' | 'redact-paths' | 'unreadable'
 
 export type RecordedBody = Readonly<{ summary: BodySummary; content: Uint8Array }>
 

@@ -5,6 +5,7 @@
 import { isObject, type Json, type JsonObject, typeName } from '../../domain/json.ts'
 import type { LintSink } from '../../domain/lint.ts'
 import { nearest } from '../../domain/nearest.ts'
+import { identityOf } from '../jsonata/expression-order.ts'
 import { compilePattern } from '../re2-pattern.ts'
 import { EMPTY_NAME } from './json-schema-empty-name.ts'
 import { type Draft, KEYWORD_NAMES, KINDS, keyword, OTHER_NAMES, type SchemaKind } from './json-schema-keywords.ts'
@@ -189,7 +190,10 @@ function renamedMessages(messages: JsonObject): Json {
 
 function acceptNull(written: Written): void {
   if (Object.hasOwn(written, 'const')) {
-    written.enum = [written.const ?? null]
+    const only = written.const ?? null
+    // Beside an `enum`, only a value that both take.
+    const values: readonly Json[] = Array.isArray(written.enum) ? written.enum : [only]
+    written.enum = values.filter((value) => identityOf(value) === identityOf(only))
     delete written.const
     const { errorMessage } = written
     if (isObject(errorMessage) && errorMessage.const !== undefined) {

@@ -7,25 +7,61 @@
 export type Work = {
   /** References that the validation may still follow. */
   steps: number
-  /** About the nanoseconds that statements, texts and faults may still take. */
+  /** About the nanoseconds that statements, texts and faults may still take before the clock is read. */
   units: number
+  /** Further units for the time after that. */
+  reserve: number
+  /** Milliseconds since the epoch; 0 for a validation that only its work bounds. */
+  stopAt: number
 }
 
 /** For one validation: a third of a second, or some seconds on a slow or busy machine. */
-export const UNIT_LIMIT = 300_000_000
+const UNIT_LIMIT = 300_000_000
+
+/** Comparing items and listing faults take some twenty times as long as their units say: some milliseconds. */
+const SLICE = 200_000
+
+/** References followed for one message: a schema may have two at each level, and messages sixty levels. */
+const STEP_LIMIT = 200_000
+
+/** Compiling a schema may spend some, too. */
+export const newWork = (): Work => ({ steps: STEP_LIMIT, units: UNIT_LIMIT, reserve: 0, stopAt: 0 })
+
+export function startWork(work: Work): void {
+  work.steps = STEP_LIMIT
+  work.units = work.stopAt === 0 ? UNIT_LIMIT : SLICE
+  work.reserve = UNIT_LIMIT - work.units
+}
 
 /** Faults that one validation may gather, including those of alternatives that do not match. */
 const GATHERED_LIMIT = 10_000
 
 /** Ends a validation that exceeds its budget. */
 export class TooMuchWork extends Error {
-  override readonly name = 'TooMuchWork'
+  override readonly name: string = 'TooMuchWork'
+}
+
+/** Stops a validation that took longer than its caller lets it. */
+export class OutOfTime extends TooMuchWork {
+  override readonly name = 'OutOfTime'
 }
 
 export function spend(work: Work, units: number): void {
   work.units -= units
-  if (work.units < 0) throw new TooMuchWork()
+  if (work.units < 0) takeSlice(work)
 }
+
+function takeSlice(work: Work): void {
+  const missing = -work.units
+  const slice = Math.min(work.reserve, SLICE + missing)
+  work.reserve -= slice
+  work.units += slice
+  if (work.units < 0) throw new TooMuchWork()
+  if (Date.now() + missing * MS_PER_UNIT >= work.stopAt) throw new OutOfTime()
+}
+
+/** For one step that costs more than a slice, such as a pattern on a long text. */
+const MS_PER_UNIT = 1e-6
 
 /** Code with fewer statements need not count them: a message of 1 MiB takes at most a second. */
 const SHORT_LINES = 1_000

@@ -17,10 +17,12 @@ import { type Reading, rewriteSchema } from './json-schema-rewrite.ts'
 import {
   counting,
   METER,
+  newWork,
+  OutOfTime,
   shortJson,
   spend,
+  startWork,
   TooMuchWork,
-  UNIT_LIMIT,
   type Work,
   type WorkMeter,
 } from './json-schema-work.ts'
@@ -34,22 +36,19 @@ export type SchemaOptions = Readonly<{
 
 /**
  * `value`: the data itself, or its coerced copy. `path`: of the keyword that failed first, in the schema, as document paths
- * are written; '' if the validation was stopped.
+ * are written; '' if the validation was stopped. `isStopped`: it took longer than its caller let it, and has no verdict.
  */
 export type Verdict =
   | Readonly<{ ok: true; value: Json }>
-  | Readonly<{ ok: false; path: string; faults: readonly SchemaFault[] }>
+  | Readonly<{ ok: false; path: string; faults: readonly SchemaFault[]; isStopped?: true }>
 
-/** Throws nothing, whatever the data. */
-export type Validator = (data: Json) => Verdict
+/** Throws nothing, whatever the data. `limitMs`: a validation that takes longer is stopped; by default only its work is bounded. */
+export type Validator = (data: Json, limitMs?: number) => Verdict
 
 const DRAFTS: Readonly<Record<string, Draft>> = {
   'json-schema.org/draft-07/schema': 'draft-07',
   'json-schema.org/draft/2020-12/schema': '2020-12',
 }
-
-/** References followed for one message: a schema may have two at each level, and messages sixty levels. */
-const STEP_LIMIT = 200_000
 
 /** Ajv optimises the code of a schema with at most this many schemas in it, in about a tenth of a second. */
 const OPTIMISED_SCHEMAS = 300
@@ -68,7 +67,7 @@ export function compileJsonSchema(schema: JsonObject, options: SchemaOptions, li
   const lints: Lint[] = []
   const sink = collectInto(lints)
   const draft = draftOf(schema, sink)
-  const work: Work = { steps: STEP_LIMIT, units: UNIT_LIMIT }
+  const work = newWork()
   const common: Options = { verbose: true, coerceTypes: options.coerceTypes, ownProperties: namesInherited(schema) }
   const quick = openAjv(draft, { ...common, allErrors: false }, work)
   const whole = openAjv(draft, { ...common, allErrors: true }, work)
@@ -91,7 +90,7 @@ export function compileJsonSchema(schema: JsonObject, options: SchemaOptions, li
       coerceTypes: options.coerceTypes,
       work,
     }
-    return (data) => validate(data, compiled)
+    return (data, limitMs) => validate(data, compiled, limitMs)
   } catch (thrown) {
     const text = thrown instanceof RangeError || !(thrown instanceof Error) ? 'it is nested too deeply' : thrown.message
     lint.error(`The schema does not compile: ${text}.`)
@@ -198,8 +197,9 @@ type Compiled = Readonly<{
   work: Work
 }>
 
-function validate(data: Json, compiled: Compiled): Verdict {
-  const { quick, findPath, schemas } = compiled
+function validate(data: Json, compiled: Compiled, limitMs: number | undefined): Verdict {
+  const { quick, findPath, schemas, work } = compiled
+  work.stopAt = limitMs === undefined ? 0 : Date.now() + limitMs
   try {
     const quickly = run(quick, data, compiled)
     if (quickly.errors === undefined) return { ok: true, value: quickly.value }
@@ -217,7 +217,7 @@ function validate(data: Json, compiled: Compiled): Verdict {
   } catch (thrown) {
     if (!isTooMuch(thrown)) throw thrown
     const fault = only('the message is nested too deeply, or takes too many steps, for this schema')
-    return { ok: false, path: '', faults: [fault] }
+    return { ok: false, path: '', faults: [fault], ...(thrown instanceof OutOfTime ? { isStopped: true } : {}) }
   }
 }
 
@@ -232,15 +232,14 @@ function listAll(data: Json, compiled: Compiled) {
     return run(compiled.whole, data, compiled).errors ?? []
   } catch (thrown) {
     if (thrown instanceof TypeError) return []
-    if (isTooMuch(thrown)) return undefined
+    if (isTooMuch(thrown) && !(thrown instanceof OutOfTime)) return undefined
     throw thrown
   }
 }
 
 function run(validator: ValidateFunction, data: Json, { coerceTypes, work }: Compiled) {
   const holder = { value: coerceTypes ? structuredClone(data) : data }
-  work.steps = STEP_LIMIT
-  work.units = UNIT_LIMIT
+  startWork(work)
   // Coercing the whole value replaces it in its parent.
   const context = {
     instancePath: '',

@@ -5,7 +5,7 @@
 import jsonata from 'jsonata'
 import { fault, found, type Result } from '../../domain/lint.ts'
 import { AMBIENT_BUILT_INS, type Ambient, ambientBuiltIns } from './expression-ambient.ts'
-import { LimitReached } from './expression-fault.ts'
+import { LimitReached, TimeLimitReached } from './expression-fault.ts'
 import {
   BUILT_INS,
   type BuiltIn,
@@ -25,11 +25,16 @@ export type ExpressionLimits = Readonly<{
   maxDepth: number
   /** Items of any list that an expression builds. */
   maxSequence: number
+  /**
+   * Runs each evaluation of the engine, with a limit of its own. Evaluations that start together take turns at every step, so
+   * that each takes the time of all; by default nothing prevents that.
+   */
+  takeTurn?: (<T>(work: (timeoutMs: number) => Promise<T>) => Promise<T>) | undefined
 }>
 
 export type Instance = Readonly<{
   /** Rejects with what the engine throws; the caller then stops the instance and drops it. */
-  run(input: unknown): Promise<unknown>
+  run(input: unknown, timeoutMs: number): Promise<unknown>
   /** Ends the other branches of a failed evaluation at their next step: the engine lets them run on. */
   stop(): void
 }>
@@ -63,7 +68,7 @@ export function openInstance(text: string, limits: ExpressionLimits, ambient?: (
     maxSequence: limits.maxSequence,
     checkTime: () => {
       if (Date.now() <= state.deadlineAt) return
-      throw new LimitReached(`The expression took longer than ${limits.timeoutMs} milliseconds`)
+      throw new TimeLimitReached(`The expression took longer than ${limits.timeoutMs} milliseconds`)
     },
   }
   const marks: Marks = { growing: new WeakSet(), patterns: new WeakMap() }
@@ -86,9 +91,10 @@ export function openInstance(text: string, limits: ExpressionLimits, ambient?: (
     }
   })
   return found({
-    run(input) {
+    run(input, timeoutMs) {
       state.known = new WeakMap()
-      state.deadlineAt = Date.now() + limits.timeoutMs
+      state.deadlineAt = Date.now() + timeoutMs
+      options.timeout = timeoutMs
       start?.()
       return engine.evaluate(input)
     },

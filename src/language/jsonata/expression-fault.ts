@@ -9,11 +9,14 @@ export class ExpressionFault extends Error {
   readonly code: string | undefined
   /** Index in the expression's text, shortly after the part that failed. */
   readonly position: number | undefined
+  /** Whether the expression reached its time limit. */
+  readonly isTimeout: boolean
 
-  constructor(message: string, code?: string, position?: number) {
+  constructor(message: string, code?: string, position?: number, isTimeout = code === TIMEOUT) {
     super(position === undefined ? `${message}.` : `${message}, near character ${position} of the expression.`)
     this.code = code
     this.position = position
+    this.isTimeout = isTimeout
   }
 
   /** The failure without JSONata's text, which may quote the message if it comes from `$error`. */
@@ -30,6 +33,12 @@ export class LimitReached extends Error {
   position?: number
 }
 
+/** A time limit that the built-in functions check. */
+export class TimeLimitReached extends LimitReached {}
+
+/** The code of the engine's own time limit. */
+const TIMEOUT = 'D1012'
+
 /** Codes of `$error` and `$assert`, whose texts are the author's own and are sent unchanged. */
 const OWN_WORDS = new Set(['D3137', 'D3141'])
 
@@ -38,7 +47,7 @@ const LIMITS: Readonly<Record<string, string>> = {
   // The engine counts parts that run side by side as levels.
   D1011:
     'The expression has more than \0 steps under way at once; where it calls itself, make the call the last step of the function, and where it builds an object or list, build fewer parts of it (EXPRESSION_MAX_DEPTH)',
-  D1012: 'The expression took longer than \0 milliseconds',
+  [TIMEOUT]: 'The expression took longer than \0 milliseconds',
   D2014: 'The expression builds a list of \0 items, more than it may',
   D2015: 'The expression builds a list with more items than it may',
 }
@@ -49,7 +58,7 @@ export function asExpressionFault(thrown: unknown): ExpressionFault {
   const { code, position, message, value, value2, exp } = fieldsOf(thrown)
   const at = typeof position === 'number' ? position : undefined
   if (thrown instanceof LimitReached || thrown instanceof PatternTooCostly) {
-    return new ExpressionFault(sentence(thrown.message), undefined, at)
+    return new ExpressionFault(sentence(thrown.message), undefined, at, thrown instanceof TimeLimitReached)
   }
   if (thrown instanceof RangeError) {
     return new ExpressionFault('The expression recurses too deeply, or builds a text or list that is too large')

@@ -57,10 +57,10 @@ export function parseExpression(text: string, limits: ExpressionLimits, ambient?
   const first = openInstance(text, limits, ambient)
   if (!first.ok) return fault(first.message)
   const idle: Instance[] = [first.value]
-  const evaluateInEngine = async (input: JsonObject): Promise<Json | undefined> => {
+  const evaluateNow = async (input: JsonObject, timeoutMs: number): Promise<Json | undefined> => {
     const instance = idle.pop() ?? reopen(text, limits, ambient)
     try {
-      const result = plain(await instance.run(writes ? copyRoots(input, reads.roots) : input))
+      const result = plain(await instance.run(writes ? copyRoots(input, reads.roots) : input, timeoutMs))
       if (idle.length < KEPT_INSTANCES) idle.push(instance)
       return result
     } catch (thrown) {
@@ -68,6 +68,9 @@ export function parseExpression(text: string, limits: ExpressionLimits, ambient?
       throw asExpressionFault(thrown)
     }
   }
+  const { takeTurn, timeoutMs } = limits
+  const evaluateInEngine = (input: JsonObject) =>
+    takeTurn === undefined ? evaluateNow(input, timeoutMs) : takeTurn((limitMs) => evaluateNow(input, limitMs))
   // Only the engine takes the time zone and the missing parts of a time from `ambient`.
   const readsTimes = ambient !== undefined && text.includes('toMillis')
   const fastPath = readsTimes ? undefined : compileFastPath(tree, limits)

@@ -30,13 +30,15 @@ export function compileTransform(
   lint: LintSink,
   { ambient, sandboxed, observer }: Pick<Services, 'ambient' | 'sandboxed' | 'observer'> = {},
 ): Step<Enriched, Transformed> {
-  if (sandboxed !== undefined) return compileSandboxed(endpoint, sandboxed, lint, observer)
+  const local = sandboxed?.local
+  if (sandboxed !== undefined && local === undefined) return compileSandboxed(endpoint, sandboxed, lint, observer)
+  const limits = {
+    timeoutMs: settings.expressionTimeoutMs,
+    maxDepth: settings.expressionMaxDepth,
+    maxSequence: settings.expressionMaxSequence,
+    takeTurn: local?.takeTurn,
+  }
   const entries = Object.entries(endpoint.inputTransforms ?? {}).flatMap(([name, text]): Entry[] => {
-    const limits = {
-      timeoutMs: settings.expressionTimeoutMs,
-      maxDepth: settings.expressionMaxDepth,
-      maxSequence: settings.expressionMaxSequence,
-    }
     const parsed = parseExpression(text, limits, ambient)
     const sink = lint.at('inputTransforms', name)
     if (!parsed.ok) {
@@ -48,6 +50,13 @@ export function compileTransform(
     return [{ name, path: documentPath('inputTransforms', name), expression }]
   })
   if (entries.length === 0) return { adds: { transforms: {} } }
+  const inSandbox =
+    sandboxed &&
+    callSandbox(
+      sandboxed,
+      entries.map(({ name, expression }) => [name, expression.roots]),
+      observer,
+    )
 
   /** Runs the expressions from `first` on. Returns a promise only if one of them does, or after SLICE_MS. */
   const runFrom = (first: number, { message, run, transforms, sliceStart }: Progress): Awaitable<Transformed> => {
@@ -66,14 +75,20 @@ export function compileTransform(
         const before = values
         return value.then(
           (later) => runFrom(at + 1, { ...progress, transforms: withValue(before, name, later) }),
-          (thrown) => fail(thrown, path),
+          (thrown) => {
+            if (inSandbox === undefined || !isTimeout(thrown)) throw asFailure(thrown, path)
+            return inSandbox(message, run, at)
+          },
         )
       }
       values = withValue(values, name, value)
     }
     return { ...message, transforms: values }
   }
-  return (message, run) => runFrom(0, { message, run, transforms: {}, sliceStart: run.clock() })
+  return (message, run) => {
+    if (inSandbox !== undefined && local?.isQuick() === false) return inSandbox(message, run)
+    return runFrom(0, { message, run, transforms: {}, sliceStart: run.clock() })
+  }
 }
 
 type Progress = Readonly<{ message: Enriched; run: Run; transforms: JsonObject; sliceStart: number }>
@@ -82,10 +97,11 @@ type Progress = Readonly<{ message: Enriched; run: Run; transforms: JsonObject; 
 const withValue = (transforms: JsonObject, name: string, value: Json | undefined): JsonObject =>
   value === undefined ? transforms : { ...transforms, [name]: value }
 
-function fail(thrown: unknown, path: string): never {
-  if (!(thrown instanceof ExpressionFault)) throw thrown
-  throw failed(path, thrown, thrown)
-}
+const isTimeout = (thrown: unknown): boolean => thrown instanceof ExpressionFault && thrown.isTimeout
+
+/** In: what an expression threw. */
+const asFailure = (thrown: unknown, path: string): unknown =>
+  thrown instanceof ExpressionFault ? failed(path, thrown, thrown) : thrown
 
 /** As compileTransform, but the sandbox runs all expressions of a message in one call. */
 function compileSandboxed(
@@ -94,8 +110,7 @@ function compileSandboxed(
   lint: LintSink,
   observer: StageObserver | undefined,
 ): Step<Enriched, Transformed> {
-  /** Roots that expressions read; undefined if one reads the whole message. */
-  let roots: Set<string> | undefined = new Set()
+  const reads: ExpressionReads[] = []
   for (const [name, result] of sandboxed.expressions) {
     const sink = lint.at('inputTransforms', name)
     if (!result.ok) {
@@ -103,16 +118,33 @@ function compileSandboxed(
       continue
     }
     for (const reference of result.value.references) checkReference(reference, 'transform', endpoint, sink, name)
-    if (result.value.roots === undefined) roots = undefined
-    else for (const root of result.value.roots) roots?.add(root)
+    reads.push([name, result.value.roots])
   }
   if (sandboxed.expressions.size === 0) return { adds: { transforms: {} } }
+  const inSandbox = callSandbox(sandboxed, reads, observer)
+  return (message, run) => inSandbox(message, run)
+}
 
-  return async (message, run) => {
+/** The name of an expression, and the roots that it reads; undefined if it reads the whole message. */
+type ExpressionReads = readonly [name: string, roots: Iterable<string> | undefined]
+
+/** `reported`: the number of expressions that the observer knows already. */
+type InSandbox = (message: Enriched, run: Run, reported?: number) => Promise<Transformed>
+
+/** Runs the expressions of a message in the sandbox, which gets what they read. Fails as compileTransform. */
+function callSandbox(
+  sandboxed: SandboxedProgram,
+  reads: readonly ExpressionReads[],
+  observer: StageObserver | undefined,
+): InSandbox {
+  const names = reads.map(([name]) => name)
+  const readsAll = reads.some(([, roots]) => roots === undefined)
+  const roots = readsAll ? undefined : new Set(reads.flatMap(([, some = []]) => [...some]))
+  return async (message, run, reported = 0) => {
     const outcome = await sandboxed.transform(rootsOf(message, roots), run.deadlineAt, {
       partial: observer !== undefined,
     })
-    if (observer !== undefined) reportAll(outcome, [...sandboxed.expressions.keys()], observer)
+    if (observer !== undefined) reportAll(outcome, names, observer, reported)
     if (outcome.ok) return { ...message, transforms: outcome.transforms }
     const path = outcome.name === undefined ? 'inputTransforms' : documentPath('inputTransforms', outcome.name)
     if (outcome.why === 'late') throw outOfTime(path)
@@ -125,9 +157,9 @@ function compileSandboxed(
 }
 
 /** Reports the expressions that ran before the one that failed, if any did. */
-function reportAll(outcome: Transformation, names: readonly string[], observer: StageObserver): void {
+function reportAll(outcome: Transformation, names: readonly string[], observer: StageObserver, reported: number): void {
   const { transforms = {} } = outcome
-  const ran = outcome.ok ? names : names.slice(0, Math.max(0, names.indexOf(outcome.name ?? '')))
+  const ran = names.slice(reported, outcome.ok ? names.length : Math.max(0, names.indexOf(outcome.name ?? '')))
   for (const name of ran) observer.transformed(name, Object.hasOwn(transforms, name) ? transforms[name] : undefined)
 }
 

@@ -56,9 +56,24 @@ function compileApply(
   lint: LintSink,
   sandboxed: SandboxedProgram | undefined,
 ): Apply | undefined {
-  if (sandboxed === undefined) return compileJsonSchema(schema, { acceptNull, coerceTypes }, lint)
-  for (const { path, message, severity } of sandboxed.lints) lint.below(path)[severity](message)
-  return (data, run) => sandboxed.validate(data, run.deadlineAt)
+  const compileHere = () => compileJsonSchema(schema, { acceptNull, coerceTypes }, lint)
+  if (sandboxed === undefined) {
+    const validator = compileHere()
+    return validator && ((data) => validator(data))
+  }
+  const { local } = sandboxed
+  const inSandbox: Apply = (data, run) => sandboxed.validate(data, run.deadlineAt)
+  if (local === undefined) {
+    for (const { path, message, severity } of sandboxed.lints) lint.below(path)[severity](message)
+    return inSandbox
+  }
+  const validator = compileHere()
+  if (validator === undefined) return undefined
+  return (data, run) => {
+    const verdict = local.isQuick() ? local.validate(validator, data) : undefined
+    if (verdict instanceof Promise) return verdict.then((later) => later ?? inSandbox(data, run))
+    return verdict ?? inSandbox(data, run)
+  }
 }
 
 /** The parts that a message has, so that `required` finds missing ones. A record always has a body. */

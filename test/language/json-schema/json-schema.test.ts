@@ -390,6 +390,18 @@ describe('null', () => {
     },
   }
 
+  test('is the only value that a schema with both enum and const takes in addition', () => {
+    const of = (rest: JsonObject) => sound({ ...rest, nullable: true })
+    const both = { enum: [{ a: 1, b: 2 }, 'x'], const: { b: 2, a: 1 } }
+    assert.deepEqual(
+      [null, { a: 1, b: 2 }, 'x', 'y'].map((data) => of(both)(data).ok),
+      [true, true, false, false],
+    )
+    assert.deepEqual(
+      [null, 'x', 'y'].map((data) => of({ enum: ['x'], const: 'y' })(data).ok),
+      [true, false, false],
+    )
+  })
   test('passes where a schema is nullable', () => {
     const validator = sound(nullable)
     assert.equal(validator({ a: null, b: null, c: null }).ok, true)

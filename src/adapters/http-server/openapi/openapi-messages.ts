@@ -135,6 +135,7 @@ const listed = {
         size: whole,
         cut: { type: 'boolean' },
         masked: { type: 'boolean' },
+        maskedFor: list(oneOf(['credential', 'redact-paths', 'unreadable'])),
       },
       ['which', 'contentType', 'size'],
     ),
