@@ -5613,6 +5613,8 @@ export interface components {
             version: number;
             /** @description Of the stored document; not there after a deletion, and in a dry run. */
             etag?: string;
+            /** @description In a dry run, the ETag of the document that would be replaced or deleted: for ifMatch of the change itself. */
+            ifMatch?: string;
             warnings: {
                 path: string;
                 message: string;
