@@ -51,7 +51,8 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   'endpoints/sync': ['domain', 'endpoints', 'pipeline'],
   intake: ['domain', 'endpoints', 'formats', 'intake/admission', 'pipeline'],
   'intake/admission': ['domain', 'endpoints'],
-  'intake/records': ['domain', 'endpoints', 'formats', 'intake'],
+  'intake/records': ['domain', 'endpoints', 'formats', 'intake', 'intake/records/order'],
+  'intake/records/order': ['domain'],
   'dry-run': [
     'config',
     'document-reads',

@@ -15,8 +15,8 @@ export const SOAK_ONLY: readonly string[] = [
   'test/broker/neighbours.test.ts',
   'test/broker/secure.test.ts',
   'test/broker/stalled.test.ts',
-  'test/console/message-scale.test.ts',
-  'test/console/scale.test.ts',
+  'test/console/app/scale.test.ts',
+  'test/console/messages/message-scale.test.ts',
   'test/instances/partition.test.ts',
   'test/load/',
   'test/message-log/full-load.test.ts',
@@ -48,8 +48,8 @@ export const IN_BOTH: readonly string[] = [
 export const ALONE: readonly string[] = [
   'test/broker/bad-records.test.ts',
   'test/broker/neighbours.test.ts',
-  'test/console/message-scale.test.ts',
-  'test/console/scale.test.ts',
+  'test/console/app/scale.test.ts',
+  'test/console/messages/message-scale.test.ts',
   'test/instances/convergence.test.ts',
   'test/instances/partition.test.ts',
   'test/instances/state.test.ts',
@@ -74,6 +74,15 @@ export const TOGETHER: readonly (readonly string[])[] = [
   ['test/access/', 'test/adapters/http-server/', 'test/adapters/otel/'],
   ['test/adapters/', 'test/contracts/', 'test/endpoints/', 'test/intake/', 'test/metrics/'],
   ['test/message-log/', 'test/replay/'],
+  // One browser each.
+  ['test/console/loop.test.ts', 'test/console/editor/', 'test/console/mapping/', 'test/console/hostile/'],
+  [
+    'test/console/endpoints/',
+    'test/console/messages/',
+    'test/console/app/access.test.ts',
+    'test/console/app/overview.test.ts',
+    'test/console/app/shell.test.ts',
+  ],
 ]
 
 /** These files share one broker; each uses topics and groups of its own. */

@@ -5,6 +5,7 @@
 import { after, before, describe } from 'node:test'
 import { setImmediate } from 'node:timers/promises'
 import { pathToFileURL } from 'node:url'
+import '../../test/process-end.ts'
 
 for (const file of process.argv.slice(2)) {
   describe(file, async () => {

@@ -5,6 +5,16 @@ import type { Trace } from './tracing/trace.ts'
 /** Milliseconds since the epoch; injected, so that tests set the time. */
 export type Clock = () => number
 
+/** The turn of a message among messages whose records must be written in their order, though they do not wait for each other. */
+export interface ProduceTurn {
+  /** An earlier message has failed, so nothing of this one may be sent any more. */
+  readonly isVoid: boolean
+  /** A record of the message is in line for its topic: what is produced to the topic from now on is written after it. */
+  handed(): void
+  /** A record of the message was not written, or may not have been: the later messages are void from now on. */
+  failed(): void
+}
+
 export type Run = {
   readonly messageId: string
   readonly clock: Clock
@@ -16,6 +26,8 @@ export type Run = {
   readonly isRecord: boolean
   /** Its caller does not wait on a connection: a record or a replay. */
   readonly isPatient: boolean
+  /** Its turn, if it is one of several records that must be written in their order. */
+  readonly turn?: ProduceTurn | undefined
   /** The bytes of the incoming body; undefined if there is none. */
   readonly body: Uint8Array | undefined
   /** `timestamps.lookupRequests` of the message, filled by the lookups. */

@@ -12,6 +12,7 @@ import { compileEndpoint } from '../pipeline/compile.ts'
 import { compileAuth, type EndpointAuth } from '../pipeline/endpoint-auth.ts'
 import { compileIdempotency, type KeyedHandle } from '../pipeline/idempotency/idempotency-middleware.ts'
 import type { PipelineSettings, Services } from '../pipeline/services.ts'
+import { usesState } from '../pipeline/stages/state.ts'
 import type { CompiledEndpoint } from './compiled-endpoint.ts'
 
 /** The fields of a document that the service sets. Timestamps are ISO 8601 with milliseconds and `Z`. */
@@ -51,8 +52,28 @@ export async function compileDocument(
   const routeKey = pattern.ok ? pattern.value.routeKey(endpoint.endpoint.method) : ''
   const document = { _id, ...endpoint, createdAt, updatedAt, __v: 0 } as unknown as StoredDocument
   const sampling = { left: 0, sampledAtMs: Number.NEGATIVE_INFINITY, intervalMs: 0 }
-  const compiled = { version, document, endpoint, routeKey, handle, handleKeyed, auth, sampling }
+  const compiled = {
+    version,
+    document,
+    endpoint,
+    routeKey,
+    handle,
+    handleKeyed,
+    auth,
+    sampling,
+    produces: producesOf(endpoint),
+  }
   return { lints: distinct(lints), compiled }
+}
+
+/** As `CompiledEndpoint.produces`. */
+function producesOf(endpoint: Endpoint): number | undefined {
+  const { lookup, response } = endpoint.requests
+  const isPlain = response.every(
+    ({ kafkaProducerTopic, forEach, optional }) =>
+      kafkaProducerTopic !== undefined && forEach === undefined && optional !== true,
+  )
+  return isPlain && response.length > 0 && lookup.length === 0 && !usesState(endpoint) ? response.length : undefined
 }
 
 /** The services with the expressions and schema of the document compiled in the sandbox, if there are any. */

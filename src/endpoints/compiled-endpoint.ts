@@ -26,6 +26,8 @@ export type CompiledEndpoint = Readonly<{
   handle: Handle
   /** Replaces `handle` for requests if those with an `Idempotency-Key` are processed once. */
   handleKeyed?: KeyedHandle | undefined
+  /** How many records each message produces, if that is its only effect; undefined if it has other effects. */
+  produces?: number | undefined
   /** Authenticates the senders; undefined if the endpoint has no `auth`. */
   auth?: EndpointAuth | undefined
   /** The faults with which a stored document stays active, though a new document is refused for them; absent if it has none. */

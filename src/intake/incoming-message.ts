@@ -2,6 +2,7 @@
 import type { JsonObject } from '../domain/json.ts'
 import type { Headers } from '../domain/message.ts'
 import type { RecordedSource } from '../domain/records/message-record.ts'
+import type { ProduceTurn } from '../domain/run.ts'
 
 export type Incoming = Readonly<{
   requestHeaders: Headers
@@ -12,6 +13,8 @@ export type Incoming = Readonly<{
   isRecord?: boolean
   /** The consumer retries this message itself after a failure that may succeed later. */
   triesAgain?: boolean
+  /** The turn of a record among those of its partition, if they do not wait for each other. */
+  turn?: ProduceTurn | undefined
   /** The authenticated caller, if the endpoint requires one (`EndpointAuth`). */
   caller?: string | undefined
   /** The id of the message that this one replays. */

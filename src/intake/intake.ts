@@ -107,6 +107,7 @@ export function createIntake(options: IntakeOptions): Intake {
       deadlineAt: startedAt + messageTimeoutMs,
       isRecord: incoming.isRecord ?? false,
       isPatient: !isRequest(incoming),
+      turn: incoming.turn,
       body: incoming.body,
       lookupTimes: {},
       lookups: { highestStatus: undefined, networkError: false },

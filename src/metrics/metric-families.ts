@@ -148,6 +148,35 @@ export function describeMetrics(source: MetricsSource): Family[] {
       labels: ['endpoint', 'topic'],
       samples: () => consumers().map(({ endpoint, topic, lag }) => ({ labels: { endpoint, topic }, value: lag })),
     },
+    {
+      name: 'crosswalk_consumer_records',
+      help: 'Records that were started and are not done, by whether they run or wait for their next attempt.',
+      type: 'gauge',
+      labels: ['endpoint', 'topic', 'state'],
+      samples: () =>
+        consumers().flatMap(({ endpoint, topic, underWay, retrying }) => [
+          { labels: { endpoint, topic, state: 'under way' }, value: underWay },
+          { labels: { endpoint, topic, state: 'retrying' }, value: retrying },
+        ]),
+    },
+    {
+      name: 'crosswalk_consumer_holes',
+      help: 'Gaps of records that are not done, before the last record that is done.',
+      type: 'gauge',
+      labels: ['endpoint', 'topic'],
+      samples: () => consumers().map(({ endpoint, topic, holes }) => ({ labels: { endpoint, topic }, value: holes })),
+    },
+    {
+      name: 'crosswalk_consumer_oldest_seconds',
+      help: 'Age of the oldest record that was started and is not done; 0 without one.',
+      type: 'gauge',
+      labels: ['endpoint', 'topic'],
+      samples: () =>
+        consumers().map(({ endpoint, topic, oldestAt }) => ({
+          labels: { endpoint, topic },
+          value: oldestAt === undefined ? 0 : Math.max(0, Date.now() - Date.parse(oldestAt)) / 1_000,
+        })),
+    },
     single(
       'counter',
       'crosswalk_message_log_written_total',

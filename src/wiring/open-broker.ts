@@ -32,9 +32,9 @@ export function openBroker(settings: Settings): Broker {
   let producer: Promise<ClosableRecordProducer> | undefined
   return {
     producer: {
-      produce: async (record, timeoutMs) => {
+      produce: async (record, timeoutMs, turn) => {
         producer ??= loadProducer(settings)
-        return (await producer).produce(record, timeoutMs)
+        return (await producer).produce(record, timeoutMs, turn)
       },
       close: async () => (await producer)?.close(),
     },
@@ -44,6 +44,7 @@ export function openBroker(settings: Settings): Broker {
     recordSettings: {
       groupId: settings.kafkaGroupId,
       maxInFlight: settings.kafkaMaxInFlight,
+      maxBufferedBytes: settings.kafkaInFlightMaxBytes,
       retryPausesMs: settings.kafkaRetryPausesMs,
       deadLetterTopic: settings.kafkaDeadLetterTopic,
       produceTimeoutMs: settings.kafkaRequestTimeoutMs,

@@ -10,6 +10,7 @@ import type { Random } from '../crash/random.ts'
 import { openTopics, type Topics } from '../services/topics.ts'
 import { type SpawnedService, spawnService } from '../spawned-service.ts'
 import { until } from './broker.ts'
+import { startFlakyLookup } from './flaky-lookup.ts'
 import { registerInBoth, statusOf } from './instances.ts'
 import { type Account, account, numbered, readMade, tracing } from './numbered.ts'
 
@@ -19,6 +20,10 @@ export type CrashOptions = Readonly<{
   partitions: number
   kills: number
   rebalances: number
+  /** The order by so many keys, a multiple of the partitions, with a lookup that fails at random; else by partition. */
+  keys?: number | undefined
+  /** How long the lookup always fails for one of the keys, from the start on. */
+  awayMs?: number
   random: Random
   print?: (line: string) => void
 }>
@@ -29,13 +34,30 @@ const PATIENCE_MS = 60_000
 const lifetimeMs = 600_000
 
 export async function crashRounds(options: CrashOptions): Promise<CrashReport> {
-  const { brokers, records, partitions, kills, rebalances, random, print = () => undefined } = options
+  const { brokers, records, partitions, kills, rebalances, keys, awayMs = 0, random, print = () => undefined } = options
+  const backAt = performance.now() + awayMs
   const topics = openTopics(brokers)
   const home = mkdtempSync(join(tmpdir(), 'crosswalk-crash-'))
   const [topic, out] = [await topics.create(partitions), await topics.create(partitions)]
   const folders = [join(home, 'a'), join(home, 'b')] as const
-  const env = { KAFKA_BROKERS: brokers, KAFKA_SESSION_TIMEOUT_MS: '3000', LOG_LEVEL: 'info' }
-  const document = { endpoint: { pattern: '/crash' }, kafkaConsumerTopic: topic, ...tracing(out) }
+  const env = {
+    KAFKA_BROKERS: brokers,
+    KAFKA_SESSION_TIMEOUT_MS: '3000',
+    LOG_LEVEL: 'info',
+    // A lookup that fails is tried again until it succeeds.
+    ...(keys === undefined ? {} : { KAFKA_DLQ: 'off', KAFKA_RETRY_PAUSES_MS: '50', CIRCUIT_BREAKER_FAILURES: '0' }),
+  }
+  const isAway = (n: number) => n % (keys ?? 1) === 0 && performance.now() < backAt
+  const lookup = keys === undefined ? undefined : await startFlakyLookup(random, isAway)
+  const { requests, ...traced } = tracing(out)
+  const document = {
+    endpoint: { pattern: '/crash' },
+    kafkaConsumerTopic: topic,
+    ...traced,
+    ...(lookup === undefined
+      ? { requests }
+      : { kafka: { order: 'key' }, requests: { ...requests, lookup: [lookup.request] } }),
+  }
   const id = await registerInBoth(folders, document, env)
   const group = `mapping-mediator.${id}`
   const instances: SpawnedService[] = await Promise.all(
@@ -49,7 +71,7 @@ export async function crashRounds(options: CrashOptions): Promise<CrashReport> {
     const roundDuplicates: number[] = []
     const feed = async () => {
       const next = Math.min(records, produced + chunk)
-      await topics.produce(topic, numbered(produced, next, partitions))
+      await topics.produce(topic, numbered(produced, next, partitions, keys))
       produced = next
     }
     for (const disturbance of rounds) {
@@ -79,8 +101,8 @@ export async function crashRounds(options: CrashOptions): Promise<CrashReport> {
         committedPastUnfinished += await countPastUnfinished(topics, group, topic, out, partitions)
       }
       const found = await until(
-        async () => account(readMade(await topics.read(out)), produced),
-        ({ lost }) => lost === 0,
+        async () => account(readMade(await topics.read(out)), produced, keys),
+        ({ lost }) => lost === 0 || (performance.now() < backAt && lost <= produced / (keys ?? 1)),
         PATIENCE_MS,
       )
       roundDuplicates.push(found.duplicates - roundDuplicates.reduce((sum, one) => sum + one, 0))
@@ -92,10 +114,11 @@ export async function crashRounds(options: CrashOptions): Promise<CrashReport> {
       (offsets) => offsets.reduce((sum, offset) => sum + offset, 0) >= records,
       PATIENCE_MS,
     )
-    return { ...account(readMade(await topics.read(out)), records), committedPastUnfinished, roundDuplicates }
+    return { ...account(readMade(await topics.read(out)), records, keys), committedPastUnfinished, roundDuplicates }
   } finally {
     for (const { child } of instances) child.kill('SIGKILL')
     await Promise.all(instances.map(({ ended }) => ended))
+    await lookup?.close()
     await topics.close()
     rmSync(home, { recursive: true, force: true })
   }

@@ -25,4 +25,24 @@ describe('two instances, killed six times, and the group rebuilt four times', { 
     // KAFKA_MAX_IN_FLIGHT: what an instance has begun and not committed.
     assert.ok(Math.max(...report.roundDuplicates) <= 64, `duplicates: ${report.roundDuplicates}`)
   })
+
+  test('the same by key, with a lookup that fails at random, and always for one key at first', async () => {
+    const report = await crashRounds({
+      brokers: kafka.brokers,
+      records: 4_000,
+      partitions: 6,
+      kills: 3,
+      rebalances: 2,
+      keys: 102,
+      awayMs: 10_000,
+      random: createRandom(20),
+    })
+    const { lost, outOfOrder, committedPastUnfinished } = report
+    assert.deepEqual(
+      { lost, outOfOrder, committedPastUnfinished },
+      { lost: 0, outOfOrder: 0, committedPastUnfinished: 0 },
+    )
+    // Those of the killed instance, and those of the partitions that it gets back from the other one.
+    assert.ok(Math.max(...report.roundDuplicates) <= 2 * 64, `duplicates: ${report.roundDuplicates}`)
+  })
 })

@@ -1,12 +1,13 @@
 /**
- * The whole of crash.test.ts: `node bin/node.js test/broker/crash.ts [records] [kills] [rebalances]`, on the broker
- * of KAFKA_BROKERS or one of its own.
+ * The whole of crash.test.ts: `node bin/node.js test/broker/crash.ts [records] [kills] [rebalances] [keys]`, on the
+ * broker of KAFKA_BROKERS or one of its own. With a number of keys, a multiple of 6, the order is by key, with a lookup that fails at random
+ * and for one key always for a minute.
  */
 import { createRandom } from '../crash/random.ts'
 import { startServices } from '../services/all.ts'
 import { crashRounds } from './crash-rounds.ts'
 
-const [records = 20_000, kills = 10, rebalances = 5] = process.argv.slice(2).map(Number)
+const [records = 20_000, kills = 10, rebalances = 5, keys] = process.argv.slice(2).map(Number)
 const print = (line: string) => console.log(line)
 const services = await startServices(print)
 try {
@@ -17,6 +18,8 @@ try {
     partitions: 6,
     kills,
     rebalances,
+    keys,
+    awayMs: 60_000,
     random: createRandom(1),
     print,
   })

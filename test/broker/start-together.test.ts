@@ -48,7 +48,7 @@ describe('members of a new group', { skip: kafka.skip }, () => {
       },
       onAssigned: ({ partitions, added }) => {
         assigned.partitions = partitions
-        starts.push(...added)
+        for (const [partition, start] of added) starts.push([partition, start?.offset])
       },
       demand: () => ({ maxBytes: 1_000, partitionBytes: new Map() }),
       onRecords: () => {},

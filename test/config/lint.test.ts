@@ -212,6 +212,12 @@ describe('rules between fields', () => {
       change: { kafkaConsumerStart: 'latest' },
       faults: [['kafkaConsumerStart', 'has no effect without "kafkaConsumerTopic"']],
     },
+    { change: { kafkaConsumerTopic: 't', kafka: { order: 'key', inFlight: 500 } }, faults: [] },
+    { change: { kafkaConsumerTopic: 't', kafka: {} }, faults: [] },
+    {
+      change: { kafka: { order: 'none' } },
+      faults: [['kafka', 'is for the records of a topic; give "kafkaConsumerTopic" as well']],
+    },
     {
       change: xml({ 'requestBody.a': 'a.b[0].$.c', 'requestBody.b': 'a.b[]._', 'requestBody.c': 'd[]+?' }),
       faults: [],

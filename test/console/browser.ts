@@ -1,6 +1,7 @@
 /** One Chromium for a process of tests, and a context of its own for each test. */
 import { type Browser, type BrowserContextOptions, chromium, type Page } from 'playwright-core'
 import { buildConsole, isBuildCurrent } from '../../scripts/console/console-build.ts'
+import { atProcessEnd } from '../process-end.ts'
 import { chromiumMissing, findChromium } from '../services/chromium.ts'
 import { until } from '../until.ts'
 
@@ -16,6 +17,8 @@ export async function closeBrowser(): Promise<void> {
   await (await starting)?.close()
   starting = undefined
 }
+
+atProcessEnd(closeBrowser)
 
 /** The browser of this process. The console is built first if its sources have changed. */
 export function startBrowser(): Promise<Browser> {
@@ -58,7 +61,7 @@ export async function openPage(
   const context = await browser.newContext(options)
   await context.grantPermissions(['clipboard-read', 'clipboard-write'], { origin })
   const page = await context.newPage()
-  page.setDefaultTimeout(45_000)
+  page.setDefaultTimeout(20_000)
   const misdeeds: string[] = []
   page.on('console', (message) => {
     if (message.type() === 'error' && !isAnswerOfTheApi(message.text())) misdeeds.push(`console: ${message.text()}`)

@@ -2,14 +2,12 @@
 import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
-import { after, type TestContext } from 'node:test'
+import type { TestContext } from 'node:test'
 import type { Page } from 'playwright-core'
 import type { Role } from '../../src/domain/access.ts'
 import { type ServiceWithKeys, startServiceWithKeys } from '../access/service-with-keys.ts'
 import { type Service, startService } from '../service.ts'
-import { closeBrowser, loaded, openPage, signIn, type View } from './browser.ts'
-
-after(closeBrowser)
+import { loaded, openPage, signIn, type View } from './browser.ts'
 
 export type ConsolePage = Readonly<{
   service: Service

@@ -33,6 +33,9 @@ const valuesOf = (series: readonly Series[], name: string, labels: JsonObject): 
 const own: Record<string, readonly string[]> = {
   crosswalk_build_info: ['node', 'version'],
   crosswalk_consumer_lag: ['endpoint', 'topic'],
+  crosswalk_consumer_records: ['endpoint', 'state', 'topic'],
+  crosswalk_consumer_holes: ['endpoint', 'topic'],
+  crosswalk_consumer_oldest_seconds: ['endpoint', 'topic'],
   crosswalk_isolation_ended_total: ['cause', 'lane'],
   crosswalk_isolation_processes: ['lane'],
   crosswalk_isolation_waiting: ['lane'],

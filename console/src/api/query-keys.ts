@@ -16,6 +16,7 @@ export const queryKeys = {
   endpointText: (id: string) => ['endpoints', 'text', id],
   endpointFaults: (id: string) => ['endpoints', 'faults', id],
   endpointStats: (id: string) => ['counts', 'endpoint', id],
+  capture: (id: string) => ['capture', id],
   endpointDrift: (id: string) => ['drift', id],
   endpointTests: (id: string) => ['endpoints', 'tests', id],
   versions: (id: string) => ['endpoints', 'versions', id],

@@ -4494,6 +4494,20 @@ export interface components {
              * @example group:former-service
              */
             kafkaConsumerStart?: string;
+            /** @description How the records of `kafkaConsumerTopic` run; only together with it. */
+            kafka?: {
+                /**
+                 * @description Which records of a partition run one after the other: all of them, those of one key (and those without a key, together), or none.
+                 * @example key
+                 * @enum {unknown}
+                 */
+                order?: "partition" | "key" | "none";
+                /**
+                 * @description How many records of the endpoint may be started and not yet committed in one instance.
+                 * @example 500
+                 */
+                inFlight?: number;
+            };
             /**
              * @description What the message log stores of each message, instead of `MESSAGE_LOG`: nothing, its record, its record with the bodies if the outcome is not `done`, or always with the bodies.
              * @example all
@@ -5599,6 +5613,8 @@ export interface components {
             version: number;
             /** @description Of the stored document; not there after a deletion, and in a dry run. */
             etag?: string;
+            /** @description In a dry run, the ETag of the document that would be replaced or deleted: for ifMatch of the change itself. */
+            ifMatch?: string;
             warnings: {
                 path: string;
                 message: string;
@@ -6194,7 +6210,19 @@ export interface components {
             state: "connecting" | "running" | "waiting" | "stopped";
             /** @description Records that wait. */
             lag: number;
+            /** @description Records that are started and not yet committed. */
             inFlight: number;
+            /** @description Records that run. */
+            underWay: number;
+            /** @description Records that wait for their next attempt, or for a change of the endpoint. */
+            retrying: number;
+            /** @description Gaps of records that are not done, before the last record that is done. */
+            holes: number;
+            /**
+             * Format: date-time
+             * @description When the oldest record that is not done was started.
+             */
+            oldestAt?: string;
             partitions: {
                 partition: number;
                 /** @enum {string} */
@@ -6202,6 +6230,17 @@ export interface components {
                 committed: number;
                 end: number;
                 lag: number;
+                /** @description Records that run. */
+                underWay: number;
+                /** @description Records that wait for their next attempt, or for a change of the endpoint. */
+                retrying: number;
+                /** @description Gaps of records that are not done, before the last record that is done. */
+                holes: number;
+                /**
+                 * Format: date-time
+                 * @description When the oldest record that is not done was started.
+                 */
+                oldestAt?: string;
             }[];
             lastError?: {
                 message: string;

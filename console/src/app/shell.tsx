@@ -42,7 +42,7 @@ function Frame({ me }: Readonly<{ me: Me }>) {
       <header className="top-bar">
         <Link to="/" className="brand">
           <img src={icon} alt="" width="24" height="24" />
-          Crosswalk
+          <span className="brand-name">Crosswalk</span>
         </Link>
         <ServiceLamp />
         <div className="top-bar-end">

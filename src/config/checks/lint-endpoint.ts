@@ -43,11 +43,14 @@ function lintIdempotency({ idempotency, endpoint: { method } }: Endpoint, lint: 
 }
 
 function lintTopics(endpoint: Endpoint, lint: LintSink): void {
-  const { kafkaConsumerTopic: topic, kafkaConsumerStart, transformation, requests } = endpoint
+  const { kafkaConsumerTopic: topic, kafkaConsumerStart, kafka, transformation, requests } = endpoint
   if (kafkaConsumerStart !== undefined && topic === undefined) {
     lint
       .at('kafkaConsumerStart')
       .warning('"kafkaConsumerStart" has no effect without "kafkaConsumerTopic"; leave it out.')
+  }
+  if (kafka !== undefined && topic === undefined) {
+    lint.at('kafka').error('"kafka" is for the records of a topic; give "kafkaConsumerTopic" as well, or leave it out.')
   }
   if (topic !== undefined && transformation.input === undefined) {
     lint

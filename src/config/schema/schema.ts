@@ -23,6 +23,7 @@ import {
   UNKNOWN_PATTERN,
   UNKNOWN_URL,
 } from './schema-fields.ts'
+import { KafkaSchema } from './schema-kafka.ts'
 import { IdempotencySchema, LimitsSchema, RateLimitSchema } from './schema-limits.ts'
 import { LookupSchema, type ParameterSchema, ResponseSchema } from './schema-requests.ts'
 
@@ -125,6 +126,7 @@ export const EndpointSchema = record(
         examples: ['group:former-service'],
       } satisfies FieldNotes & { pattern: string }),
     ),
+    kafka: optional(KafkaSchema),
     messageLog: optional(
       Type.Enum(['off', 'metadata', 'failures', 'all'], {
         description:

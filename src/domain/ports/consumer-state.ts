@@ -1,5 +1,17 @@
 /** The state of consumers, as `GET /consumers` and health report it. */
 
+/** The records of a partition, or of all partitions of a consumer, that were started. */
+export type StartedRecords = Readonly<{
+  /** Started and not done, without those of `retrying`. */
+  underWay: number
+  /** Records that wait for their next attempt, or for a change of the endpoint. */
+  retrying: number
+  /** Gaps of records that are not done, before the last record that is done. */
+  holes: number
+  /** When the oldest record that is not done was started; undefined without one. */
+  oldestAt?: string
+}>
+
 /** The state of one partition, in offsets and numbers of records. */
 export type PartitionStatus = Readonly<{
   partition: number
@@ -9,7 +21,8 @@ export type PartitionStatus = Readonly<{
   committed: number
   end: number
   lag: number
-}>
+}> &
+  StartedRecords
 
 export type ConsumerStatus = Readonly<{
   endpointId: string
@@ -23,4 +36,5 @@ export type ConsumerStatus = Readonly<{
   inFlight: number
   partitions: readonly PartitionStatus[]
   lastError?: Readonly<{ message: string; at: string }>
-}>
+}> &
+  StartedRecords

@@ -34,11 +34,17 @@ export type ConsumerSubscription = Readonly<{
   groupStart: GroupStart
 }>
 
+/**
+ * An offset to commit. `note` is a text of at most 4,000 ASCII characters that the broker keeps with it; empty for none. It comes
+ * back with the offset only if it was written for this topic: not for one of the same name that was deleted.
+ */
+export type CommittedOffset = Readonly<{ offset: bigint; note: string }>
+
 export type PartitionAssignment = Readonly<{
   /** All partitions that this member now has. */
   partitions: readonly number[]
   /** Those of them that it did not have before, with their committed offset; undefined where nothing is committed. */
-  added: ReadonlyMap<number, bigint | undefined>
+  added: ReadonlyMap<number, CommittedOffset | undefined>
 }>
 
 /** How much the policy can take now. */
@@ -90,11 +96,12 @@ export type ConsumerListener = Readonly<{
 /** One membership in a group, from joining it until the session is closed. */
 export interface ConsumerSession {
   /**
-   * Commits the next offset to process, by partition, in the name of the current assignment.
+   * Commits the next offset to process, by partition, in the name of the current assignment. A note that the broker refuses
+   * is left out.
    * 'fenced': the group has moved on, and nothing was committed; offsets count again from the next onRevoked.
    * Rejects if the broker does not answer; the policy may then try again.
    */
-  commit(offsets: ReadonlyMap<number, bigint>): Promise<'committed' | 'fenced'>
+  commit(offsets: ReadonlyMap<number, CommittedOffset>): Promise<'committed' | 'fenced'>
   /** The demand may have grown: a paused partition may resume. */
   demandChanged(): void
   /** Leaves the group and closes the connections. Never rejects. */

@@ -1,5 +1,7 @@
 /** The port through which records are written to a topic of a broker; an adapter implements it. */
 
+import type { ProduceTurn } from '../run.ts'
+
 /** The content of a record; null stands for a missing key or value. */
 export type BrokerRecord = Readonly<{
   topic: string
@@ -18,9 +20,9 @@ export type RecordOffset = Readonly<{ topic: string; partition: number; offset: 
 export interface RecordProducer {
   /**
    * Writes the record. Resolves when every in-sync replica has it. Rejects with OutboundError, at the latest after
-   * timeoutMs; after the fault 'timeout' the record may be written all the same.
+   * timeoutMs; after the fault 'timeout' the record may be written all the same. With a `turn` that is void, it is not sent.
    */
-  produce(record: BrokerRecord, timeoutMs: number): Promise<RecordOffset>
+  produce(record: BrokerRecord, timeoutMs: number, turn?: ProduceTurn): Promise<RecordOffset>
 }
 
 /** A producer that owns connections. */

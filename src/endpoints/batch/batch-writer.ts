@@ -31,6 +31,8 @@ export type OperationResult = Readonly<{
   version: number
   /** Of the stored document; left out for a deletion and in a dry run. */
   etag?: string
+  /** In a dry run, of the document that would be replaced or deleted: the same change is refused once it is another one. */
+  ifMatch?: string
   warnings: readonly Readonly<{ path: string; message: string }>[]
 }>
 
@@ -175,6 +177,7 @@ function resultOf({ placed, stamp, current, compiled, etag, lints }: Checked, dr
     name,
     version: stamp.version,
     ...(dryRun || etag === undefined ? {} : { etag }),
+    ...(dryRun && current !== undefined ? { ifMatch: etagOf(current) } : {}),
     warnings: warnings.map(({ path, message }) => ({ path, message })),
   }
 }

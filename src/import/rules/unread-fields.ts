@@ -10,7 +10,7 @@ const STAMPS = ['_id', '__v', 'createdAt', 'updatedAt', 'created_at', 'updated_a
 /** Fields of this service that the peer does not have. A document that has one was edited for this service. */
 const OWN_FIELDS: ReadonlySet<string> = new Set(
   (
-    'auth limits rateLimit idempotency messageLog messageKeys labels failures kafkaConsumerStart ' +
+    'auth limits rateLimit idempotency messageLog messageKeys labels failures kafkaConsumerStart kafka ' +
     'timeoutMs retries idempotent optional default followRedirects key'
   ).split(' '),
 )

@@ -4,6 +4,7 @@
  * state needs repair.
  */
 import type {
+  CommittedOffset,
   ConsumerListener,
   ConsumerSession,
   GroupStart,
@@ -12,6 +13,7 @@ import type {
 } from '../../domain/ports/record-consumer.ts'
 import { demandOf, NO_DEMAND } from './fetch-demand.ts'
 import { createOffsetCommits } from './offset-commits.ts'
+import type { RecordOrder } from './order/record-chains.ts'
 import type { RecordState } from './partition-handle.ts'
 import { openPartitionQueue, type PartitionQueue } from './partition-queue.ts'
 import type { ProcessRecordOptions } from './process-record.ts'
@@ -23,6 +25,9 @@ export type RecordSessionOptions = Readonly<{
   topic: string
   /** Records under way or not yet committed. */
   maxInFlight: number
+  /** Bytes of records that were fetched and are not done. */
+  maxBufferedBytes: number
+  order: RecordOrder
   processing: ProcessRecordOptions
   /**
    * The topic was deleted and created again since the last session. The broker forgets the offsets of the former topic
@@ -52,7 +57,7 @@ export interface RecordSession {
   /** Records under way or not yet committed. */
   readonly inFlight: number
   /** The endpoint was changed: records that wait for their next attempt are tried at once. */
-  wake(): void
+  wake(maxInFlight: number): void
   /** Lets the records under way finish, commits them and leaves the group. */
   close(): Promise<void>
 }
@@ -93,10 +98,11 @@ export async function openRecordSession(options: RecordSessionOptions): Promise<
     options.onAssigned(partitions)
     commits.schedule()
   }
-  const openQueue = (partition: number, committed: bigint | undefined): PartitionQueue =>
+  const openQueue = (partition: number, committed: CommittedOffset | undefined): PartitionQueue =>
     openPartitionQueue({
       partition,
       committed,
+      order: options.order,
       semaphore,
       processing,
       onProgress: commits.schedule,
@@ -117,7 +123,7 @@ export async function openRecordSession(options: RecordSessionOptions): Promise<
     onRebalance: semaphore.suspend,
     onRevoked,
     onAssigned,
-    demand: () => (isStopping ? NO_DEMAND : demandOf(queues)),
+    demand: () => (isStopping ? NO_DEMAND : demandOf(queues, options.maxBufferedBytes)),
     onRecords: (partition, records, nextOffset) => queues.get(partition)?.offer(records, nextOffset),
     onEndOffset: (partition, offset) => {
       const queue = queues.get(partition)
@@ -151,7 +157,8 @@ export async function openRecordSession(options: RecordSessionOptions): Promise<
     get inFlight() {
       return semaphore.held
     },
-    wake: () => {
+    wake: (maxInFlight) => {
+      semaphore.resize(maxInFlight)
       for (const queue of queues.values()) queue.wake()
     },
     close: async () => {

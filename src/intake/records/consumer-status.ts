@@ -1,32 +1,47 @@
 /** The status of an endpoint's consumer, as GET /consumers and the health endpoints show it. */
-import type { ConsumerStatus, PartitionStatus } from '../../domain/ports/consumer-state.ts'
+import type { ConsumerStatus, PartitionStatus, StartedRecords } from '../../domain/ports/consumer-state.ts'
 import type { RecordSession } from './consumer-session.ts'
-import type { PartitionQueue } from './partition-queue.ts'
+import type { PartitionQueue, QueueFigures } from './partition-queue.ts'
 
 /** `isJoined`: the group is joined and nothing is in trouble. */
 export function consumptionOf(
   session: Pick<RecordSession, 'queues' | 'inFlight'> | undefined,
   isJoined: boolean,
-): Pick<ConsumerStatus, 'state' | 'lag' | 'inFlight' | 'partitions'> {
-  const partitions = (session?.queues() ?? []).map(partitionStatus)
+): Pick<ConsumerStatus, 'state' | 'lag' | 'inFlight' | 'partitions'> & StartedRecords {
+  const queues = session?.queues() ?? []
+  const partitions = queues.map(partitionStatus)
   const states = partitions.map(({ state }) => state)
   const worst = (['stopped', 'waiting'] as const).find((state) => states.includes(state)) ?? 'running'
   return {
     state: isJoined ? worst : 'connecting',
     lag: partitions.reduce((sum, { lag }) => sum + lag, 0),
     inFlight: session?.inFlight ?? 0,
+    ...startedOf(queues.map(({ figures }) => figures)),
     partitions,
   }
 }
 
-function partitionStatus({ partition, state: { state }, committedOffset, endOffset }: PartitionQueue): PartitionStatus {
+function startedOf(figures: readonly QueueFigures[]): StartedRecords {
+  const sum = (number: 'underWay' | 'retrying' | 'holes') => figures.reduce((total, one) => total + one[number], 0)
+  const starts = figures.flatMap(({ oldestAt }) => oldestAt ?? [])
+  return {
+    underWay: sum('underWay'),
+    retrying: sum('retrying'),
+    holes: sum('holes'),
+    ...(starts.length === 0 ? {} : { oldestAt: new Date(Math.min(...starts)).toISOString() }),
+  }
+}
+
+function partitionStatus(queue: PartitionQueue): PartitionStatus {
+  const { partition, state, committedOffset, endOffset, figures } = queue
   const lag = endOffset > committedOffset ? endOffset - committedOffset : 0n
   return {
     partition,
-    state,
+    state: state.state,
     committed: Number(committedOffset),
     end: Number(endOffset),
     lag: Number(lag),
+    ...startedOf([figures]),
   }
 }
 

@@ -8,6 +8,7 @@ import type { CompiledEndpoint } from '../../endpoints/compiled-endpoint.ts'
 import { openRecordSession, type RecordSession } from './consumer-session.ts'
 import { consumptionOf, describeReset } from './consumer-status.ts'
 import { deadLetterName, deadLetterTopicOf } from './dead-letter.ts'
+import { orderOf, type RecordOrder } from './order/record-chains.ts'
 import type { ProcessRecordOptions } from './process-record.ts'
 import type { RecordLimits } from './record-message.ts'
 
@@ -17,8 +18,10 @@ export type RecordSettings = RecordLimits &
   Readonly<{
     /** Prefix of the consumer groups: each endpoint has the group `<groupId>.<endpoint id>`. */
     groupId: string
-    /** Records of one endpoint that are under way or not yet committed. */
+    /** Records of one endpoint that are under way or not yet committed, unless its document says another number. */
     maxInFlight: number
+    /** Bytes of records of one endpoint that were fetched and are not done. */
+    maxBufferedBytes: number
     retryPausesMs: readonly number[]
     /** `off`, or a name in which `{topic}` is the consumed topic. */
     deadLetterTopic: string
@@ -30,6 +33,8 @@ export type EndpointConsumerOptions = Readonly<{
   settings: RecordSettings
   endpointId: string
   topic: string
+  /** The order of the endpoint; a consumer keeps its order. */
+  order: RecordOrder
   /** The active endpoint; undefined once it is deleted. */
   get: () => CompiledEndpoint | undefined
 }> &
@@ -37,6 +42,7 @@ export type EndpointConsumerOptions = Readonly<{
 
 export interface EndpointConsumer {
   readonly topic: string
+  readonly order: RecordOrder
   status(): ConsumerStatus
   /** Applies a change of the endpoint: to records that wait for their next attempt, and to a consumer that waits to start. */
   wake(): void
@@ -45,7 +51,7 @@ export interface EndpointConsumer {
 }
 
 export function startEndpointConsumer(options: EndpointConsumerOptions): EndpointConsumer {
-  const { consumer, settings, endpointId, topic, get, logger } = options
+  const { consumer, settings, endpointId, topic, order, get, logger } = options
   const groupId = `${settings.groupId}.${endpointId}`
   const stopping = Promise.withResolvers<void>()
   let isStopping = false
@@ -72,6 +78,7 @@ export function startEndpointConsumer(options: EndpointConsumerOptions): Endpoin
     logger.warn(fields(), `Consuming the topic ${topic} does not go on and is tried again: ${message}`)
   }
   const processing = processingOf(options)
+  const maxInFlight = () => get()?.endpoint.kafka?.inFlight ?? settings.maxInFlight
   warnOfOwnDeadLetters(settings.deadLetterTopic, topic, logger, fields())
 
   const open = (): Promise<RecordSession> =>
@@ -79,7 +86,9 @@ export function startEndpointConsumer(options: EndpointConsumerOptions): Endpoin
       consumer,
       groupId,
       topic,
-      maxInFlight: settings.maxInFlight,
+      maxInFlight: maxInFlight(),
+      maxBufferedBytes: settings.maxBufferedBytes,
+      order,
       processing,
       isNewTopic,
       groupStart: isNewTopic || isStarted ? 'earliest' : groupStartOf(get()),
@@ -144,6 +153,7 @@ export function startEndpointConsumer(options: EndpointConsumerOptions): Endpoin
 
   return {
     topic,
+    order,
     status: () => ({
       endpointId,
       endpoint: get()?.document.name ?? '',
@@ -153,7 +163,7 @@ export function startEndpointConsumer(options: EndpointConsumerOptions): Endpoin
       ...(lastError === undefined ? {} : { lastError }),
     }),
     wake: () => {
-      session?.wake()
+      session?.wake(maxInFlight())
       if (isAssigned) return
       pauseMs = 0
       changed.resolve()
@@ -174,11 +184,12 @@ function groupStartOf(compiled: CompiledEndpoint | undefined): GroupStart {
 }
 
 function processingOf(options: EndpointConsumerOptions): ProcessRecordOptions {
-  const { settings, topic, get, intake, producer, logger } = options
+  const { settings, topic, order, get, intake, producer, logger } = options
   return {
     current: () => {
       const compiled = get()
-      return compiled?.endpoint.kafkaConsumerTopic === topic ? compiled : undefined
+      const isSame = compiled?.endpoint.kafkaConsumerTopic === topic && orderOf(compiled.endpoint) === order
+      return isSame ? compiled : undefined
     },
     intake,
     producer,

@@ -3,6 +3,7 @@ import type { ConsumerStatus } from '../../domain/ports/consumer-state.ts'
 import type { CompiledEndpoint } from '../../endpoints/compiled-endpoint.ts'
 import type { Registry } from '../../endpoints/endpoint-registry.ts'
 import { type EndpointConsumer, type EndpointConsumerOptions, startEndpointConsumer } from './endpoint-consumer.ts'
+import { orderOf } from './order/record-chains.ts'
 
 export interface EndpointConsumers {
   status(): readonly ConsumerStatus[]
@@ -34,15 +35,19 @@ export function startEndpointConsumers({ registry, ...shared }: EndpointConsumer
   const follow = (): void => {
     if (isStopped) return
     const consuming = registry.consuming()
-    const topics = new Map(consuming.map(({ document, endpoint }) => [document._id, endpoint.kafkaConsumerTopic]))
+    const wanted = new Map(consuming.map(({ document, endpoint }) => [document._id, endpoint]))
     for (const [id, consumer] of [...running]) {
-      if (topics.get(id) !== consumer.topic) stopOne(id, consumer)
+      const endpoint = wanted.get(id)
+      // Records under another order may run beside each other that must not any more.
+      const isSame = endpoint?.kafkaConsumerTopic === consumer.topic && orderOf(endpoint) === consumer.order
+      if (!isSame) stopOne(id, consumer)
       else if (known.get(id) !== registry.get(id)) consumer.wake()
     }
-    for (const [endpointId, topic] of topics) {
+    for (const [endpointId, endpoint] of wanted) {
+      const { kafkaConsumerTopic: topic } = endpoint
       if (topic === undefined || running.has(endpointId) || leaving.has(endpointId)) continue
       const get = () => registry.get(endpointId)
-      running.set(endpointId, startEndpointConsumer({ ...shared, endpointId, topic, get }))
+      running.set(endpointId, startEndpointConsumer({ ...shared, endpointId, topic, order: orderOf(endpoint), get }))
     }
     known.clear()
     for (const id of running.keys()) known.set(id, registry.get(id))

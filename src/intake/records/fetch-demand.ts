@@ -2,23 +2,28 @@
 import type { FetchDemand } from '../../domain/ports/record-consumer.ts'
 import type { PartitionQueue } from './partition-queue.ts'
 
-/** Of the records that were fetched and are not done, for each endpoint. */
-const BUFFER_BYTES = 4 * 1024 * 1024
 const MOST_PARTITION_BYTES = 256 * 1024
 const LEAST_PARTITION_BYTES = 32 * 1024
-const FETCH_BYTES = BUFFER_BYTES / 2
+const FETCH_BYTES = 2 * 1024 * 1024
 
 export const NO_DEMAND: FetchDemand = { maxBytes: FETCH_BYTES, partitionBytes: new Map() }
 
-/** Each partition may fetch its share while less than half of the share is queued, and none once the buffer is full. */
-export function demandOf(queues: ReadonlyMap<number, PartitionQueue>): FetchDemand {
-  const share = Math.floor(BUFFER_BYTES / Math.max(queues.size, 1))
+/**
+ * `limitBytes`: of the records of the endpoint that were fetched and are not done. A partition fetches while few of its records
+ * wait to start; the others may hold its equal share of the limit, so that it leaves the shares of other partitions alone.
+ */
+export function demandOf(
+  queues: ReadonlyMap<number, Pick<PartitionQueue, 'bufferedBytes' | 'waitingBytes'>>,
+  limitBytes: number,
+): FetchDemand {
+  const share = Math.floor(limitBytes / Math.max(queues.size, 1))
   const partitionBytes = Math.max(LEAST_PARTITION_BYTES, Math.min(MOST_PARTITION_BYTES, share))
   const room = new Map<number, number>()
   let buffered = 0
-  for (const [partition, { bufferedBytes }] of queues) {
+  for (const [partition, { bufferedBytes, waitingBytes }] of queues) {
     buffered += bufferedBytes
-    if (bufferedBytes < partitionBytes / 2) room.set(partition, partitionBytes)
+    const hasShare = bufferedBytes < Math.max(share, partitionBytes)
+    if (hasShare && waitingBytes < partitionBytes / 2) room.set(partition, partitionBytes)
   }
-  return buffered >= BUFFER_BYTES ? NO_DEMAND : { maxBytes: FETCH_BYTES, partitionBytes: room }
+  return buffered >= limitBytes ? NO_DEMAND : { maxBytes: FETCH_BYTES, partitionBytes: room }
 }

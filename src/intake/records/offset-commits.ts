@@ -43,20 +43,22 @@ export function createOffsetCommits({
   let isDiscarded = false
   let committing: Promise<void> | undefined
 
-  const due = () => [...queues()].filter(({ doneOffset, committedOffset }) => doneOffset !== committedOffset)
+  const due = () => [...queues()].filter(({ isDue }) => isDue)
 
   const commitDue = async (): Promise<void> => {
     let failures = 0
     for (let queued = due(); queued.length > 0 && !isFenced && !isDiscarded; queued = due()) {
-      const offsets = queued.map((queue) => [queue, queue.doneOffset] as const)
+      const snapshots = queued.map((queue) => [queue, queue.snapshot()] as const)
       const current = assignment
       try {
-        const outcome = await commit(new Map(offsets.map(([{ partition }, offset]) => [partition, offset])))
+        const outcome = await commit(
+          new Map(snapshots.map(([{ partition }, { offset, note }]) => [partition, { offset, note: note.text }])),
+        )
         if (outcome === 'fenced') {
           isFenced = current === assignment
           continue
         }
-        for (const [queue, offset] of offsets) queue.committed(offset)
+        for (const [queue, snapshot] of snapshots) queue.committed(snapshot)
         if (isDiscarded) return
         failures = 0
         onCommitted()

@@ -1,7 +1,7 @@
 /** What the processing of a record gets from its partition: when to stop, whom to report to, how to pause. */
 import type { RecordSemaphore } from './record-semaphore.ts'
 
-/** The state of a record's partition. `waiting`: for the next attempt; `stopped`: it cannot continue. */
+/** The state of a record, and of its partition. `waiting`: for the next attempt; `stopped`: it cannot continue. */
 export type RecordState = Readonly<{ state: 'running' | 'waiting' | 'stopped'; error?: string }>
 
 export type PartitionHandle = Readonly<{
@@ -10,26 +10,33 @@ export type PartitionHandle = Readonly<{
   report: (state: RecordState) => void
   /**
    * Resolves after timeMs or when the endpoint was changed; without timeMs, only then. Rejects when the signal is aborted.
-   * The record holds no permit meanwhile, so that it does not keep the records of other partitions from starting.
+   * The record holds no permit meanwhile, so that it does not keep other records from starting.
    */
   pause: (timeMs: number | undefined) => Promise<void>
 }>
 
-/** The partition's side of the handle. */
+/** The handle of one record that does not succeed at once. */
+export interface RecordHandle extends PartitionHandle {
+  readonly hasPermit: boolean
+  /** The record is not processed any more: its state does not count, and the caller has its permit. */
+  close(): void
+}
+
+/** The partition's side of its handles. */
 export interface PartitionControl {
-  readonly handle: PartitionHandle
+  /** The worst state of the records that do not run. */
   readonly state: RecordState
+  /** Records that wait for their next attempt, or for a change of the endpoint. */
+  readonly retrying: number
   readonly isClosed: boolean
-  /** Takes a permit for the next record; false: none will be granted any more. */
-  acquire(): boolean | Promise<boolean>
-  /** Gives back the permit of the record, if it has one. */
-  release(): void
-  /** Leaves the permit to the caller, who gives it back when the record is committed. */
-  detach(): void
-  /** Ends a pause. */
+  /** For a record that has a permit. */
+  open(): RecordHandle
+  /** Ends all pauses. */
   wake(): void
   close(): void
 }
+
+const RUNNING: RecordState = { state: 'running' }
 
 export function openPartitionControl(
   semaphore: RecordSemaphore,
@@ -37,62 +44,63 @@ export function openPartitionControl(
 ): PartitionControl {
   const closing = new AbortController()
   const { signal } = closing
-  let state: RecordState = { state: 'running' }
-  let endPause: (() => void) | undefined
-  let hasPermit = false
+  /** The records that wait or are stopped. */
+  const troubled = new Map<object, RecordState>()
+  const pauses = new Set<() => void>()
 
-  const release = () => {
-    if (hasPermit) semaphore.release(1)
-    hasPermit = false
+  const pauseFor = async (timeMs: number | undefined): Promise<void> => {
+    const { promise, resolve } = Promise.withResolvers<void>()
+    const timer = timeMs === undefined ? undefined : setTimeout(resolve, timeMs)
+    if (signal.aborted) resolve()
+    pauses.add(resolve)
+    await promise
+    pauses.delete(resolve)
+    clearTimeout(timer)
   }
-  const waitUntilGranted = async (granted: Promise<boolean>): Promise<boolean> => {
-    hasPermit = await granted
-    return hasPermit
-  }
-  const acquire = (): boolean | Promise<boolean> => {
-    const granted = semaphore.acquire()
-    if (granted instanceof Promise) return waitUntilGranted(granted)
-    hasPermit = granted
-    return granted
-  }
-  return {
-    handle: {
+  const open = (): RecordHandle => {
+    let hasPermit = true
+    const handle: RecordHandle = {
       signal,
+      get hasPermit() {
+        return hasPermit
+      },
       report: (next) => {
-        state = next
+        if (next.state === 'running') troubled.delete(handle)
+        else troubled.set(handle, next)
         onReport(next)
       },
       pause: async (timeMs) => {
-        release()
-        await new Promise<void>((resolve) => {
-          const timer = timeMs === undefined ? undefined : setTimeout(resolve, timeMs)
-          endPause = () => {
-            clearTimeout(timer)
-            resolve()
-          }
-          if (signal.aborted) endPause()
-        })
-        endPause = undefined
+        if (hasPermit) semaphore.release(1)
+        hasPermit = false
+        await pauseFor(timeMs)
         signal.throwIfAborted()
-        if (!(await acquire())) closing.abort()
+        hasPermit = await semaphore.acquire()
+        if (!hasPermit) closing.abort()
         signal.throwIfAborted()
       },
-    },
+      close: () => void troubled.delete(handle),
+    }
+    return handle
+  }
+  return {
     get state() {
-      return state
+      let worst = RUNNING
+      for (const state of troubled.values()) if (worst.state !== 'stopped') worst = state
+      return worst
+    },
+    get retrying() {
+      return troubled.size
     },
     get isClosed() {
       return signal.aborted
     },
-    acquire,
-    release,
-    detach: () => {
-      hasPermit = false
+    open,
+    wake: () => {
+      for (const end of pauses) end()
     },
-    wake: () => endPause?.(),
     close: () => {
       closing.abort()
-      endPause?.()
+      for (const end of pauses) end()
     },
   }
 }

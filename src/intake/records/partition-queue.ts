@@ -1,11 +1,18 @@
 /**
- * The records of one assigned partition. They are processed one after the other, and their offsets are done in order, so
- * that everything before the record under way may be committed.
+ * The records of one assigned partition. They start as their order allows and finish in any order; what may be committed is
+ * the first offset that is not done, with a note of what is done beyond it.
  */
 import type { ConsumedRecord } from '../../domain/ports/record-consumer.ts'
+import { type CommitNote, readNote, writeNote } from './order/commit-note.ts'
+import { createOffsetTracker } from './order/offset-tracker.ts'
+import { type ChainedRecord, createRecordChains, type RecordOrder } from './order/record-chains.ts'
 import { openPartitionControl, type RecordState } from './partition-handle.ts'
-import { type ProcessRecordOptions, processRecord } from './process-record.ts'
+import type { ProcessRecordOptions } from './process-record.ts'
+import { createRecordRunner } from './record-runner.ts'
 import type { RecordSemaphore } from './record-semaphore.ts'
+
+/** What can be committed now. */
+export type CommitSnapshot = Readonly<{ offset: bigint; note: CommitNote; version: number }>
 
 export interface PartitionQueue {
   readonly partition: number
@@ -15,12 +22,17 @@ export interface PartitionQueue {
   readonly doneOffset: bigint
   /** Everything before it is committed, as far as this instance knows. */
   committedOffset: bigint
+  /** Whether something is done that is not committed. */
+  readonly isDue: boolean
   /** Whether anything of it was ever committed or handed over. */
   readonly isStarted: boolean
   /** The end of the log when it was last reported. */
   endOffset: bigint
   readonly bufferedBytes: number
+  /** Of the records that wait to start, as RecordChains counts them. */
+  readonly waitingBytes: number
   readonly state: RecordState
+  readonly figures: QueueFigures
   /** Takes the records of a fetch that started at `nextOffset`; `next` is where the next fetch starts. */
   offer(records: readonly ConsumedRecord[], next: bigint): void
   /**
@@ -28,18 +40,32 @@ export interface PartitionQueue {
    * changed and the result is false.
    */
   moveTo(offset: bigint): boolean
-  /** Notes a commit, and gives back the permits of the committed records. */
-  committed(offset: bigint): void
-  /** Ends the pause of a record, after a change of the endpoint. */
+  snapshot(): CommitSnapshot
+  /** Notes the commit of a snapshot, and gives back the permits of the records that it covers. */
+  committed(snapshot: CommitSnapshot): void
+  /** Ends the pauses of records, after a change of the endpoint. */
   wake(): void
-  /** Starts no further record; resolves when the one under way has ended. */
+  /** Starts no further record; resolves when those under way have ended. */
   close(): Promise<void>
 }
 
+/** Numbers of records. */
+export type QueueFigures = Readonly<{
+  /** Started and not done, without those that wait for their next attempt. */
+  underWay: number
+  /** Records that wait for their next attempt, or for a change of the endpoint. */
+  retrying: number
+  /** Gaps of offsets that are not done, before the last offset that is. */
+  holes: number
+  /** When the oldest record that is not done was started, in milliseconds since the epoch; undefined without one. */
+  oldestAt: number | undefined
+}>
+
 export type PartitionQueueOptions = Readonly<{
   partition: number
-  /** The committed offset; undefined where nothing is committed. */
-  committed: bigint | undefined
+  /** The committed offset and its note; undefined where nothing is committed. */
+  committed: Readonly<{ offset: bigint; note: string }> | undefined
+  order: RecordOrder
   semaphore: RecordSemaphore
   processing: ProcessRecordOptions
   /** Called when something can be committed. */
@@ -51,12 +77,13 @@ export type PartitionQueueOptions = Readonly<{
   onFault: (error: unknown) => void
 }>
 
-/** After this many records the event loop gets a turn. */
-const RECORDS_PER_TURN = 128
+/** From this share of the note's room on, only records start that are before the last done offset. */
+const FULL = 0.75
 
 export function openPartitionQueue({
   partition,
   committed,
+  order,
   semaphore,
   processing,
   onProgress,
@@ -65,78 +92,62 @@ export function openPartitionQueue({
   onFault,
 }: PartitionQueueOptions): PartitionQueue {
   const control = openPartitionControl(semaphore, onReport)
-  const start = committed ?? 0n
+  const start = committed?.offset ?? 0n
+  const tracker = createOffsetTracker(start, committed === undefined ? [] : readNote(start, committed.note))
+  const chains = createRecordChains(order)
   let isStarted = committed !== undefined
-  let queue: readonly ConsumedRecord[] = []
-  let index = 0
-  let bufferedBytes = 0
   let nextOffset = start
-  let doneOffset = start
-  /** Offsets of records that are done and hold a permit until they are committed. */
-  let uncommitted: bigint[] = []
-  let work: Promise<void> = Promise.resolve()
-  let isRunning = false
+  /** The offset behind the last record that was handed over; between it and `nextOffset` there are no records. */
+  let handedTo = start
+  let endOffset = start
+  /** The version of the tracker that is committed. */
+  let committedVersion = 0
+  /** Done records that hold a permit until they are committed, with the version of the tracker that has them. */
+  let uncommitted: { offset: bigint; version: number }[] = []
+  let isFull = false
 
-  const run = async (): Promise<void> => {
-    try {
-      for (let record = queue[index]; record !== undefined; record = queue[index]) {
-        if (control.isClosed) return
-        const granted = control.acquire()
-        const mayStart = granted instanceof Promise ? await granted : granted
-        if (!mayStart || control.isClosed) return
-        const done = processRecord(record, processing, control.handle)
-        if (!(done instanceof Promise ? await done : done)) return
-        finish(record, done instanceof Promise)
-        if (index % RECORDS_PER_TURN === 0) {
-          onRoom()
-          await new Promise<void>((resolve) => setImmediate(resolve))
-        }
-      }
-      // Behind the last record there may be offsets without a record, such as marks of transactions.
-      if (!control.isClosed) passTo(nextOffset)
-    } catch (thrown) {
-      onFault(thrown)
-    } finally {
-      // No await since the end of the loop: records that were offered in between would stay in the queue.
-      control.release()
-      isRunning = false
-      onRoom()
-    }
-  }
-  const finish = (record: ConsumedRecord, hasWaited: boolean) => {
-    // A record that waited for nothing has sent nothing: its repetition after a crash could not be noticed, so it needs
-    // no permit until its commit.
-    if (hasWaited) {
-      uncommitted.push(record.offset)
-      control.detach()
-    } else {
-      control.release()
-    }
-    index += 1
-    bufferedBytes -= sizeOf(record)
-    passTo(record.offset + 1n)
-  }
-  const passTo = (offset: bigint) => {
-    doneOffset = offset
+  const runner = createRecordRunner({
+    chains,
+    control,
+    semaphore,
+    processing,
+    isSerial: order === 'partition',
+    // A record before the last done offset closes a gap of the note, so it must not wait for the note to have room.
+    mayStart: ({ record }) => !isFull || record.offset < (tracker.beyond.at(-1)?.to ?? 0n),
+    onDone: (chained, hasPermit) => {
+      finish(chained)
+      if (hasPermit) uncommitted.push({ offset: chained.record.offset, version: tracker.version })
+    },
+    onRoom,
+    onFault,
+  })
+  const finish = (chained: ChainedRecord) => {
+    chains.finish(chained)
+    tracker.add(chained.from, chained.record.offset + 1n)
+    passEnd()
     onProgress()
+    if (chains.count === 0) onRoom()
   }
-  /** Not the same as not running: a run that ended early leaves records that are not done. */
-  const isEmpty = () => !isRunning && queue[index] === undefined
-  const resume = () => {
-    if (isRunning || queue[index] === undefined || control.isClosed) return
-    isRunning = true
-    work = run()
+  /** Behind the last record there may be offsets without a record, such as marks of transactions. */
+  const passEnd = () => {
+    if (chains.count === 0 && !control.isClosed) tracker.add(tracker.doneOffset, nextOffset)
   }
-  const releaseCommitted = (before: bigint) => {
-    const kept = uncommitted.filter((offset) => offset >= before)
-    semaphore.release(uncommitted.length - kept.length)
-    uncommitted = kept
+  const releaseAll = () => {
+    semaphore.release(uncommitted.length)
+    uncommitted = []
   }
 
   return {
     partition,
     committedOffset: start,
-    endOffset: start,
+    get endOffset() {
+      return endOffset
+    },
+    set endOffset(offset) {
+      // The log was cut since the note was written: records that come there now are others.
+      tracker.forgetFrom(offset > nextOffset ? offset : nextOffset)
+      endOffset = offset
+    },
     get isStarted() {
       return isStarted
     },
@@ -144,49 +155,78 @@ export function openPartitionQueue({
       return nextOffset
     },
     get doneOffset() {
-      return doneOffset
+      return tracker.doneOffset
+    },
+    get isDue() {
+      return tracker.version !== committedVersion || tracker.doneOffset !== this.committedOffset
     },
     get bufferedBytes() {
-      return bufferedBytes
+      return chains.bufferedBytes
+    },
+    get waitingBytes() {
+      return chains.waitingBytes
     },
     get state() {
       return control.state
     },
+    get figures() {
+      const { retrying } = control
+      const { count, oldestAt } = runner
+      return { underWay: count - retrying, retrying, holes: tracker.beyond.length, oldestAt }
+    },
     offer: (records, next) => {
       if (control.isClosed) return
       isStarted = true
+      for (const record of records) {
+        if (tracker.isDone(record.offset)) tracker.add(handedTo, record.offset)
+        else chains.add(record, handedTo)
+        handedTo = record.offset + 1n
+      }
       nextOffset = next
-      queue = [...queue.slice(index), ...records]
-      index = 0
-      for (const record of records) bufferedBytes += sizeOf(record)
-      resume()
-      if (isEmpty()) passTo(next)
+      if (chains.count === 0) {
+        passEnd()
+        onProgress()
+      }
+      runner.run()
     },
     moveTo: (target) => {
-      if (!isEmpty() && target < nextOffset) return false
+      const isEmpty = chains.count === 0
+      if (!isEmpty && target < nextOffset) return false
       isStarted = true
       nextOffset = target
-      if (isEmpty()) {
-        semaphore.release(uncommitted.length)
-        uncommitted = []
-        passTo(target)
+      if (isEmpty) {
+        releaseAll()
+        handedTo = target
+        tracker.moveTo(target)
+        onProgress()
       }
       return true
     },
-    committed(offset) {
+    snapshot: () => {
+      const { doneOffset: offset, beyond, version } = tracker
+      const note = writeNote(offset, beyond)
+      isFull = note.fill > FULL
+      return { offset, note, version }
+    },
+    committed({ offset, note: { coveredTo }, version }) {
       this.committedOffset = offset
-      releaseCommitted(offset)
+      committedVersion = version
+      const kept = uncommitted.filter(
+        (one) => one.version > version || (coveredTo !== undefined && one.offset >= coveredTo),
+      )
+      const covered = uncommitted.length - kept.length
+      uncommitted = kept
+      semaphore.release(covered)
+      runner.run()
     },
     wake: () => {
       control.wake()
-      resume()
+      runner.run()
     },
     close: async () => {
       control.close()
-      await work
-      releaseCommitted(nextOffset)
+      await runner.whenIdle()
+      releaseAll()
     },
   }
 }
-
-const sizeOf = ({ key, value }: ConsumedRecord): number => 100 + (key?.byteLength ?? 0) + (value?.byteLength ?? 0)

@@ -6,6 +6,7 @@ import type { Failure } from '../../domain/failure.ts'
 import type { ConsumedRecord } from '../../domain/ports/record-consumer.ts'
 import type { Intake } from '../intake.ts'
 import { type DeadLetterOptions, writeDeadLetter } from './dead-letter.ts'
+import type { LineTurn } from './order/produce-line.ts'
 import type { PartitionHandle } from './partition-handle.ts'
 import { type RecordLimits, refusalOfRecord, toIncoming } from './record-message.ts'
 
@@ -27,18 +28,38 @@ const LONGEST_PAUSE_MS = 30_000
 
 /**
  * True when the record is done, false when it does not belong to this member any more. Not a promise where nothing was
- * waited for. A bug throws or rejects.
+ * waited for. A bug throws or rejects. `openHandle` is called once, if the first attempt does not succeed. With a `turn`, a
+ * record behind one that failed counts as not tried, and the result is false.
  */
 export function processRecord(
   record: ConsumedRecord,
   options: ProcessRecordOptions,
-  handle: PartitionHandle,
+  openHandle: () => PartitionHandle,
+  turn?: LineTurn,
 ): boolean | Promise<boolean> {
-  const first = attempt(record, options, 0)
+  const first = attempt(record, options, 0, turn)
+  if (turn !== undefined) return inTurn(first, turn, (outcome) => retry(record, outcome, options, openHandle()))
   if (first === 'done') return true
   return first instanceof Promise
-    ? first.then((outcome) => (outcome === 'done' ? true : retry(record, outcome, options, handle)))
-    : retry(record, first, options, handle)
+    ? first.then((outcome) => (outcome === 'done' ? true : retry(record, outcome, options, openHandle())))
+    : retry(record, first, options, openHandle())
+}
+
+async function inTurn(
+  first: RecordAttempt | Promise<RecordAttempt>,
+  turn: LineTurn,
+  retryAlone: (first: Exclude<RecordAttempt, 'done'>) => Promise<boolean>,
+): Promise<boolean> {
+  let outcome: RecordAttempt
+  try {
+    outcome = await first
+  } catch (bug) {
+    await turn.fail()
+    throw bug
+  }
+  if (outcome !== 'done') return (await turn.fail()) && retryAlone(outcome)
+  turn.settle()
+  return true
 }
 
 /** `attempts`: the number of earlier attempts. */
@@ -46,13 +67,14 @@ function attempt(
   record: ConsumedRecord,
   options: ProcessRecordOptions,
   attempts: number,
+  turn?: LineTurn,
 ): RecordAttempt | Promise<RecordAttempt> {
   const { current, intake } = options
   const compiled = current()
   if (compiled === undefined) return 'gone'
   if (intake.isDraining) return 'busy'
   const triesAgain = options.retryPausesMs[attempts] !== undefined || options.deadLetterTopic === undefined
-  const incoming = toIncoming(record, compiled, triesAgain)
+  const incoming = toIncoming(record, compiled, triesAgain, turn)
   const refusal = refusalOfRecord(record, compiled, options)
   if (refusal !== undefined) return intake.refuse(compiled, refusal, incoming).failure ?? refusal
   const outcome = intake.accept(compiled, incoming)

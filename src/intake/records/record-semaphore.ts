@@ -9,6 +9,8 @@ export interface RecordSemaphore {
    */
   acquire(): boolean | Promise<boolean>
   release(count: number): void
+  /** Changes the number of permits; those that are held stay so. */
+  resize(permits: number): void
   /** Grants nothing until `resume`. */
   suspend(): void
   resume(): void
@@ -18,7 +20,8 @@ export interface RecordSemaphore {
   readonly held: number
 }
 
-export function createRecordSemaphore(permits: number): RecordSemaphore {
+export function createRecordSemaphore(size: number): RecordSemaphore {
+  let permits = size
   let held = 0
   let isSuspended = false
   let isClosed = false
@@ -41,6 +44,10 @@ export function createRecordSemaphore(permits: number): RecordSemaphore {
     },
     release: (count) => {
       held -= count
+      grant()
+    },
+    resize: (next) => {
+      permits = next
       grant()
     },
     suspend: () => {

@@ -35,7 +35,8 @@ export function deliverToTopic(topic: string, producer: RecordProducer): Deliver
     const contentType = body === undefined ? [] : [['content-type', body.contentType] as const]
     const sent = [...ownHeaders, ...contentType, ['crosswalk.message-id', run.messageId] as const]
     noteSent(run.trace, called, Object.fromEntries(sent), body?.content)
-    const recordOffset = await producer.produce({ topic, key, value: body?.content ?? '', headers: sent }, timeoutMs)
+    const record = { topic, key, value: body?.content ?? '', headers: sent }
+    const recordOffset = await producer.produce(record, timeoutMs, run.turn)
     return {
       status: 200,
       headers: { 'content-type': 'application/json' },

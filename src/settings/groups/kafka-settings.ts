@@ -8,6 +8,7 @@ import {
   optional,
   plainName,
   type Setting,
+  size,
   wholeNumber,
 } from '../setting-kinds.ts'
 
@@ -35,7 +36,15 @@ export const kafka = {
     name: 'KAFKA_MAX_IN_FLIGHT',
     kind: wholeNumber(1, 10_000),
     default: '64',
-    means: 'How many records of one endpoint may be started and not yet committed; of each partition, one at a time.',
+    means:
+      'How many records of one endpoint may be started and not yet committed, unless `kafka.inFlight` of its document says so.',
+  },
+  kafkaInFlightMaxBytes: {
+    name: 'KAFKA_IN_FLIGHT_MAX_BYTES',
+    kind: size(1_024),
+    default: '16mb',
+    means:
+      'How many bytes of records of one endpoint may be fetched and not yet done; the partitions share them equally.',
   },
   kafkaRetryPausesMs: {
     name: 'KAFKA_RETRY_PAUSES_MS',

@@ -213,6 +213,7 @@ describe('after a pull', () => {
     const {
       kafkaConsumerTopic: _topic,
       kafkaConsumerStart: _start,
+      kafka: _kafka,
       ...every
     } = rich as unknown as JsonObject & { labels: JsonObject }
     const requests = every.requests as JsonObject & { response: readonly JsonObject[] }

@@ -4,6 +4,7 @@ import { describe, type TestContext, test } from 'node:test'
 import type { JsonObject } from '../../../src/domain/json.ts'
 import type { GroupStart } from '../../../src/domain/ports/record-consumer.ts'
 import { startEndpointConsumer } from '../../../src/intake/records/endpoint-consumer.ts'
+import { orderOf } from '../../../src/intake/records/order/record-chains.ts'
 import type { Handle, Outcome } from '../../../src/pipeline/outcome.ts'
 import { type LogLine, loggerInto } from '../../service.ts'
 import { openMemoryBroker } from './memory-broker.ts'
@@ -39,6 +40,7 @@ async function start(t: TestContext, maxInFlight = 10, fields: JsonObject = {}) 
     settings: {
       groupId: 'group',
       maxInFlight,
+      maxBufferedBytes: 4 * 1024 * 1024,
       retryPausesMs: [1_000],
       deadLetterTopic: '{topic}.dlq',
       produceTimeoutMs: 1_000,
@@ -47,6 +49,7 @@ async function start(t: TestContext, maxInFlight = 10, fields: JsonObject = {}) 
     },
     endpointId: ENDPOINT_ID,
     topic: TOPIC,
+    order: orderOf(compiled.endpoint),
     get: () => compiled,
     intake: openIntake(logger),
     producer: openProducer(),
@@ -83,7 +86,10 @@ describe('the consumer of an endpoint', () => {
       { state, lag, inFlight, groupId },
       { state: 'running', lag: 0, inFlight: 0, groupId: `group.${ENDPOINT_ID}` },
     )
-    assert.deepEqual(partitions[0], { partition: 0, state: 'running', committed: 2, end: 2, lag: 0 })
+    assert.deepEqual(partitions[0], {
+      ...{ partition: 0, state: 'running', committed: 2, end: 2, lag: 0 },
+      ...{ underWay: 0, retrying: 0, holes: 0 },
+    })
     await consumer.stop()
     assert.equal(broker.listener, undefined)
   })

@@ -14,6 +14,8 @@ export interface MemoryBroker {
   /** The listener of the open session; undefined between sessions. */
   readonly listener: ConsumerListener | undefined
   readonly committed: Map<number, bigint>
+  /** The notes of the last commits. */
+  readonly notes: Map<number, string>
   /** Every accepted commit, in order. */
   readonly commits: readonly (readonly [partition: number, offset: bigint])[]
   /** How often a commit was tried. */
@@ -32,6 +34,7 @@ export function openMemoryBroker(): MemoryBroker {
   const logs = new Map<number, Buffer[]>()
   const positions = new Map<number, bigint>()
   const committed = new Map<number, bigint>()
+  const notes = new Map<number, string>()
   const commits: [number, bigint][] = []
   const subscriptions: ConsumerSubscription[] = []
   let listener: ConsumerListener | undefined
@@ -39,6 +42,7 @@ export function openMemoryBroker(): MemoryBroker {
 
   const broker = {
     committed,
+    notes,
     commits,
     subscriptions,
     isFenced: false,
@@ -56,8 +60,9 @@ export function openMemoryBroker(): MemoryBroker {
           commit: async (offsets) => {
             commitAttempts += 1
             if (broker.isFenced) return 'fenced'
-            for (const [partition, offset] of offsets) {
+            for (const [partition, { offset, note }] of offsets) {
               committed.set(partition, offset)
+              notes.set(partition, note)
               commits.push([partition, offset])
             }
             return 'committed'
@@ -84,9 +89,12 @@ export function openMemoryBroker(): MemoryBroker {
       const added: PartitionAssignment['added'] = new Map(
         partitions
           .filter((partition) => !positions.has(partition))
-          .map((partition) => [partition, isFromCommitted ? committed.get(partition) : undefined]),
+          .map((partition) => {
+            const offset = isFromCommitted ? committed.get(partition) : undefined
+            return [partition, offset === undefined ? undefined : { offset, note: notes.get(partition) ?? '' }]
+          }),
       )
-      for (const [partition, offset = 0n] of added) positions.set(partition, offset)
+      for (const [partition, start] of added) positions.set(partition, start?.offset ?? 0n)
       listener?.onAssigned({ partitions, added })
     },
     deliver: () => {

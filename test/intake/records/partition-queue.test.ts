@@ -13,7 +13,8 @@ function open(current: ProcessRecordOptions['current']) {
   const faults: unknown[] = []
   const queue = openPartitionQueue({
     partition: 0,
-    committed: 5n,
+    committed: { offset: 5n, note: '' },
+    order: 'partition',
     semaphore,
     processing: {
       current,

@@ -188,7 +188,7 @@ describe('a record', () => {
           validationAcceptNullValues: false,
           produceTimeoutMs: 1_000,
         },
-        {
+        () => ({
           signal: closing.signal,
           report: ({ state }) => states.push(state),
           pause: async (timeMs) => {
@@ -200,7 +200,7 @@ describe('a record', () => {
             }
             closing.signal.throwIfAborted()
           },
-        },
+        }),
       )
       const { letter, states: expectedStates = [], ...others } = expect
       assert.deepEqual({ done, attempts, pauses }, others)
@@ -239,7 +239,7 @@ describe('a record', () => {
       produceTimeoutMs: 1_000,
     }
     const { signal } = new AbortController()
-    await processRecord(record, options, { signal, report: () => {}, pause: () => assert.fail() })
+    await processRecord(record, options, () => ({ signal, report: () => {}, pause: () => assert.fail() }))
     assert.deepEqual(producer.written, [
       {
         topic: 't.dlq',

@@ -3,8 +3,8 @@ import { answerOf, api, type Schemas } from '../client.ts'
 
 export type BatchOutcome = Readonly<{ results: readonly Schemas['OperationResult'][]; dryRun: boolean }>
 
-/** `document`: as text. */
-export type ImportOperation = Readonly<{ op: 'create' | 'replace'; id?: string; document: string }>
+/** `document`: as text. `ifMatch`: replaces only the document that has this ETag. */
+export type ImportOperation = Readonly<{ op: 'create' | 'replace'; id?: string; ifMatch?: string; document: string }>
 
 /** `dryRun`: checks everything and stores nothing. Fails with an ApiFailure, whose details have the faults of each operation. */
 export async function sendBatch(
@@ -13,8 +13,7 @@ export async function sendBatch(
   note = '',
 ): Promise<BatchOutcome> {
   const parts = operations.map(
-    ({ op, id, document }) =>
-      `{"op":${JSON.stringify(op)},${id === undefined ? '' : `"id":${JSON.stringify(id)},`}"document":${document}}`,
+    ({ document, ...others }) => `{${JSON.stringify(others).slice(1, -1)},"document":${document}}`,
   )
   const body = `{"dryRun":${dryRun},"note":${JSON.stringify(note)},"operations":[${parts.join(',')}]}`
   const { data } = await answerOf(

@@ -9,12 +9,12 @@ export type VersionDiff = Schemas['VersionDiff']
 export const listVersions = (id: string, signal?: AbortSignal): Promise<readonly Version[]> =>
   dataOf(api.GET('/endpoints/{id}/versions', { params: { path: { id } }, ...(signal && { signal }) }))
 
-/** The document of a version as text; undefined for a deletion. Fails with an ApiFailure. */
+/** The document of a version as JSON text; undefined for a deletion. Fails with an ApiFailure. */
 export async function readVersion(id: string, version: number, signal?: AbortSignal): Promise<string | undefined> {
   const { document } = await dataOf(
     api.GET('/endpoints/{id}/versions/{version}', { params: { path: { id, version } }, ...(signal && { signal }) }),
   )
-  return document === null || document === undefined ? undefined : JSON.stringify(document, null, 2)
+  return document === null || document === undefined ? undefined : JSON.stringify(document)
 }
 
 /** What differs, by path. Fails with an ApiFailure. */

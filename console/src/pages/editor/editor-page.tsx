@@ -1,11 +1,8 @@
 /** `/endpoints/:id/edit` and `/endpoints/new`: the document of an endpoint beside what it makes of a message. */
 import { getRouteApi } from '@tanstack/react-router'
-import { asFailure } from '../../api/api-failure.ts'
 import { NEW } from '../../draft/draft.ts'
 import { useDraft } from '../../draft/use-draft.ts'
-import { FailureNotice } from '../../ui/states/failure-notice.tsx'
-import { Page } from '../../ui/states/page.tsx'
-import { Loading } from '../../ui/states/states.tsx'
+import { DocumentState } from '../../ui/endpoint/document-state.tsx'
 import type { EditorSearch } from './editor-search.ts'
 import { EditorWorkspace } from './editor-workspace.tsx'
 
@@ -25,14 +22,5 @@ function EditorOf({ id, search }: Readonly<{ id: string; search: EditorSearch }>
   const opened = useDraft(id)
   const { draft } = opened
   if (draft !== undefined) return <EditorWorkspace draft={draft} stored={opened.stored} search={search} />
-  const { error, refetch } = opened.stored
-  return (
-    <Page title="Endpoint">
-      {error === null ? (
-        <Loading what="Loading the document" />
-      ) : (
-        <FailureNotice failure={asFailure(error)} onRetry={() => void refetch()} />
-      )}
-    </Page>
-  )
+  return <DocumentState title="Endpoint" query={opened.stored} />
 }

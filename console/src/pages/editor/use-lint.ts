@@ -1,7 +1,6 @@
 /** The faults that the service finds in the draft, shortly after the last change. */
 import { useMemo } from 'react'
-import { type DocumentFault, documentFaults } from './document/document-faults.ts'
-import { lintRequest } from './run/run-request.ts'
+import { type DocumentFault, documentFaults, lintRequest } from '../../draft/document-faults.ts'
 import { useDryRun } from './run/use-dry-run.ts'
 
 const LINT_AFTER_MS = 300

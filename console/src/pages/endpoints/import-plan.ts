@@ -65,7 +65,9 @@ async function check(documents: readonly PlannedDocument[], unreadable: ImportPl
     return {
       documents: documents.map((document, index) => {
         const result = results.find(({ operation }) => operation === index)
-        return result === undefined ? document : { ...document, version: result.version, warnings: result.warnings }
+        if (result === undefined) return document
+        const { version, warnings, ifMatch } = result
+        return { ...document, operation: { ...document.operation, ...(ifMatch && { ifMatch }) }, version, warnings }
       }),
       unreadable,
       faults: [],

@@ -24,6 +24,9 @@ const FORMATS: readonly Choice<GivenFormat>[] = [
   { value: 'JSON+OPENHIM', label: 'JSON with the wrapper of OpenHIM' },
 ]
 
+/** Places of faults that have a field here. */
+const OWN_FIELDS = ['name', 'endpoint.pattern', 'sample']
+
 export function NewEndpointDialog({ onClose }: Readonly<{ onClose(): void }>) {
   const client = useQueryClient()
   const navigate = useNavigate()
@@ -86,7 +89,7 @@ export function NewEndpointDialog({ onClose }: Readonly<{ onClose(): void }>) {
             Keep the message as the first test. It is stored as it is, for everybody who may view the endpoint.
           </Checkbox>
         )}
-        {failure === undefined ? null : <FailureNotice failure={failure} />}
+        {failure === undefined ? null : <FailureNotice failure={failure} shown={OWN_FIELDS} />}
         <div className="dialog-actions">
           <Button onPress={onClose}>Cancel</Button>
           <Button tone="primary" type="submit" busy={busy}>

@@ -1,6 +1,6 @@
 /** The picture of a draft's mapping with everything around it. */
 import { getRouteApi } from '@tanstack/react-router'
-import { type KeyboardEvent, useDeferredValue, useEffect, useEffectEvent, useState } from 'react'
+import { type KeyboardEvent, useEffect, useEffectEvent, useState } from 'react'
 import { suggestEntries } from '../../api/mapping-calls.ts'
 import { useRefusal } from '../../api/session.ts'
 import { type Draft, smallestEdit } from '../../draft/draft.ts'
@@ -24,7 +24,7 @@ import { RunNotes } from './run-notes.tsx'
 import { suggestRequestOf, withSuggestions } from './suggestions.ts'
 import { runRequestOf, useMappingRuns, useVocabulary } from './use-mapping-runs.ts'
 import { usePicture } from './use-picture.ts'
-import { useStable } from './use-stable.ts'
+import { useSettled, useStable } from './use-stable.ts'
 import { DataBar } from './view/data-bar.tsx'
 import { EntryList } from './view/entry-list.tsx'
 import type { MappingFunctions } from './view/line-detail.tsx'
@@ -33,6 +33,8 @@ import { SelectionDetail } from './view/selection-detail.tsx'
 
 const route = getRouteApi('/endpoints/$id/mapping')
 const FILTER_IN_URL_AFTER_MS = 400
+/** The trees and lines of a large mapping are drawn once for a word, not for each of its letters. */
+const FILTER_AFTER_MS = 120
 
 export type MappingEditorProps = Readonly<{
   draft: Draft
@@ -54,7 +56,7 @@ export function MappingEditor({ draft, mapping, refused }: MappingEditorProps) {
   const mayRun = useRefusal(search.message === undefined ? 'author' : 'operator')
   const runs = useMappingRuns(draft.id, mapping.text, data)
   const vocabulary = useVocabulary().data
-  const shownWords = useDeferredValue(words)
+  const shownWords = useSettled(words, FILTER_AFTER_MS) ?? ''
   const picture = usePicture(mapping, runs.coverage, wanted?.fields, vocabulary, {
     words: shownWords,
     show: search.show,

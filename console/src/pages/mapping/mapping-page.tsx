@@ -1,15 +1,18 @@
 /** `/endpoints/:id/mapping`: the mapping of a draft as a picture. */
+import { type UseQueryResult, useQuery } from '@tanstack/react-query'
 import { getRouteApi, Link } from '@tanstack/react-router'
 import { useMemo } from 'react'
-import { asFailure } from '../../api/api-failure.ts'
+import type { StoredText } from '../../api/document-calls.ts'
+import { queryKeys } from '../../api/query-keys.ts'
+import { readMessage } from '../../api/records/message-calls.ts'
 import { useRefusal } from '../../api/session.ts'
 import type { Draft } from '../../draft/draft.ts'
 import { useDraft, useDraftNow } from '../../draft/use-draft.ts'
+import { usePublishing } from '../../publish/use-publishing.tsx'
 import { Button } from '../../ui/controls/button.tsx'
+import { DocumentState } from '../../ui/endpoint/document-state.tsx'
 import { EndpointPage } from '../../ui/endpoint/endpoint-page.tsx'
-import { FailureNotice } from '../../ui/states/failure-notice.tsx'
-import { Page } from '../../ui/states/page.tsx'
-import { Empty, Loading } from '../../ui/states/states.tsx'
+import { Empty } from '../../ui/states/states.tsx'
 import { MappingEditor } from './mapping-editor.tsx'
 import { readMapping } from './model/mapping-entries.ts'
 
@@ -18,27 +21,19 @@ const route = getRouteApi('/endpoints/$id/mapping')
 export function MappingPage() {
   const { id } = route.useParams()
   const { draft, stored } = useDraft(id)
-  if (draft !== undefined) return <MappingOfDraft key={id} draft={draft} />
-  return (
-    <Page title="Mapping">
-      {stored.error === null ? (
-        <Loading what="Loading the document" />
-      ) : (
-        <FailureNotice failure={asFailure(stored.error)} onRetry={() => void stored.refetch()} />
-      )}
-    </Page>
-  )
+  if (draft !== undefined) return <MappingOfDraft key={id} draft={draft} stored={stored} />
+  return <DocumentState title="Mapping" query={stored} />
 }
 
-function MappingOfDraft({ draft }: Readonly<{ draft: Draft }>) {
+function MappingOfDraft({ draft, stored }: Readonly<{ draft: Draft; stored: UseQueryResult<StoredText> }>) {
   const { message, test } = route.useSearch()
-  const { text, isDirty, canUndo, canRedo } = useDraftNow(draft)
+  const { text, canUndo, canRedo } = useDraftNow(draft)
+  const publishing = usePublishing(draft, stored, useGroupOf(message))
   const refused = useRefusal('author')
   const mapping = useMemo(() => readMapping(text), [text])
   const toEditor = { ...(message && { message }), ...(test && { test }) }
   const actions = (
     <>
-      {isDirty && <span className="quiet">Not published yet</span>}
       <Button refused={refused ?? (canUndo ? undefined : 'There is nothing to undo.')} onPress={draft.undo}>
         Undo
       </Button>
@@ -46,12 +41,14 @@ function MappingOfDraft({ draft }: Readonly<{ draft: Draft }>) {
         Redo
       </Button>
       <Link className="button" to="/endpoints/$id/edit" params={{ id: draft.id }} search={toEditor}>
-        {isDirty ? 'Publish in the editor' : 'Open in the editor'}
+        Open in the editor
       </Link>
+      {publishing.actions}
     </>
   )
   return (
     <EndpointPage id={draft.id} part="Mapping" actions={actions}>
+      {publishing.banner}
       {typeof mapping === 'string' ? (
         <Empty
           title="The mapping cannot be shown"
@@ -66,6 +63,17 @@ function MappingOfDraft({ draft }: Readonly<{ draft: Draft }>) {
       ) : (
         <MappingEditor draft={draft} mapping={mapping} refused={refused} />
       )}
+      {publishing.dialogs}
     </EndpointPage>
   )
+}
+
+/** The group of failures that a recorded message belongs to; undefined of one that did not fail. */
+function useGroupOf(message: string | undefined): string | undefined {
+  const { data } = useQuery({
+    queryKey: queryKeys.message(message ?? ''),
+    queryFn: ({ signal }) => readMessage(message ?? '', signal),
+    enabled: message !== undefined,
+  })
+  return data?.group
 }

@@ -1,6 +1,6 @@
 /** Dry runs of the draft on the loaded messages: the service says what the mapping reads and writes. */
 import { keepPreviousData, useQueries, useQuery } from '@tanstack/react-query'
-import { useEffect, useMemo, useState } from 'react'
+import { useMemo, useState } from 'react'
 import type { ApiFailure } from '../../api/api-failure.ts'
 import { asFailure } from '../../api/api-failure.ts'
 import { givenOfTest, type MappingRun, readVocabulary, recentMessages, runMapping } from '../../api/mapping-calls.ts'
@@ -8,6 +8,7 @@ import { queryKeys } from '../../api/query-keys.ts'
 import { useMe } from '../../api/session.ts'
 import { NEW } from '../../draft/draft.ts'
 import { type Coverage, coverageOf } from './model/run-coverage.ts'
+import { useSettled } from './use-stable.ts'
 
 const RUN_AFTER_MS = 600
 
@@ -37,7 +38,7 @@ export function runRequestOf(id: string, document: string | undefined, given: ob
 /** `document`: the text of the draft; undefined while it is no JSON, and the last answer stays. */
 export function useMappingRuns(id: string, document: string | undefined, data: MessageData | undefined): MappingRuns {
   const may = useMe()?.may ?? []
-  const settled = useSettled(document)
+  const settled = useSettled(document, RUN_AFTER_MS)
   // Who may not run drafts still sees what the stored document does.
   const ofDraft = may.includes('author') ? settled : undefined
   const isAllowed = may.includes('author') ? settled !== undefined : may.includes('operator')
@@ -63,21 +64,6 @@ export function useMappingRuns(id: string, document: string | undefined, data: M
     isRunning: results.some(({ isFetching }) => isFetching),
     retry: () => void failed?.refetch(),
   }
-}
-
-/** The value as it was once it has not changed for a moment; the first one at once. */
-function useSettled(value: string | undefined): string | undefined {
-  const [settled, setSettled] = useState(value)
-  useEffect(() => {
-    if (value === undefined || value === settled) return undefined
-    if (settled === undefined) {
-      setSettled(value)
-      return undefined
-    }
-    const timer = setTimeout(() => setSettled(value), RUN_AFTER_MS)
-    return () => clearTimeout(timer)
-  }, [value, settled])
-  return settled
 }
 
 /** The same list as before while its elements are the same ones. */

@@ -5,6 +5,7 @@ import { useState } from 'react'
 import type { MessageRecord } from '../../api/records/record-types.ts'
 import { useRefusal } from '../../api/session.ts'
 import { Button } from '../../ui/controls/button.tsx'
+import { CaptureButton } from '../../ui/endpoint/capture-button.tsx'
 import { useKey } from '../../ui/keys/keymap.ts'
 import { CurlDialog } from './curl-dialog.tsx'
 import { ReplayDialog } from './replay-dialog.tsx'
@@ -40,6 +41,7 @@ export function MessageActions({ message }: Readonly<{ message: MessageRecord }>
       <Button refused={operator ?? missing ?? isOfTopic} onPress={() => setOpen('curl')}>
         Copy as curl …
       </Button>
+      {endpointId !== undefined && !isRecorded && <CaptureButton id={endpointId} />}
       {open === 'replay' && <ReplayDialog message={message} onClose={close} />}
       {open === 'curl' && endpointId !== undefined && (
         <CurlDialog message={message} endpointId={endpointId} onClose={close} />
@@ -49,4 +51,4 @@ export function MessageActions({ message }: Readonly<{ message: MessageRecord }>
 }
 
 const WHY_NOT_RECORDED =
-  'Its request was not recorded: MESSAGE_LOG, or messageLog of its endpoint, says of which messages it is.'
+  'Its request was not recorded: MESSAGE_LOG, or messageLog of its endpoint, says of which messages it is. “Record the next messages” keeps those that come.'

@@ -36,7 +36,7 @@ const endpoint: Column<ListedMessage> = {
   id: 'endpoint',
   title: 'Endpoint',
   render: ({ endpoint: name, endpointId, source, replayOf }) => (
-    <>
+    <div>
       {name === undefined ? (
         <span className="quiet">{endpointId ?? 'none took it'}</span>
       ) : (
@@ -45,7 +45,7 @@ const endpoint: Column<ListedMessage> = {
       {source === 'http' ? null : (
         <span className="quiet"> {source === 'replay' || replayOf !== undefined ? 'replay' : 'topic'}</span>
       )}
-    </>
+    </div>
   ),
 }
 

@@ -59,8 +59,8 @@ function LastHour({ minutes, readAt }: Readonly<{ minutes: Schemas['Totals']['mi
     return {
       times,
       series: [
-        { name: 'Messages', tone: 'accent', values: count },
-        { name: 'Not done', tone: 'bad', values: failures },
+        { name: 'Messages', tone: 'accent', values: count, isCount: true },
+        { name: 'Not done', tone: 'bad', values: failures, isCount: true },
       ] as const,
     }
   }, [minutes, readAt])

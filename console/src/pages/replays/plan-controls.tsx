@@ -1,6 +1,7 @@
 /** Running a plan, with its limits; pausing, continuing and cancelling it. */
 
 import { useMutation, useQueryClient } from '@tanstack/react-query'
+import { Link } from '@tanstack/react-router'
 import { useState } from 'react'
 import { asFailure } from '../../api/api-failure.ts'
 import { queryKeys } from '../../api/query-keys.ts'
@@ -28,7 +29,7 @@ export function PlanControls({ plan }: Readonly<{ plan: ReplayPlan }>) {
   const [cancelling, setCancelling] = useState(false)
   const { mutate, mutateAsync, isPending, error } = useChange(plan)
   const { id, state, left } = plan
-  if (state === 'finished' || state === 'cancelled') return null
+  if (state === 'finished' || state === 'cancelled') return <PlanEnd plan={plan} />
   const act = (action: PlanAction) => mutate(() => changePlan(id, action))
   const isRunnable = state === 'planned' || state === 'paused'
   return (
@@ -64,6 +65,22 @@ export function PlanControls({ plan }: Readonly<{ plan: ReplayPlan }>) {
         </ConfirmDialog>
       )}
     </section>
+  )
+}
+
+/** Where to go on from a plan that is over. */
+function PlanEnd({ plan: { failed } }: Readonly<{ plan: ReplayPlan }>) {
+  return (
+    <div className="page-actions">
+      {failed > 0 && (
+        <Link className="button primary" to="/groups" search={{ source: ['replay'] }}>
+          Failed replays by cause
+        </Link>
+      )}
+      <Link className="button" to="/groups">
+        Failures that are left
+      </Link>
+    </div>
   )
 }
 

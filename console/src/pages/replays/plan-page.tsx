@@ -68,6 +68,9 @@ function Part({ title, children }: Readonly<{ title: string; children: ReactNode
   )
 }
 
+/** A plan that is over has its links above. */
+const isOver = (state: ReplayPlan['state']): boolean => state === 'finished' || state === 'cancelled'
+
 function Canaries({ plan: { canaries } }: Readonly<{ plan: ReplayPlan }>) {
   if (canaries === undefined || canaries.length === 0) return null
   return (
@@ -77,16 +80,18 @@ function Canaries({ plan: { canaries } }: Readonly<{ plan: ReplayPlan }>) {
   )
 }
 
-function Failures({ plan: { failures, failed } }: Readonly<{ plan: ReplayPlan }>) {
+function Failures({ plan: { failures, failed, state } }: Readonly<{ plan: ReplayPlan }>) {
   if (failures.length === 0) return null
   return (
     <Part title="What failed again">
       <Replays replays={failures} />
       <p>
         {failed > failures.length && `The newest ${failures.length} of ${failed.toLocaleString('en')} are shown. `}
-        <Link to="/groups" search={{ source: ['replay'] }}>
-          Failed replays by cause
-        </Link>
+        {isOver(state) ? null : (
+          <Link to="/groups" search={{ source: ['replay'] }}>
+            Failed replays by cause
+          </Link>
+        )}
       </p>
     </Part>
   )
@@ -111,10 +116,10 @@ function Replays({ replays }: Readonly<{ replays: ReplayPlan['failures'] }>) {
   )
 }
 
-function Groups({ plan: { groups } }: Readonly<{ plan: ReplayPlan }>) {
+function Groups({ plan: { groups, state } }: Readonly<{ plan: ReplayPlan }>) {
   if (groups.length === 0) return null
   return (
-    <Part title="What the plan runs">
+    <Part title={isOver(state) ? 'What the messages were before' : 'What the plan runs'}>
       <ul>
         {groups.map(({ endpointId, endpoint, outcome, code, path, count }) => (
           <li key={[endpointId, outcome, code, path].join(' ')}>

@@ -9,6 +9,7 @@ import { minuteSeries } from '../../ui/charts/minute-series.ts'
 import { SelectField } from '../../ui/controls/fields.tsx'
 import { Figures, share, wholeNumber } from '../../ui/data/figures.tsx'
 import { duration } from '../../ui/data/time.tsx'
+import { CaptureButton } from '../../ui/endpoint/capture-button.tsx'
 import { EndpointPage } from '../../ui/endpoint/endpoint-page.tsx'
 import { Empty, QueryView } from '../../ui/states/states.tsx'
 import { DriftPanel } from './drift-panel.tsx'
@@ -33,7 +34,7 @@ export function StatsPage() {
     refetchInterval: EVERY_MS,
   })
   return (
-    <EndpointPage id={id} part="Statistics">
+    <EndpointPage id={id} part="Statistics" actions={<CaptureButton id={id} />}>
       <QueryView query={query} what="Loading the statistics">
         {(stats) => (
           <>
@@ -99,8 +100,8 @@ function Charts({ minutes, readAt, length }: ChartsProps) {
     return {
       times,
       counts: [
-        { name: 'Messages', tone: 'accent', values: count },
-        { name: 'Not done', tone: 'bad', values: failures },
+        { name: 'Messages', tone: 'accent', values: count, isCount: true },
+        { name: 'Not done', tone: 'bad', values: failures, isCount: true },
       ],
       durations: [
         { name: 'p50', tone: 'good', values: p50 },

@@ -2,6 +2,7 @@
 import { keepPreviousData, useQuery } from '@tanstack/react-query'
 import { compareVersions, readVersion, type Version } from '../../api/changes/version-calls.ts'
 import { queryKeys } from '../../api/query-keys.ts'
+import { layOutDocument } from '../../draft/document-layout.ts'
 import { LazyDiffView } from '../../ui/code/lazy-diff-view.tsx'
 import { SelectField } from '../../ui/controls/fields.tsx'
 import { ChangeList } from '../../ui/endpoint/change-list.tsx'
@@ -67,11 +68,11 @@ export function VersionComparison({ id, versions, from, to, onChange }: VersionC
   )
 }
 
-/** A version never changes. */
+/** A version never changes. Laid out as in the editor, without the fields that the service sets itself. */
 const useVersionText = (id: string, version: number) =>
   useQuery({
     queryKey: ['version-text', id, version],
-    queryFn: async ({ signal }) => (await readVersion(id, version, signal)) ?? '',
+    queryFn: async ({ signal }) => layOutDocument((await readVersion(id, version, signal)) ?? ''),
     staleTime: Number.POSITIVE_INFINITY,
     placeholderData: keepPreviousData,
   })

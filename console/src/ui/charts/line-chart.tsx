@@ -8,6 +8,8 @@ export type ChartSeries = Readonly<{
   tone: 'accent' | 'good' | 'bad' | 'warn' | 'quiet'
   /** One for each time; null where there is none. */
   values: readonly (number | null)[]
+  /** A bar for each time: for counts, which have no value between two times. */
+  isCount?: boolean
 }>
 
 export type LineChartProps = Readonly<{
@@ -20,6 +22,9 @@ export type LineChartProps = Readonly<{
 }>
 
 const HEIGHT = 200
+/** Between the marks of an axis of values: no quarters, which a format with one decimal would round. */
+const STEPS = [-1, 0, 1, 2, 3, 4, 5, 6, 7, 8, 9].flatMap((power) => [1, 2, 5].map((digit) => digit * 10 ** power))
+const bars = uPlot.paths.bars?.({ size: [0.8, 24, 1] })
 
 /** A value between minutes without one is no line: it is drawn as a point. */
 function lonePoints({ data }: uPlot, series: number): number[] {
@@ -37,29 +42,36 @@ export function LineChart({ title, times, series, format }: LineChartProps) {
   useEffect(() => {
     const element = host.current
     if (element === null) return undefined
+    const step = ((times[1] ?? 0) - (times[0] ?? 0)) / 1000
     const draw = () => {
       const style = getComputedStyle(element)
       const colour = (name: string) => style.getPropertyValue(`--${name}`)
-      const axis = { stroke: colour('quiet'), grid: { stroke: colour('line') }, ticks: { stroke: colour('line') } }
+      const thin = { stroke: colour('line'), width: 1 }
+      const axis = { stroke: colour('quiet'), grid: thin, ticks: thin }
       return new uPlot(
         {
           width: element.clientWidth,
           height: HEIGHT,
           series: [
             { label: 'Time', value: (_: uPlot, at: number | null) => (at === null ? '–' : timeOfDay(at)) },
-            ...series.map(({ name, tone }) => ({
+            ...series.map(({ name, tone, isCount = false }) => ({
               label: name,
               stroke: colour(tone),
-              width: 2,
-              points: { show: true, size: 5, filter: lonePoints },
+              width: isCount ? 0 : 2,
+              ...(isCount && bars && { fill: colour(tone), paths: bars }),
+              points: { show: !isCount, size: 5, filter: lonePoints },
               value: (_: uPlot, value: number | null) => (value === null ? '–' : format(value)),
             })),
           ],
           axes: [
             { ...axis, values: (_: uPlot, ticks: number[]) => ticks.map(timeOfDay) },
-            { ...axis, size: 70, values: (_: uPlot, ticks: number[]) => ticks.map(format) },
+            { ...axis, size: 70, incrs: STEPS, values: (_: uPlot, ticks: number[]) => ticks.map(format) },
           ],
-          scales: { y: { range: (_, __, most) => [0, Math.max(most ?? 1, 1)] } },
+          scales: {
+            // Room for one half of the first and of the last bar.
+            x: { range: (_, first, last) => [first - step / 2, last + step / 2] },
+            y: { range: (_, __, most) => [0, Math.max(most ?? 1, 1)] },
+          },
         },
         [times.map((ms) => ms / 1000), ...series.map(({ values }) => [...values])],
         element,

@@ -9,12 +9,15 @@ export type FailureNoticeProps = Readonly<{
   onRetry?: (() => void) | undefined
   /** Goes to the place of a detail. */
   onPlace?: ((path: string) => void) | undefined
+  /** Places whose faults stand at their fields already. */
+  shown?: readonly string[]
 }>
 
 const MOST_DETAILS = 50
 
-export function FailureNotice({ failure, onRetry, onPlace }: FailureNoticeProps) {
-  const { message, code, details } = failure
+export function FailureNotice({ failure, onRetry, onPlace, shown = [] }: FailureNoticeProps) {
+  const { message, code } = failure
+  const details = failure.details.filter(({ path }) => path === undefined || !shown.includes(path))
   return (
     <div className="failure" role="alert">
       <p className="failure-sentence">

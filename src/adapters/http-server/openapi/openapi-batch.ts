@@ -74,6 +74,11 @@ export const batchSchemas: JsonObject = {
       name: text,
       version: { ...whole, description: 'Of the endpoint after the change.' },
       etag: { ...text, description: 'Of the stored document; not there after a deletion, and in a dry run.' },
+      ifMatch: {
+        ...text,
+        description:
+          'In a dry run, the ETag of the document that would be replaced or deleted: for ifMatch of the change itself.',
+      },
       warnings: list(object({ path: text, message: text }, ['path', 'message'])),
     },
     ['operation', 'op', 'name', 'version', 'warnings'],

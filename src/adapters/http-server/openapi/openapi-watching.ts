@@ -88,6 +88,12 @@ export const watchingPaths: JsonObject = {
   },
 }
 
+const startedRecords = {
+  underWay: { ...whole, description: 'Records that run.' },
+  retrying: { ...whole, description: 'Records that wait for their next attempt, or for a change of the endpoint.' },
+  holes: { ...whole, description: 'Gaps of records that are not done, before the last record that is done.' },
+  oldestAt: { ...time, description: 'When the oldest record that is not done was started.' },
+}
 const outcomes = { done: whole, partial: whole, refused: whole, failed: whole }
 
 export const watchingSchemas: JsonObject = {
@@ -154,7 +160,8 @@ export const watchingSchemas: JsonObject = {
       groupId: text,
       state: oneOf(['connecting', 'running', 'waiting', 'stopped']),
       lag: { ...whole, description: 'Records that wait.' },
-      inFlight: whole,
+      inFlight: { ...whole, description: 'Records that are started and not yet committed.' },
+      ...startedRecords,
       partitions: list(
         object(
           {
@@ -163,13 +170,26 @@ export const watchingSchemas: JsonObject = {
             committed: whole,
             end: whole,
             lag: whole,
+            ...startedRecords,
           },
-          ['partition', 'state', 'committed', 'end', 'lag'],
+          ['partition', 'state', 'committed', 'end', 'lag', 'underWay', 'retrying', 'holes'],
         ),
       ),
       lastError: object({ message: text, at: time }, ['message', 'at']),
     },
-    ['endpointId', 'endpoint', 'topic', 'groupId', 'state', 'lag', 'inFlight', 'partitions'],
+    [
+      'endpointId',
+      'endpoint',
+      'topic',
+      'groupId',
+      'state',
+      'lag',
+      'inFlight',
+      'underWay',
+      'retrying',
+      'holes',
+      'partitions',
+    ],
   ),
   Totals: object(
     {

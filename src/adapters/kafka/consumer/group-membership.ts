@@ -1,7 +1,9 @@
 /** The membership in a consumer group: which partitions are assigned, and commits in the name of that assignment. */
 import { Consumer, FetchIsolationLevels, ListOffsetTimestamps } from '@platformatic/kafka'
-import type { GroupStart } from '../../../domain/ports/record-consumer.ts'
-import { clientOptions, ignoreErrors, type KafkaSettings, openGroupClient, within } from '../kafka-client.ts'
+import type { CommittedOffset, GroupStart } from '../../../domain/ports/record-consumer.ts'
+import { clientOptions, ignoreErrors, type KafkaSettings, within } from '../kafka-client.ts'
+import { isProtocolError } from '../kafka-errors.ts'
+import { openCommitter } from './committer.ts'
 import { readStartOffsets } from './group-start.ts'
 import { readLayout } from './topic-layout.ts'
 
@@ -29,14 +31,14 @@ interface GroupMembership {
   join(): Promise<number>
   /** False if the topic was deleted and created again since `join`. */
   isSameTopic(): Promise<boolean>
-  /** The committed offset of each of these partitions; undefined if nothing is committed. */
-  committedOffsets(partitions: readonly number[]): Promise<ReadonlyMap<number, bigint | undefined>>
+  /** The committed offset of each of these partitions, with its note; undefined if nothing is committed. */
+  committedOffsets(partitions: readonly number[]): Promise<ReadonlyMap<number, CommittedOffset | undefined>>
   /** Whether the group has committed an offset of any partition of the topic. */
   hasCommitted(): Promise<boolean>
   /** The offset of each partition of the topic for a group that has committed none; rejects as readStartOffsets does. */
   startOffsets(start: GroupStart): Promise<ReadonlyMap<number, bigint>>
   /** Commits in the name of the last assignment, so that the broker refuses it if the group has moved on. */
-  commit(offsets: ReadonlyMap<number, bigint>): Promise<void>
+  commit(offsets: ReadonlyMap<number, CommittedOffset>): Promise<void>
   /** The end offset of every partition of the topic. */
   endOffsets(): Promise<readonly bigint[]>
   close(): Promise<void>
@@ -81,7 +83,7 @@ export function openMembership(
    * A client whose commit is refused joins again by itself and then repeats the commit, for partitions that may belong
    * to another member by then. So a second client, which never joins, commits with the identity of the assignment.
    */
-  const committer = openGroupClient(settings, groupId)
+  const committer = openCommitter(settings, groupId)
   let topicId: string | undefined
   let partitionCount = 0
   let checkedAt = 0
@@ -89,15 +91,23 @@ export function openMembership(
   const emitter: NodeJS.EventEmitter = member
   emitter.on('error', onEnd)
 
-  const committedOffsets = async (partitions: readonly number[]): Promise<ReadonlyMap<number, bigint | undefined>> => {
+  const committedOffsets = async (
+    partitions: readonly number[],
+  ): Promise<ReadonlyMap<number, CommittedOffset | undefined>> => {
     if (partitions.length === 0) return new Map()
     const found = await committer.listCommittedOffsets({ topics: [{ topic, partitions: [...partitions] }] })
     return new Map(
       partitions.map((partition) => {
-        const known = found.get(topic)?.[partition] ?? -1n
-        return [partition, known >= 0n ? known : undefined]
+        const offset = found.get(topic)?.[partition] ?? -1n
+        const note = ownNote(committer.metadataOf(topic, partition))
+        return [partition, offset >= 0n ? { offset, note } : undefined]
       }),
     )
+  }
+  /** The id of the topic precedes the note, so that a topic of the same name does not get it. */
+  const ownNote = (metadata: string): string => {
+    const mark = `${topicId} `
+    return metadata.startsWith(mark) ? metadata.slice(mark.length) : ''
   }
 
   return {
@@ -120,11 +130,24 @@ export function openMembership(
       return [...committed.values()].some((offset) => offset !== undefined)
     },
     startOffsets: (start) => readStartOffsets(committer, settings, topic, start),
-    commit: (offsets) => {
-      Object.assign(committer, identity)
-      return committer.commit({
-        offsets: [...offsets].map(([partition, offset]) => ({ topic, partition, offset, leaderEpoch: -1 })),
-      })
+    commit: async (offsets) => {
+      const commitWith = (noteOf: (partition: number) => string) => {
+        Object.assign(committer, identity)
+        return committer.commitWith(
+          [...offsets].map(([partition, { offset }]) => ({ topic, partition, offset, leaderEpoch: -1 })),
+          (_, partition) => noteOf(partition),
+        )
+      }
+      try {
+        await commitWith((partition) => {
+          const note = offsets.get(partition)?.note ?? ''
+          return note === '' ? '' : `${topicId} ${note}`
+        })
+      } catch (error) {
+        // A broker may take less than is usual.
+        if (!isProtocolError(error, 'OFFSET_METADATA_TOO_LARGE')) throw error
+        await commitWith(() => '')
+      }
     },
     endOffsets: async () => {
       const isolationLevel = FetchIsolationLevels.READ_UNCOMMITTED

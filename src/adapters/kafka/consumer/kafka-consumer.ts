@@ -86,7 +86,7 @@ function openSession(
     const committed = await membership.committedOffsets(added)
     if (!isCurrent()) return
     const starts = usesCommitted ? committed : new Map(added.map((partition) => [partition, undefined]))
-    for (const [partition, offset = 0n] of starts) positions.set(partition, { partition, offset })
+    for (const [partition, start] of starts) positions.set(partition, { partition, offset: start?.offset ?? 0n })
     listener.onAssigned({ partitions, added: starts })
     reader.assign([...positions.values()])
   }
@@ -104,7 +104,8 @@ function openSession(
       } else if (partitions.includes(0)) {
         const starts = await membership.startOffsets(groupStart)
         // Otherwise the commit would be made in the name of an assignment that may lack partition 0.
-        if (!isCurrent() || (await commit(starts)) === 'fenced') return false
+        const offsets = new Map([...starts].map(([partition, offset]) => [partition, { offset, note: '' }]))
+        if (!isCurrent() || (await commit(offsets)) === 'fenced') return false
         isStarted = true
       } else {
         await sleep(START_WAIT_MS, undefined, { signal: closing.signal }).catch(() => undefined)

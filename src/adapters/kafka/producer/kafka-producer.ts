@@ -14,10 +14,10 @@ export function createKafkaProducer(settings: KafkaSettings): ClosableRecordProd
     return producer
   }
   return {
-    produce: (record, timeoutMs) => {
+    produce: (record, timeoutMs, turn) => {
       const { topic } = record
       if (closed) return Promise.reject(notAcknowledged('unreachable', topic, 'the service is shutting down'))
-      return producerFor(topic).produce(record, timeoutMs)
+      return producerFor(topic).produce(record, timeoutMs, turn)
     },
     close: async () => {
       closed = true

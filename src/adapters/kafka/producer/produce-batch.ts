@@ -1,6 +1,7 @@
 /** Batches of the records that wait for one topic, and the client's form of a record. */
 import type { MessageToProduce } from '@platformatic/kafka'
 import type { BrokerRecord, RecordOffset } from '../../../domain/ports/record-producer.ts'
+import type { ProduceTurn } from '../../../domain/run.ts'
 
 const BATCH_RECORDS = 500
 const BATCH_BYTES = 512 * 1024
@@ -9,6 +10,7 @@ const BATCH_BYTES = 512 * 1024
 export type QueuedRecord = Readonly<{
   record: BrokerRecord
   sizeBytes: number
+  turn: ProduceTurn | undefined
   resolve(offset: RecordOffset): void
   reject(error: unknown): void
   /** True once it was resolved, rejected or timed out. */

@@ -9,6 +9,7 @@
  */
 import { compatibilityPartitioner, type MessageToProduce, Producer } from '@platformatic/kafka'
 import type { BrokerRecord, RecordOffset } from '../../../domain/ports/record-producer.ts'
+import type { ProduceTurn } from '../../../domain/run.ts'
 import { clientOptions, ignoreErrors, type KafkaSettings, within } from '../kafka-client.ts'
 import { notAcknowledged, produceError, refusalOf } from '../kafka-errors.ts'
 import { type QueuedRecord, sizeOf, takeBatch, toMessage } from './produce-batch.ts'
@@ -19,7 +20,7 @@ const CLOSE_MS = 2_000
 const IDLE_MS = 60_000
 
 export interface TopicProducer {
-  produce(record: BrokerRecord, timeoutMs: number): Promise<RecordOffset>
+  produce(record: BrokerRecord, timeoutMs: number, turn?: ProduceTurn): Promise<RecordOffset>
   close(): Promise<void>
 }
 
@@ -70,6 +71,10 @@ export function openTopicProducer(settings: KafkaSettings, topic: string): Topic
     entry.resolve({ topic, partition, offset: Number(base) + index })
 
   const sendBatch = async (entries: readonly QueuedRecord[]): Promise<void> => {
+    for (const { turn, reject } of entries) {
+      if (turn?.isVoid === true)
+        reject(notAcknowledged('unreachable', topic, 'a record that must precede it has failed'))
+    }
     const batch = entries.filter((entry) => !entry.isSettled())
     if (batch.length === 0) return
     let records: PartitionedRecord[] = []
@@ -123,7 +128,7 @@ export function openTopicProducer(settings: KafkaSettings, topic: string): Topic
   }
 
   return {
-    produce: (record, timeoutMs) =>
+    produce: (record, timeoutMs, turn) =>
       new Promise<RecordOffset>((resolve, reject) => {
         let settled = false
         const once =
@@ -137,8 +142,12 @@ export function openTopicProducer(settings: KafkaSettings, topic: string): Topic
         const entry: QueuedRecord = {
           record,
           sizeBytes: sizeOf(record),
+          turn,
           resolve: once(resolve),
-          reject: once(reject),
+          reject: once((error) => {
+            turn?.failed()
+            reject(error)
+          }),
           isSettled: () => settled,
         }
         const timer = setTimeout(
@@ -146,6 +155,7 @@ export function openTopicProducer(settings: KafkaSettings, topic: string): Topic
           timeoutMs,
         )
         queued.push(entry)
+        turn?.handed()
         clearTimeout(idle)
         // In the next turn of the event loop, so that all records of this turn share a batch.
         sending ??= new Promise<void>((next) => setImmediate(next)).then(sendAll)

@@ -445,6 +445,8 @@ describeServices('/endpoints/batch', { MAX_ENDPOINTS: '1500' }, (stage) => {
   test('shows in a dry run what would be stored, and stores nothing', async () => {
     const [a, b] = await pair()
     const before = JSON.stringify(await list())
+    const etagOf = async ({ _id }: { _id: string }) =>
+      (await stage.service.fetch(`/endpoints/${_id}`)).headers.get('etag') ?? ''
     const reply = await run(
       [
         { op: 'create', document: named('c') },
@@ -456,8 +458,8 @@ describeServices('/endpoints/batch', { MAX_ENDPOINTS: '1500' }, (stage) => {
     assert.deepEqual(reply.json(), {
       results: [
         { operation: 0, op: 'create', name: 'c', version: 1, warnings: [] },
-        { operation: 1, op: 'replace', id: a._id, name: 'b', version: 2, warnings: [] },
-        { operation: 2, op: 'delete', id: b._id, name: 'b', version: 2, warnings: [] },
+        { operation: 1, op: 'replace', id: a._id, name: 'b', version: 2, ifMatch: await etagOf(a), warnings: [] },
+        { operation: 2, op: 'delete', id: b._id, name: 'b', version: 2, ifMatch: await etagOf(b), warnings: [] },
       ],
       dryRun: true,
     })

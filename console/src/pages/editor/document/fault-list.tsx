@@ -1,7 +1,8 @@
 /** The faults of the draft, each a way to its line. */
+
+import { type DocumentFault, lineAt } from '../../../draft/document-faults.ts'
 import { StatusChip } from '../../../ui/data/status-chip.tsx'
 import { VisibleText } from '../../../ui/text/visible-text.tsx'
-import { type DocumentFault, lineAt } from './document-faults.ts'
 
 export type FaultListProps = Readonly<{
   text: string

@@ -27,7 +27,8 @@ export type InspectorProps = Readonly<{
 
 export function Inspector({ id, isStored, runs, hosts, vocabulary, onPlace, onSaveTest }: InspectorProps) {
   const { data, inputs, change, shown, compared } = runs
-  const { report, request, failure, isRunning } = shown
+  const { report, request, failure } = shown
+  const isRunning = shown.isRunning || shown.isOld
   return (
     <section className="inspector" aria-label="Dry run">
       <RunBar id={id} isStored={isStored} runs={runs} hosts={hosts} onSaveTest={onSaveTest} />

@@ -1,5 +1,6 @@
 /** The request of a dry run, as JSON text in which the document stands as it was typed. */
 import { type CannedAnswers, givenOf } from '../../../api/given-parts.ts'
+import { isJsonObject } from '../../../draft/document-faults.ts'
 import { memberNamed, readTree } from '../../../draft/json-places.ts'
 import { objectFault, type RunData, type TypedMessage } from './run-data.ts'
 
@@ -47,13 +48,6 @@ export function runRequest(plan: RunPlan): string | undefined {
   ].join(',')}}`
 }
 
-/** The request that checks the draft only; undefined while it is no JSON object. */
-export function lintRequest(draft: string, endpointId: string | undefined): string | undefined {
-  if (!isJsonObject(draft)) return undefined
-  const id = endpointId === undefined ? [] : [member('endpointId', endpointId)]
-  return `{${[`"endpoint":${draft}`, ...id, member('run', false)].join(',')}}`
-}
-
 /** The same request for one value that its report cut. */
 export const valueRequest = (request: string, at: string): string => `{${member('at', at)},${request.slice(1)}`
 
@@ -84,15 +78,6 @@ function typedPart({ body, contentType, headers, query, urlParams }: TypedMessag
       .filter(([, text]) => text.trim() !== '')
       .map(([name, text]) => `"${name}":${text}`),
   ].join(',')}}`
-}
-
-export function isJsonObject(text: string): boolean {
-  try {
-    const value: unknown = JSON.parse(text)
-    return typeof value === 'object' && value !== null && !Array.isArray(value)
-  } catch {
-    return false
-  }
 }
 
 /** Answers of requests that the document has: others would be refused. */

@@ -10,6 +10,8 @@ export type DryRunState = Readonly<{
   request: string | undefined
   failure: ApiFailure | undefined
   isRunning: boolean
+  /** Whether the report is that of an earlier request: the newest one runs, or is about to. */
+  isOld: boolean
   /** Runs at once. */
   run(): void
 }>
@@ -17,7 +19,7 @@ export type DryRunState = Readonly<{
 /** `after`: milliseconds to wait for further changes. The first request of each `of` runs at once; undefined runs nothing. */
 export function useDryRun(request: string | undefined, after: number, of: string): DryRunState {
   const [done, setDone] = useState<
-    Readonly<{ report?: RunReport; request?: string; failure?: ApiFailure; of?: string }>
+    Readonly<{ report?: RunReport; request?: string; failure?: ApiFailure; of?: string; newest?: string }>
   >({})
   const [isRunning, setRunning] = useState(false)
   const under = useRef<AbortController>(undefined)
@@ -28,8 +30,8 @@ export function useDryRun(request: string | undefined, after: number, of: string
     setRunning(true)
     dryRun(what, controller.signal)
       .then(
-        (report) => ({ report, request: what, of }),
-        (thrown: unknown) => ({ ...(done.of === of && done), failure: asFailure(thrown), of }),
+        (report) => ({ report, request: what, of, newest: what }),
+        (thrown: unknown) => ({ ...(done.of === of && done), failure: asFailure(thrown), of, newest: what }),
       )
       .then((next) => {
         if (controller.signal.aborted) return
@@ -52,6 +54,7 @@ export function useDryRun(request: string | undefined, after: number, of: string
     request: isOther ? undefined : done.request,
     failure: isOther ? undefined : done.failure,
     isRunning,
+    isOld: request !== undefined && (isOther || done.newest !== request),
     run: () => {
       if (request !== undefined) start(request)
     },

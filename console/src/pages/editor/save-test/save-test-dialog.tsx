@@ -168,7 +168,7 @@ function TestForm({ id, document, name, made, onClose }: TestFormProps) {
       {counts.has('body') && (
         <div>
           <SelectField
-            label="Places of the body that may be anything"
+            label="Ignore differences at"
             value=""
             choices={[
               { value: '', label: 'Add a place …' },

@@ -1,0 +1,209 @@
+/** Publishing: what changes by the service's own comparison, what it warns of, what the tests say, and a note. */
+import { useMutation, useQuery } from '@tanstack/react-query'
+import { useMemo, useState } from 'react'
+import { ApiFailure, asFailure } from '../api/api-failure.ts'
+import { answerOf, api, type Schemas } from '../api/client.ts'
+import { createDocument, replaceDocument } from '../api/document-calls.ts'
+import { dryRun, readTests, runTests, type TestReport } from '../api/run-calls.ts'
+import { useMe } from '../api/session.ts'
+import { type DocumentFault, documentFaults, lintRequest } from '../draft/document-faults.ts'
+import { type Draft, NEW } from '../draft/draft.ts'
+import { Button } from '../ui/controls/button.tsx'
+import { Dialog } from '../ui/controls/dialog.tsx'
+import { TextField } from '../ui/controls/fields.tsx'
+import { StatusChip } from '../ui/data/status-chip.tsx'
+import { ChangeList } from '../ui/endpoint/change-list.tsx'
+import { FailureNotice } from '../ui/states/failure-notice.tsx'
+import { QueryView } from '../ui/states/states.tsx'
+import { VisibleText } from '../ui/text/visible-text.tsx'
+
+/** What was published. */
+export type Published = Readonly<{ id: string; etag: string | undefined; warnings: number }>
+
+export type PublishDialogProps = Readonly<{
+  draft: Draft
+  onClose(): void
+  onPublished(published: Published): void
+  /** Somebody else has published meanwhile. */
+  onConflict(): void
+}>
+
+export function PublishDialog({ draft, onClose, onPublished, onConflict }: PublishDialogProps) {
+  const { text, base } = draft.now.get()
+  const [note, setNote] = useState('')
+  const [reason, setReason] = useState('')
+  const isAdmin = useMe()?.may.includes('admin') ?? false
+  const isNew = draft.id === NEW
+  const publish = useMutation({
+    mutationFn: (override?: string) =>
+      isNew ? createDocument(text, { note }) : replaceDocument(draft.id, text, { note, ifMatch: base.etag, override }),
+    onSuccess: ({ data, etag, warnings }) => onPublished({ id: data._id ?? draft.id, etag, warnings: warnings.length }),
+    onError: (thrown) => {
+      if (thrown instanceof ApiFailure && thrown.status === 412) onConflict()
+    },
+  })
+  const failure = publish.error === null ? undefined : asFailure(publish.error)
+  const testsFailed = failure?.code === 'TESTS_FAILED'
+  const canOverride = testsFailed && isAdmin
+  const faults = useFaults(text, isNew ? undefined : draft.id)
+  const errors = faults.filter(({ severity }) => severity === 'error')
+  const warnings = faults.filter(({ severity }) => severity === 'warning')
+  const refused = errors.length > 0 ? 'The document has faults: mend them first.' : undefined
+  const actions = (
+    <>
+      <Button onPress={onClose}>Cancel</Button>
+      {canOverride ? (
+        <Button
+          tone="danger"
+          busy={publish.isPending}
+          refused={reason.trim() === '' ? 'Give the reason first: it stands in the audit log.' : undefined}
+          onPress={() => publish.mutate(reason)}
+        >
+          Publish although tests fail
+        </Button>
+      ) : (
+        <Button tone="primary" busy={publish.isPending} refused={refused} onPress={() => publish.mutate(undefined)}>
+          Publish
+        </Button>
+      )}
+    </>
+  )
+  return (
+    <Dialog
+      title={isNew ? 'Publish a new endpoint' : 'Publish'}
+      size="large"
+      onClose={onClose}
+      actions={actions}
+      isDismissable={false}
+    >
+      {isNew ? null : <Changes id={draft.id} text={text} />}
+      <Problems errors={errors} warnings={warnings} />
+      {isNew ? null : <TestsOfDraft id={draft.id} text={text} />}
+      <TextField
+        label="Note"
+        hint="Why this is changed: it stands with the version and in the audit log."
+        value={note}
+        onChange={setNote}
+      />
+      {failure === undefined || failure.status === 412 ? null : <FailureNotice failure={failure} />}
+      {canOverride && (
+        <TextField label="Reason to publish although tests fail" value={reason} onChange={setReason} isRequired />
+      )}
+      {testsFailed && !isAdmin && (
+        <p className="hint">Somebody with the role admin may publish although tests fail, and gives the reason.</p>
+      )}
+    </Dialog>
+  )
+}
+
+/** Of the text that is published, which may have changed after the editor checked it. */
+function useFaults(text: string, id: string | undefined): readonly DocumentFault[] {
+  const request = lintRequest(text, id)
+  const { data } = useQuery({
+    queryKey: ['endpoints', 'lint', request],
+    queryFn: ({ signal }) => dryRun(request ?? '', signal),
+    enabled: request !== undefined,
+  })
+  return useMemo(() => documentFaults(text, data?.lint), [text, data])
+}
+
+function Changes({ id, text }: Readonly<{ id: string; text: string }>) {
+  const query = useQuery({
+    queryKey: ['endpoints', 'diff', id, text],
+    queryFn: async ({ signal }) =>
+      (
+        await answerOf<Schemas['DocumentDiff']>(
+          api.POST('/endpoints/{id}/diff', {
+            params: { path: { id } },
+            headers: { 'content-type': 'application/json' },
+            body: text as never,
+            bodySerializer: (body: unknown) => String(body),
+            signal,
+          }),
+        )
+      ).data,
+  })
+  return (
+    <section aria-label="Changes">
+      <h3>Changes</h3>
+      <QueryView query={query} what="Comparing with the stored document">
+        {({ changes }) => <ChangeList changes={changes} />}
+      </QueryView>
+    </section>
+  )
+}
+
+type Found = readonly Pick<DocumentFault, 'path' | 'message'>[]
+
+function Problems({ errors, warnings }: Readonly<{ errors: Found; warnings: Found }>) {
+  if (errors.length + warnings.length === 0) return null
+  return (
+    <section aria-label="Faults and warnings">
+      <h3>{errors.length > 0 ? 'Faults' : 'Warnings'}</h3>
+      <ul className="failure-details">
+        {[...errors, ...warnings].map(({ path, message }) => (
+          <li key={`${path} ${message}`}>
+            {path === undefined || path === '' ? null : (
+              <code>
+                <VisibleText text={path} most={200} />
+              </code>
+            )}{' '}
+            <VisibleText text={message} />
+          </li>
+        ))}
+      </ul>
+    </section>
+  )
+}
+
+function TestsOfDraft({ id, text }: Readonly<{ id: string; text: string }>) {
+  const query = useQuery({
+    queryKey: ['endpoints', 'draft-tests', id, text],
+    queryFn: async ({ signal }): Promise<TestReport | null> => {
+      const { file } = await readTests(id, signal)
+      if (file.tests.length === 0) return null
+      return runTests(`{"endpointId":${JSON.stringify(id)},"endpoint":${text}}`)
+    },
+  })
+  return (
+    <section aria-label="Tests">
+      <h3>Tests</h3>
+      <QueryView query={query} what="Running the tests of the endpoint">
+        {(report) =>
+          report === null ? <p className="quiet">The endpoint has no tests.</p> : <TestResults {...report} />
+        }
+      </QueryView>
+    </section>
+  )
+}
+
+const MOST_FAILED = 20
+
+function TestResults({ ran, passed, failed, skipped, tests }: TestReport) {
+  if (!ran) return <p>The tests do not run while the document has faults.</p>
+  const broken = tests.filter(({ verdict }) => verdict === 'failed')
+  return (
+    <>
+      <p role="status">
+        <StatusChip tone={failed === 0 ? 'good' : 'bad'}>
+          {passed} passed, {failed} failed
+        </StatusChip>{' '}
+        {skipped > 0 && <span className="quiet">{skipped} skipped</span>}
+      </p>
+      {broken.length > 0 && (
+        <ul className="failure-details">
+          {broken.slice(0, MOST_FAILED).map(({ name, mismatches }) => (
+            <li key={name}>
+              <VisibleText text={name} most={200} />
+              {mismatches[0] === undefined ? null : (
+                <>
+                  : <code>{mismatches[0].path}</code> <VisibleText text={mismatches[0].message} />
+                </>
+              )}
+            </li>
+          ))}
+        </ul>
+      )}
+    </>
+  )
+}

@@ -1,0 +1,112 @@
+/** Recording the next messages of an endpoint with all bodies, whatever its policy keeps of the others. */
+import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
+import { Link } from '@tanstack/react-router'
+import { useState } from 'react'
+import { asFailure } from '../../api/api-failure.ts'
+import { queryKeys } from '../../api/query-keys.ts'
+import { type Capture, readCapture, startCapture, stopCapture } from '../../api/records/capture-calls.ts'
+import { useRefusal } from '../../api/session.ts'
+import { Button } from '../controls/button.tsx'
+import { Dialog } from '../controls/dialog.tsx'
+import { TextField } from '../controls/fields.tsx'
+import { StatusChip } from '../data/status-chip.tsx'
+import { Time } from '../data/time.tsx'
+import { FailureNotice } from '../states/failure-notice.tsx'
+import { QueryView } from '../states/states.tsx'
+import { VisibleText } from '../text/visible-text.tsx'
+
+const EVERY_MS = 2_000
+/** As the API allows. */
+const MOST = 1_000
+
+/** `id`: of the endpoint. */
+export function CaptureButton({ id }: Readonly<{ id: string }>) {
+  const refused = useRefusal('operator')
+  const [isOpen, setOpen] = useState(false)
+  return (
+    <>
+      <Button refused={refused} onPress={() => setOpen(true)}>
+        Record the next messages …
+      </Button>
+      {isOpen && <CaptureDialog id={id} onClose={() => setOpen(false)} />}
+    </>
+  )
+}
+
+function CaptureDialog({ id, onClose }: Readonly<{ id: string; onClose(): void }>) {
+  const client = useQueryClient()
+  const queryKey = queryKeys.capture(id)
+  const query = useQuery({
+    queryKey,
+    queryFn: ({ signal }) => readCapture(id, signal),
+    refetchInterval: ({ state }) => (state.data?.isActive === true ? EVERY_MS : false),
+  })
+  const [count, setCount] = useState('10')
+  const { mutate, isPending, error } = useMutation({
+    mutationFn: async (act: () => Promise<Capture | null>) => act(),
+    onSuccess: (capture) => client.setQueryData(queryKey, capture),
+  })
+  const messages = Number(count)
+  const isFaulty = !Number.isInteger(messages) || messages < 1 || messages > MOST
+  const isActive = query.data?.isActive === true
+  const actions = (
+    <>
+      <Button onPress={onClose}>Close</Button>
+      {isActive && (
+        <Button busy={isPending} onPress={() => mutate(() => stopCapture(id).then(() => null))}>
+          Stop recording
+        </Button>
+      )}
+      <Button
+        tone="primary"
+        busy={isPending}
+        refused={isFaulty ? 'The number of messages cannot have this value.' : undefined}
+        onPress={() => mutate(() => startCapture(id, messages))}
+      >
+        {isActive ? 'Start again' : 'Start recording'}
+      </Button>
+    </>
+  )
+  return (
+    <Dialog title="Record the next messages" onClose={onClose} actions={actions} isDismissable={false}>
+      <p>
+        The next messages of this endpoint are recorded with all their bodies, so that they can be debugged, replayed
+        and saved as tests. The recording stops after this number, and after an hour at the latest.
+      </p>
+      <TextField
+        label="Messages"
+        type="number"
+        value={count}
+        onChange={setCount}
+        fault={isFaulty ? 'A whole number from 1 to 1,000.' : undefined}
+      />
+      <QueryView query={query}>{(capture) => capture && <CaptureState id={id} capture={capture} />}</QueryView>
+      {error === null ? null : <FailureNotice failure={asFailure(error)} />}
+    </Dialog>
+  )
+}
+
+function CaptureState({ id, capture }: Readonly<{ id: string; capture: Capture }>) {
+  const { isActive, messages, remaining, until, startedAt, by } = capture
+  return (
+    <div className="dialog-text" role="status">
+      <p>
+        <StatusChip tone={isActive ? 'busy' : 'quiet'}>{isActive ? 'recording' : 'over'}</StatusChip>{' '}
+        {(messages - remaining).toLocaleString('en')} of {messages.toLocaleString('en')} recorded
+        {isActive && (
+          <>
+            , until <Time at={until} exact />
+          </>
+        )}
+      </p>
+      <p>
+        <span className="quiet">
+          Started <Time at={startedAt} exact /> by <VisibleText text={by} most={100} />.
+        </span>{' '}
+        <Link to="/messages" search={{ endpoint: [id], captured: 'true', from: startedAt }}>
+          The recorded messages
+        </Link>
+      </p>
+    </div>
+  )
+}

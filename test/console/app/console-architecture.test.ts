@@ -1,0 +1,100 @@
+/** Keeps the imports of the console pointing one way, by the rules of src/ (test/architecture/rules.ts). */
+import assert from 'node:assert/strict'
+import { readFileSync } from 'node:fs'
+import { describe, test } from 'node:test'
+import { fileURLToPath } from 'node:url'
+import { importing } from '../../architecture/breaks.ts'
+import * as rules from '../../architecture/rules.ts'
+
+const root = fileURLToPath(new URL('../../..', import.meta.url))
+const sources = rules.readSources(`${root}/console/src`)
+
+const UI = [
+  'ui/charts',
+  'ui/code',
+  'ui/controls',
+  'ui/data',
+  'ui/endpoint',
+  'ui/keys',
+  'ui/states',
+  'ui/text',
+  'ui/search-params.ts',
+]
+/** Pages are parallel: none imports another. A page has the folders below its own. */
+const OF_A_PAGE = ['api', 'draft', 'live', 'publish', ...UI]
+const pageOf = (folder: string): string => folder.split('/').slice(0, 2).join('/')
+
+/** Which folders of console/src each folder may import from, beside itself. */
+const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
+  api: [],
+  'api/changes': ['api'],
+  'api/records': ['api'],
+  draft: ['api'],
+  live: ['api'],
+  publish: ['api', 'draft', ...UI],
+  ui: [],
+  'ui/charts': ['api', 'ui/states'],
+  'ui/code': ['ui/states', 'ui/text'],
+  'ui/controls': ['api', 'ui/keys', 'ui/states', 'ui/text'],
+  'ui/data': ['api', 'ui/controls', 'ui/keys', 'ui/states', 'ui/text'],
+  'ui/endpoint': ['api', 'ui/controls', 'ui/data', 'ui/states', 'ui/text'],
+  'ui/keys': ['api'],
+  'ui/text': [],
+  'ui/states': ['api', 'ui/controls', 'ui/data', 'ui/text'],
+  ...Object.fromEntries(
+    [...new Set(sources.map(({ path }) => rules.folderOf(path)))]
+      .filter((folder) => folder.startsWith('pages/'))
+      .map((folder, _index, folders) => [
+        folder,
+        [...OF_A_PAGE, ...folders.filter((other) => other !== folder && pageOf(other) === pageOf(folder))],
+      ]),
+  ),
+  app: ['api', 'live', 'pages', ...UI],
+  'main.tsx': ['api', 'app', 'ui'],
+}
+
+const ARROWS: rules.Arrows = {
+  table: MAY_IMPORT,
+  exceptions: [
+    {
+      folder: 'pages/mapping/model',
+      may: ['../../src/language/mapping/target.ts', '../../src/language/paths/path-steps.ts'],
+      reason: 'Paths of entries have one grammar, and the service has it.',
+    },
+  ],
+}
+/** Written by a script. */
+const written = sources.filter(({ path }) => path !== 'api/schema.ts')
+
+const RULES: readonly Readonly<{ rule: string; faults: readonly string[] }>[] = [
+  { rule: 'imports point one way', faults: rules.wrongImports(sources, ARROWS) },
+  { rule: 'imports form no circle', faults: rules.circlesOf(sources).map((circle) => circle.join(' ')) },
+  { rule: 'the table has no rows for folders that do not exist', faults: rules.emptyRows(sources, ARROWS) },
+  { rule: 'files have names in kebab-case', faults: rules.namesNotInKebabCase(sources) },
+  { rule: 'files and folders are not named after nothing', faults: rules.namesThatSayNothing(sources) },
+  { rule: 'files have at most 300 lines', faults: rules.longFiles(written, 300) },
+  { rule: 'at most 15 files are in a folder', faults: rules.fullFolders(sources, 15, 1) },
+  { rule: 'each file has a name of its own', faults: rules.repeatedFileNames(sources) },
+  { rule: 'each exported type has a name of its own', faults: rules.repeatedTypeNames(written) },
+  { rule: 'types are checked everywhere', faults: rules.evasions(written) },
+]
+
+describe('the sources of the console', () => {
+  for (const { rule, faults } of RULES) test(rule, () => assert.deepEqual(faults, []))
+
+  test('import no page from another one', () => {
+    const broken = importing('pages/groups/broken.tsx', '../endpoints/endpoints-page.tsx')
+    assert.equal(rules.wrongImports([broken], ARROWS).length, 1)
+  })
+
+  test('import development dependencies only: their build is what is shipped', () => {
+    const { dependencies }: { dependencies: object } = JSON.parse(readFileSync(`${root}/package.json`, 'utf8'))
+    const imported = sources.flatMap(({ text }) =>
+      Array.from(text.matchAll(/from '([^'.][^']*)'/g), ([, name]) => name),
+    )
+    assert.deepEqual(
+      Object.keys(dependencies).filter((name) => imported.some((one) => one === name || one?.startsWith(`${name}/`))),
+      [],
+    )
+  })
+})
