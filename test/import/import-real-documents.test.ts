@@ -17,8 +17,8 @@ if (!isThere) {
     context.diagnostic('Not run: there is no folder ../shared/real-documents'))
 }
 
-describe('documents that people run', { skip: !isThere }, () => {
-  for (const form of ['as-written', 'as-stored']) {
+describe('documents that people run', () => {
+  for (const form of isThere ? ['as-written', 'as-stored'] : []) {
     test(`${form}: all are registered, and none is changed without a report`, async (context) => {
       const service = await startService()
       context.after(() => service.stop())

@@ -52,9 +52,9 @@ describe('OpenAPI documents are valid', () => {
   }
 
   const folder = `${ROOT}../shared/real-documents`
-  test('of documents that people run', {
-    skip: existsSync(folder) ? false : 'there is no ../shared/real-documents',
-  }, async () => {
+  test('of documents that people run', async (context) => {
+    // The folder is not part of the repository.
+    if (!existsSync(folder)) return context.diagnostic('Not run: there is no folder ../shared/real-documents')
     const endpoints = endpointsIn('**/*.json', folder)
     assert.ok(endpoints.length > 20)
     const names = new Map(endpoints.map(([, endpoint]) => [endpoint.name, endpoint]))

@@ -96,7 +96,9 @@ describe('the layout of a document', () => {
   })
 
   const folder = '../shared/real-documents'
-  test('changes nothing of real documents', { skip: !existsSync(folder) && `${folder} is not there` }, () => {
+  test('changes nothing of real documents', (context) => {
+    // The folder is not part of the repository.
+    if (!existsSync(folder)) return context.diagnostic(`Not run: there is no folder ${folder}`)
     for (const file of globSync(`${folder}/**/*.json`)) {
       const raw = readFileSync(file, 'utf8')
       const value: unknown = JSON.parse(raw)
