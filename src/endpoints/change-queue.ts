@@ -3,7 +3,7 @@
  * its own timeout, and the last of many for the timeouts of all others: the changes in the queue fail together instead.
  */
 import { Failure } from '../domain/failure.ts'
-import { StoreUnavailable } from '../domain/ports/store-port.ts'
+import { noteStoreLost, StoreUnavailable } from '../domain/ports/store-port.ts'
 
 /** Runs work in the order of the calls. Rejects as earlier work did that found the store unavailable while this waited. */
 export type ChangeQueue = <T>(work: () => Promise<T>) => Promise<T>
@@ -18,7 +18,13 @@ export function createChangeQueue(): ChangeQueue {
     calls += 1
     const call = calls
     const run = async (): Promise<T> => {
-      if (outage !== undefined && call <= outage.calls) throw outage.thrown
+      if (outage !== undefined && call <= outage.calls) {
+        const { thrown } = outage
+        noteStoreLost(
+          thrown instanceof StoreUnavailable ? thrown : new StoreUnavailable(String(thrown), { cause: thrown }),
+        )
+        throw thrown
+      }
       try {
         return await work()
       } catch (thrown) {

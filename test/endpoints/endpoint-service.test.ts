@@ -90,9 +90,14 @@ test('a change waits no longer for the store than one access, though the changes
   } as ChangeFeed)
   catalogue.follow()
   for (const onVersion of watchers) onVersion(1)
-  await withStoreAccess({ lost: undefined, isOver: false }, () =>
-    assert.rejects(catalogue.create(text('first')), { code: 'STORE_UNAVAILABLE' }),
-  )
+  await withStoreAccess({ lost: undefined, isOver: false }, async () => {
+    await assert.rejects(catalogue.create(text('first')), { code: 'STORE_UNAVAILABLE' })
+    // Such as that of the audit log, which follows.
+    await assert.rejects(
+      waitForStore(60_000, () => never),
+      StoreUnavailable,
+    )
+  })
 })
 
 describe('a store that keeps a change and cannot confirm it', () => {

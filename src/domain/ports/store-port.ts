@@ -69,6 +69,12 @@ export async function waitForStore<T>(mostMs: number, work: () => Promise<T>): P
   }
 }
 
+/** For a management call that waited in vain for another one's access: it asks the store no more. */
+export function noteStoreLost(lost: StoreUnavailable): void {
+  const access = accesses.getStore()
+  if (access !== undefined) access.lost = lost
+}
+
 /**
  * The failure to answer with if `thrown` is StoreUnavailable; any other error is returned as it is.
  *
