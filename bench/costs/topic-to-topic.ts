@@ -30,8 +30,8 @@ const lookup = {
   config: { method: 'GET', url: `http://127.0.0.1:${(upstream.address() as AddressInfo).port}/` },
 }
 const forms: Readonly<Record<string, (out: string) => JsonObject>> = {
-  'order partition': (out) => document(out, { inFlight }),
-  'order partition, KAFKA_MAX_IN_FLIGHT': (out) => document(out, {}),
+  'order partition': (out) => document(out, { order: 'partition', inFlight }),
+  'order partition, KAFKA_MAX_IN_FLIGHT': (out) => document(out, { order: 'partition' }),
   'order key': (out) => document(out, { order: 'key', inFlight }),
   'order none': (out) => document(out, { order: 'none', inFlight }),
   [`order key, lookup of ${LOOKUP_MS} ms`]: (out) => document(out, { order: 'key', inFlight }, [lookup]),

@@ -69,6 +69,8 @@ export async function compileDocument(
 /** As `CompiledEndpoint.produces`. */
 function producesOf(endpoint: Endpoint): number | undefined {
   const { lookup, response } = endpoint.requests
+  // More records run again after a rebalance, so the author must ask for it.
+  if (endpoint.kafka?.order !== 'partition') return undefined
   const isPlain = response.every(
     ({ kafkaProducerTopic, forEach, optional }) =>
       kafkaProducerTopic !== undefined && forEach === undefined && optional !== true,

@@ -26,7 +26,7 @@ export type CompiledEndpoint = Readonly<{
   handle: Handle
   /** Replaces `handle` for requests if those with an `Idempotency-Key` are processed once. */
   handleKeyed?: KeyedHandle | undefined
-  /** How many records each message produces, if that is its only effect; undefined if it has other effects. */
+  /** How many records each message produces, if they may overlap with those of the next message; else undefined. */
   produces?: number | undefined
   /** Authenticates the senders; undefined if the endpoint has no `auth`. */
   auth?: EndpointAuth | undefined

@@ -125,6 +125,7 @@ describe('records of one partition', { skip: kafka.skip }, async () => {
       endpoint: { pattern: '/pipelined' },
       kafkaConsumerTopic: topic,
       inputMapping: mapping,
+      kafka: { order: 'partition' },
       requests: { response: { id: 'out', kafkaProducerTopic: out, key: { path: 'requestBody.key' } } },
     })
     await until(
