@@ -6,6 +6,7 @@ import { createKafkaConsumer } from '../../src/adapters/kafka/consumer/kafka-con
 import type { CommittedOffset, ConsumerListener } from '../../src/domain/ports/record-consumer.ts'
 import { NOTE_CHARACTERS } from '../../src/intake/records/order/commit-note.ts'
 import { kafkaForTests } from '../services/kafka.ts'
+import { kafkaSettings } from '../services/kafka-settings.ts'
 import { openTopics } from '../services/topics.ts'
 import { body, until } from './broker.ts'
 
@@ -14,20 +15,7 @@ const kafka = await kafkaForTests()
 describe('the note of a commit', { skip: kafka.skip }, () => {
   const topics = openTopics(kafka.brokers)
   after(topics.close)
-  const consumer = createKafkaConsumer({
-    kafkaBrokers: [kafka.brokers],
-    kafkaClientId: 'tests',
-    kafkaConnectTimeoutMs: 5_000,
-    kafkaRequestTimeoutMs: 5_000,
-    kafkaSessionTimeoutMs: 3_000,
-    kafkaTls: false,
-    kafkaTlsCa: undefined,
-    kafkaTlsCert: undefined,
-    kafkaTlsKey: undefined,
-    kafkaSaslMechanism: undefined,
-    kafkaSaslUsername: undefined,
-    kafkaSaslPassword: undefined,
-  })
+  const consumer = createKafkaConsumer(kafkaSettings(kafka.brokers))
   /** Joins, commits the offsets, and leaves. Resolves to what was committed before. */
   const visit = async (
     groupId: string,

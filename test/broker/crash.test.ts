@@ -22,7 +22,7 @@ describe('two instances, killed six times, and the group rebuilt four times', { 
       { lost, outOfOrder, committedPastUnfinished },
       { lost: 0, outOfOrder: 0, committedPastUnfinished: 0 },
     )
-    // KAFKA_MAX_IN_FLIGHT: what an instance has begun and not committed.
+    // KAFKA_MAX_IN_FLIGHT: what an instance has started and not committed.
     assert.ok(Math.max(...report.roundDuplicates) <= 64, `duplicates: ${report.roundDuplicates}`)
   })
 

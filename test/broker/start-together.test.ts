@@ -5,6 +5,7 @@ import { after, describe, test } from 'node:test'
 import { createKafkaConsumer } from '../../src/adapters/kafka/consumer/kafka-consumer.ts'
 import type { ConsumerListener, ConsumerSession, GroupStart } from '../../src/domain/ports/record-consumer.ts'
 import { kafkaForTests } from '../services/kafka.ts'
+import { kafkaSettings } from '../services/kafka-settings.ts'
 import { openTopics } from '../services/topics.ts'
 import { body, until } from './broker.ts'
 
@@ -17,20 +18,7 @@ const MEMBERS = 3
 describe('members of a new group', { skip: kafka.skip }, () => {
   const topics = openTopics(kafka.brokers)
   after(topics.close)
-  const consumer = createKafkaConsumer({
-    kafkaBrokers: [kafka.brokers],
-    kafkaClientId: 'tests',
-    kafkaConnectTimeoutMs: 5_000,
-    kafkaRequestTimeoutMs: 5_000,
-    kafkaSessionTimeoutMs: 3_000,
-    kafkaTls: false,
-    kafkaTlsCa: undefined,
-    kafkaTlsCert: undefined,
-    kafkaTlsKey: undefined,
-    kafkaSaslMechanism: undefined,
-    kafkaSaslUsername: undefined,
-    kafkaSaslPassword: undefined,
-  })
+  const consumer = createKafkaConsumer(kafkaSettings(kafka.brokers))
 
   /** A member that fetches nothing and commits nothing; `starts` gets each partition with the offset that it starts at. */
   const join = async (

@@ -14,6 +14,7 @@ import { TextField } from '../ui/controls/fields.tsx'
 import { StatusChip } from '../ui/data/status-chip.tsx'
 import { ChangeList } from '../ui/endpoint/change-list.tsx'
 import { FailureNotice } from '../ui/states/failure-notice.tsx'
+import { FaultDetails } from '../ui/states/fault-details.tsx'
 import { QueryView } from '../ui/states/states.tsx'
 import { VisibleText } from '../ui/text/visible-text.tsx'
 
@@ -140,18 +141,7 @@ function Problems({ errors, warnings }: Readonly<{ errors: Found; warnings: Foun
   return (
     <section aria-label="Faults and warnings">
       <h3>{errors.length > 0 ? 'Faults' : 'Warnings'}</h3>
-      <ul className="failure-details">
-        {[...errors, ...warnings].map(({ path, message }) => (
-          <li key={`${path} ${message}`}>
-            {path === undefined || path === '' ? null : (
-              <code>
-                <VisibleText text={path} most={200} />
-              </code>
-            )}{' '}
-            <VisibleText text={message} />
-          </li>
-        ))}
-      </ul>
+      <FaultDetails details={[...errors, ...warnings]} />
     </section>
   )
 }
@@ -197,7 +187,11 @@ function TestResults({ ran, passed, failed, skipped, tests }: TestReport) {
               <VisibleText text={name} most={200} />
               {mismatches[0] === undefined ? null : (
                 <>
-                  : <code>{mismatches[0].path}</code> <VisibleText text={mismatches[0].message} />
+                  :{' '}
+                  <code>
+                    <VisibleText text={mismatches[0].path} />
+                  </code>{' '}
+                  <VisibleText text={mismatches[0].message} />
                 </>
               )}
             </li>

@@ -4,25 +4,12 @@ import { connect } from 'node:net'
 import { describe, test } from 'node:test'
 import { createKafkaConsumer } from '../../../src/adapters/kafka/consumer/kafka-consumer.ts'
 import { openReader } from '../../../src/adapters/kafka/consumer/topic-reader.ts'
-import type { KafkaSettings } from '../../../src/adapters/kafka/kafka-client.ts'
 import type { ConsumerListener } from '../../../src/domain/ports/record-consumer.ts'
+import { kafkaSettings } from '../../services/kafka-settings.ts'
 
 /** No server listens there. */
 const NOWHERE = { port: 1, host: '127.0.0.1' }
-const settings: KafkaSettings = {
-  kafkaBrokers: [`${NOWHERE.host}:${NOWHERE.port}`],
-  kafkaClientId: 'tests',
-  kafkaConnectTimeoutMs: 1_000,
-  kafkaRequestTimeoutMs: 1_000,
-  kafkaSessionTimeoutMs: 3_000,
-  kafkaTls: false,
-  kafkaTlsCa: undefined,
-  kafkaTlsCert: undefined,
-  kafkaTlsKey: undefined,
-  kafkaSaslMechanism: undefined,
-  kafkaSaslUsername: undefined,
-  kafkaSaslPassword: undefined,
-}
+const settings = kafkaSettings(`${NOWHERE.host}:${NOWHERE.port}`, 1_000)
 
 const listener = {
   onRebalance: () => {},

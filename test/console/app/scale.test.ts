@@ -6,6 +6,7 @@ import { endpointDocument, json, type Service } from '../../service.ts'
 import { until } from '../../until.ts'
 import { NO_BROWSER } from '../browser.ts'
 import { openConsole } from '../console-page.ts'
+import { fastest } from '../fastest.ts'
 
 const ENDPOINTS = 10_000
 const BATCH = 1_000
@@ -13,14 +14,6 @@ const ENTRIES = 300
 const KEYS = 60
 const FIRST_LIST_MS = 1_000
 const KEY_MS = 50
-/** A machine that does other things as well is slow now and then; a page that is slow is slow each time. */
-const ATTEMPTS = 3
-
-async function fastest(work: () => Promise<number>, limitMs: number): Promise<number> {
-  let best = Number.POSITIVE_INFINITY
-  for (let attempt = 0; attempt < ATTEMPTS && best > limitMs; attempt += 1) best = Math.min(best, await work())
-  return best
-}
 
 async function shownAfter(page: Page, text: string, act: () => Promise<unknown>): Promise<number> {
   const startedAt = performance.now()

@@ -9,19 +9,12 @@ import { startService } from '../../service.ts'
 import { NO_BROWSER } from '../browser.ts'
 import { openConsole } from '../console-page.ts'
 import { send } from '../failed-messages.ts'
+import { fastest } from '../fastest.ts'
 
 const MESSAGES = 100_000
 const BATCH = 2_000
 const FIRST_LIST_MS = 1_000
 const BODY_MS = 500
-/** A machine that does other things as well is slow now and then; a page that is slow is slow each time. */
-const ATTEMPTS = 3
-
-async function fastest(work: () => Promise<number>, limitMs: number): Promise<number> {
-  let best = Number.POSITIVE_INFINITY
-  for (let attempt = 0; attempt < ATTEMPTS && best > limitMs; attempt += 1) best = Math.min(best, await work())
-  return best
-}
 
 const DONE = { outcome: 'done', status: 200 } as const
 const REFUSED = { outcome: 'refused', status: 400, code: 'VALIDATION_FAILED', stage: 'validate', error: 'No.' } as const

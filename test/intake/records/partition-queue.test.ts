@@ -4,8 +4,7 @@ import { describe, test } from 'node:test'
 import { openPartitionQueue } from '../../../src/intake/records/partition-queue.ts'
 import type { ProcessRecordOptions } from '../../../src/intake/records/process-record.ts'
 import { createRecordSemaphore } from '../../../src/intake/records/record-semaphore.ts'
-import { silent } from '../../contracts/stores.ts'
-import { openIntake, recordAt } from './record-fixtures.ts'
+import { processingOf, recordAt } from './record-fixtures.ts'
 
 /** `current`: what the endpoint is when the first record asks for it. */
 function open(current: ProcessRecordOptions['current']) {
@@ -16,17 +15,7 @@ function open(current: ProcessRecordOptions['current']) {
     committed: { offset: 5n, note: '' },
     order: 'partition',
     semaphore,
-    processing: {
-      current,
-      intake: openIntake(silent),
-      producer: { produce: () => assert.fail('nothing is to be produced') },
-      logger: silent,
-      deadLetterTopic: undefined,
-      retryPausesMs: [],
-      parserLimitBytes: 1_000,
-      validationAcceptNullValues: false,
-      produceTimeoutMs: 1_000,
-    },
+    processing: { ...processingOf(current), producer: { produce: () => assert.fail('nothing is to be produced') } },
     onProgress: () => {},
     onRoom: () => {},
     onReport: () => {},

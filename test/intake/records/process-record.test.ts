@@ -9,7 +9,15 @@ import { deadLetterTopicOf } from '../../../src/intake/records/dead-letter.ts'
 import type { RecordState } from '../../../src/intake/records/partition-handle.ts'
 import { processRecord } from '../../../src/intake/records/process-record.ts'
 import { silent } from '../../contracts/stores.ts'
-import { ENDPOINT_ID, endpointWith, openIntake, openProducer, outcomeOf, recordAt } from './record-fixtures.ts'
+import {
+  ENDPOINT_ID,
+  endpointWith,
+  openIntake,
+  openProducer,
+  outcomeOf,
+  processingOf,
+  recordAt,
+} from './record-fixtures.ts'
 
 type Case = Readonly<{
   name: string
@@ -227,17 +235,7 @@ describe('a record', () => {
       ],
     })
     const compiled = endpointWith(() => outcomeOf(REFUSED))
-    const options = {
-      current: () => compiled,
-      intake: openIntake(silent),
-      producer,
-      logger: silent,
-      deadLetterTopic: 't.dlq',
-      retryPausesMs: [],
-      parserLimitBytes: 1_000,
-      validationAcceptNullValues: false,
-      produceTimeoutMs: 1_000,
-    }
+    const options = { ...processingOf(() => compiled), producer, deadLetterTopic: 't.dlq' }
     const { signal } = new AbortController()
     await processRecord(record, options, () => ({ signal, report: () => {}, pause: () => assert.fail() }))
     assert.deepEqual(producer.written, [

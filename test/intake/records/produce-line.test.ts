@@ -5,8 +5,7 @@ import fc from 'fast-check'
 import type { ProduceTurn } from '../../../src/domain/run.ts'
 import { openPartitionQueue } from '../../../src/intake/records/partition-queue.ts'
 import { createRecordSemaphore } from '../../../src/intake/records/record-semaphore.ts'
-import { silent } from '../../contracts/stores.ts'
-import { endpointWith, openIntake, openProducer, outcomeOf, recordAt } from './record-fixtures.ts'
+import { endpointWith, outcomeOf, processingOf, recordAt } from './record-fixtures.ts'
 
 type Queued = Readonly<{ offset: number; turn: ProduceTurn | undefined; settle: (isWritten: boolean) => void }>
 
@@ -84,18 +83,8 @@ async function run(permits: number, bad: ReadonlySet<number>, steps: readonly St
     committed: undefined,
     order: 'partition',
     semaphore,
-    processing: {
-      current: () => compiled,
-      intake: openIntake(silent),
-      producer: openProducer(),
-      logger: silent,
-      deadLetterTopic: undefined,
-      // Only a change of the endpoint ends these.
-      retryPausesMs: [3_600_000],
-      parserLimitBytes: 1_000,
-      validationAcceptNullValues: false,
-      produceTimeoutMs: 1_000,
-    },
+    // Only a change of the endpoint ends these pauses.
+    processing: { ...processingOf(() => compiled), retryPausesMs: [3_600_000] },
     onProgress: () => {},
     onRoom: () => {},
     onReport: () => {},

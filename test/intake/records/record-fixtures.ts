@@ -9,7 +9,9 @@ import type { ConsumedRecord } from '../../../src/domain/ports/record-consumer.t
 import type { BrokerRecord, RecordProducer } from '../../../src/domain/ports/record-producer.ts'
 import type { CompiledEndpoint } from '../../../src/endpoints/compiled-endpoint.ts'
 import { createIntake, type Intake } from '../../../src/intake/intake.ts'
+import type { ProcessRecordOptions } from '../../../src/intake/records/process-record.ts'
 import type { Handle } from '../../../src/pipeline/outcome.ts'
+import { silent } from '../../contracts/stores.ts'
 
 export const TOPIC = 't'
 export const ENDPOINT_ID = '0'.repeat(24)
@@ -55,6 +57,19 @@ export const openIntake = (logger: Logger): Intake =>
     messageWaitMs: 1_000,
     observe: () => {},
   })
+
+/** Without dead letters and retries; `current`: the endpoint. */
+export const processingOf = (current: ProcessRecordOptions['current']): ProcessRecordOptions => ({
+  current,
+  intake: openIntake(silent),
+  producer: openProducer(),
+  logger: silent,
+  deadLetterTopic: undefined,
+  retryPausesMs: [],
+  parserLimitBytes: 1_000,
+  validationAcceptNullValues: false,
+  produceTimeoutMs: 1_000,
+})
 
 /** A producer into an array; its first `failures` writes fail. */
 export function openProducer(failures = 0): RecordProducer & { written: BrokerRecord[] } {

@@ -12,8 +12,7 @@ import {
 } from '../../../src/intake/records/partition-queue.ts'
 import { createRecordSemaphore } from '../../../src/intake/records/record-semaphore.ts'
 import type { Outcome } from '../../../src/pipeline/outcome.ts'
-import { silent } from '../../contracts/stores.ts'
-import { endpointWith, openIntake, openProducer, outcomeOf, recordAt } from './record-fixtures.ts'
+import { endpointWith, outcomeOf, processingOf, recordAt } from './record-fixtures.ts'
 
 const KEYS = ['a', 'b', 'c', null] as const
 
@@ -62,18 +61,8 @@ async function follow(order: RecordOrder, permits: number, records: readonly Con
       committed: saved,
       order,
       semaphore,
-      processing: {
-        current: () => compiled,
-        intake: openIntake(silent),
-        producer: openProducer(),
-        logger: silent,
-        deadLetterTopic: undefined,
-        // Only a change of the endpoint ends these.
-        retryPausesMs: [3_600_000],
-        parserLimitBytes: 1_000,
-        validationAcceptNullValues: false,
-        produceTimeoutMs: 1_000,
-      },
+      // Only a change of the endpoint ends these pauses.
+      processing: { ...processingOf(() => compiled), retryPausesMs: [3_600_000] },
       onProgress: () => {},
       onRoom: () => {},
       onReport: () => {},

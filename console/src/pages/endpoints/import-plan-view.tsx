@@ -1,8 +1,9 @@
 /** The plan of an import as a table: faults first seen at their documents, with their places. */
 import { type Column, DataTable } from '../../ui/data/data-table.tsx'
 import { StatusChip } from '../../ui/data/status-chip.tsx'
+import { FaultDetails } from '../../ui/states/fault-details.tsx'
 import { VisibleText } from '../../ui/text/visible-text.tsx'
-import type { ImportPlan, PlannedDocument, PlannedFault } from './import-plan.ts'
+import type { ImportPlan, PlannedDocument } from './import-plan.ts'
 
 export function ImportPlanView({ plan: { documents, unreadable, faults } }: Readonly<{ plan: ImportPlan }>) {
   const created = documents.filter(({ operation }) => operation.op === 'create').length
@@ -80,22 +81,8 @@ const COLUMNS: readonly Column<Row>[] = [
         ) : (
           <StatusChip tone="bad">{faults.length === 1 ? '1 fault' : `${faults.length} faults`}</StatusChip>
         )}
-        <FaultList faults={[...faults, ...warnings]} />
+        <FaultDetails details={[...faults, ...warnings]} />
       </>
     ),
   },
 ]
-
-const FaultList = ({ faults }: Readonly<{ faults: readonly PlannedFault[] }>) =>
-  faults.length === 0 ? null : (
-    <ul className="failure-details">
-      {faults.map(({ path, message }) => (
-        <li key={`${path} ${message}`}>
-          <code>
-            <VisibleText text={path} most={200} />
-          </code>{' '}
-          <VisibleText text={message} />
-        </li>
-      ))}
-    </ul>
-  )

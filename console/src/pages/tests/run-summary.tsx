@@ -2,7 +2,7 @@
 
 import { StatusChip } from '../../ui/data/status-chip.tsx'
 import { useKey } from '../../ui/keys/keymap.ts'
-import { VisibleText } from '../../ui/text/visible-text.tsx'
+import { FaultDetails } from '../../ui/states/fault-details.tsx'
 import type { TestRuns } from './test-runs.ts'
 
 export type RunSummaryProps = Readonly<{
@@ -34,18 +34,7 @@ export function RunSummary({ runs, total, refused }: RunSummaryProps) {
           {isOld && <span>The endpoint has changed since: run them again.</span>}
         </>
       )}
-      {runs.faults.length > 0 && (
-        <ul className="failure-details">
-          {runs.faults.map(({ path, message }) => (
-            <li key={`${path} ${message}`}>
-              <code>
-                <VisibleText text={path} />
-              </code>{' '}
-              <VisibleText text={message} />
-            </li>
-          ))}
-        </ul>
-      )}
+      <FaultDetails details={runs.faults} />
     </div>
   )
 }

@@ -2,6 +2,7 @@
 import type { ApiFailure } from '../../api/api-failure.ts'
 import { Button } from '../controls/button.tsx'
 import { VisibleText } from '../text/visible-text.tsx'
+import { FaultDetails } from './fault-details.tsx'
 
 export type FailureNoticeProps = Readonly<{
   failure: ApiFailure
@@ -24,27 +25,7 @@ export function FailureNotice({ failure, onRetry, onPlace, shown = [] }: Failure
         <VisibleText text={message} />
         {code === undefined ? null : <code className="failure-code">{code}</code>}
       </p>
-      {details.length > 0 && (
-        <ul className="failure-details">
-          {details.slice(0, MOST_DETAILS).map(({ path = '', message: what = '' }, index) => (
-            // Two details may be the same, and their order is all that they have.
-            // biome-ignore lint/suspicious/noArrayIndexKey: the list of one failure never changes
-            <li key={index}>
-              {path === '' ? null : onPlace === undefined ? (
-                <code>
-                  <VisibleText text={path} />
-                </code>
-              ) : (
-                <button type="button" className="link" onClick={() => onPlace(path)}>
-                  <VisibleText text={path} />
-                </button>
-              )}{' '}
-              <VisibleText text={what} />
-            </li>
-          ))}
-          {details.length > MOST_DETAILS && <li>… and {details.length - MOST_DETAILS} more.</li>}
-        </ul>
-      )}
+      <FaultDetails details={details} most={MOST_DETAILS} onPlace={onPlace} />
       {onRetry === undefined ? null : <Button onPress={onRetry}>Retry</Button>}
     </div>
   )

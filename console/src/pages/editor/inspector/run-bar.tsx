@@ -5,8 +5,8 @@ import { useRefusal } from '../../../api/session.ts'
 import { Button } from '../../../ui/controls/button.tsx'
 import { Checkbox, SelectField } from '../../../ui/controls/fields.tsx'
 import { OutcomeChip } from '../../../ui/data/status-chip.tsx'
+import { FaultDetails } from '../../../ui/states/fault-details.tsx'
 import { VisibleText } from '../../../ui/text/visible-text.tsx'
-import { NotReproducedList } from '../run/not-reproduced-list.tsx'
 import type { RunData } from '../run/run-data.ts'
 import type { RunOn } from '../run/run-request.ts'
 import type { Runs } from '../run/use-runs.ts'
@@ -130,7 +130,7 @@ function LoadedData({ id, data, report }: Readonly<{ id: string; data: RunData; 
           <summary>
             {notReproduced.length === 1 ? 'One part is' : `${notReproduced.length} parts are`} not as the message had it
           </summary>
-          <NotReproducedList parts={notReproduced} />
+          <FaultDetails details={notReproduced.map(({ path, reason: message }) => ({ path, message }))} />
         </details>
       )}
     </>

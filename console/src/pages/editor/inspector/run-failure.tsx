@@ -1,5 +1,6 @@
 /** Why a message failed, with the way to the line of the document. */
 import type { RunReport } from '../../../api/run-calls.ts'
+import { FaultDetails } from '../../../ui/states/fault-details.tsx'
 import { VisibleText } from '../../../ui/text/visible-text.tsx'
 
 export type RunFailureProps = Readonly<{
@@ -38,20 +39,7 @@ export function RunFailure({
         )}
         {code === undefined ? null : <code className="failure-code">{code}</code>}
       </p>
-      {details.length > 0 && (
-        <ul className="failure-details">
-          {details.slice(0, MOST_DETAILS).map(({ path: at, message }, index) => (
-            // biome-ignore lint/suspicious/noArrayIndexKey: the list of one failure never changes
-            <li key={index}>
-              <code>
-                <VisibleText text={at} />
-              </code>{' '}
-              <VisibleText text={message} />
-            </li>
-          ))}
-          {details.length > MOST_DETAILS && <li>… and {details.length - MOST_DETAILS} more.</li>}
-        </ul>
-      )}
+      <FaultDetails details={details} most={MOST_DETAILS} />
     </div>
   )
 }

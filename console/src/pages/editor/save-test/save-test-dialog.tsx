@@ -16,10 +16,10 @@ import { Dialog } from '../../../ui/controls/dialog.tsx'
 import { Checkbox, SelectField, TextField } from '../../../ui/controls/fields.tsx'
 import { TextViewer } from '../../../ui/data/text-viewer.tsx'
 import { FailureNotice } from '../../../ui/states/failure-notice.tsx'
+import { FaultDetails } from '../../../ui/states/fault-details.tsx'
 import { notify } from '../../../ui/states/notices.tsx'
 import { QueryView } from '../../../ui/states/states.tsx'
 import { VisibleText } from '../../../ui/text/visible-text.tsx'
-import { type NotReproduced, NotReproducedList } from '../run/not-reproduced-list.tsx'
 import type { Runs } from '../run/use-runs.ts'
 import { type Counted, countable, expectationOf, type Given, givenOfRun, leafPointers } from './test-making.ts'
 
@@ -36,7 +36,7 @@ type Made = Readonly<{
   given: Given
   source: Given | undefined
   snapshot: Given
-  notReproduced: readonly NotReproduced[]
+  notReproduced: readonly Readonly<{ path: string; reason: string }>[]
 }>
 
 export function SaveTestDialog({ id, document, runs, report, onClose }: SaveTestDialogProps) {
@@ -148,7 +148,7 @@ function TestForm({ id, document, name, made, onClose }: TestFormProps) {
       {notReproduced.length > 0 && (
         <section aria-label="Not as the message had it">
           <h3>Not as the message had it</h3>
-          <NotReproducedList parts={notReproduced} />
+          <FaultDetails details={notReproduced.map(({ path, reason: message }) => ({ path, message }))} />
         </section>
       )}
       <fieldset className="conflict">

@@ -1,1 +1,0 @@
-import{a as e}from"./states-lzocbl8k.js";import{t}from"./jsx-runtime-bmvc2xch.js";var n=t(),r=({parts:t})=>(0,n.jsx)(`ul`,{className:`failure-details`,children:t.map(({path:t,reason:r})=>(0,n.jsxs)(`li`,{children:[(0,n.jsx)(`code`,{children:(0,n.jsx)(e,{text:t})}),` `,(0,n.jsx)(e,{text:r})]},`${t} ${r}`))});export{r as t};
