@@ -218,7 +218,8 @@ describe('a crash while one record takes long', { skip: kafka.skip }, async () =
       kafkaConsumerTopic: topic,
       kafka: { order: 'key' },
       inputMapping: mapping,
-      requests: { response: { id: 'out', config: { url: upstream.url } } },
+      // Longer than the test: the slow record is tried once.
+      requests: { response: { id: 'out', timeoutMs: 300_000, config: { url: upstream.url } } },
     }
     await fetch(`${first.url}/endpoints`, json('POST', endpointDocument(document)))
     const state = (instance: SpawnedService): Promise<ConsumerStatus | undefined> => statusOf(instance)

@@ -47,6 +47,7 @@ export function openPartitionControl(
   /** The records that wait or are stopped. */
   const troubled = new Map<object, RecordState>()
   const pauses = new Set<() => void>()
+  let pausing = 0
 
   const pauseFor = async (timeMs: number | undefined): Promise<void> => {
     const { promise, resolve } = Promise.withResolvers<void>()
@@ -72,9 +73,14 @@ export function openPartitionControl(
       pause: async (timeMs) => {
         if (hasPermit) semaphore.release(1)
         hasPermit = false
-        await pauseFor(timeMs)
-        signal.throwIfAborted()
-        hasPermit = await semaphore.acquire()
+        pausing += 1
+        try {
+          await pauseFor(timeMs)
+          signal.throwIfAborted()
+          hasPermit = await semaphore.acquire()
+        } finally {
+          pausing -= 1
+        }
         if (!hasPermit) closing.abort()
         signal.throwIfAborted()
       },
@@ -89,7 +95,7 @@ export function openPartitionControl(
       return worst
     },
     get retrying() {
-      return troubled.size
+      return pausing
     },
     get isClosed() {
       return signal.aborted

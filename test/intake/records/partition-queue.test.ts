@@ -4,7 +4,8 @@ import { describe, test } from 'node:test'
 import { openPartitionQueue } from '../../../src/intake/records/partition-queue.ts'
 import type { ProcessRecordOptions } from '../../../src/intake/records/process-record.ts'
 import { createRecordSemaphore } from '../../../src/intake/records/record-semaphore.ts'
-import { processingOf, recordAt } from './record-fixtures.ts'
+import { until } from '../../until.ts'
+import { endpointWith, outcomeOf, processingOf, recordAt } from './record-fixtures.ts'
 
 /** `current`: what the endpoint is when the first record asks for it. */
 function open(current: ProcessRecordOptions['current']) {
@@ -61,5 +62,33 @@ describe('a partition whose records are not processed', () => {
     assert.equal(queue.doneOffset, 8n)
     assert.equal(queue.moveTo(12n), true)
     assert.equal(queue.doneOffset, 12n)
+  })
+})
+
+describe('a record that is tried again', () => {
+  test('it counts as one that waits in the pause, and as one under way in the attempt', async () => {
+    const { promise, resolve } = Promise.withResolvers<ReturnType<typeof outcomeOf>>()
+    let attempts = 0
+    const endpoint = endpointWith(async () => {
+      attempts += 1
+      return attempts === 1 ? outcomeOf('RESPONSE_UNREACHABLE') : promise
+    })
+    const { queue } = open(() => endpoint)
+    queue.offer([recordAt(5n)], 6n)
+    await until(
+      () => queue.figures,
+      ({ underWay, retrying }) => underWay === 0 && retrying === 1,
+    )
+    queue.wake()
+    await until(
+      () => queue.figures,
+      ({ underWay, retrying }) => attempts === 2 && underWay === 1 && retrying === 0,
+    )
+    resolve(outcomeOf('ok'))
+    await until(
+      () => queue.doneOffset,
+      (offset) => offset === 6n,
+    )
+    assert.deepEqual([queue.figures.underWay, queue.figures.retrying], [0, 0])
   })
 })
