@@ -29,7 +29,8 @@ export const sliceOf = (seconds: number): number => (byWrk(seconds) ? seconds : 
 /** Sends the message for that long, as fast as answers come. Fails where an answer has another status than 200. */
 export async function loadForSeconds(target: Target, seconds: number): Promise<LoadResult> {
   await using load = openLoad(target, seconds)
-  return load.run(seconds, 'anew')
+  // Without the await, the generator is ended before it has answered.
+  return await load.run(seconds, 'anew')
 }
 
 /** Loads a server again and again, from connections that stay open. */
