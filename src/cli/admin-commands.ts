@@ -1,6 +1,7 @@
 /** `crosswalk migrate`, `copy-store` and `keys`: they open the store itself. */
 import type { Command } from 'commander'
 import type { Settings } from '../settings/settings.ts'
+import { EXIT } from './command-process.ts'
 import type { KeyCommands } from './key-commands.ts'
 import { refuse, startFault, withSettings } from './with-settings.ts'
 
@@ -10,7 +11,7 @@ export function addStoreCommands(program: Command): void {
     .description(
       'updates the tables of DATABASE_URL, as every start does, and exits; stop a service on a SQLite file first',
     )
-    .action(withSettings(migrate))
+    .action(withSettings(migrate, EXIT.impossible))
   program
     .command('copy-store')
     .description(
@@ -18,7 +19,9 @@ export function addStoreCommands(program: Command): void {
     )
     .requiredOption('--from <url>', '`sqlite:` and the path of a file')
     .option('--to <url>', '`postgres://user:password@host:port/database`; by default DATABASE_URL')
-    .action((urls: { from: string; to?: string }) => withSettings((settings) => copy(urls, settings))())
+    .action((urls: { from: string; to?: string }) =>
+      withSettings((settings) => copy(urls, settings), EXIT.impossible)(),
+    )
   const keys = program
     .command('keys')
     .description('manages the API keys of the management API, also while the service runs')
@@ -56,14 +59,14 @@ async function migrate(settings: Settings): Promise<void> {
     await migrateStore(settings.databaseUrl, settings, await loggerOf(settings))
     process.stdout.write('The tables of the store are up to date.\n')
   } catch (thrown) {
-    refuse([startFault(thrown, settings)])
+    refuse([startFault(thrown, settings)], EXIT.impossible)
   }
 }
 
 async function copy({ from, to }: { from: string; to?: string }, settings: Settings): Promise<void> {
   const { checkCopy, copyStore } = await import('./store-commands.ts')
   const urls = checkCopy({ from, to: to ?? settings.databaseUrl })
-  if (!urls.ok) return refuse([urls.message])
+  if (!urls.ok) return refuse([urls.message], EXIT.impossible)
   try {
     const summary = await copyStore(urls.value, settings, await loggerOf(settings))
     process.stdout.write('Copied, read back and found the same:\n')
@@ -74,7 +77,7 @@ async function copy({ from, to }: { from: string; to?: string }, settings: Setti
       'Not copied: the message log, captures, plans of replays and the counts of messages; the files keep them.\n',
     )
   } catch (thrown) {
-    refuse([startFault(thrown, settings)])
+    refuse([startFault(thrown, settings)], EXIT.impossible)
   }
 }
 
@@ -85,7 +88,7 @@ function withKeys(work: (commands: KeyCommands) => Promise<void>): Promise<void>
       const commands = await openKeyCommands(settings, await loggerOf({ ...settings, logLevel: 'error' }))
       await work(commands).finally(commands.close)
     } catch (thrown) {
-      refuse([startFault(thrown, settings)])
+      refuse([startFault(thrown, settings)], EXIT.impossible)
     }
-  })()
+  }, EXIT.impossible)()
 }

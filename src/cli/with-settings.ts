@@ -1,15 +1,16 @@
 /** How commands read the settings and say why they do nothing. */
 import { loadEnvFile, readSettings, type Settings } from '../settings/settings.ts'
 
-/** Runs a command only if all settings are valid; `.env` is read first. */
+/** Runs a command only if all settings are valid; `.env` is read first. `exitCode`: where they are not. */
 export function withSettings(
   run: (settings: Settings, warnings: readonly string[]) => Promise<void>,
+  exitCode = 1,
 ): () => Promise<void> {
   return async () => {
     const file = loadEnvFile()
-    if (!file.ok) return refuse([file.message])
+    if (!file.ok) return refuse([file.message], exitCode)
     const reading = readSettings(process.env)
-    if (!reading.ok) return refuse(reading.faults)
+    if (!reading.ok) return refuse(reading.faults, exitCode)
     await run(reading.settings, reading.warnings)
   }
 }

@@ -53,7 +53,7 @@ describe('migrate', () => {
       DATABASE_URL: 'postgres://u:s3cr3t@127.0.0.1:1/x',
       DATABASE_START_TIMEOUT_MS: '0',
     })
-    assert.equal(code, 1)
+    assert.equal(code, 3)
     assert.match(stderr, /^crosswalk: The database of DATABASE_URL cannot be used: .*\n$/)
     assert.ok(!(stdout + stderr).includes('s3cr3t'))
   })
@@ -167,7 +167,7 @@ describe('copy-store', () => {
     await to.close()
 
     const second = await run(folder, ['copy-store', '--from', 'sqlite:./from.db'], { DATABASE_URL: url })
-    assert.equal(second.code, 1)
+    assert.equal(second.code, 3)
     assert.match(second.stderr, /The target holds endpoints already/)
   })
 
@@ -274,7 +274,7 @@ describe('copy-store', () => {
     lookInto(join(folder, 'other.db'), (db) => db.exec('create table notes (text)'))
     for (const name of ['empty', 'other']) {
       const { code, stdout, stderr } = await run(folder, ['copy-store', '--from', `sqlite:./${name}.db`, '--to', url])
-      assert.deepEqual([code, stdout], [1, ''])
+      assert.deepEqual([code, stdout], [3, ''])
       assert.match(stderr, /holds no store of this service: is its path right\?/)
     }
     assert.equal(readFileSync(join(folder, 'empty.db')).length, 0)
@@ -309,7 +309,7 @@ describe('copy-store', () => {
   for (const { from, to, expect } of wrong) {
     test(`refuses ${from} to ${to}`, async (test) => {
       const { code, stdout, stderr } = await run(freshFolder(test), ['copy-store', '--from', from, '--to', to])
-      assert.equal(code, 1)
+      assert.equal(code, 3)
       assert.match(stderr, expect)
       assert.ok(!(stdout + stderr).includes('s3cr3t'))
     })

@@ -1,6 +1,7 @@
 /** The values that an endpoint document itself names: enums of its schema, codes of its mapping, texts in its expressions. */
-import { isObject, type Json } from '../../domain/json.ts'
+import { isObject, type Json, type JsonObject } from '../../domain/json.ts'
 import { REDACTED } from '../../domain/secrets/secrets.ts'
+import { STAMPS } from '../../domain/stored-document.ts'
 
 /** Texts of JSON that stand for other values, and what stands in place of redacted ones. */
 const ALWAYS = ['true', 'false', 'null', REDACTED, '***']
@@ -11,10 +12,13 @@ const IN_TEXTS = /"((?:[^"\\]|\\.)*)"|'((?:[^'\\]|\\.)*)'|(?<![\w.])(-?\d+(?:\.\
 /** The member whose names are values: the codes that `mapCodes` maps. */
 const CODES = 'parameters'
 
+/** What is written about the document, which no message is compared with. */
+const ABOUT = new Set([...STAMPS, 'name', 'description'])
+
 /** Out: texts, and numbers as texts. Values of messages that equal one of them say nothing about a person. */
-export function literalsOf(document: Json): ReadonlySet<string> {
+export function literalsOf(document: JsonObject): ReadonlySet<string> {
   const found = new Set(ALWAYS)
-  addLiterals(document, found)
+  for (const [name, member] of Object.entries(document)) if (!ABOUT.has(name)) addLiterals(member, found)
   return found
 }
 

@@ -27,7 +27,7 @@ const OF_EXCHANGE =
 export async function pseudonymise(
   written: WrittenTest,
   snapshot: JsonObject | undefined,
-  document: Json,
+  document: JsonObject,
   run: (given: JsonObject) => Promise<JsonObject | undefined>,
   random: (count: number) => Uint8Array,
 ): Promise<WrittenTest> {

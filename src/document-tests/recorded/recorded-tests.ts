@@ -66,7 +66,7 @@ export function createRecordedTests(options: RecordedTestsOptions): MakeRecorded
   const secretHeaders = secretHeadersOf(settings.redactHeaders)
 
   /** What the message of the test does; undefined if it asks for an answer that is not given. */
-  const runOnce = async (document: Json, name: string, given: JsonObject): Promise<JsonObject | undefined> => {
+  const runOnce = async (document: JsonObject, name: string, given: JsonObject): Promise<JsonObject | undefined> => {
     let snapshot: JsonObject | undefined
     const file = soundFile({ name, given, expect: { snapshot: true } })
     await runTests(document, file, {
@@ -153,7 +153,7 @@ async function documentOf(
   endpointId: string,
   { endpointVersion }: MessageRecord,
   endpoints: RecordedTestsOptions['endpointService'],
-): Promise<Readonly<{ document: Json; isOther: boolean }>> {
+): Promise<Readonly<{ document: JsonObject; isOther: boolean }>> {
   try {
     const { document } = await endpoints.versions.get(endpointId, endpointVersion ?? 0)
     if (document !== null) return { document, isOther: false }

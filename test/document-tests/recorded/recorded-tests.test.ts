@@ -184,6 +184,28 @@ describe('tests made from recorded messages', () => {
     assert.ok(sent?.url.endsWith(`/patients/${pseudonym}`))
   })
 
+  test('with pseudonyms keep nothing that only the stamps, the name or the description of the document hold', async () => {
+    const name = 'Ward 4711'
+    const { _id } = await stage.service.register({
+      name,
+      description: 'Room 815, since 2019.',
+      endpoint: { pattern: '/stamped' },
+      inputMapping: { 'requestBody.texts': 'texts' },
+    })
+    const { createdAt } = (await call(stage.service.adminUrl, 'GET', `/endpoints/${_id}`)).json()
+    const texts = [String(createdAt).slice(0, 4), 'since 4711', '815', '2019', name]
+    const headers = { 'content-type': 'application/json' }
+    const { id } = await stage.send({ path: '/stamped', method: 'POST', headers, body: JSON.stringify({ texts }) })
+    await stage.recorded(id)
+    const { test: made } = await stage.make(id, { pseudonymise: true })
+    const { body } = made.given.message as { body: { texts: string[] } }
+    assert.deepEqual(
+      texts.filter((text, index) => body.texts[index] === text),
+      [],
+    )
+    assert.doesNotMatch(body.texts.join(), /4711|815|2019/)
+  })
+
   test('of a failed message fail until they are edited', async () => {
     await stage.service.register({
       endpoint: { pattern: '/fails' },

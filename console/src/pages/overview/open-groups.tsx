@@ -33,7 +33,7 @@ export function OpenGroups() {
                         <VisibleText text={endpoint ?? 'No endpoint'} most={100} />: {code ?? 'no code'}
                       </Link>
                       <span className="block quiet">
-                        {stage}
+                        {stage ?? 'before the first stage'}
                         {path === undefined ? null : (
                           <>
                             {' '}
