@@ -9,8 +9,8 @@ import { describe, test } from 'node:test'
 import { freshFolder, type Program, spawnService, startProgram } from '../spawned-service.ts'
 
 /** What a program that ends says on standard error; fails where it does not end with exit code 1. */
-async function refusal({ output, ended }: Program): Promise<string> {
-  assert.deepEqual(await ended, { code: 1, signal: null }, output.stdout)
+async function refusal({ output, ended }: Program, code = 1): Promise<string> {
+  assert.deepEqual(await ended, { code, signal: null }, output.stdout)
   return output.stderr
 }
 
@@ -61,7 +61,7 @@ describe('while a service runs on a file', { concurrency: true }, () => {
     test(`${args[0]} is refused with one line`, async (test) => {
       const folder = freshFolder(test)
       const service = await spawnService(folder)
-      assert.match(await refusal(startProgram(folder, { args })), IN_USE)
+      assert.match(await refusal(startProgram(folder, { args }), 3), IN_USE)
       service.child.kill('SIGTERM')
       await service.ended
     })
