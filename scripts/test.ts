@@ -38,7 +38,7 @@ const startedAt = performance.now()
 const services = await startServices((line) => console.log(line))
 const results: FileResult[] = []
 try {
-  await runInLanes(files, async (together) => {
+  await runInLanes(run, files, async (together) => {
     if (stopping.signal.aborted) return
     const limitMs = together.length > 1 ? 2 * LIMIT_MS : LIMIT_MS
     for (const result of await runFiles(together, { options, limitMs, signal: stopping.signal })) {

@@ -7,6 +7,7 @@ import { after, describe, test } from 'node:test'
 import { fileURLToPath } from 'node:url'
 import {
   ALONE,
+  APART,
   AT_ONCE,
   filesOf,
   IN_BOTH,
@@ -137,7 +138,7 @@ describe('of all files', () => {
   const all = globSync(['test/**/*.test.ts', 'samples/**/*.test.ts'], { cwd: root }).sort()
 
   test('names no file and no folder that is not there any more', () => {
-    const rules = [...SOAK_ONLY, ...IN_BOTH, ...ALONE, ...TOGETHER.flat(), ...LONGEST]
+    const rules = [...SOAK_ONLY, ...IN_BOTH, ...ALONE, ...APART, ...TOGETHER.flat(), ...LONGEST]
     assert.deepEqual(
       rules.filter((rule) => !all.some((file) => file === rule || (rule.endsWith('/') && file.startsWith(rule)))),
       [],
@@ -155,7 +156,7 @@ describe('of all files', () => {
     const underWay = new Set<readonly string[]>()
     const seen: string[] = []
     const most = { all: 0, broker: 0, files: 0 }
-    await runInLanes(given, async (files) => {
+    await runInLanes('test', given, async (files) => {
       underWay.add(files)
       seen.push(...files)
       const isAlone = files.some((file) => ALONE.some((rule) => file.startsWith(rule)))
