@@ -36,6 +36,7 @@ export const IN_BOTH: readonly string[] = [
   'test/document-tests/time-zones.test.ts',
   'test/fuzz/',
   'test/hostile/',
+  'test/instances/convergence.test.ts',
   'test/main/process.test.ts',
   'test/package/',
   'test/published-api/',
