@@ -10,7 +10,7 @@ import { join } from 'node:path'
 /** On Linux a file system in memory, which containers often limit to 64 MB. */
 const IN_MEMORY = '/dev/shm'
 /** Several times what all tests keep at once. */
-const ROOM_BYTES = 4 * 1024 ** 3
+const ROOM_BYTES = 2 * 1024 ** 3
 
 /** A new folder in memory that every user may enter; undefined if this machine has no room there or runs no programs from it. */
 export function makeMemoryFolder(): string | undefined {
