@@ -12,13 +12,16 @@ const IN_MEMORY = '/dev/shm'
 /** Several times what all tests keep at once. */
 const ROOM_BYTES = 2 * 1024 ** 3
 
-/** A new folder in memory that every user may enter; undefined if this machine has no room there or runs no programs from it. */
-export function makeMemoryFolder(): string | undefined {
+/**
+ * A new folder below `parent` that every user may enter; undefined if there are fewer than `roomBytes` free, there or in memory,
+ * or this machine runs no programs from it.
+ */
+export function makeMemoryFolder(parent = IN_MEMORY, roomBytes = ROOM_BYTES): string | undefined {
   let folder: string | undefined
   try {
-    const { bavail, bsize } = statfsSync(IN_MEMORY)
-    if (Math.min(bavail * bsize, freemem()) < ROOM_BYTES) return undefined
-    folder = mkdtempSync(join(IN_MEMORY, 'crosswalk-tests-'))
+    const { bavail, bsize } = statfsSync(parent)
+    if (Math.min(bavail * bsize, freemem()) < roomBytes) return undefined
+    folder = mkdtempSync(join(parent, 'crosswalk-tests-'))
     // PostgreSQL runs as another user, below it.
     chmodSync(folder, 0o711)
     const program = join(folder, 'program')

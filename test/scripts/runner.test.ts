@@ -1,6 +1,6 @@
 /** `npm test` says of a run what is so: nothing that failed, hung, crashed or did not run passes for good. */
 import assert from 'node:assert/strict'
-import { globSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { globSync, mkdirSync, mkdtempSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, describe, test } from 'node:test'
@@ -18,6 +18,7 @@ import {
 } from '../../scripts/testing/lanes.ts'
 import { type FileResult, runFile, runFiles } from '../../scripts/testing/run-file.ts'
 import { describeFile, describeRun } from '../../scripts/testing/summary.ts'
+import { makeMemoryFolder } from '../../scripts/testing/temporary-folder.ts'
 
 const root = fileURLToPath(new URL('../..', import.meta.url))
 const folder = mkdtempSync(join(tmpdir(), 'crosswalk-runner-'))
@@ -172,6 +173,27 @@ describe('of all files', () => {
     assert.deepEqual([most.all, most.broker], [AT_ONCE, 2])
     assert.ok(most.files > 30)
   })
+})
+
+describe('the folder of temporary files', () => {
+  const parent = join(folder, 'memory')
+  mkdirSync(parent)
+
+  test('can be entered by every user and listed by its own', () => {
+    const made = makeMemoryFolder(parent, 0) ?? ''
+    assert.equal(statSync(made).mode & 0o777, 0o711)
+    rmSync(made, { recursive: true })
+  })
+
+  for (const { name, within, roomBytes } of [
+    { name: 'has too little room', within: parent, roomBytes: Number.POSITIVE_INFINITY },
+    { name: 'does not exist', within: join(folder, 'absent'), roomBytes: 0 },
+  ]) {
+    test(`is not made in a place that ${name}`, () => {
+      assert.equal(makeMemoryFolder(within, roomBytes), undefined)
+      assert.deepEqual(readdirSync(parent), [])
+    })
+  }
 })
 
 describe('of several files in one process', { concurrency: 2 }, () => {
