@@ -157,12 +157,20 @@ const BROWSER = 'test/console/'
 
 /** Started first, so that none of them runs alone at the end. */
 export const LONGEST: readonly string[] = [
-  'test/workers/active-on-all-workers.test.ts',
-  'test/workers/lost.test.ts',
+  'test/cli/lint.test.ts',
+  'test/crash/apply-crash.test.ts',
+  'test/crash/batch-crash.test.ts',
+  'test/hostile/hostile.test.ts',
   'test/instances/away.test.ts',
+  'test/instances/clashes.test.ts',
   'test/instances/partition.test.ts',
+  'test/instances/restricted.test.ts',
   'test/isolation/processes.test.ts',
   'test/main/process.test.ts',
+  'test/published-api/valid-documents.test.ts',
+  'test/replay/plans-survive.test.ts',
+  'test/workers/active-on-all-workers.test.ts',
+  'test/workers/lost.test.ts',
 ]
 
 /** Processes at once, on every machine. Many of them wait more than they compute: four keep two cores busy. */
