@@ -72,7 +72,8 @@ export const TOGETHER: readonly (readonly string[])[] = [
     'test/language/',
   ],
   ['test/pipeline/', 'samples/'],
-  ['test/access/', 'test/adapters/http-server/', 'test/adapters/otel/'],
+  ['test/access/'],
+  ['test/adapters/http-server/', 'test/adapters/otel/'],
   ['test/adapters/', 'test/contracts/', 'test/endpoints/', 'test/intake/', 'test/metrics/'],
   ['test/message-log/', 'test/replay/'],
   [
