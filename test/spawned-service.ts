@@ -20,7 +20,7 @@ export const LAUNCHED = ['node', join(root, 'bin/crosswalk.js')] as const
 const LIFETIME_MS = 240_000
 
 /** Kept from run to run: it halves the time that a start takes. */
-const NODE_COMPILE_CACHE = join(tmpdir(), 'crosswalk-compile-cache')
+const NODE_COMPILE_CACHE = process.env.NODE_COMPILE_CACHE ?? join(tmpdir(), 'crosswalk-compile-cache')
 
 export type Ended = Readonly<{ code: number | null; signal: NodeJS.Signals | null }>
 

@@ -1,5 +1,6 @@
 /** Every management route, taken from the service's own table, with every credential that must not open it. */
 import assert from 'node:assert/strict'
+import { Agent } from 'node:http'
 import { after, before, describe, test } from 'node:test'
 import { ROLES, type Role } from '../../src/domain/access.ts'
 import { call } from '../adapters/http-server/management/call.ts'
@@ -14,10 +15,15 @@ import {
 } from './service-with-keys.ts'
 
 let withKeys: ServiceWithKeys
+/** Thousands of calls: to open a connection for each would take longer than to answer it. */
+const agent = new Agent({ keepAlive: true, maxSockets: 1 })
 before(async () => {
   withKeys = await startServiceWithKeys()
 })
-after(() => withKeys.service.stop())
+after(async () => {
+  agent.destroy()
+  await withKeys.service.stop()
+})
 
 type Route = Readonly<{ port: Port; method: string; path: string; needed: string }>
 
@@ -102,7 +108,7 @@ for (const { name, headers, challenge } of WRONG) {
     for (const route of routes().filter(isClosed)) {
       // Open on this machine, so asked for from elsewhere below.
       if (route.needed === 'metrics') continue
-      const options = { headers: { ...JSON_TYPE, ...headers() }, ...(route.method === 'HEAD' ? {} : { body }) }
+      const options = { agent, headers: { ...JSON_TYPE, ...headers() }, ...(route.method === 'HEAD' ? {} : { body }) }
       const reply = await call(withKeys.baseOf(route.port), route.method, route.path, options)
       assert.equal(reply.status, 401, `${route.port} ${route.method} ${route.path}: ${reply.text}`)
       assert.match(reply.headers['www-authenticate'] ?? '', challenge)
@@ -126,7 +132,7 @@ for (const role of ROLES) {
       // A body that nothing accepts: what is let in is refused for that.
       // A stream of events does not end by itself: test/events reads it.
       if (route.path === '/events' && route.method === 'GET') continue
-      const options = route.method === 'HEAD' ? { headers } : { headers, body: '[]' }
+      const options = route.method === 'HEAD' ? { agent, headers } : { agent, headers, body: '[]' }
       const reply = await call(withKeys.baseOf(route.port), route.method, route.path, options)
       const refused = CANNOT[role].some((other) => other === route.needed)
       const said = `${route.port} ${route.method} ${route.path}: ${reply.status} ${reply.text}`
@@ -141,7 +147,10 @@ for (const role of ROLES) {
 describe('from elsewhere', { skip: ELSEWHERE === undefined ? 'this machine has no other address' : false }, () => {
   test('every route answers 401 without a key, metrics too', async () => {
     for (const { port, method, path } of routes().filter(isClosed)) {
-      const reply = await call(withKeys.baseOf(port, ELSEWHERE), method, path, { headers: { host: 'localhost' } })
+      const reply = await call(withKeys.baseOf(port, ELSEWHERE), method, path, {
+        agent,
+        headers: { host: 'localhost' },
+      })
       assert.equal(reply.status, 401, `${port} ${method} ${path}`)
     }
   })

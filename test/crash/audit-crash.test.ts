@@ -5,7 +5,7 @@ import { LONG } from '../form.ts'
 import { compileAuditSubject } from './audit-subject.ts'
 import { runCrashRounds } from './crash-rounds.ts'
 
-const rounds = LONG ? 12 : 3
+const rounds = LONG ? 12 : 2
 
 describeDatabases('The audit log of a service that is killed', ({ withDatabase }) => {
   it(

@@ -5,7 +5,7 @@ import { freshFolder } from '../spawned-service.ts'
 import { compileBatchSubject } from './batch-subject.ts'
 import { runCrashRounds } from './crash-rounds.ts'
 
-const rounds = LONG ? 40 : 4
+const rounds = LONG ? 40 : 2
 
 it(`a service that is killed has all of a batch or nothing of it, ${rounds} times`, async (test) => {
   const seed = Date.now() % 2 ** 31

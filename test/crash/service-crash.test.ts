@@ -5,7 +5,7 @@ import { freshFolder } from '../spawned-service.ts'
 import { runCrashRounds } from './crash-rounds.ts'
 import { compileServiceSubject } from './service-subject.ts'
 
-const rounds = LONG ? 20 : 3
+const rounds = LONG ? 20 : 2
 
 it(`the service loses nothing that it acknowledged when it is killed, ${rounds} times`, async (test) => {
   const seed = Date.now() % 2 ** 31

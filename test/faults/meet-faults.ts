@@ -163,7 +163,10 @@ async function sendAll(service: Service, targets: readonly Target[], plan: Plan,
   return targets.map(({ name, truths }, index) => {
     const { wrong, ...account } = accounts[index] as Account
     // Where none of the calls met the fault itself, the case shows nothing; by chance, few calls may all have missed it.
-    const missed = plan.random !== undefined || truths.some((truth) => account.came[truth] !== undefined) ? [] : [`never ${truths.join(' or ')}`]
+    const missed =
+      plan.random !== undefined || truths.some((truth) => account.came[truth] !== undefined)
+        ? []
+        : [`never ${truths.join(' or ')}`]
     return { fault: name, ...account, wrong: [...wrong, ...missed] }
   })
 }

@@ -202,8 +202,8 @@ describeSandboxes(({ env }) => {
   it('end at the deadline of the message, and let others have their turn meanwhile', async (test) => {
     const strict = await startService({ ...env, MESSAGE_TIMEOUT_MS: '2000', EXPRESSION_TIMEOUT_MS: '20000' })
     test.after(() => strict.stop())
-    const busy = '$count($map([1..2000], function($n){ $n * 2 }))'
-    const inputTransforms = Object.fromEntries(Array.from({ length: 1000 }, (_, index) => [`t${index}`, busy]))
+    const busy = '$count($map([1..5000], function($n){ $n * 2 }))'
+    const inputTransforms = Object.fromEntries(Array.from({ length: 400 }, (_, index) => [`t${index}`, busy]))
     await strict.register({ endpoint: { pattern: '/busy' }, inputTransforms })
     let done = false
     const message = strict.fetch('/busy', json('POST', {})).finally(() => {

@@ -1,12 +1,13 @@
 /** `npm test` says of a run what is so: nothing that failed, hung, crashed or did not run passes for good. */
 import assert from 'node:assert/strict'
-import { globSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { globSync, mkdirSync, mkdtempSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, describe, test } from 'node:test'
 import { fileURLToPath } from 'node:url'
 import {
   ALONE,
+  APART,
   AT_ONCE,
   filesOf,
   IN_BOTH,
@@ -17,6 +18,7 @@ import {
 } from '../../scripts/testing/lanes.ts'
 import { type FileResult, runFile, runFiles } from '../../scripts/testing/run-file.ts'
 import { describeFile, describeRun } from '../../scripts/testing/summary.ts'
+import { makeMemoryFolder } from '../../scripts/testing/temporary-folder.ts'
 
 const root = fileURLToPath(new URL('../..', import.meta.url))
 const folder = mkdtempSync(join(tmpdir(), 'crosswalk-runner-'))
@@ -137,7 +139,7 @@ describe('of all files', () => {
   const all = globSync(['test/**/*.test.ts', 'samples/**/*.test.ts'], { cwd: root }).sort()
 
   test('names no file and no folder that is not there any more', () => {
-    const rules = [...SOAK_ONLY, ...IN_BOTH, ...ALONE, ...TOGETHER.flat(), ...LONGEST]
+    const rules = [...SOAK_ONLY, ...IN_BOTH, ...ALONE, ...APART, ...TOGETHER.flat(), ...LONGEST]
     assert.deepEqual(
       rules.filter((rule) => !all.some((file) => file === rule || (rule.endsWith('/') && file.startsWith(rule)))),
       [],
@@ -155,7 +157,7 @@ describe('of all files', () => {
     const underWay = new Set<readonly string[]>()
     const seen: string[] = []
     const most = { all: 0, broker: 0, files: 0 }
-    await runInLanes(given, async (files) => {
+    await runInLanes('test', given, async (files) => {
       underWay.add(files)
       seen.push(...files)
       const isAlone = files.some((file) => ALONE.some((rule) => file.startsWith(rule)))
@@ -171,6 +173,27 @@ describe('of all files', () => {
     assert.deepEqual([most.all, most.broker], [AT_ONCE, 2])
     assert.ok(most.files > 30)
   })
+})
+
+describe('the folder of temporary files', () => {
+  const parent = join(folder, 'memory')
+  mkdirSync(parent)
+
+  test('can be entered by every user and listed by its own', () => {
+    const made = makeMemoryFolder(parent, 0) ?? ''
+    assert.equal(statSync(made).mode & 0o777, 0o711)
+    rmSync(made, { recursive: true })
+  })
+
+  for (const { name, within, roomBytes } of [
+    { name: 'has too little room', within: parent, roomBytes: Number.POSITIVE_INFINITY },
+    { name: 'does not exist', within: join(folder, 'absent'), roomBytes: 0 },
+  ]) {
+    test(`is not made in a place that ${name}`, () => {
+      assert.equal(makeMemoryFolder(within, roomBytes), undefined)
+      assert.deepEqual(readdirSync(parent), [])
+    })
+  }
 })
 
 describe('of several files in one process', { concurrency: 2 }, () => {

@@ -29,6 +29,8 @@ export async function startKafkaInDocker(): Promise<Kafka> {
     KAFKA_TRANSACTION_STATE_LOG_MIN_ISR: '1',
     KAFKA_GROUP_INITIAL_REBALANCE_DELAY_MS: '0',
     KAFKA_GROUP_MIN_SESSION_TIMEOUT_MS: '1000',
+    // As in start-kafka.ts.
+    KAFKA_LOG_RETENTION_MS: '-1',
     KAFKA_MESSAGE_MAX_BYTES: '10485760',
     KAFKA_HEAP_OPTS: '-Xmx512m',
   }

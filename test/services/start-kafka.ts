@@ -132,6 +132,8 @@ function serverProperties(folder: string, port: number, controllerPort: number):
     'num.network.threads=2',
     'num.io.threads=4',
     'log.cleaner.enable=false',
+    // Some tests write records of earlier years, which the broker would delete 30 s after its start and every 5 minutes.
+    'log.retention.ms=-1',
     'auto.create.topics.enable=true',
   ].join('\n')}\n`
 }

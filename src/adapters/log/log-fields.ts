@@ -56,10 +56,19 @@ function copyEntries(entries: readonly (readonly [unknown, unknown])[], above: r
   for (const [key, value] of entries) {
     if (budget.left <= 0) break
     budget.left--
-    const name = String(key)
+    const name = nameOf(key)
     copied.push([name, isSecretName(name) && value !== undefined ? REDACTED : copy(value, above, budget)])
   }
   return Object.fromEntries(copied)
+}
+
+/** A key of a map may be an object without a text. */
+function nameOf(key: unknown): string {
+  try {
+    return String(key)
+  } catch {
+    return '[object]'
+  }
 }
 
 /** A list may hold names and values in turn (`rawHeaders`): the item after the name of a secret is a secret. */

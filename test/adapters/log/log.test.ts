@@ -164,6 +164,7 @@ describe('never throws', () => {
     { name: 'a bigint', fields: { n: 1n } },
     { name: 'an invalid date', fields: { d: new Date(Number.NaN) } },
     { name: 'no prototype', fields: Object.create(null) as object },
+    { name: 'a key of a map that has no text', fields: { m: new Map([[{ toString: null }, 1]]) } },
     { name: 'a function, a symbol, undefined', fields: { f: () => 1, s: Symbol('s'), u: undefined } },
   ]
   for (const { name, fields } of cases) {

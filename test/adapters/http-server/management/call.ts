@@ -1,5 +1,5 @@
 /** One HTTP request exactly as it is given: any method, any path, which fetch would refuse or tidy up. */
-import { type IncomingHttpHeaders, request } from 'node:http'
+import { type Agent, type IncomingHttpHeaders, request } from 'node:http'
 import type { JsonObject } from '../../../../src/domain/json.ts'
 
 export type Called = Readonly<{
@@ -9,19 +9,31 @@ export type Called = Readonly<{
   json: <T = JsonObject>() => T
 }>
 
-export type CallOptions = Readonly<{ headers?: Record<string, string>; body?: string | Uint8Array }>
+export type CallOptions = Readonly<{
+  headers?: Record<string, string>
+  body?: string | Uint8Array
+  /** Keeps connections from call to call. */
+  agent?: Agent
+}>
 
-/** `base` is an origin such as `http://127.0.0.1:3003`; `path` goes out as it is. */
+/** `base` is an origin such as `http://127.0.0.1:3003`; `path` goes out as it is, on a connection of its own unless there is an agent. */
 export function call(
   base: string,
   method: string,
   path: string,
-  { headers = {}, body }: CallOptions = {},
+  { headers = {}, body, agent }: CallOptions = {},
 ): Promise<Called> {
   const { hostname, port } = new URL(base)
   const length = body === undefined ? {} : { 'content-length': String(Buffer.byteLength(body)) }
   return new Promise((resolve, reject) => {
-    const outgoing = request({ hostname, port, method, path, agent: false, headers: { ...length, ...headers } })
+    const outgoing = request({
+      hostname,
+      port,
+      method,
+      path,
+      agent: agent ?? false,
+      headers: { ...length, ...headers },
+    })
     outgoing.on('error', reject)
     outgoing.on('response', async (response) => {
       const chunks: Buffer[] = []
