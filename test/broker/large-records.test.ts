@@ -12,7 +12,7 @@ const kafka = await kafkaForTests()
 const MIB = 1024 * 1024
 const MOST_MB = 250
 /** The default of KAFKA_IN_FLIGHT_MAX_BYTES. */
-const LIMIT_BYTES = 12 * MIB
+const LIMIT_BYTES = 8 * MIB
 
 const together: readonly RecordOrder[] = ['key', 'none', 'partition', 'key', 'none', 'partition']
 const runs: readonly (readonly RecordOrder[])[] = LONG ? [['partition'], ['key'], ['none'], together] : [together]

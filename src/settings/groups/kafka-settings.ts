@@ -42,7 +42,7 @@ export const kafka = {
   kafkaInFlightMaxBytes: {
     name: 'KAFKA_IN_FLIGHT_MAX_BYTES',
     kind: size(1_024),
-    default: '12mb',
+    default: '8mb',
     means:
       'How many bytes of records may be fetched and not yet done, of all endpoints together; the workers, the endpoints and the partitions of an endpoint share them.',
   },
