@@ -26,6 +26,8 @@ export const SOAK_ONLY: readonly string[] = [
 
 /** In both runs: they ask test/form.ts how much they do. */
 export const IN_BOTH: readonly string[] = [
+  'test/broker/large-records.test.ts',
+  'test/broker/order.test.ts',
   'test/cli/deployment/pull.test.ts',
   'test/cli/lint.test.ts',
   'test/crash/',

@@ -23,6 +23,9 @@ export type BodyCapture = Readonly<{
 /** All bodies of a message together take at most as much as so many of the largest size. */
 const FULL_BODIES = 16
 
+/** The buffers from which Node.js cuts small ones have 8 KiB. */
+const MOST_REST_BYTES = 8 * 1024
+
 const NO_BYTES = new Uint8Array()
 
 /**
@@ -51,7 +54,7 @@ export function createBodyCapture(
       ...(cut ? { cut: true as const } : {}),
       ...(maskedFor.length > 0 ? { masked: true as const, maskedFor } : {}),
     }
-    bodies.push({ summary: { which, contentType, size, ...marks }, content: part })
+    bodies.push({ summary: { which, contentType, size, ...marks }, content: withoutRest(part) })
   }
 
   function addChanged(which: BodyName, contentType: string, content: Uint8Array, change: (value: Json) => Json): void {
@@ -99,6 +102,11 @@ function rewrite(
   } catch {
     return undefined
   }
+}
+
+/** A view of a part keeps all of its buffer in memory until the record is written: of a whole body, or a whole fetch. */
+function withoutRest(part: Uint8Array): Uint8Array {
+  return part.buffer.byteLength > part.byteLength + MOST_REST_BYTES ? new Uint8Array(part) : part
 }
 
 /** The most bytes up to `limit` that do not end within a character of UTF-8. */

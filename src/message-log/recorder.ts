@@ -144,9 +144,14 @@ export function createRecorder(options: RecorderOptions): Recorder {
   }
 }
 
+/** Values that are parsed and mapped take several times the bytes of their body; this counts where the body is large. */
+const VALUES_FACTOR = 8
+const LARGE_BYTES = 64 * 1024
+
 /** Estimates what a message holds in memory until its record is built. */
 function heldBytes({ incoming, trace, answer }: CompletedMessage): number {
-  let bytes = (incoming?.body?.byteLength ?? 0) + answer.body.length
+  const size = incoming?.body?.byteLength ?? 0
+  let bytes = (size > LARGE_BYTES ? size * VALUES_FACTOR : size) + answer.body.length
   for (const { answer: got, sent } of trace?.calls ?? []) {
     bytes += (got?.body.byteLength ?? 0) + (sent?.body === undefined ? 0 : sent.size)
   }

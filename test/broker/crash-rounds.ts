@@ -12,7 +12,7 @@ import { type SpawnedService, spawnService } from '../spawned-service.ts'
 import { until } from './broker.ts'
 import { startFlakyLookup } from './flaky-lookup.ts'
 import { registerInBoth, statusOf } from './instances.ts'
-import { type Account, account, numbered, readMade, tracing } from './numbered.ts'
+import { type Account, account, type Made, numbered, readMade, tracing } from './numbered.ts'
 
 export type CrashOptions = Readonly<{
   brokers: string
@@ -28,7 +28,16 @@ export type CrashOptions = Readonly<{
   print?: (line: string) => void
 }>
 
-export type CrashReport = Account & Readonly<{ committedPastUnfinished: number; roundDuplicates: readonly number[] }>
+export type CrashReport = Account &
+  Readonly<{
+    committedPastUnfinished: number
+    roundDuplicates: readonly number[]
+    /**
+     * How often an instance got partitions. Each time, another one may have had records under way; a busy machine that misses
+     * heartbeats makes them more than a round has on its own.
+     */
+    roundAssignments: readonly number[]
+  }>
 
 const PATIENCE_MS = 60_000
 const lifetimeMs = 600_000
@@ -39,6 +48,13 @@ export async function crashRounds(options: CrashOptions): Promise<CrashReport> {
   const topics = openTopics(brokers)
   const home = mkdtempSync(join(tmpdir(), 'crosswalk-crash-'))
   const [topic, out] = [await topics.create(partitions), await topics.create(partitions)]
+  const follow = topics.follow(out)
+  const made: Made[] = []
+  /** Only what is new is read: this process also answers the lookups. */
+  const readAll = async (): Promise<readonly Made[]> => {
+    for (const one of readMade(await follow())) made.push(one)
+    return made
+  }
   const folders = [join(home, 'a'), join(home, 'b')] as const
   const env = {
     KAFKA_BROKERS: brokers,
@@ -69,6 +85,9 @@ export async function crashRounds(options: CrashOptions): Promise<CrashReport> {
     let produced = 0
     let committedPastUnfinished = 0
     const roundDuplicates: number[] = []
+    const roundAssignments: number[] = []
+    let earlierAssignments = 0
+    const assignments = () => earlierAssignments + sumOf(instances.map(assignmentsOf))
     const feed = async () => {
       const next = Math.min(records, produced + chunk)
       await topics.produce(topic, numbered(produced, next, partitions, keys))
@@ -81,6 +100,7 @@ export async function crashRounds(options: CrashOptions): Promise<CrashReport> {
         (shares) => shares.every((share) => share === partitions / 2),
         PATIENCE_MS,
       )
+      const assigned = assignments()
       const before = await topics.count(out)
       const target = before + 1 + random.below(chunk * 0.6)
       await feed()
@@ -94,27 +114,37 @@ export async function crashRounds(options: CrashOptions): Promise<CrashReport> {
         const { child, ended } = instances[victim] as SpawnedService
         child.kill('SIGKILL')
         await ended
-        committedPastUnfinished += await countPastUnfinished(topics, group, topic, out, partitions)
+        earlierAssignments += assignmentsOf(instances[victim] as SpawnedService)
+        committedPastUnfinished += await countPastUnfinished(topics, group, topic, readAll, partitions)
         instances[victim] = await spawnService(folders[victim] as string, { env, lifetimeMs })
       } else {
         await forceRebalance(brokers, group, topic)
-        committedPastUnfinished += await countPastUnfinished(topics, group, topic, out, partitions)
+        committedPastUnfinished += await countPastUnfinished(topics, group, topic, readAll, partitions)
       }
+      const mayMiss = () => (performance.now() < backAt ? produced / (keys ?? 1) : 0)
+      await until(readAll, ({ length }) => length >= produced - mayMiss(), PATIENCE_MS)
       const found = await until(
-        async () => account(readMade(await topics.read(out)), produced, keys),
-        ({ lost }) => lost === 0 || (performance.now() < backAt && lost <= produced / (keys ?? 1)),
+        async () => account(await readAll(), produced, keys),
+        ({ lost }) => lost <= mayMiss(),
         PATIENCE_MS,
       )
-      roundDuplicates.push(found.duplicates - roundDuplicates.reduce((sum, one) => sum + one, 0))
-      print(`${disturbance}: ${produced} records, ${roundDuplicates.at(-1)} duplicates`)
+      roundDuplicates.push(found.duplicates - sumOf(roundDuplicates))
+      roundAssignments.push(assignments() - assigned)
+      const [duplicates, times] = [roundDuplicates.at(-1), roundAssignments.at(-1)]
+      print(`${disturbance}: ${produced} records, ${duplicates} duplicates, partitions assigned ${times} times`)
     }
     while (produced < records) await feed()
     await until(
       () => topics.committed(group, topic, partitions),
-      (offsets) => offsets.reduce((sum, offset) => sum + offset, 0) >= records,
+      (offsets) => sumOf(offsets) >= records,
       PATIENCE_MS,
     )
-    return { ...account(readMade(await topics.read(out)), records, keys), committedPastUnfinished, roundDuplicates }
+    return { ...account(await readAll(), records, keys), committedPastUnfinished, roundDuplicates, roundAssignments }
+  } catch (error) {
+    // Which consumer does not go on, and where.
+    const states = await Promise.all(instances.map((instance) => statusOf(instance).catch(String)))
+    print(JSON.stringify(states))
+    throw error
   } finally {
     for (const { child } of instances) child.kill('SIGKILL')
     await Promise.all(instances.map(({ ended }) => ended))
@@ -123,6 +153,10 @@ export async function crashRounds(options: CrashOptions): Promise<CrashReport> {
     rmSync(home, { recursive: true, force: true })
   }
 }
+
+const sumOf = (numbers: readonly number[]): number => numbers.reduce((sum, one) => sum + one, 0)
+
+const assignmentsOf = ({ output }: SpawnedService): number => output.stdout.split('Consuming the topic').length - 1
 
 /** Kills and rebalances, mixed evenly. */
 function disturbances(kills: number, rebalances: number): ('kill' | 'rebalance')[] {
@@ -143,9 +177,15 @@ const sharesOf = (instances: readonly SpawnedService[]): Promise<number[]> =>
   )
 
 /** Records before a committed offset that nothing was produced for. The offsets are read first. */
-async function countPastUnfinished(topics: Topics, group: string, topic: string, out: string, partitions: number) {
+async function countPastUnfinished(
+  topics: Topics,
+  group: string,
+  topic: string,
+  readAll: () => Promise<readonly Made[]>,
+  partitions: number,
+) {
   const committed = await topics.committed(group, topic, partitions)
-  const done = new Set(readMade(await topics.read(out)).map(({ partition, offset }) => `${partition}:${offset}`))
+  const done = new Set((await readAll()).map(({ partition, offset }) => `${partition}:${offset}`))
   let missing = 0
   for (const [partition, end] of committed.entries()) {
     for (let offset = 0; offset < end; offset += 1) if (!done.has(`${partition}:${offset}`)) missing += 1

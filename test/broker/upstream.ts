@@ -9,6 +9,7 @@ export async function startUpstream(
   answer: (body: string, earlier: number, response: ServerResponse) => void,
 ): Promise<Upstream> {
   const bodies: string[] = []
+  const times = new Map<string, number>()
   let underWay = 0
   let most = 0
   const server = createServer(async (request, response) => {
@@ -20,7 +21,8 @@ export async function startUpstream(
     const chunks: Buffer[] = []
     for await (const chunk of request) chunks.push(chunk as Buffer)
     const body = Buffer.concat(chunks).toString()
-    const earlier = bodies.filter((one) => one === body).length
+    const earlier = times.get(body) ?? 0
+    times.set(body, earlier + 1)
     bodies.push(body)
     answer(body, earlier, response)
   })

@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { MessageRecord } from '../../src/domain/records/message-record.ts'
+import { createBodyCapture } from '../../src/message-log/body-capture.ts'
 import { createRecordQueue } from '../../src/message-log/record-queue.ts'
 import { recordedAt } from '../contracts/message-records.ts'
 import { describeDatabases } from '../databases.ts'
@@ -30,6 +31,19 @@ for (const [what, changes] of Object.entries(large)) {
     assert.ok(bytes >= JSON.stringify(record).length * 0.8, `${bytes} of ${JSON.stringify(record).length}`)
   })
 }
+
+test('a body that is cut, and a view of a large buffer, keep no more than their part in memory', () => {
+  const fetched = Buffer.alloc(1_000_000, ' ')
+  const capture = createBodyCapture(10_000, undefined, [])
+  capture.addBody('incoming', 'application/json', fetched)
+  capture.addBody('answer', 'application/json', fetched.subarray(500, 700))
+  assert.deepEqual(
+    capture.bodies.map(({ content }) => content.byteLength),
+    [10_000, 200],
+  )
+  for (const { content } of capture.bodies)
+    assert.ok(content.buffer.byteLength < 20_000, `${content.buffer.byteLength}`)
+})
 
 describeDatabases('a message with very many calls', ({ withDatabase }) => {
   test(

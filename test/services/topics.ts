@@ -22,6 +22,8 @@ export interface Topics {
   produce(topic: string, messages: readonly Omit<MessageToProduce, 'topic'>[]): Promise<void>
   /** Everything in a topic now, in the order of each partition; empty where there is no such topic. */
   read(topic: string): Promise<StoredRecord[]>
+  /** Each call gives what was written since the one before; the first, everything. */
+  follow(topic: string): () => Promise<StoredRecord[]>
   /** How many records were ever written to a topic. */
   count(topic: string): Promise<number>
   ends(topic: string): Promise<number[]>
@@ -44,6 +46,16 @@ export function openTopics(brokers: string): Topics {
   const offsets = async (topic: string, timestamp: bigint): Promise<bigint[]> =>
     (await reader.listOffsets({ topics: [topic], timestamp })).get(topic) ?? []
   const exists = async (topic: string) => (await admin.listTopics()).includes(topic)
+  const follow = (topic: string) => {
+    let next: bigint[] | undefined
+    return async (): Promise<StoredRecord[]> => {
+      const starts = next ?? (await offsets(topic, ListOffsetTimestamps.EARLIEST))
+      const ends = await offsets(topic, ListOffsetTimestamps.LATEST)
+      const found = await readRange(reader, topic, starts, ends)
+      next = ends
+      return found
+    }
+  }
 
   return {
     create: async (partitions = 1, name = `t-${randomUUID()}`, configs = {}) => {
@@ -71,14 +83,8 @@ export function openTopics(brokers: string): Topics {
         await producer.send({ messages: batch })
       }
     },
-    read: async (topic) => {
-      if (!(await exists(topic))) return []
-      const [starts, ends] = [
-        await offsets(topic, ListOffsetTimestamps.EARLIEST),
-        await offsets(topic, ListOffsetTimestamps.LATEST),
-      ]
-      return readRange(reader, topic, starts, ends)
-    },
+    read: async (topic) => ((await exists(topic)) ? follow(topic)() : []),
+    follow,
     count: async (topic) => {
       if (!(await exists(topic))) return 0
       return (await offsets(topic, ListOffsetTimestamps.LATEST)).reduce((sum, end) => sum + Number(end), 0)
@@ -127,7 +133,8 @@ async function readRange(reader: Consumer, topic: string, starts: bigint[], ends
       for (const batch of batches ?? []) {
         for (const { offsetDelta, key, value, headers } of batch.records) {
           const offset = batch.firstOffset + BigInt(offsetDelta)
-          if (offset < (positions[partition] ?? 0n)) continue
+          // A batch may start before what is read next, and a fetch may bring what came after the end.
+          if (offset < (positions[partition] ?? 0n) || offset >= (ends[partition] ?? 0n)) continue
           found.push({
             partition,
             offset: Number(offset),

@@ -102,7 +102,7 @@ const DEFAULTS: Settings = {
   kafkaClientId: 'crosswalk',
   kafkaGroupId: 'mapping-mediator',
   kafkaMaxInFlight: 64,
-  kafkaInFlightMaxBytes: 16 * 1024 * 1024,
+  kafkaInFlightMaxBytes: 8 * 1024 * 1024,
   kafkaRetryPausesMs: [1000, 5000, 30_000, 120_000],
   kafkaDeadLetterTopic: '{topic}.dlq',
   kafkaConnectTimeoutMs: 3000,

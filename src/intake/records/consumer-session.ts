@@ -11,7 +11,7 @@ import type {
   PartitionAssignment,
   RecordConsumer,
 } from '../../domain/ports/record-consumer.ts'
-import { demandOf, NO_DEMAND } from './fetch-demand.ts'
+import { type FetchBudget, NO_DEMAND } from './fetch-demand.ts'
 import { createOffsetCommits } from './offset-commits.ts'
 import type { RecordOrder } from './order/record-chains.ts'
 import type { RecordState } from './partition-handle.ts'
@@ -25,8 +25,8 @@ export type RecordSessionOptions = Readonly<{
   topic: string
   /** Records under way or not yet committed. */
   maxInFlight: number
-  /** Bytes of records that were fetched and are not done. */
-  maxBufferedBytes: number
+  /** Shared with the consumers of other endpoints. */
+  budget: FetchBudget
   order: RecordOrder
   processing: ProcessRecordOptions
   /**
@@ -123,7 +123,7 @@ export async function openRecordSession(options: RecordSessionOptions): Promise<
     onRebalance: semaphore.suspend,
     onRevoked,
     onAssigned,
-    demand: () => (isStopping ? NO_DEMAND : demandOf(queues, options.maxBufferedBytes)),
+    demand: () => (isStopping ? NO_DEMAND : share.demand(queues)),
     onRecords: (partition, records, nextOffset) => queues.get(partition)?.offer(records, nextOffset),
     onEndOffset: (partition, offset) => {
       const queue = queues.get(partition)
@@ -139,6 +139,7 @@ export async function openRecordSession(options: RecordSessionOptions): Promise<
   }
 
   const session: ConsumerSession = await consumer.open({ groupId, topic, startAt, groupStart }, listener)
+  const share = options.budget.open(session.demandChanged)
   const commits = createOffsetCommits({
     commit: session.commit,
     queues: () => queues.values(),
@@ -167,6 +168,7 @@ export async function openRecordSession(options: RecordSessionOptions): Promise<
       await Promise.all([...queues.values()].map((queue) => queue.close()))
       await commits.flush()
       queues.clear()
+      share.close()
       await session.close()
     },
   }

@@ -8,6 +8,7 @@ import type { CompiledEndpoint } from '../../endpoints/compiled-endpoint.ts'
 import { openRecordSession, type RecordSession } from './consumer-session.ts'
 import { consumptionOf, describeReset } from './consumer-status.ts'
 import { deadLetterName, deadLetterTopicOf } from './dead-letter.ts'
+import type { FetchBudget } from './fetch-demand.ts'
 import { orderOf, type RecordOrder } from './order/record-chains.ts'
 import type { ProcessRecordOptions } from './process-record.ts'
 import type { RecordLimits } from './record-message.ts'
@@ -20,7 +21,7 @@ export type RecordSettings = RecordLimits &
     groupId: string
     /** Records of one endpoint that are under way or not yet committed, unless its document says another number. */
     maxInFlight: number
-    /** Bytes of records of one endpoint that were fetched and are not done. */
+    /** Bytes of records of all endpoints that were fetched and are not done. */
     maxBufferedBytes: number
     retryPausesMs: readonly number[]
     /** `off`, or a name in which `{topic}` is the consumed topic. */
@@ -31,6 +32,7 @@ export type RecordSettings = RecordLimits &
 export type EndpointConsumerOptions = Readonly<{
   consumer: RecordConsumer
   settings: RecordSettings
+  budget: FetchBudget
   endpointId: string
   topic: string
   /** The order of the endpoint; a consumer keeps its order. */
@@ -87,7 +89,7 @@ export function startEndpointConsumer(options: EndpointConsumerOptions): Endpoin
       groupId,
       topic,
       maxInFlight: maxInFlight(),
-      maxBufferedBytes: settings.maxBufferedBytes,
+      budget: options.budget,
       order,
       processing,
       isNewTopic,

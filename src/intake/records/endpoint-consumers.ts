@@ -3,6 +3,7 @@ import type { ConsumerStatus } from '../../domain/ports/consumer-state.ts'
 import type { CompiledEndpoint } from '../../endpoints/compiled-endpoint.ts'
 import type { Registry } from '../../endpoints/endpoint-registry.ts'
 import { type EndpointConsumer, type EndpointConsumerOptions, startEndpointConsumer } from './endpoint-consumer.ts'
+import { createFetchBudget } from './fetch-demand.ts'
 import { orderOf } from './order/record-chains.ts'
 
 export interface EndpointConsumers {
@@ -16,6 +17,7 @@ export type EndpointConsumersOptions = Readonly<{ registry: Pick<Registry, 'get'
 
 /** Starts a consumer for each active endpoint with a topic, and follows every change from then on. */
 export function startEndpointConsumers({ registry, ...shared }: EndpointConsumersOptions): EndpointConsumers {
+  const budget = createFetchBudget(shared.settings.maxBufferedBytes)
   const running = new Map<string, EndpointConsumer>()
   /** Endpoints whose former consumer is leaving its group; a new one joins it after that. */
   const leaving = new Map<string, Promise<void>>()
@@ -47,7 +49,10 @@ export function startEndpointConsumers({ registry, ...shared }: EndpointConsumer
       const { kafkaConsumerTopic: topic } = endpoint
       if (topic === undefined || running.has(endpointId) || leaving.has(endpointId)) continue
       const get = () => registry.get(endpointId)
-      running.set(endpointId, startEndpointConsumer({ ...shared, endpointId, topic, order: orderOf(endpoint), get }))
+      running.set(
+        endpointId,
+        startEndpointConsumer({ ...shared, budget, endpointId, topic, order: orderOf(endpoint), get }),
+      )
     }
     known.clear()
     for (const id of running.keys()) known.set(id, registry.get(id))

@@ -42,9 +42,9 @@ export const kafka = {
   kafkaInFlightMaxBytes: {
     name: 'KAFKA_IN_FLIGHT_MAX_BYTES',
     kind: size(1_024),
-    default: '16mb',
+    default: '8mb',
     means:
-      'How many bytes of records of one endpoint may be fetched and not yet done; the partitions share them equally.',
+      'How many bytes of records may be fetched and not yet done, of all endpoints together; the workers, the endpoints and the partitions of an endpoint share them.',
   },
   kafkaRetryPausesMs: {
     name: 'KAFKA_RETRY_PAUSES_MS',

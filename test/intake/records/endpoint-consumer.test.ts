@@ -4,6 +4,7 @@ import { describe, type TestContext, test } from 'node:test'
 import type { JsonObject } from '../../../src/domain/json.ts'
 import type { GroupStart } from '../../../src/domain/ports/record-consumer.ts'
 import { startEndpointConsumer } from '../../../src/intake/records/endpoint-consumer.ts'
+import { createFetchBudget } from '../../../src/intake/records/fetch-demand.ts'
 import { orderOf } from '../../../src/intake/records/order/record-chains.ts'
 import type { Handle, Outcome } from '../../../src/pipeline/outcome.ts'
 import { type LogLine, loggerInto } from '../../service.ts'
@@ -47,6 +48,7 @@ async function start(t: TestContext, maxInFlight = 10, fields: JsonObject = {}) 
       parserLimitBytes: 1_000_000,
       validationAcceptNullValues: false,
     },
+    budget: createFetchBudget(4 * 1024 * 1024),
     endpointId: ENDPOINT_ID,
     topic: TOPIC,
     order: orderOf(compiled.endpoint),

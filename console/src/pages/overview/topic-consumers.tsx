@@ -3,31 +3,28 @@ import { useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import { api, dataOf, type Schemas } from '../../api/client.ts'
 import { queryKeys } from '../../api/query-keys.ts'
-import { StatusChip, type Tone } from '../../ui/data/status-chip.tsx'
+import { StatusChip } from '../../ui/data/status-chip.tsx'
 import { Time } from '../../ui/data/time.tsx'
 import { QueryView } from '../../ui/states/states.tsx'
 import { VisibleText } from '../../ui/text/visible-text.tsx'
+import { CONSUMER_TONES, ConsumerFigures, WORST_FIRST } from './consumer-figures.tsx'
 
 type Consumer = Schemas['Consumer']
 
 const SHOWN = 20
-const TONES: Readonly<Record<Consumer['state'], Tone>> = {
-  running: 'good',
-  connecting: 'busy',
-  waiting: 'warn',
-  stopped: 'bad',
-}
-const WORST_FIRST: readonly Consumer['state'][] = ['stopped', 'waiting', 'connecting', 'running']
+/** The figures change with each record, and no event says so. */
+const EVERY_MS = 5_000
 
 /** Nothing without topics: most services have none. */
 export function TopicConsumers() {
   const query = useQuery({
     queryKey: queryKeys.consumers,
     queryFn: ({ signal }) => dataOf(api.GET('/consumers', { signal })),
+    refetchInterval: EVERY_MS,
   })
   if (query.error === null && (query.data === undefined || query.data.length === 0)) return null
   return (
-    <section className="panel" aria-labelledby="consumers">
+    <section className="panel consumers" aria-labelledby="consumers">
       <h2 id="consumers">Consumers of topics</h2>
       <QueryView query={query}>
         {(consumers) => (
@@ -52,20 +49,20 @@ const sorted = (consumers: readonly Consumer[]): readonly Consumer[] =>
     (one, other) => WORST_FIRST.indexOf(one.state) - WORST_FIRST.indexOf(other.state) || other.lag - one.lag,
   )
 
-function ConsumerRow({
-  consumer: { endpointId, endpoint, topic, state, lag, lastError },
-}: Readonly<{ consumer: Consumer }>) {
+function ConsumerRow({ consumer }: Readonly<{ consumer: Consumer }>) {
+  const { endpointId, endpoint, topic, state, lastError } = consumer
   return (
     <li className="faulty">
       <span>
         <Link to="/endpoints/$id/stats" params={{ id: endpointId }}>
           <VisibleText text={endpoint} most={100} />
         </Link>{' '}
-        <StatusChip tone={TONES[state]}>{state}</StatusChip>
+        <StatusChip tone={CONSUMER_TONES[state]}>{state}</StatusChip>
       </span>
       <span className="quiet">
-        topic <VisibleText text={topic} most={100} />, lag {lag.toLocaleString('en')}
+        topic <VisibleText text={topic} most={100} />
       </span>
+      <ConsumerFigures consumer={consumer} />
       {lastError !== undefined && (
         <span className={state === 'running' ? 'quiet' : 'bad-text'}>
           <VisibleText text={lastError.message} most={300} /> (<Time at={lastError.at} />)

@@ -5,6 +5,8 @@ import { useRowKeys } from '../keys/row-keys.ts'
 export type Column<Row> = Readonly<{
   id: string
   title: string
+  /** What the column says, where its title does not say it all. */
+  meaning?: string
   /** The name by which the API sorts; undefined if it cannot. */
   sort?: string
   align?: 'end'
@@ -40,6 +42,7 @@ export function DataTable<Row>({ label, columns, rows, idOf, sort, onSort, isCur
               scope="col"
               role="columnheader"
               className={column.align}
+              title={column.meaning}
               aria-sort={sortOf(column.sort, sort)}
             >
               {column.sort === undefined || onSort === undefined ? (
@@ -60,6 +63,7 @@ export function DataTable<Row>({ label, columns, rows, idOf, sort, onSort, isCur
                 role={column.isName ? 'rowheader' : 'cell'}
                 className={[column.align, column.isName && 'name'].filter(Boolean).join(' ') || undefined}
                 data-title={column.title}
+                title={column.meaning}
               >
                 {column.render(row)}
               </td>

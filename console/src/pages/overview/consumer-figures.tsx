@@ -1,0 +1,120 @@
+/** What a consumer has started: one line for all of its partitions, and a table with a row for each, on demand. */
+import { type ReactNode, useState } from 'react'
+import type { Schemas } from '../../api/client.ts'
+import { type Column, DataTable } from '../../ui/data/data-table.tsx'
+import { wholeNumber } from '../../ui/data/figures.tsx'
+import { StatusChip, type Tone } from '../../ui/data/status-chip.tsx'
+import { Time } from '../../ui/data/time.tsx'
+
+type Consumer = Schemas['Consumer']
+type Partition = Consumer['partitions'][number]
+
+/** As docs/kafka.md explains them. */
+const MEANINGS = {
+  lag: 'Records between the committed offset and the end of the log',
+  underWay: 'Records that run now',
+  retrying: 'Records that failed and wait for their next attempt, or for a change of the endpoint',
+  holes: 'Gaps of records that are not done, beyond the committed offset and before the last record that is done',
+  oldest: 'When the oldest record that is not done was started',
+} as const
+
+export const CONSUMER_TONES: Readonly<Record<Consumer['state'], Tone>> = {
+  running: 'good',
+  connecting: 'busy',
+  waiting: 'warn',
+  stopped: 'bad',
+}
+export const WORST_FIRST: readonly Consumer['state'][] = ['stopped', 'waiting', 'connecting', 'running']
+
+const SHOWN = 100
+
+export function ConsumerFigures({ consumer }: Readonly<{ consumer: Consumer }>) {
+  const { lag, underWay, retrying, holes, oldestAt, partitions } = consumer
+  return (
+    <>
+      <span className="quiet consumer-figures">
+        <Figure title={MEANINGS.lag}>lag {wholeNumber(lag)}</Figure>
+        <Figure title={MEANINGS.underWay}>{wholeNumber(underWay)} under way</Figure>
+        <Figure title={MEANINGS.retrying}>{wholeNumber(retrying)} retrying</Figure>
+        <Figure title={MEANINGS.holes}>{holes === 1 ? '1 hole' : `${wholeNumber(holes)} holes`}</Figure>
+        {oldestAt !== undefined && (
+          <Figure title={MEANINGS.oldest}>
+            oldest <Time at={oldestAt} />
+          </Figure>
+        )}
+      </span>
+      {partitions.length > 0 && <Partitions partitions={partitions} />}
+    </>
+  )
+}
+
+const Figure = ({ title, children }: Readonly<{ title: string; children: ReactNode }>) => (
+  <span title={title}>{children}</span>
+)
+
+function Partitions({ partitions }: Pick<Consumer, 'partitions'>) {
+  // The rows are made when they are asked for: a topic may have hundreds.
+  const [isOpen, setOpen] = useState(false)
+  const { length } = partitions
+  return (
+    <details onToggle={({ currentTarget }) => setOpen(currentTarget.open)}>
+      <summary>{length === 1 ? '1 partition' : `${wholeNumber(length)} partitions`}</summary>
+      {isOpen && (
+        <>
+          <DataTable
+            label="Partitions"
+            columns={COLUMNS}
+            rows={worstFirst(partitions).slice(0, SHOWN)}
+            idOf={({ partition }) => String(partition)}
+          />
+          {length > SHOWN && <p className="quiet">… and {wholeNumber(length - SHOWN)} more.</p>}
+        </>
+      )}
+    </details>
+  )
+}
+
+const worstFirst = (partitions: readonly Partition[]): readonly Partition[] =>
+  partitions.toSorted(
+    (one, other) =>
+      WORST_FIRST.indexOf(one.state) - WORST_FIRST.indexOf(other.state) ||
+      other.lag - one.lag ||
+      one.partition - other.partition,
+  )
+
+const COLUMNS: readonly Column<Partition>[] = [
+  {
+    id: 'partition',
+    title: 'Partition',
+    isName: true,
+    render: ({ partition, state }) => (
+      <>
+        Partition {partition}
+        <StatusChip tone={CONSUMER_TONES[state]}>{state}</StatusChip>
+      </>
+    ),
+  },
+  { id: 'lag', title: 'Lag', meaning: MEANINGS.lag, align: 'end', render: ({ lag }) => wholeNumber(lag) },
+  {
+    id: 'underWay',
+    title: 'Under way',
+    meaning: MEANINGS.underWay,
+    align: 'end',
+    render: ({ underWay }) => wholeNumber(underWay),
+  },
+  {
+    id: 'retrying',
+    title: 'Retrying',
+    meaning: MEANINGS.retrying,
+    align: 'end',
+    render: ({ retrying }) => wholeNumber(retrying),
+  },
+  { id: 'holes', title: 'Holes', meaning: MEANINGS.holes, align: 'end', render: ({ holes }) => wholeNumber(holes) },
+  {
+    id: 'oldest',
+    title: 'Oldest',
+    meaning: MEANINGS.oldest,
+    align: 'end',
+    render: ({ oldestAt }) => <Time at={oldestAt} />,
+  },
+]
