@@ -6,7 +6,6 @@ import type { Failure } from '../../domain/failure.ts'
 import type { ConsumedRecord } from '../../domain/ports/record-consumer.ts'
 import type { Intake } from '../intake.ts'
 import { type DeadLetterOptions, writeDeadLetter } from './dead-letter.ts'
-import { noteAttempt } from './large-records.ts'
 import type { LineTurn } from './order/produce-line.ts'
 import type { PartitionHandle } from './partition-handle.ts'
 import { type RecordLimits, refusalOfRecord, toIncoming } from './record-message.ts'
@@ -75,7 +74,6 @@ function attempt(
   if (compiled === undefined) return 'gone'
   if (intake.isDraining) return 'busy'
   const triesAgain = options.retryPausesMs[attempts] !== undefined || options.deadLetterTopic === undefined
-  noteAttempt(record.value?.byteLength ?? 0)
   const incoming = toIncoming(record, compiled, triesAgain, turn)
   const refusal = refusalOfRecord(record, compiled, options)
   if (refusal !== undefined) return intake.refuse(compiled, refusal, incoming).failure ?? refusal
