@@ -2,7 +2,7 @@
 import type { JsonObject } from '../domain/json.ts'
 import type { Headers } from '../domain/message.ts'
 import type { RecordedSource } from '../domain/records/message-record.ts'
-import type { ProduceTurn } from '../domain/run.ts'
+import type { ProduceTurn, RecordProducer } from '../domain/ports/record-producer.ts'
 
 export type Incoming = Readonly<{
   requestHeaders: Headers
@@ -15,6 +15,8 @@ export type Incoming = Readonly<{
   triesAgain?: boolean
   /** The turn of a record among those of its partition, if they do not wait for each other. */
   turn?: ProduceTurn | undefined
+  /** What its records go to in place of the producer of the service. */
+  producer?: RecordProducer | undefined
   /** The authenticated caller, if the endpoint requires one (`EndpointAuth`). */
   caller?: string | undefined
   /** The id of the message that this one replays. */

@@ -1,5 +1,6 @@
 /** The consumer of one endpoint, as long as it names a topic: opens a new session, after a pause, whenever one has ended. */
 
+import type { Endpoint } from '../../config/schema/schema.ts'
 import { type Backoff, nextPauseMs } from '../../domain/backoff.ts'
 import type { ConsumerStatus } from '../../domain/ports/consumer-state.ts'
 import type { Logger } from '../../domain/ports/logger-port.ts'
@@ -8,7 +9,7 @@ import type { CompiledEndpoint } from '../../endpoints/compiled-endpoint.ts'
 import { openRecordSession, type RecordSession } from './consumer-session.ts'
 import { consumptionOf, describeReset } from './consumer-status.ts'
 import { deadLetterName, deadLetterTopicOf } from './dead-letter.ts'
-import { orderOf, type RecordOrder } from './order/record-chains.ts'
+import { isExactlyOnce, orderOf, type RecordOrder } from './order/record-chains.ts'
 import type { ProcessRecordOptions } from './process-record.ts'
 import type { RecordLimits } from './record-message.ts'
 
@@ -33,8 +34,9 @@ export type EndpointConsumerOptions = Readonly<{
   settings: RecordSettings
   endpointId: string
   topic: string
-  /** The order of the endpoint; a consumer keeps its order. */
+  /** The order of the endpoint, and whether its records are processed exactly once; a consumer keeps both. */
   order: RecordOrder
+  exactlyOnce: boolean
   /** The active endpoint; undefined once it is deleted. */
   get: () => CompiledEndpoint | undefined
 }> &
@@ -43,6 +45,7 @@ export type EndpointConsumerOptions = Readonly<{
 export interface EndpointConsumer {
   readonly topic: string
   readonly order: RecordOrder
+  readonly exactlyOnce: boolean
   status(): ConsumerStatus
   /** Applies a change of the endpoint: to records that wait for their next attempt, and to a consumer that waits to start. */
   wake(): void
@@ -50,8 +53,15 @@ export interface EndpointConsumer {
   stop(): Promise<void>
 }
 
+/** Whether the consumer can stay for the endpoint: under another order, records may run beside each other that must not any more. */
+export const consumesAs = (
+  endpoint: Endpoint,
+  { topic, order, exactlyOnce }: Pick<EndpointConsumer, 'topic' | 'order' | 'exactlyOnce'>,
+): boolean =>
+  endpoint.kafkaConsumerTopic === topic && orderOf(endpoint) === order && isExactlyOnce(endpoint) === exactlyOnce
+
 export function startEndpointConsumer(options: EndpointConsumerOptions): EndpointConsumer {
-  const { consumer, settings, endpointId, topic, order, get, logger } = options
+  const { consumer, settings, endpointId, topic, order, exactlyOnce, get, logger } = options
   const groupId = `${settings.groupId}.${endpointId}`
   const stopping = Promise.withResolvers<void>()
   let isStopping = false
@@ -89,6 +99,7 @@ export function startEndpointConsumer(options: EndpointConsumerOptions): Endpoin
       maxInFlight: maxInFlight(),
       maxBufferedBytes: settings.maxBufferedBytes,
       order,
+      exactlyOnce,
       processing,
       isNewTopic,
       groupStart: isNewTopic || isStarted ? 'earliest' : groupStartOf(get()),
@@ -154,6 +165,7 @@ export function startEndpointConsumer(options: EndpointConsumerOptions): Endpoin
   return {
     topic,
     order,
+    exactlyOnce,
     status: () => ({
       endpointId,
       endpoint: get()?.document.name ?? '',
@@ -184,12 +196,11 @@ function groupStartOf(compiled: CompiledEndpoint | undefined): GroupStart {
 }
 
 function processingOf(options: EndpointConsumerOptions): ProcessRecordOptions {
-  const { settings, topic, order, get, intake, producer, logger } = options
+  const { settings, topic, get, intake, producer, logger } = options
   return {
     current: () => {
       const compiled = get()
-      const isSame = compiled?.endpoint.kafkaConsumerTopic === topic && orderOf(compiled.endpoint) === order
-      return isSame ? compiled : undefined
+      return compiled !== undefined && consumesAs(compiled.endpoint, options) ? compiled : undefined
     },
     intake,
     producer,

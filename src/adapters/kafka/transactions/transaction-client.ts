@@ -1,0 +1,119 @@
+/**
+ * The client of one transactional id: it writes records and an offset of a group in one transaction, one transaction at a time.
+ * After a failure the client is replaced, since its sequence numbers may differ from those of the broker.
+ */
+import { type MessageToProduce, type ProduceResult, Producer } from '@platformatic/kafka'
+import { clientOptions, ignoreErrors, type KafkaSettings, within } from '../kafka-client.ts'
+import { isProtocolError } from '../kafka-errors.ts'
+
+export type Transaction = Awaited<ReturnType<Producer['beginTransaction']>>
+
+const CLOSE_MS = 2_000
+/** The broker refuses the next transaction for some milliseconds after each one (CONCURRENT_TRANSACTIONS). */
+const LEAST_RETRY_MS = 5
+const LONGEST_RETRY_MS = 200
+const RETRIES = 30
+
+/** Starts as a new producer: the broker aborts what a former one with the same id left open, and refuses that one from then on. */
+const REPLACES_OTHERS = { producerId: -1n, producerEpoch: -1 }
+
+/** Another producer has the transactional id, or it is not known whether the last transaction was committed. */
+export class TransactionLost extends Error {}
+
+const LOST = ['PRODUCER_FENCED', 'INVALID_PRODUCER_EPOCH', 'INVALID_PRODUCER_ID_MAPPING', 'INVALID_TXN_STATE']
+
+export interface TransactionClient {
+  /** Aborts what is open of this transactional id, and fences the producer that opened it. Rejects with the client's errors. */
+  start(): Promise<void>
+  /** The number of partitions of each topic; a missing one is created if the broker allows it. */
+  partitionCounts(topics: readonly string[]): Promise<ReadonlyMap<string, number>>
+  /**
+   * Writes the messages, lets `addOffset` add an offset, and commits. Rejects with TransactionLost; with another error, the
+   * transaction is aborted.
+   */
+  write(
+    messages: MessageToProduce[],
+    addOffset: (transaction: Transaction) => Promise<void>,
+  ): Promise<NonNullable<ProduceResult['offsets']>>
+  close(): Promise<void>
+}
+
+export function openTransactionClient(settings: KafkaSettings, transactionalId: string): TransactionClient {
+  let client: Producer | undefined
+  let started: Transaction | undefined
+  let identity = REPLACES_OTHERS
+
+  const open = (): Producer => {
+    if (client !== undefined) return client
+    client = new Producer({
+      ...clientOptions(settings),
+      transactionalId,
+      idempotent: true,
+      autocreateTopics: true,
+      retries: RETRIES,
+      retryDelay: (_client, _operation, attempt) => Math.min(LEAST_RETRY_MS * attempt, LONGEST_RETRY_MS),
+    })
+    ignoreErrors(client)
+    return client
+  }
+  const discard = async (aborting?: Transaction): Promise<void> => {
+    const old = client
+    client = undefined
+    started = undefined
+    // The next producer would abort it as well, but readers wait until then.
+    if (aborting !== undefined) await within(CLOSE_MS, aborting.abort())
+    if (old !== undefined) await within(CLOSE_MS, old.close(true))
+  }
+  const start = async (): Promise<Transaction> => {
+    const producer = open()
+    try {
+      const transaction = await producer.beginTransaction(identity)
+      // A client that replaces this one names its identity: so it is refused where another instance has the id by now.
+      identity = {
+        producerId: producer.producerId ?? identity.producerId,
+        producerEpoch: producer.producerEpoch ?? identity.producerEpoch,
+      }
+      return transaction
+    } catch (error) {
+      await discard()
+      throw asLost(error)
+    }
+  }
+  return {
+    start: async () => {
+      started = await start()
+    },
+    partitionCounts: async (topics) => {
+      const { topics: found } = await open().metadata({ topics: [...topics], autocreateTopics: true })
+      return new Map([...found].map(([topic, { partitionsCount }]) => [topic, partitionsCount]))
+    },
+    write: async (messages, addOffset) => {
+      const transaction = started ?? (await start())
+      started = undefined
+      try {
+        const { offsets = [] } = messages.length === 0 ? {} : await transaction.send({ messages, autocreateTopics: true })
+        await addOffset(transaction)
+        await commit(transaction)
+        return offsets
+      } catch (error) {
+        await discard(error instanceof TransactionLost ? undefined : transaction)
+        throw asLost(error)
+      }
+    },
+    close: () => discard(started),
+  }
+}
+
+/** After an error the broker may have committed all the same. */
+async function commit(transaction: Transaction): Promise<void> {
+  try {
+    await transaction.commit()
+  } catch (error) {
+    throw new TransactionLost('it is not known whether the last transaction was committed', { cause: error })
+  }
+}
+
+const asLost = (error: unknown): unknown =>
+  LOST.some((id) => isProtocolError(error, id))
+    ? new TransactionLost('another instance has the partition, or its transaction took too long', { cause: error })
+    : error
