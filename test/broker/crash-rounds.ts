@@ -7,12 +7,13 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { Consumer } from '@platformatic/kafka'
 import type { Random } from '../crash/random.ts'
-import { openTopics, type Topics } from '../services/topics.ts'
+import { readCommitted } from '../services/committed-records.ts'
+import { openTopics } from '../services/topics.ts'
 import { type SpawnedService, spawnService } from '../spawned-service.ts'
 import { until } from './broker.ts'
 import { startFlakyLookup } from './flaky-lookup.ts'
 import { registerInBoth, statusOf } from './instances.ts'
-import { type Account, account, numbered, readMade, tracing } from './numbered.ts'
+import { type Account, account, type Made, numbered, readMade, tracing } from './numbered.ts'
 
 export type CrashOptions = Readonly<{
   brokers: string
@@ -22,6 +23,8 @@ export type CrashOptions = Readonly<{
   rebalances: number
   /** The order by so many keys, a multiple of the partitions, with a lookup that fails at random; else by partition. */
   keys?: number | undefined
+  /** What is produced and the offsets are committed together; the counts are those of a reader of committed records. */
+  exactlyOnce?: boolean
   /** How long the lookup always fails for one of the keys, from the start on. */
   awayMs?: number
   random: Random
@@ -34,10 +37,12 @@ const PATIENCE_MS = 60_000
 const lifetimeMs = 600_000
 
 export async function crashRounds(options: CrashOptions): Promise<CrashReport> {
-  const { brokers, records, partitions, kills, rebalances, keys, awayMs = 0, random, print = () => undefined } = options
+  const { brokers, records, partitions, kills, rebalances, keys, exactlyOnce = false, awayMs = 0, random } = options
+  const { print = () => undefined } = options
   const backAt = performance.now() + awayMs
   const topics = openTopics(brokers)
   const home = mkdtempSync(join(tmpdir(), 'crosswalk-crash-'))
+  const read = async () => readMade(exactlyOnce ? await readCommitted(brokers, out) : await topics.read(out))
   const [topic, out] = [await topics.create(partitions), await topics.create(partitions)]
   const folders = [join(home, 'a'), join(home, 'b')] as const
   const env = {
@@ -55,7 +60,7 @@ export async function crashRounds(options: CrashOptions): Promise<CrashReport> {
     kafkaConsumerTopic: topic,
     ...traced,
     ...(lookup === undefined
-      ? { requests }
+      ? { requests, ...(exactlyOnce ? { kafka: { exactlyOnce } } : {}) }
       : { kafka: { order: 'key' }, requests: { ...requests, lookup: [lookup.request] } }),
   }
   const id = await registerInBoth(folders, document, env)
@@ -69,6 +74,15 @@ export async function crashRounds(options: CrashOptions): Promise<CrashReport> {
     let produced = 0
     let committedPastUnfinished = 0
     const roundDuplicates: number[] = []
+    const count = async () => (exactlyOnce ? (await read()).length : topics.count(out))
+    const pastUnfinished = async () => {
+      const committed = await topics.committed(group, topic, partitions)
+      // The broker marks a transaction as committed in one partition after the other.
+      return until(
+        async () => countPastUnfinished(committed, await read()),
+        (missing) => !exactlyOnce || missing === 0,
+      )
+    }
     const feed = async () => {
       const next = Math.min(records, produced + chunk)
       await topics.produce(topic, numbered(produced, next, partitions, keys))
@@ -81,12 +95,12 @@ export async function crashRounds(options: CrashOptions): Promise<CrashReport> {
         (shares) => shares.every((share) => share === partitions / 2),
         PATIENCE_MS,
       )
-      const before = await topics.count(out)
+      const before = await count()
       const target = before + 1 + random.below(chunk * 0.6)
       await feed()
       await until(
-        () => topics.count(out),
-        (count) => count >= target,
+        count,
+        (found) => found >= target,
         PATIENCE_MS,
       )
       if (disturbance === 'kill') {
@@ -94,14 +108,14 @@ export async function crashRounds(options: CrashOptions): Promise<CrashReport> {
         const { child, ended } = instances[victim] as SpawnedService
         child.kill('SIGKILL')
         await ended
-        committedPastUnfinished += await countPastUnfinished(topics, group, topic, out, partitions)
+        committedPastUnfinished += await pastUnfinished()
         instances[victim] = await spawnService(folders[victim] as string, { env, lifetimeMs })
       } else {
         await forceRebalance(brokers, group, topic)
-        committedPastUnfinished += await countPastUnfinished(topics, group, topic, out, partitions)
+        committedPastUnfinished += await pastUnfinished()
       }
       const found = await until(
-        async () => account(readMade(await topics.read(out)), produced, keys),
+        async () => account(await read(), produced, keys),
         ({ lost }) => lost === 0 || (performance.now() < backAt && lost <= produced / (keys ?? 1)),
         PATIENCE_MS,
       )
@@ -114,7 +128,7 @@ export async function crashRounds(options: CrashOptions): Promise<CrashReport> {
       (offsets) => offsets.reduce((sum, offset) => sum + offset, 0) >= records,
       PATIENCE_MS,
     )
-    return { ...account(readMade(await topics.read(out)), records, keys), committedPastUnfinished, roundDuplicates }
+    return { ...account(await read(), records, keys), committedPastUnfinished, roundDuplicates }
   } finally {
     for (const { child } of instances) child.kill('SIGKILL')
     await Promise.all(instances.map(({ ended }) => ended))
@@ -142,10 +156,9 @@ const sharesOf = (instances: readonly SpawnedService[]): Promise<number[]> =>
     }),
   )
 
-/** Records before a committed offset that nothing was produced for. The offsets are read first. */
-async function countPastUnfinished(topics: Topics, group: string, topic: string, out: string, partitions: number) {
-  const committed = await topics.committed(group, topic, partitions)
-  const done = new Set(readMade(await topics.read(out)).map(({ partition, offset }) => `${partition}:${offset}`))
+/** Records before a committed offset that nothing was produced for. */
+function countPastUnfinished(committed: readonly number[], made: readonly Made[]): number {
+  const done = new Set(made.map(({ partition, offset }) => `${partition}:${offset}`))
   let missing = 0
   for (const [partition, end] of committed.entries()) {
     for (let offset = 0; offset < end; offset += 1) if (!done.has(`${partition}:${offset}`)) missing += 1
