@@ -11,8 +11,8 @@ import { parseRoutePattern } from '../language/route-pattern.ts'
 import { compileEndpoint } from '../pipeline/compile.ts'
 import { compileAuth, type EndpointAuth } from '../pipeline/endpoint-auth.ts'
 import { compileIdempotency, type KeyedHandle } from '../pipeline/idempotency/idempotency-middleware.ts'
-import type { PipelineSettings, Services } from '../pipeline/services.ts'
 import { producedRecords } from '../pipeline/produced-records.ts'
+import type { PipelineSettings, Services } from '../pipeline/services.ts'
 import type { CompiledEndpoint } from './compiled-endpoint.ts'
 
 /** The fields of a document that the service sets. Timestamps are ISO 8601 with milliseconds and `Z`. */

@@ -1,8 +1,8 @@
 /** A message as it enters the intake: a request, a record of a topic, or a replay of one of these. */
 import type { JsonObject } from '../domain/json.ts'
 import type { Headers } from '../domain/message.ts'
-import type { RecordedSource } from '../domain/records/message-record.ts'
 import type { ProduceTurn, RecordProducer } from '../domain/ports/record-producer.ts'
+import type { RecordedSource } from '../domain/records/message-record.ts'
 
 export type Incoming = Readonly<{
   requestHeaders: Headers

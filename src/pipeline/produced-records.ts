@@ -23,7 +23,9 @@ export function producedRecords(endpoint: Endpoint, lint: LintSink): number | un
   if (kafka.order !== undefined && kafka.order !== 'partition') {
     lint
       .at('kafka', 'order')
-      .error('With "exactlyOnce", the records of a partition keep their order; write "partition", or leave "order" out.')
+      .error(
+        'With "exactlyOnce", the records of a partition keep their order; write "partition", or leave "order" out.',
+      )
   }
   return requests.response.length
 }
@@ -32,7 +34,10 @@ function obstaclesIn(endpoint: Endpoint): Obstacle[] {
   const { lookup, response } = endpoint.requests
   const found: Obstacle[] = []
   const add = (path: Obstacle['path'], what: string) =>
-    found.push({ path, message: `${what} cannot be part of a Kafka transaction; leave it out, or leave out "exactlyOnce".` })
+    found.push({
+      path,
+      message: `${what} cannot be part of a Kafka transaction; leave it out, or leave out "exactlyOnce".`,
+    })
   if (lookup.length > 0) add(['requests', 'lookup'], 'A lookup')
   if (usesState(endpoint)) add(['state'], 'State that the message reads or leaves')
   for (const [index, { kafkaProducerTopic, forEach, optional }] of response.entries()) {
@@ -42,7 +47,8 @@ function obstaclesIn(endpoint: Endpoint): Obstacle[] {
     if (optional === true) add([...path, 'optional'], 'An optional request')
   }
   if (response.length === 0) {
-    const message = '"exactlyOnce" is for records that are produced; add a response request with a topic, or leave it out.'
+    const message =
+      '"exactlyOnce" is for records that are produced; add a response request with a topic, or leave it out.'
     found.push({ path: ['kafka', 'exactlyOnce'], message })
   }
   return found

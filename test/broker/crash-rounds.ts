@@ -98,11 +98,7 @@ export async function crashRounds(options: CrashOptions): Promise<CrashReport> {
       const before = await count()
       const target = before + 1 + random.below(chunk * 0.6)
       await feed()
-      await until(
-        count,
-        (found) => found >= target,
-        PATIENCE_MS,
-      )
+      await until(count, (found) => found >= target, PATIENCE_MS)
       if (disturbance === 'kill') {
         const victim = random.below(2)
         const { child, ended } = instances[victim] as SpawnedService

@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict'
 import { after, describe, test } from 'node:test'
 import type { JsonObject } from '../../src/domain/json.ts'
+import { endpointDocument, json } from '../service.ts'
 import { readCommitted } from '../services/committed-records.ts'
 import { kafkaForTests } from '../services/kafka.ts'
 import { body, consumerOf, startBench, until } from './broker.ts'
@@ -55,5 +56,74 @@ describe('an endpoint with exactlyOnce', { skip: kafka.skip }, async () => {
       dead.map(({ value }) => String(value)),
       ['{', '{', '{', '{'],
     )
+  })
+  test('a record that the target does not take fails alone', async () => {
+    const [topic, out] = [await topics.create(1), await topics.create(1, undefined, { 'max.message.bytes': '20000' })]
+    const records = Array.from({ length: 200 }, (_, n) => ({
+      ...body({ n, filler: n === 77 ? 'x'.repeat(30_000) : '' }),
+      partition: 0,
+    }))
+    await topics.produce(topic, records)
+    const { _id } = await register(topic, out, {
+      inputMapping: { 'requestBody.n': 'n', 'requestBody.filler': 'filler' },
+      requests: { response: { id: 'out', kafkaProducerTopic: out } },
+    })
+    await until(
+      () => topics.committed(groupOf(_id), topic, 1),
+      ([offset]) => offset === 200,
+    )
+    const numbers = (await readCommitted(kafka.brokers, out)).map(({ value }) => JSON.parse(String(value)).n as number)
+    assert.deepEqual(
+      numbers,
+      records.map((_, n) => n).filter((n) => n !== 77),
+    )
+    const dead = await readCommitted(kafka.brokers, `${topic}.dlq`)
+    assert.deepEqual(
+      dead.map(({ value }) => JSON.parse(String(value)).n as number),
+      [77],
+    )
+  })
+
+  test('what several topics get of a record is committed together', async () => {
+    const [topic, one, other] = [await topics.create(2), await topics.create(2), await topics.create(1)]
+    await topics.produce(topic, numbered(0, 500, 2))
+    const { _id } = await register(topic, one, {
+      requests: {
+        response: [
+          { id: 'one', kafkaProducerTopic: one },
+          { id: 'other', kafkaProducerTopic: other },
+        ],
+      },
+    })
+    await until(
+      () => topics.committed(groupOf(_id), topic, 2),
+      (offsets) => offsets.every((offset) => offset === 250),
+    )
+    for (const target of [one, other]) {
+      const { lost, duplicates } = account(readMade(await readCommitted(kafka.brokers, target)), 500)
+      assert.deepEqual({ target, lost, duplicates }, { target, lost: 0, duplicates: 0 })
+    }
+  })
+
+  test('without the field, and with it again: the consumer starts anew where the other one stopped', async () => {
+    const [topic, out] = [await topics.create(1), await topics.create(1)]
+    const { _id } = await register(topic, out)
+    for (const [round, kafkaFields] of [{ exactlyOnce: true }, {}, { exactlyOnce: true }].entries()) {
+      const fields = {
+        endpoint: { pattern: `/${out}` },
+        kafkaConsumerTopic: topic,
+        kafka: kafkaFields,
+        ...tracing(out),
+      }
+      const { status } = await service.fetch(`/endpoints/${_id}`, json('PUT', endpointDocument(fields)))
+      assert.equal(status, 200)
+      await topics.produce(topic, numbered(round * 50, (round + 1) * 50, 1))
+      await until(
+        () => topics.committed(groupOf(_id), topic, 1),
+        ([offset]) => offset === (round + 1) * 50,
+      )
+    }
+    const made = readMade(await readCommitted(kafka.brokers, out))
+    assert.deepEqual(account(made, 150), { lost: 0, duplicates: 0, outOfOrder: 0 })
   })
 })

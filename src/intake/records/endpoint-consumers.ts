@@ -2,7 +2,12 @@
 import type { ConsumerStatus } from '../../domain/ports/consumer-state.ts'
 import type { CompiledEndpoint } from '../../endpoints/compiled-endpoint.ts'
 import type { Registry } from '../../endpoints/endpoint-registry.ts'
-import { consumesAs, type EndpointConsumer, type EndpointConsumerOptions, startEndpointConsumer } from './endpoint-consumer.ts'
+import {
+  consumesAs,
+  type EndpointConsumer,
+  type EndpointConsumerOptions,
+  startEndpointConsumer,
+} from './endpoint-consumer.ts'
 import { isExactlyOnce, orderOf } from './order/record-chains.ts'
 
 export interface EndpointConsumers {

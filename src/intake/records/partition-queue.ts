@@ -120,7 +120,8 @@ export function openPartitionQueue({
     onDone: (chained, hasPermit) => {
       finish(chained)
       if (!hasPermit) return
-      if (processing.transactions === undefined) uncommitted.push({ offset: chained.record.offset, version: tracker.version })
+      if (processing.transactions === undefined)
+        uncommitted.push({ offset: chained.record.offset, version: tracker.version })
       else semaphore.release(1)
     },
     onRoom,

@@ -26,7 +26,16 @@ export function toIncoming(
   producer: RecordProducer | undefined,
 ): Incoming {
   const body = record.value ?? tombstoneOf(compiled)
-  return { requestHeaders: headersOf(record), query: {}, urlParams: {}, body, isRecord: true, triesAgain, turn, producer }
+  return {
+    requestHeaders: headersOf(record),
+    query: {},
+    urlParams: {},
+    body,
+    isRecord: true,
+    triesAgain,
+    turn,
+    producer,
+  }
 }
 
 /** The failure of a record that is refused without being parsed: BODY_TOO_LARGE or VALIDATION_FAILED. */

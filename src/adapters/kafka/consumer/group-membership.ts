@@ -161,7 +161,12 @@ export function openMembership(
         const coordinatorId = await committer.findGroupCoordinator()
         const consumer = { groupId, coordinatorId, ...identity }
         // The client commits the offset behind a record, of which it reads nothing else.
-        await transaction.addOffset({ topic, partition, offset: offset - 1n, metadata: { consumer } } as Partial<Message> as Message)
+        await transaction.addOffset({
+          topic,
+          partition,
+          offset: offset - 1n,
+          metadata: { consumer },
+        } as Partial<Message> as Message)
       } catch (error) {
         // The client learns of another coordinator by calls of the group only.
         if (!isFenced(error)) await committedOffsets([partition]).catch(() => undefined)

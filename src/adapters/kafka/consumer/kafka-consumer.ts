@@ -8,9 +8,9 @@ import type {
 } from '../../../domain/ports/record-consumer.ts'
 import type { KafkaSettings } from '../kafka-client.ts'
 import { consumerError, isFenced, TOPIC_REPLACED } from '../kafka-errors.ts'
+import { createAssignedTransactions } from '../transactions/assigned-transactions.ts'
 import type { FetchPosition } from './fetch-options.ts'
 import { type GroupAssignment, openMembership } from './group-membership.ts'
-import { createAssignedTransactions } from '../transactions/assigned-transactions.ts'
 import { openReader } from './topic-reader.ts'
 
 const WATCH_MS = 5_000
@@ -59,7 +59,11 @@ function openSession(
       const added = revoke(assignment)
       assigning = assigning.then(() => assign(assignment, added)).catch(onEnd)
     },
-    onEnd,
+    onEnd: (error) => {
+      // A transaction may wait for the next assignment, which does not come.
+      transactions?.keep(new Map())
+      onEnd(error)
+    },
   })
 
   const replaced = (): Error => {

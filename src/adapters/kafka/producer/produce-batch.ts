@@ -1,7 +1,6 @@
 /** Batches of the records that wait for one topic, and the client's form of a record. */
 import { compatibilityPartitioner, type MessageToProduce } from '@platformatic/kafka'
-import type { BrokerRecord, RecordOffset } from '../../../domain/ports/record-producer.ts'
-import type { ProduceTurn } from '../../../domain/ports/record-producer.ts'
+import type { BrokerRecord, ProduceTurn, RecordOffset } from '../../../domain/ports/record-producer.ts'
 
 const BATCH_RECORDS = 500
 const BATCH_BYTES = 512 * 1024

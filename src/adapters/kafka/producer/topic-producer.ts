@@ -8,8 +8,7 @@
  * so the batches grow with the load. After an error the client, and with it its producer id, is replaced.
  */
 import { type MessageToProduce, Producer } from '@platformatic/kafka'
-import type { BrokerRecord, RecordOffset } from '../../../domain/ports/record-producer.ts'
-import type { ProduceTurn } from '../../../domain/ports/record-producer.ts'
+import type { BrokerRecord, ProduceTurn, RecordOffset } from '../../../domain/ports/record-producer.ts'
 import { clientOptions, ignoreErrors, type KafkaSettings, within } from '../kafka-client.ts'
 import { notAcknowledged, produceError, refusalOf } from '../kafka-errors.ts'
 import { createPartitioner, type QueuedRecord, sizeOf, takeBatch, toMessage } from './produce-batch.ts'

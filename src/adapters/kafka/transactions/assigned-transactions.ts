@@ -2,7 +2,11 @@
 import type { CommittedOffset } from '../../../domain/ports/record-consumer.ts'
 import type { RecordTransactions } from '../../../domain/ports/record-producer.ts'
 import type { KafkaSettings } from '../kafka-client.ts'
-import { openPartitionTransactions, type PartitionTransactions, type TransactionGroup } from './partition-transactions.ts'
+import {
+  openPartitionTransactions,
+  type PartitionTransactions,
+  type TransactionGroup,
+} from './partition-transactions.ts'
 
 export interface AssignedTransactions {
   /** For partitions that are assigned now: what a former owner of them left open is aborted. Rejects with the client's errors. */
@@ -47,7 +51,9 @@ export function createAssignedTransactions(
     },
     commit: async (offsets) => {
       const outcomes = await Promise.all(
-        [...offsets].map(async ([partition, { offset }]) => (await assigned.get(partition)?.commit(offset)) ?? 'fenced'),
+        [...offsets].map(
+          async ([partition, { offset }]) => (await assigned.get(partition)?.commit(offset)) ?? 'fenced',
+        ),
       )
       return outcomes.includes('fenced') ? 'fenced' : 'committed'
     },

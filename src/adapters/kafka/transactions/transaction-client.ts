@@ -17,8 +17,16 @@ const RETRIES = 30
 /** Starts as a new producer: the broker aborts what a former one with the same id left open, and refuses that one from then on. */
 const REPLACES_OTHERS = { producerId: -1n, producerEpoch: -1 }
 
-/** Another producer has the transactional id, or it is not known whether the last transaction was committed. */
-export class TransactionLost extends Error {}
+/** No transaction can follow until the partition is assigned again. */
+export class TransactionLost extends Error {
+  /** It is not known whether the transaction was committed; otherwise it was not. */
+  readonly isUncertain: boolean
+
+  constructor(message: string, isUncertain: boolean, cause: unknown) {
+    super(message, { cause })
+    this.isUncertain = isUncertain
+  }
+}
 
 const LOST = ['PRODUCER_FENCED', 'INVALID_PRODUCER_EPOCH', 'INVALID_PRODUCER_ID_MAPPING', 'INVALID_TXN_STATE']
 
@@ -91,7 +99,8 @@ export function openTransactionClient(settings: KafkaSettings, transactionalId: 
       const transaction = started ?? (await start())
       started = undefined
       try {
-        const { offsets = [] } = messages.length === 0 ? {} : await transaction.send({ messages, autocreateTopics: true })
+        const { offsets = [] } =
+          messages.length === 0 ? {} : await transaction.send({ messages, autocreateTopics: true })
         await addOffset(transaction)
         await commit(transaction)
         return offsets
@@ -109,11 +118,11 @@ async function commit(transaction: Transaction): Promise<void> {
   try {
     await transaction.commit()
   } catch (error) {
-    throw new TransactionLost('it is not known whether the last transaction was committed', { cause: error })
+    throw new TransactionLost('the broker did not confirm the end of a transaction', true, error)
   }
 }
 
 const asLost = (error: unknown): unknown =>
-  LOST.some((id) => isProtocolError(error, id))
-    ? new TransactionLost('another instance has the partition, or its transaction took too long', { cause: error })
+  !(error instanceof TransactionLost) && LOST.some((id) => isProtocolError(error, id))
+    ? new TransactionLost('another instance has the partition, or a transaction took too long', false, error)
     : error

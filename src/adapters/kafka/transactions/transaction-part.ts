@@ -1,8 +1,9 @@
 /** The part of one record in a transaction: all that is produced for it, and the offset behind it. */
-import type { BrokerRecord, RecordOffset, RecordProducer } from '../../../domain/ports/record-producer.ts'
-import type { ProduceTurn } from '../../../domain/ports/record-producer.ts'
+import { OutboundError } from '../../../domain/ports/http-client-port.ts'
+import type { BrokerRecord, ProduceTurn, RecordOffset, RecordProducer } from '../../../domain/ports/record-producer.ts'
 import { notAcknowledged, produceError } from '../kafka-errors.ts'
 import { sizeOf } from '../producer/produce-batch.ts'
+import { TransactionLost } from './transaction-client.ts'
 
 /** A record of a part that waits for the end of its transaction. */
 type PartRecord = Readonly<{
@@ -47,7 +48,7 @@ export function openPart(
   const fail = (error: unknown) =>
     settle(({ record: { topic }, turn, reject }) => {
       turn?.failed()
-      reject(produceError(topic, error))
+      reject(outboundError(topic, error))
     })
   const part: TransactionPart = {
     nextOffset,
@@ -62,7 +63,8 @@ export function openPart(
     },
     produce: (record, timeoutMs, turn) =>
       new Promise((resolve, reject) => {
-        if (isSettled) return reject(notAcknowledged('unreachable', record.topic, 'another record of its message failed'))
+        if (isSettled)
+          return reject(notAcknowledged('unreachable', record.topic, 'another record of its message failed'))
         const timer = setTimeout(
           () => fail(notAcknowledged('timeout', record.topic, `its transaction did not start within ${timeoutMs} ms`)),
           timeoutMs,
@@ -79,4 +81,12 @@ export function openPart(
     fail,
   }
   return part
+}
+
+function outboundError(topic: string, error: unknown): unknown {
+  if (error instanceof OutboundError) return error
+  // The record may be in the topic all the same.
+  if (error instanceof TransactionLost && error.isUncertain)
+    return notAcknowledged('timeout', topic, error.message, error)
+  return produceError(topic, error)
 }
