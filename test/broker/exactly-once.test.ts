@@ -126,4 +126,23 @@ describe('an endpoint with exactlyOnce', { skip: kafka.skip }, async () => {
     const made = readMade(await readCommitted(kafka.brokers, out))
     assert.deepEqual(account(made, 150), { lost: 0, duplicates: 0, outOfOrder: 0 })
   })
+  test('one behind the other: the marks of transactions are passed and committed, and nothing comes twice', async () => {
+    const [topic, between, out] = [await topics.create(2), await topics.create(2), await topics.create(2)]
+    await topics.produce(topic, numbered(0, 400, 2))
+    await register(topic, between)
+    const { _id } = await register(between, out, {
+      inputMapping: Object.fromEntries(['n', 'partition', 'offset'].map((name) => [`requestBody.${name}`, name])),
+    })
+    const seen = async () => account(readMade(await readCommitted(kafka.brokers, out)), 400)
+    assert.deepEqual(await until(seen, ({ lost }) => lost === 0), { lost: 0, duplicates: 0, outOfOrder: 0 })
+    const ends = await topics.ends(between)
+    await until(
+      () => topics.committed(groupOf(_id), between, 2),
+      (offsets) => offsets.every((offset, partition) => offset === ends[partition] || ends[partition] === 0),
+    )
+    await until(
+      () => consumerOf(service, _id),
+      (status) => status?.lag === 0,
+    )
+  })
 })
