@@ -11,7 +11,7 @@ import * as rules from './architecture/rules.ts'
  * its own. `domain` as a value stands for the folder and the folders below it.
  */
 const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
-  domain: ['domain/failures', 'domain/secrets', 'domain/tracing'],
+  domain: ['domain/failures', 'domain/ports', 'domain/secrets', 'domain/tracing'],
   'domain/egress': [],
   'domain/failures': ['domain'],
   'domain/openhim': ['domain'],

@@ -1,6 +1,5 @@
 /** The consumer of one endpoint, as long as it names a topic: opens a new session, after a pause, whenever one has ended. */
 
-import type { Endpoint } from '../../config/schema/schema.ts'
 import { type Backoff, nextPauseMs } from '../../domain/backoff.ts'
 import type { ConsumerStatus } from '../../domain/ports/consumer-state.ts'
 import type { Logger } from '../../domain/ports/logger-port.ts'
@@ -55,7 +54,7 @@ export interface EndpointConsumer {
 
 /** Whether the consumer can stay for the endpoint: under another order, records may run beside each other that must not any more. */
 export const consumesAs = (
-  endpoint: Endpoint,
+  endpoint: CompiledEndpoint['endpoint'],
   { topic, order, exactlyOnce }: Pick<EndpointConsumer, 'topic' | 'order' | 'exactlyOnce'>,
 ): boolean =>
   endpoint.kafkaConsumerTopic === topic && orderOf(endpoint) === order && isExactlyOnce(endpoint) === exactlyOnce

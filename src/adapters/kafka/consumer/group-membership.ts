@@ -3,7 +3,7 @@ import { Consumer, FetchIsolationLevels, ListOffsetTimestamps, type Message } fr
 import type { CommittedOffset, GroupStart } from '../../../domain/ports/record-consumer.ts'
 import { clientOptions, ignoreErrors, type KafkaSettings, within } from '../kafka-client.ts'
 import { isFenced, isProtocolError } from '../kafka-errors.ts'
-import type { Transaction } from '../transactions/transaction-client.ts'
+import type { OpenTransaction } from '../transactions/transaction-client.ts'
 import { openCommitter } from './committer.ts'
 import { readStartOffsets } from './group-start.ts'
 import { readLayout } from './topic-layout.ts'
@@ -43,7 +43,7 @@ interface GroupMembership {
   /** Who this member is, an object of its own for each assignment. */
   identity(): object
   /** Adds an offset to a transaction, in the name of the last assignment: the broker refuses it if the group has moved on. */
-  addOffset(transaction: Transaction, partition: number, offset: bigint): Promise<void>
+  addOffset(transaction: OpenTransaction, partition: number, offset: bigint): Promise<void>
   /** The end offset of every partition of the topic. */
   endOffsets(): Promise<readonly bigint[]>
   close(): Promise<void>

@@ -8,7 +8,7 @@ import type { RecordOffset, RecordTransactions } from '../../../domain/ports/rec
 import { type KafkaSettings, within } from '../kafka-client.ts'
 import { isFenced, refusalOf } from '../kafka-errors.ts'
 import { createPartitioner, toMessage } from '../producer/produce-batch.ts'
-import { openTransactionClient, type Transaction, TransactionLost } from './transaction-client.ts'
+import { openTransactionClient, type OpenTransaction, TransactionLost } from './transaction-client.ts'
 import { openPart, type TransactionPart } from './transaction-part.ts'
 
 const BATCH_RECORDS = 1_000
@@ -24,7 +24,7 @@ export type TransactionGroup = Readonly<{
   /** An object of its own for each assignment. */
   identity: () => object
   /** Adds the offset in the name of the assignment. Rejects if the group has moved on, or the topic was replaced. */
-  addOffset: (transaction: Transaction, partition: number, offset: bigint) => Promise<void>
+  addOffset: (transaction: OpenTransaction, partition: number, offset: bigint) => Promise<void>
   onCommitted: () => void
 }>
 

@@ -6,7 +6,7 @@ import { type MessageToProduce, type ProduceResult, Producer } from '@platformat
 import { clientOptions, ignoreErrors, type KafkaSettings, within } from '../kafka-client.ts'
 import { isProtocolError } from '../kafka-errors.ts'
 
-export type Transaction = Awaited<ReturnType<Producer['beginTransaction']>>
+export type OpenTransaction = Awaited<ReturnType<Producer['beginTransaction']>>
 
 const CLOSE_MS = 2_000
 /** The broker refuses the next transaction for some milliseconds after each one (CONCURRENT_TRANSACTIONS). */
@@ -41,14 +41,14 @@ export interface TransactionClient {
    */
   write(
     messages: MessageToProduce[],
-    addOffset: (transaction: Transaction) => Promise<void>,
+    addOffset: (transaction: OpenTransaction) => Promise<void>,
   ): Promise<NonNullable<ProduceResult['offsets']>>
   close(): Promise<void>
 }
 
 export function openTransactionClient(settings: KafkaSettings, transactionalId: string): TransactionClient {
   let client: Producer | undefined
-  let started: Transaction | undefined
+  let started: OpenTransaction | undefined
   let identity = REPLACES_OTHERS
 
   const open = (): Producer => {
@@ -64,7 +64,7 @@ export function openTransactionClient(settings: KafkaSettings, transactionalId: 
     ignoreErrors(client)
     return client
   }
-  const discard = async (aborting?: Transaction): Promise<void> => {
+  const discard = async (aborting?: OpenTransaction): Promise<void> => {
     const old = client
     client = undefined
     started = undefined
@@ -72,7 +72,7 @@ export function openTransactionClient(settings: KafkaSettings, transactionalId: 
     if (aborting !== undefined) await within(CLOSE_MS, aborting.abort())
     if (old !== undefined) await within(CLOSE_MS, old.close(true))
   }
-  const start = async (): Promise<Transaction> => {
+  const start = async (): Promise<OpenTransaction> => {
     const producer = open()
     try {
       const transaction = await producer.beginTransaction(identity)
@@ -114,7 +114,7 @@ export function openTransactionClient(settings: KafkaSettings, transactionalId: 
 }
 
 /** After an error the broker may have committed all the same. */
-async function commit(transaction: Transaction): Promise<void> {
+async function commit(transaction: OpenTransaction): Promise<void> {
   try {
     await transaction.commit()
   } catch (error) {
