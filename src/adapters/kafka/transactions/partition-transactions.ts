@@ -16,6 +16,8 @@ const BATCH_RECORDS = 1_000
 const BATCH_BYTES = 512 * 1024
 const CLOSE_MS = 3_000
 const REBALANCE_POLL_MS = 20
+/** Longer than members of a group have for it. */
+const REBALANCE_MS = 90_000
 
 /** What transactions need of the member of the group. */
 export type TransactionGroup = Readonly<{
@@ -114,8 +116,17 @@ export function openPartitionTransactions(
         })
       } catch (error) {
         if (!isFenced(error)) throw error
-        while (closedBy === undefined && identity() === joined) await sleep(REBALANCE_POLL_MS)
+        await rebalanced(joined)
       }
+    }
+  }
+  const rebalanced = async (former: object): Promise<void> => {
+    const startedAt = performance.now()
+    while (closedBy === undefined && identity() === former) {
+      if (performance.now() - startedAt > REBALANCE_MS) {
+        throw new TransactionLost(`the group did not rebalance within ${REBALANCE_MS} ms`, false, undefined)
+      }
+      await sleep(REBALANCE_POLL_MS)
     }
   }
   const write = async (parts: readonly TransactionPart[], beforeOffset: () => void): Promise<RecordOffset[]> => {

@@ -87,28 +87,28 @@ export function openTransactionClient(settings: KafkaSettings, transactionalId: 
       throw asLost(error)
     }
   }
+  const write: TransactionClient['write'] = async (messages, addOffset) => {
+    const transaction = started ?? (await start())
+    started = undefined
+    try {
+      const { offsets = [] } = messages.length === 0 ? {} : await transaction.send({ messages, autocreateTopics: true })
+      await addOffset(transaction)
+      await commit(transaction)
+      return offsets
+    } catch (error) {
+      await discard(error instanceof TransactionLost ? undefined : transaction)
+      throw asLost(error)
+    }
+  }
   return {
     start: async () => {
-      started = await start()
+      started = await inTime(settings.kafkaRequestTimeoutMs, start())
     },
     partitionCounts: async (topics) => {
       const { topics: found } = await open().metadata({ topics: [...topics], autocreateTopics: true })
       return new Map([...found].map(([topic, { partitionsCount }]) => [topic, partitionsCount]))
     },
-    write: async (messages, addOffset) => {
-      const transaction = started ?? (await start())
-      started = undefined
-      try {
-        const { offsets = [] } =
-          messages.length === 0 ? {} : await transaction.send({ messages, autocreateTopics: true })
-        await addOffset(transaction)
-        await commit(transaction)
-        return offsets
-      } catch (error) {
-        await discard(error instanceof TransactionLost ? undefined : transaction)
-        throw asLost(error)
-      }
-    },
+    write: (messages, addOffset) => inTime(settings.kafkaRequestTimeoutMs, write(messages, addOffset)),
     close: () => discard(started),
   }
 }
@@ -119,6 +119,18 @@ async function commit(transaction: OpenTransaction): Promise<void> {
     await transaction.commit()
   } catch (error) {
     throw new TransactionLost('the broker did not confirm the end of a transaction', true, error)
+  }
+}
+
+/** The broker aborts a transaction that is open for longer, so nothing is lost by not waiting for it. */
+async function inTime<T>(timeoutMs: number, work: Promise<T>): Promise<T> {
+  const { promise: timeUp, reject } = Promise.withResolvers<never>()
+  const lost = new TransactionLost(`a transaction was not finished within ${timeoutMs} ms`, true, undefined)
+  const timer = setTimeout(() => reject(lost), timeoutMs)
+  try {
+    return await Promise.race([work, timeUp])
+  } finally {
+    clearTimeout(timer)
   }
 }
 
