@@ -31,9 +31,10 @@ export async function mapItems<Item, Result>(
 
 /** Waits for all; then throws the first failure in the order given, if any. */
 export async function settleAll<Result>(pending: readonly Promise<Result>[]): Promise<Result[]> {
-  const settled = await Promise.allSettled(pending)
-  return settled.map((result) => {
-    if (result.status === 'rejected') throw result.reason
-    return result.value
-  })
+  try {
+    return await Promise.all(pending)
+  } catch {
+    const settled = await Promise.allSettled(pending)
+    throw settled.find((result) => result.status === 'rejected')?.reason
+  }
 }
