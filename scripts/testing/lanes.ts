@@ -28,6 +28,7 @@ export const SOAK_ONLY: readonly string[] = [
 export const IN_BOTH: readonly string[] = [
   'test/cli/deployment/pull.test.ts',
   'test/cli/lint.test.ts',
+  'test/broker/exactly-once-crash.test.ts',
   'test/crash/',
   'test/deployment/deployment-plan.test.ts',
   'test/document-diff/',

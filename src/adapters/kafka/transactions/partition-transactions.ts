@@ -8,7 +8,7 @@ import type { RecordOffset, RecordTransactions } from '../../../domain/ports/rec
 import { type KafkaSettings, within } from '../kafka-client.ts'
 import { isFenced, refusalOf } from '../kafka-errors.ts'
 import { createPartitioner, toMessage } from '../producer/produce-batch.ts'
-import { openTransactionClient, type OpenTransaction, TransactionLost } from './transaction-client.ts'
+import { type OpenTransaction, openTransactionClient, TransactionLost } from './transaction-client.ts'
 import { openPart, type TransactionPart } from './transaction-part.ts'
 
 const BATCH_RECORDS = 1_000
