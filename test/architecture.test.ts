@@ -11,7 +11,7 @@ import * as rules from './architecture/rules.ts'
  * its own. `domain` as a value stands for the folder and the folders below it.
  */
 const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
-  domain: ['domain/failures', 'domain/secrets', 'domain/tracing'],
+  domain: ['domain/failures', 'domain/ports', 'domain/secrets', 'domain/tracing'],
   'domain/egress': [],
   'domain/failures': ['domain'],
   'domain/openhim': ['domain'],
@@ -124,8 +124,9 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   'adapters/http-server/openapi': ['adapters/http-server', 'domain'],
   'adapters/jwt': ['domain'],
   'adapters/kafka': ['domain'],
-  'adapters/kafka/consumer': ['adapters/kafka', 'domain'],
+  'adapters/kafka/consumer': ['adapters/kafka', 'adapters/kafka/transactions', 'domain'],
   'adapters/kafka/producer': ['adapters/kafka', 'domain'],
+  'adapters/kafka/transactions': ['adapters/kafka', 'adapters/kafka/producer', 'domain'],
   'adapters/log': ['domain'],
   'adapters/openhim': ['domain'],
   'adapters/otel': ['domain'],

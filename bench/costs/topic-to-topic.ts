@@ -32,6 +32,8 @@ const lookup = {
 const forms: Readonly<Record<string, (out: string) => JsonObject>> = {
   'order partition': (out) => document(out, { order: 'partition', inFlight }),
   'order partition, KAFKA_MAX_IN_FLIGHT': (out) => document(out, { order: 'partition' }),
+  'exactly once': (out) => document(out, { exactlyOnce: true, inFlight }),
+  'exactly once, KAFKA_MAX_IN_FLIGHT': (out) => document(out, { exactlyOnce: true }),
   'order key': (out) => document(out, { order: 'key', inFlight }),
   'order none': (out) => document(out, { order: 'none', inFlight }),
   [`order key, lookup of ${LOOKUP_MS} ms`]: (out) => document(out, { order: 'key', inFlight }, [lookup]),
@@ -91,7 +93,7 @@ async function runLoop(topic: string): Promise<number> {
   return Math.round(records / (Number(String(Buffer.concat(chunks))) / 1000))
 }
 
-/** Records a second from the first that is seen in the target topic to the last. */
+/** Records a second from the first that is seen in the target topic to the last; of transactions, by the offsets committed with them. */
 async function runEndpoint(topic: string, form: (out: string) => JsonObject): Promise<number> {
   const service = await startCrosswalk('both', {
     KAFKA_BROKERS: brokers,
@@ -105,7 +107,10 @@ async function runEndpoint(topic: string, form: (out: string) => JsonObject): Pr
       json('POST', endpointDocument({ ...form(out), kafkaConsumerTopic: topic })),
     )
     if (reply.status !== 201) throw new Error(await reply.text())
-    const arrived = async () => (await topics.ends(out)).reduce((sum, end) => sum + end, 0)
+    const { _id, kafka } = (await reply.json()) as { _id: string; kafka: JsonObject }
+    const offsets = () =>
+      kafka.exactlyOnce === true ? topics.committed(`mapping-mediator.${_id}`, topic, PARTITIONS) : topics.ends(out)
+    const arrived = async () => (await offsets()).reduce((sum, end) => sum + Math.max(end, 0), 0)
     const first = await until(arrived, (count) => count > 0)
     const startedAt = performance.now()
     const last = await until(arrived, (count) => count >= records, 300_000)

@@ -30,6 +30,7 @@ export const IN_BOTH: readonly string[] = [
   'test/broker/order.test.ts',
   'test/cli/deployment/pull.test.ts',
   'test/cli/lint.test.ts',
+  'test/broker/exactly-once-crash.test.ts',
   'test/crash/',
   'test/deployment/deployment-plan.test.ts',
   'test/document-diff/',

@@ -1,19 +1,10 @@
 /** The account of one running message: stages report to it, and it bounds them. Two messages never share one. */
 import type { JsonObject } from './json.ts'
+import type { ProduceTurn, RecordProducer } from './ports/record-producer.ts'
 import type { Trace } from './tracing/trace.ts'
 
 /** Milliseconds since the epoch; injected, so that tests set the time. */
 export type Clock = () => number
-
-/** The turn of a message among messages whose records must be written in their order, though they do not wait for each other. */
-export interface ProduceTurn {
-  /** An earlier message has failed, so nothing of this one may be sent any more. */
-  readonly isVoid: boolean
-  /** A record of the message is in line for its topic: what is produced to the topic from now on is written after it. */
-  handed(): void
-  /** A record of the message was not written, or may not have been: the later messages are void from now on. */
-  failed(): void
-}
 
 export type Run = {
   readonly messageId: string
@@ -28,6 +19,8 @@ export type Run = {
   readonly isPatient: boolean
   /** Its turn, if it is one of several records that must be written in their order. */
   readonly turn?: ProduceTurn | undefined
+  /** What its records go to in place of the producer of the service: the transaction of the record that it processes. */
+  readonly producer?: RecordProducer | undefined
   /** The bytes of the incoming body; undefined if there is none. */
   readonly body: Uint8Array | undefined
   /** `timestamps.lookupRequests` of the message, filled by the lookups. */

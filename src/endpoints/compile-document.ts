@@ -11,8 +11,8 @@ import { parseRoutePattern } from '../language/route-pattern.ts'
 import { compileEndpoint } from '../pipeline/compile.ts'
 import { compileAuth, type EndpointAuth } from '../pipeline/endpoint-auth.ts'
 import { compileIdempotency, type KeyedHandle } from '../pipeline/idempotency/idempotency-middleware.ts'
+import { producedRecords } from '../pipeline/produced-records.ts'
 import type { PipelineSettings, Services } from '../pipeline/services.ts'
-import { usesState } from '../pipeline/stages/state.ts'
 import type { CompiledEndpoint } from './compiled-endpoint.ts'
 
 /** The fields of a document that the service sets. Timestamps are ISO 8601 with milliseconds and `Z`. */
@@ -61,21 +61,9 @@ export async function compileDocument(
     handleKeyed,
     auth,
     sampling,
-    produces: producesOf(endpoint),
+    produces: producedRecords(endpoint, sink),
   }
   return { lints: distinct(lints), compiled }
-}
-
-/** As `CompiledEndpoint.produces`. */
-function producesOf(endpoint: Endpoint): number | undefined {
-  const { lookup, response } = endpoint.requests
-  // More records run again after a rebalance, so the author must ask for it.
-  if (endpoint.kafka?.order !== 'partition') return undefined
-  const isPlain = response.every(
-    ({ kafkaProducerTopic, forEach, optional }) =>
-      kafkaProducerTopic !== undefined && forEach === undefined && optional !== true,
-  )
-  return isPlain && response.length > 0 && lookup.length === 0 && !usesState(endpoint) ? response.length : undefined
 }
 
 /** The services with the expressions and schema of the document compiled in the sandbox, if there are any. */

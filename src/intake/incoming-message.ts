@@ -1,8 +1,8 @@
 /** A message as it enters the intake: a request, a record of a topic, or a replay of one of these. */
 import type { JsonObject } from '../domain/json.ts'
 import type { Headers } from '../domain/message.ts'
+import type { ProduceTurn, RecordProducer } from '../domain/ports/record-producer.ts'
 import type { RecordedSource } from '../domain/records/message-record.ts'
-import type { ProduceTurn } from '../domain/run.ts'
 
 export type Incoming = Readonly<{
   requestHeaders: Headers
@@ -15,6 +15,8 @@ export type Incoming = Readonly<{
   triesAgain?: boolean
   /** The turn of a record among those of its partition, if they do not wait for each other. */
   turn?: ProduceTurn | undefined
+  /** What its records go to in place of the producer of the service. */
+  producer?: RecordProducer | undefined
   /** The authenticated caller, if the endpoint requires one (`EndpointAuth`). */
   caller?: string | undefined
   /** The id of the message that this one replays. */

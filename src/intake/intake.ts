@@ -108,6 +108,7 @@ export function createIntake(options: IntakeOptions): Intake {
       isRecord: incoming.isRecord ?? false,
       isPatient: !isRequest(incoming),
       turn: incoming.turn,
+      producer: incoming.producer,
       body: incoming.body,
       lookupTimes: {},
       lookups: { highestStatus: undefined, networkError: false },

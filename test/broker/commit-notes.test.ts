@@ -38,7 +38,7 @@ describe('the note of a commit', { skip: kafka.skip }, () => {
       onReplaced: () => {},
       onEnd: () => {},
     }
-    const subscription = { groupId, topic, startAt: 'committed', groupStart: 'earliest' } as const
+    const subscription = { groupId, topic, startAt: 'committed', groupStart: 'earliest', exactlyOnce: false } as const
     const session = await consumer.open(subscription, listener)
     await until(
       () => found.size,

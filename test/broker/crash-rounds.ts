@@ -7,7 +7,8 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { Consumer } from '@platformatic/kafka'
 import type { Random } from '../crash/random.ts'
-import { openTopics, type Topics } from '../services/topics.ts'
+import { readCommitted } from '../services/committed-records.ts'
+import { openTopics } from '../services/topics.ts'
 import { type SpawnedService, spawnService } from '../spawned-service.ts'
 import { until } from './broker.ts'
 import { startFlakyLookup } from './flaky-lookup.ts'
@@ -22,6 +23,8 @@ export type CrashOptions = Readonly<{
   rebalances: number
   /** The order by so many keys, a multiple of the partitions, with a lookup that fails at random; else by partition. */
   keys?: number | undefined
+  /** What is produced and the offsets are committed together; the counts are those of a reader of committed records. */
+  exactlyOnce?: boolean
   /** How long the lookup always fails for one of the keys, from the start on. */
   awayMs?: number
   random: Random
@@ -43,7 +46,8 @@ const PATIENCE_MS = 60_000
 const lifetimeMs = 600_000
 
 export async function crashRounds(options: CrashOptions): Promise<CrashReport> {
-  const { brokers, records, partitions, kills, rebalances, keys, awayMs = 0, random, print = () => undefined } = options
+  const { brokers, records, partitions, kills, rebalances, keys, exactlyOnce = false, awayMs = 0, random } = options
+  const { print = () => undefined } = options
   const backAt = performance.now() + awayMs
   const topics = openTopics(brokers)
   const home = mkdtempSync(join(tmpdir(), 'crosswalk-crash-'))
@@ -52,6 +56,7 @@ export async function crashRounds(options: CrashOptions): Promise<CrashReport> {
   const made: Made[] = []
   /** Only what is new is read: this process also answers the lookups. */
   const readAll = async (): Promise<readonly Made[]> => {
+    if (exactlyOnce) return readMade(await readCommitted(brokers, out))
     for (const one of readMade(await follow())) made.push(one)
     return made
   }
@@ -71,7 +76,7 @@ export async function crashRounds(options: CrashOptions): Promise<CrashReport> {
     kafkaConsumerTopic: topic,
     ...traced,
     ...(lookup === undefined
-      ? { requests }
+      ? { requests, ...(exactlyOnce ? { kafka: { exactlyOnce } } : {}) }
       : { kafka: { order: 'key' }, requests: { ...requests, lookup: [lookup.request] } }),
   }
   const id = await registerInBoth(folders, document, env)
@@ -88,6 +93,15 @@ export async function crashRounds(options: CrashOptions): Promise<CrashReport> {
     const roundAssignments: number[] = []
     let earlierAssignments = 0
     const assignments = () => earlierAssignments + sumOf(instances.map(assignmentsOf))
+    const count = async () => (exactlyOnce ? (await readAll()).length : topics.count(out))
+    const pastUnfinished = async () => {
+      const committed = await topics.committed(group, topic, partitions)
+      // The broker marks a transaction as committed in one partition after the other.
+      return until(
+        async () => countPastUnfinished(committed, await readAll()),
+        (missing) => !exactlyOnce || missing === 0,
+      )
+    }
     const feed = async () => {
       const next = Math.min(records, produced + chunk)
       await topics.produce(topic, numbered(produced, next, partitions, keys))
@@ -101,25 +115,21 @@ export async function crashRounds(options: CrashOptions): Promise<CrashReport> {
         PATIENCE_MS,
       )
       const assigned = assignments()
-      const before = await topics.count(out)
+      const before = await count()
       const target = before + 1 + random.below(chunk * 0.6)
       await feed()
-      await until(
-        () => topics.count(out),
-        (count) => count >= target,
-        PATIENCE_MS,
-      )
+      await until(count, (found) => found >= target, PATIENCE_MS)
       if (disturbance === 'kill') {
         const victim = random.below(2)
         const { child, ended } = instances[victim] as SpawnedService
         child.kill('SIGKILL')
         await ended
         earlierAssignments += assignmentsOf(instances[victim] as SpawnedService)
-        committedPastUnfinished += await countPastUnfinished(topics, group, topic, readAll, partitions)
+        committedPastUnfinished += await pastUnfinished()
         instances[victim] = await spawnService(folders[victim] as string, { env, lifetimeMs })
       } else {
         await forceRebalance(brokers, group, topic)
-        committedPastUnfinished += await countPastUnfinished(topics, group, topic, readAll, partitions)
+        committedPastUnfinished += await pastUnfinished()
       }
       const mayMiss = () => (performance.now() < backAt ? produced / (keys ?? 1) : 0)
       await until(readAll, ({ length }) => length >= produced - mayMiss(), PATIENCE_MS)
@@ -176,16 +186,9 @@ const sharesOf = (instances: readonly SpawnedService[]): Promise<number[]> =>
     }),
   )
 
-/** Records before a committed offset that nothing was produced for. The offsets are read first. */
-async function countPastUnfinished(
-  topics: Topics,
-  group: string,
-  topic: string,
-  readAll: () => Promise<readonly Made[]>,
-  partitions: number,
-) {
-  const committed = await topics.committed(group, topic, partitions)
-  const done = new Set((await readAll()).map(({ partition, offset }) => `${partition}:${offset}`))
+/** Records before a committed offset that nothing was produced for. */
+function countPastUnfinished(committed: readonly number[], made: readonly Made[]): number {
+  const done = new Set(made.map(({ partition, offset }) => `${partition}:${offset}`))
   let missing = 0
   for (const [partition, end] of committed.entries()) {
     for (let offset = 0; offset < end; offset += 1) if (!done.has(`${partition}:${offset}`)) missing += 1

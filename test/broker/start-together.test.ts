@@ -47,7 +47,10 @@ describe('members of a new group', { skip: kafka.skip }, () => {
       onReplaced: ended.resolve,
       onEnd: ended.resolve,
     }
-    const session: ConsumerSession = await consumer.open({ groupId, topic, startAt: 'committed', groupStart }, listener)
+    const session: ConsumerSession = await consumer.open(
+      { groupId, topic, startAt: 'committed', groupStart, exactlyOnce: false },
+      listener,
+    )
     return { session, assigned, ended: ended.promise }
   }
 

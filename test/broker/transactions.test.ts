@@ -64,4 +64,23 @@ describe('transactions', { skip: kafka.skip }, async () => {
       (status) => status?.lag === 0,
     )
   })
+  test('a committed one between an aborted one and an aborted one without records is processed', async () => {
+    const [topic, out] = [await topics.create(), await topics.create()]
+    await (await begin(topic, [-1])).abort()
+    await (await begin(topic, [1, 2])).commit()
+    const empty = await producer.beginTransaction()
+    const metadata = await producer.metadata({ topics: [topic] })
+    await empty.addPartitions(metadata, [{ topic, partition: 0, key: Buffer.alloc(0), value: Buffer.alloc(0) }])
+    await empty.abort()
+    await (await begin(topic, [3])).commit()
+    await service.register({
+      endpoint: { pattern: '/transactions-without-records' },
+      kafkaConsumerTopic: topic,
+      inputMapping: { 'requestBody.n': 'n' },
+      requests: { response: { id: 'out', kafkaProducerTopic: out } },
+    })
+    const made = async () => (await topics.read(out)).map(({ value }) => String(value))
+    await until(made, (found) => found.at(-1) === '{"n":3}')
+    assert.deepEqual(await made(), ['{"n":1}', '{"n":2}', '{"n":3}'])
+  })
 })

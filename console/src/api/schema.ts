@@ -4507,6 +4507,11 @@ export interface components {
                  * @example 500
                  */
                 inFlight?: number;
+                /**
+                 * @description Whether what is produced for a record and the offset of the record are committed in one Kafka transaction. For endpoints that only go from topic to topic.
+                 * @example true
+                 */
+                exactlyOnce?: boolean;
             };
             /**
              * @description What the message log stores of each message, instead of `MESSAGE_LOG`: nothing, its record, its record with the bodies if the outcome is not `done`, or always with the bodies.

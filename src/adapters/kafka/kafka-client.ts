@@ -1,5 +1,5 @@
 /** What every client of the brokers shares: its options from the settings, its `error` events, and bounded closing. */
-import { type BaseOptions, Consumer } from '@platformatic/kafka'
+import type { BaseOptions } from '@platformatic/kafka'
 
 export type KafkaSettings = Readonly<{
   kafkaBrokers: readonly string[]
@@ -36,13 +36,6 @@ export function clientOptions(settings: KafkaSettings): BaseOptions {
 
 function tlsOptions({ kafkaTlsCa: ca, kafkaTlsCert: cert, kafkaTlsKey: key }: KafkaSettings): object {
   return Object.fromEntries(Object.entries({ ca, cert, key }).filter(([, pem]) => pem !== undefined))
-}
-
-/** A client of the group that never joins it, without retries. Its calls reject with their own errors. */
-export function openGroupClient(settings: KafkaSettings, groupId: string): Consumer {
-  const client = new Consumer({ ...clientOptions(settings), groupId, autocommit: false, retries: 0 })
-  ignoreErrors(client)
-  return client
 }
 
 /** Listens to a client's `error`, because an `error` event without a listener ends the process. */

@@ -19,6 +19,14 @@ export const KafkaSchema = record(
         examples: [500],
       }),
     ),
+    exactlyOnce: optional(
+      Type.Boolean({
+        description:
+          'Whether what is produced for a record and the offset of the record are committed in one Kafka transaction. For endpoints that only go from topic to topic.',
+        assumed: '`false`',
+        examples: [true],
+      }),
+    ),
   },
   { description: 'How the records of `kafkaConsumerTopic` run; only together with it.' },
 )

@@ -2,6 +2,7 @@
  * The port through which records are consumed. An adapter supplies partitions, records and commits, and knows nothing of
  * messages; the policy in src/intake/records/ decides what becomes of a record and when an offset is committed.
  */
+import type { RecordTransactions } from './record-producer.ts'
 
 export type ConsumedRecord = Readonly<{
   topic: string
@@ -32,6 +33,8 @@ export type ConsumerSubscription = Readonly<{
    * all partitions together before it reports the first assignment, and calls onEnd if `group` has no offset of the topic.
    */
   groupStart: GroupStart
+  /** What is produced for the records is committed with their offsets, by RecordTransactions. */
+  exactlyOnce: boolean
 }>
 
 /**
@@ -102,6 +105,8 @@ export interface ConsumerSession {
    * Rejects if the broker does not answer; the policy may then try again.
    */
   commit(offsets: ReadonlyMap<number, CommittedOffset>): Promise<'committed' | 'fenced'>
+  /** The transactions of an assigned partition; undefined unless the subscription is exactlyOnce. */
+  transactionsOf(partition: number): RecordTransactions | undefined
   /** The demand may have grown: a paused partition may resume. */
   demandChanged(): void
   /** Leaves the group and closes the connections. Never rejects. */

@@ -1,7 +1,5 @@
 /** The port through which records are written to a topic of a broker; an adapter implements it. */
 
-import type { ProduceTurn } from '../run.ts'
-
 /** The content of a record; null stands for a missing key or value. */
 export type BrokerRecord = Readonly<{
   topic: string
@@ -17,12 +15,35 @@ export type BrokerRecord = Readonly<{
  */
 export type RecordOffset = Readonly<{ topic: string; partition: number; offset: number }>
 
+/** The turn of a message among messages whose records must be written in their order, though they do not wait for each other. */
+export interface ProduceTurn {
+  /** An earlier message has failed, so nothing of this one may be sent any more. */
+  readonly isVoid: boolean
+  /** A record of the message is in line for its topic: what is produced to the topic from now on is written after it. */
+  handed(): void
+  /** A record of the message was not written, or may not have been: the later messages are void from now on. */
+  failed(): void
+}
+
 export interface RecordProducer {
   /**
    * Writes the record. Resolves when every in-sync replica has it. Rejects with OutboundError, at the latest after
    * timeoutMs; after the fault 'timeout' the record may be written all the same. With a `turn` that is void, it is not sent.
    */
   produce(record: BrokerRecord, timeoutMs: number, turn?: ProduceTurn): Promise<RecordOffset>
+}
+
+/**
+ * The transactions of one partition that is consumed: the offset behind a record and all that is produced for it are committed
+ * together or not at all, and only while the partition is assigned.
+ */
+export interface RecordTransactions {
+  /**
+   * For one attempt of one record; the records come in their order. In: the offset behind it, and how many records are produced
+   * for it. Out: the producer for these. Its `produce` resolves when the transaction is committed. It rejects where the
+   * transaction is aborted; if that is not known, the session ends.
+   */
+  open(nextOffset: bigint, count: number): RecordProducer
 }
 
 /** A producer that owns connections. */

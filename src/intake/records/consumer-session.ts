@@ -34,6 +34,7 @@ export type RecordSessionOptions = Readonly<{
    * only after a while, so they are ignored until the first commit.
    */
   isNewTopic: boolean
+  exactlyOnce: boolean
   /** Where the group starts if it has no committed offset of the topic. */
   groupStart: GroupStart
   /** The group has committed offsets of the topic. */
@@ -64,7 +65,7 @@ export interface RecordSession {
 
 /** Rejects if the client cannot be opened. */
 export async function openRecordSession(options: RecordSessionOptions): Promise<RecordSession> {
-  const { consumer, groupId, topic, groupStart, processing, onTrouble, onRecovered } = options
+  const { consumer, groupId, topic, groupStart, exactlyOnce, onTrouble, onRecovered } = options
   const semaphore = createRecordSemaphore(options.maxInFlight)
   const ending = Promise.withResolvers<unknown>()
   const queues = new Map<number, PartitionQueue>()
@@ -72,6 +73,10 @@ export async function openRecordSession(options: RecordSessionOptions): Promise<
   let { isNewTopic } = options
   let isStopping = false
 
+  const noteStart = () => {
+    isNewTopic = false
+    options.onStarted()
+  }
   const onReplaced = (error: Error) => {
     commits.discard()
     options.onReplaced()
@@ -104,8 +109,9 @@ export async function openRecordSession(options: RecordSessionOptions): Promise<
       committed,
       order: options.order,
       semaphore,
-      processing,
+      processing: { ...options.processing, transactions: session.transactionsOf(partition) },
       onProgress: commits.schedule,
+      onTransaction: noteStart,
       onRoom: session.demandChanged,
       onReport: (state) => options.onReport(partition, state),
       onFault: ending.resolve,
@@ -138,16 +144,13 @@ export async function openRecordSession(options: RecordSessionOptions): Promise<
     onEnd: ending.resolve,
   }
 
-  const session: ConsumerSession = await consumer.open({ groupId, topic, startAt, groupStart }, listener)
+  const session: ConsumerSession = await consumer.open({ groupId, topic, startAt, groupStart, exactlyOnce }, listener)
   const share = options.budget.open(session.demandChanged)
   const commits = createOffsetCommits({
     commit: session.commit,
     queues: () => queues.values(),
     isStopping: () => isStopping,
-    onCommitted: () => {
-      isNewTopic = false
-      options.onStarted()
-    },
+    onCommitted: noteStart,
     onTrouble,
     onEnd: ending.resolve,
   })

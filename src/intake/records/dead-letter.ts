@@ -3,7 +3,7 @@ import { type Backoff, nextPauseMs } from '../../domain/backoff.ts'
 import type { Failure } from '../../domain/failure.ts'
 import type { Logger } from '../../domain/ports/logger-port.ts'
 import type { ConsumedRecord } from '../../domain/ports/record-consumer.ts'
-import type { BrokerRecord, RecordProducer } from '../../domain/ports/record-producer.ts'
+import type { BrokerRecord, RecordProducer, RecordTransactions } from '../../domain/ports/record-producer.ts'
 import type { CompiledEndpoint } from '../../endpoints/compiled-endpoint.ts'
 import type { PartitionHandle } from './partition-handle.ts'
 
@@ -11,6 +11,8 @@ export type DeadLetterOptions = Readonly<{
   /** The active endpoint; undefined once it is deleted, or consumes another topic. */
   current: () => CompiledEndpoint | undefined
   producer: RecordProducer
+  /** Of the partition, if what is produced for its records and their offsets are to be committed together. */
+  transactions?: RecordTransactions | undefined
   logger: Logger
   produceTimeoutMs: number
 }>
@@ -37,7 +39,7 @@ export async function writeDeadLetter(
   topic: string,
   failure: Failure,
   attempts: number,
-  { current, producer, logger, produceTimeoutMs }: DeadLetterOptions,
+  { current, producer, transactions, logger, produceTimeoutMs }: DeadLetterOptions,
   { signal, report, pause }: PartitionHandle,
 ): Promise<boolean> {
   for (let pauseMs = 0; ; ) {
@@ -46,7 +48,8 @@ export async function writeDeadLetter(
     if (compiled === undefined) return false
     const endpoint = compiled.document.name
     try {
-      await producer.produce(toDeadLetter(record, topic, compiled, failure, attempts), produceTimeoutMs)
+      const target = transactions?.open(record.offset + 1n, 1) ?? producer
+      await target.produce(toDeadLetter(record, topic, compiled, failure, attempts), produceTimeoutMs)
       const { topic: source, partition, offset } = record
       logger.warn(
         { endpoint, code: failure.code, topic: source, partition, offset: String(offset), attempts },

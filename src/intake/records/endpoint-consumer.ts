@@ -9,7 +9,7 @@ import { openRecordSession, type RecordSession } from './consumer-session.ts'
 import { consumptionOf, describeReset } from './consumer-status.ts'
 import { deadLetterName, deadLetterTopicOf } from './dead-letter.ts'
 import type { FetchBudget } from './fetch-demand.ts'
-import { orderOf, type RecordOrder } from './order/record-chains.ts'
+import { isExactlyOnce, orderOf, type RecordOrder } from './order/record-chains.ts'
 import type { ProcessRecordOptions } from './process-record.ts'
 import type { RecordLimits } from './record-message.ts'
 
@@ -35,8 +35,9 @@ export type EndpointConsumerOptions = Readonly<{
   budget: FetchBudget
   endpointId: string
   topic: string
-  /** The order of the endpoint; a consumer keeps its order. */
+  /** The order of the endpoint, and whether its records are processed exactly once; a consumer keeps both. */
   order: RecordOrder
+  exactlyOnce: boolean
   /** The active endpoint; undefined once it is deleted. */
   get: () => CompiledEndpoint | undefined
 }> &
@@ -45,6 +46,7 @@ export type EndpointConsumerOptions = Readonly<{
 export interface EndpointConsumer {
   readonly topic: string
   readonly order: RecordOrder
+  readonly exactlyOnce: boolean
   status(): ConsumerStatus
   /** Applies a change of the endpoint: to records that wait for their next attempt, and to a consumer that waits to start. */
   wake(): void
@@ -52,8 +54,15 @@ export interface EndpointConsumer {
   stop(): Promise<void>
 }
 
+/** Whether the consumer can stay for the endpoint: under another order, records may run beside each other that must not any more. */
+export const consumesAs = (
+  endpoint: CompiledEndpoint['endpoint'],
+  { topic, order, exactlyOnce }: Pick<EndpointConsumer, 'topic' | 'order' | 'exactlyOnce'>,
+): boolean =>
+  endpoint.kafkaConsumerTopic === topic && orderOf(endpoint) === order && isExactlyOnce(endpoint) === exactlyOnce
+
 export function startEndpointConsumer(options: EndpointConsumerOptions): EndpointConsumer {
-  const { consumer, settings, endpointId, topic, order, get, logger } = options
+  const { consumer, settings, endpointId, topic, order, exactlyOnce, get, logger } = options
   const groupId = `${settings.groupId}.${endpointId}`
   const stopping = Promise.withResolvers<void>()
   let isStopping = false
@@ -91,6 +100,7 @@ export function startEndpointConsumer(options: EndpointConsumerOptions): Endpoin
       maxInFlight: maxInFlight(),
       budget: options.budget,
       order,
+      exactlyOnce,
       processing,
       isNewTopic,
       groupStart: isNewTopic || isStarted ? 'earliest' : groupStartOf(get()),
@@ -156,6 +166,7 @@ export function startEndpointConsumer(options: EndpointConsumerOptions): Endpoin
   return {
     topic,
     order,
+    exactlyOnce,
     status: () => ({
       endpointId,
       endpoint: get()?.document.name ?? '',
@@ -186,12 +197,11 @@ function groupStartOf(compiled: CompiledEndpoint | undefined): GroupStart {
 }
 
 function processingOf(options: EndpointConsumerOptions): ProcessRecordOptions {
-  const { settings, topic, order, get, intake, producer, logger } = options
+  const { settings, topic, get, intake, producer, logger } = options
   return {
     current: () => {
       const compiled = get()
-      const isSame = compiled?.endpoint.kafkaConsumerTopic === topic && orderOf(compiled.endpoint) === order
-      return isSame ? compiled : undefined
+      return compiled !== undefined && consumesAs(compiled.endpoint, options) ? compiled : undefined
     },
     intake,
     producer,

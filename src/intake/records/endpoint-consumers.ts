@@ -2,9 +2,14 @@
 import type { ConsumerStatus } from '../../domain/ports/consumer-state.ts'
 import type { CompiledEndpoint } from '../../endpoints/compiled-endpoint.ts'
 import type { Registry } from '../../endpoints/endpoint-registry.ts'
-import { type EndpointConsumer, type EndpointConsumerOptions, startEndpointConsumer } from './endpoint-consumer.ts'
+import {
+  consumesAs,
+  type EndpointConsumer,
+  type EndpointConsumerOptions,
+  startEndpointConsumer,
+} from './endpoint-consumer.ts'
 import { createFetchBudget } from './fetch-demand.ts'
-import { orderOf } from './order/record-chains.ts'
+import { isExactlyOnce, orderOf } from './order/record-chains.ts'
 
 export interface EndpointConsumers {
   status(): readonly ConsumerStatus[]
@@ -40,19 +45,15 @@ export function startEndpointConsumers({ registry, ...shared }: EndpointConsumer
     const wanted = new Map(consuming.map(({ document, endpoint }) => [document._id, endpoint]))
     for (const [id, consumer] of [...running]) {
       const endpoint = wanted.get(id)
-      // Records under another order may run beside each other that must not any more.
-      const isSame = endpoint?.kafkaConsumerTopic === consumer.topic && orderOf(endpoint) === consumer.order
-      if (!isSame) stopOne(id, consumer)
+      if (endpoint === undefined || !consumesAs(endpoint, consumer)) stopOne(id, consumer)
       else if (known.get(id) !== registry.get(id)) consumer.wake()
     }
     for (const [endpointId, endpoint] of wanted) {
       const { kafkaConsumerTopic: topic } = endpoint
       if (topic === undefined || running.has(endpointId) || leaving.has(endpointId)) continue
       const get = () => registry.get(endpointId)
-      running.set(
-        endpointId,
-        startEndpointConsumer({ ...shared, budget, endpointId, topic, order: orderOf(endpoint), get }),
-      )
+      const [order, exactlyOnce] = [orderOf(endpoint), isExactlyOnce(endpoint)]
+      running.set(endpointId, startEndpointConsumer({ ...shared, budget, endpointId, topic, order, exactlyOnce, get }))
     }
     known.clear()
     for (const id of running.keys()) known.set(id, registry.get(id))

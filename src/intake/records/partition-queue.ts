@@ -70,6 +70,8 @@ export type PartitionQueueOptions = Readonly<{
   processing: ProcessRecordOptions
   /** Called when something can be committed. */
   onProgress: () => void
+  /** A record is done and committed, if the partition has transactions. */
+  onTransaction?: () => void
   /** Called now and then while bufferedBytes shrinks, and always when the queue is empty. */
   onRoom: () => void
   onReport: (state: RecordState) => void
@@ -87,6 +89,7 @@ export function openPartitionQueue({
   semaphore,
   processing,
   onProgress,
+  onTransaction,
   onRoom,
   onReport,
   onFault,
@@ -116,7 +119,10 @@ export function openPartitionQueue({
     mayStart: ({ record }) => !isFull || record.offset < (tracker.beyond.at(-1)?.to ?? 0n),
     onDone: (chained, hasPermit) => {
       finish(chained)
-      if (hasPermit) uncommitted.push({ offset: chained.record.offset, version: tracker.version })
+      if (!hasPermit) return
+      if (processing.transactions === undefined)
+        uncommitted.push({ offset: chained.record.offset, version: tracker.version })
+      else semaphore.release(1)
     },
     onRoom,
     onFault,
@@ -124,9 +130,16 @@ export function openPartitionQueue({
   const finish = (chained: ChainedRecord) => {
     chains.finish(chained)
     tracker.add(chained.from, chained.record.offset + 1n)
+    if (processing.transactions !== undefined) noteTransaction()
     passEnd()
     onProgress()
     if (chains.count === 0) onRoom()
+  }
+  /** What is done was committed with it. */
+  const noteTransaction = () => {
+    queue.committedOffset = tracker.doneOffset
+    committedVersion = tracker.version
+    onTransaction?.()
   }
   /** Behind the last record there may be offsets without a record, such as marks of transactions. */
   const passEnd = () => {
@@ -137,7 +150,7 @@ export function openPartitionQueue({
     uncommitted = []
   }
 
-  return {
+  const queue: PartitionQueue = {
     partition,
     committedOffset: start,
     get endOffset() {
@@ -229,4 +242,5 @@ export function openPartitionQueue({
       releaseAll()
     },
   }
+  return queue
 }

@@ -74,7 +74,8 @@ function attempt(
   if (compiled === undefined) return 'gone'
   if (intake.isDraining) return 'busy'
   const triesAgain = options.retryPausesMs[attempts] !== undefined || options.deadLetterTopic === undefined
-  const incoming = toIncoming(record, compiled, triesAgain, turn)
+  const producer = options.transactions?.open(record.offset + 1n, compiled.produces ?? 0)
+  const incoming = toIncoming(record, compiled, triesAgain, turn, producer)
   const refusal = refusalOfRecord(record, compiled, options)
   if (refusal !== undefined) return intake.refuse(compiled, refusal, incoming).failure ?? refusal
   const outcome = intake.accept(compiled, incoming)

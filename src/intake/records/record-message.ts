@@ -2,7 +2,7 @@
 import { Failure } from '../../domain/failure.ts'
 import type { Headers } from '../../domain/message.ts'
 import type { ConsumedRecord } from '../../domain/ports/record-consumer.ts'
-import type { ProduceTurn } from '../../domain/run.ts'
+import type { ProduceTurn, RecordProducer } from '../../domain/ports/record-producer.ts'
 import type { CompiledEndpoint } from '../../endpoints/compiled-endpoint.ts'
 import type { Incoming } from '../incoming-message.ts'
 import { refusesNull, tombstoneOf } from './tombstone.ts'
@@ -14,7 +14,8 @@ export type RecordLimits = Readonly<{
 }>
 
 /**
- * In: a record; `triesAgain`: whether a failure that may pass would be retried. Out: the message. A tombstone is the
+ * In: a record; `triesAgain`: whether a failure that may pass would be retried; `producer`: what its
+ * records go to in place of the producer of the service. Out: the message. A tombstone is the
  * value null; in a format without null it is no body, which fails with BODY_UNREADABLE.
  */
 export function toIncoming(
@@ -22,9 +23,19 @@ export function toIncoming(
   compiled: CompiledEndpoint,
   triesAgain: boolean,
   turn: ProduceTurn | undefined,
+  producer: RecordProducer | undefined,
 ): Incoming {
   const body = record.value ?? tombstoneOf(compiled)
-  return { requestHeaders: headersOf(record), query: {}, urlParams: {}, body, isRecord: true, triesAgain, turn }
+  return {
+    requestHeaders: headersOf(record),
+    query: {},
+    urlParams: {},
+    body,
+    isRecord: true,
+    triesAgain,
+    turn,
+    producer,
+  }
 }
 
 /** The failure of a record that is refused without being parsed: BODY_TOO_LARGE or VALIDATION_FAILED. */

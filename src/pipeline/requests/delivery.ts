@@ -28,7 +28,7 @@ export function deliverToUrl(http: HttpClient, options: CallOptions): Deliver {
   }
 }
 
-/** Produces the body. The answer, once every in-sync replica has the record, is `{ topic, partition, offset }`. */
+/** Produces the body, in the transaction of the message if it has one. The answer, once every in-sync replica has the record, is `{ topic, partition, offset }`. */
 export function deliverToTopic(topic: string, producer: RecordProducer): Deliver {
   return async ({ headers, key }, body, timeoutMs, run, called) => {
     const ownHeaders = Object.entries(withTrace(headers, run, called)).filter(([name]) => name !== 'content-type')
@@ -36,7 +36,7 @@ export function deliverToTopic(topic: string, producer: RecordProducer): Deliver
     const sent = [...ownHeaders, ...contentType, ['crosswalk.message-id', run.messageId] as const]
     noteSent(run.trace, called, Object.fromEntries(sent), body?.content)
     const record = { topic, key, value: body?.content ?? '', headers: sent }
-    const recordOffset = await producer.produce(record, timeoutMs, run.turn)
+    const recordOffset = await (run.producer ?? producer).produce(record, timeoutMs, run.turn)
     return {
       status: 200,
       headers: { 'content-type': 'application/json' },

@@ -51,7 +51,13 @@ describe('where no broker can be read from', () => {
 
   test('a session ends with one sentence, and can be closed', async () => {
     const ended = Promise.withResolvers<Error>()
-    const subscription = { groupId: 'tests', topic: 't', startAt: 'committed', groupStart: 'earliest' } as const
+    const subscription = {
+      groupId: 'tests',
+      topic: 't',
+      startAt: 'committed',
+      groupStart: 'earliest',
+      exactlyOnce: false,
+    } as const
     const session = await createKafkaConsumer(settings).open(subscription, { ...listener, onEnd: ended.resolve })
     assert.match((await ended.promise).message, /^[^\n]*ECONNREFUSED[^\n]*$/)
     await session.close()
@@ -60,7 +66,10 @@ describe('where no broker can be read from', () => {
   test('a client that refuses its settings rejects with one sentence', async () => {
     const consumer = createKafkaConsumer({ ...settings, kafkaSessionTimeoutMs: -1 })
     await assert.rejects(
-      consumer.open({ groupId: 'tests', topic: 't', startAt: 'committed', groupStart: 'earliest' }, listener),
+      consumer.open(
+        { groupId: 'tests', topic: 't', startAt: 'committed', groupStart: 'earliest', exactlyOnce: false },
+        listener,
+      ),
       /^Error: [^\n]*sessionTimeout/,
     )
   })

@@ -52,6 +52,7 @@ async function start(t: TestContext, maxInFlight = 10, fields: JsonObject = {}) 
     endpointId: ENDPOINT_ID,
     topic: TOPIC,
     order: orderOf(compiled.endpoint),
+    exactlyOnce: false,
     get: () => compiled,
     intake: openIntake(logger),
     producer: openProducer(),

@@ -67,6 +67,7 @@ export function openMemoryBroker(): MemoryBroker {
             }
             return 'committed'
           },
+          transactionsOf: () => undefined,
           demandChanged: () => {},
           close: async () => {
             listener = undefined

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
-import type { ProduceTurn } from '../../../src/domain/run.ts'
+import type { ProduceTurn } from '../../../src/domain/ports/record-producer.ts'
 import { openPartitionQueue } from '../../../src/intake/records/partition-queue.ts'
 import { createRecordSemaphore } from '../../../src/intake/records/record-semaphore.ts'
 import { endpointWith, outcomeOf, processingOf, recordAt } from './record-fixtures.ts'

@@ -36,7 +36,8 @@ export function fetchOptions(
     minBytes: 1,
     maxBytes,
     maxWaitTime: isIdle ? IDLE_WAIT_MS : BUSY_WAIT_MS,
-    isolationLevel: FetchIsolationLevels.READ_COMMITTED,
+    // What the Fetcher replaces, so that the client leaves out nothing.
+    isolationLevel: FetchIsolationLevels.READ_UNCOMMITTED,
   }
 }
 

@@ -21,8 +21,7 @@ export function fetchedDespite(error: unknown): Fetched | undefined {
  * In: the response for one partition. Out: its records from `start` on (a batch may start before it), and the offset
  * behind the last batch.
  *
- * The broker returns no records of an open transaction, and names the aborted ones. The client leaves out the records of
- * one aborted transaction for each producer, and only if the response also has its end mark; so it is done here.
+ * The broker returns no records of an open transaction, and names the aborted ones: their records are left out here.
  */
 export function readFetched(
   topic: string,

@@ -1,8 +1,9 @@
 /** The membership in a consumer group: which partitions are assigned, and commits in the name of that assignment. */
-import { Consumer, FetchIsolationLevels, ListOffsetTimestamps } from '@platformatic/kafka'
+import { Consumer, FetchIsolationLevels, ListOffsetTimestamps, type Message } from '@platformatic/kafka'
 import type { CommittedOffset, GroupStart } from '../../../domain/ports/record-consumer.ts'
 import { clientOptions, ignoreErrors, type KafkaSettings, within } from '../kafka-client.ts'
-import { isProtocolError } from '../kafka-errors.ts'
+import { isFenced, isProtocolError } from '../kafka-errors.ts'
+import type { OpenTransaction } from '../transactions/transaction-client.ts'
 import { openCommitter } from './committer.ts'
 import { readStartOffsets } from './group-start.ts'
 import { readLayout } from './topic-layout.ts'
@@ -39,6 +40,10 @@ interface GroupMembership {
   startOffsets(start: GroupStart): Promise<ReadonlyMap<number, bigint>>
   /** Commits in the name of the last assignment, so that the broker refuses it if the group has moved on. */
   commit(offsets: ReadonlyMap<number, CommittedOffset>): Promise<void>
+  /** Who this member is, an object of its own for each assignment. */
+  identity(): object
+  /** Adds an offset to a transaction, in the name of the last assignment: the broker refuses it if the group has moved on. */
+  addOffset(transaction: OpenTransaction, partition: number, offset: bigint): Promise<void>
   /** The end offset of every partition of the topic. */
   endOffsets(): Promise<readonly bigint[]>
   close(): Promise<void>
@@ -147,6 +152,25 @@ export function openMembership(
         // A broker may take less than is usual.
         if (!isProtocolError(error, 'OFFSET_METADATA_TOO_LARGE')) throw error
         await commitWith(() => '')
+      }
+    },
+    identity: () => identity,
+    addOffset: async (transaction, partition, offset) => {
+      try {
+        await transaction.addConsumer(committer)
+        const coordinatorId = await committer.findGroupCoordinator()
+        const consumer = { groupId, coordinatorId, ...identity }
+        // The client commits the offset behind a record, of which it reads nothing else.
+        await transaction.addOffset({
+          topic,
+          partition,
+          offset: offset - 1n,
+          metadata: { consumer },
+        } as Partial<Message> as Message)
+      } catch (error) {
+        // The client learns of another coordinator by calls of the group only.
+        if (!isFenced(error)) await committedOffsets([partition]).catch(() => undefined)
+        throw error
       }
     },
     endOffsets: async () => {

@@ -8,6 +8,7 @@ import type {
 } from '../../../domain/ports/record-consumer.ts'
 import type { KafkaSettings } from '../kafka-client.ts'
 import { consumerError, isFenced, TOPIC_REPLACED } from '../kafka-errors.ts'
+import { createAssignedTransactions } from '../transactions/assigned-transactions.ts'
 import type { FetchPosition } from './fetch-options.ts'
 import { type GroupAssignment, openMembership } from './group-membership.ts'
 import { openReader } from './topic-reader.ts'
@@ -29,7 +30,7 @@ export function createKafkaConsumer(settings: KafkaSettings): RecordConsumer {
 
 function openSession(
   settings: KafkaSettings,
-  { groupId, topic, startAt, groupStart }: ConsumerSubscription,
+  { groupId, topic, startAt, groupStart, exactlyOnce }: ConsumerSubscription,
   listener: ConsumerListener,
 ): ConsumerSession {
   const closing = new AbortController()
@@ -58,8 +59,32 @@ function openSession(
       const added = revoke(assignment)
       assigning = assigning.then(() => assign(assignment, added)).catch(onEnd)
     },
-    onEnd,
+    onEnd: (error) => {
+      // A transaction may wait for the next assignment, which does not come.
+      transactions?.keep(new Map())
+      onEnd(error)
+    },
   })
+
+  const replaced = (): Error => {
+    const error = new Error(TOPIC_REPLACED)
+    listener.onReplaced(error)
+    return error
+  }
+  const group = {
+    groupId,
+    topic,
+    identity: membership.identity,
+    addOffset: async (...added: Parameters<typeof membership.addOffset>) => {
+      // A transaction names the topic, as a commit does.
+      if (!(await membership.isSameTopic())) throw replaced()
+      await membership.addOffset(...added)
+    },
+    onCommitted: () => {
+      usesCommitted = true
+    },
+  }
+  const transactions = exactlyOnce ? createAssignedTransactions(settings, group, onEnd) : undefined
 
   /**
    * Keeps the partitions that stay assigned, if this member took part in every generation; otherwise another member may
@@ -75,6 +100,7 @@ function openSession(
       else revoked.push(partition)
     }
     positions = kept
+    transactions?.keep(kept)
     listener.onRevoked(revoked)
     reader.assign([...kept.values()])
     return partitions.filter((partition) => !kept.has(partition))
@@ -83,6 +109,8 @@ function openSession(
     // Another assignment may follow meanwhile.
     const isCurrent = () => joined === generation && !closing.signal.aborted
     if (!(await startGroup(partitions, isCurrent))) return
+    // Before the committed offsets are read: a former owner may be committing them.
+    await transactions?.start(added)
     const committed = await membership.committedOffsets(added)
     if (!isCurrent()) return
     const starts = usesCommitted ? committed : new Map(added.map((partition) => [partition, undefined]))
@@ -118,7 +146,7 @@ function openSession(
     try {
       // A commit names the topic, so it would also count for a new topic of the same name.
       if (!(await membership.isSameTopic())) {
-        listener.onReplaced(new Error(TOPIC_REPLACED))
+        replaced()
         return 'fenced'
       }
       if (joined !== generation) return 'fenced'
@@ -147,12 +175,21 @@ function openSession(
   membership.join().then(watch).catch(onEnd)
 
   return {
-    commit,
+    commit: async (offsets) => {
+      if (transactions === undefined) return commit(offsets)
+      try {
+        return await transactions.commit(offsets)
+      } catch (error) {
+        throw consumerError(error)
+      }
+    },
+    transactionsOf: (partition) => transactions?.of(partition),
     demandChanged: reader.demandChanged,
     close: async () => {
       closing.abort()
       const reading = reader.close()
       await assigning
+      await transactions?.close()
       await Promise.all([reading, membership.close()])
     },
   }

@@ -8,10 +8,11 @@
  */
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { ConsumerListener, FetchDemand } from '../../../domain/ports/record-consumer.ts'
-import { type KafkaSettings, openGroupClient, within } from '../kafka-client.ts'
+import { type KafkaSettings, within } from '../kafka-client.ts'
 import { isProtocolError, TOPIC_REPLACED } from '../kafka-errors.ts'
 import { type FetchPosition, type FetchStart, fetchOptions, readOffsetRanges } from './fetch-options.ts'
 import { type Fetched, type FetchedPartition, fetchedDespite, readFetched } from './fetch-response.ts'
+import { openFetcher } from './fetcher.ts'
 import { createRestingPartitions } from './resting-partitions.ts'
 import { readLayout, type TopicLayout } from './topic-layout.ts'
 
@@ -38,7 +39,7 @@ interface TopicReader {
 }
 
 export function openReader(settings: KafkaSettings, groupId: string, topic: string, events: ReaderEvents): TopicReader {
-  const client = openGroupClient(settings, groupId)
+  const client = openFetcher(settings, groupId)
   const busyNodes = new Set<number>()
   let positions: ReadonlyMap<number, FetchPosition> = new Map()
   let layout: TopicLayout | undefined

@@ -1,7 +1,6 @@
 /** Batches of the records that wait for one topic, and the client's form of a record. */
-import type { MessageToProduce } from '@platformatic/kafka'
-import type { BrokerRecord, RecordOffset } from '../../../domain/ports/record-producer.ts'
-import type { ProduceTurn } from '../../../domain/run.ts'
+import { compatibilityPartitioner, type MessageToProduce } from '@platformatic/kafka'
+import type { BrokerRecord, ProduceTurn, RecordOffset } from '../../../domain/ports/record-producer.ts'
 
 const BATCH_RECORDS = 500
 const BATCH_BYTES = 512 * 1024
@@ -26,6 +25,13 @@ export function takeBatch(queued: readonly QueuedRecord[]): { batch: QueuedRecor
     return index === BATCH_RECORDS || (index > 0 && bytes > BATCH_BYTES)
   })
   return end === -1 ? { batch: unsettled, rest: [] } : { batch: unsettled.slice(0, end), rest: unsettled.slice(end) }
+}
+
+/** Gives the partition of a message: by its key as Kafka's own Java client would, without a key one after the other. */
+export function createPartitioner(): (message: MessageToProduce, partitionCount: number) => number {
+  let roundRobin = 0
+  return (message, partitionCount) =>
+    (message.key === undefined ? roundRobin++ : compatibilityPartitioner(message, message.key)) % partitionCount
 }
 
 export const sizeOf = ({ key, value }: BrokerRecord): number => (key?.length ?? 0) + (value?.length ?? 0)

@@ -7,12 +7,11 @@
  * of another and acknowledge a record that it never wrote. Records that arrive meanwhile go together in the next batch,
  * so the batches grow with the load. After an error the client, and with it its producer id, is replaced.
  */
-import { compatibilityPartitioner, type MessageToProduce, Producer } from '@platformatic/kafka'
-import type { BrokerRecord, RecordOffset } from '../../../domain/ports/record-producer.ts'
-import type { ProduceTurn } from '../../../domain/run.ts'
+import { type MessageToProduce, Producer } from '@platformatic/kafka'
+import type { BrokerRecord, ProduceTurn, RecordOffset } from '../../../domain/ports/record-producer.ts'
 import { clientOptions, ignoreErrors, type KafkaSettings, within } from '../kafka-client.ts'
 import { notAcknowledged, produceError, refusalOf } from '../kafka-errors.ts'
-import { type QueuedRecord, sizeOf, takeBatch, toMessage } from './produce-batch.ts'
+import { createPartitioner, type QueuedRecord, sizeOf, takeBatch, toMessage } from './produce-batch.ts'
 import { readVerdicts } from './produce-verdicts.ts'
 
 const CLOSE_MS = 2_000
@@ -33,7 +32,7 @@ export function openTopicProducer(settings: KafkaSettings, topic: string): Topic
   let client: Producer | undefined
   let sending: Promise<void> | undefined
   let idle: NodeJS.Timeout | undefined
-  let roundRobin = 0
+  const partitionOf = createPartitioner()
 
   const open = (): Producer => {
     if (client !== undefined) return client
@@ -60,8 +59,7 @@ export function openTopicProducer(settings: KafkaSettings, topic: string): Topic
     const counts = new Map<number, number>()
     return batch.map((entry) => {
       const message = toMessage(entry.record)
-      const hash = message.key === undefined ? roundRobin++ : compatibilityPartitioner(message, message.key)
-      const number = hash % partitions
+      const number = partitionOf(message, partitions)
       const index = counts.get(number) ?? 0
       counts.set(number, index + 1)
       return { entry, message: { ...message, partition: number }, partition: number, index }

@@ -2,7 +2,7 @@
  * The records of a partition whose only effect is what they produce: each may start once all of the one before is handed to the
  * producer, which keeps that order. Where one fails, nothing of those behind it is sent any more; they run again after it.
  */
-import type { ProduceTurn } from '../../../domain/run.ts'
+import type { ProduceTurn } from '../../../domain/ports/record-producer.ts'
 
 export interface LineTurn extends ProduceTurn {
   readonly isHanded: boolean

@@ -10,6 +10,10 @@ export type RecordOrder = 'partition' | 'key' | 'none'
 export const orderOf = ({ kafka }: { kafka?: { order?: RecordOrder } | undefined }): RecordOrder =>
   kafka?.order ?? 'partition'
 
+/** Whether what is produced for a record and its offset are one transaction. */
+export const isExactlyOnce = ({ kafka }: { kafka?: { exactlyOnce?: boolean | undefined } | undefined }): boolean =>
+  kafka?.exactlyOnce === true
+
 /** A record with the first offset that is not before it: offsets in between have no record, and are done with it. */
 export type ChainedRecord = Readonly<{ record: ConsumedRecord; from: bigint; sizeBytes: number }>
 
