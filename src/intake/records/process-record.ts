@@ -45,21 +45,22 @@ export function processRecord(
     : retry(record, first, options, openHandle())
 }
 
-async function inTurn(
+function inTurn(
   first: RecordAttempt | Promise<RecordAttempt>,
   turn: LineTurn,
   retryAlone: (first: Exclude<RecordAttempt, 'done'>) => Promise<boolean>,
 ): Promise<boolean> {
-  let outcome: RecordAttempt
-  try {
-    outcome = await first
-  } catch (bug) {
-    await turn.fail()
-    throw bug
-  }
-  if (outcome !== 'done') return (await turn.fail()) && retryAlone(outcome)
-  turn.settle()
-  return true
+  return Promise.resolve(first).then(
+    (outcome) => {
+      if (outcome !== 'done') return turn.fail().then((isFirst) => isFirst && retryAlone(outcome))
+      turn.settle()
+      return true
+    },
+    async (bug: unknown) => {
+      await turn.fail()
+      throw bug
+    },
+  )
 }
 
 /** `attempts`: the number of earlier attempts. */
