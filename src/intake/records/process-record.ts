@@ -4,6 +4,7 @@
  */
 import type { Failure } from '../../domain/failure.ts'
 import type { ConsumedRecord } from '../../domain/ports/record-consumer.ts'
+import type { CompletedMessage } from '../completed-message.ts'
 import type { Intake } from '../intake.ts'
 import { type DeadLetterOptions, writeDeadLetter } from './dead-letter.ts'
 import type { LineTurn } from './order/produce-line.ts'
@@ -79,8 +80,10 @@ function attempt(
   const refusal = refusalOfRecord(record, compiled, options)
   if (refusal !== undefined) return intake.refuse(compiled, refusal, incoming).failure ?? refusal
   const outcome = intake.accept(compiled, incoming)
-  return outcome instanceof Promise ? outcome.then(({ failure }) => failure ?? 'done') : (outcome.failure ?? 'done')
+  return outcome instanceof Promise ? outcome.then(resultOf) : resultOf(outcome)
 }
+
+const resultOf = ({ failure }: Pick<CompletedMessage, 'failure'>): RecordAttempt => failure ?? 'done'
 
 /** Continues after a first attempt that did not succeed. */
 async function retry(

@@ -66,7 +66,11 @@ export function compileRespond(
   }
   return (message, run) => {
     const ready = responses.map((response) => response.prepare(message))
-    return settleAll(ready.map((send) => send(run))).then((outcomes) => answer(message, run, outcomes))
+    const pending = ready.map((send) => send(run))
+    const [only] = pending
+    return only !== undefined && pending.length === 1
+      ? only.then((outcome) => answer(message, run, [outcome]))
+      : settleAll(pending).then((outcomes) => answer(message, run, outcomes))
   }
 }
 

@@ -67,9 +67,9 @@ export function toMessage({ topic, key, value, headers }: BrokerRecord): Message
   if (key !== null) message.key = bytesOf(key)
   if (value !== null) message.value = bytesOf(value)
   // Buffers are compared by identity, so a repeated name keeps all of its values. The client writes null as no value.
-  message.headers = new Map(
-    headers.map(([name, text]) => [bytesOf(name), text === null ? null : bytesOf(text)] as [Buffer, Buffer]),
-  )
+  const own = new Map<Buffer, Buffer | null>()
+  for (const [name, text] of headers) own.set(bytesOf(name), text === null ? null : bytesOf(text))
+  message.headers = own as Map<Buffer, Buffer>
   return message
 }
 
