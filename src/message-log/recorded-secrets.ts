@@ -64,28 +64,26 @@ export function createSecretsOf({ isHeader, isParameter }: SecretNames): Secrets
     const add = (value: string): void => {
       for (const form of formsOfHeader(value)) values.add(form)
     }
-    const collect = (headers: Readonly<Record<string, string | readonly string[]>>): void => {
-      for (const [name, value] of Object.entries(headers)) {
-        if (isHeader(name)) for (const one of [value].flat()) add(one)
-      }
+    const addTokens = (value: string): void => {
+      for (const token of tokensIn(value)) add(token)
     }
-    if (incoming !== undefined) {
-      collect(incoming.requestHeaders)
-      // A token in a body may be the content of the message; in a header or the URL it is a credential.
-      for (const part of [incoming.requestHeaders, incoming.query, incoming.urlParams]) {
-        for (const one of Object.values(part).flat()) {
-          if (typeof one === 'string') for (const token of tokensIn(one)) add(token)
-        }
-      }
-      if (isParameter !== undefined) {
-        for (const [name, value] of Object.entries(incoming.query)) {
-          if (isParameter(name)) for (const one of [value].flat()) add(String(one))
-        }
-      }
+    const collect = (headers: Readonly<Record<string, string | readonly string[]>>): void => {
+      for (const name of Object.keys(headers)) if (isHeader(name)) forEachText(headers[name], add)
     }
     const collectQuery = (query: string): void => {
-      if (isParameter === undefined) return
+      if (isParameter === undefined || query === '') return
       for (const [name, value] of new URLSearchParams(query)) if (isParameter(name)) add(value)
+    }
+    if (incoming !== undefined) {
+      const { requestHeaders, query, urlParams } = incoming
+      collect(requestHeaders)
+      // A token in a body may be the content of the message; in a header or the URL it is a credential.
+      for (const part of [requestHeaders, query, urlParams]) {
+        for (const name of Object.keys(part)) forEachText(part[name], addTokens)
+      }
+      if (isParameter !== undefined) {
+        for (const name of Object.keys(query)) if (isParameter(name)) forEachText(query[name], add)
+      }
     }
     for (const { answer, sent, target } of trace?.calls ?? []) {
       if (answer !== undefined) collect(answer.headers)
@@ -97,8 +95,14 @@ export function createSecretsOf({ isHeader, isParameter }: SecretNames): Secrets
       collectQuery(query)
     }
     for (const value of trace?.secrets?.keys() ?? []) for (const form of formsOf(value)) values.add(form)
-    return [...values].sort((one, other) => other.length - one.length)
+    // Most messages have none, and this is asked for each message with calls.
+    return values.size === 0 ? NONE : [...values].sort((one, other) => other.length - one.length)
   }
+}
+
+function forEachText(value: unknown, use: (text: string) => void): void {
+  if (typeof value === 'string') use(value)
+  else if (Array.isArray(value)) for (const one of value) forEachText(one, use)
 }
 
 const queryOf = (target: string): string => target.slice(target.indexOf('?') + 1 || target.length)

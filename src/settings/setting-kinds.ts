@@ -119,6 +119,11 @@ export const httpUrl: Kind<string> = kindOf(
   (text) => (isPlainUrl(text) ? text : undefined),
 )
 
+/** As httpUrl, without the last slash. */
+export const baseUrl: Kind<string> = kindOf(httpUrl.accepts, (text) =>
+  isPlainUrl(text) ? text.replace(/\/+$/, '') : undefined,
+)
+
 export const isPostgres = (databaseUrl: string): boolean => /^postgres(ql)?:/i.test(databaseUrl)
 
 export const sqlitePath = (databaseUrl: string): string => databaseUrl.replace(/^sqlite:/, '')

@@ -5,14 +5,14 @@ import type { Settings } from '../settings/settings.ts'
 export const EVERY_ADDRESS: readonly string[] = ['0.0.0.0', '::']
 
 /**
- * In: the settings of the message port; the header `Host` of a call to the admin port. Out: an origin such as
- * `http://10.0.0.7:3003`. A port on every address has the name that the caller used for the admin port. A proxy before the
- * message port is not known here.
+ * In: the settings of the message port; the header `Host` of a call to the admin port. Out: a URL such as
+ * `http://10.0.0.7:3003`, without a last slash. A port on every address has the name that the caller used for the admin port.
  */
 export function messageOrigin(
-  { host, serverPort }: Pick<Settings, 'host' | 'serverPort'>,
+  { publicUrl, host, serverPort }: Pick<Settings, 'publicUrl' | 'host' | 'serverPort'>,
   calledAs: string | undefined,
 ): string {
+  if (publicUrl !== undefined) return publicUrl
   const name = EVERY_ADDRESS.includes(host) ? (nameIn(calledAs) ?? 'localhost') : host
   return `http://${name.includes(':') && !name.startsWith('[') ? `[${name}]` : name}:${serverPort}`
 }

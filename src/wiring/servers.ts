@@ -99,7 +99,7 @@ export function createServers(options: ServersOptions): Servers {
     return answerFailure(failure, 'JSON')
   }
   const { registry, version, storedTests } = options
-  const origin = `http://localhost:${settings.serverPort}`
+  const origin = settings.publicUrl ?? `http://localhost:${settings.serverPort}`
   const publishedApi = createLiveOpenApi({ registry, version, origin, settings, storedTests })
   const messageServer = createMessageServer({ ...options, publishedApi }, answer)
   const messagePort = () => portOf(messageServer)
@@ -166,7 +166,7 @@ function createAdminServer(options: Served & Pick<Servers, 'messagePort'>, answe
   serveCaptures(server, options.captures)
   serveRecordedTests(server, options.makeRecordedTest)
   serveMe(server, (calledAs) =>
-    messageOrigin({ host: settings.host, serverPort: messagePort() || settings.serverPort }, calledAs),
+    messageOrigin({ ...settings, serverPort: messagePort() || settings.serverPort }, calledAs),
   )
   serveEvents(server, watching.events)
   serveOpenApi(server, describeApi(describeDocument(), version))

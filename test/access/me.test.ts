@@ -17,6 +17,15 @@ test('without keys, every caller on this machine may do everything', async () =>
   await service.stop()
 })
 
+test('with PUBLIC_URL, the URL behind which the message port stands, also in the OpenAPI documents', async () => {
+  const service = await startService({ PUBLIC_URL: 'https://mapper.example/messages/' })
+  const { messageOrigin } = (await call(service.adminUrl, 'GET', '/me')).json()
+  assert.equal(messageOrigin, 'https://mapper.example/messages')
+  const { text } = await call(service.adminUrl, 'GET', '/endpoints/openapi.json')
+  assert.ok(text.includes('"origin":{"default":"https://mapper.example/messages"'), text)
+  await service.stop()
+})
+
 test('with MANAGEMENT_AUTH=off, every caller may', async () => {
   const service = await startService({ MANAGEMENT_AUTH: 'off' })
   const { who, mode } = (await call(service.adminUrl, 'GET', '/me')).json()
@@ -74,7 +83,7 @@ describe('the address of the message port', () => {
   ]
   for (const [host, calledAs, origin] of cases) {
     test(`is ${origin} for HOST=${host} and a call to ${calledAs}`, () => {
-      assert.equal(messageOrigin({ host, serverPort: 3_003 }, calledAs), origin)
+      assert.equal(messageOrigin({ publicUrl: undefined, host, serverPort: 3_003 }, calledAs), origin)
     })
   }
 })

@@ -114,40 +114,17 @@ export async function runHostile(options: HostileOptions): Promise<HostileReport
   const hostileAgent = new Agent({ keepAlive: true })
   const otherAgent = new Agent({ keepAlive: true })
   try {
-    const wrong: string[] = []
-    await post(otherAgent, service.url, { path: '/endpoints', body: JSON.stringify(OTHER) })
-    // The others are known to the service before, as they are in any attack.
-    for (let time = 0; time < 20; time++) await post(otherAgent, service.url, { path: '/others', body: OTHER_MESSAGE })
+    await introduceOthers(otherAgent, service.url)
     const before = steadyLoad(otherAgent, service.url, options.everyMs)
     await setTimeout(options.secondsAlone * 1_000)
     const alone = await before.stop()
     const load = steadyLoad(otherAgent, service.url, options.everyMs)
-    const sent: (Sent & Readonly<{ hostile: Hostile }>)[] = []
-    for (const [at, hostile] of options.cases.entries()) {
-      const path = `/hostile-${at}`
-      const answer = await post(hostileAgent, service.url, { path: '/endpoints', body: documentOf(hostile, path) })
-      if (!answer.startsWith('201')) {
-        if (!hostile.answers.test(shortOf(answer))) wrong.push(`${hostile.name}: ${shortOf(answer)}`)
-      } else sent.push({ path, body: JSON.stringify(hostile.message?.() ?? {}), hostile })
-    }
-    const { times: least = 1 } = options
-    const until = performance.now() + options.seconds * 1_000
-    let next = 0
-    const work = async () => {
-      while (exited === undefined && (next < sent.length * least || performance.now() < until)) {
-        const one = sent[next++ % sent.length]
-        if (one === undefined) return
-        const answer = shortOf(await post(hostileAgent, service.url, one))
-        if (!one.hostile.answers.test(answer) && !NO_ROOM.test(answer)) wrong.push(`${one.hostile.name}: ${answer}`)
-      }
-    }
-    await Promise.all(Array.from({ length: options.concurrency }, work))
+    const attacked = await attack(hostileAgent, service.url, options, () => exited === undefined)
     const { times, faults } = await load.stop()
     const alive = exited === undefined
     const metrics = alive ? await (await fetch(`${service.adminUrl}/metrics`)).text() : ''
     return {
-      wrong,
-      hostile: next,
+      ...attacked,
       others: times.sort((a, b) => a - b),
       alone: alone.times.sort((a, b) => a - b),
       othersWrong: [...alone.faults, ...faults],
@@ -164,6 +141,45 @@ export async function runHostile(options: HostileOptions): Promise<HostileReport
     await service.ended
     rmSync(folder, { recursive: true, force: true })
   }
+}
+
+/** Registers what `steadyLoad` sends to. */
+export async function introduceOthers(agent: Agent, url: string): Promise<void> {
+  await post(agent, url, { path: '/endpoints', body: JSON.stringify(OTHER) })
+  // The others are known to the service before, as they are in any attack.
+  for (let time = 0; time < 20; time++) await post(agent, url, { path: '/others', body: OTHER_MESSAGE })
+}
+
+export type AttackOptions = Pick<HostileOptions, 'cases' | 'concurrency' | 'seconds' | 'times'>
+
+/** Registers the cases, and sends their messages at this concurrency for as long as the options say. */
+export async function attack(
+  agent: Agent,
+  url: string,
+  { cases, concurrency, seconds, times = 1 }: AttackOptions,
+  isAlive: () => boolean,
+): Promise<Pick<HostileReport, 'wrong' | 'hostile'>> {
+  const wrong: string[] = []
+  const sent: (Sent & Readonly<{ hostile: Hostile }>)[] = []
+  for (const [at, hostile] of cases.entries()) {
+    const path = `/hostile-${at}`
+    const answer = await post(agent, url, { path: '/endpoints', body: documentOf(hostile, path) })
+    if (!answer.startsWith('201')) {
+      if (!hostile.answers.test(shortOf(answer))) wrong.push(`${hostile.name}: ${shortOf(answer)}`)
+    } else sent.push({ path, body: JSON.stringify(hostile.message?.() ?? {}), hostile })
+  }
+  const until = performance.now() + seconds * 1_000
+  let next = 0
+  const work = async () => {
+    while (isAlive() && (next < sent.length * times || performance.now() < until)) {
+      const one = sent[next++ % sent.length]
+      if (one === undefined) return
+      const answer = shortOf(await post(agent, url, one))
+      if (!one.hostile.answers.test(answer) && !NO_ROOM.test(answer)) wrong.push(`${one.hostile.name}: ${answer}`)
+    }
+  }
+  await Promise.all(Array.from({ length: concurrency }, work))
+  return { wrong, hostile: next }
 }
 
 export const percentile = (sorted: readonly number[], share: number): number =>
@@ -188,7 +204,8 @@ function shortOf(answer: string): string {
   return code === undefined ? status : `${status} ${code}`
 }
 
-function steadyLoad(agent: Agent, url: string, everyMs: number) {
+/** A message to the others each `everyMs`, until it is stopped: the milliseconds of each, and the answers that were wrong. */
+export function steadyLoad(agent: Agent, url: string, everyMs: number) {
   const times: number[] = []
   const faults: string[] = []
   const underWay = new Set<Promise<void>>()

@@ -29,6 +29,7 @@ function warningsOf(env: Env): readonly string[] {
 const DEFAULTS: Settings = {
   serverPort: 3003,
   host: '127.0.0.1',
+  publicUrl: undefined,
   adminPort: 3004,
   adminHost: '127.0.0.1',
   managementAuth: undefined,

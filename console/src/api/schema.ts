@@ -6148,7 +6148,7 @@ export interface components {
              * @enum {string}
              */
             mode: "open" | "keys" | "oidc";
-            /** @description Of the message port, such as `http://10.0.0.7:3003`; the name of the admin port if `HOST` is every address. A proxy may have another. */
+            /** @description URL of the message port, such as `http://10.0.0.7:3003`: `PUBLIC_URL` if it is set, otherwise the address of the port itself, with the name of the admin port if `HOST` is every address. */
             messageOrigin: string;
         };
         SummaryPage: {

@@ -16,7 +16,10 @@ export function addOpenApiCommand(program: Command): void {
     .option('--target <name>', 'a target of crosswalk.json, whose values are filled in')
     .option('--title <text>', 'the title of the document', 'Crosswalk endpoints')
     .option('--api-version <text>', 'the version of the document', '1')
-    .option('--origin <url>', 'the message port as callers reach it; by default SERVER_PORT on localhost')
+    .option(
+      '--origin <url>',
+      'the message port as callers reach it; by default PUBLIC_URL, or SERVER_PORT on localhost',
+    )
     .action(async (files: readonly string[], options: OpenApiOptions) => {
       const file = loadEnvFile()
       if (!file.ok) return refuse([file.message], EXIT.impossible)

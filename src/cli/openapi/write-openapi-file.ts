@@ -36,7 +36,7 @@ export function writeOpenApiFile(
 ): Promise<ExitCode> {
   return runCommand(process, async () => {
     const settings = settingsOf(process.env)
-    const { origin = `http://localhost:${settings.serverPort}` } = options
+    const { origin = settings.publicUrl ?? `http://localhost:${settings.serverPort}` } = options
     if (!/^https?:$/.test(URL.parse(origin)?.protocol ?? '')) {
       throw new CommandImpossible('--origin must be an http(s) URL.')
     }

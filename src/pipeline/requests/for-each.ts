@@ -31,11 +31,10 @@ export async function mapItems<Item, Result>(
 
 /** Waits for all; then throws the first failure in the order given, if any. */
 export async function settleAll<Result>(pending: readonly Promise<Result>[]): Promise<Result[]> {
-  // Most documents have one request of a kind.
-  if (pending.length === 1) return [await (pending[0] as Promise<Result>)]
-  const settled = await Promise.allSettled(pending)
-  return settled.map((result) => {
-    if (result.status === 'rejected') throw result.reason
-    return result.value
-  })
+  try {
+    return await Promise.all(pending)
+  } catch {
+    const settled = await Promise.allSettled(pending)
+    throw settled.find((result) => result.status === 'rejected')?.reason
+  }
 }

@@ -1,5 +1,5 @@
 /** The settings of the two ports. */
-import { listenAddress, milliseconds, port, type Setting } from '../setting-kinds.ts'
+import { baseUrl, listenAddress, milliseconds, optional, port, type Setting } from '../setting-kinds.ts'
 
 export const listeners = {
   serverPort: {
@@ -13,6 +13,13 @@ export const listeners = {
     kind: listenAddress,
     default: '127.0.0.1',
     means: 'Address that the message port listens on. `0.0.0.0` is every IPv4 address of the machine.',
+  },
+  publicUrl: {
+    name: 'PUBLIC_URL',
+    kind: optional(baseUrl),
+    default: '',
+    means:
+      'URL of the message port as callers reach it, where a proxy stands in front: what the console shows and copies, and the server of the OpenAPI documents. Unset: the address of the port itself.',
   },
   adminPort: {
     name: 'ADMIN_PORT',

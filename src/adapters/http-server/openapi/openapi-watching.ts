@@ -107,7 +107,7 @@ export const watchingSchemas: JsonObject = {
       messageOrigin: {
         ...text,
         description:
-          'Of the message port, such as `http://10.0.0.7:3003`; the name of the admin port if `HOST` is every address. A proxy may have another.',
+          'URL of the message port, such as `http://10.0.0.7:3003`: `PUBLIC_URL` if it is set, otherwise the address of the port itself, with the name of the admin port if `HOST` is every address.',
       },
     },
     ['who', 'roles', 'may', 'mode', 'messageOrigin'],
