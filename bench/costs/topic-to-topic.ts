@@ -98,6 +98,7 @@ async function runEndpoint(topic: string, form: (out: string) => JsonObject): Pr
   const service = await startCrosswalk('both', {
     KAFKA_BROKERS: brokers,
     MESSAGE_LOG: 'off',
+    REQUEST_CONNECTIONS_PER_ORIGIN: String(inFlight),
     EGRESS_ALLOW: '127.0.0.1',
   })
   const out = await topics.create(PARTITIONS)

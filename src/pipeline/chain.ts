@@ -75,7 +75,29 @@ function join(links: readonly Link[], constants: object): Pipeline<object, objec
 }
 
 /** Runs the rest of the pipeline from the first stage that returned a promise. */
-async function resume(
+function resume(
+  links: readonly Link[],
+  from: number,
+  before: object,
+  pending: Promise<object>,
+  run: Run,
+): Promise<object> {
+  if (from < links.length - 1) return runRest(links, from, before, pending, run)
+  // No asynchronous function, whose frame takes memory while it waits: most pipelines that wait, wait for their last stage.
+  const { name } = links[from] as Link
+  return pending.then(
+    (last) => {
+      endStage(run.trace, name)
+      run.trace.reached = last
+      return last
+    },
+    (thrown: unknown) => {
+      throw blame(thrown, name, before, run)
+    },
+  )
+}
+
+async function runRest(
   links: readonly Link[],
   from: number,
   before: object,

@@ -70,6 +70,7 @@ export const openHttpClient = (settings: Settings, egress: EgressPolicy, logger:
   createHttpClient({
     connectTimeoutMs: settings.requestConnectTimeoutMs,
     answerLimitBytes: settings.answerLimitBytes,
+    connectionsPerOrigin: settings.requestConnectionsPerOrigin,
     egress: { policy: egress },
     retryBudgetPercent: settings.requestRetryBudgetPercent,
     circuit: {

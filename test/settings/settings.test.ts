@@ -74,6 +74,7 @@ const DEFAULTS: Settings = {
   idempotencyAnswerLimitBytes: 1024 * 1024,
   idempotencyMaxMb: 1024,
   requestConnectTimeoutMs: 2000,
+  requestConnectionsPerOrigin: 256,
   requestTimeoutMs: 10_000,
   requestRetries: 0,
   requestRetryBudgetPercent: 20,

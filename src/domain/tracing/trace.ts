@@ -113,6 +113,9 @@ export function startCall(trace: Trace, call: Pick<CallSpan, 'kind' | 'id' | 'it
   return span
 }
 
+/** Whether the trace keeps what its calls send. */
+export const keepsSent = ({ sentBytesLeft }: Trace): boolean => sentBytesLeft !== undefined
+
 /** Keeps what a call sends, if the trace keeps it. */
 export function noteSent(
   trace: Trace,

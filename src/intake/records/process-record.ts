@@ -4,6 +4,7 @@
  */
 import type { Failure } from '../../domain/failure.ts'
 import type { ConsumedRecord } from '../../domain/ports/record-consumer.ts'
+import type { CompletedMessage } from '../completed-message.ts'
 import type { Intake } from '../intake.ts'
 import { type DeadLetterOptions, writeDeadLetter } from './dead-letter.ts'
 import type { LineTurn } from './order/produce-line.ts'
@@ -45,21 +46,22 @@ export function processRecord(
     : retry(record, first, options, openHandle())
 }
 
-async function inTurn(
+function inTurn(
   first: RecordAttempt | Promise<RecordAttempt>,
   turn: LineTurn,
   retryAlone: (first: Exclude<RecordAttempt, 'done'>) => Promise<boolean>,
 ): Promise<boolean> {
-  let outcome: RecordAttempt
-  try {
-    outcome = await first
-  } catch (bug) {
-    await turn.fail()
-    throw bug
-  }
-  if (outcome !== 'done') return (await turn.fail()) && retryAlone(outcome)
-  turn.settle()
-  return true
+  return Promise.resolve(first).then(
+    (outcome) => {
+      if (outcome !== 'done') return turn.fail().then((isFirst) => isFirst && retryAlone(outcome))
+      turn.settle()
+      return true
+    },
+    async (bug: unknown) => {
+      await turn.fail()
+      throw bug
+    },
+  )
 }
 
 /** `attempts`: the number of earlier attempts. */
@@ -79,8 +81,10 @@ function attempt(
   const refusal = refusalOfRecord(record, compiled, options)
   if (refusal !== undefined) return intake.refuse(compiled, refusal, incoming).failure ?? refusal
   const outcome = intake.accept(compiled, incoming)
-  return outcome instanceof Promise ? outcome.then(({ failure }) => failure ?? 'done') : (outcome.failure ?? 'done')
+  return outcome instanceof Promise ? outcome.then(resultOf) : resultOf(outcome)
 }
+
+const resultOf = ({ failure }: Pick<CompletedMessage, 'failure'>): RecordAttempt => failure ?? 'done'
 
 /** Continues after a first attempt that did not succeed. */
 async function retry(

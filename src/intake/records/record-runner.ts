@@ -125,21 +125,20 @@ export function createRecordRunner(options: RecordRunnerOptions): RecordRunner {
       return true
     }
     started.set(chained, Date.now())
-    void finish(chained, done, turn, () => handle)
+    const end = (isDone: boolean) => finish(chained, isDone, turn, handle)
+    void done.then(end, (thrown: unknown) => {
+      onFault(thrown)
+      end(false)
+    })
     return true
   }
-  const finish = async (
+  const finish = (
     chained: ChainedRecord,
-    done: Promise<boolean>,
+    isDone: boolean,
     turn: LineTurn | undefined,
-    handleOf: () => RecordHandle | undefined,
-  ): Promise<void> => {
-    const isDone = await done.catch((thrown: unknown) => {
-      onFault(thrown)
-      return false
-    })
+    handle: RecordHandle | undefined,
+  ): void => {
     started.delete(chained)
-    const handle = handleOf()
     handle?.close()
     const hasPermit = handle?.hasPermit ?? true
     if (isDone) {

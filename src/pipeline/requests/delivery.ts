@@ -1,8 +1,8 @@
 /** The two targets of a request: a URL, which answers, and a topic, which acknowledges. */
 import type { HttpClient, OutboundAnswer, OutboundRequest } from '../../domain/ports/http-client-port.ts'
-import type { RecordProducer } from '../../domain/ports/record-producer.ts'
+import type { RecordOffset, RecordProducer } from '../../domain/ports/record-producer.ts'
 import type { Run } from '../../domain/run.ts'
-import { type CallSpan, noteSent } from '../../domain/tracing/trace.ts'
+import { type CallSpan, keepsSent, noteSent } from '../../domain/tracing/trace.ts'
 import { traceHeaders } from '../../domain/tracing/trace-context.ts'
 import type { Body, PreparedRequest } from './request-call.ts'
 
@@ -30,20 +30,24 @@ export function deliverToUrl(http: HttpClient, options: CallOptions): Deliver {
 
 /** Produces the body, in the transaction of the message if it has one. The answer, once every in-sync replica has the record, is `{ topic, partition, offset }`. */
 export function deliverToTopic(topic: string, producer: RecordProducer): Deliver {
-  return async ({ headers, key }, body, timeoutMs, run, called) => {
-    const ownHeaders = Object.entries(withTrace(headers, run, called)).filter(([name]) => name !== 'content-type')
-    const contentType = body === undefined ? [] : [['content-type', body.contentType] as const]
-    const sent = [...ownHeaders, ...contentType, ['crosswalk.message-id', run.messageId] as const]
-    noteSent(run.trace, called, Object.fromEntries(sent), body?.content)
-    const record = { topic, key, value: body?.content ?? '', headers: sent }
-    const recordOffset = await (run.producer ?? producer).produce(record, timeoutMs, run.turn)
-    return {
-      status: 200,
-      headers: { 'content-type': 'application/json' },
-      body: Buffer.from(JSON.stringify(recordOffset)),
+  return ({ headers, key }, body, timeoutMs, run, called) => {
+    const sent: [name: string, value: string][] = []
+    for (const header of Object.entries(withTrace(headers, run, called))) {
+      if (header[0] !== 'content-type') sent.push(header)
     }
+    if (body !== undefined) sent.push(['content-type', body.contentType])
+    sent.push(['crosswalk.message-id', run.messageId])
+    if (keepsSent(run.trace)) noteSent(run.trace, called, Object.fromEntries(sent), body?.content)
+    const record = { topic, key, value: body?.content ?? '', headers: sent }
+    return (run.producer ?? producer).produce(record, timeoutMs, run.turn).then(answerOf)
   }
 }
+
+const answerOf = (recordOffset: RecordOffset): OutboundAnswer => ({
+  status: 200,
+  headers: { 'content-type': 'application/json' },
+  body: Buffer.from(JSON.stringify(recordOffset)),
+})
 
 /** `traceparent` and `tracestate`, if the call is traced. */
 function withTrace(

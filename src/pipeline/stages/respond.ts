@@ -52,19 +52,25 @@ export function compileRespond(
     (request) => request.forEach === undefined && (requests.length === 1 || isPrimary(request)),
   )
 
-  return async (message, run) => {
-    const ready = responses.map((response) => response.prepare(message))
-    const outcomes = await settleAll(ready.map((send) => send(run)))
+  const answer = (message: Serialised, run: Run, outcomes: readonly (RequestResult | RequestResult[])[]): Answered => {
     if (run.isRecord) refuseFailed(responses, outcomes)
     const outcome = alone < 0 ? undefined : (outcomes[alone] as RequestResult)
     if (outcome instanceof Failure) throw outcome
     refuseUnproduced(requests, outcomes)
     if (outcome === undefined) return { ...message, answer: aggregate(responses, outcomes, format, run.trace) }
     if ('forgiven' in outcome) return { ...message, answer: withoutResponse(message.output, outcome, format) }
-    const answer = passOn(outcome.answer, outcome.content, format, run.trace)
-    if (!outcome.ok) return { ...message, answer: { ...answer, refused: true } }
-    const partial = outcomes.flat().some(isAtFault)
-    return { ...message, answer: partial ? { ...answer, partial } : answer }
+    const passed = passOn(outcome.answer, outcome.content, format, run.trace)
+    if (!outcome.ok) return { ...message, answer: { ...passed, refused: true } }
+    const partial = outcomes.length > 1 && outcomes.flat().some(isAtFault)
+    return { ...message, answer: partial ? { ...passed, partial } : passed }
+  }
+  return (message, run) => {
+    const ready = responses.map((response) => response.prepare(message))
+    const pending = ready.map((send) => send(run))
+    const [only] = pending
+    return only !== undefined && pending.length === 1
+      ? only.then((outcome) => answer(message, run, [outcome]))
+      : settleAll(pending).then((outcomes) => answer(message, run, outcomes))
   }
 }
 
@@ -121,7 +127,7 @@ function outgoingForm(own: string | undefined, output: Format): Readonly<{ codec
 }
 
 /** Makes one call and reads its answer. Returns a Failure, as only the other responses decide whether it fails the message. */
-async function exchange(
+function exchange(
   call: RequestCall,
   prepared: PreparedRequest,
   body: Body | undefined,
@@ -129,16 +135,18 @@ async function exchange(
   run: Run,
   item: number | undefined,
 ): Promise<RequestOutcome> {
-  try {
-    const answer = await call.send(prepared, body, run, item)
+  return call.send(prepared, body, run, item).then((answer) => {
     const ok = hasStatus(call.allowed, answer.status)
     const content = readAnyContent(answer, settings, !ok)
     if (content.unreadable !== undefined) noteAnswer(run.trace, answer, content.unreadable)
     return { answer, content, ok }
-  } catch (thrown) {
-    if (thrown instanceof Failure) return thrown
-    throw thrown
-  }
+  }, failureOf)
+}
+
+/** Throws what is no Failure. */
+function failureOf(thrown: unknown): Failure {
+  if (thrown instanceof Failure) return thrown
+  throw thrown
 }
 
 /** A success promises that the records are in their topics, so it is never partial. */
@@ -154,12 +162,13 @@ function refuseUnproduced(
 
 /** A record has no reader of its answer, so a failure of any response fails the record. */
 function refuseFailed(responses: readonly Response[], outcomes: readonly (RequestResult | RequestResult[])[]): void {
-  const failures = outcomes.flatMap((outcome, index) =>
-    [outcome].flat().flatMap((one) => {
-      if (one instanceof Failure) return [one]
-      return 'forgiven' in one || one.ok ? [] : [refusalOf(responses[index] as Response, one.answer)]
-    }),
-  )
+  const failures: Failure[] = []
+  for (const [index, outcome] of outcomes.entries()) {
+    for (const one of Array.isArray(outcome) ? outcome : [outcome]) {
+      if (one instanceof Failure) failures.push(one)
+      else if (!('forgiven' in one || one.ok)) failures.push(refusalOf(responses[index] as Response, one.answer))
+    }
+  }
   throwFirst(failures)
 }
 

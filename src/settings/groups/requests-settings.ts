@@ -8,6 +8,13 @@ export const requests = {
     default: '2000',
     means: 'How long connecting to the target of a lookup or response request may take.',
   },
+  requestConnectionsPerOrigin: {
+    name: 'REQUEST_CONNECTIONS_PER_ORIGIN',
+    kind: wholeNumber(1, 10_000),
+    default: '256',
+    means:
+      'How many connections to one origin each worker may have for lookup and response requests; each carries one request at a time, and further requests wait.',
+  },
   requestTimeoutMs: {
     name: 'REQUEST_TIMEOUT_MS',
     kind: milliseconds,

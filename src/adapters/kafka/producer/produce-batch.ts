@@ -5,20 +5,52 @@ import type { BrokerRecord, ProduceTurn, RecordOffset } from '../../../domain/po
 const BATCH_RECORDS = 500
 const BATCH_BYTES = 512 * 1024
 
-/** A record that waits for its acknowledgement. */
-export type QueuedRecord = Readonly<{
-  record: BrokerRecord
-  sizeBytes: number
-  turn: ProduceTurn | undefined
-  resolve(offset: RecordOffset): void
-  reject(error: unknown): void
+/** A record that waits for its acknowledgement. A class, because closures for each record take three times the memory. */
+export class QueuedRecord {
+  readonly record: BrokerRecord
+  readonly sizeBytes: number
+  readonly turn: ProduceTurn | undefined
+  readonly timeoutMs: number
+  /** In milliseconds of `performance.now()`. */
+  readonly deadlineMs: number
   /** True once it was resolved, rejected or timed out. */
-  isSettled(): boolean
-}>
+  isSettled = false
+  readonly #resolve: (offset: RecordOffset) => void
+  readonly #reject: (error: unknown) => void
+
+  constructor(
+    record: BrokerRecord,
+    timeoutMs: number,
+    turn: ProduceTurn | undefined,
+    resolve: (offset: RecordOffset) => void,
+    reject: (error: unknown) => void,
+  ) {
+    this.record = record
+    this.sizeBytes = sizeOf(record)
+    this.turn = turn
+    this.timeoutMs = timeoutMs
+    this.deadlineMs = performance.now() + timeoutMs
+    this.#resolve = resolve
+    this.#reject = reject
+  }
+
+  resolve(offset: RecordOffset): void {
+    if (this.isSettled) return
+    this.isSettled = true
+    this.#resolve(offset)
+  }
+
+  reject(error: unknown): void {
+    if (this.isSettled) return
+    this.isSettled = true
+    this.turn?.failed()
+    this.#reject(error)
+  }
+}
 
 /** The queued records that fit into one batch, in order, and those that do not; settled records are dropped. */
 export function takeBatch(queued: readonly QueuedRecord[]): { batch: QueuedRecord[]; rest: QueuedRecord[] } {
-  const unsettled = queued.filter((entry) => !entry.isSettled())
+  const unsettled = queued.filter((entry) => !entry.isSettled)
   let bytes = 0
   const end = unsettled.findIndex(({ sizeBytes }, index) => {
     bytes += sizeBytes
@@ -37,13 +69,13 @@ export function createPartitioner(): (message: MessageToProduce, partitionCount:
 export const sizeOf = ({ key, value }: BrokerRecord): number => (key?.length ?? 0) + (value?.length ?? 0)
 
 export function toMessage({ topic, key, value, headers }: BrokerRecord): MessageToProduce {
-  const message: MessageToProduce = { topic }
+  const message: MessageToProduce = { topic, partition: 0 }
   if (key !== null) message.key = bytesOf(key)
   if (value !== null) message.value = bytesOf(value)
   // Buffers are compared by identity, so a repeated name keeps all of its values. The client writes null as no value.
-  message.headers = new Map(
-    headers.map(([name, text]) => [bytesOf(name), text === null ? null : bytesOf(text)] as [Buffer, Buffer]),
-  )
+  const own = new Map<Buffer, Buffer | null>()
+  for (const [name, text] of headers) own.set(bytesOf(name), text === null ? null : bytesOf(text))
+  message.headers = own as Map<Buffer, Buffer>
   return message
 }
 

@@ -11,7 +11,8 @@ import { type MessageToProduce, Producer } from '@platformatic/kafka'
 import type { BrokerRecord, ProduceTurn, RecordOffset } from '../../../domain/ports/record-producer.ts'
 import { clientOptions, ignoreErrors, type KafkaSettings, within } from '../kafka-client.ts'
 import { notAcknowledged, produceError, refusalOf } from '../kafka-errors.ts'
-import { createPartitioner, type QueuedRecord, sizeOf, takeBatch, toMessage } from './produce-batch.ts'
+import { createPartitioner, QueuedRecord, takeBatch, toMessage } from './produce-batch.ts'
+import { createProduceDeadlines } from './produce-deadlines.ts'
 import { readVerdicts } from './produce-verdicts.ts'
 
 const CLOSE_MS = 2_000
@@ -29,10 +30,15 @@ type PartitionedRecord = Readonly<{ entry: QueuedRecord; message: MessageToProdu
 /** Connects when the first record is produced. */
 export function openTopicProducer(settings: KafkaSettings, topic: string): TopicProducer {
   let queued: QueuedRecord[] = []
+  let underWay: readonly QueuedRecord[] = []
   let client: Producer | undefined
   let sending: Promise<void> | undefined
   let idle: NodeJS.Timeout | undefined
   const partitionOf = createPartitioner()
+  const deadlines = createProduceDeadlines(
+    () => [...underWay, ...queued],
+    (entry) => entry.reject(notAcknowledged('timeout', topic, `nothing came back within ${entry.timeoutMs} ms`)),
+  )
 
   const open = (): Producer => {
     if (client !== undefined) return client
@@ -62,31 +68,33 @@ export function openTopicProducer(settings: KafkaSettings, topic: string): Topic
       const number = partitionOf(message, partitions)
       const index = counts.get(number) ?? 0
       counts.set(number, index + 1)
-      return { entry, message: { ...message, partition: number }, partition: number, index }
+      message.partition = number
+      return { entry, message, partition: number, index }
     })
   }
   const acknowledge = ({ entry, partition, index }: PartitionedRecord, base: bigint) =>
     entry.resolve({ topic, partition, offset: Number(base) + index })
 
   const sendBatch = async (entries: readonly QueuedRecord[]): Promise<void> => {
-    for (const { turn, reject } of entries) {
-      if (turn?.isVoid === true)
-        reject(notAcknowledged('unreachable', topic, 'a record that must precede it has failed'))
+    for (const entry of entries) {
+      if (entry.turn?.isVoid === true)
+        entry.reject(notAcknowledged('unreachable', topic, 'a record that must precede it has failed'))
     }
-    const batch = entries.filter((entry) => !entry.isSettled())
+    const batch = entries.filter((entry) => !entry.isSettled)
     if (batch.length === 0) return
     let records: PartitionedRecord[] = []
     try {
       records = await partition(batch)
       const { offsets = [] } = await open().send({ messages: records.map(({ message }) => message) })
+      const bases = new Map(offsets.map((written) => [written.partition, written.offset]))
       for (const one of records) {
-        const base = offsets.find(({ partition }) => partition === one.partition)
-        if (base !== undefined) acknowledge(one, base.offset)
+        const base = bases.get(one.partition)
+        if (base !== undefined) acknowledge(one, base)
         else one.entry.reject(notAcknowledged('unreachable', topic, 'it said nothing about this record'))
       }
     } catch (error) {
       void discard()
-      if (records.length === 0) for (const { reject } of batch) reject(produceError(topic, error))
+      if (records.length === 0) for (const entry of batch) entry.reject(produceError(topic, error))
       else await settleEach(records, error)
     }
   }
@@ -119,8 +127,11 @@ export function openTopicProducer(settings: KafkaSettings, topic: string): Topic
     while (queued.length > 0) {
       const { batch, rest } = takeBatch(queued)
       queued = rest
+      underWay = batch
       await sendBatch(batch)
     }
+    underWay = []
+    deadlines.stop()
     sending = undefined
     idle = setTimeout(discard, IDLE_MS).unref()
   }
@@ -128,31 +139,9 @@ export function openTopicProducer(settings: KafkaSettings, topic: string): Topic
   return {
     produce: (record, timeoutMs, turn) =>
       new Promise<RecordOffset>((resolve, reject) => {
-        let settled = false
-        const once =
-          <T>(settle: (value: T) => void) =>
-          (value: T) => {
-            if (settled) return
-            settled = true
-            clearTimeout(timer)
-            settle(value)
-          }
-        const entry: QueuedRecord = {
-          record,
-          sizeBytes: sizeOf(record),
-          turn,
-          resolve: once(resolve),
-          reject: once((error) => {
-            turn?.failed()
-            reject(error)
-          }),
-          isSettled: () => settled,
-        }
-        const timer = setTimeout(
-          () => entry.reject(notAcknowledged('timeout', topic, `nothing came back within ${timeoutMs} ms`)),
-          timeoutMs,
-        )
+        const entry = new QueuedRecord(record, timeoutMs, turn, resolve, reject)
         queued.push(entry)
+        deadlines.watch(entry)
         turn?.handed()
         clearTimeout(idle)
         // In the next turn of the event loop, so that all records of this turn share a batch.

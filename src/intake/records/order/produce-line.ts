@@ -24,70 +24,92 @@ export interface ProduceLine {
 }
 
 export function createProduceLine(): ProduceLine {
-  /** The turns that are not settled, in order. */
-  const unsettled: (LineTurn & { readonly number: number })[] = []
-  const waiting: (() => void)[] = []
-  let failedAt = Number.POSITIVE_INFINITY
+  const state: LineState = { unsettled: [], waiting: [], failedAt: Number.POSITIVE_INFINITY }
   let last: LineTurn | undefined
   let opened = 0
-
-  const wakeAll = () => {
-    for (const wake of waiting.splice(0)) wake()
-  }
-  const settle = (number: number) => {
-    const index = unsettled.findIndex((turn) => turn.number === number)
-    if (index < 0) return
-    unsettled.splice(index, 1)
-    wakeAll()
-  }
-  const failFrom = (number: number) => {
-    if (number >= failedAt) return
-    failedAt = number
-    wakeAll()
-  }
-  const until = async (holds: () => boolean): Promise<void> => {
-    while (!holds()) await new Promise<void>((resolve) => waiting.push(resolve))
-  }
   return {
     get hasFailed() {
-      return failedAt < Number.POSITIVE_INFINITY
+      return state.failedAt < Number.POSITIVE_INFINITY
     },
     get isOpen() {
       return last?.isHanded !== false
     },
     open: (count, onHanded) => {
       opened += 1
-      const number = opened
-      let left = count
-      const turn: LineTurn & { readonly number: number } = {
-        number,
-        get isVoid() {
-          return failedAt < number
-        },
-        get isHanded() {
-          return left <= 0
-        },
-        handed: () => {
-          left -= 1
-          if (left === 0) onHanded()
-        },
-        failed: () => failFrom(number),
-        settle: () => settle(number),
-        fail: async () => {
-          failFrom(number)
-          await until(() => unsettled[0] === turn || failedAt < number)
-          if (failedAt < number) {
-            settle(number)
-            return false
-          }
-          await until(() => unsettled.length === 1)
-          settle(number)
-          return true
-        },
-      }
-      unsettled.push(turn)
+      const turn = new Turn(state, opened, count, onHanded)
+      state.unsettled.push(turn)
       last = turn
       return turn
     },
+  }
+}
+
+type LineState = {
+  /** The turns that are not settled, in order. */
+  readonly unsettled: Turn[]
+  readonly waiting: (() => void)[]
+  /** The number of the first turn that failed. */
+  failedAt: number
+}
+
+/** A class, because there is one for each record: an object with accessors of its own takes six times the memory. */
+class Turn implements LineTurn {
+  readonly #line: LineState
+  readonly #number: number
+  readonly #onHanded: () => void
+  #left: number
+
+  constructor(line: LineState, number: number, left: number, onHanded: () => void) {
+    this.#line = line
+    this.#number = number
+    this.#left = left
+    this.#onHanded = onHanded
+  }
+
+  get isVoid(): boolean {
+    return this.#line.failedAt < this.#number
+  }
+
+  get isHanded(): boolean {
+    return this.#left <= 0
+  }
+
+  handed(): void {
+    this.#left -= 1
+    if (this.#left === 0) this.#onHanded()
+  }
+
+  failed(): void {
+    if (this.#number >= this.#line.failedAt) return
+    this.#line.failedAt = this.#number
+    this.#wakeAll()
+  }
+
+  settle(): void {
+    const { unsettled } = this.#line
+    const index = unsettled.indexOf(this)
+    if (index < 0) return
+    unsettled.splice(index, 1)
+    this.#wakeAll()
+  }
+
+  async fail(): Promise<boolean> {
+    const { unsettled } = this.#line
+    this.failed()
+    await this.#until(() => unsettled[0] === this || this.isVoid)
+    const isFirst = !this.isVoid
+    if (isFirst) await this.#until(() => unsettled.length === 1)
+    this.settle()
+    return isFirst
+  }
+
+  #wakeAll(): void {
+    const { waiting } = this.#line
+    if (waiting.length === 0) return
+    for (const wake of waiting.splice(0)) wake()
+  }
+
+  async #until(holds: () => boolean): Promise<void> {
+    while (!holds()) await new Promise<void>((resolve) => this.#line.waiting.push(resolve))
   }
 }
