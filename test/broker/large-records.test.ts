@@ -10,15 +10,21 @@ import { consumeLargeRecords } from './large-records.ts'
 const kafka = await kafkaForTests()
 
 const MIB = 1024 * 1024
-const MOST_MB = 250
 /** The default of KAFKA_IN_FLIGHT_MAX_BYTES. */
 const LIMIT_BYTES = 8 * MIB
 
 const together: readonly RecordOrder[] = ['key', 'none', 'partition', 'key', 'none', 'partition']
-const runs: readonly (readonly RecordOrder[])[] = LONG ? [['partition'], ['key'], ['none'], together] : [together]
+/** Most of the memory is garbage, which V8 lets grow to a multiple of what is in use. */
+const all: readonly Readonly<{ orders: readonly RecordOrder[]; limitMb: number }>[] = [
+  { orders: ['partition'], limitMb: 250 },
+  { orders: ['key'], limitMb: 350 },
+  { orders: ['none'], limitMb: 350 },
+  { orders: together, limitMb: 480 },
+]
+const runs = LONG ? all : all.slice(-1)
 
 describe('records of 1 MB and a target that takes calls and never answers', { skip: kafka.skip }, () => {
-  for (const orders of runs) {
+  for (const { orders, limitMb } of runs) {
     test(`memory stays bounded: ${orders.join(', ')}`, async (test) => {
       const { mostMb, started, startedBytes } = await consumeLargeRecords({
         brokers: kafka.brokers,
@@ -32,7 +38,7 @@ describe('records of 1 MB and a target that takes calls and never answers', { sk
       test.diagnostic(`${mostMb} MiB; started: ${started.join(', ')}`)
       // A fetch may bring one record more than it asks for, to each endpoint.
       assert.ok(startedBytes <= LIMIT_BYTES + orders.length * MIB, `${startedBytes} bytes were started`)
-      assert.ok(mostMb <= MOST_MB, `${mostMb} MiB`)
+      assert.ok(mostMb <= limitMb, `${mostMb} MiB`)
     })
   }
 })
