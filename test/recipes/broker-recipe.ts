@@ -88,6 +88,7 @@ export function createMemoryConsumer(): RecordConsumer {
       const timer = setInterval(deliver, POLL_MS)
       return {
         commit: async () => 'committed',
+        transactionsOf: () => undefined,
         demandChanged: deliver,
         close: async () => clearInterval(timer),
       }
