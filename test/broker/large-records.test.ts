@@ -14,17 +14,13 @@ const MIB = 1024 * 1024
 const LIMIT_BYTES = 8 * MIB
 
 const together: readonly RecordOrder[] = ['key', 'none', 'partition', 'key', 'none', 'partition']
-/** Most of the memory is garbage, which V8 lets grow to a multiple of what is in use. */
-const all: readonly Readonly<{ orders: readonly RecordOrder[]; limitMb: number }>[] = [
-  { orders: ['partition'], limitMb: 250 },
-  { orders: ['key'], limitMb: 350 },
-  { orders: ['none'], limitMb: 350 },
-  { orders: together, limitMb: 480 },
-]
-const runs = LONG ? all : all.slice(-1)
+const runs: readonly (readonly RecordOrder[])[] = LONG ? [['partition'], ['key'], ['none'], together] : [together]
+
+/** Wide, since most of it is garbage, of which V8 collects the less, the busier the machine is. The records are bounded by their bytes. */
+const MOST_MB = 600
 
 describe('records of 1 MB and a target that takes calls and never answers', { skip: kafka.skip }, () => {
-  for (const { orders, limitMb } of runs) {
+  for (const orders of runs) {
     test(`memory stays bounded: ${orders.join(', ')}`, async (test) => {
       const { mostMb, started, startedBytes } = await consumeLargeRecords({
         brokers: kafka.brokers,
@@ -38,7 +34,7 @@ describe('records of 1 MB and a target that takes calls and never answers', { sk
       test.diagnostic(`${mostMb} MiB; started: ${started.join(', ')}`)
       // A fetch may bring one record more than it asks for, to each endpoint.
       assert.ok(startedBytes <= LIMIT_BYTES + orders.length * MIB, `${startedBytes} bytes were started`)
-      assert.ok(mostMb <= limitMb, `${mostMb} MiB`)
+      assert.ok(mostMb <= MOST_MB, `${mostMb} MiB`)
     })
   }
 })
