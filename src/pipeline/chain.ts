@@ -54,73 +54,49 @@ function extend<In extends object, Out extends object>(
   }
 }
 
-function join(links: readonly Link[], constants: object): Pipeline<object, object> {
-  return (message, run) => {
-    let current: object = { ...message, ...constants }
-    for (let index = 0; index < links.length; index += 1) {
-      const { name, stage } = links[index] as Link
-      let next: Awaitable<object>
-      try {
-        next = stage(current, run)
-      } catch (thrown) {
-        throw blame(thrown, name, current, run)
-      }
-      if (next instanceof Promise) return resume(links, index, current, next, run)
-      endStage(run.trace, name)
-      current = next
+const join =
+  (links: readonly Link[], constants: object): Pipeline<object, object> =>
+  (message, run) =>
+    runFrom(links, 0, { ...message, ...constants }, run)
+
+/** Runs the stages from an index on. Not a promise as long as none of them returns one: an await takes time for any value. */
+function runFrom(links: readonly Link[], from: number, message: object, run: Run): Awaitable<object> {
+  let current = message
+  for (let index = from; index < links.length; index += 1) {
+    const { name, stage } = links[index] as Link
+    let next: Awaitable<object>
+    try {
+      next = stage(current, run)
+    } catch (thrown) {
+      throw blame(thrown, name, current, run)
     }
-    run.trace.reached = current
-    return current
+    if (next instanceof Promise) return resume(links, index, current, next, run)
+    endStage(run.trace, name)
+    current = next
   }
+  run.trace.reached = current
+  return current
 }
 
-/** Runs the rest of the pipeline from the first stage that returned a promise. */
+/** Runs the rest of the pipeline behind a stage that returned a promise. */
 function resume(
   links: readonly Link[],
-  from: number,
+  index: number,
   before: object,
   pending: Promise<object>,
   run: Run,
 ): Promise<object> {
-  if (from < links.length - 1) return runRest(links, from, before, pending, run)
-  // No asynchronous function, whose frame takes memory while it waits: most pipelines that wait, wait for their last stage.
-  const { name } = links[from] as Link
+  const { name } = links[index] as Link
+  // Not an async function, whose frame takes more memory while it waits.
   return pending.then(
-    (last) => {
+    (next) => {
       endStage(run.trace, name)
-      run.trace.reached = last
-      return last
+      return runFrom(links, index + 1, next, run)
     },
     (thrown: unknown) => {
       throw blame(thrown, name, before, run)
     },
   )
-}
-
-async function runRest(
-  links: readonly Link[],
-  from: number,
-  before: object,
-  pending: Promise<object>,
-  run: Run,
-): Promise<object> {
-  let index = from
-  let current = before
-  try {
-    current = await pending
-    endStage(run.trace, (links[index] as Link).name)
-    for (index += 1; index < links.length; index += 1) {
-      const { name, stage } = links[index] as Link
-      const next = stage(current, run)
-      // An await takes time even for a value that is no promise.
-      current = next instanceof Promise ? await next : next
-      endStage(run.trace, name)
-    }
-    run.trace.reached = current
-    return current
-  } catch (thrown) {
-    throw blame(thrown, (links[index] as Link).name, current, run)
-  }
 }
 
 function blame(thrown: unknown, stage: StageName, reached: object, { trace }: Run): Failure {

@@ -21,7 +21,7 @@ describe('transactions', { skip: kafka.skip }, async () => {
     retryDelay: 200,
   })
   after(() => producer.close())
-  const begin = async (topic: string, numbers: readonly number[], filler = '') => {
+  const startTransaction = async (topic: string, numbers: readonly number[], filler = '') => {
     const transaction = await producer.beginTransaction()
     for (const n of numbers) await transaction.send({ messages: [{ topic, partition: 0, ...body({ n, filler }) }] })
     return transaction
@@ -31,11 +31,11 @@ describe('transactions', { skip: kafka.skip }, async () => {
     const [topic, out] = [await topics.create(), await topics.create()]
     // Aborted ones of the size of several fetches, so that the mark of their end comes in a later one.
     const filler = 'x'.repeat(90_000)
-    await (await begin(topic, [-1, -2])).abort()
-    await (await begin(topic, [1, 2])).commit()
-    await (await begin(topic, [-3, -4, -5, -6, -7, -8, -9], filler)).abort()
-    await (await begin(topic, [3])).commit()
-    await (await begin(topic, [-10])).abort()
+    await (await startTransaction(topic, [-1, -2])).abort()
+    await (await startTransaction(topic, [1, 2])).commit()
+    await (await startTransaction(topic, [-3, -4, -5, -6, -7, -8, -9], filler)).abort()
+    await (await startTransaction(topic, [3])).commit()
+    await (await startTransaction(topic, [-10])).abort()
     const { _id } = await service.register({
       endpoint: { pattern: '/transactions' },
       kafkaConsumerTopic: topic,
@@ -50,7 +50,7 @@ describe('transactions', { skip: kafka.skip }, async () => {
     const made = async () => (await topics.read(out)).map(({ value }) => String(value))
     assert.deepEqual(await made(), ['{"n":1}', '{"n":2}', '{"n":3}'])
 
-    const open = await begin(topic, [4])
+    const open = await startTransaction(topic, [4])
     const behind = await until(
       () => consumerOf(service, _id),
       (status) => status?.lag === 1,
@@ -66,13 +66,13 @@ describe('transactions', { skip: kafka.skip }, async () => {
   })
   test('a committed one between an aborted one and an aborted one without records is processed', async () => {
     const [topic, out] = [await topics.create(), await topics.create()]
-    await (await begin(topic, [-1])).abort()
-    await (await begin(topic, [1, 2])).commit()
+    await (await startTransaction(topic, [-1])).abort()
+    await (await startTransaction(topic, [1, 2])).commit()
     const empty = await producer.beginTransaction()
     const metadata = await producer.metadata({ topics: [topic] })
     await empty.addPartitions(metadata, [{ topic, partition: 0, key: Buffer.alloc(0), value: Buffer.alloc(0) }])
     await empty.abort()
-    await (await begin(topic, [3])).commit()
+    await (await startTransaction(topic, [3])).commit()
     await service.register({
       endpoint: { pattern: '/transactions-without-records' },
       kafkaConsumerTopic: topic,

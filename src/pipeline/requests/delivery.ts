@@ -28,7 +28,10 @@ export function deliverToUrl(http: HttpClient, options: CallOptions): Deliver {
   }
 }
 
-/** Produces the body, in the transaction of the message if it has one. The answer, once every in-sync replica has the record, is `{ topic, partition, offset }`. */
+/**
+ * Produces the body, in the transaction of the message if it has one. The answer, once every in-sync replica has the record, is
+ * `{ topic, partition, offset }`.
+ */
 export function deliverToTopic(topic: string, producer: RecordProducer): Deliver {
   return ({ headers, key }, body, timeoutMs, run, called) => {
     const sent: [name: string, value: string][] = []

@@ -30,7 +30,14 @@ export async function mapItems<Item, Result>(
 }
 
 /** Waits for all; then throws the first failure in the order given, if any. */
-export async function settleAll<Result>(pending: readonly Promise<Result>[]): Promise<Result[]> {
+export function settleAll<Result>(pending: readonly Promise<Result>[]): Promise<Result[]> {
+  const [only] = pending
+  // Most messages have one call: with the general way, about a tenth fewer records/s go from topic to topic.
+  if (only !== undefined && pending.length === 1) return only.then((result) => [result])
+  return settleSeveral(pending)
+}
+
+async function settleSeveral<Result>(pending: readonly Promise<Result>[]): Promise<Result[]> {
   try {
     return await Promise.all(pending)
   } catch {

@@ -61,16 +61,12 @@ export function compileRespond(
     if ('forgiven' in outcome) return { ...message, answer: withoutResponse(message.output, outcome, format) }
     const passed = passOn(outcome.answer, outcome.content, format, run.trace)
     if (!outcome.ok) return { ...message, answer: { ...passed, refused: true } }
-    const partial = outcomes.length > 1 && outcomes.flat().some(isAtFault)
+    const partial = outcomes.flat().some(isAtFault)
     return { ...message, answer: partial ? { ...passed, partial } : passed }
   }
   return (message, run) => {
     const ready = responses.map((response) => response.prepare(message))
-    const pending = ready.map((send) => send(run))
-    const [only] = pending
-    return only !== undefined && pending.length === 1
-      ? only.then((outcome) => answer(message, run, [outcome]))
-      : settleAll(pending).then((outcomes) => answer(message, run, outcomes))
+    return settleAll(ready.map((send) => send(run))).then((outcomes) => answer(message, run, outcomes))
   }
 }
 

@@ -154,9 +154,9 @@ export function openPartitionTransactions(
     start: client.start,
     open: (nextOffset, count) => openPart(nextOffset, count, enqueue),
     commit: async (offset) => {
-      const part = openPart(offset, 0, () => {})
       const settled = Promise.withResolvers<void>()
-      enqueue({ ...part, succeed: () => settled.resolve(), fail: settled.reject })
+      const end = { take: () => {}, succeed: () => settled.resolve(), fail: settled.reject }
+      enqueue({ nextOffset: offset, records: [], sizeBytes: 0, isVoid: false, ...end })
       try {
         await settled.promise
         return 'committed'

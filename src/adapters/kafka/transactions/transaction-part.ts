@@ -14,7 +14,7 @@ type PartRecord = Readonly<{
   reject(error: unknown): void
 }>
 
-export interface TransactionPart extends RecordProducer {
+export interface TransactionPart {
   readonly nextOffset: bigint
   readonly records: readonly BrokerRecord[]
   readonly sizeBytes: number
@@ -32,7 +32,7 @@ export function openPart(
   nextOffset: bigint,
   count: number,
   onComplete: (part: TransactionPart) => void,
-): TransactionPart {
+): RecordProducer {
   const held: PartRecord[] = []
   let isSettled = false
   let sizeBytes = 0
@@ -50,7 +50,7 @@ export function openPart(
       turn?.failed()
       reject(outboundError(topic, error))
     })
-  const part: TransactionPart = {
+  const part: TransactionPart & RecordProducer = {
     nextOffset,
     get records() {
       return held.map(({ record }) => record)
