@@ -3,10 +3,13 @@
  * message port.
  */
 import { Socket } from 'node:net'
+import { setPriority } from 'node:os'
 import { parentPort } from 'node:worker_threads'
 import { confine } from './confine.ts'
 import { frame, type IsolationRequest, type ProgramOptions, unframe } from './isolation-protocol.ts'
 import { createPrograms, type Programs } from './programs.ts'
+
+const LOWEST_PRIORITY = 19
 
 const channel = parentPort === null ? openPipes() : openPort(parentPort)
 confine()
@@ -35,9 +38,21 @@ function openPipes(): Channel {
 }
 
 function openPort(port: NonNullable<typeof parentPort>): Channel {
+  lowerPriority()
   return {
     read: (take) =>
       port.on('message', (bytes: Uint8Array) => take(Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length))),
     write: (bytes) => port.postMessage(bytes, [bytes.buffer as ArrayBuffer]),
+  }
+}
+
+/** The thread of messages goes first where both want the same processor. */
+function lowerPriority(): void {
+  // Elsewhere a priority belongs to the whole process.
+  if (process.platform !== 'linux') return
+  try {
+    setPriority(LOWEST_PRIORITY)
+  } catch {
+    // The system forbids it: then the thread competes with the others.
   }
 }

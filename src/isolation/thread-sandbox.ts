@@ -29,11 +29,11 @@ const COMPILE_MS = 30_000
 const GRACE_MS = 30_000
 
 /** After so long, an expression or validation is stopped on the thread of messages: the other messages wait for it. */
-const BUDGET_MS = 25
+const BUDGET_MS = 20
 
 /** An expression or validation that was stopped so often, and took so much processor time in all, leaves. */
 const LEAST_STOPS = 2
-const STOPPED_BUDGET_MS = 30
+const STOPPED_BUDGET_MS = 25
 
 /** Before it is repeated, so that the messages that waited for it can be answered. */
 const PAUSE_MS = 10

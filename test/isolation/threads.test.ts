@@ -9,6 +9,7 @@ import { compileJsonSchema } from '../../src/language/json-schema/json-schema.ts
 import { ExpressionFault } from '../../src/language/jsonata/expression.ts'
 import { silent } from '../contracts/stores.ts'
 import { json, type Reply, type Service, startService } from '../service.ts'
+import { threadPriorities } from '../thread-priorities.ts'
 import { until } from '../until.ts'
 
 /** Threads of this process. */
@@ -143,6 +144,18 @@ describe('A sandbox of threads', () => {
     sandbox.close()
     for (const outcome of await Promise.all(calls)) assert.deepEqual(outcome, { ok: false, name: 'x', why: 'late' })
     await until(threads, (count) => count <= before)
+  })
+
+  it('leaves a busy processor to the thread of messages', {
+    skip: process.platform === 'linux' ? false : 'only on Linux has a thread a priority of its own',
+  }, async () => {
+    const lowest = () => threadPriorities().filter((priority) => priority === 19).length
+    const before = lowest()
+    const { sandbox, transform } = await open('($f := function(){ $f() }; $f())', 60_000)
+    const call = transform({}, Date.now() + 60_000)
+    await until(lowest, (count) => count > before)
+    sandbox.close()
+    await call
   })
 
   const stopped = () => new ExpressionFault('It was stopped', undefined, undefined, true)

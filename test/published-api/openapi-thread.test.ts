@@ -1,12 +1,12 @@
 /** The thread that writes OpenAPI documents, and what becomes of a document when it stops. */
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
-import { readdirSync, readFileSync } from 'node:fs'
 import { getPriority } from 'node:os'
 import { describe, test } from 'node:test'
 import type { Worker } from 'node:worker_threads'
 import type { Endpoint } from '../../src/config/schema/schema.ts'
 import { createOpenApiThread } from '../../src/published-api/openapi-thread.ts'
+import { threadPriorities } from '../thread-priorities.ts'
 import { checked, SETTINGS } from './documents.ts'
 
 const INFO = { title: 'Test', version: '1', origin: 'http://localhost:3003' }
@@ -34,16 +34,6 @@ async function threadsOf(work: () => Promise<void>): Promise<readonly Worker[]> 
   }
   return started
 }
-
-/** Of all threads of this process (proc(5), `stat`), in ascending order. */
-const priorities = (): readonly number[] =>
-  readdirSync('/proc/self/task')
-    .map((thread) => {
-      const stat = readFileSync(`/proc/self/task/${thread}/stat`, 'utf8')
-      const [, , ...fields] = stat.slice(stat.lastIndexOf(')')).split(' ')
-      return Number(fields[15])
-    })
-    .toSorted((one, other) => one - other)
 
 describe('the thread that writes OpenAPI documents', () => {
   test('writes several documents at once', async () => {
@@ -123,7 +113,7 @@ describe('the thread that writes OpenAPI documents', () => {
     const own = getPriority()
     await thread.writeOpenApi(endpoints, INFO, SETTINGS)
     assert.deepEqual(
-      priorities().filter((one) => one > own),
+      threadPriorities().filter((one) => one > own),
       [Math.min(19, own + 10)],
     )
     assert.equal(getPriority(), own)
