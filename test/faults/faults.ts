@@ -19,6 +19,8 @@ export type Fault = Readonly<{
 
 /** The limit of answers that the service is to run with. */
 export const ANSWER_LIMIT = '256kb'
+/** Longer than any request of a run may take. */
+const BEYOND_DEADLINES_MS = 30_000
 const BOMB = Buffer.alloc(16 * 1024 * 1024)
 
 const whenAsked = (near: Socket, act: () => void): void => void near.once('data', act)
@@ -110,7 +112,11 @@ export const FAULTS: readonly Fault[] = [
   fault('half-closed in the headers', lost, cutAfter(20, finish)),
   fault('half-closed in the body', lost, cutAfter(1_000, finish)),
   fault('black hole', late, (near) => void near.resume()),
-  alone('black hole that does not read', late, () => undefined),
+  alone('black hole that does not read', late, (near) => {
+    // It never learns that the caller has gone.
+    const held = setTimeout(() => near.destroy(), BEYOND_DEADLINES_MS)
+    near.on('close', () => clearTimeout(held))
+  }),
   fault(
     'black hole in the headers',
     late,

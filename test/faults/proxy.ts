@@ -35,6 +35,8 @@ export async function startProxy(behave: Behave, stubPort: number): Promise<Faul
     const fars: Socket[] = []
     nears.add(near)
     near.on('error', () => undefined)
+    // The caller has gone: a connection that stayed half-open would be held to the end of the run.
+    near.on('end', () => near.destroy())
     near.on('close', () => {
       nears.delete(near)
       for (const far of fars) far.destroy()
@@ -73,7 +75,7 @@ export async function startFullBacklog(): Promise<FaultProxy> {
   const program = `require('net').createServer().listen({port:0,host:'127.0.0.1',backlog:1},function(){console.log(this.address().port)})`
   const child: ChildProcess = spawn(process.execPath, ['-e', program], {
     stdio: ['ignore', 'pipe', 'inherit'],
-    timeout: 600_000,
+    timeout: 3_600_000,
     killSignal: 'SIGKILL',
   })
   const [line] = await once(child.stdout as NonNullable<ChildProcess['stdout']>, 'data')

@@ -209,7 +209,9 @@ export function steadyLoad(agent: Agent, url: string, everyMs: number) {
   const times: number[] = []
   const faults: string[] = []
   const underWay = new Set<Promise<void>>()
+  let isPaused = false
   const timer = setInterval(() => {
+    if (isPaused) return
     const before = performance.now()
     const one = post(agent, url, { path: '/others', body: OTHER_MESSAGE }).then((answer) => {
       times.push(performance.now() - before)
@@ -219,6 +221,16 @@ export function steadyLoad(agent: Agent, url: string, everyMs: number) {
     underWay.add(one)
   }, everyMs)
   return {
+    /** Sends nothing until the work is done, so that its own cost does not count. */
+    pauseFor: async <T>(work: () => Promise<T>): Promise<T> => {
+      isPaused = true
+      try {
+        await Promise.all(underWay)
+        return await work()
+      } finally {
+        isPaused = false
+      }
+    },
     stop: async () => {
       clearInterval(timer)
       await Promise.all(underWay)

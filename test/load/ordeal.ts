@@ -4,17 +4,20 @@
  * `--hostile` and `--faults` are messages under way at once. Exits with 1 if an acknowledged message was lost, an answer was wrong,
  * the heap rises by 10 MB or 99 of 100 messages of another endpoint take more than 50 ms.
  */
+import { once } from 'node:events'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { Agent } from 'node:http'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
 import { parseArgs } from 'node:util'
+import { Worker } from 'node:worker_threads'
 import { ANSWER_LIMIT } from '../faults/faults.ts'
-import { meetFaults } from '../faults/meet-faults.ts'
+import type { Plan, Report, Service } from '../faults/meet-faults.ts'
 import { attack, HOSTILE, introduceOthers, percentile, steadyLoad } from '../hostile/run.ts'
 import { startBundled } from './bundled-service.ts'
 import { startDeliveries } from './deliveries.ts'
+import type { FaultsTask } from './faults-thread.ts'
 import { type Point, riseOf } from './line-fit.ts'
 import { readHeapOf, residentMb } from './process-memory.ts'
 
@@ -60,7 +63,7 @@ export async function ordeal({ seconds, hostile, faults, seed }: OrdealOptions):
     const startedAt = performance.now()
     const plan = { timeoutMs: 1_000, patientMs: 5_000, messages: 0, concurrency: faults, random: { seconds, seed } }
     const running = Promise.all([
-      meetFaults(service, plan),
+      meetFaultsApart({ url: service.url, pid: service.pid }, plan),
       attack(hostileAgent, service.url, { cases: HOSTILE, concurrency: hostile, seconds, times: 0 }, () => isAlive),
     ])
     const heaps: Point[] = []
@@ -68,7 +71,8 @@ export async function ordeal({ seconds, hostile, faults, seed }: OrdealOptions):
     for (let at = 1; at <= SAMPLES; at += 1) {
       await pause(Math.max(0, startedAt + (at * seconds * 1_000) / SAMPLES - performance.now()))
       if (at <= SAMPLES * WARM_UP) continue
-      heaps.push({ at, value: await heap.usedMb() })
+      // It collects garbage on the thread of messages.
+      heaps.push({ at, value: await load.pauseFor(heap.usedMb) })
       residents.push({ at, value: residentMb(service.pid) })
     }
     const [{ met, leaked }, attacked] = await running
@@ -106,6 +110,17 @@ export async function ordeal({ seconds, hostile, faults, seed }: OrdealOptions):
     service.child.kill('SIGTERM')
     await service.ended
     rmSync(folder, { recursive: true, force: true })
+  }
+}
+
+async function meetFaultsApart(service: Service, plan: Plan): Promise<Report> {
+  const task: FaultsTask = { service, plan }
+  const thread = new Worker(new URL('faults-thread.ts', import.meta.url), { workerData: task })
+  try {
+    const [report] = await once(thread, 'message')
+    return report
+  } finally {
+    await thread.terminate()
   }
 }
 

@@ -84,6 +84,7 @@ export function createHttpConnections(
   }
 
   const watch = (connection: Socket): void => {
+    boundHeaderErrors(connection)
     const bytesAtFirst = connection.bytesRead
     connection.on('error', (error) => {
       if (connection.bytesRead > bytesAtFirst) endedUsed.add(error)
@@ -96,6 +97,25 @@ export function createHttpConnections(
     abandon: () => {
       for (const socket of connecting) socket.destroy(new errors.ClientDestroyedError())
     },
+  }
+}
+
+/**
+ * Undici parses a chunk to its end although the headers in it exceed the limit, and makes an error for each further one: with
+ * their stacks, an answer with ten thousand headers would hold up all messages for half a second.
+ */
+function boundHeaderErrors(connection: Socket): void {
+  const destroy = connection.destroy
+  connection.destroy = (error) => {
+    if (error instanceof errors.HeadersOverflowError && Error.stackTraceLimit > 0) {
+      const { stackTraceLimit } = Error
+      Error.stackTraceLimit = 0
+      // The rest of the chunk is parsed before any other code runs.
+      queueMicrotask(() => {
+        Error.stackTraceLimit = stackTraceLimit
+      })
+    }
+    return destroy.call(connection, error)
   }
 }
 
