@@ -57,6 +57,13 @@ async function processMetrics(): Promise<Registry> {
   return registry
 }
 
+const CONSUMER_STATES = [
+  'connecting',
+  'running',
+  'waiting',
+  'stopped',
+] as const satisfies readonly ConsumerStatus['state'][]
+
 /** A family of one series without labels. */
 const single = (type: 'gauge' | 'counter', name: string, help: string, value: () => number): Family => ({
   name,
@@ -147,6 +154,16 @@ export function describeMetrics(source: MetricsSource): Family[] {
       type: 'gauge',
       labels: ['endpoint', 'topic'],
       samples: () => consumers().map(({ endpoint, topic, lag }) => ({ labels: { endpoint, topic }, value: lag })),
+    },
+    {
+      name: 'crosswalk_consumers',
+      help: 'Consumers of topics by their state: connecting is not a member of its group, stopped cannot go on.',
+      type: 'gauge',
+      labels: ['endpoint', 'topic', 'state'],
+      samples: () =>
+        consumers().flatMap(({ endpoint, topic, state }) =>
+          CONSUMER_STATES.map((one) => ({ labels: { endpoint, topic, state: one }, value: one === state ? 1 : 0 })),
+        ),
     },
     {
       name: 'crosswalk_consumer_records',

@@ -2,10 +2,12 @@
 import assert from 'node:assert/strict'
 import { after, describe, test } from 'node:test'
 import type { ConsumerStatus } from '../../src/domain/ports/consumer-state.ts'
+import { readCommitted } from '../services/committed-records.ts'
 import { kafkaForTests } from '../services/kafka.ts'
 import { openTopics } from '../services/topics.ts'
 import { startCrew } from '../workers/crew.ts'
 import { body, until } from './broker.ts'
+import { account, numbered, readMade, tracing } from './numbered.ts'
 import { startUpstream } from './upstream.ts'
 
 const kafka = await kafkaForTests()
@@ -63,5 +65,27 @@ describe('with several workers', { skip: kafka.skip }, async () => {
     process.kill(crew.workerPids()[0] as number, 'SIGKILL')
     await produce(60, 90)
     await all(90)
+  })
+
+  test('exactlyOnce holds when all workers are lost', async (t) => {
+    const [partitions, records] = [3, 3_000]
+    const [topic, out] = [await topics.create(partitions), await topics.create(partitions)]
+    const crew = await startCrew(t, { env })
+    const { _id } = await crew.register({
+      name: 'once',
+      endpoint: { pattern: '/once' },
+      kafkaConsumerTopic: topic,
+      kafka: { exactlyOnce: true, inFlight: 500 },
+      ...tracing(out),
+    })
+    const untilCommitted = (isSo: (offsets: readonly number[]) => boolean) =>
+      until(() => topics.committed(`mapping-mediator.${_id}`, topic, partitions), isSo, 60_000)
+    await topics.produce(topic, numbered(0, records / 2, partitions))
+    await untilCommitted((offsets) => offsets.some((offset) => offset > 0))
+    for (const pid of crew.workerPids()) process.kill(pid, 'SIGKILL')
+    await topics.produce(topic, numbered(records / 2, records, partitions))
+    await untilCommitted((offsets) => offsets.every((offset) => offset === records / partitions))
+    const made = readMade(await readCommitted(kafka.brokers, out))
+    assert.deepEqual(account(made, records), { lost: 0, duplicates: 0, outOfOrder: 0 })
   })
 })

@@ -56,6 +56,7 @@ const files = (url = 'http://127.0.0.1:1/patients') => ({
   'array.json': [],
   'input.json': { name: 'ada' },
   'number.json': { name: 1 },
+  'malformed.json': '{ "name": "ada",\n}',
   'input.xml': '<order><id>17</id></order>',
   'patient.json': { name: 'Ada' },
   'state.json': { responseBody: { last: 'Eve' } },
@@ -230,6 +231,14 @@ const CASES: readonly Case[] = [
     code: 3,
     stdout: '',
     stderr: /did not run through the stage "lookup"; it ran through parse, /,
+  },
+  {
+    name: 'says that the message is wrong, not the document',
+    document: 'greet.json',
+    given: { input: 'malformed.json' },
+    code: 1,
+    stdout: '',
+    stderr: /^\S*malformed\.json: error: BODY_UNREADABLE: [^\n]* at line 2, column 1; remove the comma\.\n$/,
   },
   {
     name: 'says why a message did not come to a stage',

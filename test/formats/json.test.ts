@@ -42,8 +42,16 @@ describe('parseJson', () => {
       text: '{"1e999":"1e999",\n"a":[1,-1e999]}',
       says: 'The JSON has a number beyond 1.8e308 at line 2, column 8; send a smaller one, or send it as a text.',
     },
-    { name: 'a comma too many', text: '{"a":1,}', at: 'line 1, column 8' },
-    { name: 'a comma too many in an array', text: '[1,]', at: 'line 1, column 4' },
+    {
+      name: 'a comma too many',
+      text: '{"a":1,\n}',
+      says: 'The JSON is not well-formed: a comma stands before the "}" at line 2, column 1; remove the comma.',
+    },
+    {
+      name: 'a comma too many in an array',
+      text: '[1,]',
+      says: 'The JSON is not well-formed: a comma stands before the "]" at line 1, column 4; remove the comma.',
+    },
     { name: 'a comma alone', text: '[,1]', at: 'line 1, column 2' },
     { name: 'no comma', text: '{"a":1\r\n "b":2}', at: 'line 2, column 2' },
     { name: 'no colon', text: '{"a" 1}', at: 'line 1, column 6' },

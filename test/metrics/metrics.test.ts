@@ -33,6 +33,7 @@ const valuesOf = (series: readonly Series[], name: string, labels: JsonObject): 
 const own: Record<string, readonly string[]> = {
   crosswalk_build_info: ['node', 'version'],
   crosswalk_consumer_lag: ['endpoint', 'topic'],
+  crosswalk_consumers: ['endpoint', 'state', 'topic'],
   crosswalk_consumer_records: ['endpoint', 'state', 'topic'],
   crosswalk_consumer_holes: ['endpoint', 'topic'],
   crosswalk_consumer_oldest_seconds: ['endpoint', 'topic'],

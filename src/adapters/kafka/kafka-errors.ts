@@ -37,8 +37,11 @@ function describeError(error: unknown): string {
   const texts = new Set(causes(error).map((text) => text.replace(/\s+/g, ' ').trim()))
   // The client's own sentence; no broker was asked.
   if ([...texts].some((text) => text.startsWith('Unknown topic'))) return 'the topic does not exist'
-  return [...texts].join('; ').slice(0, 300) || 'unknown error'
+  const text = [...texts].join('; ').slice(0, 300) || 'unknown error'
+  return AWAY.test(text) ? `${text}; check that the broker runs, and KAFKA_BROKERS` : text
 }
+
+const AWAY = /\b(?:ECONNREFUSED|ENOTFOUND|EAI_AGAIN|EHOSTUNREACH|ENETUNREACH)\b/
 
 function causes(error: unknown): string[] {
   if (!(error instanceof Error)) return [String(error)]

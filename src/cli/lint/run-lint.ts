@@ -22,7 +22,9 @@ export function runLint(files: readonly string[], options: LintOptions, process:
     const report = await lint(files, options, process)
     process.stdout.write(reportText(report, options.format))
     const { documents, errors, warnings } = report
-    process.stderr.write(`${documents} documents, ${errors} errors, ${warnings} warnings\n`)
+    process.stderr.write(
+      `${counted(documents, 'document')}, ${counted(errors, 'error')}, ${counted(warnings, 'warning')}\n`,
+    )
     return errors > 0 || (options.strict === true && warnings > 0) ? EXIT.findings : EXIT.fine
   })
 }
@@ -101,3 +103,5 @@ function reportOf(documents: number, findings: readonly FoundLint[]): LintReport
   const errors = findings.filter(({ severity }) => severity === 'error').length
   return { documents, errors, warnings: findings.length - errors, findings }
 }
+
+const counted = (count: number, noun: string): string => `${count} ${noun}${count === 1 ? '' : 's'}`

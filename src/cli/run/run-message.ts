@@ -39,7 +39,7 @@ export function runOnce(file: string, options: RunArguments, process: CommandPro
     const whole = { ...request, endpoint: document.document }
     const report = await withDryRun(settings, options, process, (dryRun) => dryRun(JSON.stringify(whole)))
     if (report.ran === false) return refuseDocument(document, lintsOf(report), process)
-    const code = options.json ? codeFor(report) : reportCourse(report, document, process)
+    const code = options.json ? codeFor(report) : reportCourse(report, document, options.input, process)
     const result = options.json ? `${JSON.stringify(report, null, 2)}\n` : resultOf(report, options.stage)
     process.stdout.write(typeof result === 'string' ? result : await valueAt(result.at, whole, options, settings))
     return code
@@ -112,7 +112,12 @@ function refuseDocument(
 }
 
 /** Writes what the message did and why it failed to standard error. */
-function reportCourse(report: JsonObject, document: ProjectDocument, { stderr }: CommandProcess): ExitCode {
+function reportCourse(
+  report: JsonObject,
+  document: ProjectDocument,
+  input: string | undefined,
+  { stderr }: CommandProcess,
+): ExitCode {
   const { failure } = report
   const calls = report.calls as readonly JsonObject[]
   for (const call of calls) stderr.write(`${callLine(call)}\n`)
@@ -123,14 +128,20 @@ function reportCourse(report: JsonObject, document: ProjectDocument, { stderr }:
   for (const note of failure === undefined ? notesOf(report) : []) stderr.write(`${note}\n`)
   // The note about the missing answer is about this command; the failure is about a request over HTTP.
   if (isObject(failure) && missing.size === 0)
-    for (const line of failureLines(failure, document)) stderr.write(`${line}\n`)
+    for (const line of failureLines(failure, document, input)) stderr.write(`${line}\n`)
   return codeFor(report)
 }
 
 const codeFor = ({ outcome }: JsonObject): ExitCode => (outcome === 'done' ? EXIT.fine : EXIT.findings)
 
-function failureLines(failure: JsonObject, { file, positions }: ProjectDocument): readonly string[] {
-  const { error, code, path, details } = failure
+function failureLines(
+  failure: JsonObject,
+  { file, positions }: ProjectDocument,
+  input: string | undefined,
+): readonly string[] {
+  const { error, code, path, details, stage } = failure
+  // The sentence has the line and column in the message.
+  if (stage === 'parse' && input !== undefined) return [printable(`${input}: error: ${code}: ${error}`)]
   const lint = { path: typeof path === 'string' ? path : '', message: `${code}: ${error}`, severity: 'error' } as const
   const inside = Array.isArray(details) ? (details as readonly Readonly<{ path: string; message: string }>[]) : []
   return [...placeLints(file, [lint], positions).map(lineOf), ...inside.map((detail) => `  ${sentenceOf(detail)}`)]

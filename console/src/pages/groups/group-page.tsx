@@ -70,7 +70,8 @@ function Actions({ group }: Readonly<{ group: FailureGroup }>) {
       <Button tone="primary" refused={refused ?? missing} keys="d" onPress={debug}>
         Debug newest
       </Button>
-      <PlanButton filters={{ group: group.key }}>Replay group …</PlanButton>
+      {/* Messages that no endpoint took cannot be replayed. */}
+      {missing === undefined && <PlanButton filters={{ group: group.key }}>Replay group …</PlanButton>}
       <GroupActions group={group} />
     </>
   )

@@ -102,7 +102,8 @@ function MappingNotes({ report, onPlace }: Readonly<{ report: RunReport; onPlace
   return (
     <details className="mapping-notes">
       <summary>
-        Mapping: {lost.length} {lost.length === 1 ? 'entry' : 'entries'} found nothing, {unread.length} paths unread
+        Mapping: {lost.length} {lost.length === 1 ? 'entry' : 'entries'} found nothing, {unread.length}{' '}
+        {unread.length === 1 ? 'path' : 'paths'} unread
       </summary>
       {lost.length > 0 && (
         <ul className="failure-details" aria-label="Entries that found nothing">
