@@ -3,48 +3,53 @@
 export type Run = 'test' | 'soak'
 
 /**
- * Only in `npm run soak`: what takes minutes, starts brokers of its own, or judges times that other work on the machine would
- * change.
+ * Only in `npm run soak`: what takes minutes, kills the service again and again, starts brokers of its own, or judges times that
+ * other work on the machine would change.
  */
 export const SOAK_ONLY: readonly string[] = [
   'test/bench/quick.test.ts',
   'test/broker/bad-records.test.ts',
   'test/broker/broker-restart.test.ts',
   'test/broker/crash.test.ts',
+  'test/broker/exactly-once-crash.test.ts',
+  'test/broker/large-records.test.ts',
   'test/broker/leaderless.test.ts',
   'test/broker/neighbours.test.ts',
   'test/broker/secure.test.ts',
   'test/broker/stalled.test.ts',
   'test/console/app/scale.test.ts',
   'test/console/messages/message-scale.test.ts',
+  'test/crash/apply-crash.test.ts',
+  'test/crash/audit-crash.test.ts',
+  'test/crash/batch-crash.test.ts',
+  'test/crash/service-crash.test.ts',
+  'test/hostile/',
   'test/instances/partition.test.ts',
   'test/load/',
   'test/message-log/full-load.test.ts',
   'test/openhim/answers/transactions.test.ts',
   'test/openhim/real-core.test.ts',
+  'test/replay/plans-survive.test.ts',
+  'test/workers/active-on-all-workers.test.ts',
 ]
 
 /** In both runs: they ask test/form.ts how much they do. */
 export const IN_BOTH: readonly string[] = [
-  'test/broker/large-records.test.ts',
   'test/broker/order.test.ts',
   'test/cli/deployment/pull.test.ts',
   'test/cli/lint.test.ts',
-  'test/broker/exactly-once-crash.test.ts',
-  'test/crash/',
+  'test/crash/migration-crash.test.ts',
+  'test/crash/store-crash.test.ts',
   'test/deployment/deployment-plan.test.ts',
   'test/document-diff/',
   'test/document-tests/mutation.test.ts',
   'test/document-tests/recorded/recorded-tests.test.ts',
   'test/document-tests/time-zones.test.ts',
   'test/fuzz/',
-  'test/hostile/',
   'test/instances/convergence.test.ts',
   'test/main/process.test.ts',
   'test/package/',
   'test/published-api/',
-  'test/replay/plans-survive.test.ts',
-  'test/workers/active-on-all-workers.test.ts',
   'test/workers/start-stop.test.ts',
 ]
 

@@ -25,22 +25,26 @@ after(async () => {
   await withKeys.service.stop()
 })
 
-type Route = Readonly<{ port: Port; method: string; path: string; needed: string }>
+type Route = Readonly<{ port: Port; method: string; path: string; needed: string; isFirst: boolean }>
 
-/** Each route and method, with something in the place of parameters. CONNECT never gets as far as a route. */
 /** Of a route that takes certain names alone, the path with the first of them. */
 const firstOf = (url: string): string =>
   url.replace(/:\w+\(\^\(\?:([^|]+)\|.*\)\$\)$/, (_all, name: string) => name.replaceAll('\\', ''))
 
+/**
+ * Each route and method, with something in the place of parameters; `isFirst`: of the methods of the route. CONNECT never gets as
+ * far as a route.
+ */
 const routes = (): readonly Route[] =>
   withKeys.service.app.managementRoutes.flatMap(({ port, methods, url, needed }) =>
     methods
       .filter((method) => method !== 'CONNECT')
-      .map((method) => ({
+      .map((method, index) => ({
         port,
         method,
         path: firstOf(url).replace(/:id/g, '0'.repeat(24)).replace(/:\w+/g, '1').replace(/\*$/, 'x/y/z'),
         needed,
+        isFirst: index === 0,
       })),
   )
 
@@ -105,7 +109,8 @@ test('what is open is the state of the service and the files of the console', ()
 
 for (const { name, headers, challenge } of WRONG) {
   test(`with ${name} every route answers 401 and does nothing`, async () => {
-    for (const route of routes().filter(isClosed)) {
+    // The credential is read before the method counts: one of them goes through all methods.
+    for (const route of routes().filter((one) => isClosed(one) && (one.isFirst || name === 'none'))) {
       // Open on this machine, so asked for from elsewhere below.
       if (route.needed === 'metrics') continue
       const options = { agent, headers: { ...JSON_TYPE, ...headers() }, ...(route.method === 'HEAD' ? {} : { body }) }

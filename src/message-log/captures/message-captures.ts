@@ -61,6 +61,8 @@ export function createMessageCaptures(options: MessageCapturesOptions): MessageC
       const now = clock()
       const { messages, until } = readCapture(raw, now)
       await endpointService.get(endpointId)
+      // Messages that were answered before belong to the capture that this one replaces.
+      await caughtUp()
       const capture = { endpointId, id: newId(), messages, until, startedAt: new Date(now).toISOString(), by }
       if (!(await callCaptures(() => store.put(capture)))) throw failures.unknown(endpointId)
       await callCaptures(reload)
@@ -73,6 +75,7 @@ export function createMessageCaptures(options: MessageCapturesOptions): MessageC
       return viewOf(stored)
     },
     end: async (endpointId) => {
+      await caughtUp()
       if (!(await callCaptures(() => store.remove(endpointId)))) throw await unknown(endpointId)
       await callCaptures(reload)
     },
