@@ -6,10 +6,8 @@ import { Socket } from 'node:net'
 import { setPriority } from 'node:os'
 import { parentPort } from 'node:worker_threads'
 import { confine } from './confine.ts'
-import { frame, type IsolationRequest, type ProgramOptions, unframe } from './isolation-protocol.ts'
+import { frame, type IsolationRequest, LOWEST_PRIORITY, type ProgramOptions, unframe } from './isolation-protocol.ts'
 import { createPrograms, type Programs } from './programs.ts'
-
-const LOWEST_PRIORITY = 19
 
 const channel = parentPort === null ? openPipes() : openPort(parentPort)
 confine()

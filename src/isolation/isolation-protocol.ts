@@ -5,6 +5,9 @@ import type { SchemaOptions, Verdict } from '../language/json-schema/json-schema
 import type { Ambient, ExpressionLimits } from '../language/jsonata/expression.ts'
 import type { Program, Reads, Transformation } from '../pipeline/sandbox.ts'
 
+/** Of programs that take long: they run where nothing else wants the processor. */
+export const LOWEST_PRIORITY = 19
+
 /** The first message to a process, which says how to compile programs. The process answers `ready`. */
 export type ProgramOptions = Readonly<{ limits: ExpressionLimits; schema: SchemaOptions }>
 

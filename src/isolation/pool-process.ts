@@ -5,15 +5,13 @@ import { setPriority } from 'node:os'
 import { extname } from 'node:path'
 import type { Readable, Writable } from 'node:stream'
 import { fileURLToPath } from 'node:url'
-import { frame, type ProgramOptions } from './isolation-protocol.ts'
+import { frame, LOWEST_PRIORITY, type ProgramOptions } from './isolation-protocol.ts'
 import { type EndedBy, NEVER_STARTED, type PoolMember, type PoolMemberEvents, readMember } from './pool-member.ts'
 
 const PROGRAM = new URL(`isolated-process${extname(import.meta.url)}`, import.meta.url)
 
 /** What it may read until it is confined: the bundle, or the source with its packages. */
 const READABLE = extname(import.meta.url) === '.ts' ? ['../../'] : ['./']
-
-const LOWEST_PRIORITY = 19
 
 export function startPoolProcess(memoryMb: number, options: ProgramOptions, events: PoolMemberEvents): PoolMember {
   const child = spawned(memoryMb)

@@ -4,7 +4,7 @@
  */
 import type { Registry } from 'prom-client'
 import type { MediatorStatus } from '../domain/openhim/core-port.ts'
-import type { ConsumerStatus } from '../domain/ports/consumer-state.ts'
+import { CONSUMER_STATES, type ConsumerStatus } from '../domain/ports/consumer-state.ts'
 import type { OutboundHealth } from '../domain/ports/http-client-port.ts'
 import type { MessageRecord } from '../domain/records/message-record.ts'
 import { BOUNDS_MS, type Histogram } from './duration-histogram.ts'
@@ -56,13 +56,6 @@ async function processMetrics(): Promise<Registry> {
   collectDefaultMetrics({ register: registry })
   return registry
 }
-
-const CONSUMER_STATES = [
-  'connecting',
-  'running',
-  'waiting',
-  'stopped',
-] as const satisfies readonly ConsumerStatus['state'][]
 
 /** A family of one series without labels. */
 const single = (type: 'gauge' | 'counter', name: string, help: string, value: () => number): Family => ({

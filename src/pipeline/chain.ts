@@ -17,21 +17,27 @@ export type Unused<Out> = Readonly<{ adds: Partial<Out> }>
 
 export type Step<In, Out> = Stage<In, Out> | Unused<Out>
 
-export type Pipeline<In, Out> = (message: In, run: Run) => Awaitable<Out>
+export type Pipeline<In, Result> = (message: In, run: Run) => Awaitable<Result>
+
+/** What a pipeline makes of how its message ended. `failure`: names its stage, whatever the stage threw. */
+export type Ending<Out, Result> = Readonly<{
+  succeed(message: Out): Result
+  fail(failure: Failure, run: Run): Result
+}>
 
 export interface Chain<In extends object, Out extends object> {
   /** Appends a step; the compiler rejects one whose input the steps before it do not supply. */
   add<Next extends object>(name: StageName, step: Step<Out, Next>): Chain<In, Next>
   /**
-   * The pipeline: runs without a promise as long as its stages do.
-   * Throws or rejects with a Failure that names its stage, whatever the stage threw.
+   * The pipeline: runs without a promise as long as its stages do. Throws and rejects only where `ending` does.
    * Fills the trace of the run: its stages, and how far the message came.
    */
-  build(): Pipeline<In, Out>
+  build<Result>(ending: Ending<Out, Result>): Pipeline<In, Result>
 }
 
 type AnyStage = Stage<object, object>
 type Link = Readonly<{ name: StageName; stage: AnyStage }>
+type Course<Result> = Readonly<{ links: readonly Link[]; ending: Ending<object, Result> }>
 
 /** `observer`: gets the course of the one message that the pipeline is to run. */
 export function startChain<In extends object>(observer?: StageObserver): Chain<In, In> {
@@ -50,17 +56,16 @@ function extend<In extends object, Out extends object>(
       typeof step === 'function'
         ? extend<In, Next>(links.concat({ name, stage: wrap(name, step as unknown as AnyStage) }), constants, wrap)
         : extend<In, Next>(links, { ...constants, ...step.adds }, wrap),
-    build: () => join(links, constants) as unknown as Pipeline<In, Out>,
+    build: (ending) => {
+      const course = { links, ending: ending as Ending<object, never> }
+      return (message, run) => runFrom(course, 0, { ...message, ...constants }, run)
+    },
   }
 }
 
-const join =
-  (links: readonly Link[], constants: object): Pipeline<object, object> =>
-  (message, run) =>
-    runFrom(links, 0, { ...message, ...constants }, run)
-
 /** Runs the stages from an index on. Not a promise as long as none of them returns one: an await takes time for any value. */
-function runFrom(links: readonly Link[], from: number, message: object, run: Run): Awaitable<object> {
+function runFrom<Result>(course: Course<Result>, from: number, message: object, run: Run): Awaitable<Result> {
+  const { links, ending } = course
   let current = message
   for (let index = from; index < links.length; index += 1) {
     const { name, stage } = links[index] as Link
@@ -68,34 +73,32 @@ function runFrom(links: readonly Link[], from: number, message: object, run: Run
     try {
       next = stage(current, run)
     } catch (thrown) {
-      throw blame(thrown, name, current, run)
+      return ending.fail(blame(thrown, name, current, run), run)
     }
-    if (next instanceof Promise) return resume(links, index, current, next, run)
+    if (next instanceof Promise) return resume(course, index, current, next, run)
     endStage(run.trace, name)
     current = next
   }
   run.trace.reached = current
-  return current
+  return ending.succeed(current)
 }
 
 /** Runs the rest of the pipeline behind a stage that returned a promise. */
-function resume(
-  links: readonly Link[],
+function resume<Result>(
+  course: Course<Result>,
   index: number,
   before: object,
   pending: Promise<object>,
   run: Run,
-): Promise<object> {
-  const { name } = links[index] as Link
+): Promise<Result> {
+  const { name } = course.links[index] as Link
   // Not an async function, whose frame takes more memory while it waits.
   return pending.then(
     (next) => {
       endStage(run.trace, name)
-      return runFrom(links, index + 1, next, run)
+      return runFrom(course, index + 1, next, run)
     },
-    (thrown: unknown) => {
-      throw blame(thrown, name, before, run)
-    },
+    (thrown: unknown) => course.ending.fail(blame(thrown, name, before, run), run),
   )
 }
 

@@ -1,11 +1,11 @@
 /** THE PIPELINE: one line a stage. Compiles an endpoint document once; its messages only run the result. */
 import type { Endpoint } from '../config/schema/schema.ts'
-import { asFailure } from '../domain/failure.ts'
+import { asFailure, type Failure } from '../domain/failure.ts'
 import type { Awaitable } from '../domain/json.ts'
 import type { LintSink } from '../domain/lint.ts'
 import type { Answered, Received } from '../domain/message.ts'
 import type { Run } from '../domain/run.ts'
-import { type Pipeline, startChain } from './chain.ts'
+import { type Ending, startChain } from './chain.ts'
 import type { Handle, Outcome } from './outcome.ts'
 import { failedOutcome } from './reply.ts'
 import { compileConstants, withoutValues } from './requests/secret-references.ts'
@@ -32,6 +32,7 @@ export function compileEndpoint(
   lint: LintSink,
 ): Handle {
   const states = usesState(endpoint) ? services.states : undefined
+  const ending = endingOf(endpoint)
   const pipeline = startChain<Received>(services.observer)
     .add('recall', compileRecall(endpoint, id, states, lint))
     .add('parse', compileParse(endpoint, settings))
@@ -42,37 +43,32 @@ export function compileEndpoint(
     .add('extract', compileExtract(endpoint, lint))
     .add('serialise', compileSerialise(endpoint))
     .add('respond', compileRespond(endpoint, services, settings, lint))
-    .build()
-  return handleWith(withConstants(pipeline, endpoint, services, lint), states && compileKeep(id, states), endpoint)
+    .build(ending)
+  const handle = withConstants(pipeline, endpoint, services, lint, ending.fail)
+  return states === undefined ? handle : withState(handle, compileKeep(id, states), ending.fail)
 }
+
+type Fail = (failure: Failure, run: Run) => Outcome
+
+const endingOf = (endpoint: Endpoint): Ending<Answered, Outcome> => ({
+  succeed: ({ answer }) => ({ answer, failure: undefined }),
+  fail: (failure, { trace, messageId }) => failedOutcome(withoutValues(failure, trace.secrets), endpoint, messageId),
+})
 
 /** Only constants that refer to secrets are resolved for each message. */
-function withConstants(
-  pipeline: Pipeline<Received, Answered>,
-  endpoint: Endpoint,
-  { secrets }: Services,
-  lint: LintSink,
-): Pipeline<Received, Answered> {
+function withConstants(handle: Handle, endpoint: Endpoint, { secrets }: Services, lint: LintSink, fail: Fail): Handle {
   const resolve = compileConstants(endpoint.constants, secrets, lint.at('constants'))
-  return resolve === undefined ? pipeline : (message, run) => pipeline({ ...message, constants: resolve(run) }, run)
-}
-
-function handleWith(pipeline: Pipeline<Received, Answered>, keep: Keep | undefined, endpoint: Endpoint): Handle {
-  const succeed = ({ answer }: Answered): Outcome => ({ answer, failure: undefined })
-  const fail = (thrown: unknown, { trace, messageId }: Run): Outcome =>
-    failedOutcome(withoutValues(asFailure(thrown), trace.secrets), endpoint, messageId)
-
-  const handle: Handle = (message, run) => {
+  if (resolve === undefined) return handle
+  return (message, run) => {
     try {
-      const answered = pipeline(message, run)
-      if (!(answered instanceof Promise)) return succeed(answered)
-      return answered.then(succeed, (thrown) => fail(thrown, run))
+      return handle({ ...message, constants: resolve(run) }, run)
     } catch (thrown) {
-      return fail(thrown, run)
+      return fail(asFailure(thrown), run)
     }
   }
-  if (keep === undefined) return handle
+}
 
+function withState(handle: Handle, keep: Keep, fail: Fail): Handle {
   const keepThen = (outcome: Outcome, run: Run): Awaitable<Outcome> => {
     // A message that failed to recall its state has made no lookups: there is nothing to keep.
     if (outcome.failure?.kind.store === 'state') return outcome

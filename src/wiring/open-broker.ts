@@ -29,15 +29,8 @@ const KAFKA: BrokerAdapter = {
 /** The ports of the broker. A second broker is chosen here, by a setting. */
 export function openBroker(settings: Settings): Broker {
   const { loadProducer, loadConsumer } = KAFKA
-  let producer: Promise<ClosableRecordProducer> | undefined
   return {
-    producer: {
-      produce: async (record, timeoutMs, turn) => {
-        producer ??= loadProducer(settings)
-        return (await producer).produce(record, timeoutMs, turn)
-      },
-      close: async () => (await producer)?.close(),
-    },
+    producer: openWhenUsed(() => loadProducer(settings)),
     consumer: {
       open: async (subscription, listener) => (await loadConsumer(settings)).open(subscription, listener),
     },
@@ -51,5 +44,23 @@ export function openBroker(settings: Settings): Broker {
       parserLimitBytes: settings.parserLimitBytes,
       validationAcceptNullValues: settings.validationAcceptNullValues,
     },
+  }
+}
+
+/** Each record but the first ones goes to the producer at once: it must not wait for a promise that is settled. */
+function openWhenUsed(load: () => Promise<ClosableRecordProducer>): ClosableRecordProducer {
+  let loading: Promise<ClosableRecordProducer> | undefined
+  let producer: ClosableRecordProducer | undefined
+  const open = async () => {
+    producer = await load()
+    return producer
+  }
+  return {
+    produce: (record, timeoutMs, turn) => {
+      if (producer !== undefined) return producer.produce(record, timeoutMs, turn)
+      loading ??= open()
+      return loading.then((opened) => opened.produce(record, timeoutMs, turn))
+    },
+    close: async () => (await loading)?.close(),
   }
 }

@@ -18,6 +18,14 @@ const later =
     return stage(message, run)
   }
 
+/** Succeeds with the message, and throws the failure. */
+const asItIs = {
+  succeed: <Message>(message: Message) => message,
+  fail: (failure: Failure): never => {
+    throw failure
+  },
+}
+
 const run: Run = {
   messageId: '0',
   clock: () => 0,
@@ -42,7 +50,7 @@ describe('a chain', () => {
     start.add('parse', { adds: {} } as { adds: Partial<Start> }).add('map', double)
     const counted: Chain<Start, Counted> = start.add('parse', count)
     // @ts-expect-error: what is built gives what its stages add, and no more
-    const pipeline: (message: Start, run: Run) => Doubled | Promise<Doubled> = counted.build()
+    const pipeline: (message: Start, run: Run) => Doubled | Promise<Doubled> = counted.build(asItIs)
     assert.equal(typeof pipeline, 'function')
   })
 
@@ -55,7 +63,7 @@ describe('a chain', () => {
   for (const { name, first, second, promise } of orders) {
     it(`runs its stages in order, with ${name}`, async () => {
       const message = Object.freeze({ text: 'abc' })
-      const result = startChain<Start>().add('parse', first).add('map', second).build()(message, run)
+      const result = startChain<Start>().add('parse', first).add('map', second).build(asItIs)(message, run)
       assert.equal(result instanceof Promise, promise)
       assert.deepEqual(await result, { text: 'abc', count: 3, double: 6 })
       assert.deepEqual(message, { text: 'abc' })
@@ -66,7 +74,7 @@ describe('a chain', () => {
     const pipeline = startChain<Start>()
       .add<Counted>('parse', { adds: { count: 5 } })
       .add('map', double)
-      .build()
+      .build(asItIs)
     assert.deepEqual(pipeline({ text: '' }, run), { text: '', count: 5, double: 10 })
   })
 
@@ -74,7 +82,7 @@ describe('a chain', () => {
     const base = startChain<Start>()
     const one = base.add<Counted>('parse', { adds: { count: 1 } }).add('map', double)
     const two = base.add<Counted>('parse', { adds: { count: 2 } }).add('map', double)
-    const [first, second] = [one.build(), two.build()]
+    const [first, second] = [one.build(asItIs), two.build(asItIs)]
     assert.deepEqual(first({ text: 'a' }, run), { text: 'a', count: 1, double: 2 })
     assert.deepEqual(second({ text: 'b' }, run), { text: 'b', count: 2, double: 4 })
     assert.deepEqual(first({ text: 'c' }, run), { text: 'c', count: 1, double: 2 })
@@ -113,7 +121,7 @@ describe('a stage that throws', () => {
             reached = true
             return message
           })
-          .build()
+          .build(asItIs)
         await assert.rejects(async () => pipeline({ text: '' }, run), { name: 'Failure', ...expect })
         assert.equal(reached, false)
       })
@@ -137,7 +145,7 @@ describe('the trace of a message', () => {
   for (const { name, first, second, reached } of cases) {
     it(`reports ${name}, in order, and how far it came`, async () => {
       const trace = startTrace()
-      const pipeline = startChain<Start>().add('parse', first).add('map', second).build()
+      const pipeline = startChain<Start>().add('parse', first).add('map', second).build(asItIs)
       await Promise.resolve()
         .then(() => pipeline({ text: 'abc' }, { ...run, trace }))
         .catch((thrown) => assert.equal(thrown.stage, 'map'))

@@ -83,10 +83,12 @@ describe('settleAll', () => {
       if (fails) throw new Error(name)
       return name
     }
-    assert.deepEqual(await settleAll([piece('a', 3, false), piece('b', 1, false)]), ['a', 'b'])
+    const join = (results: readonly string[]) => results.join()
+    assert.equal(await settleAll([piece('a', 3, false), piece('b', 1, false)], join), 'a,b')
+    assert.equal(await settleAll([piece('only', 1, false)], join), 'only')
     const failing = [piece('c', 1, false), piece('d', 4, true), piece('e', 2, true), piece('f', 6, false)]
-    await assert.rejects(settleAll(failing), { message: 'd' })
-    assert.deepEqual(done, ['b', 'a', 'c', 'e', 'd', 'f'])
-    assert.deepEqual(await settleAll([]), [])
+    await assert.rejects(settleAll(failing, join), { message: 'd' })
+    assert.deepEqual(done, ['b', 'a', 'only', 'c', 'e', 'd', 'f'])
+    assert.equal(await settleAll([], join), '')
   })
 })

@@ -24,13 +24,15 @@ export type PartitionStatus = Readonly<{
 }> &
   StartedRecords
 
+/** connecting: not a member of the group; waiting: for the next attempt at a record; stopped: a partition cannot go on. */
+export const CONSUMER_STATES = ['connecting', 'running', 'waiting', 'stopped'] as const
+
 export type ConsumerStatus = Readonly<{
   endpointId: string
   endpoint: string
   topic: string
   groupId: string
-  /** connecting: not a member of the group; stopped: a partition cannot go on. */
-  state: 'connecting' | 'running' | 'waiting' | 'stopped'
+  state: (typeof CONSUMER_STATES)[number]
   /** Records that wait in the partitions of this instance. */
   lag: number
   inFlight: number

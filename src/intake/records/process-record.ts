@@ -3,6 +3,7 @@
  * partition is revoked or its endpoint deleted; then the record is not done.
  */
 import type { Failure } from '../../domain/failure.ts'
+import type { Awaitable } from '../../domain/json.ts'
 import type { ConsumedRecord } from '../../domain/ports/record-consumer.ts'
 import type { CompletedMessage } from '../completed-message.ts'
 import type { Intake } from '../intake.ts'
@@ -24,6 +25,9 @@ export type ProcessRecordOptions = DeadLetterOptions &
 /** gone: the endpoint does not consume the topic any more; busy: the message was not let in, which is no attempt. */
 type RecordAttempt = 'done' | 'gone' | 'busy' | Failure
 
+/** How an attempt ended, of which only the RecordAttempt may be kept: the rest is all of the message. */
+type Ended = 'gone' | 'busy' | Pick<CompletedMessage, 'failure'>
+
 const BUSY_PAUSE_MS = 50
 const LONGEST_PAUSE_MS = 30_000
 
@@ -40,19 +44,21 @@ export function processRecord(
 ): boolean | Promise<boolean> {
   const first = attempt(record, options, 0, turn)
   if (turn !== undefined) return inTurn(first, turn, (outcome) => retry(record, outcome, options, openHandle()))
-  if (first === 'done') return true
-  return first instanceof Promise
-    ? first.then((outcome) => (outcome === 'done' ? true : retry(record, outcome, options, openHandle())))
-    : retry(record, first, options, openHandle())
+  const settle = (ended: Ended): boolean | Promise<boolean> => {
+    const outcome = resultOf(ended)
+    return outcome === 'done' ? true : retry(record, outcome, options, openHandle())
+  }
+  return first instanceof Promise ? first.then(settle) : settle(first)
 }
 
 function inTurn(
-  first: RecordAttempt | Promise<RecordAttempt>,
+  first: Awaitable<Ended>,
   turn: LineTurn,
   retryAlone: (first: Exclude<RecordAttempt, 'done'>) => Promise<boolean>,
 ): Promise<boolean> {
   return Promise.resolve(first).then(
-    (outcome) => {
+    (ended) => {
+      const outcome = resultOf(ended)
       if (outcome !== 'done') return turn.fail().then((isFirst) => isFirst && retryAlone(outcome))
       turn.settle()
       return true
@@ -70,7 +76,7 @@ function attempt(
   options: ProcessRecordOptions,
   attempts: number,
   turn?: LineTurn,
-): RecordAttempt | Promise<RecordAttempt> {
+): Awaitable<Ended> {
   const { current, intake } = options
   const compiled = current()
   if (compiled === undefined) return 'gone'
@@ -79,12 +85,10 @@ function attempt(
   const producer = options.transactions?.open(record.offset + 1n, compiled.produces ?? 0)
   const incoming = toIncoming(record, compiled, triesAgain, turn, producer)
   const refusal = refusalOfRecord(record, compiled, options)
-  if (refusal !== undefined) return intake.refuse(compiled, refusal, incoming).failure ?? refusal
-  const outcome = intake.accept(compiled, incoming)
-  return outcome instanceof Promise ? outcome.then(resultOf) : resultOf(outcome)
+  return refusal === undefined ? intake.accept(compiled, incoming) : intake.refuse(compiled, refusal, incoming)
 }
 
-const resultOf = ({ failure }: Pick<CompletedMessage, 'failure'>): RecordAttempt => failure ?? 'done'
+const resultOf = (ended: Ended): RecordAttempt => (typeof ended === 'string' ? ended : (ended.failure ?? 'done'))
 
 /** Continues after a first attempt that did not succeed. */
 async function retry(
@@ -121,7 +125,7 @@ async function retry(
       // A change may have mended the endpoint, so the record gets all of its attempts again.
       if (current() !== tried) attempts = 0
       tried = current()
-      outcome = await attempt(record, options, attempts)
+      outcome = resultOf(await attempt(record, options, attempts))
     }
     report({ state: 'running' })
     return true

@@ -14,7 +14,7 @@ import { parseUrlTemplate, type UrlTemplate } from '../../language/url-template.
 import type { PipelineSettings, Services } from '../services.ts'
 import { withAccept } from './accept.ts'
 import { outboundFailure } from './call-failure.ts'
-import { type CallOptions, deliverToTopic, deliverToUrl } from './delivery.ts'
+import { answerOf, type CallOptions, deliverToTopic, deliverToUrl } from './delivery.ts'
 import { withoutWrapper } from './mediator-answer.ts'
 import type { RequestCall, RequestKind } from './request-call.ts'
 import { type Check, compileItems, compileParameter, fillUrl, parameterText } from './request-parameters.ts'
@@ -100,7 +100,7 @@ export function compileCall(
         secrets: account.values,
       }
     },
-    send: (prepared, body, run, item) => {
+    send: (prepared, body, run, item, ending) => {
       const target = topic === undefined ? prepared.shownUrl : `kafka:${topic}`
       if (prepared.secrets !== undefined) noteSecrets(run.trace, prepared.secrets)
       const called = startCall(run.trace, { kind: traced, id: request.id, item, method, target })
@@ -108,24 +108,26 @@ export function compileCall(
       if (left <= 0) {
         endCall(called, 'deadline')
         const sentence = `The message ran out of time before "${request.id}" was called.`
-        return Promise.reject(new Failure('DEADLINE_EXCEEDED', sentence, { path: lint.path }))
+        const failure = new Failure('DEADLINE_EXCEEDED', sentence, { path: lint.path })
+        return Promise.try(() => ending.failed(failure, run))
       }
       // Not an async function: while it waits, its frame takes twice the memory of these two.
       return deliver(prepared, body, Math.min(timeoutMs, left), run, called).then(
-        (received) => {
+        (delivered) => {
+          const received = answerOf(delivered)
           const answer = unwraps ? withoutWrapper(received) : received
           endCall(called, answer)
-          return answer
+          return ending.answered(answer, run)
         },
         (thrown: unknown) => {
           if (kind === 'RESPONSE' && thrown instanceof OutboundError && thrown.answer !== undefined) {
             // The target has accepted the request, even if its answer cannot be decoded.
             endCall(called, thrown.answer)
-            return thrown.answer
+            return ending.answered(thrown.answer, run)
           }
           endCall(called, thrown instanceof OutboundError ? thrown.fault : 'internal')
-          if (thrown instanceof OutboundError) throw outboundFailure(kind, request.id, lint.path, thrown, prepared)
-          throw thrown
+          if (!(thrown instanceof OutboundError)) throw thrown
+          return ending.failed(outboundFailure(kind, request.id, lint.path, thrown, prepared), run)
         },
       )
     },

@@ -13,7 +13,9 @@ export type Deliver = (
   timeoutMs: number,
   run: Run,
   called: CallSpan,
-) => Promise<OutboundAnswer>
+) => Promise<Delivered>
+
+type Delivered = OutboundAnswer | RecordOffset
 
 /** Options that are the same for each message. */
 export type CallOptions = Pick<OutboundRequest, 'retries' | 'redirects' | 'staysOnOrigin' | 'idempotent' | 'originName'>
@@ -28,10 +30,7 @@ export function deliverToUrl(http: HttpClient, options: CallOptions): Deliver {
   }
 }
 
-/**
- * Produces the body, in the transaction of the message if it has one. The answer, once every in-sync replica has the record, is
- * `{ topic, partition, offset }`.
- */
+/** Produces the body, in the transaction of the message if it has one. Resolves once every in-sync replica has the record. */
 export function deliverToTopic(topic: string, producer: RecordProducer): Deliver {
   return ({ headers, key }, body, timeoutMs, run, called) => {
     const sent: [name: string, value: string][] = []
@@ -42,15 +41,16 @@ export function deliverToTopic(topic: string, producer: RecordProducer): Deliver
     sent.push(['crosswalk.message-id', run.messageId])
     if (keepsSent(run.trace)) noteSent(run.trace, called, Object.fromEntries(sent), body?.content)
     const record = { topic, key, value: body?.content ?? '', headers: sent }
-    return (run.producer ?? producer).produce(record, timeoutMs, run.turn).then(answerOf)
+    return (run.producer ?? producer).produce(record, timeoutMs, run.turn)
   }
 }
 
-const answerOf = (recordOffset: RecordOffset): OutboundAnswer => ({
-  status: 200,
-  headers: { 'content-type': 'application/json' },
-  body: Buffer.from(JSON.stringify(recordOffset)),
-})
+/** The answer of a topic is `{ topic, partition, offset }`. */
+export function answerOf(delivered: Delivered): OutboundAnswer {
+  if ('status' in delivered) return delivered
+  const headers = { 'content-type': 'application/json' }
+  return { status: 200, headers, body: Buffer.from(JSON.stringify(delivered)) }
+}
 
 /** `traceparent` and `tracestate`, if the call is traced. */
 function withTrace(

@@ -1,3 +1,4 @@
+import type { Failure } from '../../domain/failure.ts'
 import type { Json } from '../../domain/json.ts'
 import type { OutboundAnswer } from '../../domain/ports/http-client-port.ts'
 import type { StatusSet } from '../../domain/ports/state-store-port.ts'
@@ -18,10 +19,22 @@ export type RequestCall = Readonly<{
   /** Builds the request but its body. Fails with PARAMETER_INVALID and SECRET_UNAVAILABLE. */
   prepare(scope: CallScope): PreparedRequest
   /**
-   * `item`: the index of its item, in a forEach. Fails with <kind>_UNREACHABLE, _TIMED_OUT, _REFUSED, _UNREADABLE or
-   * _CIRCUIT_OPEN, with EGRESS_DENIED and DEADLINE_EXCEEDED.
+   * `item`: the index of its item, in a forEach. Gives what `ending` makes of the answer, or of a failure: <kind>_UNREACHABLE,
+   * _TIMED_OUT, _REFUSED, _UNREADABLE or _CIRCUIT_OPEN, EGRESS_DENIED and DEADLINE_EXCEEDED.
    */
-  send(prepared: PreparedRequest, body: Body | undefined, run: Run, item?: number): Promise<OutboundAnswer>
+  send<Result>(
+    prepared: PreparedRequest,
+    body: Body | undefined,
+    run: Run,
+    item: number | undefined,
+    ending: CallEnding<Result>,
+  ): Promise<Result>
+}>
+
+/** What is made of how a call ended: may throw. */
+export type CallEnding<Result> = Readonly<{
+  answered(answer: OutboundAnswer, run: Run): Result
+  failed(failure: Failure, run: Run): Result
 }>
 
 export type PreparedRequest = Readonly<{

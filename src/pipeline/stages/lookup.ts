@@ -15,7 +15,7 @@ import type { Step } from '../chain.ts'
 import { answersInFhir } from '../reply.ts'
 import { compileCall } from '../requests/compile-call.ts'
 import { mapItems, settleAll } from '../requests/for-each.ts'
-import type { Body, PreparedRequest, RequestCall } from '../requests/request-call.ts'
+import type { Body, CallEnding, PreparedRequest, RequestCall } from '../requests/request-call.ts'
 import { readContent, refusal } from '../requests/upstream-content.ts'
 import { issuesOf } from '../requests/upstream-issues.ts'
 import type { PipelineSettings, Services } from '../services.ts'
@@ -56,12 +56,16 @@ export function compileLookup(
       run.lookupTimes[id] = times(start, run.clock())
     }
   }
-  return async (message, run) => {
+  return (message, run) => {
     const ready = lookups.map(({ id, prepare }) => ({ id, send: prepare(message, run) }))
-    const results = await settleAll(ready.map(({ id, send }) => timed(id, send, run)))
-    const timestamps = { ...message.timestamps, lookupRequests: { ...run.lookupTimes } }
-    const lookupRequests = Object.fromEntries(ready.map(({ id }, index) => [id, results[index] as Json]))
-    return { ...message, timestamps, lookupRequests }
+    return settleAll(
+      ready.map(({ id, send }) => timed(id, send, run)),
+      (results) => {
+        const timestamps = { ...message.timestamps, lookupRequests: { ...run.lookupTimes } }
+        const lookupRequests = Object.fromEntries(ready.map(({ id }, index) => [id, results[index] as Json]))
+        return { ...message, timestamps, lookupRequests }
+      },
+    )
   }
 }
 
@@ -86,23 +90,33 @@ function compileOne(
   const { items } = call
   const inFhir = answersInFhir(endpoint) ?? request.fhirResponse === true
   const fallback = request.optional === true ? fallbackOf(request) : undefined
-  const send = async (prepared: PreparedRequest, body: Body | undefined, run: Run, item?: number): Promise<Result> => {
-    try {
-      const answer = await call.send(prepared, body, run, item)
-      run.lookups.highestStatus = Math.max(run.lookups.highestStatus ?? 0, answer.status)
-      if (!hasStatus(call.allowed, answer.status)) {
-        const sentence = `The lookup "${call.id}" answered with status ${answer.status}`
-        throw refusal('LOOKUP_REFUSED', sentence, call.path, answer, inFhir ? issuesOf(answer) : [])
-      }
-      return { data: readData(call, answer, settings), headers: answer.headers }
-    } catch (thrown) {
-      if (!(thrown instanceof Failure)) throw thrown
-      const { lookup: fault } = thrown.kind
-      if (fault === 'unanswered') run.lookups.networkError = true
-      if (fallback !== undefined && fault !== undefined) return fallback
-      throw thrown
+  const read = (answer: OutboundAnswer): Result => {
+    if (!hasStatus(call.allowed, answer.status)) {
+      const sentence = `The lookup "${call.id}" answered with status ${answer.status}`
+      throw refusal('LOOKUP_REFUSED', sentence, call.path, answer, inFhir ? issuesOf(answer) : [])
     }
+    return { data: readData(call, answer, settings), headers: answer.headers }
   }
+  const failed = (failure: Failure, run: Run): Result => {
+    const { lookup: fault } = failure.kind
+    if (fault === 'unanswered') run.lookups.networkError = true
+    if (fallback !== undefined && fault !== undefined) return fallback
+    throw failure
+  }
+  const ending: CallEnding<Result> = {
+    answered: (answer, run) => {
+      run.lookups.highestStatus = Math.max(run.lookups.highestStatus ?? 0, answer.status)
+      try {
+        return read(answer)
+      } catch (thrown) {
+        if (thrown instanceof Failure) return failed(thrown, run)
+        throw thrown
+      }
+    },
+    failed,
+  }
+  const send = (prepared: PreparedRequest, body: Body | undefined, run: Run, item?: number): Promise<Result> =>
+    call.send(prepared, body, run, item, ending)
   const forwards = request.forwardExistingRequestBody === true
   const bodyOfMessage = forwards ? compileForward(endpoint, call) : () => undefined
   const bodyOfItem = forwards ? compileItemBody(call) : () => undefined

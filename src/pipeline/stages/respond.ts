@@ -12,7 +12,7 @@ import { hasStatus } from '../../language/status-set.ts'
 import type { Stage } from '../chain.ts'
 import { compileCall } from '../requests/compile-call.ts'
 import { mapItems, settleAll } from '../requests/for-each.ts'
-import type { Body, PreparedRequest, RequestCall } from '../requests/request-call.ts'
+import type { CallEnding, PreparedRequest, RequestCall } from '../requests/request-call.ts'
 import {
   aggregate,
   isAtFault,
@@ -66,7 +66,10 @@ export function compileRespond(
   }
   return (message, run) => {
     const ready = responses.map((response) => response.prepare(message))
-    return settleAll(ready.map((send) => send(run))).then((outcomes) => answer(message, run, outcomes))
+    return settleAll(
+      ready.map((send) => send(run)),
+      (outcomes) => answer(message, run, outcomes),
+    )
   }
 }
 
@@ -93,10 +96,11 @@ function compileOne(
   const { method } = request.config ?? {}
   const bodiless = request.kafkaProducerTopic === undefined && (method === 'GET' || method === 'HEAD')
   const asOutput = form.codec === codecOfFormat(output)
+  const outcomes = outcomesOf(call, settings)
+  const ending = request.optional === true ? forgiving(outcomes, request.default) : outcomes
   const send = (prepared: PreparedRequest, content: string, run: Run, item?: number): Promise<RequestResult> => {
     const body = bodiless ? undefined : { content, contentType: form.contentType }
-    const outcome = exchange(call, prepared, body, settings, run, item)
-    return request.optional === true ? outcome.then((one) => forgive(one, request.default)) : outcome
+    return call.send(prepared, body, run, item, ending)
   }
   const { items } = call
   const prepare = (message: Serialised): Ready => {
@@ -122,28 +126,21 @@ function outgoingForm(own: string | undefined, output: Format): Readonly<{ codec
   return { codec: codecOfFormat(output), contentType: MEDIA_TYPES[output] }
 }
 
-/** Makes one call and reads its answer. Returns a Failure, as only the other responses decide whether it fails the message. */
-function exchange(
-  call: RequestCall,
-  prepared: PreparedRequest,
-  body: Body | undefined,
-  settings: ParserSettings,
-  run: Run,
-  item: number | undefined,
-): Promise<RequestOutcome> {
-  return call.send(prepared, body, run, item).then((answer) => {
-    const ok = hasStatus(call.allowed, answer.status)
+/** Reads the answer. Does not throw a Failure, as only the other responses decide whether it fails the message. */
+const outcomesOf = ({ allowed }: RequestCall, settings: ParserSettings): CallEnding<RequestOutcome> => ({
+  answered: (answer, run) => {
+    const ok = hasStatus(allowed, answer.status)
     const content = readAnyContent(answer, settings, !ok)
     if (content.unreadable !== undefined) noteAnswer(run.trace, answer, content.unreadable)
     return { answer, content, ok }
-  }, failureOf)
-}
+  },
+  failed: (failure) => failure,
+})
 
-/** Throws what is no Failure. */
-function failureOf(thrown: unknown): Failure {
-  if (thrown instanceof Failure) return thrown
-  throw thrown
-}
+const forgiving = (ending: CallEnding<RequestOutcome>, instead: Json | undefined): CallEnding<RequestResult> => ({
+  answered: (answer, run) => forgive(ending.answered(answer, run), instead),
+  failed: (failure, run) => forgive(ending.failed(failure, run), instead),
+})
 
 /** A success promises that the records are in their topics, so it is never partial. */
 function refuseUnproduced(

@@ -1,5 +1,6 @@
 /** The part of /openapi.json on what callers who watch ask for: who they are, summaries, faults, counts, consumers, events. */
 import type { JsonObject } from '../../../domain/json.ts'
+import { CONSUMER_STATES } from '../../../domain/ports/consumer-state.ts'
 import {
   SUMMARY_DEFAULT_LIMIT,
   SUMMARY_LARGEST_LIMIT,
@@ -158,7 +159,7 @@ export const watchingSchemas: JsonObject = {
       endpoint: text,
       topic: text,
       groupId: text,
-      state: oneOf(['connecting', 'running', 'waiting', 'stopped']),
+      state: oneOf(CONSUMER_STATES),
       lag: { ...whole, description: 'Records that wait.' },
       inFlight: { ...whole, description: 'Records that are started and not yet committed.' },
       ...startedRecords,

@@ -121,11 +121,22 @@ function copyOf(record: ConsumedRecord): ConsumedRecord {
   }
 }
 
-/** In memory of its own: a Buffer of the pool would keep its neighbours. */
+/** A copy keeps at most so many bytes of its neighbours in memory. Memory of its own for each would be slow to free. */
+const SLAB_BYTES = 2_048
+let slab = Buffer.allocUnsafeSlow(SLAB_BYTES)
+let slabUsed = 0
+
 function copyBytes(bytes: Buffer | null): Buffer | null {
   if (bytes === null) return null
-  const copy = Buffer.allocUnsafeSlow(bytes.byteLength)
-  bytes.copy(copy)
+  const { byteLength } = bytes
+  if (byteLength > SLAB_BYTES / 4) return Buffer.from(new Uint8Array(bytes).buffer)
+  if (slabUsed + byteLength > SLAB_BYTES) {
+    slab = Buffer.allocUnsafeSlow(SLAB_BYTES)
+    slabUsed = 0
+  }
+  const copy = slab.subarray(slabUsed, slabUsed + byteLength)
+  slabUsed += byteLength
+  copy.set(bytes)
   return copy
 }
 
