@@ -121,23 +121,26 @@ function copyOf(record: ConsumedRecord): ConsumedRecord {
   }
 }
 
-/** A copy keeps at most so many bytes of its neighbours in memory. Memory of its own for each would be slow to free. */
-const SLAB_BYTES = 2_048
-let slab = Buffer.allocUnsafeSlow(SLAB_BYTES)
-let slabUsed = 0
-
 function copyBytes(bytes: Buffer | null): Buffer | null {
   if (bytes === null) return null
-  const { byteLength } = bytes
-  if (byteLength > SLAB_BYTES / 4) return Buffer.from(new Uint8Array(bytes).buffer)
-  if (slabUsed + byteLength > SLAB_BYTES) {
-    slab = Buffer.allocUnsafeSlow(SLAB_BYTES)
-    slabUsed = 0
-  }
-  const copy = slab.subarray(slabUsed, slabUsed + byteLength)
-  slabUsed += byteLength
-  copy.set(bytes)
+  const copy = takeRoom(bytes.byteLength)
+  bytes.copy(copy)
   return copy
+}
+
+/** Small copies share pieces of memory: pieces of their own take longer to make and to free. A copy keeps one piece at most. */
+const PIECE_BYTES = 2_048
+let piece = Buffer.allocUnsafeSlow(PIECE_BYTES)
+let takenBytes = 0
+
+function takeRoom(bytes: number): Buffer {
+  if (bytes > PIECE_BYTES / 4) return Buffer.allocUnsafeSlow(bytes)
+  if (takenBytes + bytes > PIECE_BYTES) {
+    piece = Buffer.allocUnsafeSlow(PIECE_BYTES)
+    takenBytes = 0
+  }
+  takenBytes += bytes
+  return piece.subarray(takenBytes - bytes, takenBytes)
 }
 
 type Fifo<T> = Readonly<{ push(item: T): void; peek(): T | undefined; shift(): T | undefined }>
