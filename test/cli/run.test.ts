@@ -334,20 +334,32 @@ describe('run', () => {
     }
   })
 
-  test('reads standard input', async (context) => {
-    const [program = '', ...first] = DIRECT
-    const child = spawn(program, [...first, 'run', 'xml.json', '--input', '-'], {
-      cwd: folderOf(context, files()),
-      env: {},
+  const piped = [
+    {
+      name: 'reads standard input',
+      text: '<order><id>18</id></order>',
+      code: 0,
+      stdout: '{"id":"18"}\n',
+      stderr: /^$/,
+    },
+    { name: 'names standard input', text: '<order>', code: 1, stdout: '', stderr: /^standard input: error: BODY_/ },
+  ]
+  for (const { name, text, ...expected } of piped) {
+    test(name, async (context) => {
+      const [program = '', ...first] = DIRECT
+      const child = spawn(program, [...first, 'run', 'xml.json', '--input', '-'], {
+        cwd: folderOf(context, files()),
+        env: {},
+      })
+      let [stdout, stderr] = ['', '']
+      child.stdout.on('data', (chunk) => (stdout += chunk))
+      child.stderr.on('data', (chunk) => (stderr += chunk))
+      child.stdin.end(text)
+      const [code] = await once(child, 'close')
+      assert.deepEqual({ code, stdout }, { code: expected.code, stdout: expected.stdout })
+      assert.match(stderr, expected.stderr)
     })
-    let stdout = ''
-    child.stdout.on('data', (text) => {
-      stdout += text
-    })
-    child.stdin.end('<order><id>18</id></order>')
-    const [code] = await once(child, 'close')
-    assert.deepEqual({ code, stdout }, { code: 0, stdout: '{"id":"18"}\n' })
-  })
+  }
 
   test('runs again when a file changes', async (context) => {
     const folder = folderOf(context, files())

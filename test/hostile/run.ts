@@ -279,7 +279,9 @@ if (import.meta.main) {
     })
     const { others, alone } = report
     const at = (times: readonly number[]) =>
-      [0.5, 0.99, 1].map((share) => `${percentile(times, share).toFixed(1)} ms`).join(', ')
+      times.length === 0
+        ? 'not measured'
+        : [0.5, 0.99, 1].map((share) => `${percentile(times, share).toFixed(1)} ms`).join(', ')
     process.stdout.write(
       `ISOLATION=${isolation}: ${cases.length} documents, ${report.hostile} hostile messages at concurrency ${concurrency}; ` +
         `${others.length} messages of the others: p50, p99, longest ${at(others)}; alone ${at(alone)}; ` +

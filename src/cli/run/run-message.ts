@@ -22,7 +22,7 @@ import {
 import { lineOf, placeLints } from '../project/placed-lint.ts'
 import { fillDocument, listFiles, type ProjectDocument, readWritten } from '../project/project-documents.ts'
 import { chooseTarget, findProject, readProject } from '../project/project-file.ts'
-import { type RunArguments, readRunOptions } from './run-options.ts'
+import { type RunArguments, readRunOptions, shownFile } from './run-options.ts'
 import { bodyText, callLine, jsonText, missingIn, notesOf, resultOf } from './run-result.ts'
 
 /** Out: the exit code of the command. */
@@ -141,7 +141,7 @@ function failureLines(
 ): readonly string[] {
   const { error, code, path, details, stage } = failure
   // The sentence has the line and column in the message.
-  if (stage === 'parse' && input !== undefined) return [printable(`${input}: error: ${code}: ${error}`)]
+  if (stage === 'parse' && input !== undefined) return [printable(`${shownFile(input)}: error: ${code}: ${error}`)]
   const lint = { path: typeof path === 'string' ? path : '', message: `${code}: ${error}`, severity: 'error' } as const
   const inside = Array.isArray(details) ? (details as readonly Readonly<{ path: string; message: string }>[]) : []
   return [...placeLints(file, [lint], positions).map(lineOf), ...inside.map((detail) => `  ${sentenceOf(detail)}`)]

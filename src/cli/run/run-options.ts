@@ -95,7 +95,11 @@ function textOf(file: string): string {
     return decodeText(readFileSync(file === '-' ? STANDARD_INPUT : file), undefined)
   } catch (thrown) {
     if (thrown instanceof Unreadable)
-      throw new CommandImpossible(`${file} is no text in UTF-8, and only that can be run.`)
-    throw new CommandImpossible(`${file} cannot be read (${(thrown as NodeJS.ErrnoException).code ?? 'unreadable'}).`)
+      throw new CommandImpossible(`${shownFile(file)} is no text in UTF-8, and only that can be run.`)
+    const code = (thrown as NodeJS.ErrnoException).code ?? 'unreadable'
+    throw new CommandImpossible(`${shownFile(file)} cannot be read (${code}).`)
   }
 }
+
+/** The name of a file in sentences and lines. */
+export const shownFile = (file: string): string => (file === '-' ? 'standard input' : file)
