@@ -5,7 +5,7 @@ import type { SchemaOptions, Verdict } from '../language/json-schema/json-schema
 import type { Ambient, ExpressionLimits } from '../language/jsonata/expression.ts'
 import type { Program, Reads, Transformation } from '../pipeline/sandbox.ts'
 
-/** Of programs that take long: they run where nothing else wants the processor. */
+/** The `nice` value of processes whose programs take long, so that they run only when the processor is idle. */
 export const LOWEST_PRIORITY = 19
 
 /** The first message to a process, which says how to compile programs. The process answers `ready`. */

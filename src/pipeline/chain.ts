@@ -17,7 +17,7 @@ export type Unused<Out> = Readonly<{ adds: Partial<Out> }>
 
 export type Step<In, Out> = Stage<In, Out> | Unused<Out>
 
-export type Pipeline<In, Result> = (message: In, run: Run) => Awaitable<Result>
+type Pipeline<In, Result> = (message: In, run: Run) => Awaitable<Result>
 
 /** What a pipeline makes of how its message ended. `failure`: names its stage, whatever the stage threw. */
 export type Ending<Out, Result> = Readonly<{
@@ -37,9 +37,9 @@ export interface Chain<In extends object, Out extends object> {
 
 type AnyStage = Stage<object, object>
 type Link = Readonly<{ name: StageName; stage: AnyStage }>
-type Course<Result> = Readonly<{ links: readonly Link[]; ending: Ending<object, Result> }>
+type LinkedStages<Result> = Readonly<{ links: readonly Link[]; ending: Ending<object, Result> }>
 
-/** `observer`: gets the course of the one message that the pipeline is to run. */
+/** `observer`: gets what happens to the one message that the pipeline is to run. */
 export function startChain<In extends object>(observer?: StageObserver): Chain<In, In> {
   const wrap = (name: StageName, stage: AnyStage): AnyStage =>
     observer === undefined ? stage : observeStage(name, stage, observer)
@@ -57,15 +57,15 @@ function extend<In extends object, Out extends object>(
         ? extend<In, Next>(links.concat({ name, stage: wrap(name, step as unknown as AnyStage) }), constants, wrap)
         : extend<In, Next>(links, { ...constants, ...step.adds }, wrap),
     build: (ending) => {
-      const course = { links, ending: ending as Ending<object, never> }
-      return (message, run) => runFrom(course, 0, { ...message, ...constants }, run)
+      const linked = { links, ending: ending as Ending<object, never> }
+      return (message, run) => runFrom(linked, 0, { ...message, ...constants }, run)
     },
   }
 }
 
 /** Runs the stages from an index on. Not a promise as long as none of them returns one: an await takes time for any value. */
-function runFrom<Result>(course: Course<Result>, from: number, message: object, run: Run): Awaitable<Result> {
-  const { links, ending } = course
+function runFrom<Result>(linked: LinkedStages<Result>, from: number, message: object, run: Run): Awaitable<Result> {
+  const { links, ending } = linked
   let current = message
   for (let index = from; index < links.length; index += 1) {
     const { name, stage } = links[index] as Link
@@ -75,7 +75,7 @@ function runFrom<Result>(course: Course<Result>, from: number, message: object, 
     } catch (thrown) {
       return ending.fail(blame(thrown, name, current, run), run)
     }
-    if (next instanceof Promise) return resume(course, index, current, next, run)
+    if (next instanceof Promise) return resume(linked, index, current, next, run)
     endStage(run.trace, name)
     current = next
   }
@@ -85,20 +85,20 @@ function runFrom<Result>(course: Course<Result>, from: number, message: object, 
 
 /** Runs the rest of the pipeline behind a stage that returned a promise. */
 function resume<Result>(
-  course: Course<Result>,
+  linked: LinkedStages<Result>,
   index: number,
   before: object,
   pending: Promise<object>,
   run: Run,
 ): Promise<Result> {
-  const { name } = course.links[index] as Link
+  const { name } = linked.links[index] as Link
   // Not an async function, whose frame takes more memory while it waits.
   return pending.then(
     (next) => {
       endStage(run.trace, name)
-      return runFrom(course, index + 1, next, run)
+      return runFrom(linked, index + 1, next, run)
     },
-    (thrown: unknown) => course.ending.fail(blame(thrown, name, before, run), run),
+    (thrown: unknown) => linked.ending.fail(blame(thrown, name, before, run), run),
   )
 }
 

@@ -1,7 +1,7 @@
 /** THE PIPELINE: one line a stage. Compiles an endpoint document once; its messages only run the result. */
 import type { Endpoint } from '../config/schema/schema.ts'
 import { asFailure, type Failure } from '../domain/failure.ts'
-import type { Awaitable } from '../domain/json.ts'
+import type { Awaitable, JsonObject } from '../domain/json.ts'
 import type { LintSink } from '../domain/lint.ts'
 import type { Answered, Received } from '../domain/message.ts'
 import type { Run } from '../domain/run.ts'
@@ -60,11 +60,13 @@ function withConstants(handle: Handle, endpoint: Endpoint, { secrets }: Services
   const resolve = compileConstants(endpoint.constants, secrets, lint.at('constants'))
   if (resolve === undefined) return handle
   return (message, run) => {
+    let constants: JsonObject
     try {
-      return handle({ ...message, constants: resolve(run) }, run)
+      constants = resolve(run)
     } catch (thrown) {
       return fail(asFailure(thrown), run)
     }
+    return handle({ ...message, constants }, run)
   }
 }
 

@@ -51,15 +51,14 @@ export function openBroker(settings: Settings): Broker {
 function openWhenUsed(load: () => Promise<ClosableRecordProducer>): ClosableRecordProducer {
   let loading: Promise<ClosableRecordProducer> | undefined
   let producer: ClosableRecordProducer | undefined
-  const open = async () => {
-    producer = await load()
-    return producer
-  }
   return {
     produce: (record, timeoutMs, turn) => {
       if (producer !== undefined) return producer.produce(record, timeoutMs, turn)
-      loading ??= open()
-      return loading.then((opened) => opened.produce(record, timeoutMs, turn))
+      loading ??= load()
+      return loading.then((opened) => {
+        producer = opened
+        return opened.produce(record, timeoutMs, turn)
+      })
     },
     close: async () => (await loading)?.close(),
   }

@@ -70,6 +70,21 @@ describe('a chain', () => {
     })
   }
 
+  for (const { name, first, second } of orders) {
+    it(`gives what its ending makes of the message or the failure, with ${name}`, async () => {
+      const ending = {
+        succeed: ({ double }: Doubled) => `double ${double}`,
+        fail: (failure: Failure, { messageId }: Run) => `${messageId}: ${failure.code} in ${failure.stage}`,
+      }
+      const fails: Stage<Counted, Doubled> = () => assert.fail('no')
+      const failing = second === double ? fails : later(fails)
+      const pipeline = (stage: Stage<Counted, Doubled>) =>
+        startChain<Start>().add('parse', first).add('map', stage).build(ending)
+      assert.equal(await pipeline(second)({ text: 'abc' }, run), 'double 6')
+      assert.equal(await pipeline(failing)({ text: 'abc' }, run), '0: INTERNAL in map')
+    })
+  }
+
   it('runs nothing for a step that is not used, and adds what it would have', () => {
     const pipeline = startChain<Start>()
       .add<Counted>('parse', { adds: { count: 5 } })

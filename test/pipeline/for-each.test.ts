@@ -90,5 +90,9 @@ describe('settleAll', () => {
     await assert.rejects(settleAll(failing, join), { message: 'd' })
     assert.deepEqual(done, ['b', 'a', 'only', 'c', 'e', 'd', 'f'])
     assert.equal(await settleAll([], join), '')
+    const refuse = () => assert.fail('refused')
+    for (const pending of [[piece('g', 1, false)], [piece('h', 1, false), piece('i', 1, false)]]) {
+      await assert.rejects(settleAll(pending, refuse), { message: 'refused' })
+    }
   })
 })

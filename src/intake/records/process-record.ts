@@ -25,7 +25,7 @@ export type ProcessRecordOptions = DeadLetterOptions &
 /** gone: the endpoint does not consume the topic any more; busy: the message was not let in, which is no attempt. */
 type RecordAttempt = 'done' | 'gone' | 'busy' | Failure
 
-/** How an attempt ended, of which only the RecordAttempt may be kept: the rest is all of the message. */
+/** The result of an attempt. Keep only `resultOf` of it: a CompletedMessage holds the whole message in memory. */
 type Ended = 'gone' | 'busy' | Pick<CompletedMessage, 'failure'>
 
 const BUSY_PAUSE_MS = 50
@@ -44,11 +44,11 @@ export function processRecord(
 ): boolean | Promise<boolean> {
   const first = attempt(record, options, 0, turn)
   if (turn !== undefined) return inTurn(first, turn, (outcome) => retry(record, outcome, options, openHandle()))
-  const settle = (ended: Ended): boolean | Promise<boolean> => {
+  const retryUnlessDone = (ended: Ended): boolean | Promise<boolean> => {
     const outcome = resultOf(ended)
     return outcome === 'done' ? true : retry(record, outcome, options, openHandle())
   }
-  return first instanceof Promise ? first.then(settle) : settle(first)
+  return first instanceof Promise ? first.then(retryUnlessDone) : retryUnlessDone(first)
 }
 
 function inTurn(

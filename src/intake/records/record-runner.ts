@@ -64,19 +64,26 @@ export function createRecordRunner(options: RecordRunnerOptions): RecordRunner {
     return line.open(count, run)
   }
   const run = () => {
-    if (isRunning || waitsForPermit) return
+    if (!isRunning && !waitsForPermit) startAll(false)
+  }
+  /** `hasPermit`: there is a permit for the first record. A record that is handed over while it starts calls `run`. */
+  const startAll = (hasPermit: boolean) => {
     isRunning = true
+    let granted: boolean | Promise<boolean> = hasPermit
     try {
       for (let count = 1; mayStart(); count += 1) {
-        const granted = semaphore.acquire()
+        granted ||= semaphore.acquire()
         if (granted instanceof Promise) return runWhenGranted(granted)
-        if (!granted || !start()) return
+        if (!granted) return
+        granted = false
+        if (!start()) return
         if (count % RECORDS_PER_TURN === 0) {
           onRoom()
           setImmediate(run)
           return
         }
       }
+      if (granted === true) semaphore.release(1)
     } catch (thrown) {
       onFault(thrown)
     } finally {
@@ -87,13 +94,7 @@ export function createRecordRunner(options: RecordRunnerOptions): RecordRunner {
     waitsForPermit = true
     void granted.then((isGranted) => {
       waitsForPermit = false
-      if (!isGranted) return
-      if (!mayStart()) return semaphore.release(1)
-      try {
-        if (start()) run()
-      } catch (thrown) {
-        onFault(thrown)
-      }
+      if (isGranted) startAll(true)
     })
   }
   /** Starts the next record, which has a permit. False: it is not done, and no other may start now. */

@@ -31,7 +31,7 @@ export type RequestCall = Readonly<{
   ): Promise<Result>
 }>
 
-/** What is made of how a call ended: may throw. */
+/** Makes the result of a call from its answer or failure. What it throws rejects `send`. */
 export type CallEnding<Result> = Readonly<{
   answered(answer: OutboundAnswer, run: Run): Result
   failed(failure: Failure, run: Run): Result

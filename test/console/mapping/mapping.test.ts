@@ -245,28 +245,44 @@ describe('/endpoints/:id/mapping', { skip: NO_BROWSER }, () => {
     await checkAccessibility()
   })
 
-  test('stays readable and fast with 300 entries', async (test) => {
-    const names = Array.from({ length: 300 }, (_, index) => `field${index}`)
+  const openEntries = (test: Parameters<typeof openMapping>[0], count: number) => {
+    const names = Array.from({ length: count }, (_, index) => `field${index}`)
     const body = { person: Object.fromEntries(names.map((name, index) => [name, index])) }
-    const mapping = Object.fromEntries(
-      names.map((name, index) => [`requestBody.person.${name}`, `out.${299 - index}x`]),
-    )
-    const { page, checkAccessibility } = await openMapping(test, mapping, body)
-    await page.getByText('Entries (300)').waitFor()
-    assert.ok((await page.getByRole('treegrid', { name: 'Can be read' }).getByRole('row').count()) < 60)
     // The target of the last field is the first one, so most lines have an end that cannot be seen.
-    await page.locator('.edge.source.below').waitFor()
-    await checkAccessibility()
+    const mapping = Object.fromEntries(
+      names.map((name, index) => [`requestBody.person.${name}`, `out.${count - 1 - index}x`]),
+    )
+    return openMapping(test, mapping, body)
+  }
+  const keyTimes = async (page: Page) => {
     const clock = await startKeyClock(page)
     await source(page, 'field2').click()
     const moves = await clock.press(Array.from({ length: 40 }, () => 'ArrowDown'))
     await page.getByLabel('Fields', { exact: true }).click()
     const word = [...'field12']
     const letters = await clock.press([...word, ...word.map(() => 'Backspace'), ...word])
+    return { moves, letters }
+  }
+
+  test('stays readable and fast with 300 entries', async (test) => {
+    const small = await openEntries(test, 50)
+    await small.page.getByText('Entries (50)').waitFor()
+    const few = await keyTimes(small.page)
+    await small.page.close()
+    const { page, checkAccessibility } = await openEntries(test, 300)
+    await page.getByText('Entries (300)').waitFor()
+    assert.ok((await page.getByRole('treegrid', { name: 'Can be read' }).getByRole('row').count()) < 60)
+    await page.locator('.edge.source.below').waitFor()
+    await checkAccessibility()
+    const many = await keyTimes(page)
     await page.getByText(/Entries \(1[01] of 300\)/).waitFor()
-    for (const [keys, times] of Object.entries({ moves, letters })) {
-      test.diagnostic(`ms of the page for each key, ${keys}: ${times.map(Math.round).join(' ')}`)
-      assert.ok(medianOf(times) <= 50, keys)
+    for (const keys of ['moves', 'letters'] as const) {
+      const times = many[keys]
+      test.diagnostic(
+        `ms of the page for each key, ${keys}: ${times.map(Math.round).join(' ')}; with 50 entries ${medianOf(few[keys])}`,
+      )
+      // A slow machine may need longer for each key, but not for more entries.
+      assert.ok(medianOf(times) <= Math.max(50, 2 * medianOf(few[keys])), keys)
     }
     // Selecting an entry brings both of its ends into view.
     await page.getByLabel('Fields', { exact: true }).fill('')

@@ -136,3 +136,70 @@ test('any failures, timeouts and batches: first deliveries in order, none lost, 
   )
   assert.ok(most > 1, 'records share batches')
 })
+
+test('a record that got its permit late fails: those behind it wait for its retry', async () => {
+  const semaphore = createRecordSemaphore(4)
+  let queued: Queued[] = []
+  const written: number[] = []
+  const produce = (offset: number, turn: ProduceTurn | undefined) =>
+    new Promise<boolean>((resolve) => {
+      const settle = (isWritten: boolean) => {
+        if (isWritten) written.push(offset)
+        else turn?.failed()
+        resolve(isWritten)
+      }
+      queued.push({ offset, turn, settle })
+      turn?.handed()
+    })
+  const compiled = {
+    ...endpointWith((message, { turn }) =>
+      produce(Number(message.requestHeaders['kafka-offset']), turn).then((isWritten) =>
+        outcomeOf(isWritten ? 'ok' : 'RESPONSE_UNREACHABLE'),
+      ),
+    ),
+    produces: 1,
+  }
+  const queue = openPartitionQueue({
+    partition: 0,
+    committed: undefined,
+    order: 'partition',
+    semaphore,
+    processing: { ...processingOf(() => compiled), retryPausesMs: [3_600_000] },
+    onProgress: () => {},
+    onRoom: () => {},
+    onReport: () => {},
+    onFault: assert.ifError,
+  })
+  queue.offer(
+    Array.from({ length: 12 }, (_, offset) => recordAt(BigInt(offset))),
+    12n,
+  )
+  const send = (isWritten: (offset: number) => boolean) => {
+    const batch = queued
+    queued = []
+    for (const { offset, turn, settle } of batch) settle(turn?.isVoid !== true && isWritten(offset))
+  }
+  const commit = async () => {
+    await turnOfLoop()
+    queue.committed(queue.snapshot())
+    await turnOfLoop()
+  }
+  await turnOfLoop()
+  assert.equal(queued.length, 4)
+  send(() => true)
+  await commit()
+  assert.deepEqual(
+    queued.map(({ offset }) => offset),
+    [4, 5, 6, 7],
+  )
+  send((offset) => offset !== 4)
+  for (let turns = 0; queue.doneOffset < 12n; turns += 1) {
+    assert.ok(turns < 100, 'the rest does not finish')
+    await commit()
+    queue.wake()
+    await turnOfLoop()
+    send(() => true)
+  }
+  assert.deepEqual(written, [...Array(12).keys()])
+  await queue.close()
+})

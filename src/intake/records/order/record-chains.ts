@@ -105,42 +105,31 @@ function chainOf({ key }: ConsumedRecord, order: RecordOrder): string | undefine
   return key === null ? '' : `=${key.toString('latin1')}`
 }
 
-function sizeOf({ key, value, headers }: ConsumedRecord): number {
-  let bytes = OVERHEAD_BYTES + (key?.byteLength ?? 0) + (value?.byteLength ?? 0)
+const sizeOf = (record: ConsumedRecord): number => OVERHEAD_BYTES + bytesIn(record)
+
+function bytesIn({ key, value, headers }: ConsumedRecord): number {
+  let bytes = (key?.byteLength ?? 0) + (value?.byteLength ?? 0)
   for (const [name, content] of headers) bytes += (name?.byteLength ?? 0) + (content?.byteLength ?? 0)
   return bytes
 }
 
+/** In memory of its own: a Buffer of the pool would keep its neighbours. One piece, as each takes long to make and to free. */
 function copyOf(record: ConsumedRecord): ConsumedRecord {
+  const memory = Buffer.allocUnsafeSlow(bytesIn(record))
+  let end = 0
+  const copy = (bytes: Buffer | null): Buffer | null => {
+    if (bytes === null) return null
+    const start = end
+    end += bytes.copy(memory, start)
+    return memory.subarray(start, end)
+  }
   const { key, value, headers } = record
   return {
     ...record,
-    key: copyBytes(key),
-    value: copyBytes(value),
-    headers: headers.map(([name, content]) => [copyBytes(name), copyBytes(content)] as const),
+    key: copy(key),
+    value: copy(value),
+    headers: headers.map(([name, content]) => [copy(name), copy(content)] as const),
   }
-}
-
-function copyBytes(bytes: Buffer | null): Buffer | null {
-  if (bytes === null) return null
-  const copy = takeRoom(bytes.byteLength)
-  bytes.copy(copy)
-  return copy
-}
-
-/** Small copies share pieces of memory: pieces of their own take longer to make and to free. A copy keeps one piece at most. */
-const PIECE_BYTES = 2_048
-let piece = Buffer.allocUnsafeSlow(PIECE_BYTES)
-let takenBytes = 0
-
-function takeRoom(bytes: number): Buffer {
-  if (bytes > PIECE_BYTES / 4) return Buffer.allocUnsafeSlow(bytes)
-  if (takenBytes + bytes > PIECE_BYTES) {
-    piece = Buffer.allocUnsafeSlow(PIECE_BYTES)
-    takenBytes = 0
-  }
-  takenBytes += bytes
-  return piece.subarray(takenBytes - bytes, takenBytes)
 }
 
 type Fifo<T> = Readonly<{ push(item: T): void; peek(): T | undefined; shift(): T | undefined }>
