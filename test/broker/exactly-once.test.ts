@@ -135,10 +135,9 @@ describe('an endpoint with exactlyOnce', { skip: kafka.skip }, async () => {
     })
     const seen = async () => account(readMade(await readCommitted(kafka.brokers, out)), 400)
     assert.deepEqual(await until(seen, ({ lost }) => lost === 0), { lost: 0, duplicates: 0, outOfOrder: 0 })
-    const ends = await topics.ends(between)
     await until(
-      () => topics.committed(groupOf(_id), between, 2),
-      (offsets) => offsets.every((offset, partition) => offset === ends[partition] || ends[partition] === 0),
+      () => topics.remaining(groupOf(_id), between, 2),
+      (remaining) => remaining.every((count) => count === 0),
     )
     await until(
       () => consumerOf(service, _id),

@@ -42,10 +42,9 @@ describe('transactions', { skip: kafka.skip }, async () => {
       inputMapping: { 'requestBody.n': 'n' },
       requests: { response: { id: 'out', kafkaProducerTopic: out } },
     })
-    const [end = 0] = await topics.ends(topic)
     await until(
-      () => topics.committed(`mapping-mediator.${_id}`, topic, 1),
-      ([offset]) => offset === end,
+      () => topics.remaining(`mapping-mediator.${_id}`, topic, 1),
+      ([remaining]) => remaining === 0,
     )
     const made = async () => (await topics.read(out)).map(({ value }) => String(value))
     assert.deepEqual(await made(), ['{"n":1}', '{"n":2}', '{"n":3}'])

@@ -29,6 +29,11 @@ export interface Topics {
   ends(topic: string): Promise<number[]>
   /** Committed offsets of a group, by partition; -1 where there is none. */
   committed(group: string, topic: string, partitions: number): Promise<number[]>
+  /**
+   * How many offsets lie between the committed one and the end, by partition. Both are asked for anew: the broker writes the
+   * mark of a transaction some time after it has answered its commit or abort, so an end that was read before moves on.
+   */
+  remaining(group: string, topic: string, partitions: number): Promise<number[]>
   close(): Promise<void>
 }
 
@@ -55,6 +60,15 @@ export function openTopics(brokers: string): Topics {
       next = ends
       return found
     }
+  }
+
+  const ends = async (topic: string) => (await offsets(topic, ListOffsetTimestamps.LATEST)).map(Number)
+  const committed = async (group: string, topic: string, partitions: number) => {
+    const known = groups.get(group) ?? new Consumer({ ...options, groupId: group })
+    groups.set(group, known)
+    const numbers = Array.from({ length: partitions }, (_, partition) => partition)
+    const found = await known.listCommittedOffsets({ topics: [{ topic, partitions: numbers }] })
+    return numbers.map((partition) => Number(found.get(topic)?.[partition] ?? -1))
   }
 
   return {
@@ -89,13 +103,11 @@ export function openTopics(brokers: string): Topics {
       if (!(await exists(topic))) return 0
       return (await offsets(topic, ListOffsetTimestamps.LATEST)).reduce((sum, end) => sum + Number(end), 0)
     },
-    ends: async (topic) => (await offsets(topic, ListOffsetTimestamps.LATEST)).map(Number),
-    committed: async (group, topic, partitions) => {
-      const known = groups.get(group) ?? new Consumer({ ...options, groupId: group })
-      groups.set(group, known)
-      const numbers = Array.from({ length: partitions }, (_, partition) => partition)
-      const found = await known.listCommittedOffsets({ topics: [{ topic, partitions: numbers }] })
-      return numbers.map((partition) => Number(found.get(topic)?.[partition] ?? -1))
+    ends,
+    committed,
+    remaining: async (group, topic, partitions) => {
+      const passed = await committed(group, topic, partitions)
+      return (await ends(topic)).map((end, partition) => end - Math.max(passed[partition] ?? 0, 0))
     },
     close: async () => {
       await Promise.all([admin, producer, reader, ...groups.values()].map((client) => client.close()))
