@@ -35,7 +35,11 @@ export type FailureOptions = Readonly<{
   cause?: unknown
 }>
 
-/** A fault of one message or management call; pipeline/reply.ts makes the answer of it. */
+/**
+ * A fault of one message or management call; pipeline/reply.ts makes the answer of it. It has no stack: the code, the stage
+ * and the path name the place, and the functions of a stack keep what they worked on in memory, here the whole message, for
+ * as long as a record is tried again. A stack would also take ten times as long as the rest.
+ */
 export class Failure extends Error {
   readonly code: FailureCode
   readonly status: number
@@ -44,7 +48,10 @@ export class Failure extends Error {
   stage: string | undefined
 
   constructor(code: FailureCode, message: string, options: FailureOptions = {}) {
+    const { stackTraceLimit } = Error
+    Error.stackTraceLimit = 0
     super(message, options.cause === undefined ? undefined : { cause: options.cause })
+    Error.stackTraceLimit = stackTraceLimit
     this.name = 'Failure'
     this.code = code
     this.status = options.status ?? FAILURES[code].status

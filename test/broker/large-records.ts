@@ -63,6 +63,8 @@ export async function consumeLargeRecords(options: LargeRecordOptions): Promise<
     KAFKA_DLQ: 'off',
     KAFKA_RETRY_PAUSES_MS: '10',
     CIRCUIT_BREAKER_FAILURES: '0',
+    // As the launcher sets it.
+    MALLOC_ARENA_MAX: '1',
   }
   const service = await spawnService(folder, { env, lifetimeMs: 600_000 })
   try {

@@ -1,13 +1,18 @@
 /** The policy for one record: what is retried, after which pauses, what is dead-lettered, and which state is reported. */
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
+import { setImmediate } from 'node:timers/promises'
+import { setFlagsFromString } from 'node:v8'
+import { runInNewContext } from 'node:vm'
 import type { FailureCode } from '../../../src/domain/failure-table.ts'
 import type { JsonObject } from '../../../src/domain/json.ts'
 import type { ConsumedRecord } from '../../../src/domain/ports/record-consumer.ts'
+import type { Run } from '../../../src/domain/run.ts'
 import type { Intake } from '../../../src/intake/intake.ts'
 import { deadLetterTopicOf } from '../../../src/intake/records/dead-letter.ts'
 import type { RecordState } from '../../../src/intake/records/partition-handle.ts'
 import { processRecord } from '../../../src/intake/records/process-record.ts'
+
 import { silent } from '../../contracts/stores.ts'
 import {
   ENDPOINT_ID,
@@ -220,6 +225,29 @@ describe('a record', () => {
       )
     })
   }
+
+  test('that is tried again leaves nothing of earlier attempts in memory', async () => {
+    setFlagsFromString('--expose-gc')
+    const collect = runInNewContext('gc') as () => void
+    const runs: WeakRef<Run>[] = []
+    const compiled = endpointWith((_message, run) => {
+      runs.push(new WeakRef(run))
+      // A function that sees the run, like those of the stages: it must not stay in memory as a part of a stack.
+      const end = () => outcomeOf(run.isRecord && runs.length <= 3 ? AWAY : 'ok')
+      return end()
+    })
+    const left: number[] = []
+    const pause = async () => {
+      // A reference that was made or read keeps its object until the turn ends.
+      await setImmediate()
+      collect()
+      left.push(runs.filter((one) => one.deref() !== undefined).length)
+    }
+    const { signal } = new AbortController()
+    const options = { ...processingOf(() => compiled), retryPausesMs: [FIRST, FIRST, SECOND] }
+    assert.ok(await processRecord(recordAt(7n), options, () => ({ signal, report: () => {}, pause })))
+    assert.deepEqual(left, [0, 0, 0])
+  })
 
   test('its dead letter has its key, bytes and headers unchanged, followed by those of the service', async () => {
     const producer = openProducer()
