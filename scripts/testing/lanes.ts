@@ -46,6 +46,7 @@ export const IN_BOTH: readonly string[] = [
   'test/document-tests/recorded/recorded-tests.test.ts',
   'test/document-tests/time-zones.test.ts',
   'test/fuzz/',
+  'test/import/conversion-properties.test.ts',
   'test/instances/convergence.test.ts',
   'test/main/process.test.ts',
   'test/package/',

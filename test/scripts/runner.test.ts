@@ -1,6 +1,6 @@
 /** `npm test` says of a run what is so: nothing that failed, hung, crashed or did not run passes for good. */
 import assert from 'node:assert/strict'
-import { globSync, mkdirSync, mkdtempSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { globSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, describe, test } from 'node:test'
@@ -150,6 +150,15 @@ describe('of all files', () => {
     assert.deepEqual([...new Set([...filesOf('test', all), ...filesOf('soak', all)])].sort(), all)
     const inBoth = filesOf('test', all).filter((file) => filesOf('soak', all).includes(file))
     assert.ok(inBoth.includes('test/fuzz/messages.test.ts') && !inBoth.includes('test/load/soak.test.ts'))
+  })
+
+  test('runs in its long form each that has one', () => {
+    const soak = filesOf('soak', all)
+    const isLong = (file: string) => /from '[./]*\/form\.ts'/.test(readFileSync(join(root, file), 'utf8'))
+    assert.deepEqual(
+      all.filter((file) => isLong(file) && !soak.includes(file)),
+      [],
+    )
   })
 
   test('runs each once: of the broker two at a time, four processes at once at most, those that judge times alone', async () => {
