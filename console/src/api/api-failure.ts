@@ -3,6 +3,8 @@ import type { components } from './schema.ts'
 
 export type FailureDetail = components['schemas']['FailureDetail']
 
+const REFUSALS: ReadonlySet<number> = new Set([400, 403, 413, 415, 422])
+
 /** `status` is 0 if the service did not answer. The message is the sentence of the API, to be shown as it is. */
 export class ApiFailure extends Error {
   readonly status: number
@@ -26,6 +28,11 @@ export class ApiFailure extends Error {
   /** Whether no answer came, so that the same call may work when the service is back. */
   get isAway(): boolean {
     return this.status === 0
+  }
+
+  /** Whether the service would refuse the same call each time, because of what it asks for. */
+  get isRefusal(): boolean {
+    return REFUSALS.has(this.status)
   }
 }
 

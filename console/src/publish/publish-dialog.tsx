@@ -15,7 +15,7 @@ import { StatusChip } from '../ui/data/status-chip.tsx'
 import { ChangeList } from '../ui/endpoint/change-list.tsx'
 import { FailureNotice } from '../ui/states/failure-notice.tsx'
 import { FaultDetails } from '../ui/states/fault-details.tsx'
-import { QueryView } from '../ui/states/states.tsx'
+import { Loading, QueryView } from '../ui/states/states.tsx'
 import { VisibleText } from '../ui/text/visible-text.tsx'
 
 /** What was published. */
@@ -46,9 +46,11 @@ export function PublishDialog({ draft, onClose, onPublished, onConflict }: Publi
   const failure = publish.error === null ? undefined : asFailure(publish.error)
   const testsFailed = failure?.code === 'TESTS_FAILED'
   const canOverride = testsFailed && isAdmin
-  const faults = useFaults(text, isNew ? undefined : draft.id)
+  const { faults, isChecking } = useFaults(text, isNew ? undefined : draft.id)
   const errors = faults.filter(({ severity }) => severity === 'error')
   const warnings = faults.filter(({ severity }) => severity === 'warning')
+  // The service refuses to compare and to test a document with faults, which this dialog lists already.
+  const isSound = !isNew && !isChecking && errors.length === 0
   const refused = errors.length > 0 ? 'The document has faults: mend them first.' : undefined
   const actions = (
     <>
@@ -77,16 +79,22 @@ export function PublishDialog({ draft, onClose, onPublished, onConflict }: Publi
       actions={actions}
       isDismissable={false}
     >
-      {isNew ? null : <Changes id={draft.id} text={text} />}
+      {isSound && <Changes id={draft.id} text={text} />}
       <Problems errors={errors} warnings={warnings} />
-      {isNew ? null : <TestsOfDraft id={draft.id} text={text} />}
+      {isSound && <TestsOfDraft id={draft.id} text={text} />}
+      {!isNew && isChecking && <Loading what="Checking the document" />}
+      {!isNew && errors.length > 0 && (
+        <p className="quiet">The changes are compared and the tests run when the document has no faults.</p>
+      )}
       <TextField
         label="Note"
         hint="Why this is changed: it stands with the version and in the audit log."
         value={note}
         onChange={setNote}
       />
-      {failure === undefined || failure.status === 412 ? null : <FailureNotice failure={failure} />}
+      {failure === undefined || failure.status === 412 ? null : (
+        <FailureNotice failure={failure} shown={errors.flatMap(({ path }) => path ?? [])} />
+      )}
       {canOverride && (
         <TextField label="Reason to publish although tests fail" value={reason} onChange={setReason} isRequired />
       )}
@@ -97,15 +105,18 @@ export function PublishDialog({ draft, onClose, onPublished, onConflict }: Publi
   )
 }
 
+type Check = Readonly<{ faults: readonly DocumentFault[]; isChecking: boolean }>
+
 /** Of the text that is published, which may have changed after the editor checked it. */
-function useFaults(text: string, id: string | undefined): readonly DocumentFault[] {
+function useFaults(text: string, id: string | undefined): Check {
   const request = lintRequest(text, id)
-  const { data } = useQuery({
+  const { data, isLoading } = useQuery({
     queryKey: ['endpoints', 'lint', request],
     queryFn: ({ signal }) => dryRun(request ?? '', signal),
     enabled: request !== undefined,
   })
-  return useMemo(() => documentFaults(text, data?.lint), [text, data])
+  const faults = useMemo(() => documentFaults(text, data?.lint), [text, data])
+  return { faults, isChecking: isLoading }
 }
 
 function Changes({ id, text }: Readonly<{ id: string; text: string }>) {

@@ -137,6 +137,13 @@ describe('/endpoints', { skip: NO_BROWSER }, () => {
     await alert.waitFor({ state: 'detached' })
   })
 
+  test('offers no retry of a search that the service refuses', async (test) => {
+    const { page, open } = await openConsole(test)
+    await open('endpoints?label=%3D')
+    await page.getByRole('alert').filter({ hasText: 'label' }).waitFor()
+    assert.equal(await page.getByRole('button', { name: 'Retry' }).count(), 0)
+  })
+
   for (const { width, colorScheme } of [
     { width: 1440, colorScheme: 'dark' },
     { width: 360, colorScheme: 'light' },

@@ -129,7 +129,9 @@ export function MappingEditor({ draft, mapping, refused }: MappingEditorProps) {
         onClearTyped={() => setTyped(NO_BODY)}
       />
       {dataFailure === undefined ? null : <FailureNotice failure={dataFailure} />}
-      {runs.failure === undefined ? null : <FailureNotice failure={runs.failure} onRetry={runs.retry} />}
+      {runs.failure === undefined ? null : (
+        <FailureNotice failure={runs.failure} onRetry={runs.failure.isRefusal ? undefined : runs.retry} />
+      )}
       <RunNotes runs={runs} data={data} refused={mayRun} />
       <div className="mapping-body">
         <div className="mapping-picture">

@@ -47,11 +47,18 @@ export type QueryViewProps<Data> = Readonly<{
 /** The view of one query. Data that is there stays while it loads again, and under the failure of that. */
 export function QueryView<Data>({ query, what, children }: QueryViewProps<Data>) {
   const { data, error, isPending, refetch } = query
-  const retry = () => void refetch()
+  const failure = error === null ? undefined : asFailure(error)
+  const retry = failure?.isRefusal ? undefined : () => void refetch()
   return (
     <>
-      {error === null ? null : <FailureNotice failure={asFailure(error)} onRetry={retry} />}
-      {data === undefined ? isPending && error === null ? <Loading {...(what && { what })} /> : null : children(data)}
+      {failure === undefined ? null : <FailureNotice failure={failure} onRetry={retry} />}
+      {data === undefined ? (
+        isPending && failure === undefined ? (
+          <Loading {...(what && { what })} />
+        ) : null
+      ) : (
+        children(data)
+      )}
     </>
   )
 }
