@@ -53,6 +53,7 @@ export function createDraftEndpoint({ settings, dryRun }: DraftEndpointOptions):
     const { name, pattern, format, sample } = readRequest(text)
     const message =
       sample === undefined ? { ...SMALLEST, format: format ?? 'JSON' } : readSample(sample, format, settings)
+    if ('severity' in message) throw invalid([...(await lintsOf(newDocument(name, pattern, SMALLEST))), message])
     const { document, lints } = await withoutFaults(newDocument(name, pattern, message), lintsOf)
     const faults = lints.map(({ path, message }) => ({ path, message }))
     if (sample === undefined || faults.length > 0) return { document, faults }
@@ -88,13 +89,13 @@ function readRequest(text: string): DraftRequest {
   return raw as DraftRequest
 }
 
-/** Fails with SUGGESTION_INVALID. */
-function readSample(text: string, given: Format | undefined, settings: ParserSettings): SampleMessage {
+/** Out: the message, or why it cannot be read. */
+function readSample(text: string, given: Format | undefined, settings: ParserSettings): SampleMessage | Lint {
   const format = given ?? (/^(?:\ufeff)?\s*</.test(text) ? 'XML' : 'JSON')
   try {
     return { value: codecOfFormat(format).read(Buffer.from(text), undefined, settings), format, text }
   } catch (thrown) {
     if (!(thrown instanceof Unreadable)) throw thrown
-    throw invalid([{ path: 'sample', message: thrown.message, severity: 'error' }])
+    return { path: 'sample', message: thrown.message, severity: 'error' }
   }
 }

@@ -69,6 +69,11 @@ describe('a draft', () => {
     { name: 'a format that there is not', request: { name: 'A', pattern: '/a', format: 'CSV' }, paths: ['format'] },
     { name: 'a field that there is not', request: { name: 'A', pattern: '/a', samples: '{}' }, paths: ['samples'] },
     { name: 'no name', request: { pattern: '/a' }, paths: ['name'] },
+    {
+      name: 'a sample, a name and a pattern that are all wrong',
+      request: { name: '', pattern: 'a', sample: '{"a":' },
+      paths: ['name', 'endpoint.pattern', 'sample'],
+    },
   ]
   for (const { name, request, paths } of refused) {
     test(`of ${name} is refused with the place`, async () => {

@@ -86,6 +86,31 @@ describe('/endpoints', { skip: NO_BROWSER }, () => {
     await page.waitForURL(/endpoints\/[0-9a-f]{24}\/edit/)
   })
 
+  test('are made in a dialog, which shows all faults of what was typed, each at its field', async (test) => {
+    const { service, page, open, checkAccessibility } = await openConsole(test)
+    await service.register({ name: 'Orders', endpoint: { pattern: '/orders/:id' } })
+    await open('endpoints?dialog=new')
+    const dialog = page.getByRole('dialog', { name: 'New endpoint' })
+    const faults = {
+      Name: dialog.locator('.field', { has: page.getByLabel('Name') }).locator('.fault'),
+      Path: dialog.locator('.field', { has: page.getByLabel('Path', { exact: true }) }).locator('.fault'),
+      message: dialog.locator('.field', { has: page.getByLabel('A message, as it is sent') }).locator('.fault'),
+    }
+    await dialog.getByLabel('Path', { exact: true }).fill('orders/:id/:id')
+    await dialog.getByLabel('A message, as it is sent').fill('{ nr')
+    await dialog.getByRole('button', { name: 'Create endpoint' }).click()
+    await faults.Name.getByText('not empty').waitFor()
+    await faults.Path.getByText('must start with "/"').waitFor()
+    await faults.message.getByText('not well-formed').waitFor()
+    await checkAccessibility()
+    await dialog.getByLabel('Name').fill('Orders')
+    await dialog.getByLabel('Path', { exact: true }).fill('/orders/:nr')
+    await dialog.getByRole('button', { name: 'Create endpoint' }).click()
+    await faults.Name.getByText('has this name already').waitFor()
+    await faults.Path.getByText('answers the same paths').waitFor()
+    await faults.message.getByText('not well-formed').waitFor()
+  })
+
   for (const id of ['0123456789abcdef01234567', 'no-id']) {
     for (const part of ['edit', 'mapping']) {
       test(`lead back to the list from ${id}/${part}, which is none`, async (test) => {

@@ -1,5 +1,5 @@
 /** A first document from a name and a sample message, and storing it. */
-import { ApiFailure } from '../api-failure.ts'
+import { ApiFailure, type FailureDetail } from '../api-failure.ts'
 import { api, dataOf, type Schemas } from '../client.ts'
 import { createDocument } from '../document-calls.ts'
 import { storeTests } from '../run-calls.ts'
@@ -8,12 +8,18 @@ export type EndpointDraft = Schemas['EndpointDraft']
 export type DraftRequest = Schemas['DraftRequest']
 export type DraftFormat = NonNullable<DraftRequest['format']>
 
+const refusedFor = (details: readonly FailureDetail[]): ApiFailure =>
+  new ApiFailure('The endpoint cannot be created as it is.', { status: 409, details })
+
 /** Fails with an ApiFailure, also if the name or the route is taken. */
 export async function draftEndpoint(request: DraftRequest): Promise<EndpointDraft> {
-  const draft = await dataOf(api.POST('/endpoints/draft', { body: request }))
+  const draft = await dataOf(api.POST('/endpoints/draft', { body: request })).catch((thrown: unknown) => {
+    // The sentence of the service is about suggestions, which the user did not ask for.
+    if (thrown instanceof ApiFailure && thrown.code === 'SUGGESTION_INVALID') throw refusedFor(thrown.details)
+    throw thrown
+  })
   if (draft.faults.length === 0) return draft
-  const sentence = 'The endpoint cannot be created as it is.'
-  throw new ApiFailure(sentence, { status: 409, details: draft.faults })
+  throw refusedFor(draft.faults)
 }
 
 /** Out: the id of the endpoint, and the name of its test if the sample is kept. Fails with an ApiFailure. */

@@ -61,10 +61,14 @@ export function NewEndpointDialog({ onClose }: Readonly<{ onClose(): void }>) {
       setBusy(false)
     }
   }
-  const faultAt = (path: string) => failure?.details.find((detail) => detail.path === path)?.message
+  const faultAt = (place: string) => {
+    const messages = failure?.details.flatMap(({ path, message }) => (path === place ? [message] : [])) ?? []
+    return messages.length === 0 ? undefined : messages.join(' ')
+  }
   return (
     <Dialog title="New endpoint" onClose={onClose} isDismissable={false}>
-      <form className="dialog-form" onSubmit={(event) => void create(event)}>
+      {/* The browser would show one fault at a time; the service finds those of empty fields, too. */}
+      <form className="dialog-form" noValidate onSubmit={(event) => void create(event)}>
         <TextField label="Name" value={name} onChange={setName} isRequired fault={faultAt('name')} />
         <TextField
           label="Path"
