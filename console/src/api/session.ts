@@ -7,7 +7,7 @@ import { createStore, useStore } from './store.ts'
 export type Role = Schemas['Role']
 export type Me = Schemas['Me']
 
-/** `away`: the service has not answered yet. `refused`: it wants a key, or another one; `me` is who used the page until then. */
+/** `away`: the service has not answered yet. `refused`: it wants a key, or another one, and `why` says so to the user; `me` is who used the page until then. */
 export type Session = Readonly<
   { state: 'starting' | 'away' } | { state: 'refused'; why: string; me?: Me } | { state: 'known'; me: Me }
 >
@@ -22,13 +22,18 @@ export async function startSession(): Promise<void> {
     session.set({ state: 'known', me: await dataOf(api.GET('/me')) })
   } catch (thrown) {
     const failure = thrown instanceof ApiFailure ? thrown : undefined
-    if (failure?.status === 401 || failure?.status === 403) refuse(failure.message)
+    if (failure?.status === 401) refuse(reasonToSignIn(failure.message))
+    else if (failure?.status === 403) refuse(failure.message)
     else session.set({ state: 'away' })
   }
 }
 
-/** Signs in with a key or token. Fails with the ApiFailure of the service if it does not take it. */
+/** The characters of RFC 6750 §2.1; a browser cannot even send some others. */
+const TOKEN = /^[\w.~+/-]+=*$/
+
+/** Signs in with a key or token. Fails with an ApiFailure if it cannot be one, and with that of the service if it does not take it. */
 export async function signIn(key: string, keep: boolean): Promise<void> {
+  if (!TOKEN.test(key)) throw new ApiFailure(NOT_A_TOKEN, { status: 401 })
   const before = currentKey()
   takeKey(key, keep)
   try {
@@ -45,6 +50,12 @@ export function signOut(): void {
   location.assign('/console/')
 }
 
+const NOT_A_TOKEN = 'This is not an API key or an access token: copy it again, in full and without spaces.'
+const NO_KEY = 'Sign in with your API key, or with an access token of your identity provider.'
+
+/** Without a key, the sentence of the service tells programs how to send one. */
+const reasonToSignIn = (sentence: string): string => (currentKey() === undefined ? NO_KEY : sentence)
+
 function refuse(why: string): void {
   const me = meOf(session.get())
   session.set({ state: 'refused', why, ...(me === undefined ? {} : { me }) })
@@ -52,7 +63,7 @@ function refuse(why: string): void {
 
 refusal.subscribe(() => {
   const why = refusal.get()
-  if (why !== undefined && session.get().state === 'known') refuse(why)
+  if (why !== undefined && session.get().state === 'known') refuse(reasonToSignIn(why))
 })
 
 export const useMe = (): Me | undefined => meOf(useStore(session))

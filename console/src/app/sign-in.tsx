@@ -11,7 +11,7 @@ import { FailureNotice } from '../ui/states/failure-notice.tsx'
 import { Loading } from '../ui/states/states.tsx'
 
 type SignInProps = Readonly<{
-  /** Why the service asks, in its own sentence. */
+  /** Why the user has to sign in. */
   why: string
 }>
 
@@ -40,6 +40,10 @@ function SignInForm({ why }: SignInProps) {
   const [keep, setKeep] = useState(false)
   const [busy, setBusy] = useState(false)
   const [failure, setFailure] = useState<ApiFailure>()
+  const type = (typed: string) => {
+    setKey(typed)
+    setFailure(undefined)
+  }
   const submit = async (event: FormEvent) => {
     event.preventDefault()
     if (key.trim() === '') return
@@ -56,7 +60,14 @@ function SignInForm({ why }: SignInProps) {
   return (
     <form className="sign-in-form" onSubmit={(event) => void submit(event)}>
       <p>{why}</p>
-      <TextField label="API key or access token" type="password" value={key} onChange={setKey} isRequired />
+      <TextField
+        label="API key or access token"
+        type="password"
+        value={key}
+        onChange={type}
+        isRequired
+        hint="If you have none, ask an administrator: API keys are made on the page API keys, or on the machine of the service with npm start -- keys create."
+      />
       <Checkbox checked={keep} onChange={setKeep}>
         Keep it until this tab is closed
       </Checkbox>
