@@ -21,7 +21,6 @@ export function newDocument(
   const fields = isObject(value) ? Object.entries(value) : []
   return {
     name,
-    description: 'What it is for, and who sends to it.',
     endpoint: { pattern, method: 'POST' },
     transformation: { input: format, output: format },
     ...(format === 'JSON' && isObject(value) ? { inputValidation: schemaOf(value) } : {}),

@@ -57,6 +57,11 @@ describe('a draft', () => {
     assert.deepEqual(document.inputMapping, { 'requestBody.id': 'id' })
   })
 
+  test('has no description, which only its author can give', async () => {
+    const { document } = (await draft({ name: 'Plain', pattern: '/plain', sample: '{"id": "1"}' })).json<Drafted>()
+    assert.equal('description' in document, false)
+  })
+
   test('says which name or route is taken', async () => {
     await service.register({ name: 'Taken', endpoint: { pattern: '/taken' } })
     const { faults, test } = (await draft({ name: 'Taken', pattern: '/taken', sample: '{}' })).json<Drafted>()
