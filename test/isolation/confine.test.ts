@@ -18,7 +18,7 @@ test('a confined process reaches no network, files, programs or other processes'
   const probe = fileURLToPath(new URL('confined-probe.ts', import.meta.url))
   const args = ['--permission', `--allow-fs-read=${root}`, probe, `${port}`, `${process.pid}`]
 
-  const { stdout } = await promisify(execFile)(process.execPath, args, { env: {}, timeout: 30_000 })
+  const { stdout } = await promisify(execFile)(process.execPath, args, { env: {}, timeout: 120_000 })
 
   const { worked, tried } = JSON.parse(stdout) as { worked: string[]; tried: number }
   assert.deepEqual(worked, [])
