@@ -24,7 +24,7 @@ type Ended = Readonly<{ code: number | null; signal: string | null; stdout: stri
 
 /** Starts a program in a session of its own, so that the terminal that runs the tests takes no part. */
 function start(command: string, args: readonly string[]): { child: ChildProcess; ended: Promise<Ended> } {
-  const child = spawn(command, args, { env, detached: true, stdio: 'pipe', timeout: 30_000, killSignal: 'SIGKILL' })
+  const child = spawn(command, args, { env, detached: true, stdio: 'pipe', timeout: 120_000, killSignal: 'SIGKILL' })
   const texts = { stdout: '', stderr: '' }
   child.stdout.on('data', (chunk) => (texts.stdout += chunk))
   child.stderr.on('data', (chunk) => (texts.stderr += chunk))
