@@ -7,6 +7,7 @@ import { writeOpenApiFile } from '../../src/cli/openapi/write-openapi-file.ts'
 import type { Json, JsonObject } from '../../src/domain/json.ts'
 import { assertValid, type OpenApi } from '../published-api/documents.ts'
 import { json, startService } from '../service.ts'
+import { startProgram } from '../spawned-service.ts'
 import { DOCUMENT, folderOf } from './project/folder.ts'
 
 const OPTIONS = { title: 'Crosswalk endpoints', apiVersion: '0.0.0' }
@@ -100,15 +101,22 @@ describe('crosswalk openapi', () => {
       name: 'a document with a fault',
       files: { 'a.json': { ...DOCUMENT, transformation: { input: 'JSON', output: 'JSONS' } } },
       code: 1,
-      stderr: /a\.json:\d+:\d+: transformation\.output: .*JSONS/,
+      stderr: /a\.json:\d+:\d+: error: transformation\.output: .*JSONS/,
     },
     {
       name: 'two documents with one route',
       files: { 'a.json': DOCUMENT, 'b.json': { ...DOCUMENT, name: 'Other' } },
       code: 1,
-      stderr: /b\.json:\d+:\d+: endpoint\.pattern: /,
+      stderr: /b\.json:\d+:\d+: error: endpoint\.pattern: /,
     },
     { name: 'a file that is no JSON', files: { 'a.json': '{' }, code: 1, stderr: /a\.json:\d+:\d+: / },
+    {
+      name: 'a document whose fault has characters that steer a terminal',
+      files: { 'a.json': { ...DOCUMENT, '\u001b[2J': 1 } },
+      code: 1,
+      // biome-ignore lint/suspicious/noControlCharactersInRegex: none of them may be there
+      stderr: /^[^\u0000-\u0009\u000b-\u001f]+$/,
+    },
     { name: 'a folder without documents', files: { 'a.txt': 'x' }, code: 3, stderr: /no documents/ },
   ]
   for (const { name, files, code, stderr } of refusals) {
@@ -119,4 +127,14 @@ describe('crosswalk openapi', () => {
       assert.match(result.stderr, stderr)
     })
   }
+
+  test('names the places of the faults of crosswalk.json', async (context) => {
+    const program = startProgram(folderOf(context, { 'crosswalk.json': '{ "endpoints": 5, "label": {} }' }), {
+      args: ['openapi'],
+    })
+    const { code } = await program.ended
+    assert.equal(code, 3)
+    assert.match(program.output.stderr, /^crosswalk: crosswalk\.json:1:3: error: endpoints: /)
+    assert.match(program.output.stderr, /^crosswalk: crosswalk\.json:1:19: error: label: /m)
+  })
 })

@@ -15,7 +15,7 @@ import {
   settingsOf,
 } from '../command-process.ts'
 import { progressOf } from '../progress.ts'
-import { type PlacedLint, placeLints } from '../project/placed-lint.ts'
+import { lineOf, type PlacedLint, placeLints } from '../project/placed-lint.ts'
 import { listFiles, type ProjectDocument, readDocuments } from '../project/project-documents.ts'
 import { chooseTarget, findProject, type Project, readProject } from '../project/project-file.ts'
 import { findSuites } from '../test/test-suites.ts'
@@ -60,9 +60,7 @@ export function writeOpenApiFile(
       return [{ endpoint: stored as unknown as Endpoint, examples: tests.examples }]
     })
     if (faults.length > 0) {
-      for (const { file, line, column, path, message } of faults) {
-        process.stderr.write(`${file}:${line}:${column}: ${path === '' ? '' : `${path}: `}${message}\n`)
-      }
+      for (const fault of faults) process.stderr.write(`${lineOf(fault)}\n`)
       return EXIT.findings
     }
     const { title, apiVersion: version } = options
@@ -85,8 +83,7 @@ type Given = Readonly<{
 function readGiven(given: readonly string[], options: OpenApiOptions): Given {
   const folder = findProject(globalThis.process.cwd())
   const { project, faults } = folder === undefined ? { project: undefined, faults: [] } : readProject(folder)
-  if (folder !== undefined && project === undefined)
-    throw new CommandImpossible(...faults.map(({ message }) => message))
+  if (folder !== undefined && project === undefined) throw new CommandImpossible(...faults.map(lineOf))
   if (given.length === 0 && project === undefined) {
     throw new CommandImpossible('There is no crosswalk.json here or above; name files or folders.')
   }
