@@ -17,10 +17,10 @@ const together: readonly RecordOrder[] = ['key', 'none', 'partition', 'key', 'no
 const runs: readonly (readonly RecordOrder[])[] = LONG ? [['partition'], ['key'], ['none'], together] : [together]
 
 /**
- * By the number of endpoints. Wide, since most of it is garbage, of which V8 collects the less, the busier the machine is: on
- * an idle one, one endpoint takes up to 235 and six take 400. The records are bounded by their bytes.
+ * Wide, since most of it is garbage, of which V8 collects the less, the busier the machine is: one endpoint takes 200 to 235 on
+ * an idle machine and up to 370 beside other work on all cores. The records are bounded by their bytes.
  */
-const mostMbOf = (endpoints: number): number => (endpoints === 1 ? 350 : 600)
+const MOST_MB = 600
 
 describe('records of 1 MB and a target that takes calls and never answers', { skip: kafka.skip }, () => {
   for (const orders of runs) {
@@ -37,7 +37,7 @@ describe('records of 1 MB and a target that takes calls and never answers', { sk
       test.diagnostic(`${mostMb} MiB; started: ${started.join(', ')}`)
       // A fetch may bring one record more than it asks for, to each endpoint.
       assert.ok(startedBytes <= LIMIT_BYTES + orders.length * MIB, `${startedBytes} bytes were started`)
-      assert.ok(mostMb <= mostMbOf(orders.length), `${mostMb} MiB`)
+      assert.ok(mostMb <= MOST_MB, `${mostMb} MiB`)
     })
   }
 })
