@@ -10,7 +10,7 @@ import { compileMapping } from '../../src/language/mapping/mapping.ts'
 import { LONG } from '../form.ts'
 import { convertOne, endpoint, faultsOf, lookup, unreported } from './conversion-rig.ts'
 
-const RUNS = LONG ? 500 : 80
+const RUNS = LONG ? 250 : 80
 const RUN = { numRuns: RUNS, ...(LONG ? {} : { seed: 16 }) }
 const CANARY = 'canary-7f3a'
 
