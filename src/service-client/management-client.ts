@@ -48,10 +48,10 @@ export function createManagementClient(options: ManagementClientOptions): Manage
       if (isSuccess) {
         throw new ServiceFault(`${what} with no JSON; is the URL that of Crosswalk, or of a proxy?`)
       }
-      const { error, details, code } = isObject(answer) ? answer : {}
+      const { error, details } = isObject(answer) ? answer : {}
       const sentence = typeof error === 'string' ? `: ${error}` : '.'
       const faults = Array.isArray(details) ? details.filter(isObject) : []
-      const message = `${what} with status ${status}${sentence}${hintOf(status, code, options)}`
+      const message = `${what} with status ${status}${sentence}${hintOf(status, options)}`
       throw new ServiceFault(message, status, faults)
     },
   }
@@ -123,11 +123,8 @@ function causeOf(thrown: unknown): string | undefined {
   return [cause.code, cause.message].find((text) => typeof text === 'string' && text !== '') as string | undefined
 }
 
-function hintOf(status: number, code: Json | undefined, { role }: ManagementClientOptions): string {
+function hintOf(status: number, { role }: ManagementClientOptions): string {
   if (status === 401 || status === 403) return ` Give a key of the role ${role} in CROSSWALK_KEY or --key-file.`
-  // The port for messages has only the most common routes of the management API.
-  if (code === 'ROUTE_UNKNOWN')
-    return ' Name the port of the management API, ADMIN_PORT of the service, if this is another.'
   return status >= 300 && status < 400 ? ' Give the URL to which it redirects.' : ''
 }
 

@@ -76,15 +76,6 @@ describe('crosswalk messages', () => {
     })
   }
 
-  test('at the port for messages says which port to name', async () => {
-    const { code, stdout, stderr } = await find({ target: service.url })
-    assert.deepEqual([code, stdout], [3, ''])
-    assert.match(
-      stderr,
-      /status 404: No endpoint listens on \/messages\. Name the port of the management API, ADMIN_PORT/,
-    )
-  })
-
   test('follows new messages, each once', async () => {
     const abort = new AbortController()
     let seen = ''
