@@ -1,0 +1,117 @@
+/** Messages that make many or large requests. */
+import { createServer, type Server } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { type HostileCost, registerAt, send } from './row.ts'
+
+/** An upstream of this process that answers with `body`, and the URL of it. */
+async function withUpstream<Result>(body: string, work: (url: string) => Promise<Result>): Promise<Result> {
+  const server: Server = createServer((request, response) => {
+    request.resume().once('end', () => response.setHeader('content-type', 'application/json').end(body))
+  })
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  try {
+    return await work(`http://127.0.0.1:${(server.address() as AddressInfo).port}`)
+  } finally {
+    server.closeAllConnections()
+    server.close()
+  }
+}
+
+const items = (count: number) => Array.from({ length: count }, (_, index) => ({ id: index }))
+
+const endpoint = (more: object) => ({
+  name: 'hostile',
+  endpoint: { pattern: '/hostile' },
+  transformation: { input: 'JSON', output: 'JSON' },
+  ...more,
+})
+
+/** A forEach whose every call has a value of the message in its query. */
+const longQueries = (kilobytes: number): HostileCost => ({
+  group: 'requests',
+  name: `1,000 items, each with ${kilobytes} KB of the message in its query`,
+  attack: ({ url }) =>
+    withUpstream('{}', async (upstream) => {
+      await registerAt(
+        url,
+        endpoint({
+          requests: {
+            lookup: [
+              {
+                id: 'wards',
+                forEach: { items: 'requestBody.items', concurrency: 10 },
+                config: {
+                  method: 'get',
+                  url: upstream,
+                  params: { query: { ward: { path: 'requestBody.ward' }, id: { path: 'item.id' } } },
+                },
+              },
+            ],
+          },
+        }),
+      )
+      return send(`${url}/hostile`, { items: items(1_000), ward: 'ä'.repeat((kilobytes * 1_000) / 2) })
+    }),
+})
+
+const largeAnswers = (count: number, concurrency: number): HostileCost => ({
+  group: 'requests',
+  name: `${count} items whose answers have 3.9 MB each, ${concurrency} at once`,
+  attack: ({ url }) =>
+    withUpstream(
+      JSON.stringify({ rows: Array.from({ length: 39_000 }, (_, id) => ({ id, text: 'x'.repeat(78) })) }),
+      async (upstream) => {
+        await registerAt(
+          url,
+          endpoint({
+            requests: {
+              lookup: [
+                {
+                  id: 'wards',
+                  forEach: { items: 'requestBody.items', concurrency },
+                  config: { method: 'get', url: upstream },
+                },
+              ],
+            },
+          }),
+        )
+        return send(`${url}/hostile`, { items: items(count) })
+      },
+    ),
+})
+
+const manyStates = (entries: number): HostileCost => ({
+  group: 'requests',
+  name: `${entries} entries of state.extract for one field of 900 KB`,
+  attack: async ({ url }) => {
+    const requestBody = Object.fromEntries(Array.from({ length: entries }, (_, index) => [`copy${index}`, 'field']))
+    await registerAt(url, endpoint({ state: { extract: { requestBody } }, inputMapping: { 'requestBody.id': 'id' } }))
+    return send(`${url}/hostile`, { id: 1, field: 'x'.repeat(900_000) })
+  },
+})
+
+const manyCopies = (output: 'JSON' | 'XML'): HostileCost => ({
+  group: 'requests',
+  name: `an output that holds one field of 900 KB 500 times, as ${output}`,
+  attack: async ({ url }) => {
+    const targets = Array.from({ length: 500 }, (_, index) => `copy${index}`)
+    await registerAt(
+      url,
+      endpoint({ transformation: { input: 'JSON', output }, inputMapping: { 'requestBody.field': targets } }),
+    )
+    return send(`${url}/hostile`, { field: 'x&'.repeat(450_000) })
+  },
+})
+
+export const REQUESTS: readonly HostileCost[] = [
+  longQueries(60),
+  longQueries(300),
+  longQueries(1_000),
+  largeAnswers(1, 1),
+  largeAnswers(100, 1),
+  largeAnswers(1_000, 100),
+  manyStates(200),
+  manyStates(600),
+  manyCopies('JSON'),
+  manyCopies('XML'),
+]
