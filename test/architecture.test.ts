@@ -235,13 +235,7 @@ const ADAPTER_EXCEPTIONS: readonly Readonly<{ folder: string; may: readonly stri
   },
 ]
 
-const LONGEST_FILE = 300
-const P90_LINES = 185
-/** Files under this many lines are short: a reader opens them for too little. */
-const SHORT_LINES = 20
-const MOST_SHORT_FILES = 10
-const MOST_FILES_IN_A_FOLDER = 15
-const MOST_FILES_AT_THE_ROOT = 4
+const LONGEST_FILE = 600
 
 const ARROWS: rules.Arrows = { table: MAY_IMPORT, exceptions: ADAPTER_EXCEPTIONS }
 
@@ -254,8 +248,6 @@ const dependencies = Object.keys((manifest as { dependencies: Record<string, str
 type Files = readonly rules.Source[]
 
 const lines = (count: number): string => 'export {}\n'.repeat(count)
-const files = (count: number, folder: string): Files =>
-  Array.from({ length: count }, (_, n) => ({ path: `${folder}more-${n}.ts`, text: lines(SHORT_LINES) }))
 
 /** Each rule holds for src/, and names what is wrong with a copy of src/ that breaks it. */
 const RULES: readonly Readonly<{
@@ -351,75 +343,6 @@ const RULES: readonly Readonly<{
         with: 'a longer one',
         on: (files) => changed(files, 'app.ts', () => lines(LONGEST_FILE + 1)),
         fault: /^app\.ts$/,
-      },
-    ],
-  },
-  {
-    rule: `files have at most ${P90_LINES} lines in nine of ten`,
-    faultsOf: (files) => rules.longTenth(files, P90_LINES),
-    breaks: [
-      {
-        with: 'one of nine longer',
-        on: (files) => files.map((source, n) => (n % 9 === 0 ? { ...source, text: lines(P90_LINES + 1) } : source)),
-        fault: /\.ts$/,
-      },
-    ],
-  },
-  {
-    rule: `at most ${MOST_SHORT_FILES} files have under ${SHORT_LINES} lines`,
-    faultsOf: (files) => rules.shortFiles(files, SHORT_LINES, MOST_SHORT_FILES),
-    breaks: [
-      {
-        with: 'more of them',
-        on: (files) => files.map((source, n) => (n <= MOST_SHORT_FILES ? { ...source, text: lines(1) } : source)),
-        fault: /\.ts$/,
-      },
-    ],
-  },
-  {
-    rule: `at most ${MOST_FILES_IN_A_FOLDER} files are in a folder, ${MOST_FILES_AT_THE_ROOT} at the root`,
-    faultsOf: (files) => rules.fullFolders(files, MOST_FILES_IN_A_FOLDER, MOST_FILES_AT_THE_ROOT),
-    breaks: [
-      {
-        with: 'more in a folder',
-        on: (all) => [...all, ...files(MOST_FILES_IN_A_FOLDER, 'formats/')],
-        fault: /^formats: \d+$/,
-      },
-      { with: 'more at the root', on: (all) => [...all, ...files(MOST_FILES_AT_THE_ROOT, '')], fault: /^\.: \d+$/ },
-    ],
-  },
-  {
-    rule: 'each file has a name of its own',
-    faultsOf: rules.repeatedFileNames,
-    breaks: [
-      {
-        with: 'a name that another folder has',
-        on: (files) => [...files, importing('replay/failure.ts')],
-        fault: /^failure\.ts: domain\/failure\.ts, replay\/failure\.ts$/,
-      },
-      {
-        with: 'a third one beside the twins of the two databases',
-        on: (files) => [
-          ...files,
-          ...['adapters/sqlite', 'adapters/postgres', 'adapters/sql'].map((folder) => importing(`${folder}/twin.ts`)),
-        ],
-        fault: /^twin\.ts: /,
-      },
-    ],
-  },
-  {
-    rule: 'each exported type has a name of its own',
-    faultsOf: rules.repeatedTypeNames,
-    breaks: [
-      {
-        with: 'a type of another file',
-        on: (files) => changed(files, 'app.ts', (text) => `${text}export type FailureCode = string\n`),
-        fault: /^FailureCode: app\.ts, domain\/failure-table\.ts$/,
-      },
-      {
-        with: 'an interface of that name',
-        on: (files) => changed(files, 'app.ts', (text) => `${text}export interface FailureCode {}\n`),
-        fault: /^FailureCode: /,
       },
     ],
   },

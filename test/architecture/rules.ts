@@ -101,17 +101,6 @@ export function circlesOf(files: readonly Source[]): string[][] {
   return circles
 }
 
-/** Names that stand more than once, with their files; those of the two databases are twins by design. */
-function repeated(named: readonly (readonly [name: string, path: string])[]): string[] {
-  const places = new Map<string, string[]>()
-  for (const [name, path] of named) places.set(name, [...(places.get(name) ?? []), path])
-  const areTwins = (paths: readonly string[]): boolean =>
-    paths.length === 2 && ['sqlite', 'postgres'].every((one) => paths.some((path) => isWithin(path, `adapters/${one}`)))
-  return [...places]
-    .filter(([, paths]) => paths.length > 1 && !areTwins(paths))
-    .map(([name, paths]) => `${name}: ${paths.join(', ')}`)
-}
-
 const linesOf = ({ text }: Source): number => text.trimEnd().split('\n').length
 
 /** The package of an import: `@scope/name` or `name`, without the path in it. */
@@ -146,35 +135,6 @@ export const namesThatSayNothing = (files: readonly Source[]): string[] =>
 
 export const longFiles = (files: readonly Source[], most: number): string[] =>
   pathsOf(files.filter((source) => linesOf(source) > most))
-
-/** The files above the limit if they are more than a tenth. */
-export function longTenth(files: readonly Source[], most: number): string[] {
-  const long = longFiles(files, most)
-  return long.length > files.length / 10 ? long : []
-}
-
-/** The files below the limit if they are too many. */
-export function shortFiles(files: readonly Source[], lines: number, most: number): string[] {
-  const short = pathsOf(files.filter((source) => linesOf(source) < lines))
-  return short.length > most ? short : []
-}
-
-export function fullFolders(files: readonly Source[], most: number, mostAtTheRoot: number): string[] {
-  const folders = Map.groupBy(files, ({ path }) => posix.dirname(path))
-  return [...folders]
-    .filter(([folder, { length }]) => length > (folder === '.' ? mostAtTheRoot : most))
-    .map(([folder, { length }]) => `${folder}: ${length}`)
-}
-
-export const repeatedFileNames = (files: readonly Source[]): string[] =>
-  repeated(pathsOf(files).map((path) => [posix.basename(path), path]))
-
-export const repeatedTypeNames = (files: readonly Source[]): string[] =>
-  repeated(
-    files.flatMap(({ path, text }) =>
-      Array.from(text.matchAll(/^export (?:type|interface|class) (\w+)/gm), ([, name]) => [name ?? '', path] as const),
-    ),
-  )
 
 /** `any` as a type, and the comments that turn the compiler off; texts and comments may speak of any. */
 export const evasions = (files: readonly Source[]): string[] => files.flatMap(evasionsOf)
