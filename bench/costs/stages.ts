@@ -2,9 +2,11 @@
  * All stages of one message, in one process without HTTP: microseconds of processor time, by workload.
  * `node bin/node.js --max-semi-space-size=4 --no-maglev bench/costs/stages.ts [W1 W2 …]`
  */
+
 import { checkDocument } from '../../src/config/checks/check-document.ts'
 import { createIsoTime } from '../../src/domain/iso-time.ts'
 import { collectInto, type Lint } from '../../src/domain/lint.ts'
+import { unboundedBytes } from '../../src/domain/message-budget.ts'
 import type { Run } from '../../src/domain/run.ts'
 import { startTrace } from '../../src/domain/tracing/trace.ts'
 import { compileEndpoint } from '../../src/pipeline/compile.ts'
@@ -64,6 +66,7 @@ function runOf(body: Uint8Array): Run {
     isRecord: false,
     isPatient: false,
     body,
+    budget: unboundedBytes(),
     lookupTimes: {},
     lookups: { highestStatus: undefined, networkError: false },
     trace: startTrace(),

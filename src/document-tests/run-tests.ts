@@ -150,9 +150,9 @@ function coverageOf({ endpoint }: CompiledEndpoint, course: Course, calls: reado
 /** One message at a time runs in it, and its clock stands still. */
 const intakeAt = (nowMs: number, settings: PipelineSettings, logger: Logger): Intake =>
   createIntake({
+    ...settings,
     maxMessagesInFlight: 1,
     messageWaitMs: 0,
-    messageTimeoutMs: settings.messageTimeoutMs,
     clock: () => nowMs,
     newId: () => NO_ID,
     logger,

@@ -137,6 +137,19 @@ export const FAILURES = {
     issue: 'processing',
     means: 'An expression of `inputTransforms` failed.',
   },
+  MESSAGE_TOO_COSTLY: {
+    status: 413,
+    retry: false,
+    issue: 'too-costly',
+    means:
+      'The requests, answers, state and output of this message would take more than `MESSAGE_MAX_BYTES` together; `path` says where the limit was passed.',
+  },
+  BUDGET_EXHAUSTED: {
+    status: 503,
+    retry: true,
+    issue: 'throttled',
+    means: 'The messages in flight need more than `IN_FLIGHT_MAX_BYTES` together, and this one needed more.',
+  },
   OUTPUT_TOO_LARGE: {
     status: 413,
     retry: false,
@@ -201,6 +214,13 @@ export const FAILURES = {
     issue: 'timeout',
     means: 'The message took longer than `MESSAGE_TIMEOUT_MS`.',
     lookup: 'unusable',
+  },
+  STATE_TOO_LARGE: {
+    status: 413,
+    retry: false,
+    issue: 'too-long',
+    means:
+      'The values of `state.extract` have more than `STATE_LIMIT` bytes as JSON; nothing was sent to response requests.',
   },
   STATE_UNAVAILABLE: {
     status: 503,

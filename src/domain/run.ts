@@ -1,5 +1,6 @@
 /** The account of one running message: stages report to it, and it bounds them. Two messages never share one. */
 import type { JsonObject } from './json.ts'
+import type { MessageBudget } from './message-budget.ts'
 import type { ProduceTurn, RecordProducer } from './ports/record-producer.ts'
 import type { Trace } from './tracing/trace.ts'
 
@@ -13,6 +14,8 @@ export type Run = {
   readonly startedAt: number
   /** After this time no call starts, and calls under way are aborted. */
   readonly deadlineAt: number
+  /** The bytes that the message may still make. */
+  readonly budget: MessageBudget
   /** The message is a record of a topic: it has no caller to read an answer, so a refusal of a target fails it. */
   readonly isRecord: boolean
   /** Its caller does not wait on a connection: a record or a replay. */
@@ -29,8 +32,8 @@ export type Run = {
   readonly lookups: LookupOutcome
   /** The course of the message. */
   readonly trace: Trace
-  /** Reads the values of `state.extract` from the message; undefined until it is mapped. */
-  extracted: (() => JsonObject) | undefined
+  /** The values of `state.extract`; undefined until the message is mapped. */
+  extracted: JsonObject | undefined
 }
 
 export type LookupOutcome = {

@@ -6,6 +6,7 @@ import type { Failure } from '../domain/failure.ts'
 import { createIsoTime } from '../domain/iso-time.ts'
 import type { Awaitable } from '../domain/json.ts'
 import type { Received } from '../domain/message.ts'
+import { type BudgetLimits, createBudgets } from '../domain/message-budget.ts'
 import type { Logger } from '../domain/ports/logger-port.ts'
 import type { Clock, Run } from '../domain/run.ts'
 import { startTrace, type Trace, traceSoFar } from '../domain/tracing/trace.ts'
@@ -53,6 +54,7 @@ export interface Intake {
 }
 
 export type IntakeOptions = AdmissionLimits &
+  BudgetLimits &
   Readonly<{
     clock: Clock
     newId: () => string
@@ -73,6 +75,7 @@ export function createIntake(options: IntakeOptions): Intake {
   const admission = createAdmission(options)
   /** Rejects the messages that wait for a permit. */
   const queued = new Set<(failure: Failure) => void>()
+  const newBudget = createBudgets(options)
   let inFlight = 0
   let whenIdle: (() => void) | undefined
   let isDraining = false
@@ -87,7 +90,8 @@ export function createIntake(options: IntakeOptions): Intake {
     inFlight -= 1
     if (!isConsumed(incoming)) admission.release(pool)
     if (inFlight + queued.size === 0) whenIdle?.()
-    const { messageId, startedAt, trace } = run
+    const { messageId, startedAt, trace, budget } = run
+    budget.release()
     return completedOf(result, { messageId, compiled, incoming, startedAt, trace })
   }
   /** The caller has acquired a permit, unless the message is a record. */
@@ -105,6 +109,7 @@ export function createIntake(options: IntakeOptions): Intake {
       clock,
       startedAt,
       deadlineAt: startedAt + messageTimeoutMs,
+      budget: newBudget(),
       isRecord: incoming.isRecord ?? false,
       isPatient: !isRequest(incoming),
       turn: incoming.turn,

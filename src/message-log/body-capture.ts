@@ -1,5 +1,6 @@
 /** Captures the bodies of a message for its record: redacted, and cut if they are too long. */
 import type { Json } from '../domain/json.ts'
+import { jsonLength } from '../domain/json-size.ts'
 import type { BodyName, MaskCause, RecordedBody } from '../domain/records/message-record.ts'
 import type { Codec } from '../formats/codec.ts'
 import { CODECS, codecOf } from '../formats/codecs.ts'
@@ -77,6 +78,9 @@ export function createBodyCapture(
     addReport: (which, contentType, content) =>
       addChanged(which, contentType, content, (value) => redactTexts(apply(value), hideValues(redacted))),
     addValue: (which, value) => {
+      // Its text is not in memory yet, and may be far longer than what is recorded of it.
+      const length = jsonLength(value, FULL_BODIES * limitBytes)
+      if (length > FULL_BODIES * limitBytes) return add(which, 'application/json', NO_BYTES, length)
       const changed = apply(value)
       const content = bytes(changed)
       const size = changed === value ? content.byteLength : bytes(value).byteLength

@@ -1,5 +1,6 @@
 /** The ports and settings that stages use. */
 import type { EgressPolicy } from '../domain/egress/egress-policy.ts'
+import type { BudgetLimits } from '../domain/message-budget.ts'
 import type { HttpClient } from '../domain/ports/http-client-port.ts'
 import type { RecordProducer } from '../domain/ports/record-producer.ts'
 import type { StateStore } from '../domain/ports/state-store-port.ts'
@@ -32,12 +33,15 @@ export type Services = Readonly<{
 
 /** Names and units as in src/settings/settings.ts. */
 export type PipelineSettings = ParserSettings &
+  BudgetLimits &
   Readonly<{
     validationAcceptNullValues: boolean
     validationCoerceTypes: boolean
     requestTimeoutMs: number
     requestRetries: number
     forEachMaxItems: number
+    requestUrlLimitBytes: number
+    stateLimitBytes: number
     messageTimeoutMs: number
     expressionTimeoutMs: number
     expressionMaxDepth: number

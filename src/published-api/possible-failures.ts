@@ -54,6 +54,8 @@ const CAN_FAIL: Readonly<Record<MessageFailureCode, (parts: Parts) => boolean>> 
   LOOKUP_UNREADABLE: ofLookups,
   LOOKUP_CIRCUIT_OPEN: ofLookups,
   TRANSFORM_FAILED: ({ endpoint }) => Object.keys(endpoint.inputTransforms ?? {}).length > 0,
+  MESSAGE_TOO_COSTLY: always,
+  BUDGET_EXHAUSTED: always,
   OUTPUT_TOO_LARGE: ({ endpoint }) => Object.keys(endpoint.inputMapping).length > 0,
   SERIALISE_FAILED: always,
   RESPONSE_UNREACHABLE: ofResponses,
@@ -67,6 +69,7 @@ const CAN_FAIL: Readonly<Record<MessageFailureCode, (parts: Parts) => boolean>> 
   // Expressions and schemas may run in another process, which has to take them in time.
   DEADLINE_EXCEEDED: ({ endpoint, hasRequests }) =>
     hasRequests || endpoint.inputTransforms !== undefined || endpoint.inputValidation !== undefined,
+  STATE_TOO_LARGE: ({ endpoint }) => endpoint.state.extract !== undefined,
   STATE_UNAVAILABLE: ({ endpoint }) => usesState(endpoint),
   RATE_LIMITED: ({ endpoint }) => endpoint.rateLimit !== undefined,
   IDEMPOTENCY_KEY_MISSING: ({ endpoint }) => endpoint.idempotency?.required === true,

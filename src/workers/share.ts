@@ -11,6 +11,7 @@ export function shareOf(settings: Settings, workerSlot: WorkerSlot): Settings {
       settings.maxMessagesWaiting === undefined
         ? undefined
         : Math.ceil(settings.maxMessagesWaiting / workerSlot.workers),
+    inFlightMaxBytes: portion(settings.inFlightMaxBytes, workerSlot),
     kafkaInFlightMaxBytes: portion(settings.kafkaInFlightMaxBytes, workerSlot),
     databasePoolSize: portion(settings.databasePoolSize, workerSlot),
   }

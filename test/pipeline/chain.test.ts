@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import { Failure } from '../../src/domain/failure.ts'
+import { unboundedBytes } from '../../src/domain/message-budget.ts'
 import type { Run } from '../../src/domain/run.ts'
 import { startTrace } from '../../src/domain/tracing/trace.ts'
 import { type Chain, type Stage, startChain } from '../../src/pipeline/chain.ts'
@@ -34,6 +35,7 @@ const run: Run = {
   isPatient: false,
   deadlineAt: 0,
   body: undefined,
+  budget: unboundedBytes(),
   lookupTimes: {},
   lookups: { highestStatus: undefined, networkError: false },
   trace: startTrace(),

@@ -3,6 +3,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
 import type { JsonObject } from '../../src/domain/json.ts'
+import { unboundedBytes } from '../../src/domain/message-budget.ts'
 import type { OutboundAnswer } from '../../src/domain/ports/http-client-port.ts'
 import { startTrace } from '../../src/domain/tracing/trace.ts'
 import { CODECS, codecOfFormat, FORMATS, MEDIA_TYPES } from '../../src/formats/codecs.ts'
@@ -61,7 +62,10 @@ test('any answer is passed on: in the output type, or byte for byte', () => {
   fc.assert(
     fc.property(answers, fc.constantFrom(...FORMATS), (answer, format) => {
       const content = readAnyContent(answer, SETTINGS, !answer.ok)
-      const { status, headers, body } = passOn(answer, content, format, startTrace())
+      const { status, headers, body } = passOn(answer, content, format, {
+        trace: startTrace(),
+        budget: unboundedBytes(),
+      })
       assert.equal(status, answer.status)
       const type = headers['content-type']
       if (answer.body.length === 0 && body === '') return
@@ -86,7 +90,10 @@ test('any answers stand together in the output type', () => {
         content: readAnyContent(answer, SETTINGS, !answer.ok),
       }))
       const ids = all.map((_, index) => ({ id: `r${index}` }))
-      const { status, body, partial } = aggregate(ids, outcomes, format, startTrace())
+      const { status, body, partial } = aggregate(ids, outcomes, format, {
+        trace: startTrace(),
+        budget: unboundedBytes(),
+      })
       assert.deepEqual([status, partial ?? false], [200, all.some(({ ok }) => !ok)])
       const read = codecOfFormat(format).read(Buffer.from(body), undefined, SETTINGS)
       if (codecOfFormat(format) === CODECS.json)

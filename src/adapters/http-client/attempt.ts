@@ -6,7 +6,7 @@ import type { IncomingHttpHeaders } from 'node:http'
 import type { Agent, Dispatcher } from 'undici'
 import type { OutboundAnswer, OutboundError } from '../../domain/ports/http-client-port.ts'
 import { type ClientCall, subjectOf } from './call.ts'
-import { tooLarge, tooManyInterim } from './client-faults.ts'
+import { overBudget, tooLarge, tooManyInterim } from './client-faults.ts'
 import type { Deadline } from './deadline.ts'
 
 /** How an attempt ended: with an answer, its content codings not decoded; aborted by this side; or with its connection lost. */
@@ -93,6 +93,10 @@ class Attempt implements Dispatcher.DispatchHandler {
     const sizeBytes = this.sizeBytes + chunk.length
     if (sizeBytes > this.limitBytes) {
       this.abortForSize()
+      return
+    }
+    if (this.call.budget?.take(chunk.length) === false) {
+      this.abort(overBudget(subjectOf(this.call)))
       return
     }
     // Most bodies are a single chunk, which needs no copy; it has no room left, so nothing is written to it.

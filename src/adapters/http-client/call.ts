@@ -3,7 +3,9 @@ import type { Dispatcher } from 'undici'
 import { FRAMING_HEADERS } from '../../domain/http.ts'
 import type { OutboundRequest } from '../../domain/ports/http-client-port.ts'
 
-export type ClientCall = Readonly<Dispatcher.DispatchOptions & { origin: string; path: string }>
+export type ClientCall = Readonly<
+  Dispatcher.DispatchOptions & { origin: string; path: string; budget: OutboundRequest['budget'] }
+>
 
 /** The name of a call in messages: method, origin and path, never the query. */
 export const subjectOf = ({ method, origin, path }: Pick<ClientCall, 'method' | 'origin' | 'path'>): string =>
@@ -38,5 +40,5 @@ export function callOf(request: OutboundRequest, { origin, path }: CallTarget): 
     if (!FRAMING_HEADERS.has(name)) headers.push(name, request.headers[name] as string)
   }
   if (!Object.hasOwn(request.headers, 'accept-encoding')) headers.push('accept-encoding', 'identity')
-  return { origin, path, method: request.method, headers, body: request.body ?? null }
+  return { origin, path, method: request.method, headers, body: request.body ?? null, budget: request.budget }
 }

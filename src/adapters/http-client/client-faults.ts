@@ -8,6 +8,9 @@ import { EgressDenied, errors } from './http-connections.ts'
 export const tooLarge = (subject: string, limitBytes: number): OutboundError =>
   new OutboundError('too-large', `The answer to ${subject} is larger than the limit of ${limitBytes} bytes.`)
 
+export const overBudget = (subject: string): OutboundError =>
+  new OutboundError('over-budget', `The answer to ${subject} is larger than what this message may still read.`)
+
 export const tooManyInterim = (subject: string, most: number): OutboundError =>
   new OutboundError('unreadable', `${subject} got more than ${most} interim answers and none that is final.`)
 

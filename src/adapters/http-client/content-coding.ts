@@ -1,22 +1,18 @@
 /** Decodes the content codings of an answer (RFC 9110 section 8.4), up to the limit of its body. */
-import { promisify } from 'node:util'
-import { brotliDecompress, gunzip, inflate, inflateRaw } from 'node:zlib'
-import { OutboundError } from '../../domain/ports/http-client-port.ts'
-import { tooLarge } from './client-faults.ts'
+import type { Transform } from 'node:stream'
+import { createBrotliDecompress, createGunzip, createInflate, createInflateRaw } from 'node:zlib'
+import { OutboundError, type OutboundRequest } from '../../domain/ports/http-client-port.ts'
+import { overBudget, tooLarge } from './client-faults.ts'
 
-type Decode = (body: Uint8Array, options: { maxOutputLength: number }) => Promise<Uint8Array>
+/** Makes the decoder of a body. */
+type Coding = (body: Uint8Array) => Transform
 
-/** "Deflate" is the zlib format, but some servers send the bare stream (RFC 9110 section 8.4.1.2). */
-const deflate: Decode = (body, options) =>
-  hasZlibHeader(body) ? promisify(inflate)(body, options) : promisify(inflateRaw)(body, options)
-
-const gzip: Decode = (body, options) => promisify(gunzip)(body, options)
-
-const CODINGS: ReadonlyMap<string, Decode> = new Map([
-  ['gzip', gzip],
-  ['x-gzip', gzip],
-  ['deflate', deflate],
-  ['br', (body, options) => promisify(brotliDecompress)(body, options)],
+const CODINGS: ReadonlyMap<string, Coding> = new Map<string, Coding>([
+  ['gzip', () => createGunzip()],
+  ['x-gzip', () => createGunzip()],
+  // "Deflate" is the zlib format, but some servers send the bare stream (RFC 9110 section 8.4.1.2).
+  ['deflate', (body) => (hasZlibHeader(body) ? createInflate() : createInflateRaw())],
+  ['br', () => createBrotliDecompress()],
 ])
 
 /** Each coding may take as much work as the whole limit, so their number is limited. */
@@ -24,8 +20,9 @@ const MOST_CODINGS = 3
 
 /**
  * In: the body as transferred, and the `content-encoding` header; an empty body is empty in every coding. `aborted` is
- * called before each coding. Fails with OutboundError: 'too-large' as soon as the output exceeds `limitBytes`, 'unreadable'
- * if a coding is unknown or the body is not in it, and the result of `aborted` if there is one.
+ * called before each coding; `budget` pays for the output as it grows. Fails with OutboundError: 'too-large' or 'over-budget'
+ * as soon as the output exceeds `limitBytes` or the budget, 'unreadable' if a coding is unknown or the body is not in it, and
+ * the result of `aborted` if there is one.
  */
 export async function decodeBody(
   subject: string,
@@ -33,6 +30,7 @@ export async function decodeBody(
   contentEncoding: string | readonly string[] | undefined,
   limitBytes: number,
   aborted: () => OutboundError | undefined = () => undefined,
+  budget?: OutboundRequest['budget'],
 ): Promise<Uint8Array> {
   if (contentEncoding === undefined || body.length === 0) return body
   const codings = String(contentEncoding)
@@ -44,26 +42,49 @@ export async function decodeBody(
   for (const coding of codings.reverse()) {
     const error = aborted()
     if (error !== undefined) throw error
-    const decode = CODINGS.get(coding)
-    if (decode === undefined) {
+    const create = CODINGS.get(coding)
+    if (create === undefined) {
       throw unreadable(subject, `is in the content coding ${shown(coding)}; only gzip, deflate and br are understood`)
     }
+    let sizeBytes = 0
+    const grow = (bytes: number): OutboundError | undefined => {
+      sizeBytes += bytes
+      if (sizeBytes > limitBytes) return tooLarge(subject, limitBytes)
+      return budget?.take(bytes) === false ? overBudget(subject) : undefined
+    }
     try {
-      decoded = await decode(decoded, { maxOutputLength: limitBytes })
+      decoded = await decode(create(decoded), decoded, grow)
     } catch (error) {
-      if (codeOf(error) === 'ERR_BUFFER_TOO_LARGE') throw tooLarge(subject, limitBytes)
+      if (error instanceof OutboundError) throw error
       throw unreadable(subject, `is not in the content coding ${shown(coding)} that it declares`, error)
     }
   }
   return decoded
 }
 
+/** `grow`: called with the bytes of each piece before it is kept; the error that it gives ends the work. */
+function decode(
+  decoder: Transform,
+  body: Uint8Array,
+  grow: (bytes: number) => OutboundError | undefined,
+): Promise<Uint8Array> {
+  return new Promise((resolve, reject) => {
+    const pieces: Buffer[] = []
+    decoder.on('data', (piece: Buffer) => {
+      const error = grow(piece.length)
+      if (error === undefined) pieces.push(piece)
+      else decoder.destroy(error)
+    })
+    decoder.once('end', () => resolve(Buffer.concat(pieces)))
+    decoder.once('error', reject)
+    decoder.end(body)
+  })
+}
+
 function hasZlibHeader(body: Uint8Array): boolean {
   const [method = 0, flags = 0] = body
   return (method & 0x0f) === 8 && (method * 256 + flags) % 31 === 0
 }
-
-const codeOf = (error: unknown): unknown => (error instanceof Error && 'code' in error ? error.code : undefined)
 
 const shown = (coding: string): string => JSON.stringify(coding.length > 40 ? `${coding.slice(0, 40)}…` : coding)
 

@@ -193,7 +193,7 @@ class Exchange {
     try {
       return { ...answer, body: await decodedWithin(deadline, subjectOf(call), answer.body, coding, answerLimitBytes) }
     } catch (thrown) {
-      if (!(thrown instanceof OutboundError) || thrown.fault === 'timeout') throw thrown
+      if (!(thrown instanceof OutboundError) || ENDS_CALL.has(thrown.fault)) throw thrown
       const { fault, message, cause } = thrown
       throw new OutboundError(fault, message, { cause, answer: { ...answer, isCoded: true } })
     }
@@ -218,12 +218,15 @@ class Exchange {
   }
 }
 
+/** Faults of decoding that say nothing about the content coding of the answer. */
+const ENDS_CALL: ReadonlySet<string> = new Set(['timeout', 'over-budget'])
+
 /** The deadline also holds for decoding, whose output may be far larger than what was received. */
 function decodedWithin(deadline: Deadline, ...[subject, body, coding, limitBytes]: Parameters<typeof decodeBody>) {
   return new Promise<Uint8Array>((resolve, reject) => {
     if (deadline.passed !== undefined) return reject(deadline.passed)
     deadline.listener = { abort: reject }
-    decodeBody(subject, body, coding, limitBytes, () => deadline.passed).then(resolve, reject)
+    decodeBody(subject, body, coding, limitBytes, () => deadline.passed, deadline.call.budget).then(resolve, reject)
   })
 }
 

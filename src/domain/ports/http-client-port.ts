@@ -1,5 +1,6 @@
 /** The client for requests to other systems. */
 import type { JsonObject } from '../json.ts'
+import type { MessageBudget } from '../message-budget.ts'
 
 export type OutboundRequest = Readonly<{
   /** Upper case. */
@@ -15,6 +16,8 @@ export type OutboundRequest = Readonly<{
   retries: number
   /** The request may be sent twice, whatever its method. */
   idempotent?: true
+  /** Pays for the body of the answer as it arrives; where it does not suffice, the exchange ends as 'over-budget'. */
+  budget?: Pick<MessageBudget, 'take' | 'leftBytes'>
   /** No caller waits for the answer: while the origin's circuit is open, the request waits for it to close, up to its timeout. */
   patient?: boolean
   /** The name of the origin for people, if the origin itself is a secret. */
@@ -41,12 +44,13 @@ export type OutboundAnswer = Readonly<{
 
 /**
  * 'refused': the other side refused the request and would refuse it again; 'denied': the egress rules forbid the address,
- * nothing was sent; 'circuit-open': nothing was sent, because the other side has failed too often.
+ * nothing was sent; 'over-budget': the message may not read as much; 'circuit-open': nothing was sent, because the other side has failed too often.
  */
 export type OutboundFault =
   | 'unreachable'
   | 'timeout'
   | 'too-large'
+  | 'over-budget'
   | 'unreadable'
   | 'refused'
   | 'denied'

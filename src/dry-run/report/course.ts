@@ -5,7 +5,7 @@ import { createMappingTrace } from '../../language/mapping/mapping-trace.ts'
 import type { StageObserver } from '../../pipeline/stage-observer.ts'
 
 /** The message before and after a stage. `after` is undefined if the stage failed. */
-export type StageCourse = Readonly<{ before: JsonObject; after: JsonObject | undefined; extracted?: () => JsonObject }>
+export type StageCourse = Readonly<{ before: JsonObject; after: JsonObject | undefined; extracted?: JsonObject }>
 
 export type Course = StageObserver &
   Readonly<{

@@ -56,7 +56,7 @@ function inputOf(stage: StageName, { completed, course, values }: Parts, at: str
 function outputOf(stage: StageName, { completed, course }: Parts): JsonObject | undefined {
   const { after, extracted } = course.stage(stage) ?? {}
   if (after === undefined) return undefined
-  if (stage === 'extract') return extracted === undefined ? undefined : { state: extracted() }
+  if (stage === 'extract') return extracted === undefined ? undefined : { state: extracted }
   if (stage === 'validate') return pick(after, VALIDATED)
   if (stage === 'respond') return { status: completed.answer.status }
   const name = (STAGES[stage] as StageKind).adds

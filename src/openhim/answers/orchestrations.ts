@@ -94,6 +94,7 @@ const SENTENCES: Readonly<Record<NonNullable<CallSpan['fault']>, string>> = {
   unreachable: 'The target could not be reached.',
   timeout: 'The target did not answer in time.',
   'too-large': 'The answer of the target was too large.',
+  'over-budget': 'The answer of the target was larger than what the message could still read.',
   unreadable: 'The answer of the target could not be read.',
   refused: 'The target refused the request.',
   denied: 'The egress rules do not allow the target.',

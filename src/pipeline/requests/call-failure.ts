@@ -1,6 +1,7 @@
 /** What a call that gave no whole answer fails the message with. */
 import { Failure } from '../../domain/failure.ts'
 import type { FailureCode } from '../../domain/failure-table.ts'
+import type { MessageBudget } from '../../domain/message-budget.ts'
 import { CircuitOpen, type OutboundError } from '../../domain/ports/http-client-port.ts'
 import type { PreparedRequest, RequestKind } from './request-call.ts'
 import { withoutValues } from './secret-references.ts'
@@ -15,7 +16,9 @@ export function outboundFailure(
   path: string,
   error: OutboundError,
   prepared: PreparedRequest,
+  budget: MessageBudget,
 ): Failure {
+  if (error.fault === 'over-budget') return budget.refusal(path)
   const codes = {
     unreachable: `${kind}_UNREACHABLE`,
     timeout: `${kind}_TIMED_OUT`,
@@ -24,7 +27,7 @@ export function outboundFailure(
     refused: `${kind}_REFUSED`,
     denied: 'EGRESS_DENIED',
     'circuit-open': `${kind}_CIRCUIT_OPEN`,
-  } as const satisfies Record<OutboundError['fault'], FailureCode>
+  } as const satisfies Record<Exclude<OutboundError['fault'], 'over-budget'>, FailureCode>
   const sentence = (text: string) => `The request "${id}" failed: ${text}`
   const { url, shownUrl, secrets } = prepared
   const { origin, pathname } = URL.parse(url) ?? { origin: '', pathname: '' }

@@ -6,6 +6,7 @@ import { refusalOf } from '../../domain/egress/egress-policy.ts'
 import { Failure } from '../../domain/failure.ts'
 import { IDEMPOTENT_METHODS, REDIRECT_STATUSES } from '../../domain/http.ts'
 import type { LintSink } from '../../domain/lint.ts'
+import { ownTurn } from '../../domain/own-turn.ts'
 import { OutboundError } from '../../domain/ports/http-client-port.ts'
 import type { StatusSet } from '../../domain/ports/state-store-port.ts'
 import { endCall, noteSecrets, startCall } from '../../domain/tracing/trace.ts'
@@ -50,6 +51,7 @@ export function compileCall(
   const url = compileUrl(config.url, Object.keys(config.params?.url ?? {}), services, lint.at('config', 'url'))
   // A value without a placeholder is not read: a message without it must not fail.
   const placeholders = named.filter(({ name }) => url.placeholders.includes(name))
+  const urlParts = { template: url, placeholders, query, path: lint.path, limitBytes: settings.requestUrlLimitBytes }
   const topic = 'kafkaProducerTopic' in request ? request.kafkaProducerTopic : undefined
   const written = config.headers ?? {}
   const own = topic === undefined ? withAccept(written, endpoint.transformation.output) : written
@@ -85,15 +87,16 @@ export function compileCall(
     contentType: headers['content-type'],
     items: forEach && compileItems(forEach.items, check, settings, lint.at('forEach', 'items')),
     concurrency: Number(forEach?.concurrency ?? 1),
-    prepare: (scope) => {
-      const shownUrl = fillUrl(url, placeholders, query, scope, lint.path)
+    prepare: (scope, { budget }) => {
+      const shownUrl = fillUrl(urlParts, scope)
       const recordKey = (key && parameterText(key, scope, 'be the key of a record')) ?? null
+      budget.spend(shownUrl.length + (recordKey?.length ?? 0), lint.path)
       if (!refers) return { method, url: shownUrl, headers, key: recordKey, shownUrl, secrets: undefined }
       const account = openAccount(services.secrets)
       const secretOf = secretsOfUrl(url, account, urlPath)
       return {
         method,
-        url: url.references.length === 0 ? shownUrl : fillUrl(url, placeholders, query, scope, lint.path, secretOf),
+        url: url.references.length === 0 ? shownUrl : fillUrl(urlParts, scope, secretOf),
         headers: secretHeaders?.(account.resolve) ?? headers,
         key: recordKey,
         shownUrl,
@@ -117,7 +120,8 @@ export function compileCall(
           const received = answerOf(delivered)
           const answer = unwraps ? withoutWrapper(received) : received
           endCall(called, answer)
-          return ending.answered(answer, run)
+          if (answer.body.byteLength <= LARGE_ANSWER_BYTES) return ending.answered(answer, run)
+          return ownTurn().then(() => ending.answered(answer, run))
         },
         (thrown: unknown) => {
           if (kind === 'RESPONSE' && thrown instanceof OutboundError && thrown.answer !== undefined) {
@@ -127,12 +131,15 @@ export function compileCall(
           }
           endCall(called, thrown instanceof OutboundError ? thrown.fault : 'internal')
           if (!(thrown instanceof OutboundError)) throw thrown
-          return ending.failed(outboundFailure(kind, request.id, lint.path, thrown, prepared), run)
+          return ending.failed(outboundFailure(kind, request.id, lint.path, thrown, prepared, run.budget), run)
         },
       )
     },
   }
 }
+
+/** Reading so much takes some milliseconds. */
+const LARGE_ANSWER_BYTES = 512 * 1024
 
 /** `text`: undefined for a response that has a topic instead. */
 function compileUrl(

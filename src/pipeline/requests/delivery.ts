@@ -25,7 +25,7 @@ export function deliverToUrl(http: HttpClient, options: CallOptions): Deliver {
     const traced = withTrace(own, run, called)
     const headers = body === undefined ? traced : { ...traced, 'content-type': body.contentType }
     noteSent(run.trace, called, headers, body?.content)
-    const request = { ...options, method, url, headers, timeoutMs, patient: run.isPatient }
+    const request = { ...options, method, url, headers, timeoutMs, patient: run.isPatient, budget: run.budget }
     return http.send(body === undefined ? request : { ...request, body: body.content })
   }
 }

@@ -1,3 +1,6 @@
+import { setImmediate as turn } from 'node:timers/promises'
+import type { Awaitable } from '../../domain/json.ts'
+
 /**
  * Runs `work` for each item, at most `concurrency` at once. Out: results in the order of the items.
  *
@@ -27,6 +30,49 @@ export async function mapItems<Item, Result>(
   failures.sort((one, other) => one.index - other.index)
   if (failures[0] !== undefined) throw failures[0].thrown
   return results
+}
+
+/** After this time, building the requests of a forEach lets other messages run. */
+const SLICE_MS = 10
+
+/** What `build` makes of each item, in their order. Only a message that takes long waits. */
+export async function buildAll<Item, Built>(items: readonly Item[], build: (item: Item) => Built): Promise<Built[]> {
+  const all: Built[] = []
+  let sliceStart = performance.now()
+  for (const item of items) {
+    all.push(build(item))
+    if (performance.now() - sliceStart > SLICE_MS) {
+      await turn()
+      sliceStart = performance.now()
+    }
+  }
+  return all
+}
+
+/** What `prepare` makes of each, one after the other, because those with a forEach may wait. */
+export function prepareAll<One, Ready>(
+  all: readonly One[],
+  prepare: (one: One) => Awaitable<Ready>,
+): Awaitable<readonly Ready[]> {
+  const ready: Ready[] = []
+  for (const [index, one] of all.entries()) {
+    const next = prepare(one)
+    if (next instanceof Promise) return prepareRest(all, index, next, ready, prepare)
+    ready.push(next)
+  }
+  return ready
+}
+
+async function prepareRest<One, Ready>(
+  all: readonly One[],
+  index: number,
+  pending: Promise<Ready>,
+  ready: Ready[],
+  prepare: (one: One) => Awaitable<Ready>,
+): Promise<readonly Ready[]> {
+  ready.push(await pending)
+  for (const one of all.slice(index + 1)) ready.push(await prepare(one))
+  return ready
 }
 
 /** Waits for all; then throws the first failure in the order given, or gives what `combine` makes of the results. */

@@ -16,8 +16,8 @@ export type RequestCall = Readonly<{
   /** The items of its forEach; undefined if it has none. Fails with FOREACH_INVALID. */
   items: ((message: CallScope) => readonly Json[]) | undefined
   concurrency: number
-  /** Builds the request but its body. Fails with PARAMETER_INVALID and SECRET_UNAVAILABLE. */
-  prepare(scope: CallScope): PreparedRequest
+  /** Builds the request but its body. Fails with PARAMETER_INVALID, SECRET_UNAVAILABLE and what `run.budget` fails with. */
+  prepare(scope: CallScope, run: Run): PreparedRequest
   /**
    * `item`: the index of its item, in a forEach. Gives what `ending` makes of the answer, or of a failure: <kind>_UNREACHABLE,
    * _TIMED_OUT, _REFUSED, _UNREADABLE or _CIRCUIT_OPEN, EGRESS_DENIED and DEADLINE_EXCEEDED.

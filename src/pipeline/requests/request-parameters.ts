@@ -54,31 +54,56 @@ export function compileItems(
   }
 }
 
-/** The URL for one message, with references in place of secrets if `secretOf` is undefined. Fails with PARAMETER_INVALID. */
+/** What the URL of a request is made of. `path`: of the request in the document. */
+export type UrlParts = Readonly<{
+  template: UrlTemplate
+  placeholders: readonly Parameter[]
+  query: readonly Parameter[]
+  path: string
+  limitBytes: number
+}>
+
+/**
+ * The URL for one message, with references in place of secrets if `secretOf` is undefined. Fails with PARAMETER_INVALID, also
+ * for a URL of more than `limitBytes`.
+ */
 export function fillUrl(
-  url: UrlTemplate,
-  placeholders: readonly Parameter[],
-  query: readonly Parameter[],
+  { template, placeholders, query, path, limitBytes }: UrlParts,
   scope: CallScope,
-  path: string,
   secretOf?: (reference: Reference) => string,
 ): string {
   const values: Record<string, string> = {}
+  let characters = 0
+  const textOf = (parameter: Parameter): string | undefined => {
+    const text = parameterText(parameter, scope)
+    characters += text?.length ?? 0
+    // Before it is encoded, which takes the most time.
+    if (characters > limitBytes) throw tooLong(`the value of "${parameter.source.text}" in it`, parameter.path)
+    return text
+  }
+  const tooLong = (cause: string, at: string) =>
+    new Failure(
+      'PARAMETER_INVALID',
+      `The URL of this request is longer than ${limitBytes} bytes (REQUEST_URL_LIMIT): ${cause} is too long. Send the value in a body, or shorten it.`,
+      { path: at },
+    )
   for (const parameter of placeholders) {
-    const value = parameterText(parameter, scope)
+    const value = textOf(parameter)
     if (value === undefined) {
       const { source, name, path: at } = parameter
       throw new Failure('PARAMETER_INVALID', `"${source.text}" found nothing for the URL's :${name}.`, { path: at })
     }
     values[parameter.name] = value
   }
-  const filled = url.fill(values, secretOf)
+  const filled = template.fill(values, secretOf)
   if (!filled.ok) throw new Failure('PARAMETER_INVALID', filled.message, { path: documentPath(path, 'config', 'url') })
   const pairs = query.flatMap((parameter) => {
-    const value = parameterText(parameter, scope)
+    const value = textOf(parameter)
     return value === undefined ? [] : [[parameter.name, value] as const]
   })
-  return pairs.length === 0 ? filled.value : appendQuery(filled.value, pairs)
+  const url = pairs.length === 0 ? filled.value : appendQuery(filled.value, pairs)
+  if (url.length > limitBytes) throw tooLong('the whole of it, percent-encoded,', documentPath(path, 'config', 'url'))
+  return url
 }
 
 /** The text of a parameter: arrays joined by commas; undefined if its path finds nothing. Fails with PARAMETER_INVALID. */

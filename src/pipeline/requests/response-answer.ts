@@ -6,12 +6,16 @@ import { Failure } from '../../domain/failure.ts'
 import type { Json, JsonObject } from '../../domain/json.ts'
 import type { Answer } from '../../domain/message.ts'
 import type { OutboundAnswer } from '../../domain/ports/http-client-port.ts'
-import { noteAnswer, type Trace } from '../../domain/tracing/trace.ts'
+import type { Run } from '../../domain/run.ts'
+import { noteAnswer } from '../../domain/tracing/trace.ts'
 import type { Codec } from '../../formats/codec.ts'
 import { codecOfFormat, type Format, MEDIA_TYPES } from '../../formats/codecs.ts'
 import { endToEnd } from '../../language/headers.ts'
-import { write } from '../stages/serialise.ts'
+import { write, writePaid } from '../stages/serialise.ts'
 import { asBase64, asText, type Content, UNKNOWN_TYPE } from './upstream-content.ts'
+
+/** Of the run: what gets remarks on answers, and what pays for the answer. */
+type Reported = Pick<Run, 'trace' | 'budget'>
 
 /** The answer of the target, or the failure of the call. */
 export type RequestOutcome = Readonly<{ answer: OutboundAnswer; content: Content; ok: boolean }> | Failure
@@ -25,7 +29,7 @@ export const isAtFault = (result: RequestResult): boolean => result instanceof F
  * Passes on the answer of one request: its status, its end-to-end headers, and its body in the output type, or unchanged with its
  * own type if it cannot be converted. A status above 599 is a failure of the upstream (RFC 9110 §15) and becomes 502.
  */
-export function passOn(answer: OutboundAnswer, content: Content, format: Format, trace: Trace): Answer {
+export function passOn(answer: OutboundAnswer, content: Content, format: Format, run: Reported): Answer {
   const status = answer.status <= 599 ? answer.status : 502
   const { 'content-type': own = UNKNOWN_TYPE, ...headers } = endToEnd(answer.headers)
   const codec = codecOfFormat(format)
@@ -35,10 +39,10 @@ export function passOn(answer: OutboundAnswer, content: Content, format: Format,
   if (empty && (codec.emptyAnswer === '' || !mayHaveBody)) return { status, headers, body: '' }
   if (content.codec === codec && content.portable)
     return { status, headers: { ...headers, ...type }, body: answer.body }
-  const written = empty ? codec.emptyAnswer : convert(content, codec)
+  const written = empty ? codec.emptyAnswer : convert(content, codec, run)
   // As bytes: with a string, Node would write the headers in UTF-8 too, but the upstream's are Latin-1.
   if (written !== undefined) return { status, headers: { ...headers, ...type }, body: Buffer.from(written) }
-  if (content.unreadable === undefined) noteAnswer(trace, answer, unwritable(codec))
+  if (content.unreadable === undefined) noteAnswer(run.trace, answer, unwritable(codec))
   const coding = answer.isCoded === true ? { 'content-encoding': String(answer.headers['content-encoding']) } : {}
   return { status, headers: { ...headers, ...coding, 'content-type': own }, body: answer.body }
 }
@@ -54,7 +58,7 @@ export function aggregate(
   responses: readonly Readonly<{ id: string }>[],
   outcomes: readonly (RequestResult | RequestResult[])[],
   format: Format,
-  trace: Trace,
+  run: Reported,
 ): Answer {
   const codec = codecOfFormat(format)
   const gather = (bodyOfOne: (result: RequestResult) => Json): JsonObject =>
@@ -65,10 +69,11 @@ export function aggregate(
       }),
     )
   const body =
-    tryWrite(gather(bodyOf), codec) ??
-    write(
-      gather((result) => writableBodyOf(result, codec, trace)),
+    tryWrite(gather(bodyOf), codec, run) ??
+    writePaid(
+      gather((result) => writableBodyOf(result, codec, run)),
       codec,
+      run,
     )
   const headers = { 'content-type': MEDIA_TYPES[format] }
   if (!outcomes.flat().some(isAtFault)) return { status: 200, headers, body }
@@ -83,25 +88,25 @@ function bodyOf(outcome: RequestResult): Json {
 }
 
 /** The body as a value; as text or base64 if the output type cannot hold it. */
-function writableBodyOf(outcome: RequestResult, codec: Codec, trace: Trace): Json {
+function writableBodyOf(outcome: RequestResult, codec: Codec, run: Reported): Json {
   const body = bodyOf(outcome)
-  if (!('answer' in outcome) || isWritable(body, codec)) return body
-  noteAnswer(trace, outcome.answer, outcome.content.unreadable ?? unwritable(codec))
+  if (!('answer' in outcome) || isWritable(body, codec, run)) return body
+  noteAnswer(run.trace, outcome.answer, outcome.content.unreadable ?? unwritable(codec))
   const text = asText(outcome.answer)
-  return text !== undefined && isWritable(text, codec) ? text : asBase64(outcome.answer)
+  return text !== undefined && isWritable(text, codec, run) ? text : asBase64(outcome.answer)
 }
 
-const isWritable = (value: Json, codec: Codec): boolean => tryWrite({ value }, codec) !== undefined
+const isWritable = (value: Json, codec: Codec, run: Reported): boolean => tryWrite({ value }, codec, run) !== undefined
 
-const convert = ({ value, unreadable }: Content, codec: Codec): string | undefined =>
-  unreadable === undefined ? tryWrite(value, codec) : undefined
+const convert = ({ value, unreadable }: Content, codec: Codec, run: Reported): string | undefined =>
+  unreadable === undefined ? tryWrite(value, codec, run) : undefined
 
 /** Undefined if the format cannot hold the value. */
-function tryWrite(value: Json, codec: Codec): string | undefined {
+function tryWrite(value: Json, codec: Codec, run: Reported): string | undefined {
   try {
-    return write(value, codec)
+    return writePaid(value, codec, run)
   } catch (thrown) {
-    if (thrown instanceof Failure) return undefined
+    if (thrown instanceof Failure && thrown.code === 'SERIALISE_FAILED') return undefined
     throw thrown
   }
 }

@@ -1,7 +1,7 @@
 import type { Endpoint, LookupRequest } from '../../config/schema/schema.ts'
 import { Failure } from '../../domain/failure.ts'
 import { createIsoTime } from '../../domain/iso-time.ts'
-import type { Json, JsonObject } from '../../domain/json.ts'
+import type { Awaitable, Json, JsonObject } from '../../domain/json.ts'
 import type { LintSink } from '../../domain/lint.ts'
 import type { Enriched, Parsed } from '../../domain/message.ts'
 import type { OutboundAnswer } from '../../domain/ports/http-client-port.ts'
@@ -14,19 +14,19 @@ import { hasStatus } from '../../language/status-set.ts'
 import type { Step } from '../chain.ts'
 import { answersInFhir } from '../reply.ts'
 import { compileCall } from '../requests/compile-call.ts'
-import { mapItems, settleAll } from '../requests/for-each.ts'
+import { buildAll, mapItems, prepareAll, settleAll } from '../requests/for-each.ts'
 import type { Body, CallEnding, PreparedRequest, RequestCall } from '../requests/request-call.ts'
 import { readContent, refusal } from '../requests/upstream-content.ts'
 import { issuesOf } from '../requests/upstream-issues.ts'
 import type { PipelineSettings, Services } from '../services.ts'
-import { write } from './serialise.ts'
+import { writePaid } from './serialise.ts'
 
 /** Without data if an optional lookup failed and has no default. */
 type Result = { data?: Json; headers: JsonObject }
 
 /** Sends a lookup that could be built from the message. */
 type Ready = (run: Run) => Promise<Result | Result[]>
-type Lookup = Readonly<{ id: string; prepare(message: Parsed, run: Run): Ready }>
+type Lookup = Readonly<{ id: string; prepare(message: Parsed, run: Run): Awaitable<Ready> }>
 
 /**
  * Makes all lookups at once, after all of them are built from the message.
@@ -56,16 +56,18 @@ export function compileLookup(
       run.lookupTimes[id] = times(start, run.clock())
     }
   }
-  return (message, run) => {
-    const ready = lookups.map(({ id, prepare }) => ({ id, send: prepare(message, run) }))
-    return settleAll(
-      ready.map(({ id, send }) => timed(id, send, run)),
+  const sendAll = (ready: readonly Ready[], message: Parsed, run: Run): Promise<Enriched> =>
+    settleAll(
+      ready.map((send, index) => timed((lookups[index] as Lookup).id, send, run)),
       (results) => {
         const timestamps = { ...message.timestamps, lookupRequests: { ...run.lookupTimes } }
-        const lookupRequests = Object.fromEntries(ready.map(({ id }, index) => [id, results[index] as Json]))
+        const lookupRequests = Object.fromEntries(lookups.map(({ id }, index) => [id, results[index] as Json]))
         return { ...message, timestamps, lookupRequests }
       },
     )
+  return (message, run) => {
+    const ready = prepareAll(lookups, ({ prepare }) => prepare(message, run))
+    return ready instanceof Promise ? ready.then((all) => sendAll(all, message, run)) : sendAll(ready, message, run)
   }
 }
 
@@ -120,17 +122,19 @@ function compileOne(
   const forwards = request.forwardExistingRequestBody === true
   const bodyOfMessage = forwards ? compileForward(endpoint, call) : () => undefined
   const bodyOfItem = forwards ? compileItemBody(call) : () => undefined
-  const prepare = (message: Parsed, run: Run): Ready => {
+  const prepare = (message: Parsed, run: Run): Awaitable<Ready> => {
     if (items === undefined) {
-      const prepared = call.prepare(message)
+      const prepared = call.prepare(message, run)
       const body = bodyOfMessage(message, run)
       return () => send(prepared, body, run)
     }
-    const calls = items(message).map((item) => ({
-      prepared: call.prepare({ ...message, item }),
-      body: bodyOfItem(item),
+    const calls = buildAll(items(message), (item) => ({
+      prepared: call.prepare({ ...message, item }, run),
+      body: bodyOfItem(item, run),
     }))
-    return () => mapItems(calls, call.concurrency, ({ prepared, body }, item) => send(prepared, body, run, item))
+    return calls.then(
+      (all) => () => mapItems(all, call.concurrency, ({ prepared, body }, item) => send(prepared, body, run, item)),
+    )
   }
   return { id: request.id, prepare: request.fhirResponse === true ? withOutcomes(prepare) : prepare }
 }
@@ -156,10 +160,14 @@ function withOutcomes(prepare: Lookup['prepare']): Lookup['prepare'] {
     if (!(thrown instanceof Failure)) throw thrown
     throw new Failure(thrown.code, thrown.message, { ...thrown.options, fhir: true, cause: thrown.cause })
   }
+  const withRethrow =
+    (send: Ready): Ready =>
+    (run) =>
+      send(run).catch(rethrow)
   return (message, run) => {
     try {
       const send = prepare(message, run)
-      return () => send(run).catch(rethrow)
+      return send instanceof Promise ? send.then(withRethrow, rethrow) : withRethrow(send)
     } catch (thrown) {
       return rethrow(thrown)
     }
@@ -184,11 +192,11 @@ function compileForward(endpoint: Endpoint, call: RequestCall): (message: Parsed
   return (message, run) => {
     const charset = parseMediaType(message.requestHeaders['content-type'] ?? '')?.charset ?? 'utf-8'
     const asItCame = sameForm && run.body !== undefined && run.body.byteLength > 0 && charset === 'utf-8'
-    return { content: asItCame ? run.body : write(message.requestBody, codec, call.path), contentType }
+    return { content: asItCame ? run.body : writePaid(message.requestBody, codec, run, call.path), contentType }
   }
 }
 
-function compileItemBody(call: RequestCall): (item: Json) => Body {
+function compileItemBody(call: RequestCall): (item: Json, run: Run) => Body {
   const { codec, contentType } = formOf(call)
-  return (item) => ({ content: write(item, codec, call.path), contentType })
+  return (item, run) => ({ content: writePaid(item, codec, run, call.path), contentType })
 }

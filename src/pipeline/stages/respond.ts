@@ -1,6 +1,6 @@
 import { type Endpoint, isPrimary, type ResponseRequest } from '../../config/schema/schema.ts'
 import { Failure } from '../../domain/failure.ts'
-import type { Json } from '../../domain/json.ts'
+import type { Awaitable, Json } from '../../domain/json.ts'
 import type { LintSink } from '../../domain/lint.ts'
 import type { Answered, Serialised } from '../../domain/message.ts'
 import type { OutboundAnswer } from '../../domain/ports/http-client-port.ts'
@@ -11,7 +11,7 @@ import { codecOfFormat, codecOfHeader, type Format, MEDIA_TYPES, NO_FORMAT } fro
 import { hasStatus } from '../../language/status-set.ts'
 import type { Stage } from '../chain.ts'
 import { compileCall } from '../requests/compile-call.ts'
-import { mapItems, settleAll } from '../requests/for-each.ts'
+import { buildAll, mapItems, prepareAll, settleAll } from '../requests/for-each.ts'
 import type { CallEnding, PreparedRequest, RequestCall } from '../requests/request-call.ts'
 import {
   aggregate,
@@ -23,10 +23,10 @@ import {
 } from '../requests/response-answer.ts'
 import { readAnyContent, refusal } from '../requests/upstream-content.ts'
 import type { PipelineSettings, Services } from '../services.ts'
-import { write } from './serialise.ts'
+import { writePaid } from './serialise.ts'
 
 type Ready = (run: Run) => Promise<RequestResult | RequestResult[]>
-type Response = Readonly<{ id: string; path: string; prepare(message: Serialised): Ready }>
+type Response = Readonly<{ id: string; path: string; prepare(message: Serialised, run: Run): Awaitable<Ready> }>
 
 /**
  * Sends the output to the response requests, all at once, and makes the answer from their answers.
@@ -57,19 +57,21 @@ export function compileRespond(
     const outcome = alone < 0 ? undefined : (outcomes[alone] as RequestResult)
     if (outcome instanceof Failure) throw outcome
     refuseUnproduced(requests, outcomes)
-    if (outcome === undefined) return { ...message, answer: aggregate(responses, outcomes, format, run.trace) }
+    if (outcome === undefined) return { ...message, answer: aggregate(responses, outcomes, format, run) }
     if ('forgiven' in outcome) return { ...message, answer: withoutResponse(message.output, outcome, format) }
-    const passed = passOn(outcome.answer, outcome.content, format, run.trace)
+    const passed = passOn(outcome.answer, outcome.content, format, run)
     if (!outcome.ok) return { ...message, answer: { ...passed, refused: true } }
     const partial = outcomes.flat().some(isAtFault)
     return { ...message, answer: partial ? { ...passed, partial } : passed }
   }
-  return (message, run) => {
-    const ready = responses.map((response) => response.prepare(message))
-    return settleAll(
+  const sendAll = (ready: readonly Ready[], message: Serialised, run: Run): Promise<Answered> =>
+    settleAll(
       ready.map((send) => send(run)),
       (outcomes) => answer(message, run, outcomes),
     )
+  return (message, run) => {
+    const ready = prepareAll(responses, (response) => response.prepare(message, run))
+    return ready instanceof Promise ? ready.then((all) => sendAll(all, message, run)) : sendAll(ready, message, run)
   }
 }
 
@@ -103,18 +105,20 @@ function compileOne(
     return call.send(prepared, body, run, item, ending)
   }
   const { items } = call
-  const prepare = (message: Serialised): Ready => {
+  const prepare = (message: Serialised, run: Run): Awaitable<Ready> => {
     if (items === undefined) {
-      const prepared = call.prepare(message)
-      const content = asOutput ? message.output : write(message.responseBody, form.codec, call.path)
-      return (run) => send(prepared, content, run)
+      const prepared = call.prepare(message, run)
+      const content = asOutput ? message.output : writePaid(message.responseBody, form.codec, run, call.path)
+      return () => send(prepared, content, run)
     }
-    const calls = items(message).map((item) => {
-      const prepared = call.prepare({ ...message, item })
-      return { prepared, content: bodiless ? '' : write(item, form.codec, call.path) }
-    })
-    return (run) =>
-      mapItems(calls, call.concurrency, ({ prepared, content }, item) => send(prepared, content, run, item))
+    const calls = buildAll(items(message), (item) => ({
+      prepared: call.prepare({ ...message, item }, run),
+      content: bodiless ? '' : writePaid(item, form.codec, run, call.path),
+    }))
+    return calls.then(
+      (all) => () =>
+        mapItems(all, call.concurrency, ({ prepared, content }, item) => send(prepared, content, run, item)),
+    )
   }
   return { id: request.id, path: call.path, prepare }
 }

@@ -1,24 +1,62 @@
 import type { Endpoint } from '../../config/schema/schema.ts'
 import { Failure } from '../../domain/failure.ts'
 import type { Json } from '../../domain/json.ts'
+import { jsonLength } from '../../domain/json-size.ts'
 import type { Mapped, Serialised } from '../../domain/message.ts'
+import type { Run } from '../../domain/run.ts'
 import { Unwritable } from '../../formats/body-faults.ts'
 import type { Codec } from '../../formats/codec.ts'
 import { codecOfFormat } from '../../formats/codecs.ts'
 import type { Stage } from '../chain.ts'
+import type { PipelineSettings } from '../services.ts'
+import { usesState } from './state.ts'
 
 /**
  * Writes the mapped output in the format of `transformation.output`.
  *
- * In: `responseBody`. Out: adds `output`, the text. Fails: SERIALISE_FAILED, naming the place in the output.
+ * In: `responseBody`. Out: adds `output`, the text. Fails: SERIALISE_FAILED, naming the place in the output;
+ * MESSAGE_TOO_COSTLY and BUDGET_EXHAUSTED before an output is written that is too large for the budget of the message.
  */
-export function compileSerialise(endpoint: Endpoint): Stage<Mapped, Serialised> {
+export function compileSerialise(endpoint: Endpoint, { stateLimitBytes }: PipelineSettings): Stage<Mapped, Serialised> {
   const codec = codecOfFormat(endpoint.transformation.output)
-  return (message) => ({ ...message, output: write(message.responseBody, codec) })
+  const mayBeLarge = compileMayBeLarge(endpoint, stateLimitBytes)
+  return (message, run) => {
+    if (mayBeLarge(run)) {
+      const { leftBytes } = run.budget
+      if (jsonLength(message.responseBody, leftBytes) > leftBytes) throw run.budget.refusal(OUTPUT)
+    }
+    return { ...message, output: writePaid(message.responseBody, codec, run) }
+  }
+}
+
+const OUTPUT = 'transformation.output'
+
+/** Headers, query and URL parameters of a message have less. */
+const ENVELOPE_BYTES = 64 * 1024
+
+/**
+ * Whether the output may be larger than what the message may still make. Only then its size is measured before it is
+ * written: that takes a third of the time of writing it. An output holds no value more often than there are targets.
+ */
+function compileMayBeLarge(endpoint: Endpoint, stateLimitBytes: number): (run: Run) => boolean {
+  if (Object.keys(endpoint.inputTransforms ?? {}).length > 0) return () => true
+  const targets = Object.values(endpoint.inputMapping).reduce<number>(
+    (sum, target) => sum + (Array.isArray(target) ? target.length : 1),
+    1,
+  )
+  const fixedBytes = ENVELOPE_BYTES + jsonLength(endpoint.constants) + (usesState(endpoint) ? stateLimitBytes : 0)
+  return ({ body, budget }) => ((body?.byteLength ?? 0) + budget.spentBytes + fixedBytes) * targets > budget.leftBytes
+}
+
+/** As `write`, paid by the budget of the message. */
+export function writePaid(value: Json, codec: Codec, { budget }: Pick<Run, 'budget'>, path = OUTPUT): string {
+  const text = write(value, codec, path)
+  budget.spend(text.length, path)
+  return text
 }
 
 /** A value as text. `path`: of what asks for it in the document. Fails with SERIALISE_FAILED. */
-export function write(value: Json, codec: Codec, path = 'transformation.output'): string {
+export function write(value: Json, codec: Codec, path = OUTPUT): string {
   try {
     return codec.build(value)
   } catch (thrown) {

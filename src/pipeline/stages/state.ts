@@ -1,7 +1,8 @@
 /** State of an endpoint, from one message to the next: recalled before a message, extracted from it, kept after it. */
 import type { Endpoint } from '../../config/schema/schema.ts'
-import { asFailure, type Failure } from '../../domain/failure.ts'
+import { asFailure, Failure } from '../../domain/failure.ts'
 import type { JsonObject } from '../../domain/json.ts'
+import { jsonLength } from '../../domain/json-size.ts'
 import type { LintSink } from '../../domain/lint.ts'
 import type { Mapped, Recalled, Received } from '../../domain/message.ts'
 import type { StateFilter, StateRecord, StateStore } from '../../domain/ports/state-store-port.ts'
@@ -12,6 +13,7 @@ import { parseTree } from '../../language/jsonata/expression-engine.ts'
 import { parsePath, type SourcePath } from '../../language/paths/path.ts'
 import { parseStatusSet } from '../../language/status-set.ts'
 import type { Step } from '../chain.ts'
+import type { PipelineSettings } from '../services.ts'
 
 const PATH = 'state'
 
@@ -100,9 +102,13 @@ export function recordOf(root: JsonObject): StateRecord {
 /**
  * Takes the values of `state.extract` from the mapped message; `compileKeep` stores them at the end of the message.
  *
- * In: everything. Out: the same. Lints: each path that does not parse.
+ * In: everything. Out: the same. Lints: each path that does not parse. Fails: STATE_TOO_LARGE, MESSAGE_TOO_COSTLY.
  */
-export function compileExtract(endpoint: Endpoint, lint: LintSink): Step<Mapped, Mapped> {
+export function compileExtract(
+  endpoint: Endpoint,
+  { stateLimitBytes }: Pick<PipelineSettings, 'stateLimitBytes'>,
+  lint: LintSink,
+): Step<Mapped, Mapped> {
   const extract = endpoint.state.extract
   if (extract === undefined) return { adds: {} }
   const sink = lint.at('state', 'extract')
@@ -121,9 +127,28 @@ export function compileExtract(endpoint: Endpoint, lint: LintSink): Step<Mapped,
     lookupRequests: Object.fromEntries(lookups.map(([id, group]) => [id, readGroup(group, message)])),
   })
   return (message, run) => {
-    run.extracted = () => extractFrom(message)
+    const extracted = extractFrom(message)
+    run.budget.spend(checkedBytes(extracted, stateLimitBytes), sink.path)
+    run.extracted = extracted
     return message
   }
+}
+
+/** A character takes at most six bytes of JSON text, as `\u001f` does. */
+const MAX_BYTES_PER_CHARACTER = 6
+
+/** About the bytes of the values. Fails with STATE_TOO_LARGE. */
+function checkedBytes(extracted: JsonObject, limitBytes: number): number {
+  const characters = jsonLength(extracted, limitBytes)
+  const mayBeTooLarge = characters * MAX_BYTES_PER_CHARACTER > limitBytes
+  if (!mayBeTooLarge) return characters
+  const bytes = characters > limitBytes ? characters : Buffer.byteLength(JSON.stringify(extracted))
+  if (bytes <= limitBytes) return bytes
+  throw new Failure(
+    'STATE_TOO_LARGE',
+    `The values of "state.extract" of this message have more than ${limitBytes} bytes (STATE_LIMIT); extract fewer or smaller values.`,
+    { path: 'state.extract' },
+  )
 }
 
 type Group = readonly (readonly [name: string, path: SourcePath])[]
@@ -157,7 +182,7 @@ export function compileKeep(id: string, states: StateStore): Keep {
     return states.append(id, {
       // A getter: of messages that end together, the store writes only the last.
       get values() {
-        return { ...run.extracted?.(), system: { timestamps: endTimes(run, end) } }
+        return { ...run.extracted, system: { timestamps: endTimes(run, end) } }
       },
       lookupStatus: highestStatus,
       networkError,

@@ -1,5 +1,5 @@
 /** The settings of receiving and processing messages, and of endpoints with `idempotency`. */
-import { flag, milliseconds, type Setting, size, wholeNumber, workerCount } from '../setting-kinds.ts'
+import { flag, milliseconds, optional, type Setting, size, wholeNumber, workerCount } from '../setting-kinds.ts'
 import { limits } from './limits-settings.ts'
 
 export const messages = {
@@ -65,6 +65,20 @@ export const messages = {
     kind: milliseconds,
     default: '30000',
     means: 'How long a message may take from its arrival to its answer; then it is answered with 504.',
+  },
+  messageMaxBytes: {
+    name: 'MESSAGE_MAX_BYTES',
+    kind: optional(size(10_000)),
+    default: '',
+    means:
+      'How many bytes one message may make in all: URLs and bodies of its requests, answers that it reads, its state and its output. A message that needs more is answered with 413. If it is not set, `32mb`, or four times `PARSER_LIMIT` where that is more.',
+  },
+  stateLimitBytes: {
+    name: 'STATE_LIMIT',
+    kind: size(100),
+    default: '1mb',
+    means:
+      'The most bytes that the values of `state.extract` of one message may have as JSON; with more, it is answered with 413.',
   },
   ...limits,
   shutdownTimeoutMs: {

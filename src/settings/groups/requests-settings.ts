@@ -61,6 +61,12 @@ export const requests = {
     default: '10mb',
     means: 'The largest body of an answer to a lookup or response request.',
   },
+  requestUrlLimitBytes: {
+    name: 'REQUEST_URL_LIMIT',
+    kind: size(1),
+    default: '64kb',
+    means: 'The longest URL of a lookup or response request; a message that makes a longer one is answered with 400.',
+  },
   forEachMaxItems: {
     name: 'FOREACH_MAX_ITEMS',
     kind: wholeNumber(1, 1_000_000),

@@ -4,6 +4,7 @@ import { Failure } from '../../../src/domain/failure.ts'
 import type { Json, JsonObject } from '../../../src/domain/json.ts'
 import { collectInto, type Lint } from '../../../src/domain/lint.ts'
 import type { Enriched } from '../../../src/domain/message.ts'
+import { unboundedBytes } from '../../../src/domain/message-budget.ts'
 import type { Run } from '../../../src/domain/run.ts'
 import { startTrace } from '../../../src/domain/tracing/trace.ts'
 import { compileValidate } from '../../../src/pipeline/stages/validate.ts'
@@ -17,6 +18,7 @@ const run: Run = {
   isRecord: false,
   isPatient: false,
   deadlineAt: 0,
+  budget: unboundedBytes(),
   lookupTimes: {},
   lookups: { highestStatus: undefined, networkError: false },
   body: undefined,

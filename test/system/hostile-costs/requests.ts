@@ -90,11 +90,11 @@ const manyStates = (entries: number): HostileCost => ({
   },
 })
 
-const manyCopies = (output: 'JSON' | 'XML'): HostileCost => ({
+const manyCopies = (output: 'JSON' | 'XML', copies: number): HostileCost => ({
   group: 'requests',
-  name: `an output that holds one field of 900 KB 500 times, as ${output}`,
+  name: `an output that holds one field of 900 KB ${copies} times, as ${output}`,
   attack: async ({ url }) => {
-    const targets = Array.from({ length: 500 }, (_, index) => `copy${index}`)
+    const targets = Array.from({ length: copies }, (_, index) => `copy${index}`)
     await registerAt(
       url,
       endpoint({ transformation: { input: 'JSON', output }, inputMapping: { 'requestBody.field': targets } }),
@@ -108,10 +108,13 @@ export const REQUESTS: readonly HostileCost[] = [
   longQueries(300),
   longQueries(1_000),
   largeAnswers(1, 1),
+  largeAnswers(3, 3),
   largeAnswers(100, 1),
   largeAnswers(1_000, 100),
   manyStates(200),
   manyStates(600),
-  manyCopies('JSON'),
-  manyCopies('XML'),
+  manyCopies('JSON', 30),
+  manyCopies('JSON', 500),
+  manyCopies('XML', 6),
+  manyCopies('XML', 500),
 ]
