@@ -105,12 +105,12 @@ function callsOf(paths: readonly string[], ids: readonly string[]): Readonly<Rec
     bodies.map((body): Call => ({ port: 'admin', method: 'POST', path, type: JSON_TYPE, body }))
   const suggestions = fc.oneof(
     hostileBodies.map((sample) =>
-      JSON.stringify({ sample: { body: sample, contentType: JSON_TYPE }, target: { sample } }),
+      JSON.stringify({ source: { body: sample, contentType: JSON_TYPE }, target: { sample } }),
     ),
     long.map((length) => {
       const properties = Object.fromEntries(Array.from({ length: 300 }, (_, at) => [`p${at}`, { $ref: '#/$defs/far' }]))
       const schema = { type: 'object', properties, $defs: { far: { $ref: `#${'/a'.repeat(length)}` } } }
-      return JSON.stringify({ schema, target: { schema } })
+      return JSON.stringify({ source: { body: { p1: 1 } }, target: { schema } })
     }),
     jsonText,
   )
@@ -130,7 +130,11 @@ function callsOf(paths: readonly string[], ids: readonly string[]): Readonly<Rec
   const tests = fc.tuple(many, hostileBodies).map(([count, body]) =>
     JSON.stringify({
       tests: [
-        { name: 't', message: { body }, expect: { body: { $contains: Array.from({ length: count }, () => 1) } } },
+        {
+          name: 't',
+          given: { message: { body } },
+          expect: { answer: { body: { $contains: Array.from({ length: count }, () => 1) } } },
+        },
       ],
     }),
   )
