@@ -1,8 +1,10 @@
 /** Runs the programs of an isolated process: each is compiled when it first arrives, and runs on one message at a time. */
 import type { JsonObject } from '../domain/json.ts'
+import { jsonLength } from '../domain/json-size.ts'
 import { collectInto, found, type Lint, type Result } from '../domain/lint.ts'
 import { compileJsonSchema, type Validator } from '../language/json-schema/json-schema.ts'
 import { type Ambient, type Expression, ExpressionFault, parseExpression } from '../language/jsonata/expression.ts'
+import { TOTAL_LIMIT } from '../language/jsonata/expression-size.ts'
 import type { Program, Transformation } from '../pipeline/sandbox.ts'
 import { threadCpuMs } from './cpu-quota.ts'
 import type {
@@ -82,19 +84,27 @@ const describe = ({ expressions, lints }: CompiledProgram): Compilation => ({
   lints,
 })
 
+const TOO_LARGE = `The expressions of this message give more than ${TOTAL_LIMIT.toLocaleString('en')} characters together.`
+
 async function transform(
   { expressions }: CompiledProgram,
   { message, leftMs, partial = false }: Extract<IsolationTask, { kind: 'transform' }>,
 ): Promise<Transformation> {
   const until = performance.now() + leftMs
   let transforms: JsonObject = {}
+  let characters = 0
   const soFar = (values: JsonObject) => (partial ? { transforms: values } : {})
   for (const [name, expression] of expressions) {
     if (!expression.ok) throw new TypeError('The program has faults.')
     if (performance.now() >= until) return { ok: false, name, why: 'late', ...soFar(transforms) }
     try {
       const value = await expression.value.evaluate({ ...message, transforms })
-      if (value !== undefined) transforms = { ...transforms, [name]: value }
+      if (value === undefined) continue
+      characters += jsonLength(value, TOTAL_LIMIT)
+      if (characters > TOTAL_LIMIT) {
+        return { ok: false, name, why: 'failed', message: TOO_LARGE, unquoted: TOO_LARGE, ...soFar(transforms) }
+      }
+      transforms = { ...transforms, [name]: value }
     } catch (thrown) {
       if (!(thrown instanceof ExpressionFault)) throw thrown
       return {

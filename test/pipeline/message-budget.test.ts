@@ -137,14 +137,14 @@ describe('a message that needs more than its budget fails at the place that pass
       calls: 0,
     },
     {
-      name: 'an output of an expression',
+      name: 'the value of an expression',
       document: () => ({
         inputTransforms: { long: '$pad("", 200000, "x")' },
         inputMapping: { 'transforms.long': 'long' },
         requests: { response: respond() },
       }),
       body: {},
-      fails: [413, 'MESSAGE_TOO_COSTLY', 'transformation.output'],
+      fails: [413, 'MESSAGE_TOO_COSTLY', 'inputTransforms.long'],
       calls: 0,
     },
     {

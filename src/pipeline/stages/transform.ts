@@ -3,6 +3,7 @@ import { checkReference } from '../../config/checks/path-roots.ts'
 import type { Endpoint } from '../../config/schema/schema.ts'
 import { Failure } from '../../domain/failure.ts'
 import type { Awaitable, Json, JsonObject } from '../../domain/json.ts'
+import { jsonLength } from '../../domain/json-size.ts'
 import { documentPath, type LintSink } from '../../domain/lint.ts'
 import type { Enriched, Transformed } from '../../domain/message.ts'
 import type { Run } from '../../domain/run.ts'
@@ -22,7 +23,8 @@ type Entry = Readonly<{ name: string; path: string; expression: Expression }>
  *
  * In: `requestBody`, `lookupRequests`, … Out: adds `transforms`, one key for each expression that gave a value.
  * Lints: each expression that does not parse, with its position, and constants that are not defined.
- * Fails: TRANSFORM_FAILED at the expression that failed, DEADLINE_EXCEEDED at the one that did not start in time.
+ * Fails: TRANSFORM_FAILED at the expression that failed, DEADLINE_EXCEEDED at the one that did not start in time,
+ * MESSAGE_TOO_COSTLY at the one whose value was too large.
  */
 export function compileTransform(
   endpoint: Endpoint,
@@ -74,13 +76,17 @@ export function compileTransform(
         const progress = { message, run, sliceStart }
         const before = values
         return value.then(
-          (later) => runFrom(at + 1, { ...progress, transforms: withValue(before, name, later) }),
+          (later) => {
+            payFor(later, run, path)
+            return runFrom(at + 1, { ...progress, transforms: withValue(before, name, later) })
+          },
           (thrown) => {
             if (inSandbox === undefined || !isTimeout(thrown)) throw asFailure(thrown, path)
             return inSandbox(message, run, at)
           },
         )
       }
+      if (typeof value === 'string' || run.clock() > now) payFor(value, run, path)
       values = withValue(values, name, value)
     }
     return { ...message, transforms: values }
@@ -89,6 +95,11 @@ export function compileTransform(
     if (inSandbox !== undefined && local?.isQuick() === false) return inSandbox(message, run)
     return runFrom(0, { message, run, transforms: {}, sliceStart: run.clock() })
   }
+}
+
+/** A value that took less than a millisecond is not worth the time of measuring it, unless it is one text. */
+function payFor(value: Json | undefined, { budget }: Run, path: string): void {
+  if (value !== undefined) budget.spend(jsonLength(value, budget.leftBytes), path)
 }
 
 type Progress = Readonly<{ message: Enriched; run: Run; transforms: JsonObject; sliceStart: number }>
@@ -145,7 +156,10 @@ function callSandbox(
       partial: observer !== undefined,
     })
     if (observer !== undefined) reportAll(outcome, names, observer, reported)
-    if (outcome.ok) return { ...message, transforms: outcome.transforms }
+    if (outcome.ok) {
+      payFor(outcome.transforms, run, 'inputTransforms')
+      return { ...message, transforms: outcome.transforms }
+    }
     const path = outcome.name === undefined ? 'inputTransforms' : documentPath('inputTransforms', outcome.name)
     if (outcome.why === 'late') throw outOfTime(path)
     if (outcome.why === 'failed') throw failed(path, outcome)

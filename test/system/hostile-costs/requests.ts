@@ -103,6 +103,28 @@ const manyCopies = (output: 'JSON' | 'XML', copies: number): HostileCost => ({
   },
 })
 
+const manyTransforms: HostileCost = {
+  group: 'requests',
+  name: '40 expressions that each give a text of 8 MB',
+  attack: async ({ url }) => {
+    const inputTransforms = Object.fromEntries(
+      Array.from({ length: 40 }, (_, at) => [`t${at}`, `$pad("${at}", 8000000, requestBody.character)`]),
+    )
+    await registerAt(url, endpoint({ inputTransforms, inputMapping: { 'requestBody.id': 'id' } }))
+    return send(`${url}/hostile`, { id: 1, character: 'x' })
+  },
+}
+
+const grownOutput: HostileCost = {
+  group: 'requests',
+  name: 'a field of 20 KB in each of 30,000 elements, by oneToAllElements',
+  attack: async ({ url }) => {
+    const all = { key: 'list[].text', transform: { function: 'oneToAllElements' } }
+    await registerAt(url, endpoint({ inputMapping: { 'requestBody.list[]': 'list[].id', 'requestBody.text': all } }))
+    return send(`${url}/hostile`, { list: Array.from({ length: 30_000 }, (_, id) => id), text: 'x'.repeat(20_000) })
+  },
+}
+
 export const REQUESTS: readonly HostileCost[] = [
   longQueries(60),
   longQueries(300),
@@ -111,6 +133,8 @@ export const REQUESTS: readonly HostileCost[] = [
   largeAnswers(3, 3),
   largeAnswers(100, 1),
   largeAnswers(1_000, 100),
+  manyTransforms,
+  grownOutput,
   manyStates(200),
   manyStates(600),
   manyCopies('JSON', 30),
