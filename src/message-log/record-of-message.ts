@@ -1,7 +1,7 @@
 /** The record of a completed message. */
 import { timeOfId } from '../domain/id.ts'
 import type { MessageRecord, RecordedBody, RecordedCall, RecordedStage } from '../domain/records/message-record.ts'
-import type { CallSpan, Trace } from '../domain/tracing/trace.ts'
+import { type CallSpan, shownTarget, type Trace } from '../domain/tracing/trace.ts'
 import { type CompletedMessage, isTriedAgain } from '../intake/completed-message.ts'
 import { withoutSecretsIn } from './recorded-secrets.ts'
 
@@ -81,7 +81,8 @@ function callOf(
     kind,
     id,
     method,
-    target: withoutSecretsIn(withoutQuery(target), secrets),
+    // Before the cut: a part of a secret would not be found.
+    target: shownTarget(withoutSecretsIn(withoutQuery(target), secrets)),
     startMs: rounded(startMs - messageStartMs),
     ms: Number.isNaN(endMs) ? 0 : rounded(endMs - startMs),
   }

@@ -47,7 +47,7 @@ test('a body that is cut, and a view of a large buffer, keep no more than their 
 
 describeDatabases('a message with very many calls', ({ withDatabase }) => {
   test(
-    'keeps 200 of them, those that went wrong among them, and says how many it left out',
+    'keeps 200 of them, those that went wrong among them, and says how many it left out; of a long target the start',
     withDatabase(async (database) => {
       const upstream = await startUpstream(({ url }, response) => {
         if (!url.endsWith('/249')) return { url }
@@ -69,8 +69,11 @@ describeDatabases('a message with very many calls', ({ withDatabase }) => {
             for (const count of [200, 250]) {
               await fetch('/each', json('POST', { list: Array.from({ length: count }, (_, at) => String(at)) }))
             }
+            await fetch('/each', json('POST', { list: ['x'.repeat(50_000)] }))
           },
-          ({ records: [many, some] }) => {
+          ({ records: [long, many, some] }) => {
+            assert.match(long?.calls[0]?.target ?? '', /^http:.*x…$/)
+            assert.equal(long?.calls[0]?.target.length, 2_049)
             assert.deepEqual([some?.outcome, some?.calls.length, some?.callsOmitted], ['done', 200, undefined])
             assert.deepEqual([many?.outcome, many?.calls.length, many?.callsOmitted], ['refused', 200, 50])
             assert.deepEqual([many?.calls.at(-1)?.item, many?.calls.at(-2)?.item], [249, 198])

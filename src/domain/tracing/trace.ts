@@ -113,6 +113,12 @@ export function startCall(trace: Trace, call: Pick<CallSpan, 'kind' | 'id' | 'it
   return span
 }
 
+const SHOWN_CHARACTERS = 2_048
+
+/** A target as records and reports show it: a message with a forEach may make a thousand URLs of 64 KB. */
+export const shownTarget = (target: string): string =>
+  target.length <= SHOWN_CHARACTERS ? target : `${target.slice(0, SHOWN_CHARACTERS)}…`
+
 /** Whether the trace keeps what its calls send. */
 export const keepsSent = ({ sentBytesLeft }: Trace): boolean => sentBytesLeft !== undefined
 

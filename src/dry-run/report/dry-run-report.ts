@@ -3,7 +3,7 @@ import type { DryRunRequest } from '../../config/checks/dry-run-request.ts'
 import type { Endpoint } from '../../config/schema/schema.ts'
 import type { Failure } from '../../domain/failure.ts'
 import type { JsonObject } from '../../domain/json.ts'
-import type { CallSpan, Trace } from '../../domain/tracing/trace.ts'
+import { type CallSpan, shownTarget, type Trace } from '../../domain/tracing/trace.ts'
 import type { CompletedMessage } from '../../intake/completed-message.ts'
 import type { CannedServices, Sent } from '../canned-services.ts'
 import type { Course } from './course.ts'
@@ -79,7 +79,7 @@ function callOf(
     kind,
     id,
     ...(item === undefined ? {} : { item }),
-    ...(topic === undefined ? { method, url: target } : { topic, key: sent?.key ?? null }),
+    ...(topic === undefined ? { method, url: shownTarget(target) } : { topic, key: sent?.key ?? null }),
     ...(sent === undefined ? {} : { headers: shownHeaders(sent.headers) }),
     ...(sent?.body === undefined ? {} : values.body(`${at}/body`, sent.body, BODY_LIMIT)),
     ms: Number.isNaN(endMs) ? null : rounded(endMs - startMs),
