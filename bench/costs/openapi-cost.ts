@@ -1,7 +1,7 @@
 /**
  * How long the OpenAPI document of many endpoints takes, and what it does to the messages meanwhile: one client sends
  * messages in slices, in every second of which another reads the document without a pause. Messages of both kinds of
- * slices are compared. `npm run -s prepare && node bin/node.js bench/costs/openapi-cost.ts [endpoints] [pairs] [fields]`:
+ * slices are compared. `npm run -s bundle && node bin/node.js bench/costs/openapi-cost.ts [endpoints] [pairs] [fields]`:
  * the endpoints differ in name and route only, or with `fields` in the names of their fields too.
  */
 import { setTimeout as pause } from 'node:timers/promises'

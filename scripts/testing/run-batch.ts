@@ -1,17 +1,23 @@
 /**
- * Runs several test files one after the other in this process: `node scripts/testing/run-batch.ts <files>`. Each is a suite
+ * Runs test files one after the other in this process: `node scripts/testing/run-batch.ts <files>`. Each of several is a suite
  * with the file's name, so its hooks apply to its own tests alone.
  */
-import { after, before, describe } from 'node:test'
 import { setImmediate } from 'node:timers/promises'
 import { pathToFileURL } from 'node:url'
-import '../../test/process-end.ts'
+import '../../test/seed.ts'
 
-for (const file of process.argv.slice(2)) {
-  describe(file, async () => {
-    // Reporters are called in a later round of the event loop; these pauses let them see the first and the last test.
-    before(() => setImmediate())
-    after(() => setImmediate())
-    await import(pathToFileURL(file).href)
-  })
+const files = process.argv.slice(2).map((file) => ({ file, load: () => import(pathToFileURL(file).href) }))
+
+if (files.length === 1) await files[0]?.load()
+else {
+  const { after, before, describe } = await import('node:test')
+  await import('../../test/process-end.ts')
+  for (const { file, load } of files) {
+    describe(file, async () => {
+      // Reporters are called in a later round of the event loop; these pauses let them see the first and the last test.
+      before(() => setImmediate())
+      after(() => setImmediate())
+      await load()
+    })
+  }
 }

@@ -45,7 +45,7 @@ const WARNING = /^\(node:\d+\) ((?!ExperimentalWarning)\w*Warning: .*)$/gm
 /** Runs the files in one process. Out: a result for each file, in the same order. Never rejects. */
 export async function runFiles(files: readonly string[], options: RunOptions): Promise<readonly FileResult[]> {
   const [file = ''] = files
-  if (files.length < 2) return [(await runProcess([file], file, options)).result]
+  if (files.length < 2) return [(await runProcess([batch, file], file, options)).result]
   const { entries, result } = await runProcess([batch, ...files], 'the process', options)
   const last = entries.findLast((one) => one.kind === 'started')?.test ?? file
   const isOf = (file: string) => (text: string) => text === file || text.startsWith(`${file} `)

@@ -91,7 +91,13 @@ export const FAILURES = {
     status: 400,
     retry: false,
     issue: 'invariant',
-    means: 'The message does not satisfy `inputValidation`.',
+    means: 'The message does not satisfy `inputValidation`; where only the data of lookups does not, `LOOKUP_INVALID`.',
+  },
+  LOOKUP_INVALID: {
+    status: 502,
+    retry: true,
+    issue: 'processing',
+    means: 'The data of a lookup does not satisfy `inputValidation`; all other parts of the message do.',
   },
   LOOKUP_REFUSED: {
     status: 502,

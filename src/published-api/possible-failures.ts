@@ -6,6 +6,7 @@ import type { MANAGEMENT_FAILURES } from '../domain/failures/management-failure-
 import { referencesIn } from '../domain/secrets/references.ts'
 import { parseRoutePattern } from '../language/route-pattern.ts'
 import { usesState } from '../pipeline/stages/state.ts'
+import { namesParts } from '../pipeline/stages/validate.ts'
 
 export type MessageFailureCode = Exclude<FailureCode, keyof typeof MANAGEMENT_FAILURES>
 
@@ -48,6 +49,8 @@ const CAN_FAIL: Readonly<Record<MessageFailureCode, (parts: Parts) => boolean>> 
   PARAMETER_INVALID: ({ hasParameters }) => hasParameters,
   FOREACH_INVALID: ({ hasForEach }) => hasForEach,
   VALIDATION_FAILED: ({ endpoint }) => endpoint.inputValidation !== undefined,
+  LOOKUP_INVALID: ({ endpoint: { inputValidation, requests } }) =>
+    requests.lookup.length > 0 && inputValidation !== undefined && namesParts(inputValidation, inputValidation),
   LOOKUP_REFUSED: ofLookups,
   LOOKUP_UNREACHABLE: ofLookups,
   LOOKUP_TIMED_OUT: ofLookups,

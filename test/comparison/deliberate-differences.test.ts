@@ -47,6 +47,12 @@ const CASES: readonly Case[] = [
     but: { peer: { status: 400, body: { error: 'Validation failed: x' } } },
   },
   {
+    id: 'failure-status',
+    peer: { status: 400, body: { error: 'Validation failed: x' } },
+    here: { status: 502, body: failure('LOOKUP_INVALID') },
+    but: { here: { status: 502, body: failure('LOOKUP_UNREADABLE') } },
+  },
+  {
     id: 'failure-body',
     peer: { status: 400, body: { error: 'Validation failed: x' } },
     here: { status: 400, body: failure('VALIDATION_FAILED') },

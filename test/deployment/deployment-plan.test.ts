@@ -212,5 +212,5 @@ test('random plans delete nothing without prune, and with it only what has the l
       for (const { name } of wanted) assert.ok([...after.values()].includes(name))
     },
   )
-  await fc.assert(property, { numRuns: LONG ? 20_000 : 1_000, seed: 17 })
+  await fc.assert(property, { numRuns: LONG ? 20_000 : 1_000 })
 })

@@ -17,7 +17,7 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { describe, test } from 'node:test'
 import { fileURLToPath } from 'node:url'
-import { blocksOf, headingsOf, linksOf } from './page.ts'
+import { blocksOf, type Fence, headingsOf, linksOf } from './page.ts'
 import { isExample, isRunTable, KNOWN, kindOf, PROSE, play } from './play.ts'
 
 /** The secrets that examples refer to. */
@@ -48,11 +48,20 @@ describe('every page', () => {
         const known =
           KNOWN.includes(kindOf(block)) || (block.words.length === 1 && PROSE.includes(block.words[0] ?? ''))
         assert.ok(known, `line ${block.line}: the test knows no \`\`\`${block.words.join(' ')}`)
+        if (block.words[0] === 'sh') assertSafeToPaste(block)
       }
       for (const link of linksOf(read(page))) assert.ok(leadsSomewhere(link, page), `the link to ${link}`)
     })
   }
 })
+
+/** A command that runs until Ctrl-C keeps those behind it from running; npx may run a package of a stranger. */
+function assertSafeToPaste({ text, line }: Fence): void {
+  const commands = text.trimEnd().split('\n')
+  const runsOn = commands.findIndex((command) => /npm start(?! -s --| --)|--watch|--follow/.test(command))
+  assert.ok(runsOn === -1 || runsOn === commands.length - 1, `line ${line}: ${commands[runsOn]}`)
+  assert.doesNotMatch(text, /\bnpx crosswalk\b/, `line ${line}`)
+}
 
 function leadsSomewhere(link: string, page: string): boolean {
   const [path = '', heading] = link.split('#')

@@ -1,7 +1,7 @@
 /** The project and the pipeline of docs/gitops.md, run line by line against a service. */
 import assert from 'node:assert/strict'
 import { spawn } from 'node:child_process'
-import { mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { delimiter, join } from 'node:path'
 import { test } from 'node:test'
 import { fileURLToPath } from 'node:url'
@@ -26,7 +26,7 @@ const DOCUMENT: JsonObject = {
 }
 
 test('the pipeline publishes what the files say, and again when they change', async (context) => {
-  assert.equal(LINES.length, 6)
+  assert.equal(LINES.length, 10)
   const folder = freshFolder(context)
   const service = await spawnService(freshFolder(context))
   context.after(() => service.child.kill())
@@ -35,14 +35,20 @@ test('the pipeline publishes what the files say, and again when they change', as
   const programs = join(folder, 'programs')
   mkdirSync(programs)
   mkdirSync(join(folder, 'endpoints'))
-  symlinkSync(join(root, 'bin/crosswalk.js'), join(programs, 'crosswalk'))
+  // What `npm ci` does where the package is in the repository.
+  const install = `mkdir -p node_modules/.bin && ln -sf '${join(root, 'bin/crosswalk.js')}' node_modules/.bin/crosswalk`
+  writeFileSync(join(programs, 'npm'), `#!/bin/sh\n[ "$*" = ci ] && ${install}\n`, { mode: 0o755 })
   writeFileSync(join(folder, 'crosswalk.json'), JSON.stringify(project))
   const tests = [{ name: 'any order', given: { message: { body: {} } }, expect: { outcome: 'done' } }]
   writeFileSync(join(folder, 'endpoints/orders.tests.json'), JSON.stringify({ tests }))
 
-  const env = { PATH: `${programs}${delimiter}${process.env.PATH}`, GITHUB_SHA: 'f00' }
+  const added = join(folder, 'path')
   const runLine = (line: string) =>
     new Promise<{ code: number | null; output: string }>((resolve) => {
+      // The runner of GitHub does this between two steps.
+      const paths = readFileSync(added, 'utf8').split('\n').filter(Boolean)
+      const PATH = [...paths, programs, process.env.PATH].join(delimiter)
+      const env = { PATH, GITHUB_PATH: added, GITHUB_SHA: 'f00' }
       const child = spawn('bash', ['-e', '-c', line], { cwd: folder, env, stdio: ['ignore', 'pipe', 'pipe'] })
       let output = ''
       for (const stream of [child.stdout, child.stderr]) {
@@ -54,6 +60,8 @@ test('the pipeline publishes what the files say, and again when they change', as
     })
   const runAll = async (document: JsonObject) => {
     writeFileSync(join(folder, 'endpoints/orders.json'), JSON.stringify(document))
+    writeFileSync(added, '')
+    rmSync(join(folder, 'node_modules'), { recursive: true, force: true })
     for (const line of LINES) {
       const { code, output } = await runLine(line)
       assert.equal(code, 0, `${line}\n${output}`)
@@ -66,7 +74,7 @@ test('the pipeline publishes what the files say, and again when they change', as
     return answer.json()
   }
   assert.deepEqual(await runAll(DOCUMENT), { store: 'https://store.example' })
-  const stale = await runLine(LINES[4] ?? '')
+  const stale = await runLine(LINES.find((line) => line.includes('--yes')) ?? '')
   assert.deepEqual([stale.code, /since the plan was made/i.test(stale.output)], [3, true], stale.output)
 
   // Each run starts with a fresh checkout.

@@ -162,12 +162,12 @@ describe('any two documents', () => {
       const text = (value: Json) => JSON.stringify(inOrderOfFields(value, EndpointField))
       assert.equal(text(made), text(after))
     })
-    fc.assert(property, { numRuns: LONG ? 15_000 : 500, seed: 17 })
+    fc.assert(property, { numRuns: LONG ? 15_000 : 500 })
   })
 
   test('there are none between a document and itself', () => {
     const property = fc.property(documents, (document) => assert.deepEqual(diffDocuments(document, document), []))
-    fc.assert(property, { numRuns: 100, seed: 17 })
+    fc.assert(property, { numRuns: 100 })
   })
 })
 

@@ -1,15 +1,16 @@
 /**
- * The package that `npm pack` makes has what runs and nothing else, and works where it is installed. The long form installs it
+ * The package that `npm pack` makes has what runs and its documentation, and works where it is installed. The long form installs it
  * with npm; the short one links what npm would install, since that needs no registry.
  */
 import assert from 'node:assert/strict'
 import { spawnSync } from 'node:child_process'
 import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
-import { basename, dirname, join } from 'node:path'
+import { basename, dirname, join, normalize } from 'node:path'
 import { after, before, describe, test } from 'node:test'
 import { fileURLToPath } from 'node:url'
 import { entry } from '../../bin/entry.js'
+import { linksOf } from '../docs/page.ts'
 import { LONG } from '../form.ts'
 import { json } from '../service.ts'
 import { spawnService, startProgram } from '../spawned-service.ts'
@@ -31,7 +32,7 @@ const installed = (modules: string): readonly string[] =>
       name.startsWith('@') ? readdirSync(join(modules, name)).map((own) => `${name}/${own}`) : [name],
     )
 
-type Manifest = Readonly<{ dependencies: Record<string, string>; optionalDependencies: Record<string, string> }>
+type Manifest = Readonly<Record<'dependencies' | 'optionalDependencies' | 'scripts', Record<string, string>>>
 
 function link(folder: string, tarball: string): void {
   const modules = join(folder, 'node_modules')
@@ -62,9 +63,10 @@ describe('the package', () => {
   })
   after(() => rmSync(home, { recursive: true, force: true }))
 
-  test('has what runs and nothing else', () => {
+  test('has what runs, its documentation, and nothing else', () => {
     const isExpected = (path: string) =>
-      /^(?:LICENSE|README\.md|package\.json|bin\/(?:crosswalk|entry|launch)\.js|bin\/package\.json|console\/built\/(?:index\.html|manifest\.json|sources\.sha256|assets\/[\w-]+\.(?:js|css|svg)(?:\.br|\.gz)?))$/.test(
+      /^(?:docs|samples|deploy)\/(?:[\w-]+\/)*[\w.-]+\.(?:md|png|json|xml|conf|yaml)$/.test(path) ||
+      /^(?:LICENSE|package\.json|(?:README|CHANGELOG|CONTRIBUTING|bench\/EXPERIMENTS)\.md|docker-compose\.yml|bin\/(?:crosswalk|entry|launch)\.js|bin\/package\.json|console\/built\/(?:index\.html|manifest\.json|sources\.sha256|assets\/[\w-]+\.(?:js|css|svg)(?:\.br|\.gz)?))$/.test(
         path,
       ) ||
       /^dist\/(?:(?:main|service|message-worker|openapi-worker|isolated-process)\.js|service-\w+\.code|package\.json)$/.test(
@@ -77,6 +79,26 @@ describe('the package', () => {
     for (const path of ['bin/crosswalk.js', 'dist/main.js', 'dist/service.js', 'console/built/index.html']) {
       assert.ok(files.includes(path), path)
     }
+  })
+
+  test('has each file that its documentation links to', () => {
+    const pages = files.filter((path) => path.endsWith('.md'))
+    assert.ok(pages.includes('README.md'))
+    const dead = pages.flatMap((page) =>
+      linksOf(readFileSync(join(root, page), 'utf8'))
+        .filter((link) => !link.startsWith('#'))
+        .map((link) => normalize(join(dirname(page), link.replace(/#.*$/, ''))))
+        .filter((path) => !files.some((file) => file === path || file.startsWith(`${path}/`)) && !pages.includes(path))
+        .map((path) => `${page}: ${path}`),
+    )
+    assert.deepEqual(dead, [])
+  })
+
+  // npm asks its user to approve these.
+  test('has no script that an install runs', () => {
+    const { scripts }: Manifest = JSON.parse(readFileSync(join(home, 'node_modules/crosswalk/package.json'), 'utf8'))
+    const asked = ['preinstall', 'install', 'postinstall', 'prepare'].filter((name) => name in scripts)
+    assert.deepEqual(asked, [])
   })
 
   test('answers its commands', async () => {

@@ -49,6 +49,9 @@ export function failureCases(url: () => string): readonly FailureCase[] {
   const param = (path: string) => ({
     requests: { lookup: { id: 'p', config: { url: `${url()}/:id`, params: { url: { id: { path } } } } } },
   })
+  const ofAnswer = {
+    properties: { lookupRequests: { properties: { p: { properties: { data: { type: 'object', const: {} } } } } } },
+  }
   const nowhere = { config: { url: 'http://127.0.0.1:1/x' } }
   const input = 'transformation.input'
   const lookup = 'requests.lookup[0]'
@@ -130,6 +133,19 @@ export function failureCases(url: () => string): readonly FailureCase[] {
       details: [
         { path: '/a', message: 'is required' },
         { path: '/b<c', message: 'is required' },
+      ],
+    },
+    {
+      name: 'an answer of a lookup that is not valid',
+      document: () => ({ ...lookupAt('/200'), inputValidation: ofAnswer }),
+      status: 502,
+      code: 'LOOKUP_INVALID',
+      stage: 'validate',
+      path: 'inputValidation.properties.lookupRequests.properties.p.properties.data.type',
+      says: /^Lookup data is not valid: \/lookupRequests\/p\/data must be an object, not a string/,
+      details: [
+        { path: '/lookupRequests/p/data', message: 'must be an object, not a string' },
+        { path: '/lookupRequests/p/data', message: 'must be {}' },
       ],
     },
     {

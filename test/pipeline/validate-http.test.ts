@@ -242,21 +242,81 @@ describeSandboxes(({ env }) => {
         lookupRequests: { properties: { p: { properties: { data: { properties: { status: { const: 'ok' } } } } } } },
       },
     }
+    const both = {
+      properties: {
+        requestBody: { required: ['name'] },
+        lookupRequests: { properties: { p: { properties: { data: { required: ['a', 'b'] } } } } },
+      },
+    }
+    const inWords = { ...both, errorMessage: { properties: { lookupRequests: 'The registry is wrong.' } } }
+    const inTwoWords = { ...both, errorMessage: 'Something is wrong.' }
+    const manyFaults = {
+      properties: {
+        lookupRequests: { properties: { p: { required: Array.from({ length: 150 }, (_, nr) => `n${nr}`) } } },
+        requestBody: { required: ['name'] },
+      },
+    }
     const paged = { properties: { query: { required: ['page'], properties: { page: { pattern: '^\\d+$' } } } } }
-    const cases = [
+    const cases: readonly {
+      name: string
+      schema: JsonObject
+      asks?: string
+      body?: Json
+      query?: string
+      faults: readonly string[] | undefined
+      /** The status, where it is not the sender who is to blame. */
+      status?: 502
+    }[] = [
       { name: 'a lookup that fits', schema: known, asks: 'ok', faults: undefined },
-      { name: 'a lookup that does not', schema: known, asks: 'bad', faults: ['/lookupRequests/p/data/status'] },
+      {
+        name: 'a lookup that does not',
+        schema: known,
+        asks: 'bad',
+        faults: ['/lookupRequests/p/data/status'],
+        status: 502,
+      },
+      {
+        name: 'a lookup and a body that do not',
+        schema: both,
+        asks: 'bad',
+        faults: ['/lookupRequests/p/data/a', '/lookupRequests/p/data/b', '/requestBody/name'],
+      },
+      {
+        name: 'a lookup whose faults have a sentence of their own',
+        schema: inWords,
+        asks: 'bad',
+        body: { name: 'a' },
+        faults: ['/lookupRequests/p/data'],
+        status: 502,
+      },
+      { name: 'a lookup and a body that share a sentence', schema: inTwoWords, asks: 'bad', faults: [''] },
+      {
+        name: 'a lookup with more faults than are listed',
+        schema: manyFaults,
+        asks: 'bad',
+        body: { name: 'a' },
+        faults: [...Array.from({ length: 100 }, (_, nr) => `/lookupRequests/p/n${nr}`), '/lookupRequests/p'],
+        status: 502,
+      },
+      {
+        name: 'a lookup with more faults than are listed, and a body with one that is not',
+        schema: manyFaults,
+        asks: 'bad',
+        faults: [...Array.from({ length: 100 }, (_, nr) => `/lookupRequests/p/n${nr}`), ''],
+      },
       { name: 'a query that fits', schema: paged, query: '?page=12', faults: undefined },
       { name: 'a query that does not', schema: paged, query: '?page=x', faults: ['/query/page'] },
       { name: 'no query at all, which has nothing that could be wrong', schema: paged, faults: undefined },
       { name: 'a query that is required', schema: { ...paged, required: ['query'] }, faults: ['/query'] },
     ]
-    for (const { name, schema, faults, asks, query } of cases) {
+    for (const { name, schema, faults, asks, body = {}, query, status = 400 } of cases) {
       it(`are checked: ${name}`, async () => {
         const more = asks === undefined ? {} : lookup(asks)
-        const reply = await send(schema, {}, { more, ...(query === undefined ? {} : { query }) })
-        const details = reply.json<{ details?: { path: string }[] }>().details
-        assert.deepEqual([reply.status, details?.map(({ path }) => path)], [faults ? 400 : 200, faults])
+        const reply = await send(schema, body, { more, ...(query === undefined ? {} : { query }) })
+        const { details, code } = reply.json<{ details?: { path: string }[]; code?: string }>()
+        const expected = [status, status === 502 ? 'LOOKUP_INVALID' : 'VALIDATION_FAILED']
+        assert.deepEqual([reply.status, code], faults ? expected : [200, undefined])
+        assert.deepEqual(details?.map(({ path }) => path).toSorted(), faults?.toSorted())
       })
     }
 
@@ -287,10 +347,8 @@ describeSandboxes(({ env }) => {
             const { _id } = await service.register({ endpoint: { pattern, method }, inputValidation: schema, ...more })
             const hasBody = method === 'POST' || method === 'PUT'
             const reply = await service.fetch(`${pattern}${query}`, hasBody ? json(method, undefined) : { method })
-            assert.deepEqual(
-              [reply.status, reply.json().code],
-              accepted ? [200, undefined] : [400, 'VALIDATION_FAILED'],
-            )
+            const refused = part === 'lookupRequests' && there ? [502, 'LOOKUP_INVALID'] : [400, 'VALIDATION_FAILED']
+            assert.deepEqual([reply.status, reply.json().code], accepted ? [200, undefined] : refused)
             await service.fetch(`/endpoints/${_id}`, { method: 'DELETE' })
           }
         })

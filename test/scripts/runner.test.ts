@@ -88,6 +88,27 @@ describe('of one file', { concurrency: 2 }, () => {
     }
   })
 
+  test('gives property tests the seed of the run, in a file alone and among others', async () => {
+    const seed = process.env.TEST_SEED
+    process.env.TEST_SEED = '4711'
+    try {
+      const code = `import fc from '${import.meta.resolve('fast-check')}'
+test('a', () => { if (fc.readConfigureGlobal().seed !== 4711) throw new Error('another seed') })`
+      const files = [write('seeded', code), write('beside it', "test('b', () => {})")]
+      const options = { options: [], limitMs: 60_000, signal: AbortSignal.timeout(60_000) }
+      for (const together of [files.slice(0, 1), files]) {
+        const results = await runFiles(together, options)
+        assert.deepEqual(
+          results.map(({ counts, failures }) => [counts.tests, failures]),
+          together.map(() => [1, []]),
+        )
+      }
+    } finally {
+      if (seed === undefined) delete process.env.TEST_SEED
+      else process.env.TEST_SEED = seed
+    }
+  })
+
   for (const { name, code, failures, tests, skipped = 0 } of cases) {
     test(`reports the truth about ${name}`, async () => {
       const result = await run(write(name, code))

@@ -10,6 +10,7 @@ const STATUSES_OF_PEER: Readonly<Partial<Record<FailureCode, readonly number[]>>
   METHOD_NOT_ALLOWED: [404],
   MEDIA_TYPE_WRONG: [400],
   BODY_TOO_LARGE: [400],
+  LOOKUP_INVALID: [400],
   LOOKUP_UNREACHABLE: [400],
   LOOKUP_TIMED_OUT: [400],
   LOOKUP_CIRCUIT_OPEN: [400],

@@ -14,6 +14,8 @@ import { lintOutputNames } from './output-names.ts'
 import { checkPath } from './path-roots.ts'
 import { lintCredentials } from './plain-credentials.ts'
 import { lintRequests } from './request-rules.ts'
+import { lintMappingLists } from './warnings/mapping-lists.ts'
+import { lintUnfilledTexts } from './warnings/unfilled-texts.ts'
 
 /**
  * Checks the rules between the fields of an endpoint. In: an endpoint as checkDocument returns it; stand-ins are skipped.
@@ -29,6 +31,8 @@ export function lintEndpoint(endpoint: Endpoint, lint: LintSink): void {
   lintKeys(endpoint, lint.at('messageKeys'))
   lintRequired(endpoint, lint.at('inputValidation'))
   lintOutputNames(endpoint, lint)
+  lintMappingLists(endpoint, lint.at('inputMapping'))
+  lintUnfilledTexts(endpoint, lint)
   lintCredentials(endpoint, lint)
 }
 

@@ -1,10 +1,10 @@
 /** Warns of names that the format of the output cannot have: each would fail a message. */
-import { isObject, type Json } from '../../domain/json.ts'
 import type { LintSink } from '../../domain/lint.ts'
 import type { Codec } from '../../formats/codec.ts'
 import { codecOfFormat, codecOfHeader } from '../../formats/codecs.ts'
 import { type Endpoint, isPrimary } from '../schema/schema.ts'
 import { UNKNOWN } from '../schema/schema-fields.ts'
+import { targetsOfEntry } from './warnings/mapping-lists.ts'
 
 /** Lints, as warnings: names of mapping targets; ids of lookups in the output, ids of responses in the answer. */
 export function lintOutputNames(endpoint: Endpoint, lint: LintSink): void {
@@ -28,7 +28,7 @@ function sentAs({ config }: Endpoint['requests']['response'][number]): readonly 
 
 function lintTargets(inputMapping: Endpoint['inputMapping'], codec: Codec, lint: LintSink): void {
   for (const [source, target] of Object.entries(inputMapping)) {
-    const names = new Set(targetTexts(target).flatMap(targetNames))
+    const names = new Set(targetsOfEntry(target).flatMap(({ key }) => targetNames(key)))
     for (const name of names) {
       if (name !== '' && !codec.markers.includes(name)) lintName(name, codec, lint.at(source))
     }
@@ -44,13 +44,6 @@ function lintIds(requests: readonly Readonly<{ id: string }>[], codec: Codec, li
 function lintName(name: string, codec: Codec, lint: LintSink): void {
   const fault = codec.keyFault(name)
   if (fault !== undefined) lint.warning(fault)
-}
-
-/** The target keys of an entry, in each form of a target; compiling the mapping checks whether they parse. */
-function targetTexts(target: Json): string[] {
-  const keyOf = (one: Json): Json | undefined => (Array.isArray(one) ? one[0] : isObject(one) ? one.key : one)
-  const keys = Array.isArray(target) ? target.map(keyOf) : [keyOf(target)]
-  return keys.filter((key) => typeof key === 'string')
 }
 
 /** The names in a target, without brackets, a last `+` or `?`, and the escapes of dots. */

@@ -40,8 +40,11 @@ export function parseReferences(text: string): readonly (string | Reference)[] |
 export const referencesIn = (text: string): readonly Reference[] =>
   (parseReferences(text) ?? []).filter((part) => typeof part !== 'string')
 
+/** The text between its references and escaped references. */
+export const withoutReferences = (text: string): string => text.replace(REFERENCE, '')
+
 /** Out: a sentence, if a part of the text looks like a reference and is none. */
 export function almostReference(text: string): string | undefined {
-  if (!ALMOST.test(text.replace(REFERENCE, ''))) return undefined
+  if (!ALMOST.test(withoutReferences(text))) return undefined
   return 'This looks like a reference to a secret and is sent as it is; write "${env:NAME}", or "${file:/path}" with an absolute path.'
 }

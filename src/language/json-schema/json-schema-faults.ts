@@ -16,20 +16,24 @@ export type SchemaFault = Readonly<{
 
 const FAULT_LIMIT = 100
 
-/** The faults of these errors without repeats: at most FAULT_LIMIT, and a last one with the number of the others. */
+/** The faults of these errors without repeats: at most FAULT_LIMIT, and a last one with the number of the others, where all of these are. */
 export function faultsOf(errors: readonly ErrorObject[]): SchemaFault[] {
   const faults = new Map<string, SchemaFault>()
   let left = 0
+  let place: string | undefined
   for (const error of errors) {
     // The failed branch of an `if` has errors of its own.
     if (error.keyword === 'if') continue
     const fault = shortened(faultOf(error))
     const key = `${fault.pointer} ${fault.message}`
     if (faults.size < FAULT_LIMIT) faults.set(key, fault)
-    else if (!faults.has(key)) left++
+    else if (!faults.has(key)) {
+      left++
+      place = place === undefined ? fault.pointer : sharedPointer(place, fault.pointer)
+    }
   }
   const all = [...faults.values()]
-  if (left > 0) all.push({ pointer: '', message: `there are ${left} more faults`, custom: true })
+  if (place !== undefined) all.push({ pointer: place, message: `there are ${left} more faults`, custom: true })
   return all
 }
 
@@ -47,14 +51,21 @@ function faultOf(error: ErrorObject): SchemaFault {
   return { pointer: pointerOf(error), message: messageOf(error), custom: false, issue: issueOf(error) }
 }
 
-/** At the one error that a custom message replaces, else at the schema with the message. */
+/** Where all errors are that a custom message replaces. */
 function customFault(error: ErrorObject): SchemaFault {
   const replaced = (error.params as { errors?: ErrorObject[] }).errors ?? []
-  const [only] = replaced
-  const pointer = replaced.length === 1 && only !== undefined ? pointerOf(only) : error.instancePath
+  const pointer = replaced.length === 0 ? error.instancePath : replaced.map(pointerOf).reduce(sharedPointer)
   const [issue = 'invariant', ...others] = new Set(replaced.map(issueOf))
   const message = error.message ?? 'is not valid'
   return { pointer, message, custom: true, issue: others.length === 0 ? issue : 'invariant' }
+}
+
+/** The longest pointer to a value that contains what both point to. */
+function sharedPointer(one: string, other: string): string {
+  const names = one.split('/')
+  const others = other.split('/')
+  const differs = names.findIndex((name, at) => name !== others[at])
+  return differs < 0 ? one : names.slice(0, differs).join('/')
 }
 
 /** Keywords about one value by itself. Any other but `required` is a rule between values, or a combination of schemas. */

@@ -9,7 +9,7 @@ import { type Generated, generate, type MappingAssignment, type RunAssignment } 
 import type { Convert } from './mapping-functions.ts'
 import { type Plan, readTargets } from './mapping-targets.ts'
 import type { MappingTrace } from './mapping-trace.ts'
-import { spreadSteps, spreads } from './target.ts'
+import { FIRST_ELEMENT, spreads } from './target.ts'
 import type { Account } from './target-budget.ts'
 import { elementsAlong, nothingWritten, recordWritten, type Written } from './target-sharing.ts'
 import { compileWrite, type Output, type Write } from './target-write.ts'
@@ -81,14 +81,18 @@ function compileApply(assignments: readonly MappingAssignment[], generateAfter: 
   }
 }
 
-/** Warns if an earlier entry has the same target, unless both append to it. */
+/** Warns if an earlier entry has the same target, unless both append to it. A `[]` has an element 0 too. */
 function warnOfRepeat({ target, function: applied, sink }: Plan, entryOfTarget: Map<string, string>): void {
   const adds = target.steps.at(-1)?.kind === 'each' || applied?.placement === 'concat'
   if (adds || applied?.placement === 'root') return
-  const steps = JSON.stringify(spreadSteps(target))
-  const earlier = entryOfTarget.get(steps)
-  if (earlier === undefined) entryOfTarget.set(steps, sink.path)
-  else sink.warning(`This writes the same target as ${earlier}, and replaces its value where both have one.`)
+  const place = JSON.stringify(target.steps.map((step) => (step.kind === 'each' ? FIRST_ELEMENT : step)))
+  const earlier = entryOfTarget.get(place)
+  if (earlier === undefined) entryOfTarget.set(place, sink.path)
+  else {
+    sink.warning(
+      `This writes the same target as ${earlier}, and replaces its value where both have one. Remove one of them, or choose the value in an expression of "inputTransforms".`,
+    )
+  }
 }
 
 function compileAssignments(

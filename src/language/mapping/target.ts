@@ -72,7 +72,7 @@ function spreadStep(steps: readonly TargetStep[]): number {
   return found
 }
 
-const FIRST_ELEMENT: TargetStep = { kind: 'index', index: 0 }
+export const FIRST_ELEMENT: TargetStep = { kind: 'index', index: 0 }
 
 /** The steps to write a value by. `each` steps stay where an array is spread and at the end; every other `[]` is element 0. */
 export function spreadSteps({ steps }: MappingTarget): readonly TargetStep[] {

@@ -68,6 +68,13 @@ export function compileCall(
   }
   const retries = idempotent ? (request.retries ?? settings.requestRetries) : 0
   const timeoutMs = request.timeoutMs ?? settings.requestTimeoutMs
+  if (request.timeoutMs !== undefined && request.timeoutMs > settings.messageTimeoutMs) {
+    lint
+      .at('timeoutMs')
+      .warning(
+        `The message ends before: after ${settings.messageTimeoutMs} ms (MESSAGE_TIMEOUT_MS). Write at most that, or raise the setting.`,
+      )
+  }
   const originName = url.base?.reference.text
   const options: CallOptions = {
     retries,

@@ -21,9 +21,9 @@ type Apply = (data: Json, run: Run) => Awaitable<Verdict>
  * Validates the message by `inputValidation`.
  *
  * In and out: Enriched; the same object unless types are coerced, then one with the coerced `requestBody`, `query` and
- * `lookupRequests`. Lints every fault of the schema. Fails: VALIDATION_FAILED at the keyword that failed first, with
- * a JSON Pointer for each fault: from the message (`/requestBody/name`) if the schema names parts of it, else from the body
- * (`/name`).
+ * `lookupRequests`. Lints every fault of the schema. Fails: VALIDATION_FAILED, or LOOKUP_INVALID where all
+ * faults are in the data of lookups, at the keyword that failed first, with a JSON Pointer for each fault: from the message
+ * (`/requestBody/name`) if the schema names parts of it, else from the body (`/name`).
  */
 export function compileValidate(
   { inputValidation: schema, endpoint }: Pick<Endpoint, 'inputValidation'> & Partial<Pick<Endpoint, 'endpoint'>>,
@@ -40,7 +40,8 @@ export function compileValidate(
   const widen = inParts ? withParts : (message: Enriched, requestBody: Json) => ({ ...message, requestBody })
   const bodyAt = inParts ? '/requestBody' : ''
   const finish = (message: Enriched, verdict: Verdict): Enriched => {
-    const value = accepted(verdict, bodyAt)
+    const ofLookups = inParts && !isEmpty(message.lookupRequests)
+    const value = accepted(verdict, bodyAt, ofLookups)
     return settings.validationCoerceTypes ? widen(message, value) : message
   }
   return (message, run) => {
@@ -106,8 +107,11 @@ export function namesParts(schema: Json | undefined, root: JsonObject, seen = ne
   )
 }
 
-/** The value of a verdict. `bodyAt`: JSON Pointer to the body in what was validated. Throws VALIDATION_FAILED. */
-function accepted(verdict: Verdict, bodyAt: string): Json {
+/**
+ * The value of a verdict. `bodyAt`: JSON Pointer to the body in what was validated. `hasLookups`: data of lookups was validated
+ * too. Throws VALIDATION_FAILED; LOOKUP_INVALID if the sender is not to blame.
+ */
+function accepted(verdict: Verdict, bodyAt: string, hasLookups: boolean): Json {
   if (verdict.ok) return verdict.value
   const details = verdict.faults.map(({ pointer, message, custom, issue }) => ({
     path: pointer,
@@ -116,11 +120,15 @@ function accepted(verdict: Verdict, bodyAt: string): Json {
     issue,
     inBody: pointer.startsWith(`${bodyAt}/`) ? pointer.slice(bodyAt.length) : undefined,
   }))
-  throw new Failure('VALIDATION_FAILED', `Validation failed: ${verdict.faults.map(sentence).join('; ')}.`, {
+  const isOfLookups = hasLookups && verdict.faults.every(({ pointer }) => `${pointer}/`.startsWith('/lookupRequests/'))
+  const [code, what] = isOfLookups
+    ? (['LOOKUP_INVALID', 'Lookup data is not valid'] as const)
+    : (['VALIDATION_FAILED', 'Validation failed'] as const)
+  throw new Failure(code, `${what}: ${verdict.faults.map(sentence).join('; ')}.`, {
     path: joinPaths('inputValidation', verdict.path),
     details,
     // The sender chooses names of fields too.
-    unquoted: `Validation failed: ${details.length} ${details.length === 1 ? 'fault' : 'faults'}.`,
+    unquoted: `${what}: ${details.length} ${details.length === 1 ? 'fault' : 'faults'}.`,
   })
 }
 

@@ -115,7 +115,7 @@ describe('the bytes of records that are fetched and not done', () => {
           assert.ok(totalOf(endpoints) <= limit + endpoints.length * 3 * 32 * KIB)
         }
       }),
-      { seed: 20, numRuns: 300 },
+      { numRuns: 300 },
     )
   })
 })

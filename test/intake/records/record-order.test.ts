@@ -176,7 +176,7 @@ describe('any interleaving keeps the order, commits what is done, and gives back
             await follow(order, permits, records, steps)
           },
         ),
-        { seed: 20, numRuns: 150 },
+        { numRuns: 150 },
       )
     })
   }

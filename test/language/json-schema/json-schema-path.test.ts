@@ -154,7 +154,7 @@ describe('the path of a verdict', () => {
           assert.ok(known.has(verdict.path), `${verdict.path} of ${JSON.stringify(schema)}`)
         }
       }),
-      { numRuns: 400, seed: 18 },
+      { numRuns: 400 },
     )
     assert.ok(failed > 150, `only ${failed} messages failed`)
   })
