@@ -1,6 +1,6 @@
 /** Writing to a target, compiled to a chain of closures, one for each step. */
 import { isObject, type Json, REFUSED_NAMES } from '../../domain/json.ts'
-import { isArray } from '../paths/path-read.ts'
+import { isArray, isInherited, ownField } from '../paths/path-read.ts'
 import type { Placement } from './mapping-functions.ts'
 import { type MappingTarget, spreadSteps } from './target.ts'
 import { type Account, BYTES_PER_VALUE, charge, weighBytes } from './target-budget.ts'
@@ -85,9 +85,9 @@ type Container = Readonly<{
 }>
 
 function putInField(name: string, next: Put, container: Container): Put {
+  const isOwn = !isInherited(name)
   return (existing, value, account) => {
-    // Objects inherit functions under names that are not refused; the next step replaces a function.
-    const before = isObject(existing) ? existing[name] : undefined
+    const before = isObject(existing) ? (isOwn ? existing[name] : ownField(existing, name)) : undefined
     const after = next(before, value, account)
     if (after === undefined) return undefined
     if (after === before) return existing

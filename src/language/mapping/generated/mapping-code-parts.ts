@@ -184,7 +184,10 @@ function newNode(
   writeScope.locals.push(local)
   const made = `${local} = ${kind === 'object' ? newObject(code) : '[]'}`
   const make = `if (${local} === undefined) { ${at.make} ${assign(code, writeScope, at, step, made)} }`
-  const reload = `${at.reload} ${local} = ${at.local}?.[${keyOf(code, step)}] ?? undefined;`
+  const key = keyOf(code, step)
+  const isOwn = step.kind === 'name' && isInherited(step.name)
+  const existing = isOwn ? `${OWN_FIELD}(${at.local} ?? ${NOTHING}, ${key})` : `${at.local}?.[${key}]`
+  const reload = `${at.reload} ${local} = ${existing} ?? undefined;`
   const node: OutputNode = { kind, local, make, reload, inner: new Map() }
   at.inner.set(JSON.stringify(step), node)
   return node
