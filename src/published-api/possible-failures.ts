@@ -54,6 +54,7 @@ const CAN_FAIL: Readonly<Record<MessageFailureCode, (parts: Parts) => boolean>> 
   LOOKUP_UNREADABLE: ofLookups,
   LOOKUP_CIRCUIT_OPEN: ofLookups,
   TRANSFORM_FAILED: ({ endpoint }) => Object.keys(endpoint.inputTransforms ?? {}).length > 0,
+  MAPPING_FAILED: ({ endpoint }) => Object.keys(endpoint.inputMapping).length > 0,
   OUTPUT_TOO_LARGE: ({ endpoint }) => Object.keys(endpoint.inputMapping).length > 0,
   SERIALISE_FAILED: always,
   RESPONSE_UNREACHABLE: ofResponses,
