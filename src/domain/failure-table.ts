@@ -143,6 +143,13 @@ export const FAILURES = {
     issue: 'processing',
     means: 'An expression of `inputTransforms` failed.',
   },
+  MAPPING_FAILED: {
+    status: 500,
+    retry: false,
+    issue: 'processing',
+    means:
+      'An entry of `inputMapping` could not convert its value, or would have replaced what another entry wrote in another shape.',
+  },
   MESSAGE_TOO_COSTLY: {
     status: 413,
     retry: false,

@@ -1,6 +1,7 @@
 /** The schema of what `inputMapping` writes. */
 import type { JsonObject } from '../domain/json.ts'
 import { collectInto, documentPath } from '../domain/lint.ts'
+import { convertEach } from '../language/mapping/mapping-functions.ts'
 import { readTargets } from '../language/mapping/mapping-targets.ts'
 import { spreadSteps, spreads, type TargetStep } from '../language/mapping/target.ts'
 import { parsePath, type SourcePath } from '../language/paths/path.ts'
@@ -54,7 +55,8 @@ export function describeOutput(inputMapping: JsonObject, sourceOf: (path: Source
 function writtenBy({ target, function: applied, fill }: TargetPlan, source: SourceSchema): Written | undefined {
   const isSpread = spreads(target)
   if (source.kind === 'constant') {
-    const convert = isSpread ? applied?.convertEach : applied?.convert
+    const one = applied?.convert
+    const convert = one === undefined || !isSpread ? one : convertEach(one, () => undefined)
     const value = (convert === undefined ? source.value : convert(source.value)) ?? fill
     if (value === undefined || value === null) return target.takesNull ? { schema: {}, isAlways: false } : undefined
     return isSpread && Array.isArray(value)

@@ -59,6 +59,7 @@ const CAN_FAIL: Readonly<Record<MessageFailureCode, (parts: Parts) => boolean>> 
   TRANSFORM_FAILED: ({ endpoint }) => Object.keys(endpoint.inputTransforms ?? {}).length > 0,
   MESSAGE_TOO_COSTLY: always,
   BUDGET_EXHAUSTED: always,
+  MAPPING_FAILED: ({ endpoint }) => Object.keys(endpoint.inputMapping).length > 0,
   OUTPUT_TOO_LARGE: ({ endpoint }) => Object.keys(endpoint.inputMapping).length > 0,
   SERIALISE_FAILED: always,
   RESPONSE_UNREACHABLE: ofResponses,

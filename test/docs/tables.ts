@@ -17,6 +17,7 @@ export type Context = Readonly<{ source: JsonObject }>
 type Run = (given: string, expected: string, context: Context, header: readonly string[]) => void | Promise<void>
 
 const NOTHING = 'nothing'
+const FAILS = 'fails'
 
 /** The kind of example that a header announces; undefined: the table is to be read, not run. */
 export function runnerOf(header: readonly string[]): Run | undefined {
@@ -27,7 +28,9 @@ export function runnerOf(header: readonly string[]): Run | undefined {
 
 const RUNNERS: Readonly<Record<string, Run>> = {
   'mapping | output': (given, expected, { source }) => {
-    assert.deepEqual(mapped(JSON.parse(`{${code(given)}}`), source), JSON.parse(code(expected)))
+    const map = () => mapped(JSON.parse(`{${code(given)}}`), source)
+    if (expected === FAILS) assert.throws(map, { code: 'MAPPING_FAILED' })
+    else assert.deepEqual(map(), JSON.parse(code(expected)))
   },
   'value | … gives': (given, expected, _context, [name, parameters]) => {
     const transform = {
@@ -35,8 +38,9 @@ const RUNNERS: Readonly<Record<string, Run>> = {
       ...(parameters === undefined ? {} : { parameters: JSON.parse(parameters) }),
     }
     const requestBody = given === 'missing' ? {} : { value: JSON.parse(code(given)) }
-    const output = mapped({ 'requestBody.value': { key: 'out', transform } }, { requestBody })
-    assert.deepEqual(output, expected === NOTHING ? {} : { out: JSON.parse(code(expected)) })
+    const map = () => mapped({ 'requestBody.value': { key: 'out', transform } }, { requestBody })
+    if (expected === FAILS) assert.throws(map, { code: 'MAPPING_FAILED' })
+    else assert.deepEqual(map(), expected === NOTHING ? {} : { out: JSON.parse(code(expected)) })
   },
   'expectation | met by': (given, expected) => {
     const [met = '', notMet = ''] = expected.split(/;? ?\bnot by /)

@@ -66,11 +66,11 @@ describe('a dry run with the view "mapping"', () => {
     const large = Array.from({ length: 3_000 }, (_, index) => index)
     const { mapping } = await run(
       { inputMapping: { 'requestBody.a': 'x', 'requestBody.o': ['o', 'x.y'], 'requestBody.large': 'large' } },
-      { message: { body: { a: 1, o: { b: [2] }, large } } },
+      { message: { body: { a: { z: 1 }, o: { b: [2] }, large } } },
     )
     assert.deepEqual(
       mapping?.entries.flatMap(({ targets }) => targets.map(({ samples }) => samples)),
-      [[{ y: { b: [2] } }], [{ b: [2] }], [{ b: [2] }], ['[… 3000 elements]']],
+      [[{ z: 1, y: { b: [2] } }], [{ b: [2] }], [{ b: [2] }], ['[… 3000 elements]']],
     )
   })
 

@@ -257,5 +257,26 @@ export function failureCases(url: () => string): readonly FailureCase[] {
       path: 'inputTransforms.my\\.age',
       says: /inputTransforms\.my\\\.age/,
     },
+    {
+      name: 'a value that its function cannot convert',
+      document: () => ({ inputMapping: { 'constants.name': [['age', 'numberify']] }, constants: { name: 'Jane' } }),
+      status: 500,
+      code: 'MAPPING_FAILED',
+      stage: 'map',
+      path: 'inputMapping.constants\\.name',
+      says: /^numberify cannot convert the string "Jane" that "constants\.name" gave\./,
+    },
+    {
+      name: 'an entry that would replace what another one wrote in another shape',
+      document: () => ({
+        inputMapping: { 'constants.name': 'value', 'constants.code': 'value.code' },
+        constants: { name: 'Jane', code: 'c' },
+      }),
+      status: 500,
+      code: 'MAPPING_FAILED',
+      stage: 'map',
+      path: 'inputMapping.constants\\.code',
+      says: /^The target "value\.code" needs an object where an earlier entry wrote a single value \(string\)\./,
+    },
   ]
 }

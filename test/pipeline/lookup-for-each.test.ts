@@ -134,6 +134,8 @@ describe('the items', () => {
       body: { rows: [{ id: 1 }, { id: 2 }] },
       urls: ['/1', '/2'],
     },
+    { name: 'may be one value', items: 'payload.list[]', body: { list: 'x' }, urls: ['/x'] },
+    { name: 'may be a field of one value', items: 'payload.rows[].id', body: { rows: { id: 1 } }, urls: ['/1'] },
     { name: 'may be none', items: 'payload.list', body: { list: [] }, urls: [] },
     {
       name: 'may be 1,000',

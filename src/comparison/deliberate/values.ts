@@ -51,13 +51,6 @@ export const VALUE_RULES = {
         mappingEntries(comparison).some(([, target]) => JSON.stringify(target).includes(`${segments.at(-1)}?"`)),
     ),
   },
-  'lists-of-one': {
-    reason:
-      'A path with "[]" gives a list also if it finds a single value, as an XML element that occurs once; the peer gives the value.',
-    explains: inBodies(
-      ({ peer, here }) => peer !== undefined && Array.isArray(here) && here.length === 1 && isSame(peer, here[0]),
-    ),
-  },
   'nested-arrays': {
     reason:
       'Lists within lists are joined where a path reads their elements, and kept where the value is copied; the peer does either by what it finds.',

@@ -4,16 +4,20 @@ import type { LintSink } from '../../domain/lint.ts'
 import { nearest } from '../../domain/nearest.ts'
 import { isArray } from '../paths/path-read.ts'
 
-/** In: the value at a path, undefined for none. Out: the value to write; undefined or null to write nothing. */
+/**
+ * In: the value at a path, undefined for none. Out: the value to write; null to write nothing; undefined if there is no value,
+ * or one that cannot be converted.
+ */
 export type Convert = (value: Json | undefined) => Json | undefined
 
 /** How a value gets into the output; see `compileWrite`. */
 export type Placement = 'spread' | 'all' | 'concat' | 'root'
 
 export type MappingFunction = Readonly<{
+  name: string
   convert: Convert | undefined
-  /** The same for an array that is spread over the elements of the target. */
-  convertEach: Convert | undefined
+  /** What else than a default lets a message through whose value cannot be converted. */
+  remedy: string
   placement: Placement
   /** JSON Schema of what it gives for a value that is no array; undefined if that is the value. */
   gives: JsonObject | undefined
@@ -22,13 +26,15 @@ export type MappingFunction = Readonly<{
 type FunctionSpec = Readonly<{
   /** One sentence for people who write a mapping. */
   means: string
-  /** The types of JSON that it converts; any other value gives nothing. */
+  /** The types of JSON that it converts. */
   takes: string
   /** By default `spread`. */
   placement?: Placement
   /** By default, arrays are converted element by element, at any depth. */
   takesWholeArrays?: true
   needsParameters?: true
+  /** By default, a transform. */
+  remedy?: string
   compile?: (parameters: JsonObject) => Convert
   /** JSON Schema of its results; by default a result is the value itself. */
   gives?: (parameters: JsonObject) => JsonObject
@@ -38,10 +44,10 @@ const always = (schema: JsonObject) => () => schema
 
 export const FUNCTIONS = {
   booleanFlip: {
-    means: 'The opposite of a boolean.',
-    takes: 'boolean',
+    means: 'The opposite of a boolean; nothing for any other value.',
+    takes: 'any',
     gives: always({ type: 'boolean' }),
-    compile: () => (value) => (typeof value === 'boolean' ? !value : undefined),
+    compile: () => booleanFlip,
   },
   booleanify: {
     means: 'False for 0, an empty text and the texts "false" and "0"; true for any other value.',
@@ -63,9 +69,9 @@ export const FUNCTIONS = {
     takesWholeArrays: true,
   },
   dateTimeToDate: {
-    means: 'The date of a date and time as written; a number is milliseconds since 1970 in UTC.',
+    means: 'The text before the "T" of a date and time; a number is milliseconds since 1970 in UTC.',
     takes: 'string or number',
-    gives: always({ type: 'string', pattern: '^[0-9]{4}(?:-[0-9]{2}){0,2}$' }),
+    gives: always({ type: 'string' }),
     compile: () => dateTimeToDate,
   },
   mapCodes: {
@@ -74,6 +80,7 @@ export const FUNCTIONS = {
     takes: 'string, number or boolean',
     gives: (codes) => ({ enum: [...new Set(Object.values(codes))].filter((value) => value !== null) }),
     compile: mapCodes,
+    remedy: 'Add the code, or "default", to its parameters',
     needsParameters: true,
   },
   appendArray: {
@@ -90,10 +97,12 @@ export const FUNCTIONS = {
     means: 'Writes every field of an object into the output itself; the key is ignored.',
     takes: 'object',
     placement: 'root',
+    compile: () => fieldsOf,
+    takesWholeArrays: true,
   },
 } as const satisfies Record<string, FunctionSpec>
 
-/** Levels of arrays that are converted element by element; deeper ones convert to nothing, to spare the stack. */
+/** Levels of arrays that are converted element by element; deeper ones cannot be converted, to spare the stack. */
 const NESTING_MAX = 256
 
 /**
@@ -115,14 +124,11 @@ export function compileFunction(
   }
   const spec: FunctionSpec = FUNCTIONS[name]
   if (!checkParameters(name, spec, parameters, lint.at('parameters'))) return undefined
-  const { placement = 'spread', takesWholeArrays, compile } = spec
+  const { placement = 'spread', remedy = 'Convert the value in inputTransforms', takesWholeArrays, compile } = spec
   const given = isObject(parameters) ? parameters : {}
-  const convert = compile?.(given)
-  const gives = spec.gives?.(given)
-  if (convert === undefined) return { convert, convertEach: convert, placement, gives }
-  if (takesWholeArrays) return { convert, convertEach: overElements(convert, 1, convert), placement, gives }
-  const each = overElements(convert, NESTING_MAX, () => undefined)
-  return { convert: each, convertEach: each, placement, gives }
+  const compiled = compile?.(given)
+  const convert = compiled === undefined || takesWholeArrays ? compiled : overLists(compiled)
+  return { name, convert, remedy, placement, gives: spec.gives?.(given) }
 }
 
 const isFunctionName = (name: string): name is keyof typeof FUNCTIONS => Object.hasOwn(FUNCTIONS, name)
@@ -148,14 +154,39 @@ function checkParameters(name: string, spec: FunctionSpec, parameters: Json | un
   return true
 }
 
-/** Converts arrays element by element down to `depth` levels, and arrays below by `deeper`. Null stands for nothing. */
-function overElements(convert: Convert, depth: number, deeper: Convert): Convert {
+/** Converts arrays element by element, where all elements can be. Null stands for nothing. */
+function overLists(convert: Convert): Convert {
   const at = (value: Json | undefined, left: number): Json | undefined => {
     if (!isArray(value)) return convert(value)
-    if (left === 0) return deeper(value)
-    return value.map((element) => at(element, left - 1) ?? null)
+    if (left === 0) return undefined
+    const converted = new Array<Json>(value.length)
+    for (let index = 0; index < value.length; index++) {
+      const element = value[index] ?? null
+      const result = at(element, left - 1)
+      if (result === undefined && element !== null) return undefined
+      converted[index] = result ?? null
+    }
+    return converted
   }
-  return (value) => at(value, depth)
+  return (value) => at(value, NESTING_MAX)
+}
+
+/** Of an array that is spread over the elements of a target, each element alone. `otherwise`: for one that cannot be converted. */
+export function convertEach(convert: Convert, otherwise: (element: Json) => Json | undefined): Convert {
+  const convertOne = convertOrElse(convert, otherwise)
+  return (value) => (isArray(value) ? value.map((element) => convertOne(element) ?? null) : convert(value))
+}
+
+export function convertOrElse(convert: Convert, otherwise: (value: Json) => Json | undefined): Convert {
+  return (value) => {
+    const converted = convert(value)
+    return converted === undefined && value !== undefined && value !== null ? otherwise(value) : converted
+  }
+}
+
+function booleanFlip(value: Json | undefined): boolean | null | undefined {
+  if (typeof value === 'boolean') return !value
+  return value === undefined ? undefined : null
 }
 
 function booleanify(value: Json | undefined): boolean | undefined {
@@ -188,23 +219,11 @@ function stringify(value: Json | undefined): string | undefined {
   }
 }
 
-/** Lengths of `YYYY`, `YYYY-MM` and `YYYY-MM-DD`, each a date: https://hl7.org/fhir/R4/datatypes.html#dateTime */
-const DATE_LENGTHS: readonly number[] = [4, 7, 10]
-
-/** Dates that exist in every month need no Date, which takes longer than mapping ten fields. */
-const DAY_OF_EVERY_MONTH =
-  /^\d{4}-(?:0[1-9]|1[0-2])-(?:0[1-9]|1\d|2[0-8])(?:T(?:[01]\d|2[0-3]):[0-5]\d(?::[0-5]\d(?:\.\d{1,3})?)?(?:Z|[+-](?:[01]\d|2[0-3]):[0-5]\d)?)?$/
-
 function dateTimeToDate(value: Json | undefined): string | undefined {
   if (typeof value === 'number') return isoDate(value)
   if (typeof value !== 'string') return undefined
-  if (DAY_OF_EVERY_MONTH.test(value)) return value.slice(0, 10)
-  const text = value.trim()
-  const date = text.slice(0, 10)
-  if (text.length > 10 && (!'Tt '.includes(text.charAt(10)) || Number.isNaN(Date.parse(text)))) return undefined
-  if (!DATE_LENGTHS.includes(date.length)) return undefined
-  // Date.parse also takes other forms and days such as 30 February; for those, the text changes on its way.
-  return isoDate(Date.parse(date))?.startsWith(date) ? date : undefined
+  const end = value.indexOf('T')
+  return end === -1 ? value : value.slice(0, end)
 }
 
 /** `YYYY-MM-DD` in UTC of milliseconds since 1970; undefined outside the years 0 to 9999. */
@@ -213,6 +232,12 @@ function isoDate(timeMs: number): string | undefined {
   if (Number.isNaN(date.getTime())) return undefined
   const text = date.toISOString()
   return text.startsWith('+') || text.startsWith('-') ? undefined : text.slice(0, 10)
+}
+
+/** Some systems write an object without fields as an empty array. */
+function fieldsOf(value: Json | undefined): Json | undefined {
+  if (isArray(value) && value.length === 0) return null
+  return isObject(value) ? value : undefined
 }
 
 function mapCodes(parameters: JsonObject): Convert {

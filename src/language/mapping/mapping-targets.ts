@@ -9,6 +9,8 @@ export type Plan = Readonly<{
   target: MappingTarget
   function: MappingFunction | undefined
   fill: Json | undefined
+  /** Whether the document has a default, also one of null that writes nothing. */
+  hasDefault: boolean
   sink: LintSink
 }>
 
@@ -51,13 +53,14 @@ function readParts(parts: Parts, sink: LintSink, keySink: LintSink, transformSin
   const target = readKey(key === undefined && writesToRoot(transform) ? UNUSED_KEY : key, keySink)
   const applied = readTransform(transform, transformSink)
   if (target === undefined || applied === 'faulty') return undefined
-  if (fill === null && !target.takesNull) {
+  if (fill === null && !target.takesNull && applied?.convert === undefined) {
     keySink.warning('A default of null writes nothing, unless the key ends in "?".')
   }
   if (applied?.placement === 'all' && !spreads(target)) {
     keySink.warning('oneToAllElements writes one value here; put "[]" before the name that every element should have.')
   }
-  return { target, function: applied, fill: fill === null && !target.takesNull ? undefined : fill, sink }
+  const hasDefault = fill !== undefined
+  return { target, function: applied, fill: fill === null && !target.takesNull ? undefined : fill, hasDefault, sink }
 }
 
 /** Stands in for the key of a function that writes to no place of its own. */

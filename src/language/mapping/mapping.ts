@@ -2,11 +2,12 @@
  * `inputMapping`: turns a message into the output object. The document is read once; each message runs one closure for
  * each target, or the generated code of a busy mapping.
  */
-import type { JsonObject } from '../../domain/json.ts'
+import { Failure } from '../../domain/failure.ts'
+import { type Json, type JsonObject, typeName } from '../../domain/json.ts'
 import type { LintSink } from '../../domain/lint.ts'
 import { type PathSource, type PathStep, parsePath, type SourcePath } from '../paths/path.ts'
 import { type Generated, generate, type MappingAssignment, type RunAssignment } from './generated/mapping-code.ts'
-import type { Convert } from './mapping-functions.ts'
+import { type Convert, convertEach, convertOrElse, type MappingFunction } from './mapping-functions.ts'
 import { type Plan, readTargets } from './mapping-targets.ts'
 import type { MappingTrace } from './mapping-trace.ts'
 import { FIRST_ELEMENT, spreads } from './target.ts'
@@ -20,10 +21,14 @@ const FIXED_ELEMENTS_MAX = 100_000
 /** Messages before code is generated, which takes as long as mapping some hundred messages. */
 const GENERATE_AFTER = 200
 
+/** Characters of a value that a failure quotes. */
+const LONGEST_QUOTED = 100
+
 export type Mapping = Readonly<{
   /**
    * Out: a new object, which shares values with the message and the document but never changes them.
-   * Fails with OUTPUT_TOO_LARGE only (`compileWrite`).
+   * Fails with OUTPUT_TOO_LARGE (`compileWrite`), and with MAPPING_FAILED at the first entry whose value cannot be converted
+   * or written, unless it has a default.
    */
   apply(source: PathSource): JsonObject
   /** The paths of all entries, also of those with a faulty target. */
@@ -34,8 +39,8 @@ export type Mapping = Readonly<{
  * Compiles `inputMapping`, an object of source paths (`parsePath`) and their targets: a target's text (`parseTarget`),
  * an object `{ key, default?, transform? }`, or an array of those and of `[key, transform, default]`.
  *
- * Entries apply in the order written; a later one overwrites an earlier one. The default replaces a value that is missing
- * or null, before or after the function of the target; the function does not convert it. Without a default, nothing is
+ * Entries apply in the order written; a later one overwrites an earlier one of the same shape. The default replaces a value that
+ * is missing or null, before or after the function of the target, or that the function cannot convert; it is not converted. Without a default, nothing is
  * written, or null if the target ends in `?`. For an array that is spread over elements, this holds for each element.
  *
  * Lints, each at its entry: every fault of every path, target, function and parameter; unknown keys with the nearest known
@@ -73,11 +78,28 @@ function compileApply(assignments: readonly MappingAssignment[], generateAfter: 
   let generated: Generated | undefined
   return (source) => {
     if (applied <= generateAfter && applied++ === generateAfter) generated = generate(assignments)
+    if (generated !== undefined) {
+      const mapped = runGenerated(generated, source)
+      if (mapped !== undefined) return mapped
+    }
     const output: Output = {}
     const account: Account = { addedBytes: 0 }
-    if (generated?.(source, output, account)) return output
     for (let at = 0; at < assignments.length; at++) assignments[at]?.run(source, output, account)
     return output
+  }
+}
+
+/**
+ * Undefined if closures must map the message. Generated code runs parts of later entries before earlier ones are done; if one
+ * fails, closures find the first entry that does.
+ */
+function runGenerated(generated: Generated, source: PathSource): Output | undefined {
+  const output: Output = {}
+  try {
+    return generated(source, output, { addedBytes: 0 }) ? output : undefined
+  } catch (thrown) {
+    if (thrown instanceof Failure) return undefined
+    throw thrown
   }
 }
 
@@ -106,7 +128,7 @@ function compileAssignments(
   // `concat`, not a spread: V8 gives an array that grows room for 17 elements, and this one is kept.
   const from = first.concat(steps)
   return plans.flatMap((plan): MappingAssignment[] => {
-    const { target, function: applied, fill, sink } = plan
+    const { target, function: applied, fill, hasDefault, sink } = plan
     const placement = applied?.placement ?? 'spread'
     const elements = elementsAlong(written, target, placement)
     if (elements > FIXED_ELEMENTS_MAX) {
@@ -116,13 +138,17 @@ function compileAssignments(
       return []
     }
     const observer = trace?.add(documentPath, text, target.text, fill !== undefined)
-    const write = compileWrite(target, { placement, fill, written, documentPath, observer })
+    const entry = { documentPath, target: target.text, replaces: hasDefault }
+    const write = compileWrite(target, { placement, fill, written, entry, observer })
     recordWritten(written, target, placement)
-    const convert = spreads(target) ? applied?.convertEach : applied?.convert
-    const choose = compileChoice(plan, observer === undefined ? convert : observer.observeConvert(convert))
+    const refuse = applied === undefined || hasDefault ? undefined : compileRefusal(applied, text, documentPath)
+    const convert = compileConvert(plan, refuse)
+    const choose = compileChoice(plan, observer === undefined ? convert : observer.observeConvert(convert), refuse)
     const run = compileRun(observer === undefined ? read : observer.observeRead(read), choose, write)
-    const fills = fill !== undefined || target.takesNull
-    return [{ from, read, target, placement, convert, fills, choose, run }]
+    const element = applied?.convert
+    const convertElement = element === undefined || refuse === undefined ? element : convertOrElse(element, refuse)
+    const fills = hasDefault || target.takesNull
+    return [{ from, read, target, placement, convert: convertElement, fills, choose, run }]
   })
 }
 
@@ -134,12 +160,38 @@ function compileRun(read: SourcePath['read'], choose: Convert, write: Write): Ru
   }
 }
 
+type Refuse = (value: Json) => never
+
+/** Fails the message for a value that the function cannot convert. */
+function compileRefusal({ name, remedy }: MappingFunction, source: string, documentPath: string): Refuse {
+  return (value) => {
+    const sentence = (what: string) =>
+      `${name} cannot convert ${what} that "${source}" gave. ${remedy}, or give the target a default.`
+    const unquoted = sentence(`the ${typeName(value)}`)
+    const quoted = sentence(`the ${typeName(value)} ${JSON.stringify(value)}`)
+    const isShort = typeof value !== 'object' && String(value).length <= LONGEST_QUOTED
+    throw new Failure('MAPPING_FAILED', isShort ? quoted : unquoted, { path: documentPath, unquoted })
+  }
+}
+
+function compileConvert({ target, function: applied }: Plan, refuse: Refuse | undefined): Convert | undefined {
+  const convert = applied?.convert
+  return convert === undefined || !spreads(target) ? convert : convertEach(convert, refuse ?? nothing)
+}
+
+const nothing = () => undefined
+
 /** From the value at the path to the value to write; undefined to write nothing. */
-function compileChoice({ target: { takesNull }, fill }: Plan, convert: Convert | undefined): Convert {
+function compileChoice(
+  { target: { takesNull }, fill }: Plan,
+  convert: Convert | undefined,
+  refuse: Refuse | undefined,
+): Convert {
   return (value) => {
     const converted = convert === undefined ? value : convert(value)
     if (converted !== undefined && converted !== null) return converted
     if (fill !== undefined) return fill
+    if (converted === undefined && value !== undefined && value !== null) refuse?.(value)
     return takesNull && (value === null || converted === null) ? null : undefined
   }
 }

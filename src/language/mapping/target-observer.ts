@@ -62,6 +62,7 @@ export function observeFields(
   observer: WriteObserver,
 ): typeof write {
   return (output, value, account) => {
+    write(output, value, account)
     const fields: Fields = {}
     write(fields, value, account)
     for (const name of Object.keys(fields)) {
@@ -69,6 +70,5 @@ export function observeFields(
       observer.wrote()
       observer.leave()
     }
-    write(output, value, account)
   }
 }

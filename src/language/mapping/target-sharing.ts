@@ -52,6 +52,16 @@ export function sharedAlong(written: Written, steps: readonly TargetStep[]): rea
   return shared
 }
 
+/** Whether an earlier entry may have written at the end of these steps, or below it. */
+export function isWritten(written: Written, steps: readonly TargetStep[]): boolean {
+  let at: Written | undefined = written
+  for (const step of steps) {
+    if (at === undefined || at.whole) break
+    at = at.inner.get(keyOf(step))
+  }
+  return at !== undefined
+}
+
 /**
  * How many array elements writing to a target visits or makes in every message: an index makes all elements before it, and
  * `all` writes to each element that indexes made.

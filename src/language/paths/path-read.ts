@@ -33,7 +33,7 @@ function compileStep(step: PathStep, next: Read, joined: boolean): Read {
     case 'index':
       return (value) => next(elementAt(value, step.index), 0)
     case 'each':
-      return next === itself ? readLastEach : readEach(next, joined)
+      return next === itself ? itself : readEach(next, joined)
     case 'any':
       return readFields((object) => gather(Object.values(object), next, joined, 0), joined)
   }
@@ -65,16 +65,7 @@ export function elementAt(value: Json | undefined, index: number): Json | undefi
 }
 
 function readEach(next: Read, joined: boolean): Read {
-  return (value) => {
-    if (value === undefined || value === null) return undefined
-    return gather(isArray(value) ? value : [value], next, joined, 0)
-  }
-}
-
-/** Null stays null, for a target that takes null. */
-const readLastEach: Read = (value) => {
-  if (value === undefined || value === null || isArray(value)) return value
-  return [value]
+  return (value) => (isArray(value) ? gather(value, next, joined, 0) : next(value, 0))
 }
 
 /** The values of `read`, one for each value; null for undefined. */

@@ -29,8 +29,8 @@ export type SourcePath = Readonly<{
  * Names are joined by dots. A backslash escapes a dot within a name, as well as `[`, `]`, `*`, `?`, `+` and a backslash.
  * - A name reads a field; on an array, that field of every element. A number as a name (`list.2`) reads that element of an
  *   array, as `[2]` does, and that field of an object.
- * - `[2]` reads an element, `[]` every element, `*` every field of an object. Brackets read a value that is no array as
- *   an array of one: XML does not distinguish a list of one from a single value.
+ * - `[2]` reads an element, `[]` every element, `*` every field of an object. Of a value that is no array, `[]` and `[0]`
+ *   read the value itself: XML does not distinguish a list of one from a single value.
  * - Reading many gives an array with one element each, null for a missing value, so that two paths over one array stay
  *   aligned. Arrays within it are joined to one, unless the path ends in `[]`.
  *

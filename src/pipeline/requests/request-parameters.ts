@@ -34,7 +34,7 @@ export function compileParameter(name: string, spec: ParameterSpec, check: Check
   return [{ name, path: lint.path, source, prefix: spec.prefix ?? '', postfix: spec.postfix ?? '' }]
 }
 
-/** Fails with FOREACH_INVALID. */
+/** A single value is an array of one if the path has a `[]`: XML does not distinguish them. Fails with FOREACH_INVALID. */
 export function compileItems(
   text: string,
   check: Check,
@@ -46,8 +46,11 @@ export function compileItems(
   check(source, false, lint)
   const limit = settings.forEachMaxItems
   const invalid = (sentence: string) => new Failure('FOREACH_INVALID', sentence, { path: lint.path })
+  const takesOne = source.steps.some(({ kind }) => kind === 'each')
   return (message) => {
-    const items = source.read(message)
+    const value = source.read(message)
+    const isOne = takesOne && value !== undefined && value !== null && !Array.isArray(value)
+    const items = isOne ? [value] : value
     if (!Array.isArray(items)) throw invalid(`"${text}" must give an array to go over, but gave ${typeName(items)}.`)
     if (items.length > limit) throw invalid(`"${text}" gave ${items.length} items; at most ${limit} are allowed.`)
     return items

@@ -12,7 +12,8 @@ import type { Stage } from '../chain.ts'
  * In: everything so far. Out: adds `responseBody`; without a mapping, the parsed body, or
  * `{ requestBody, lookupRequests }` where there are lookups.
  * Lints: every entry that does not parse, and sources that do not exist.
- * Fails: OUTPUT_TOO_LARGE if the message would grow beyond the limits of compileMapping.
+ * Fails: OUTPUT_TOO_LARGE if the message would grow beyond the limits of compileMapping; MAPPING_FAILED at the entry whose
+ * value cannot be converted or written.
  */
 export function compileMap(endpoint: Endpoint, lint: LintSink, trace?: MappingTrace): Stage<Transformed, Mapped> {
   const sink = lint.at('inputMapping')

@@ -1,7 +1,20 @@
 /** Generators of mappings and of the messages that they read. */
 import fc from 'fast-check'
+import { Failure } from '../../../src/domain/failure.ts'
 import type { Json } from '../../../src/domain/json.ts'
 import { FUNCTIONS } from '../../../src/language/mapping/mapping-functions.ts'
+
+/** What a mapping makes of a message, or the failure that it ends with. Anything else that is thrown fails the test. */
+export function outcomeOf<Result>(
+  run: () => Result,
+): Readonly<{ gives: Result } | { failure: readonly [code: string, path: string | undefined, sentence: string] }> {
+  try {
+    return { gives: run() }
+  } catch (thrown) {
+    if (!(thrown instanceof Failure)) throw thrown
+    return { failure: [thrown.code, thrown.options.path, thrown.message] }
+  }
+}
 
 /** Names that paths, arrays and every object know. */
 const name = fc.constantFrom('a', 'b', 'c', '0', '1', 'é', 'toString', '__proto__', 'constructor', 'prototype', '')

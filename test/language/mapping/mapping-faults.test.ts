@@ -170,7 +170,7 @@ describe('what indexes alone make of the output', () => {
     },
     {
       why: 'elements within elements',
-      targets: [{ key: 'a[99].x' }, { key: 'a[].x[998]', transform: all }, { key: 'a[].x[].y[1]', transform: all }],
+      targets: [{ key: 'a[99].w' }, { key: 'a[].x[998]', transform: all }, { key: 'a[].x[].y[1]', transform: all }],
       refused: { 2: /write 299800 elements/ },
     },
     {
@@ -180,7 +180,7 @@ describe('what indexes alone make of the output', () => {
     },
     {
       why: 'as much as may be',
-      targets: [{ key: 'a[999].x' }, { key: 'a[].x[98]', transform: all }],
+      targets: [{ key: 'a[999].w' }, { key: 'a[].x[98]', transform: all }],
       refused: {},
     },
   ]

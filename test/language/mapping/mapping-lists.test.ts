@@ -91,7 +91,7 @@ describe('the list that an array is spread over', () => {
       gives: { a: ['[1,2]', '[3]'].map((d) => ({ b: { c: [{ d }] } })) },
     },
     {
-      target: { key: 'a[].b.c[].d', transform: 'numberify' },
+      target: { key: 'a[].b.c[].d', transform: 'numberify', default: null },
       from: 'b.texts',
       gives: { a: [{ b: { c: [{ d: 7 }] } }, null] },
     },
@@ -128,11 +128,11 @@ describe('several entries over lists within lists', () => {
     },
     {
       why: 'fields written into elements that are part of the message',
-      mapping: { 'b.rows': 'a', 'b.two': 'a[].in.x[].v', 'b.texts': 'a[].in[].v' },
+      mapping: { 'b.rows': 'a', 'b.two': 'a[].more.x[].v', 'b.texts': 'a[].in[].v' },
       gives: {
         a: [
-          { id: 1, code: 'F', in: [{ v: '7' }, { v: 'y' }] },
-          { id: 2, in: { x: [{ v: 'q' }] } },
+          { id: 1, code: 'F', in: [{ v: '7' }, { v: 'y' }], more: { x: [{ v: 'p' }] } },
+          { id: 2, more: { x: [{ v: 'q' }] } },
           { id: 3, code: 'X', in: [{ v: 3 }] },
         ],
       },

@@ -12,8 +12,8 @@ describe('values that are shared', () => {
   const cases: readonly Case[] = [
     {
       why: 'a field over an object',
-      mapping: { 'b.object': 'a', 'b.name': 'a.x' },
-      output: { a: { x: 'Jane', list } },
+      mapping: { 'b.object': 'a', 'b.name': 'a.n' },
+      output: { a: { x, list, n: 'Jane' } },
     },
     { why: 'deeper', mapping: { 'b.object': 'a', 'b.name': 'a.x.y' }, output: { a: { x: { y: 'Jane', z: 2 }, list } } },
     {

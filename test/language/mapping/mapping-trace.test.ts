@@ -6,7 +6,7 @@ import type { Json, JsonObject } from '../../../src/domain/json.ts'
 import { collectInto } from '../../../src/domain/lint.ts'
 import { compileMapping } from '../../../src/language/mapping/mapping.ts'
 import { createMappingTrace, type TracedEntry } from '../../../src/language/mapping/mapping-trace.ts'
-import { object, path, target, transform, tree } from './any-mapping.ts'
+import { object, outcomeOf, path, target, transform, tree } from './any-mapping.ts'
 import { all, append, freeze, source, through } from './frozen-source.ts'
 
 function trace(
@@ -40,8 +40,8 @@ describe('the trace of a mapping', () => {
       entries: ['true | default 1 (1) /a'],
     },
     {
-      why: 'a function that gives nothing',
-      mapping: { 'b.name': { key: 'a', transform: 'numberify' } },
+      why: 'a function that cannot convert the value, with a default of nothing',
+      mapping: { 'b.name': { key: 'a', transform: 'numberify', default: null } },
       entries: ['true | nothing 0'],
     },
     {
@@ -113,10 +113,13 @@ describe('the trace of a mapping', () => {
     assert.equal(entries.map(shown).join(), 'true | value 100 /e/0/id /e/1/id /e/2/id /e/3/id /e/4/id')
   })
 
-  it('reports entries that did not run as such', () => {
+  it('reports entries that did not run as such, also after one that failed', () => {
     const traced = createMappingTrace()
-    compileMapping({ 'b.name': 'a' }, collectInto([]), undefined, traced)
-    assert.deepEqual(traced.entries.map(shown), ['undefined |  0'])
+    const mapping = { 'b.name': 'a', 'b.age': 'a.b', 'b.names': 'c' }
+    const { apply } = compileMapping(mapping, collectInto([]), undefined, traced)
+    assert.deepEqual(traced.entries.map(shown), ['undefined |  0', 'undefined |  0', 'undefined |  0'])
+    assert.throws(() => apply(source), /"a.b" needs an object/)
+    assert.deepEqual(traced.entries.map(shown), ['true | value 1 /a', 'true | nothing 0', 'undefined |  0'])
   })
 })
 
@@ -130,11 +133,16 @@ describe('a mapping with a trace, for any mapping and message', () => {
   it('gives the output of one without', () => {
     fc.assert(
       fc.property(mappings, object, (mapping, from) => {
-        const plain = compileMapping(mapping, collectInto([])).apply(freeze(from))
-        const generated = compileMapping(mapping, collectInto([]), 0).apply(from)
-        const { output } = trace(mapping, from)
-        assert.deepEqual(output, plain)
-        assert.deepEqual(output, generated)
+        freeze(from)
+        const plain = outcomeOf(() => compileMapping(mapping, collectInto([], 'inputMapping')).apply(from))
+        assert.deepEqual(
+          outcomeOf(() => compileMapping(mapping, collectInto([], 'inputMapping'), 0).apply(from)),
+          plain,
+        )
+        assert.deepEqual(
+          outcomeOf(() => trace(mapping, from).output),
+          plain,
+        )
       }),
       { numRuns: 2_000 },
     )
@@ -143,7 +151,9 @@ describe('a mapping with a trace, for any mapping and message', () => {
   it('names only places that one entry alone did write', () => {
     fc.assert(
       fc.property(path, anyTarget, object, (from, to, message) => {
-        const { output, entries } = trace({ [from]: to }, message)
+        const outcome = outcomeOf(() => trace({ [from]: to }, message))
+        if ('failure' in outcome) return
+        const { output, entries } = outcome.gives
         for (const { targets } of entries) {
           for (const { places, count, defaults, wrote } of targets) {
             assert.equal(count === 0, wrote === 'nothing')

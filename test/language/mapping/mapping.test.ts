@@ -2,8 +2,9 @@ import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import { describe, it } from 'node:test'
 import type { JsonObject } from '../../../src/domain/json.ts'
-import { collectInto, type Lint } from '../../../src/domain/lint.ts'
+import { collectInto, documentPath, type Lint } from '../../../src/domain/lint.ts'
 import { compileMapping } from '../../../src/language/mapping/mapping.ts'
+import { outcomeOf } from './any-mapping.ts'
 import { all, append, type Case, freeze, source, through } from './frozen-source.ts'
 
 function apply(inputMapping: JsonObject, source: JsonObject): JsonObject {
@@ -31,13 +32,16 @@ const codes = { function: 'mapCodes', parameters: { F: 'female', M: 'male' } }
 describe('mapping', () => {
   const cases: readonly Case[] = [
     { why: 'nothing', mapping: {}, output: {} },
-    { why: 'a scalar gives way to an object', mapping: { 'b.name': 'a', 'b.age': 'a.b' }, output: { a: { b: '41' } } },
-    { why: 'an object gives way to a scalar', mapping: { 'b.age': 'a.b', 'b.name': 'a' }, output: { a: 'Jane' } },
-    { why: 'an object gives way to an array', mapping: { 'b.age': 'a.b', 'b.name': 'a[]' }, output: { a: ['Jane'] } },
     {
-      why: 'an array gives way to an object',
-      mapping: { 'b.age': 'a[2]', 'b.name': 'a.b' },
-      output: { a: { b: 'Jane' } },
+      why: 'the same shape again',
+      mapping: { 'b.name': ['a', 'c.d'], 'b.age': ['a', 'c.d'] },
+      output: { a: '41', c: { d: '41' } },
+    },
+    { why: 'null gives way', mapping: { 'b.nothing': 'a?', 'b.age': 'a.b' }, output: { a: { b: '41' } } },
+    {
+      why: 'an entry with a default replaces what it meets',
+      mapping: { 'b.name': 'a', 'b.age': { key: 'a.b', default: null } },
+      output: { a: { b: '41' } },
     },
     {
       why: 'names that are inherited',
@@ -66,9 +70,14 @@ describe('mapping', () => {
       output: { a: null },
     },
     {
-      why: 'no null where the function gives nothing',
-      mapping: { 'b.name': { key: 'a?', transform: codes } },
-      output: {},
+      why: 'null as default where the function cannot convert',
+      mapping: { 'b.name': ['a', 'c?'].map((key) => ({ key, transform: codes, default: null })) },
+      output: { c: null },
+    },
+    {
+      why: 'a default for a list with an element that the function cannot convert',
+      mapping: { 'b.rows[].code': { key: 'a', transform: 'numberify', default: ['D'] } },
+      output: { a: ['D'] },
     },
     { why: 'short form, function by name', mapping: { 'b.age': [['a', 'numberify']] }, output: { a: 41 } },
     {
@@ -180,7 +189,6 @@ describe('mapping', () => {
       mapping: { 'b.object': { transform: through } },
       output: { x: { y: 1, z: 2 }, list: [{ n: 1 }, { n: 2 }] },
     },
-    { why: 'passThroughObject of a scalar', mapping: { 'b.name': { key: 'x', transform: through } }, output: {} },
     {
       why: 'passThroughObject of a default',
       mapping: { 'b.gone': { key: 'x', transform: through, default: { d: 1 } } },
@@ -194,6 +202,54 @@ describe('mapping', () => {
   ]
   for (const { why, mapping, output } of cases) {
     it(why, () => assert.deepEqual(apply(freeze(mapping), source), output))
+  }
+
+  const ending: readonly Readonly<{ mapping: JsonObject; at: string; says: RegExp }>[] = [
+    {
+      mapping: { 'b.name': 'a', 'b.age': 'a.b' },
+      at: 'b.age',
+      says: /^The target "a.b" needs an object where .* a single value \(string\)\. /,
+    },
+    {
+      mapping: { 'b.age': 'a.b', 'b.name': 'a' },
+      at: 'b.name',
+      says: /"a" needs a single value .* an object \(object\)/,
+    },
+    { mapping: { 'b.age': 'a.b', 'b.name': 'a[]' }, at: 'b.name', says: /"a\[\]" needs a list .* an object/ },
+    { mapping: { 'b.age': 'a[2]', 'b.name': 'a.b' }, at: 'b.name', says: /"a.b" needs an object .* a list/ },
+    { mapping: { 'b.name': 'a', 'b.names': 'a' }, at: 'b.names', says: /"a" needs a list .* a single value/ },
+    { mapping: { 'b.names': 'a', 'b.rows[].id': 'a[].b' }, at: 'b.rows[].id', says: /needs an object/ },
+    { mapping: { 'b.names': 'a', 'b.name': { key: 'a[].n', transform: all } }, at: 'b.name', says: /needs an object/ },
+    { mapping: { 'b.name': ['a', { key: 'a[].n', transform: all }] }, at: 'b.name', says: /needs a list/ },
+    { mapping: { 'b.name': ['a', { key: 'a', transform: append }] }, at: 'b.name', says: /needs a list/ },
+    { mapping: { 'b.name': 'x', 'b.object': { transform: through } }, at: 'b.object', says: /needs an object/ },
+    { mapping: { 'b.name': 'toString', 'b.age': 'toString.a' }, at: 'b.age', says: /needs an object/ },
+    {
+      mapping: { 'b.name': [['a', 'numberify']] },
+      at: 'b.name',
+      says: /^numberify cannot convert the string "Jane" that "b.name" gave\. .*default\.$/,
+    },
+    { mapping: { 'b.rows[].code': [['a', 'numberify']] }, at: 'b.rows[].code', says: /the array that/ },
+    { mapping: { 'b.rows[].code': [['a[].c', 'numberify']] }, at: 'b.rows[].code', says: /the string "F" that/ },
+    { mapping: { 'b.object': { key: 'a?', transform: 'dateTimeToDate' } }, at: 'b.object', says: /the object that/ },
+    {
+      mapping: { 'b.name': { key: 'a', transform: codes } },
+      at: 'b.name',
+      says: /"Jane".* Add the code, or "default", to its parameters/,
+    },
+    { mapping: { 'b.name': { transform: through } }, at: 'b.name', says: /^passThroughObject cannot/ },
+  ]
+  for (const { mapping, at, says } of ending) {
+    it(`ends the message: ${JSON.stringify(mapping)}`, () => {
+      for (const generateAfter of [Number.POSITIVE_INFINITY, 0]) {
+        const { apply } = compileMapping(freeze(mapping), collectInto([], 'inputMapping'), generateAfter)
+        const outcome = outcomeOf(() => apply(source))
+        assert.ok('failure' in outcome, JSON.stringify(outcome))
+        const [code, path, sentence] = outcome.failure
+        assert.deepEqual([code, path], ['MAPPING_FAILED', documentPath('inputMapping', at)])
+        assert.match(sentence, says)
+      }
+    })
   }
 
   it('writes index 10,000', () => {

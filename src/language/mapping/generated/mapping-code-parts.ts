@@ -135,8 +135,8 @@ const INDEX_MAX = 100
 const STEPS_MAX = 16
 
 /**
- * The end of these steps. Undefined if earlier entries wrote another kind of value on the way: it may belong to the message,
- * and the closures copy such a value before they change it.
+ * The end of these steps. Undefined if earlier entries wrote another kind of value on the way, which may belong to the message,
+ * or a value at the end: closures copy such a value before they change it, and compare the shape of one that they replace.
  */
 export function findDestination(
   code: Code,
@@ -149,7 +149,12 @@ export function findDestination(
     const kind = kindOf(steps.slice(index + 1))
     const before = at.inner.get(JSON.stringify(step))
     const beforeKind = typeof before === 'object' ? before.kind : before
-    if (kind === undefined || (before !== undefined && beforeKind !== kind)) return undefined
+    if (
+      kind === undefined ||
+      (kind === beforeKind && kind === 'value') ||
+      (before !== undefined && beforeKind !== kind)
+    )
+      return undefined
     if (kind === 'value' || kind === 'spread') {
       const { make, reload } = at
       at.inner.set(JSON.stringify(step), kind)
@@ -184,7 +189,10 @@ function newNode(
   writeScope.locals.push(local)
   const made = `${local} = ${kind === 'object' ? newObject(code) : '[]'}`
   const make = `if (${local} === undefined) { ${at.make} ${assign(code, writeScope, at, step, made)} }`
-  const reload = `${at.reload} ${local} = ${at.local}?.[${keyOf(code, step)}] ?? undefined;`
+  const key = keyOf(code, step)
+  const isOwn = step.kind === 'name' && isInherited(step.name)
+  const existing = isOwn ? `${OWN_FIELD}(${at.local} ?? ${NOTHING}, ${key})` : `${at.local}?.[${key}]`
+  const reload = `${at.reload} ${local} = ${existing} ?? undefined;`
   const node: OutputNode = { kind, local, make, reload, inner: new Map() }
   at.inner.set(JSON.stringify(step), node)
   return node

@@ -32,7 +32,7 @@ export type MappingAssignment = Readonly<{
   read: (source: PathSource) => unknown
   target: MappingTarget
   placement: Placement
-  /** The function of the target; for each element if the target spreads an array. */
+  /** The function of the target, for a value or an element of an array that is spread. */
   convert: Convert | undefined
   /** Whether the target has a default or takes null. */
   fills: boolean
@@ -44,7 +44,10 @@ export type MappingAssignment = Readonly<{
 
 export type RunAssignment = (source: PathSource, output: Output, account: Account) => void
 
-/** Maps into an empty output. Out: false if it wrote nothing and closures must map the message. */
+/**
+ * Maps into an empty output. Out: false if it wrote nothing and closures must map the message. Fails where an entry does, not
+ * always at the first entry that does.
+ */
 export type Generated = (source: PathSource, output: Output, account: Account) => boolean
 
 /** V8 does not optimise functions that are much longer. */
