@@ -37,6 +37,8 @@ export type PipelineSettings = ParserSettings &
     validationCoerceTypes: boolean
     requestTimeoutMs: number
     requestRetries: number
+    answerLimitBytes: number
+    parserLimitBytes: number
     forEachMaxItems: number
     messageTimeoutMs: number
     expressionTimeoutMs: number

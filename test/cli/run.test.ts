@@ -66,6 +66,7 @@ type Case = Readonly<{
   name: string
   document: string
   given?: Given
+  env?: Readonly<Record<string, string>>
   code: number
   stdout: string | RegExp
   stderr?: RegExp
@@ -241,6 +242,24 @@ const CASES: readonly Case[] = [
     stderr: /^\S*malformed\.json: error: BODY_UNREADABLE: [^\n]* at line 2, column 1; remove the comma\.\n$/,
   },
   {
+    name: 'refuses a body that the service would refuse',
+    document: 'greet.json',
+    given: { input: 'input.json' },
+    env: { PARSER_LIMIT: '10' },
+    code: 1,
+    stdout: '',
+    stderr: /^\S*input\.json: error: BODY_TOO_LARGE: The body has \d\d bytes; PARSER_LIMIT is 10\.\n$/,
+  },
+  {
+    name: 'refuses an answer that the service would refuse',
+    document: 'lookup.json',
+    given: { input: 'input.json', lookup: ['patient=patient.json'] },
+    env: { ANSWER_LIMIT: '10' },
+    code: 1,
+    stdout: '',
+    stderr: /requests\.lookup\[0\][^:]*: LOOKUP_UNREADABLE: [^\n]*larger than the limit of 10 bytes/,
+  },
+  {
     name: 'says why a message did not come to a stage',
     document: 'greet.json',
     given: { input: 'number.json', stage: 'map' },
@@ -283,9 +302,9 @@ describe('run', () => {
     return { code, stdout, stderr }
   }
 
-  for (const { name, document, given, code, stdout, stderr } of CASES) {
+  for (const { name, document, given, env, code, stdout, stderr } of CASES) {
     test(name, async (context) => {
-      const ran = await run(context, document, given)
+      const ran = await run(context, document, given, env)
       assert.equal(ran.code, code, ran.stderr)
       if (typeof stdout === 'string') assert.equal(ran.stdout, stdout)
       else assert.match(ran.stdout, stdout)
@@ -326,7 +345,11 @@ describe('run', () => {
       const code = await runOnce(
         join(folder, 'greet.json'),
         { ...args, ...(stage === undefined ? {} : { stage }) },
-        { env: {}, stdout: { write: (text) => (stdout += text) }, stderr: { write: () => undefined } },
+        {
+          env: { PARSER_LIMIT: '4mb' },
+          stdout: { write: (text) => (stdout += text) },
+          stderr: { write: () => undefined },
+        },
       )
       assert.equal(code, 0)
       assert.ok(stdout.endsWith('\n'))

@@ -233,6 +233,39 @@ describe('faults', () => {
   }
 })
 
+describe('limits of the service hold', () => {
+  const asks = {
+    ...DOCUMENT,
+    requests: { lookup: [{ id: 'patient', config: { method: 'GET', url: 'http://127.0.0.1:1/' } }] },
+  }
+  const files = {
+    'a.json': asks,
+    'a.tests.json': {
+      tests: [
+        {
+          name: 'greets Ann',
+          given: { message: { body: { name: 'Ann' } }, lookups: { patient: { body: { name: 'Ann of the north' } } } },
+          expect: { answer: { body: { hello: 'Ann' } } },
+        },
+      ],
+    },
+  }
+  const cases: readonly (readonly [env: Record<string, string>, says: RegExp])[] = [
+    [{}, /1 passed/],
+    [{ PARSER_LIMIT: '10' }, /The message failed: The body has \d+ bytes; PARSER_LIMIT is 10\./],
+    [{ ANSWER_LIMIT: '20' }, /The message failed: [^\n]*larger than the limit of 20 bytes/],
+    [{ DOCUMENT_LIMIT: '100' }, /a\.json:1:1: error: The endpoint document has \d+ bytes, and 100 is the most/],
+    [{ PARSER_LIMIT: '1kb', ANSWER_LIMIT: '1kb', DOCUMENT_LIMIT: '1kb' }, /1 passed/],
+  ]
+  for (const [env, says] of cases) {
+    test(JSON.stringify(env), async (context) => {
+      const { code, stdout, stderr } = await runTests(folderOf(context, files), [], {}, env)
+      assert.match(stdout, says, stderr)
+      assert.equal(code, says.source === '1 passed' ? 0 : 1)
+    })
+  }
+})
+
 describe('$file', () => {
   const xml: JsonObject = { ...DOCUMENT, transformation: { input: 'XML', output: 'JSON' } }
   const tests = (name: string) => ({

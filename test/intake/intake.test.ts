@@ -47,6 +47,7 @@ function open(limits: Partial<Parameters<typeof createIntake>[0]> = {}) {
     newId: () => `id ${++ids}`,
     logger: loggerInto(log),
     messageTimeoutMs: 30,
+    parserLimitBytes: 1_000,
     maxMessagesInFlight: 2,
     messageWaitMs: 1_000,
     observe: (finished) => void counted.push(finished),

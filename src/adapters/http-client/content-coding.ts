@@ -1,8 +1,7 @@
 /** Decodes the content codings of an answer (RFC 9110 section 8.4), up to the limit of its body. */
 import { promisify } from 'node:util'
 import { brotliDecompress, gunzip, inflate, inflateRaw } from 'node:zlib'
-import { OutboundError } from '../../domain/ports/http-client-port.ts'
-import { tooLarge } from './client-faults.ts'
+import { OutboundError, tooLarge } from '../../domain/ports/http-client-port.ts'
 
 type Decode = (body: Uint8Array, options: { maxOutputLength: number }) => Promise<Uint8Array>
 

@@ -82,6 +82,11 @@ function readSample(file: string, settings: Settings): SampleMessage {
   } catch (thrown) {
     throw new CommandImpossible(`${file} cannot be read (${(thrown as NodeJS.ErrnoException).code ?? 'unreadable'}).`)
   }
+  if (bytes.length > settings.parserLimitBytes) {
+    throw new CommandImpossible(
+      `${file} has ${bytes.length} bytes; PARSER_LIMIT is ${settings.parserLimitBytes}. Give a smaller sample.`,
+    )
+  }
   const format = /^(?:\ufeff)?\s*</.test(bytes.toString()) ? 'XML' : 'JSON'
   try {
     return { value: codecOfFormat(format).read(bytes, undefined, settings), format, text: decodeText(bytes, undefined) }

@@ -140,8 +140,9 @@ function failureLines(
   input: string | undefined,
 ): readonly string[] {
   const { error, code, path, details, stage } = failure
-  // The sentence has the line and column in the message.
-  if (stage === 'parse' && input !== undefined) return [printable(`${shownFile(input)}: error: ${code}: ${error}`)]
+  // The sentence has the line and column in the message. Without a stage, the message was refused before the first.
+  if ((stage === 'parse' || stage === undefined) && input !== undefined)
+    return [printable(`${shownFile(input)}: error: ${code}: ${error}`)]
   const lint = { path: typeof path === 'string' ? path : '', message: `${code}: ${error}`, severity: 'error' } as const
   const inside = Array.isArray(details) ? (details as readonly Readonly<{ path: string; message: string }>[]) : []
   return [...placeLints(file, [lint], positions).map(lineOf), ...inside.map((detail) => `  ${sentenceOf(detail)}`)]

@@ -3,6 +3,7 @@ import { writeFileSync } from 'node:fs'
 import { createLogger } from '../../adapters/log/logger.ts'
 import type { RunTests } from '../../document-tests/run-tests.ts'
 import type { TestReport } from '../../document-tests/test-report.ts'
+import { Failure } from '../../domain/failure.ts'
 import type { Lint } from '../../domain/lint.ts'
 import { createOfflineTests } from '../../wiring/offline-tests.ts'
 import {
@@ -106,7 +107,8 @@ async function runSuite(
   const tests = suite.tests.tests.filter(({ name }) => name.toLowerCase().includes(wanted))
   if (tests.length === 0 && filter !== undefined) return undefined
   const snapshots = openSnapshots(path, suite.tests, mode)
-  const report = await run(
+  const report = await runDocument(
+    run,
     document.document,
     { ...suite.tests, tests },
     {
@@ -123,6 +125,17 @@ async function runSuite(
   const covered =
     coverage === undefined || minCoverage === undefined ? {} : { isCovered: coverage.percent >= Number(minCoverage) }
   return { ...shown, lints: all, report: report.ran ? report : undefined, snapshots: snapshots.written(), ...covered }
+}
+
+/** A document that is too large to be compiled has this fault. */
+async function runDocument(run: RunTests, ...[document, file, options]: Parameters<RunTests>): Promise<TestReport> {
+  try {
+    return await run(document, file, options)
+  } catch (thrown) {
+    if (!(thrown instanceof Failure)) throw thrown
+    const lint = { errors: [{ path: '', message: thrown.message }], warnings: [] }
+    return { ran: false, passed: 0, failed: 0, skipped: 0, ms: 0, tests: [], lint }
+  }
 }
 
 const lintsOf = ({ lint: { errors, warnings } }: TestReport): readonly Lint[] => [

@@ -53,6 +53,7 @@ export const openIntake = (logger: Logger): Intake =>
     newId: () => 'id',
     logger,
     messageTimeoutMs: 60_000,
+    parserLimitBytes: 1_000_000,
     maxMessagesInFlight: 1,
     messageWaitMs: 1_000,
     observe: () => {},
@@ -66,7 +67,6 @@ export const processingOf = (current: ProcessRecordOptions['current']): ProcessR
   logger: silent,
   deadLetterTopic: undefined,
   retryPausesMs: [],
-  parserLimitBytes: 1_000,
   validationAcceptNullValues: false,
   produceTimeoutMs: 1_000,
 })
