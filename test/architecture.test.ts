@@ -146,6 +146,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
     'cli/lint',
     'cli/new',
     'cli/openapi',
+    'cli/project',
     'cli/run',
     'cli/test',
     'comparison',

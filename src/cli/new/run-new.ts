@@ -18,20 +18,23 @@ import {
   type CommandProcess,
   EXIT,
   type ExitCode,
+  type ProjectArguments,
   runCommand,
   settingsOf,
 } from '../command-process.ts'
-import { lineOf, shownPath } from '../project/placed-lint.ts'
+import { openProject } from '../open-project.ts'
+import { shownPath } from '../project/placed-lint.ts'
 import { readDocuments } from '../project/project-documents.ts'
-import { findProject, type Project, readProject } from '../project/project-file.ts'
+import type { Project } from '../project/project-file.ts'
 
-export type NewArguments = Readonly<{ sample?: string }>
+export type NewArguments = ProjectArguments & Readonly<{ sample?: string }>
 
 /** Out: the exit code of the command. */
-export function runNew(name: string, { sample }: NewArguments, process: CommandProcess): Promise<ExitCode> {
+export function runNew(name: string, options: NewArguments, process: CommandProcess): Promise<ExitCode> {
   return runCommand(process, async () => {
     const settings = settingsOf(process.env)
-    const project = readOwnProject()
+    const { sample } = options
+    const project = openProject([], options)
     const [slug = ''] = nameFiles([{ name, earlier: undefined }])
     const message = sample === undefined ? SMALLEST : readSample(sample, settings)
     const document = await soundDocument(newDocument(name, `/${slug}`, message), project, settings)
@@ -57,14 +60,6 @@ async function testsOf(document: JsonObject, { text, format }: SampleMessage, se
       testOf(message, outcome ?? null, status, codecOfFormat(format).read(Buffer.from(body), undefined, settings)),
     ],
   }
-}
-
-function readOwnProject(): Project | undefined {
-  const folder = findProject(globalThis.process.cwd())
-  if (folder === undefined) return undefined
-  const { project, faults } = readProject(folder)
-  if (project === undefined) throw new CommandImpossible(...faults.map(lineOf))
-  return project
 }
 
 /** The part of the first pattern before anything that stands for several names. */

@@ -68,16 +68,16 @@ const PROJECT: Field = {
   },
 }
 
-/** The nearest folder with a `crosswalk.json`, from `folder` upwards; undefined if there is none. Both are absolute. */
+/** The nearest `crosswalk.json`, from `folder` upwards; undefined if there is none. Both are absolute. */
 export function findProject(folder: string): string | undefined {
-  if (existsSync(join(folder, PROJECT_FILE))) return folder
+  const file = join(folder, PROJECT_FILE)
+  if (existsSync(file)) return file
   const parent = dirname(folder)
   return parent === folder ? undefined : findProject(parent)
 }
 
-/** In: an absolute folder with a `crosswalk.json`. Out: the project, or every fault of the file. */
-export function readProject(folder: string): ProjectReading {
-  const path = join(folder, PROJECT_FILE)
+/** In: the absolute path of the file. Out: the project, or every fault of the file. */
+export function readProject(path: string): ProjectReading {
   const file = shownPath(path)
   const reading = readJsonText(path)
   if (!reading.ok) {
@@ -89,7 +89,7 @@ export function readProject(folder: string): ProjectReading {
   const checked = raw === undefined ? undefined : checkProject(raw, collectInto(lints))
   const faults = placeLints(file, lints, createJsonPositions(reading.value))
   if (checked === undefined || lints.some(({ severity }) => severity === 'error')) return { project: undefined, faults }
-  return { project: { folder, ...checked }, faults }
+  return { project: { folder: dirname(path), ...checked }, faults }
 }
 
 /** The text of a file, decoded as the body of a request is; or the sentence why it cannot be read. */

@@ -7,22 +7,23 @@ import { isObject, type Json } from '../../domain/json.ts'
 import { Unreadable } from '../../formats/body-faults.ts'
 import { MEDIA_TYPES } from '../../formats/codecs.ts'
 import { decodeText } from '../../formats/text.ts'
-import { CommandImpossible } from '../command-process.ts'
+import { CommandImpossible, type ProjectArguments } from '../command-process.ts'
 
-export type RunArguments = Readonly<{
-  input?: string
-  header: readonly string[]
-  query: readonly string[]
-  param: readonly string[]
-  state?: string
-  lookup: readonly string[]
-  response: readonly string[]
-  live?: true
-  stage?: string
-  target?: string
-  json?: true
-  watch?: true
-}>
+export type RunArguments = ProjectArguments &
+  Readonly<{
+    input?: string
+    header: readonly string[]
+    query: readonly string[]
+    param: readonly string[]
+    state?: string
+    lookup: readonly string[]
+    response: readonly string[]
+    live?: true
+    stage?: string
+    target?: string
+    json?: true
+    watch?: true
+  }>
 
 const STANDARD_INPUT = 0
 

@@ -14,9 +14,10 @@ import {
   runCommand,
   settingsOf,
 } from '../command-process.ts'
+import { openProject } from '../open-project.ts'
 import { progressOf } from '../progress.ts'
-import { lineOf, placeLints, shownPath } from '../project/placed-lint.ts'
-import { chooseTarget, findProject, type Project, readProject } from '../project/project-file.ts'
+import { placeLints, shownPath } from '../project/placed-lint.ts'
+import { chooseTarget } from '../project/project-file.ts'
 import { watchFiles } from '../run/watch-files.ts'
 import { openSnapshots, type SnapshotMode } from './snapshot-file.ts'
 import { countsOf, isError, type SuiteResult, type TestOptions } from './test-options.ts'
@@ -54,9 +55,9 @@ function faultOf({ minCoverage, filter }: TestOptions): string | undefined {
   return filter === undefined ? undefined : '--min-coverage is about all tests; leave out --filter.'
 }
 
-function suitesOf(given: readonly string[], { target: name }: TestOptions): ReturnType<typeof findSuites> {
-  const project = projectHere()
-  const target = chooseTarget(project, name)
+function suitesOf(given: readonly string[], options: TestOptions): ReturnType<typeof findSuites> {
+  const project = openProject(given, options)
+  const target = chooseTarget(project, options.target)
   if (!target.ok) throw new CommandImpossible(target.message)
   const found = findSuites({ given, project, target: target.value })
   if (found.suites.length === 0) throw new CommandImpossible('There are no tests: files that end in .tests.json.')
@@ -83,14 +84,6 @@ async function runOnce(
   report(results, untested, options, process)
   const isTooLow = untested.length > 0 && Number(options.minCoverage ?? 0) > 0
   return countsOf(results).failed > 0 || isTooLow ? EXIT.findings : EXIT.fine
-}
-
-function projectHere(): Project | undefined {
-  const folder = findProject(globalThis.process.cwd())
-  if (folder === undefined) return undefined
-  const { project, faults } = readProject(folder)
-  if (project === undefined) throw new CommandImpossible(...faults.map(lineOf))
-  return project
 }
 
 /** Undefined if the filter leaves no test of it. */
