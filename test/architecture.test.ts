@@ -14,6 +14,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   domain: ['domain/failures', 'domain/ports', 'domain/secrets', 'domain/tracing'],
   'domain/egress': [],
   'domain/failures': ['domain'],
+  'domain/files': [],
   'domain/openhim': ['domain'],
   'domain/ports': ['domain'],
   'domain/records': ['domain'],

@@ -36,7 +36,7 @@ export function checkCopy({ from, to }: Copy): Result<Copy> {
   }
   if (isPostgres(from)) return fault('--from is wrong. Stores are copied from SQLite: give `sqlite:` and the path.')
   if (!isPostgres(to)) return fault('--to is wrong. Stores are copied to PostgreSQL: give a `postgres://` URL.')
-  if (!existsSync(sqlitePath(from))) return fault('--from is wrong. There is no such file.')
+  if (!existsSync(sqlitePath(from))) return fault(`--from is wrong. There is no file ${sqlitePath(from)}.`)
   return found({ from, to })
 }
 

@@ -1,5 +1,6 @@
 /** The transactions of OpenHIM: an export of them, or those that its API gives. */
 import { readFileSync } from 'node:fs'
+import { readFault } from '../domain/files/files.ts'
 import { isObject, type Json, type JsonObject } from '../domain/json.ts'
 import { CoreFault } from '../domain/openhim/core-port.ts'
 import { Unreadable } from '../formats/body-faults.ts'
@@ -82,7 +83,7 @@ function readExport(file: string): readonly Json[] {
   try {
     text = readFileSync(file, 'utf8').replace(/^\uFEFF/, '')
   } catch (thrown) {
-    throw new ComparisonImpossible(`${file} cannot be read: ${(thrown as Error).message}.`)
+    throw new ComparisonImpossible(readFault(file, thrown))
   }
   try {
     if (/^\s*\[/.test(text)) return [parseJson(text)].flat() as Json[]

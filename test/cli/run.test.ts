@@ -183,7 +183,7 @@ const CASES: readonly Case[] = [
     given: { input: 'none' },
     code: 3,
     stdout: '',
-    stderr: /none cannot be read \(ENOENT\)/,
+    stderr: /There is no file \S*none\./,
   },
   {
     name: 'no header',

@@ -299,7 +299,7 @@ describe('copy-store', () => {
     {
       from: 'sqlite:./none.db',
       to: 'postgres://u:s3cr3t@127.0.0.1/x',
-      expect: /--from is wrong\. There is no such file/,
+      expect: /--from is wrong\. There is no file \S+\.\n/,
     },
     { from: 'postgres://u:s3cr3t@127.0.0.1/x', to: 'sqlite:./x.db', expect: /--from is wrong\. .*from SQLite/ },
     { from: 'sqlite:./from.db', to: 'sqlite:./to.db', expect: /--to is wrong\. .*to PostgreSQL/ },

@@ -134,7 +134,7 @@ describe('the tests that are run', () => {
       files,
       [],
       { junit: 'no/such/folder.xml' },
-      /--junit cannot be written/,
+      /no\/such\/folder\.xml cannot be written: its folder does not exist\./,
     ],
     [
       'a project with faults',

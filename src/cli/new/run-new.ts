@@ -1,7 +1,8 @@
 /** What `crosswalk new` does: writes a document that lints clean, with a test, beside the others. */
-import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { createLogger } from '../../adapters/log/logger.ts'
+import { makeFolder, readFault, writeFault } from '../../domain/files/files.ts'
 import type { JsonObject } from '../../domain/json.ts'
 import type { Lint } from '../../domain/lint.ts'
 import { checkFiles } from '../../endpoints/batch/check-files.ts'
@@ -75,7 +76,7 @@ function readSample(file: string, settings: Settings): SampleMessage {
   try {
     bytes = readFileSync(file)
   } catch (thrown) {
-    throw new CommandImpossible(`${file} cannot be read (${(thrown as NodeJS.ErrnoException).code ?? 'unreadable'}).`)
+    throw new CommandImpossible(readFault(file, thrown))
   }
   if (bytes.length > settings.parserLimitBytes) {
     throw new CommandImpossible(
@@ -116,9 +117,9 @@ function refuseExisting(paths: readonly string[]): void {
 /** A file that came to be in between is not replaced either. */
 function write(path: string, text: string): void {
   try {
-    mkdirSync(dirname(path), { recursive: true })
+    makeFolder(dirname(path))
     writeFileSync(path, text, { flag: 'wx' })
   } catch (thrown) {
-    throw new CommandImpossible(`${shownPath(path)} cannot be written (${(thrown as NodeJS.ErrnoException).code}).`)
+    throw new CommandImpossible(writeFault(shownPath(path), thrown))
   }
 }

@@ -1,6 +1,7 @@
 /** What `crosswalk openapi` does: reads, checks as a registration would, and describes. */
 import { existsSync, writeFileSync } from 'node:fs'
 import type { Endpoint } from '../../config/schema/schema.ts'
+import { writeFault } from '../../domain/files/files.ts'
 import { checkFiles } from '../../endpoints/batch/check-files.ts'
 import { writeOpenApi } from '../../published-api/openapi-document.ts'
 import { examplesIn } from '../../published-api/published-examples.ts'
@@ -112,6 +113,6 @@ function write(file: string, text: string): void {
   try {
     writeFileSync(file, text)
   } catch (thrown) {
-    throw new CommandImpossible(`${file} cannot be written: ${(thrown as Error).message}.`)
+    throw new CommandImpossible(writeFault(file, thrown))
   }
 }

@@ -4,6 +4,7 @@ import { dirname, join } from 'node:path'
 import { checkField } from '../../config/checks/check-field.ts'
 import type { Field } from '../../config/schema/schema-fields.ts'
 import { Failure } from '../../domain/failure.ts'
+import { readFault } from '../../domain/files/files.ts'
 import { isObject, type Json } from '../../domain/json.ts'
 import { collectInto, fault, found, type Lint, type LintSink, type Result } from '../../domain/lint.ts'
 import { didYouMean } from '../../domain/nearest.ts'
@@ -98,7 +99,7 @@ export function readJsonText(path: string): Result<string> {
     return found(decodeText(readFileSync(path), undefined))
   } catch (thrown) {
     if (thrown instanceof Unreadable) return fault('The file is no text in UTF-8.')
-    return fault(`The file cannot be read (${(thrown as NodeJS.ErrnoException).code ?? 'unreadable'}).`)
+    return fault(readFault(shownPath(path), thrown))
   }
 }
 

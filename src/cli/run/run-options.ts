@@ -2,6 +2,7 @@
 import { readFileSync, statSync } from 'node:fs'
 import { extname } from 'node:path'
 import { CANNED_FAULTS } from '../../config/checks/dry-run-request.ts'
+import { readFault } from '../../domain/files/files.ts'
 import type { JsonObject } from '../../domain/json.ts'
 import { isObject, type Json } from '../../domain/json.ts'
 import { Unreadable } from '../../formats/body-faults.ts'
@@ -97,8 +98,7 @@ function textOf(file: string): string {
   } catch (thrown) {
     if (thrown instanceof Unreadable)
       throw new CommandImpossible(`${shownFile(file)} is no text in UTF-8, and only that can be run.`)
-    const code = (thrown as NodeJS.ErrnoException).code ?? 'unreadable'
-    throw new CommandImpossible(`${shownFile(file)} cannot be read (${code}).`)
+    throw new CommandImpossible(readFault(shownFile(file), thrown))
   }
 }
 

@@ -4,6 +4,7 @@ import { createLogger } from '../../adapters/log/logger.ts'
 import type { RunTests } from '../../document-tests/run-tests.ts'
 import type { TestReport } from '../../document-tests/test-report.ts'
 import { Failure } from '../../domain/failure.ts'
+import { writeFault } from '../../domain/files/files.ts'
 import type { Lint } from '../../domain/lint.ts'
 import { createOfflineTests } from '../../wiring/offline-tests.ts'
 import {
@@ -152,7 +153,7 @@ function report(
     try {
       writeFileSync(junit, junitOf(results))
     } catch (thrown) {
-      throw new CommandImpossible(`The file of --junit cannot be written: ${(thrown as Error).message}.`)
+      throw new CommandImpossible(writeFault(junit, thrown))
     }
   }
   const without = untested.length === 0 ? '' : `; ${untested.length} documents have no tests`

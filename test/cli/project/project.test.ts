@@ -183,7 +183,7 @@ describe('the documents of a project', () => {
       join(folder, 'endpoints/data/order.json'),
       'none.json',
     ])
-    assert.deepEqual(faults, ['There is no file none.json, or it cannot be read.'])
+    assert.deepEqual(faults, ['There is no file none.json.'])
     assert.deepEqual(
       files.map((path) => relative(join(folder, 'endpoints'), path)),
       ['b.json', 'broken.json', 'moved/c.json', 'sub/a.json', 'data/order.json'],
@@ -282,7 +282,7 @@ describe('the documents of a project', () => {
     assert.deepEqual(lines, [
       ':2:11: error: The JSON is not well-formed: unexpected character at line 2, column 11.',
       ':1:13: error: name: "name" stands twice in one object, so the first would be lost; join the two or remove one.',
-      ':1:1: error: The file cannot be read (ENOENT).',
+      `:1:1: error: There is no file ${join(folder, 'd.json')}.`,
     ])
   })
 })
