@@ -443,10 +443,7 @@ test('the command of the program exits with the codes of the import', async (con
   assert.equal((await repeated.ended).code, 0, repeated.output.stderr)
   const address = startProgram(folder, { args: ['import', 'mapper:3003', '--output', 'out'] })
   await address.ended
-  assert.match(
-    address.output.stderr,
-    /^crosswalk: There is no file mapper:3003\. Did you mean http:\/\/mapper:3003\?$/m,
-  )
+  assert.match(address.output.stderr, /^crosswalk: "mapper:3003" has no scheme; did you mean http:\/\/mapper:3003\?$/m)
   const failed = startProgram(folder, { args: ['import', 'none.json', '--output', 'out'] })
   assert.equal((await failed.ended).code, 3)
   assert.equal(failed.output.stderr, 'crosswalk: There is no file none.json.\n')

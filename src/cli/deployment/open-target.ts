@@ -1,6 +1,7 @@
 /** The service that a command calls, and the project whose documents it should have. */
 import { checkDocument } from '../../config/checks/check-document.ts'
 import type { DesiredDocument } from '../../deployment/deployment-plan.ts'
+import { missingScheme } from '../../domain/http.ts'
 import { isObject } from '../../domain/json.ts'
 import {
   createManagementClient,
@@ -44,7 +45,8 @@ export function openTarget(given: TargetArguments, needs: ClientNeeds, env: Envi
 /** In: a target of the project, or the URL of a service. Throws CommandImpossible. */
 export function openService(given: TargetArguments, needs: ClientNeeds, env: Environment): ManagementClient {
   const { target } = given
-  if (target !== undefined && /^https?:\/\//i.test(target)) return openClient(target, given, needs, env)
+  if (target !== undefined && (/^[a-z]+:\/\//i.test(target) || missingScheme(target) !== undefined))
+    return openClient(target, given, needs, env)
   return openTarget(given, needs, env).client
 }
 

@@ -2,6 +2,7 @@
 import { statSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { readFault } from '../../domain/files/files.ts'
+import { missingScheme } from '../../domain/http.ts'
 import { manifestBeside } from '../output/import-manifest.ts'
 import { readFileSource } from './file-source.ts'
 import { readFolderSource, realpathOf, withOwnStates } from './folder-source.ts'
@@ -32,8 +33,7 @@ async function readPath(path: string, output: string): Promise<SourceReading> {
   try {
     isFolder = statSync(path).isDirectory()
   } catch (thrown) {
-    const isAddress = /^[\w.-]+:\d+(?:\/|$)/.test(path)
-    return faultyReading(`${readFault(path, thrown)}${isAddress ? ` Did you mean http://${path}?` : ''}`)
+    return faultyReading(missingScheme(path) ?? readFault(path, thrown))
   }
   if (isFolder) return readFolderSource({ path, source: path, output: realpathOf(output) })
   const manifest = manifestBeside(path)
