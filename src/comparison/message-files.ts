@@ -25,7 +25,9 @@ export function readMessages(folder: string): readonly ComparedMessage[] {
   if (named.length === 0) {
     throw new ComparisonImpossible(`${folder} has no file that ends in ${MESSAGE_SUFFIX}; each of them is a message.`)
   }
-  return named.flatMap((file) => readMessageFile(resolve(folder), file))
+  const messages = named.flatMap((file) => readMessageFile(resolve(folder), file))
+  if (messages.length > 0) return messages
+  throw new ComparisonImpossible(`Nothing was compared: ${folder} has no message.`)
 }
 
 function readMessageFile(folder: string, file: string): readonly ComparedMessage[] {

@@ -54,11 +54,14 @@ export async function readTransactions(
   limit: number,
 ): Promise<readonly Transaction[]> {
   const found = typeof source === 'string' ? readExport(source) : await fetchAll(source.fetch, source.query, limit)
-  return found
-    .map(transactionOf)
-    .filter((one) => one !== undefined)
-    .sort((one, other) => one.request.at - other.request.at)
-    .slice(0, limit)
+  const transactions = found.map(transactionOf).filter((one) => one !== undefined)
+  if (transactions.length === 0) {
+    const name = typeof source === 'string' ? source : 'The OpenHIM core'
+    throw new ComparisonImpossible(
+      `${name} has no transaction, which has a "request" and a "response"; nothing was compared.`,
+    )
+  }
+  return transactions.sort((one, other) => one.request.at - other.request.at).slice(0, limit)
 }
 
 /** The core gives the newest first. */

@@ -120,7 +120,7 @@ describe('compare', { concurrency: 3 }, () => {
         name: 'no service',
         args: () => ['--peer', peer.url, '--service', 'localhost:3003', '--messages', 'messages'],
         files: { 'messages/a.message.json': MESSAGE },
-        says: /is not the URL of a service/,
+        says: /"localhost:3003" has no scheme; did you mean http:\/\/localhost:3003\?/,
       },
       { name: 'an unknown option', args: () => ['--colour'], says: /unknown option/ },
       {
@@ -149,6 +149,24 @@ describe('compare', { concurrency: 3 }, () => {
         files: { 'docs/a.json': DOCUMENT },
         says: /There is no file \S*x\.json\./,
       },
+      ...['[]', '', '{}', '[{"request":{}}]'].map((text) => ({
+        name: `no transaction in ${text}`,
+        args: () => ['--openhim', 'x.json', '--endpoints', 'docs'],
+        files: { 'docs/a.json': DOCUMENT, 'x.json': text },
+        says: /^crosswalk: x\.json has no transaction, which has a "request" and a "response"; nothing was compared\.\n$/,
+      })),
+      {
+        name: 'messages that are none',
+        args: live,
+        files: { 'messages/a.message.json': [] },
+        says: /^crosswalk: Nothing was compared: messages has no message\.\n$/,
+      },
+      ...['--peer', '--service', '--openhim'].map((option) => ({
+        name: `${option} without a scheme`,
+        args: () => (option === '--openhim' ? [option, 'localhost:8080'] : [...live(), option, 'localhost:8080']),
+        files: { 'messages/a.message.json': MESSAGE },
+        says: /^crosswalk: "localhost:8080" has no scheme; did you mean http:\/\/localhost:8080\?\n$/,
+      })),
     ]
   for (const { name, args, files, says } of impossible) {
     test(`exits with 3 with ${name}`, async (context) => {
@@ -159,6 +177,17 @@ describe('compare', { concurrency: 3 }, () => {
       assert.doesNotMatch(stderr, /canary|\n {4}at /)
     })
   }
+
+  test('exits with 3 if all transactions are left out', async (context) => {
+    const transaction = { _id: 't1', request: { path: '/none', method: 'POST' }, response: { status: 200 } }
+    const { code, stdout, stderr } = await compare(context, ['--openhim', 'x.json', '--endpoints', 'docs'], {
+      'docs/a.json': DOCUMENT,
+      'x.json': [transaction],
+    })
+    assert.equal(code, 3)
+    assert.match(stdout, /^transaction t1: not compared: [\s\S]*\n0 messages compared/)
+    assert.equal(stderr, 'crosswalk: Nothing was compared: all transactions were left out.\n')
+  })
 
   test('exits with 3 with a wrong setting', async (context) => {
     const { code, stderr } = await compare(context, live(), {}, { PARSER_LIMIT: 'huge' })

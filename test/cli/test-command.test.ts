@@ -127,6 +127,13 @@ describe('the tests that are run', () => {
       /sub\/c\.json has no tests; write them to sub\/c\.tests\.json/,
     ],
     ['no tests at all', { 'a.json': DOCUMENT }, [], {}, /There are no tests/],
+    [
+      'files without a test',
+      { 'a.json': DOCUMENT, 'a.tests.json': { tests: [] } },
+      [],
+      {},
+      /a\.tests\.json has no tests\./,
+    ],
     ['a filter that no test passes', files, [], { filter: 'Bob' }, /No test has a name with "Bob"/],
     ['a target that does not exist', files, [], { target: 'prod' }, /There is no target "prod"/],
     [
@@ -202,6 +209,12 @@ describe('faults', () => {
       { 'a.json': { ...DOCUMENT, inputTransforms: { a: '$(' } }, 'a.tests.json': { tests: [greets('Ann')] } },
       'a.json:14:5',
       /inputTransforms|Syntax|Expected/,
+    ],
+    [
+      'of a document without tests that is no JSON',
+      { 'a.json': DOCUMENT, 'a.tests.json': { tests: [greets('Ann')] }, 'b.json': '{"name":' },
+      'b.json:1:9: error: ',
+      /1 passed[\s\S]*The JSON ends/,
     ],
     ['of text that is no JSON', { 'a.json': DOCUMENT, 'a.tests.json': '{"tests": [}' }, 'a.tests.json:1:12', /JSON/],
     [

@@ -18,6 +18,7 @@ import {
 import { openProject } from '../open-project.ts'
 import { progressOf } from '../progress.ts'
 import { placeLints, shownPath } from '../project/placed-lint.ts'
+import { readWritten } from '../project/project-documents.ts'
 import { chooseTarget } from '../project/project-file.ts'
 import { watchFiles } from '../run/watch-files.ts'
 import { openSnapshots, type SnapshotMode } from './snapshot-file.ts'
@@ -81,10 +82,21 @@ async function runOnce(
     if (result !== undefined) results.push(result)
     progress(results.length, suites.length)
   }
+  results.push(...untested.flatMap(unreadableResult))
   if (results.length === 0) throw new CommandImpossible(`No test has a name with ${JSON.stringify(options.filter)}.`)
+  if (results.every(({ report }) => report?.tests.length === 0)) {
+    throw new CommandImpossible(...results.map(({ file }) => `${file} has no tests.`))
+  }
   report(results, untested, options, process)
   const isTooLow = untested.length > 0 && Number(options.minCoverage ?? 0) > 0
   return countsOf(results).failed > 0 || isTooLow ? EXIT.findings : EXIT.fine
+}
+
+/** A document that no test could run. */
+function unreadableResult(path: string): readonly SuiteResult[] {
+  const { file, written, lints, positions } = readWritten(path)
+  if (written !== undefined) return []
+  return [{ file, document: file, lints: placeLints(file, lints, positions), report: undefined, snapshots: [] }]
 }
 
 /** Undefined if the filter leaves no test of it. */
