@@ -162,7 +162,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   'cli/new': ['adapters', 'cli', 'domain', 'endpoints', 'formats', 'import', 'settings', 'suggestions', 'wiring'],
   'cli/openapi': ['cli', 'config', 'domain', 'endpoints', 'published-api', 'settings', 'wiring'],
   'cli/project': ['config', 'domain', 'endpoints', 'formats', 'import'],
-  'cli/run': ['adapters', 'cli', 'config', 'domain', 'dry-run', 'formats', 'import', 'settings', 'wiring'],
+  'cli/run': ['adapters', 'cli', 'config', 'domain', 'dry-run', 'formats', 'import', 'language', 'settings', 'wiring'],
   'cli/test': ['adapters', 'cli', 'document-tests', 'domain', 'formats', 'import', 'settings', 'wiring'],
   wiring: [
     'access',

@@ -23,7 +23,7 @@ import { openProject } from '../open-project.ts'
 import { lineOf, placeLints } from '../project/placed-lint.ts'
 import { fillDocument, listFiles, type ProjectDocument, readWritten } from '../project/project-documents.ts'
 import { chooseTarget } from '../project/project-file.ts'
-import { type RunArguments, readRunOptions, shownFile } from './run-options.ts'
+import { type RunArguments, readRunOptions, refuseUnknownParams, shownFile } from './run-options.ts'
 import { bodyText, callLine, jsonText, missingIn, notesOf, resultOf } from './run-result.ts'
 
 /** Out: the exit code of the command. */
@@ -36,6 +36,7 @@ export function runOnce(file: string, options: RunArguments, process: CommandPro
     if (!isObject(document.document)) {
       return refuseDocument(document, checkDocument(document.document).lints, process)
     }
+    refuseUnknownParams(options, document.document)
     const settings = settingsOf(process.env)
     const whole = { ...request, endpoint: document.document }
     const report = await withDryRun(settings, options, process, (dryRun) => dryRun(JSON.stringify(whole)))
